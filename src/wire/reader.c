@@ -112,13 +112,12 @@ enum al_line al_reader_next(struct al_reader *reader, const char **ret_line, siz
             continue; /* the end of the long line */
         if (len && line[len - 1] == '\r')
             len--;
-        if (len > AL_LINE_MAX_BYTES)
-            return AL_LINE_TOO_LONG;
-        if (is_blank(line, len))
-            continue;
         *ret_line = line;
         *ret_len = len;
-        return AL_LINE_READY;
+        if (len > AL_LINE_MAX_BYTES)
+            return AL_LINE_TOO_LONG;
+        if (!is_blank(line, len))
+            return AL_LINE_READY;
     }
 }
 

@@ -38,9 +38,9 @@ void al_reader_fill(struct al_reader *reader);
 
 /** The results of al_reader_next(). */
 enum al_line {
-    AL_LINE_NONE,  /**< no whole line; call al_reader_fill() */
-    AL_LINE_READY, /**< *ret_line and *ret_len are valid until the next call */
-    AL_LINE_TOO_LONG,
+    AL_LINE_NONE,     /**< no whole line; call al_reader_fill() */
+    AL_LINE_READY,    /**< *ret_line and *ret_len are valid until the next call */
+    AL_LINE_TOO_LONG, /**< *ret_line and *ret_len are its beginning, valid until the next call */
 };
 
 /** Get the next line of what was read. */

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+
+#include "proc/cancel.h"
+#include "upstream/limits.h"
+#include "upstream/result.h"
+#include "upstream/wait.h"
+#include "util/clock.h"
+#include "wire/jsonrpc.h"
+
+/* One al_upstream_call(), which may take several requests. */
+struct exchange {
+    struct al_upstream *server;
+    const struct al_upstream_call *call;
+    struct al_upstream_wait wait;
+    int64_t deadline_ms;
+    const struct al_revision *revision; /* of the request that was sent last */
+    const struct al_upstream_tools *tools;
+    const struct al_upstream_tool *tool;
+};
+
+static uint32_t timeout_ms_of(const struct exchange *exchange)
+{
+    return exchange->call->timeout_ms ? exchange->call->timeout_ms
+                                      : exchange->server->settings.timeout_ms;
+}
+
+static int fail(const struct exchange *exchange, struct al_error *err, const char *problem)
+{
+    return al_error_set(err, AL_ERR_EXECUTION, "MCP server '%s' %s", exchange->server->name,
+                        problem);
+}
+
+/* --- Sending --- */
+
+static json_t *params_of(const struct exchange *exchange, const json_t *responses,
+                         const char *state)
+{
+    const struct al_upstream_call *call = exchange->call;
+    json_t *params = al_json_object();
+
+    al_json_set(params, "name", al_json_string(call->tool));
+    al_json_set(params, "arguments",
+                call->arguments ? json_incref((json_t *)call->arguments) : al_json_object());
+    if (responses)
+        al_json_set(params, "inputResponses", json_incref((json_t *)responses));
+    if (state)
+        al_json_set(params, "requestState", al_json_string(state));
+    return params;
+}
+
+/* Caller holds the lock. */
+static unsigned count_calls(const struct al_upstream *server)
+{
+    unsigned count = 0;
+
+    for (const struct al_upstream_wait *wait = server->waits; wait; wait = wait->next)
+        count += wait->id != 0;
+    return count;
+}
+
+/* Caller holds the lock.  Send the request to the process that is ready now.  AL_ERR_AGAIN: none is
+ * any more. */
+static int send_now(struct exchange *exchange, const json_t *params, struct al_error *err)
+{
+    struct al_upstream *server = exchange->server;
+    const bool asks = exchange->call->ask || exchange->call->passes_input_required;
+    const unsigned long id = server->last_id + 1;
+    al_auto(al_json_decrefp) json_t *full = NULL;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    if (server->phase != AL_UPSTREAM_READY)
+        return AL_ERR_AGAIN;
+    if (count_calls(server) >= AL_UPSTREAM_CALLS_MAX)
+        return fail(exchange, err, "has too many calls in flight; wait for some to finish");
+    full = al_upstream_params(server, server->revision, params, exchange->call->progress ? id : 0,
+                              asks);
+    al_upstream_add_request(&line, id, "tools/call", full);
+    if (!al_upstream_send(server, &line))
+        return fail(exchange, err, "does not read its input");
+    server->last_id = exchange->wait.id = id;
+    exchange->wait.asks = exchange->call->ask != NULL;
+    exchange->revision = server->revision;
+    return 0;
+}
+
+/* Find the tool in the list of now: what the server does not offer is not asked of it. */
+static int find_tool(struct exchange *exchange, struct al_error *err)
+{
+    struct al_upstream *server = exchange->server;
+
+    al_upstream_tools_unref(exchange->tools);
+    (void)pthread_mutex_lock(&server->lock);
+    exchange->tools = al_upstream_tools_ref(server->tools);
+    (void)pthread_mutex_unlock(&server->lock);
+    exchange->tool = al_upstream_tools_find(exchange->tools, exchange->call->tool);
+    if (exchange->tool)
+        return 0;
+    return al_error_set(err, AL_ERR_EXECUTION, "MCP server '%s' has no tool '%s'", server->name,
+                        exchange->call->tool);
+}
+
+/* Send the call, once the server is ready for it. */
+static int send_call(struct exchange *exchange, const json_t *responses, const char *state,
+                     struct al_error *err)
+{
+    al_auto(al_json_decrefp) json_t *params = params_of(exchange, responses, state);
+    struct al_upstream *server = exchange->server;
+    int r;
+
+    do {
+        r = al_upstream_wait_ready(server, &exchange->wait, exchange->call->cancel,
+                                   exchange->deadline_ms, err);
+        if (r == 0)
+            r = find_tool(exchange, err);
+        if (r < 0)
+            return r;
+        (void)pthread_mutex_lock(&server->lock);
+        r = send_now(exchange, params, err);
+        (void)pthread_mutex_unlock(&server->lock);
+    } while (r == AL_ERR_AGAIN);
+    return r;
+}
+
+/* --- Questions --- */
+
+/* Answer a question of a legacy server; `result` is taken over, NULL: there is none. */
+static void reply(struct al_upstream *server, const char *id, json_t *result)
+{
+    al_auto(al_json_decrefp) json_t *owned = result;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    if (owned) {
+        al_rpc_begin_result(&line, id);
+        al_json_dump(owned, false, &line);
+        al_rpc_end(&line);
+    } else {
+        al_rpc_add_error(&line, id, AL_RPC_INTERNAL_ERROR, "the client gave no answer");
+    }
+    (void)pthread_mutex_lock(&server->lock);
+    (void)al_upstream_send(server, &line);
+    (void)pthread_mutex_unlock(&server->lock);
+}
+
+/* Ask the client.  The time that it takes does not count. */
+static int ask(struct exchange *exchange, const char *method, const json_t *params,
+               struct al_cancel *cancel, json_t **ret_result, struct al_error *err)
+{
+    const int64_t began_ms = al_clock_ms();
+    int r;
+
+    *ret_result = NULL;
+    r = exchange->call->ask(exchange->call->payload, method, params, cancel, ret_result, err);
+    exchange->deadline_ms += al_clock_ms() - began_ms;
+    return r;
+}
+
+/* Note which question is being asked, so that it can be withdrawn; NULL: none is. */
+static void set_asking(struct exchange *exchange, const char *id, struct al_cancel *cancel)
+{
+    (void)pthread_mutex_lock(&exchange->server->lock);
+    exchange->wait.asking_id = id;
+    exchange->wait.asking = cancel;
+    if (cancel && exchange->wait.answered)
+        al_cancel_fire(cancel);
+    (void)pthread_mutex_unlock(&exchange->server->lock);
+}
+
+/* Ask one question of a legacy server.  One that was withdrawn gets no answer. */
+static int take_question(struct exchange *exchange, struct al_upstream_question *question,
+                         struct al_error *err)
+{
+    al_auto(al_cancel_unrefp) struct al_cancel *cancel =
+        al_cancel_new_within(exchange->call->cancel);
+    struct al_error problem = AL_ERROR_INIT;
+    json_t *result = NULL;
+    int r;
+
+    set_asking(exchange, question->id, cancel);
+    r = ask(exchange, question->method, question->params, cancel, &result, &problem);
+    set_asking(exchange, NULL, NULL);
+    if (al_cancel_fired(cancel)) {
+        json_decref(result);
+        r = 0;
+    } else {
+        reply(exchange->server, question->id, r == 0 ? result : NULL);
+    }
+    if (r < 0 && err)
+        *err = problem;
+    else
+        al_error_clear(&problem);
+    al_upstream_question_free(question);
+    return r;
+}
+
+/* --- Waiting --- */
+
+/* What a call has to do next. */
+struct event {
+    bool answered;
+    struct al_upstream_question *question; /* owned */
+    bool has_progress;
+    struct al_upstream_progress progress; /* owns its message */
+};
+
+static struct event next_event(struct exchange *exchange)
+{
+    struct al_upstream_wait *wait = &exchange->wait;
+    struct event event = { .question = NULL };
+
+    (void)pthread_mutex_lock(&exchange->server->lock);
+    event.answered = wait->answered;
+    if (!wait->answered && wait->has_progress) {
+        event.has_progress = true;
+        event.progress = wait->progress;
+        wait->progress.message = NULL;
+        wait->has_progress = false;
+    } else if (!wait->answered && wait->questions) {
+        event.question = wait->questions;
+        wait->questions = event.question->next;
+        wait->nquestions--;
+    }
+    (void)pthread_mutex_unlock(&exchange->server->lock);
+    return event;
+}
+
+static int check_time(const struct exchange *exchange, struct al_error *err)
+{
+    if (al_cancel_fired(exchange->call->cancel))
+        return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
+    if (al_clock_ms() < exchange->deadline_ms)
+        return 0;
+    return al_error_set(err, AL_ERR_TIMEOUT, "MCP server '%s' did not answer within %u ms",
+                        exchange->server->name, (unsigned)timeout_ms_of(exchange));
+}
+
+/* Wait for the end of the request in flight. */
+static int wait_for_answer(struct exchange *exchange, struct al_error *err)
+{
+    const struct al_upstream_call *call = exchange->call;
+    int r = 0;
+
+    while (r == 0) {
+        struct event event = next_event(exchange);
+
+        if (event.answered)
+            return 0;
+        if (event.question) {
+            r = take_question(exchange, event.question, err);
+        } else if (event.has_progress) {
+            if (call->progress)
+                call->progress(call->payload, &event.progress);
+            free((char *)event.progress.message);
+            r = check_time(exchange, err);
+        } else {
+            r = check_time(exchange, err);
+            if (r == 0)
+                al_upstream_wait_once(&exchange->wait, call->cancel, exchange->deadline_ms);
+        }
+    }
+    return r;
+}
+
+/* --- Results --- */
+
+static bool requires_input(const struct exchange *exchange, const json_t *result)
+{
+    const char *type = al_json_get_string(result, "resultType");
+
+    return exchange->revision->era == AL_ERA_MODERN && type && !strcmp(type, "input_required");
+}
+
+/* Take the answer to the request out of the wait. */
+static int take_result(struct exchange *exchange, json_t **ret_result, struct al_error *err)
+{
+    struct al_upstream_wait *wait = &exchange->wait;
+    int r = 0;
+
+    (void)pthread_mutex_lock(&exchange->server->lock);
+    *ret_result = al_take(&wait->result);
+    if (!*ret_result) {
+        r = wait->failure.status ? wait->failure.status : AL_ERR_EXECUTION;
+        if (err)
+            *err = wait->failure;
+        else
+            al_error_clear(&wait->failure);
+        wait->failure = AL_ERROR_INIT;
+    }
+    wait->answered = false;
+    al_upstream_free_questions(wait);
+    (void)pthread_mutex_unlock(&exchange->server->lock);
+    return r;
+}
+
+/* --- Questions in results --- */
+
+/* Ask what a modern server requires.  *ret_responses is for the repeated call. */
+static int ask_all(struct exchange *exchange, const json_t *result, json_t **ret_responses,
+                   struct al_error *err)
+{
+    json_t *requests = json_object_get(result, "inputRequests");
+    al_auto(al_json_decrefp) json_t *responses = al_json_object();
+    const char *name;
+    json_t *request;
+
+    if (json_object_size(requests) > AL_UPSTREAM_QUESTIONS_MAX)
+        return fail(exchange, err, "asks too many questions at once");
+    json_object_foreach(requests, name, request)
+    {
+        const char *method =
+            al_upstream_offered(exchange->server, al_json_get_string(request, "method"));
+        json_t *params = json_object_get(request, "params"), *response = NULL;
+        int r;
+
+        if (!method || !exchange->call->ask || !json_is_object(params) ||
+            al_rpc_is_deeper(params, AL_UPSTREAM_RESULT_MAX_DEPTH))
+            return fail(exchange, err, "asks for something that the client cannot give");
+        r = ask(exchange, method, params, exchange->call->cancel, &response, err);
+        if (r < 0)
+            return r;
+        if (!response)
+            return fail(exchange, err, "asked for something that the client did not give");
+        al_json_set(responses, name, response);
+    }
+    *ret_responses = al_take(&responses);
+    return 0;
+}
+
+/* Repeat the call with answers until the server requires no more. */
+static int converse(struct exchange *exchange, json_t **ret_result, struct al_error *err)
+{
+    const struct al_upstream_call *call = exchange->call;
+    al_auto(al_json_decrefp) json_t *responses = json_incref((json_t *)call->input_responses);
+    al_auto(al_freep) char *state = al_strdup(call->request_state);
+
+    for (unsigned round = 0; round <= AL_UPSTREAM_ROUNDS_MAX; round++) {
+        al_auto(al_json_decrefp) json_t *result = NULL;
+        int r = send_call(exchange, responses, state, err);
+
+        if (r == 0)
+            r = wait_for_answer(exchange, err);
+        if (r == 0)
+            r = take_result(exchange, &result, err);
+        if (r < 0)
+            return r;
+        if (!requires_input(exchange, result) || call->passes_input_required) {
+            *ret_result = al_take(&result);
+            return 0;
+        }
+        json_decref(al_take(&responses));
+        r = ask_all(exchange, result, &responses, err);
+        if (r < 0)
+            return r;
+        free(state);
+        state = al_strdup(al_json_get_string(result, "requestState"));
+    }
+    return fail(exchange, err, "asks again and again");
+}
+
+int al_upstream_call(struct al_upstream *server, const struct al_upstream_call *call,
+                     json_t **ret_result, struct al_error *err)
+{
+    struct exchange exchange = { .server = server, .call = call };
+    al_auto(al_json_decrefp) json_t *result = NULL;
+    const char *problem = NULL;
+    int r;
+
+    exchange.deadline_ms = al_clock_ms() + timeout_ms_of(&exchange);
+    al_upstream_start(server);
+    r = al_upstream_wait_begin(server, &exchange.wait, err);
+    if (r < 0)
+        return r;
+    r = converse(&exchange, &result, err);
+    al_upstream_wait_end(server, &exchange.wait,
+                         r == AL_ERR_TIMEOUT ? "no answer in time" : "the call was cancelled");
+    if (r == 0 && !requires_input(&exchange, result))
+        problem = al_upstream_result_problem(exchange.tool, result);
+    if (problem)
+        r = fail(&exchange, err, problem);
+    al_upstream_tools_unref(exchange.tools);
+    if (r == 0)
+        *ret_result = al_take(&result);
+    return r;
+}

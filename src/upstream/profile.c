@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "upstream/profile.h"
+
+#include <stdlib.h>
+
+#include "guard/program.h"
+#include "guard/root.h"
+#include "util/fs.h"
+
+#define DATA_MAX_BYTES (4ull << 30) /* the heap of node and of Python's larger servers */
+#define FILE_MAX_BYTES (1ull << 30)
+#define FILES_MAX      1024u
+
+/* The rules of one start, and the paths that were made for them. */
+struct rules {
+    struct al_confine_rule *items;
+    size_t count, room;
+    struct al_strv paths;
+};
+
+static void rules_clear(struct rules *rules)
+{
+    free(rules->items);
+    al_strv_clear(&rules->paths);
+}
+
+static void add_rule(struct rules *rules, struct al_confine_rule rule)
+{
+    if (rules->count == rules->room) {
+        rules->room = rules->room ? 2 * rules->room : 64;
+        rules->items = al_reallocarray(rules->items, rules->room, sizeof(*rules->items));
+    }
+    rules->items[rules->count++] = rule;
+}
+
+static void add_path(struct rules *rules, const char *path, unsigned rights)
+{
+    add_rule(rules, (struct al_confine_rule){ .path = path, .rights = rights, .optional = true });
+}
+
+static void add_paths(struct rules *rules, const char *const *paths, size_t count, unsigned rights)
+{
+    for (size_t i = 0; i < count; i++)
+        add_path(rules, paths[i], rights);
+}
+
+static void add_list(struct rules *rules, const struct al_strv *paths, unsigned rights)
+{
+    for (size_t i = 0; paths && i < paths->count; i++)
+        add_path(rules, paths->items[i], rights);
+}
+
+/* Add a rule for a path that is made here. */
+static void add_joined(struct rules *rules, const char *dir, const char *name, unsigned rights)
+{
+    char *path = al_fs_join(dir, name);
+
+    al_strv_take(&rules->paths, path);
+    add_path(rules, path, rights);
+}
+
+/* Programs and libraries, and no file with data about the user. */
+static void add_system(struct rules *rules)
+{
+    static const char *const programs[] = { "/usr", "/bin", "/sbin", "/lib", "/lib64" };
+    static const char *const readable[] = {
+        "/etc/ld.so.cache",     "/etc/localtime",
+        "/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf",
+        "/etc/crypto-policies", "/dev/urandom",
+        "/dev/random",          "/dev/zero",
+    };
+
+    add_paths(rules, programs, AL_COUNT(programs), AL_RIGHT_READ | AL_RIGHT_EXECUTE_BENEATH);
+    add_paths(rules, readable, AL_COUNT(readable), AL_RIGHT_READ);
+    add_path(rules, "/dev/null", AL_RIGHT_READ | AL_RIGHT_WRITE_FILE);
+}
+
+/* What a program needs to look up names and to check certificates. */
+static void add_network(struct rules *rules)
+{
+    static const char *const readable[] = {
+        "/etc/resolv.conf",     "/etc/hosts",         "/etc/nsswitch.conf",
+        "/etc/host.conf",       "/etc/gai.conf",      "/etc/services",
+        "/etc/ssl/certs",       "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted",
+        "/run/systemd/resolve",
+    };
+
+    add_paths(rules, readable, AL_COUNT(readable), AL_RIGHT_READ);
+}
+
+static char *parent_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash > path ? al_strndup(path, (size_t)(slash - path)) : al_strdup("/");
+}
+
+/*
+ * A program, and what lies beside it as installations have it: PREFIX/bin with PREFIX/lib, and
+ * node_modules/.bin with node_modules.  A program elsewhere gets itself only, since its directory
+ * may be the user's home.
+ */
+static void add_program(struct rules *rules, const char *program)
+{
+    const unsigned rights = AL_RIGHT_READ | AL_RIGHT_EXECUTE_BENEATH;
+    al_auto(al_freep) char *dir = parent_of(program);
+    al_auto(al_freep) char *prefix = parent_of(dir);
+
+    add_joined(rules, dir, program, rights);
+    if (al_ends_with(dir, "/.bin")) {
+        add_joined(rules, "/", prefix, rights);
+    } else if (al_ends_with(dir, "/bin")) {
+        add_joined(rules, "/", dir, rights);
+        add_joined(rules, prefix, "lib", rights);
+        add_joined(rules, prefix, "lib64", rights);
+        add_joined(rules, prefix, "libexec", rights);
+        add_joined(rules, prefix, "pyvenv.cfg", AL_RIGHT_READ);
+    }
+}
+
+/* By descriptor: a root inside another root could be replaced by a link to anywhere. */
+static void add_roots(struct rules *rules, const struct al_roots *agent_roots)
+{
+    const struct al_roots *roots = al_roots_parts(agent_roots);
+
+    for (size_t i = 0; i < roots->count; i++)
+        add_rule(rules, (struct al_confine_rule){ .path = roots->items[i].path,
+                                                  .rights = AL_RIGHT_READ | AL_RIGHT_WRITE,
+                                                  .by_fd = true,
+                                                  .fd = roots->items[i].fd });
+}
+
+static int build_ruleset(const struct al_upstream_settings *settings, const char *program,
+                         const char *resolved, struct al_ruleset **ret_ruleset,
+                         struct al_error *err)
+{
+    al_auto(rules_clear) struct rules rules = { .items = NULL };
+
+    if (al_confine_abi() == 0)
+        return al_error_set(err, AL_ERR_SANDBOX,
+                            "cannot be confined: this kernel has no Landlock; 'confine = false' "
+                            "runs it all the same");
+    add_system(&rules);
+    add_program(&rules, program);
+    add_program(&rules, resolved);
+    add_roots(&rules, settings->roots);
+    add_path(&rules, settings->scratch_dir, AL_RIGHT_READ | AL_RIGHT_WRITE);
+    if (settings->network)
+        add_network(&rules);
+    add_list(&rules, settings->read, AL_RIGHT_READ);
+    add_list(&rules, settings->write, AL_RIGHT_READ | AL_RIGHT_WRITE);
+    add_list(&rules, settings->exec, AL_RIGHT_READ | AL_RIGHT_EXECUTE_BENEATH);
+    return settings->network ? al_ruleset_new_connecting(rules.items, rules.count, ret_ruleset, err)
+                             : al_ruleset_new(rules.items, rules.count, ret_ruleset, err);
+}
+
+/* The program in a list of directories, as it is named there, and where its links lead. */
+static char *find_in(const char *name, const char *path_list, char **ret_resolved)
+{
+    for (const char *at = path_list; at && *at;) {
+        const char *end = strchrnul(at, ':');
+        al_auto(al_freep) char *dir = al_strndup(at, (size_t)(end - at));
+
+        *ret_resolved = al_program_find(name, dir, NULL);
+        if (*ret_resolved)
+            return al_fs_join(dir, name);
+        at = *end ? end + 1 : end;
+    }
+    return NULL;
+}
+
+static int find_program(const struct al_upstream_settings *settings, char **ret_program,
+                        char **ret_resolved, struct al_error *err)
+{
+    const char *name = settings->command->items[0];
+    const char *slash = strrchr(name, '/');
+    al_auto(al_freep) char *dir = parent_of(name);
+    al_auto(al_freep) char *path = al_upstream_safe_path(settings);
+    int r;
+
+    if (slash && *name != '/')
+        return al_error_set(err, AL_ERR_EXECUTION, "'%s' is neither a name nor an absolute path",
+                            name);
+    *ret_program =
+        slash ? find_in(slash + 1, dir, ret_resolved) : find_in(name, path, ret_resolved);
+    if (*ret_program && !settings->confine && al_roots_find(settings->roots, *ret_resolved))
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "'%s' lies in a root, where an agent can replace it; it runs only with "
+                            "'confine = true'",
+                            slash ? slash + 1 : name);
+    if (*ret_program)
+        return 0;
+    r = al_error_set(err, AL_ERR_EXECUTION, "there is no program '%s'", name);
+    if (err)
+        err->reason = "not_found";
+    return r;
+}
+
+static int make_scratch(const struct al_upstream_settings *settings, struct al_error *err)
+{
+    static const char *const names[] = { "home", "tmp" };
+
+    for (size_t i = 0; i < AL_COUNT(names); i++) {
+        al_auto(al_freep) char *path = al_fs_join(settings->scratch_dir, names[i]);
+        int r = al_fs_mkdirs(path, 0700);
+
+        if (r < 0)
+            return al_error_errno(err, -r, "cannot make '%s'", path);
+    }
+    return 0;
+}
+
+void al_upstream_profile_clear(struct al_upstream_profile *profile)
+{
+    free(profile->program);
+    al_strv_clear(&profile->env);
+    al_ruleset_free(profile->ruleset);
+    *profile = AL_UPSTREAM_PROFILE_INIT;
+}
+
+int al_upstream_profile_make(const struct al_upstream_settings *settings,
+                             struct al_upstream_profile *ret_profile, struct al_error *err)
+{
+    al_auto(al_upstream_profile_clear) struct al_upstream_profile profile =
+        AL_UPSTREAM_PROFILE_INIT;
+    al_auto(al_freep) char *resolved = NULL;
+    int r = find_program(settings, &profile.program, &resolved, err);
+
+    if (r == 0)
+        r = make_scratch(settings, err);
+    if (r == 0 && settings->confine)
+        r = build_ruleset(settings, profile.program, resolved, &profile.ruleset, err);
+    if (r < 0)
+        return r;
+    al_upstream_make_env(settings, &profile.env);
+    profile.sandbox = (struct al_confinement){
+        .ruleset = profile.ruleset,
+        .no_sockets = settings->confine && !settings->network,
+        .network = settings->confine && settings->network,
+        .stream_pairs = settings->confine,
+        .limits = { .data_bytes = DATA_MAX_BYTES,
+                    .fsize_bytes = FILE_MAX_BYTES,
+                    .nofile = FILES_MAX },
+    };
+    *ret_profile = profile;
+    profile = AL_UPSTREAM_PROFILE_INIT;
+    return 0;
+}
