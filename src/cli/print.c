@@ -72,3 +72,10 @@ void al_cli_note(const char *line)
 {
     al_log_note("%s", line);
 }
+
+void al_cli_note_wait(void *payload, const char *line)
+{
+    (void)payload;
+    if (line)
+        al_cli_note(line);
+}

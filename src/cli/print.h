@@ -16,9 +16,12 @@ void al_cli_print(int fd, const struct al_str *text);
 /** Append text to the last line of `out`, from column `indent` on, in as many lines as needed. */
 void al_cli_wrap(struct al_str *out, size_t indent, const char *text);
 
-/** Print "airlock: <line>" to stderr.  For `on_lock_wait` of struct al_session and of
- * struct al_run_limits. */
+/** Print "airlock: <line>" to stderr. */
 void al_cli_note(const char *line);
+
+/** The same about a wait, for `on_lock_wait` of struct al_session and of struct al_run_limits; NULL
+ * says that it is over.  `payload` is ignored. */
+void al_cli_note_wait(void *payload, const char *line);
 
 /** Flush stdout.  Returns `code`, or AL_EXIT_FAILED when that is AL_EXIT_OK and output was lost. */
 int al_cli_finish(int code);

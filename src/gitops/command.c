@@ -6,7 +6,7 @@
 
 #include "gitops/environment.h"
 #include "gitops/failure.h"
-#include "gitops/index_lock.h"
+#include "gitops/git_lock.h"
 #include "gitops/layer.h"
 #include "gitops/nul_records.h"
 #include "gitops/progress.h"

@@ -15,6 +15,7 @@
 #include "guard/text.h"
 #include "proc/proc.h"
 #include "util/error.h"
+#include "util/progress.h"
 #include "util/str.h"
 
 struct al_held_ruleset;
@@ -33,12 +34,14 @@ enum al_git_class {
 
 /** The limits of the children of one call, and what is known of the last one. */
 struct al_run_limits {
-    struct al_cancel *cancel; /**< may be NULL */
-    uint32_t left_ms;         /**< reduced by the time that each child runs */
-    void (*on_lock_wait)(
-        const char *line); /**< told about a wait for a foreign lock; NULL: nobody */
-    int exit_code;         /**< of the last child; -1 when it did not exit */
-    bool in_full;          /**< what a user decides by is shown in full, not as an excerpt */
+    struct al_cancel *cancel;        /**< may be NULL */
+    uint32_t left_ms;                /**< reduced by the time that each child runs */
+    struct al_progress on_lock_wait; /**< told about a wait for a lock after a second, and with NULL
+                                        that it is over; no callback: nobody */
+    const char *caller; /**< what other writers are told of this one, "git_add of agent x"; NULL:
+                           nothing.  Safe text, borrowed */
+    int exit_code;      /**< of the last child; -1 when it did not exit */
+    bool in_full;       /**< what a user decides by is shown in full, not as an excerpt */
     struct al_stable_read *stable_read; /**< records what a user is shown; may be NULL */
 };
 

@@ -2,6 +2,7 @@
 #include "gitops/failure.h"
 
 #include "gitops/command.h"
+#include "gitops/git_lock.h"
 
 /* git_fetch and git_pull keep the filter of the clone, so they do not download the object either.
  */
@@ -104,19 +105,38 @@ bool al_git_wrote_all_files(const struct al_git_output *output)
            !strstr(said, beginning);
 }
 
-bool al_git_failed_on_index_lock(const struct al_location *at, const struct al_git_output *output)
+/* Whether git's complaint about this lock stands on a line that begins with "fatal: " or "error: ",
+ * depending on the command.  Of a reference it says first which one. */
+static bool complains_about(const char *said, const struct al_location *at, enum al_git_locks lock)
 {
-    static const char *const beginnings[] = { "fatal", "error" }; /* depends on the command */
-    const char *said = output->err.out.buf;
+    al_auto(al_freep) char *path = al_git_lock_path(at, lock);
+    al_auto(al_freep) char *words =
+        lock == AL_LOCK_CONFIG ? al_asprintf("could not lock config file %.*s: File exists",
+                                             (int)(strlen(path) - strlen(".lock")), path)
+                               : al_asprintf("Unable to create '%s': File exists", path);
+    const char *next;
 
-    for (size_t i = 0; output->exit_code != 0 && i < AL_COUNT(beginnings); i++) {
-        al_auto(al_freep) char *line = al_asprintf(
-            "\n%s: Unable to create '%s/index.lock': File exists", beginnings[i], at->git_dir);
+    for (const char *line = said; *line; line = next) {
+        const char *end = line + strcspn(line, "\n"), *at_words;
 
-        if (al_starts_with(said, line + 1) || strstr(said, line))
+        next = *end ? end + 1 : end;
+        if (!al_starts_with(line, "fatal: ") && !al_starts_with(line, "error: "))
+            continue;
+        at_words = memmem(line, (size_t)(end - line), words, strlen(words));
+        if (at_words && (lock == AL_LOCK_PACKED_REFS || at_words == line + strlen("fatal: ")))
             return true;
     }
     return false;
+}
+
+unsigned al_git_failed_on_lock(const struct al_location *at, unsigned locks,
+                               const struct al_git_output *output)
+{
+    for (unsigned lock = AL_LOCK_INDEX; lock <= AL_LOCK_PACKED_REFS; lock <<= 1)
+        if (output->exit_code != 0 && locks & lock &&
+            complains_about(output->err.out.buf, at, (enum al_git_locks)lock))
+            return lock;
+    return 0;
 }
 
 bool al_git_exited_with_error(int r, const struct al_run_limits *budget)

@@ -15,8 +15,10 @@ int al_git_not_available(struct al_error *err);
  */
 int al_git_failed(const struct al_git_output *output, struct al_error *err);
 
-/** Test whether git failed because another process held index.lock. */
-bool al_git_failed_on_index_lock(const struct al_location *at, const struct al_git_output *output);
+/** The lock among `locks` (enum al_git_locks) that another process held, so that git failed; 0: git
+ * did not fail for that reason. */
+unsigned al_git_failed_on_lock(const struct al_location *at, unsigned locks,
+                               const struct al_git_output *output);
 
 /** Test whether a git that writes files wrote all of them.  A git that has no content for a file,
  * or cannot write it, prints an error, goes on and may exit with 0. */

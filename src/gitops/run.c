@@ -5,7 +5,7 @@
 
 #include "gitops/environment.h"
 #include "gitops/failure.h"
-#include "gitops/index_lock.h"
+#include "gitops/git_lock.h"
 #include "gitops/layer.h"
 #include "gitops/progress.h"
 #include "gitops/ruleset.h"
@@ -235,15 +235,19 @@ int al_git_run(const struct al_location *at, const struct al_git_command *comman
                const struct al_git_run *options, struct al_run_limits *budget,
                struct al_git_output *ret_output, struct al_error *err)
 {
+    const unsigned locks = options->locks | (options->waits_for_lock ? AL_LOCK_INDEX : 0);
     struct al_git_output output;
-    int r = run_once(at, command, options, budget, &output, err);
+    unsigned lock;
+    int r = al_git_lock_wait(at, options->locks, budget, err);
 
+    if (r == 0)
+        r = run_once(at, command, options, budget, &output, err);
     /* An agent can put the same words into a path that git prints, so attempts are limited. */
-    for (int attempt = 1; r == 0 && options->waits_for_lock && attempt < LOCK_ATTEMPTS_MAX &&
-                          al_git_failed_on_index_lock(at, &output);
+    for (int attempt = 1; r == 0 && locks && attempt < LOCK_ATTEMPTS_MAX &&
+                          (lock = al_git_failed_on_lock(at, locks, &output));
          attempt++) {
         al_git_output_clear(&output);
-        r = al_index_lock_wait(at, budget, err);
+        r = al_git_lock_wait(at, lock, budget, err);
         if (r == 0)
             r = run_once(at, command, options, budget, &output, err);
     }

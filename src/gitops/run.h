@@ -35,6 +35,9 @@ struct al_git_run {
     bool waits_for_lock;  /**< for a command that writes the index, with the write lock held: if
                              another process takes index.lock in between, wait and run again.
                              `checked` then requires al_git_wrote_all_files() */
+    unsigned locks;    /**< of enum al_git_locks: waited for before the command runs, and once more
+                          if it fails on one of them.  Only for a command that has changed nothing
+                          by then */
     bool may_time_out; /**< the deadline is no error: the output so far is kept, `timed_out` is set
                           and the exit code is -1 */
 };

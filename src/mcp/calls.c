@@ -182,7 +182,7 @@ static void on_progress(void *payload, const char *line)
     (void)pthread_mutex_lock(&call->calls->lock);
     free(call->last_progress);
     call->last_progress = al_strdup(line);
-    if (!call->cancelled && al_clock_ms() - call->progress_sent_ms >= AL_PROGRESS_STEP_MS)
+    if (line && !call->cancelled && al_clock_ms() - call->progress_sent_ms >= AL_PROGRESS_STEP_MS)
         send_progress(call);
     (void)pthread_mutex_unlock(&call->calls->lock);
 }

@@ -47,12 +47,18 @@ static void find_leftover(struct al_rollback_context *ctx)
     (void)al_lockfile_find(ctx->git_fd, "index.lock", ctx->leftover);
 }
 
+static struct al_run_limits limits_of_wait(const struct al_rollback_context *ctx)
+{
+    return (struct al_run_limits){ .cancel = ctx->budget->cancel,
+                                   .left_ms = ctx->options->lock_wait_ms,
+                                   .on_lock_wait = ctx->budget->on_lock_wait,
+                                   .caller = "rollback",
+                                   .exit_code = -1 };
+}
+
 static int take_index_lock(struct al_rollback_context *ctx, struct al_error *err)
 {
-    struct al_run_limits wait = { .cancel = ctx->budget->cancel,
-                                  .left_ms = ctx->options->lock_wait_ms,
-                                  .on_lock_wait = ctx->budget->on_lock_wait,
-                                  .exit_code = -1 };
+    struct al_run_limits wait = limits_of_wait(ctx);
     int r = al_lockfile_token(ctx->token, err);
 
     if (r == 0)
@@ -66,12 +72,14 @@ static int take_index_lock(struct al_rollback_context *ctx, struct al_error *err
  * not released in between, because the repository may be half changed. */
 static int lock_repository(struct al_rollback_context *ctx, struct al_error *err)
 {
+    struct al_run_limits wait = limits_of_wait(ctx);
+
     ctx->adopted = *ctx->leftover &&
                    al_lockfile_adopt(&ctx->index_lock, ctx->git_fd, "index.lock", ctx->leftover);
     if (!ctx->adopted)
         return take_index_lock(ctx, err);
     memcpy(ctx->token, ctx->leftover, sizeof(ctx->token));
-    return al_write_lock_acquire(ctx->repo, ctx->budget->cancel, err);
+    return al_write_lock_acquire(ctx->repo, &wait, err);
 }
 
 int al_rollback_lock(struct al_rollback_context *ctx, struct al_error *err)

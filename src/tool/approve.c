@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gitops/index_lock.h"
 #include "gitops/repo/repo.h"
 #include "guard/approval.h"
 #include "guard/text.h"
@@ -141,16 +140,6 @@ static int ask_approvers(struct al_call *call, const struct al_ruling *ruling,
     return refuse_no_approver(call, ruling, err);
 }
 
-/* Wait for git's index.lock before asking: the user should not approve a call that the lock would
- * stop. */
-static int wait_for_lock(struct al_call *call, struct al_error *err)
-{
-    if (!call->repo || call->tool->at_first_root ||
-        !al_effects_change_repository(call->operation->effects))
-        return 0;
-    return al_index_lock_wait(&call->repo->at, &call->budget, err);
-}
-
 static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str detail = AL_STR_INIT;
@@ -161,9 +150,9 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
     size_t framed_at;
     int r;
 
-    /* If rules were evaluated, the state is bound already; it is older, and so covers what is
-     * shown. */
-    r = wait_for_lock(call, err);
+    /* The user should not approve a call that a lock would stop.  If rules were evaluated, the
+     * state is bound already; it is older, and so covers what is shown. */
+    r = al_call_await_locks(call, err);
     if (r == 0 && !call->state[0])
         r = al_approval_bind(call, call->state, err);
     if (r == 0)

@@ -53,6 +53,24 @@ static const char *working_dir_of(const struct al_call *call)
     return dir ? dir : ".";
 }
 
+static void report_wait(void *payload, const char *line)
+{
+    const struct al_call *call = payload;
+    const struct al_progress *to[] = { &call->session->on_lock_wait, call->input->progress };
+
+    for (size_t i = 0; i < AL_COUNT(to); i++)
+        if (to[i] && to[i]->report)
+            to[i]->report(to[i]->payload, line);
+}
+
+/* What other writers are told while this one has the lock.  Caller frees. */
+static char *name_caller(const struct al_call *call)
+{
+    const char *agent = al_call_agent(call);
+
+    return al_asprintf("%s%s%s", call->tool->name, agent ? " of agent " : "", agent ? agent : "");
+}
+
 static int decode(struct al_call *call, struct al_error *err)
 {
     const struct al_tool *tool = call->tool;
@@ -68,7 +86,8 @@ static int decode(struct al_call *call, struct al_error *err)
     if (tool->apply_session)
         tool->apply_session(call->session, call->args);
     call->budget.cancel = call->input->cancel;
-    call->budget.on_lock_wait = call->session->on_lock_wait;
+    call->budget.on_lock_wait = (struct al_progress){ report_wait, call };
+    call->budget.caller = call->caller = name_caller(call);
     call->budget.left_ms = (uint32_t)timeout_of(call);
     return 0;
 }
@@ -263,6 +282,7 @@ static void release(struct al_call *call)
     if (call->args)
         al_tool_args_clear(call->tool, call->args);
     free(call->args);
+    free(call->caller);
     free(call->summary);
     free(call->branches);
     free(call->always_values);

@@ -20,6 +20,7 @@
 #include "tool/tool.h"
 #include "util/error.h"
 #include "util/json.h"
+#include "util/progress.h"
 #include "util/str.h"
 
 struct al_run_limits;
@@ -28,7 +29,6 @@ struct al_checkpoint_settings;
 struct al_git;
 struct al_git_output;
 struct al_journal;
-struct al_progress;
 struct al_path;
 struct al_repo;
 struct al_roots;
@@ -58,8 +58,10 @@ struct al_session {
     struct al_sandbox *sandbox;
     struct al_staging *staging; /**< for the toolset `staging`; NULL in a session without it */
     struct al_staging_settings *staging_settings; /**< of the worker file; NULL: none */
-    void (*on_lock_wait)(const char *line); /**< told after a second of waiting; may be NULL */
-    void (*trace)(const char *line);        /**< the lines of `-v`, safe text; NULL: no `-v` */
+    struct al_progress
+        on_lock_wait; /**< told about a wait for a lock; no callback: only the client is
+                       */
+    void (*trace)(const char *line); /**< the lines of `-v`, safe text; NULL: no `-v` */
 };
 
 /** The result of a call, successful or not.  Set up with AL_RESULT_INIT. */

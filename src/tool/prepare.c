@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Stages 5 and 6: the approval, the write lock, the checkpoint, and the approval checked again. */
+#include "gitops/git_lock.h"
 #include "gitops/repo/write_lock.h"
 #include "tool/private.h"
 
@@ -8,11 +9,28 @@
 
 static int acquire_lock(struct al_call *call, struct al_error *err)
 {
+    int r;
+
     if (!call->repo)
         return 0;
     if (call->tool->at_first_root)
-        return al_write_lock_acquire(call->repo, call->budget.cancel, err);
-    return al_write_lock_acquire_with_index(call->repo, &call->budget, err);
+        return al_write_lock_acquire(call->repo, &call->budget, err);
+    r = al_write_lock_acquire_with_index(call->repo, &call->budget, err);
+    if (r == 0 && call->tool->git_locks)
+        r = al_git_lock_wait(&call->repo->at, call->tool->git_locks(call->operation), &call->budget,
+                             err);
+    return r;
+}
+
+int al_call_await_locks(struct al_call *call, struct al_error *err)
+{
+    int r;
+
+    if (!call->repo || !al_effects_change_repository(call->operation->effects))
+        return 0;
+    r = acquire_lock(call, err);
+    al_write_lock_release(call->repo);
+    return r;
 }
 
 /* Only one call at a time writes to a repository.  If no answer is bound to the resolved arguments,

@@ -29,6 +29,7 @@ struct al_call {
     struct al_recorded recorded;
     void *args;
     const struct al_operation *operation;
+    char *caller;         /* what other writers are told, see struct al_run_limits */
     char *summary;        /* one safe line */
     struct al_repo *repo; /* NULL: none */
     struct al_run_limits budget;
@@ -73,6 +74,10 @@ void al_call_record_close(struct al_call *call, const struct al_result *result);
 /** Stages 5 and 6: obtain the approval, the write lock and the checkpoint, for an approval that is
  * still valid.  The caller releases the lock. */
 int al_call_prepare(struct al_call *call, struct al_error *err);
+
+/** Wait until a call that changes the repository could have all the locks it needs, without keeping
+ * one: before a user is asked. */
+int al_call_await_locks(struct al_call *call, struct al_error *err);
 
 /** Run the tool's resolve, unless its values are current. */
 int al_call_resolve(struct al_call *call, struct al_error *err);

@@ -287,6 +287,10 @@ struct al_tool {
     int (*affected_files)(struct al_call *call, const void *args, struct al_strv *out,
                           struct al_error *err);
 
+    /** Stage 6: the locks of git's that the operation takes besides index.lock, of enum
+     * al_git_locks.  Nobody is asked and nothing begins before they are free.  NULL: none. */
+    unsigned (*git_locks)(const struct al_operation *operation);
+
     /** Stage 6: append further files that the call overwrites, in the same form.  The checkpoint
      * has to contain them; the approval does not depend on them. */
     int (*overwritten_files)(struct al_call *call, const void *args, struct al_strv *out,

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "gitops/git_lock.h"
 #include "gitops/porcelain/stash.h"
 #include "gitops/porcelain/stash_preview.h"
 #include "gitops/preview/affected_files.h"
@@ -121,6 +122,12 @@ int al_stash_preview(struct al_call *call, const struct al_operation *op, const 
     if (r == 0 && !any)
         al_call_skip_approval(call); /* there is nothing to stash, or no such entry */
     return r;
+}
+
+/* With the last entry the reference goes, and it may be packed. */
+unsigned al_stash_git_locks(const struct al_operation *operation)
+{
+    return !strcmp(operation->name, "clear") ? AL_LOCK_PACKED_REFS : 0;
 }
 
 void al_stash_summarize(const struct al_operation *op, const void *args, struct al_str *out)

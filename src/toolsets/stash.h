@@ -52,6 +52,7 @@ int al_stash_preview(struct al_call *call, const struct al_operation *op, const 
 /** Add the arguments that the command ignores.  `untracked` is the name of include_untracked in the
  * schema. */
 void al_stash_ignored(const void *p, const char *untracked, struct al_ignored *out);
+unsigned al_stash_git_locks(const struct al_operation *operation);
 void al_stash_summarize(const struct al_operation *op, const void *args, struct al_str *out);
 
 #endif

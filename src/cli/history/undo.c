@@ -143,7 +143,7 @@ int al_undo_open(struct al_undo *undo, const char *command, const char *const *f
         return al_cli_fail(&err);
     undo->budget = (struct al_run_limits){ .cancel = al_cancel_new(),
                                            .left_ms = TIME_LIMIT_MS,
-                                           .on_lock_wait = al_cli_note,
+                                           .on_lock_wait = { al_cli_note_wait, NULL },
                                            .exit_code = -1 };
     al_signals_handle(&undo->setup, al_cancel_ref(undo->budget.cancel));
     return find_repository(undo, command);

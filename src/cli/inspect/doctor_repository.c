@@ -10,7 +10,7 @@
 #include "cli/options.h"
 #include "cli/setup.h"
 #include "gitops/command.h"
-#include "gitops/index_lock.h"
+#include "gitops/git_lock.h"
 #include "gitops/locate.h"
 #include "gitops/location.h"
 #include "gitops/plumbing/partial_clone.h"

@@ -7,10 +7,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "gitops/index_lock.h"
+#include "gitops/git_lock.h"
 #include "gitops/layer.h"
 #include "gitops/repo/repo.h"
+#include "gitops/repo/shared_lock.h"
 #include "util/clock.h"
+
+/** The user is told once about a wait that is longer. */
+#define TELL_AFTER_MS 1000
 
 static bool is_first(const struct al_git *git, const struct al_write_lock *mine)
 {
@@ -32,6 +36,7 @@ static void enqueue(struct al_git *git, struct al_write_lock *lock)
 /* Remove a lock from the list, wake the next writer of that repository, and free the lock. */
 static void release(struct al_git *git, struct al_write_lock *lock)
 {
+    al_shared_lock_release(lock->shared_fd);
     (void)pthread_mutex_lock(&git->lock);
     for (struct al_write_lock **at = &git->write_locks; *at; at = &(*at)->next) {
         if (*at == lock) {
@@ -103,14 +108,41 @@ static int deadlock_error(struct al_error *err)
     return r;
 }
 
+/* Wait until the lock is the first in the list, and tell the user once after TELL_AFTER_MS. */
+static int wait_for_turn(struct al_git *git, struct al_write_lock *lock,
+                         struct al_run_limits *budget, struct al_error *err)
+{
+    bool first = false, tells = budget->on_lock_wait.report, told = false;
+    struct pollfd wait[2] = {
+        { .fd = lock->ready_fd, .events = POLLIN },
+        { .fd = al_cancel_fd(budget->cancel), .events = POLLIN },
+    };
+
+    while (!first && !al_cancel_fired(budget->cancel)) {
+        if (poll(wait, 2, tells && !told ? TELL_AFTER_MS : -1) == 0) {
+            al_auto(al_freep) char *line = al_shared_lock_waiting(git->lock_dir, lock->common_dir);
+
+            budget->on_lock_wait.report(budget->on_lock_wait.payload, line);
+            told = true;
+        }
+        (void)pthread_mutex_lock(&git->lock);
+        first = is_first(git, lock);
+        (void)pthread_mutex_unlock(&git->lock);
+    }
+    if (told) /* what was said is over */
+        budget->on_lock_wait.report(budget->on_lock_wait.payload, NULL);
+    return al_cancel_fired(budget->cancel) ? cancelled(err) : 0;
+}
+
 /* Wait for the write lock.  `held` is the lock the caller holds already; NULL: none. */
-static int acquire(struct al_repo *repo, const struct al_write_lock *held, struct al_cancel *cancel,
-                   struct al_error *err)
+static int acquire(struct al_repo *repo, const struct al_write_lock *held,
+                   struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_closep) int ready_fd = eventfd(0, EFD_CLOEXEC);
     struct al_git *git = repo->at.git;
     struct al_write_lock *lock;
     bool first, deadlock;
+    int r = 0;
 
     /* Without the eventfd nothing could wake this writer. */
     if (ready_fd < 0)
@@ -118,6 +150,7 @@ static int acquire(struct al_repo *repo, const struct al_write_lock *held, struc
     lock = al_calloc(1, sizeof(*lock));
     lock->common_dir = repo->at.common_dir;
     lock->ready_fd = al_take_fd(&ready_fd);
+    lock->shared_fd = -1;
     lock->held = held;
     (void)pthread_mutex_lock(&git->lock);
     enqueue(git, lock);
@@ -128,46 +161,39 @@ static int acquire(struct al_repo *repo, const struct al_write_lock *held, struc
         release(git, lock);
         return deadlock_error(err);
     }
-    while (!first) {
-        struct pollfd wait[2] = {
-            { .fd = lock->ready_fd, .events = POLLIN },
-            { .fd = al_cancel_fd(cancel), .events = POLLIN },
-        };
-
-        (void)poll(wait, 2, -1);
-        if (al_cancel_fired(cancel)) {
-            release(git, lock);
-            return cancelled(err);
-        }
-        (void)pthread_mutex_lock(&git->lock);
-        first = is_first(git, lock);
-        (void)pthread_mutex_unlock(&git->lock);
+    if (!first)
+        r = wait_for_turn(git, lock, budget, err);
+    if (r == 0 && !repo->at.is_own)
+        r = al_shared_lock_acquire(git->lock_dir, lock->common_dir, budget, &lock->shared_fd, err);
+    if (r < 0) {
+        release(git, lock);
+        return r;
     }
     repo->write_lock = lock;
     return 0;
 }
 
-int al_write_lock_acquire(struct al_repo *repo, struct al_cancel *cancel, struct al_error *err)
+int al_write_lock_acquire(struct al_repo *repo, struct al_run_limits *budget, struct al_error *err)
 {
-    return acquire(repo, NULL, cancel, err);
+    return acquire(repo, NULL, budget, err);
 }
 
 int al_write_lock_acquire_other(struct al_repo *other, const struct al_repo *own,
-                                struct al_cancel *cancel, struct al_error *err)
+                                struct al_run_limits *budget, struct al_error *err)
 {
     if (!strcmp(other->at.common_dir, own->at.common_dir))
         return 0;
-    return acquire(other, own->write_lock, cancel, err);
+    return acquire(other, own->write_lock, budget, err);
 }
 
 int al_write_lock_acquire_with_index(struct al_repo *repo, struct al_run_limits *budget,
                                      struct al_error *err)
 {
-    int r = al_write_lock_acquire(repo, budget->cancel, err);
+    int r = al_write_lock_acquire(repo, budget, err);
 
     if (r < 0)
         return r;
-    r = al_index_lock_wait(&repo->at, budget, err);
+    r = al_git_lock_wait(&repo->at, AL_LOCK_INDEX, budget, err);
     if (r < 0)
         al_write_lock_release(repo);
     return r;

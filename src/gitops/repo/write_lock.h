@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One writer at a time for each repository of this process.
+ * One writer at a time for each repository: in this process by the list below, among processes by
+ * gitops/repo/shared_lock.h, which the first of the list takes.
  *
  * | object              | holder                    | guarded by          |
  * |---------------------|---------------------------|---------------------|
@@ -20,32 +21,38 @@ struct al_write_lock {
     struct al_write_lock *next;
     const char *common_dir; /* borrowed from the al_repo, which outlives the lock */
     int ready_fd;           /* eventfd, written when the lock is acquired */
+    int shared_fd; /* the lock among processes; -1 while it is not held, and for a repository of
+                      airlock's own */
     const struct al_write_lock
         *held; /* the lock of another repository that this writer holds already; NULL: none */
 };
 
 /**
- * Acquire the write lock of this repository, first come first served, then wait for a foreign
- * index.lock to go away.  The first wait is unlimited; the second is limited by `budget`.
+ * Acquire the write lock of this repository, then wait for a foreign index.lock to go away.
+ *
+ * Waiting for calls of this process is not limited, since each of them is; nor is it part of the
+ * call's time.  Waiting for other processes and for index.lock is limited by `budget`, and reduces
+ * it.
  *
  * @return 0 (release with al_write_lock_release()); AL_ERR_CANCELLED; AL_ERR_EXECUTION with
- *         AL_CODE_LOCK_TIMEOUT.
+ *         AL_CODE_LOCK_TIMEOUT: the message says who has the lock since when.
  */
 int al_write_lock_acquire_with_index(struct al_repo *repo, struct al_run_limits *budget,
                                      struct al_error *err);
 /** Acquire the write lock only: for changes made without git, which an index.lock does not hinder.
  */
-int al_write_lock_acquire(struct al_repo *repo, struct al_cancel *cancel, struct al_error *err);
+int al_write_lock_acquire(struct al_repo *repo, struct al_run_limits *budget, struct al_error *err);
 
 /**
  * Acquire the write lock of another repository, while the one of `own` may be held.  Does nothing
  * when both are one repository.
  *
  * @return as al_write_lock_acquire(); AL_ERR_EXECUTION with AL_CODE_LOCK_TIMEOUT when waiting would
- *         be a deadlock: the holder waits for the lock we hold.
+ *         be a deadlock: the holder waits for the lock we hold.  Between processes a deadlock ends
+ *         with the first deadline.
  */
 int al_write_lock_acquire_other(struct al_repo *other, const struct al_repo *own,
-                                struct al_cancel *cancel, struct al_error *err);
+                                struct al_run_limits *budget, struct al_error *err);
 
 /** Release the write lock, if held.  NULL is fine. */
 void al_write_lock_release(struct al_repo *repo);

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
-#include "gitops/index_lock.h"
+#include "gitops/git_lock.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "guard/text.h"
@@ -165,7 +165,7 @@ int al_savepoint_restore(struct al_repo *repo, const struct al_savepoint *savepo
                          struct al_error *err)
 {
     struct al_run_limits budget = { .left_ms = LOCK_MS };
-    int r = al_index_lock_wait(&repo->at, &budget, err);
+    int r = al_git_lock_wait(&repo->at, AL_LOCK_INDEX, &budget, err);
 
     budget.left_ms = RESTORE_MS;
     if (r == 0)

@@ -186,7 +186,7 @@ int al_network_run_local(const struct al_network_job *job, struct al_git_output 
     int r = 0;
 
     if (network->direction == AL_PUSHES)
-        r = al_write_lock_acquire_other(network->other, network->repo, job->budget->cancel, err);
+        r = al_write_lock_acquire_other(network->other, network->repo, job->budget, err);
     if (r < 0)
         return r;
     r = run_both(job, ret_output, err);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include "gitops/command.h"
+#include "gitops/git_lock.h"
 #include "gitops/layer.h"
 #include "gitops/repo/known_remotes.h"
 #include "gitops/repo/remotes.h"
@@ -20,9 +21,11 @@ static int run(struct al_repo *repo, struct al_git_command *command, struct al_r
     int r;
 
     command->class = AL_GIT_WRITE;
-    r = al_git_run(&repo->at, command, &(struct al_git_run){ .max_bytes = 4096, .checked = true },
-                   budget, &output, err);
-    if (r == AL_ERR_EXECUTION && err) {
+    r = al_git_run(
+        &repo->at, command,
+        &(struct al_git_run){ .max_bytes = 4096, .locks = AL_LOCK_CONFIG, .checked = true }, budget,
+        &output, err);
+    if (r == AL_ERR_EXECUTION && err && err->code != AL_CODE_LOCK_TIMEOUT) {
         err->code = AL_CODE_REMOTE_ERROR;
         err->reason = NULL;
     }

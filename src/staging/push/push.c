@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "gitops/index_lock.h"
+#include "gitops/git_lock.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"

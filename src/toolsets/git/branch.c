@@ -2,6 +2,7 @@
 /* git_branch: list, create, delete and rename branches. */
 #include "gitops/porcelain/branch.h"
 #include "gitops/command.h"
+#include "gitops/git_lock.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "guard/arg.h"
@@ -194,6 +195,12 @@ static const struct al_operation operations[] = {
     { "create", NULL, AL_WRITES_REFS | AL_WRITES_CONFIG, create, AL_ASKS_BY_EFFECTS },
 };
 
+/* A reference that goes may be packed, and its upstream is in the configuration. */
+static unsigned git_locks(const struct al_operation *operation)
+{
+    return !strcmp(operation->name, "create") ? 0 : AL_LOCK_CONFIG | AL_LOCK_PACKED_REFS;
+}
+
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
 {
     const struct branch_args *args = p;
@@ -247,5 +254,6 @@ const struct al_tool al_tool_git_branch = {
     .affected_files = affected_files,
     .preview = preview,
     .ignored = ignored,
+    .git_locks = git_locks,
     .summarize = summarize,
 };

@@ -107,5 +107,6 @@ const struct al_tool al_tool_git_stash = {
     .affected_files = al_stash_affected_files,
     .preview = al_stash_preview,
     .ignored = ignored,
+    .git_locks = al_stash_git_locks,
     .summarize = al_stash_summarize,
 };

@@ -2,6 +2,7 @@
 /* git_branch: list branches, create, delete or rename one. */
 #include "gitops/porcelain/branch.h"
 #include "gitops/command.h"
+#include "gitops/git_lock.h"
 #include "gitops/porcelain/parse.h"
 #include "gitops/run.h"
 #include "guard/arg.h"
@@ -210,6 +211,12 @@ static const struct al_operation operations[] = {
       AL_ASKS_ALWAYS },
 };
 
+/* A reference that goes may be packed, and its upstream is in the configuration. */
+static unsigned git_locks(const struct al_operation *operation)
+{
+    return !strcmp(operation->name, "create") ? 0 : AL_LOCK_CONFIG | AL_LOCK_PACKED_REFS;
+}
+
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
 {
     const struct branch_args *args = p;
@@ -280,6 +287,7 @@ const struct al_tool al_tool_workflow_branch = {
     .affected_files = affected_files,
     .preview = preview,
     .ignored = ignored,
+    .git_locks = git_locks,
     .summarize = summarize,
     .output_schema = output_schema,
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_remote: list, add, remove and rename remotes. */
 #include "gitops/transport/remote.h"
+#include "gitops/git_lock.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/repo/repo.h"
 #include "guard/text.h"
@@ -222,6 +223,12 @@ static const struct al_operation operations[] = {
     { "remove", NULL, AL_WRITES_CONFIG | AL_WRITES_REFS, remove_remote, AL_ASKS_ALWAYS },
 };
 
+/* The remote's references go or are renamed with it. */
+static unsigned git_locks(const struct al_operation *operation)
+{
+    return !strcmp(operation->name, "add") ? AL_LOCK_CONFIG : AL_LOCK_CONFIG | AL_LOCK_PACKED_REFS;
+}
+
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
 {
     const struct remote_args *args = p;
@@ -288,6 +295,7 @@ const struct al_tool al_tool_workflow_remote = {
     .affected_files = affected_files,
     .preview = preview,
     .ignored = ignored,
+    .git_locks = git_locks,
     .summarize = summarize,
     .output_schema = output_schema,
 };

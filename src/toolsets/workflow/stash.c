@@ -216,6 +216,7 @@ const struct al_tool al_tool_workflow_stash = {
     .affected_files = al_stash_affected_files,
     .preview = al_stash_preview,
     .ignored = ignored,
+    .git_locks = al_stash_git_locks,
     .summarize = al_stash_summarize,
     .output_schema = output_schema,
 };

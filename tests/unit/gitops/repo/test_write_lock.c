@@ -79,7 +79,7 @@ static void *take_both(void *payload)
     struct pair *pair = payload;
     struct al_run_limits budget = long_budget();
 
-    pair->r = al_write_lock_acquire_other(pair->other, pair->own, budget.cancel, &pair->err);
+    pair->r = al_write_lock_acquire_other(pair->other, pair->own, &budget, &pair->err);
     al_write_lock_release(pair->other);
     al_write_lock_release(pair->own);
     return NULL;
@@ -122,7 +122,7 @@ static void takes_no_second_lock_of_one_repository(void **state)
     struct al_run_limits budget = long_budget();
 
     assert_int_equal(al_write_lock_acquire_with_index(repo, &budget, NULL), 0);
-    assert_int_equal(al_write_lock_acquire_other(again, repo, NULL, NULL), 0);
+    assert_int_equal(al_write_lock_acquire_other(again, repo, &budget, NULL), 0);
     assert_int_equal(count_locks(w->git), 1);
     al_write_lock_release(again);
     al_write_lock_release(repo);
@@ -172,20 +172,21 @@ static void does_not_wait_where_no_thread_can_wake_it(void **state)
     al_auto(repo_freep) struct al_repo *first = must_open(w, "repo");
     al_auto(repo_freep) struct al_repo *second = must_open(w, "repo");
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_run_limits budget = long_budget();
     struct rlimit old, none;
     int r;
 
-    assert_int_equal(al_write_lock_acquire(first, NULL, NULL), 0);
+    assert_int_equal(al_write_lock_acquire(first, &budget, NULL), 0);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     none = (struct rlimit){ .rlim_cur = 0, .rlim_max = old.rlim_max };
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    r = al_write_lock_acquire(second, NULL, &err);
+    r = al_write_lock_acquire(second, &budget, &err);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     assert_int_equal(r, AL_ERR_EXECUTION);
     assert_non_null(strstr(err.message, "cannot wait for the write lock"));
     assert_int_equal(count_locks(w->git), 1);
     al_write_lock_release(first);
-    assert_int_equal(al_write_lock_acquire(second, NULL, NULL), 0);
+    assert_int_equal(al_write_lock_acquire(second, &budget, NULL), 0);
     al_write_lock_release(second);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/index_lock.h"
+#include "gitops/git_lock.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -24,6 +24,23 @@
 /** How long a lock without a holder is waited for: a git may have ended at this moment, or run
  * where /proc does not show it. */
 #define BRIEF_MS 2000u
+
+#define REMEDY(name, place)                                                                        \
+    "It is left over from a git that was killed. airlock removes no lock: the user can delete "    \
+    "the file " name " in the " place "."
+
+char *al_git_lock_path(const struct al_location *at, enum al_git_locks lock)
+{
+    switch (lock) {
+    case AL_LOCK_CONFIG:
+        return al_fs_join(at->common_dir, "config.lock");
+    case AL_LOCK_PACKED_REFS:
+        return al_fs_join(at->common_dir, "packed-refs.lock");
+    case AL_LOCK_INDEX:
+        break;
+    }
+    return al_fs_join(at->git_dir, "index.lock");
+}
 
 static bool is_old(const struct stat *lock)
 {
@@ -59,17 +76,41 @@ static bool is_git(int process)
            al_starts_with(name.buf, "git");
 }
 
-static bool works_in(int process, const struct al_location *at)
+/* The directories in which a git of this repository works: the working tree and the git directory,
+ * and those of its other working trees, which share the locks of the common directory. */
+static void list_places(const struct al_location *at, struct al_strv *ret_places)
 {
-    const char *const places[] = { at->top, at->git_dir, at->common_dir };
+    al_auto(al_freep) char *dir = al_fs_join(at->common_dir, "worktrees");
+    al_auto(al_closedirp) DIR *worktrees =
+        al_fs_list(open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const struct dirent *entry;
+
+    al_strv_adds(ret_places, at->top, at->git_dir, at->common_dir, NULL);
+    if (al_ends_with(at->common_dir, "/.git"))
+        al_strv_take(ret_places,
+                     al_strndup(at->common_dir, strlen(at->common_dir) - strlen("/.git")));
+    while (worktrees && (entry = readdir(worktrees))) {
+        al_auto(al_freep) char *name = al_asprintf("%s/gitdir", entry->d_name);
+        al_auto(al_str_clear) struct al_str path = AL_STR_INIT;
+
+        if (al_fs_read(dirfd(worktrees), name, PATH_MAX, &path) < 0)
+            continue;
+        al_str_trim_end(&path);
+        if (al_ends_with(path.buf, "/.git"))
+            al_strv_take(ret_places, al_strndup(path.buf, path.len - strlen("/.git")));
+    }
+}
+
+static bool works_in(int process, const struct al_strv *places)
+{
     char dir[PATH_MAX];
     ssize_t len = readlinkat(process, "cwd", dir, sizeof(dir) - 1);
 
     if (len < 0)
         return false;
     dir[len] = '\0';
-    for (size_t i = 0; i < AL_COUNT(places); i++)
-        if (al_fs_beneath(places[i], dir))
+    for (size_t i = 0; i < places->count; i++)
+        if (al_fs_beneath(places->items[i], dir))
             return true;
     return false;
 }
@@ -79,6 +120,7 @@ static bool works_in(int process, const struct al_location *at)
 static bool has_no_holder(const struct al_location *at, const struct stat *lock)
 {
     al_auto(al_closedirp) DIR *processes = NULL;
+    al_auto(al_strv_clear) struct al_strv places = AL_STRV_INIT;
     const struct dirent *entry;
 
     if (!S_ISREG(lock->st_mode) || lock->st_uid != geteuid())
@@ -86,13 +128,15 @@ static bool has_no_holder(const struct al_location *at, const struct stat *lock)
     processes = al_fs_list(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!processes)
         return false;
+    list_places(at, &places);
     while ((entry = readdir(processes))) {
         al_auto(al_closep) int process = -1;
 
         if (!isdigit((unsigned char)entry->d_name[0]))
             continue;
         process = openat(dirfd(processes), entry->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (process >= 0 && (has_open(process, lock) || (is_git(process) && works_in(process, at))))
+        if (process >= 0 &&
+            (has_open(process, lock) || (is_git(process) && works_in(process, &places))))
             return false;
     }
     return true;
@@ -113,7 +157,7 @@ static int lock_timeout(const char *path, struct al_error *err)
 
 /* A stale lock is an error at once: no process will ever remove it.  airlock leaves the file alone.
  */
-static int left_over(const char *path, struct al_error *err)
+static int left_over(const char *path, enum al_git_locks lock, struct al_error *err)
 {
     int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
                               "%s is stale: it is older than %d s, no process has it open, and no "
@@ -121,59 +165,89 @@ static int left_over(const char *path, struct al_error *err)
                               strrchr(path, '/') + 1, AL_STALE_AFTER_S);
 
     if (err)
-        err->remedy = "It is left over from a git that was killed. airlock removes no lock: the "
-                      "user can delete the file index.lock in the git directory.";
+        err->remedy = lock == AL_LOCK_INDEX    ? REMEDY("index.lock", "git directory")
+                      : lock == AL_LOCK_CONFIG ? REMEDY("config.lock", "common git directory")
+                                               : REMEDY("packed-refs.lock", "common git directory");
     return r;
 }
 
 /* Wait for an event, and tell the user once after TELL_AFTER_MS.  Returns the value of poll(2). */
-static int wait_and_tell(struct pollfd wait[2], int64_t left_ms, struct al_run_limits *budget,
-                         bool *told)
+static int wait_and_tell(struct pollfd wait[2], int64_t left_ms, const char *path,
+                         struct al_run_limits *budget, bool *told)
 {
-    int n = poll(wait, 2, (int)(*told || left_ms < TELL_AFTER_MS ? left_ms : TELL_AFTER_MS));
+    bool tells = !*told && budget->on_lock_wait.report;
+    int n = poll(wait, 2, (int)(!tells || left_ms < TELL_AFTER_MS ? left_ms : TELL_AFTER_MS));
 
-    if (n == 0 && !*told) {
-        budget->on_lock_wait("waiting for index.lock, which another git process holds");
+    if (n == 0 && tells) {
+        al_auto(al_freep) char *line =
+            al_asprintf("waiting for %s, which another git process holds", strrchr(path, '/') + 1);
+
+        budget->on_lock_wait.report(budget->on_lock_wait.payload, line);
         *told = true;
     }
     return n;
 }
 
-int al_index_lock_wait(const struct al_location *at, struct al_run_limits *budget,
-                       struct al_error *err)
+/* Wait until the file is gone.  `told`: whether the user was told about it. */
+static int wait_for_end(const char *path, int64_t deadline_ms, struct al_run_limits *budget,
+                        bool *told, struct al_error *err)
 {
-    al_auto(al_freep) char *path = al_fs_join(at->git_dir, "index.lock");
-    int64_t deadline = al_clock_ms() + budget->left_ms;
-    al_auto(al_closep) int inotify_fd = -1;
-    bool told = !budget->on_lock_wait;
+    al_auto(al_freep) char *dir = al_strndup(path, (size_t)(strrchr(path, '/') - path));
+    al_auto(al_closep) int inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     struct stat st;
 
-    if (lstat(path, &st) < 0)
-        return 0;
-    if (al_git_lock_is_stale(at, &st))
-        return left_over(path, err);
-    inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    if (inotify_fd < 0 || inotify_add_watch(inotify_fd, at->git_dir, IN_DELETE | IN_MOVED_FROM) < 0)
+    if (inotify_fd < 0 || inotify_add_watch(inotify_fd, dir, IN_DELETE | IN_MOVED_FROM) < 0)
         return lock_timeout(path, err);
     while (lstat(path, &st) == 0) {
         struct pollfd wait[2] = {
             { .fd = inotify_fd, .events = POLLIN },
             { .fd = al_cancel_fd(budget->cancel), .events = POLLIN },
         };
-        int64_t left = deadline - al_clock_ms();
+        int64_t left = deadline_ms - al_clock_ms();
         char events[1024];
 
         if (al_cancel_fired(budget->cancel))
             return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
         if (left <= 0)
             return lock_timeout(path, err);
-        if (wait_and_tell(wait, left, budget, &told) < 0 && errno != EINTR)
+        if (wait_and_tell(wait, left, path, budget, told) < 0 && errno != EINTR)
             return al_error_errno(err, errno, "cannot wait for '%s'", strrchr(path, '/') + 1);
         while (read(inotify_fd, events, sizeof(events)) > 0)
             continue; /* the loop condition checks whether the lock is gone */
     }
-    budget->left_ms = deadline > al_clock_ms() ? (uint32_t)(deadline - al_clock_ms()) : 1;
     return 0;
+}
+
+static int wait_for_lock(const struct al_location *at, enum al_git_locks lock,
+                         struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *path = al_git_lock_path(at, lock);
+    int64_t deadline_ms = al_clock_ms() + budget->left_ms;
+    bool told = false;
+    struct stat st;
+    int r;
+
+    if (lstat(path, &st) < 0)
+        return 0;
+    if (al_git_lock_is_stale(at, &st))
+        return left_over(path, lock, err);
+    r = wait_for_end(path, deadline_ms, budget, &told, err);
+    if (told) /* what was said is over */
+        budget->on_lock_wait.report(budget->on_lock_wait.payload, NULL);
+    if (r == 0)
+        budget->left_ms = deadline_ms > al_clock_ms() ? (uint32_t)(deadline_ms - al_clock_ms()) : 1;
+    return r;
+}
+
+int al_git_lock_wait(const struct al_location *at, unsigned locks, struct al_run_limits *budget,
+                     struct al_error *err)
+{
+    int r = 0;
+
+    for (unsigned lock = AL_LOCK_INDEX; r == 0 && lock <= AL_LOCK_PACKED_REFS; lock <<= 1)
+        if (locks & lock)
+            r = wait_for_lock(at, (enum al_git_locks)lock, budget, err);
+    return r;
 }
 
 /* It is too young to be called stale. */
@@ -194,13 +268,13 @@ int al_index_lock_check(const struct al_location *at, struct al_run_limits *budg
 {
     const uint32_t most_ms = budget->left_ms < BRIEF_MS ? budget->left_ms : BRIEF_MS;
     struct al_run_limits brief = { .cancel = budget->cancel, .left_ms = most_ms };
-    al_auto(al_freep) char *path = al_fs_join(at->git_dir, "index.lock");
+    al_auto(al_freep) char *path = al_git_lock_path(at, AL_LOCK_INDEX);
     struct stat st;
     int r;
 
     if (lstat(path, &st) < 0 || !has_no_holder(at, &st))
         return 0;
-    r = al_index_lock_wait(at, &brief, err);
+    r = al_git_lock_wait(at, AL_LOCK_INDEX, &brief, err);
     if (r == AL_ERR_EXECUTION && lstat(path, &st) == 0 && !al_git_lock_is_stale(at, &st))
         return no_holder(err);
     if (r == 0)

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Lock files of other git processes, held or left behind. */
+#ifndef AL_GITOPS_GIT_LOCK_H
+#define AL_GITOPS_GIT_LOCK_H
+
+#include "gitops/command.h"
+#include "gitops/location.h"
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/** Locks of a repository, as bits. */
+enum al_git_locks {
+    AL_LOCK_INDEX = 1 << 0,       /**< index.lock of the working tree */
+    AL_LOCK_CONFIG = 1 << 1,      /**< config.lock of the common directory */
+    AL_LOCK_PACKED_REFS = 1 << 2, /**< packed-refs.lock of the common directory: references that are
+                                     deleted or renamed */
+};
+
+/** The path of a lock file.  Caller frees. */
+char *al_git_lock_path(const struct al_location *at, enum al_git_locks lock);
+
+/**
+ * Test whether a lock file is left over: it is this user's and older than AL_STALE_AFTER_S, no
+ * process has it open, and no git of this user works in the repository or in another working tree
+ * of it (git may close the file while an editor runs).  False when this cannot be determined.
+ *
+ * @param lock  The result of lstat(2) for the file.
+ */
+bool al_git_lock_is_stale(const struct al_location *at, const struct stat *lock);
+
+#define AL_STALE_AFTER_S 60
+
+/**
+ * Wait until none of these lock files is there, for at most budget->left_ms, which is reduced by
+ * the time waited.
+ *
+ * @param locks  Of enum al_git_locks.
+ * @return 0; AL_ERR_CANCELLED; AL_ERR_EXECUTION with AL_CODE_LOCK_TIMEOUT, at once for a stale
+ *         lock.
+ */
+int al_git_lock_wait(const struct al_location *at, unsigned locks, struct al_run_limits *budget,
+                     struct al_error *err);
+
+/**
+ * Check, before a user is asked, that index.lock is not left over, although it may be too young for
+ * al_git_lock_is_stale(): one without a holder is waited for only briefly.
+ *
+ * @return 0 when there is none, or a git holds it; otherwise as al_git_lock_wait().
+ */
+int al_index_lock_check(const struct al_location *at, struct al_run_limits *budget,
+                        struct al_error *err);
+
+#endif
