@@ -129,6 +129,7 @@ static int start(const struct al_location *at, const struct al_git_command *comm
             .out = out,
             .err = link->progress ? (struct al_sink){ al_progress_filter_add, &filter } : errors,
             .drains = al_git_class_writes(command->class),
+            .bulk = command->bulk,
             .socket_fd = link->socket_fd,
             .kept_fds = index ? &index->lock_fd : link->fds,
             .nkept_fds = index ? index->may_refresh : link->nfds,

@@ -2,6 +2,7 @@
 #include "proc/capture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <unistd.h>
@@ -20,6 +21,17 @@
 #define STDIO_BYTES 4096
 #define COALESCE_MS 1
 
+/*
+ * git writes the head and the content of each object by themselves.  Reading thousands of objects
+ * takes a third less processor time if the reader waits for a whole buffer, while the child fills
+ * a pipe that is large enough not to stop it.
+ */
+static size_t small_bytes(const struct al_proc_spec *spec, int out_fd)
+{
+    return spec->bulk && fcntl(out_fd, F_GETPIPE_SZ) >= AL_BULK_PIPE_BYTES ? READ_BYTES
+                                                                           : STDIO_BYTES;
+}
+
 enum { OUT, ERR, PIDFD, CANCEL, NFDS };
 
 struct al_capture al_capture_begin(const struct al_proc_spec *spec, const struct al_spawned *child)
@@ -30,6 +42,7 @@ struct al_capture al_capture_begin(const struct al_proc_spec *spec, const struct
         .pidfd = child->process.pidfd,
         .cancel_fd = al_cancel_fd(spec->cancel),
         .drains = spec->drains,
+        .small_bytes = small_bytes(spec, child->out_fd),
         .deadline_ms = al_clock_ms() + spec->timeout_ms,
     };
 }
@@ -54,7 +67,7 @@ static bool read_once(struct al_capture *capture, int stream)
     ssize_t got = read(capture->fds[stream], data, sizeof(data));
 
     if (got > 0 && stream == OUT)
-        capture->small_reads = got < STDIO_BYTES;
+        capture->small_reads = (size_t)got < capture->small_bytes;
     if (got > 0)
         return offer(capture, stream, data, (size_t)got);
     if (got == 0 || errno != EINTR)

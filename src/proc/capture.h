@@ -22,7 +22,8 @@ struct al_capture {
     bool drains;                    /* a full sink of standard output does not stop the child */
     int pidfd, cancel_fd;
     int64_t deadline_ms;
-    bool small_reads; /* the last read of standard output was a small piece */
+    size_t small_bytes; /* a piece of standard output that is smaller is small */
+    bool small_reads;   /* the last read of standard output was a small piece */
 };
 
 /** Begin to read; the deadline counts from here.  `spec` and `child` are borrowed. */

@@ -143,6 +143,7 @@ int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noi
     add_lines(&input, oids, noids);
     command.input = input.buf;
     command.input_len = input.len;
+    command.bulk = true;
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
     r = al_bare_run(bare, &command, false, (struct al_sink){ add_objects, &reading }, budget, err);
     al_str_clear(&reading.line);

@@ -87,6 +87,21 @@ static void passes_large_output_whole(void **state)
     assert_int_equal(got.out.total, 1000000);
 }
 
+static void passes_much_output_that_comes_in_small_pieces(void **state)
+{
+    struct al_proc_spec spec =
+        SHELL_SPEC("i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678; i=$((i+1)); done");
+
+    (void)state;
+    spec.bulk = true;
+    for (size_t cap = 59999; cap <= 60001; cap++) {
+        al_auto(outcome_clear) struct outcome got = run_up_to(&spec, cap);
+
+        assert_int_equal(got.result.stopped, cap < 60000);
+        assert_int_equal(got.out.len, cap < 60000 ? cap : 60000);
+    }
+}
+
 static void ends_a_child_at_its_deadline(void **state)
 {
     static const char *const scripts[] = {
@@ -105,6 +120,7 @@ static void ends_a_child_at_its_deadline(void **state)
 
         print_message("  %s\n", scripts[i]);
         spec.timeout_ms = 100;
+        spec.bulk = i % 2;
         got = run(&spec);
         assert_int_equal(got.r, AL_ERR_TIMEOUT);
         assert_int_equal(got.err.code, AL_CODE_TIMEOUT);
@@ -142,6 +158,7 @@ int main(void)
         cmocka_unit_test(stops_a_child_that_never_stops_writing),
         cmocka_unit_test(drops_errors_beyond_the_cap_without_stopping),
         cmocka_unit_test(passes_large_output_whole),
+        cmocka_unit_test(passes_much_output_that_comes_in_small_pieces),
         cmocka_unit_test(ends_a_child_at_its_deadline),
         cmocka_unit_test(hands_over_what_came_before_the_deadline),
     };
