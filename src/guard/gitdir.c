@@ -26,6 +26,12 @@ bool al_gitdir_is(int dir_fd, const char *coming)
             (has(dir_fd, "objects", coming) && has(dir_fd, "refs", coming)));
 }
 
+bool al_gitdir_has_part(const char *name)
+{
+    return !strcasecmp(name, "HEAD") || !strcasecmp(name, "commondir") ||
+           !strcasecmp(name, "objects") || !strcasecmp(name, "refs");
+}
+
 static bool is_same(const struct stat *one, const struct stat *two)
 {
     return one->st_dev == two->st_dev && one->st_ino == two->st_ino;

@@ -22,6 +22,9 @@
  */
 bool al_gitdir_is(int dir_fd, const char *coming);
 
+/** Test whether an entry of this name can make a git directory of the one that it is created in. */
+bool al_gitdir_has_part(const char *name);
+
 /**
  * Test whether a directory is a git directory, lies in one, or becomes one when the entry `coming`
  * is created.  The parents are checked by descriptor, up to the top of a working tree (a directory

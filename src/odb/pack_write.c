@@ -160,7 +160,10 @@ static int begin_deflate(struct al_pack *pack, struct al_error *err)
         (void)deflateReset(&pack->deflate);
         return 0;
     }
-    if (deflateInit(&pack->deflate, pack->store_only ? Z_NO_COMPRESSION : LEVEL) != Z_OK)
+    /* Tables that are not used are small, since they are cleared for each object. */
+    if (deflateInit2(&pack->deflate, pack->store_only ? Z_NO_COMPRESSION : LEVEL, Z_DEFLATED,
+                     MAX_WBITS, pack->store_only ? 1 : MAX_MEM_LEVEL - 1,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
         return failed(ENOMEM, err);
     pack->has_deflate = true;
     return 0;

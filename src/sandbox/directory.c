@@ -114,16 +114,19 @@ static int directory_read(struct al_sandbox *sandbox, const char *path, uint64_t
 }
 
 /* Enter a directory on the way to a new file, and create it if it is missing.  A descriptor,
- * -errno, or -EPERM where it would become a part of a git directory. */
-static int enter(int fd, const char *name)
+ * -errno, or -EPERM where it would become a part of a git directory.  `*made`: it is new, so it is
+ * neither a git directory nor in one. */
+static int enter(int fd, const char *name, bool *made)
 {
     int next = al_nofollow_open(fd, name, O_PATH | O_DIRECTORY);
 
+    *made = false;
     if (next != -ENOENT)
         return next;
     if (al_gitdir_contains(fd, name))
         return -EPERM;
-    if (mkdirat(fd, name, 0777) < 0 && errno != EEXIST)
+    *made = mkdirat(fd, name, 0777) == 0;
+    if (!*made && errno != EEXIST)
         return -errno;
     return al_nofollow_open(fd, name, O_PATH | O_DIRECTORY);
 }
@@ -135,15 +138,16 @@ int al_directory_open_parent(int fd, const char *path, int *ret_fd, const char *
     al_auto(al_freep) char *parents = al_strndup(path, slash ? (size_t)(slash - path) : 0);
     al_auto(al_closep) int at = al_nofollow_open(fd, "", O_PATH | O_DIRECTORY);
     char *save = NULL;
+    bool made = false;
 
     for (char *part = strtok_r(parents, "/", &save); part && at >= 0;
          part = strtok_r(NULL, "/", &save)) {
-        int next = enter(at, part);
+        int next = enter(at, part, &made);
 
         al_close(at);
         at = next;
     }
-    if (at == -EPERM || (at >= 0 && al_gitdir_contains(at, name)))
+    if (at == -EPERM || (at >= 0 && !made && al_gitdir_contains(at, name)))
         return al_gitdir_refuse(path, err);
     if (at < 0)
         return al_directory_write_fail(-at, path, err);

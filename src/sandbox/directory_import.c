@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writing files of a store into a directory, while their content arrives. */
+/*
+ * Writing files of a store into a directory, while their content arrives.
+ *
+ * A file gets its name when its content is complete, so that nobody sees a part of it, and a
+ * process that is killed leaves none.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -11,23 +16,90 @@
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
 #include "sandbox/directory.h"
+#include "util/new_file.h"
 
 /** An import that runs. */
 struct import {
     struct al_sandbox *sandbox;
     const struct al_sandbox_file *files;
-    struct al_str content; /* of the file that arrives */
-    int parent;            /* the directory of the last file, open; -1: none */
-    const char *last;      /* that file */
-    unsigned uses;         /* how many files this directory was opened for */
+    struct al_new_file file;             /* that arrives */
+    struct al_str target;                /* of the link that arrives */
+    uint64_t size;                       /* of either, so far */
+    const struct al_sandbox_file *begun; /* the one that arrives; NULL: none */
+    int parent;                          /* the directory of the last file, open; -1: none */
+    const char *last;                    /* that file */
+    unsigned uses;                       /* how many files this directory was opened for */
 };
 
-/* Files of one directory come one after the other.  It is looked up anew after so many, in case it
+/* Files of one directory come one after the other.  It is looked up again after so many, in case it
  * was moved. */
 #define PARENT_USES_MAX 64u
 
+/* --- The directory of a file --- */
+
+static void forget_parent(struct import *import)
+{
+    al_close(import->parent);
+    import->parent = -1;
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static bool has_same_parent(const char *a, const char *b)
+{
+    size_t len = (size_t)(name_of(a) - a);
+
+    return !strncmp(a, b, len) && !strchr(b + len, '/');
+}
+
+/* Open the parent, and create it if it is missing. */
+static int open_parent(struct import *import, const char *path, struct al_error *err)
+{
+    const struct al_directory *directory = import->sandbox->state;
+    const char *name;
+    struct stat st;
+
+    forget_parent(import);
+    import->uses = 0;
+    import->last = path;
+    return al_directory_open_parent(directory->fd, path, &import->parent, &name, &st, err);
+}
+
+/* Test whether the open directory is still where it was. */
+static bool is_still_there(struct import *import, const char *path)
+{
+    const struct al_directory *directory = import->sandbox->state;
+    const char *name;
+    al_auto(al_closep) int fd = al_nofollow_open_parent(directory->fd, path, false, &name);
+    struct stat open, now;
+
+    import->uses = 0;
+    return fd >= 0 && fstat(fd, &now) == 0 && fstat(import->parent, &open) == 0 &&
+           now.st_dev == open.st_dev && now.st_ino == open.st_ino;
+}
+
+/* Use the parent of the file before, if it is the same: it was no git directory then, and becomes
+ * one only by an entry of a certain name. */
+static int find_parent(struct import *import, const char *path, struct al_error *err)
+{
+    if (import->parent < 0 || !has_same_parent(import->last, path) ||
+        (import->uses >= PARENT_USES_MAX && !is_still_there(import, path)))
+        return open_parent(import, path, err);
+    import->uses++;
+    if (al_gitdir_has_part(name_of(path)) && al_gitdir_is(import->parent, name_of(path)))
+        return al_gitdir_refuse(path, err);
+    return 0;
+}
+
+/* --- Giving a file its name --- */
+
 /* Create a link beside its name and rename it.  0 or -errno. */
-static int make_link(int parent, const char *name, const char *target)
+static int replace_by_link(int parent, const char *name, const char *target)
 {
     static atomic_uint serial;
     char temp_name[64];
@@ -45,81 +117,121 @@ static int make_link(int parent, const char *name, const char *target)
     return 0;
 }
 
-static int replace(int parent, const char *name, const struct al_sandbox_file *file,
-                   const struct al_str *content)
+/* 0 or -errno; -EEXIST: there is something of this name, which is not to be replaced. */
+static int set_name(struct import *import, const struct al_sandbox_file *file, bool replace)
 {
-    if (file->mode == AL_SANDBOX_MODE_LINK)
-        return strlen(content->buf) == content->len ? make_link(parent, name, content->buf)
-                                                    : -EINVAL;
-    return al_fs_write_atomic(parent, name, content->buf, content->len,
-                              file->mode == AL_SANDBOX_MODE_EXECUTABLE ? 0777 : 0666, true);
+    const char *name = name_of(file->path), *target = import->target.buf;
+
+    if (file->mode != AL_SANDBOX_MODE_LINK)
+        return al_new_file_name(&import->file, import->parent, name, replace);
+    if (!*target || strlen(target) != import->target.len)
+        return -EINVAL;
+    if (replace)
+        return replace_by_link(import->parent, name, target);
+    return symlinkat(target, import->parent, name) < 0 ? -errno : 0;
 }
 
-static void forget_parent(struct import *import)
+/* Replace what has the name, if it is a file or a link. */
+static int replace(struct import *import, const struct al_sandbox_file *file, struct al_error *err)
 {
-    al_close(import->parent);
-    import->parent = -1;
-}
-
-static bool has_same_parent(const char *a, const char *b)
-{
-    const char *slash = strrchr(a, '/');
-    size_t len = slash ? (size_t)(slash - a) + 1 : 0;
-
-    return !strncmp(a, b, len) && !strchr(b + len, '/');
-}
-
-/* Look at the name in the directory that is open already. */
-static int use_parent(struct import *import, const char *path, const char *name,
-                      struct stat *ret_st, struct al_error *err)
-{
-    import->uses++;
-    if (al_gitdir_is(import->parent, name))
-        return al_gitdir_refuse(path, err);
-    if (fstatat(import->parent, name, ret_st, AT_SYMLINK_NOFOLLOW) == 0)
-        return 0;
-    ret_st->st_mode = 0;
-    return errno == ENOENT ? 0 : al_directory_fail(errno, path, err);
-}
-
-static int find_parent(struct import *import, const char *path, const char **ret_name,
-                       struct stat *ret_st, struct al_error *err)
-{
-    const struct al_directory *directory = import->sandbox->state;
-    const char *slash = strrchr(path, '/');
     struct stat st;
+    int r;
 
-    if (import->parent >= 0 && import->uses < PARENT_USES_MAX &&
-        has_same_parent(import->last, path) && fstat(import->parent, &st) == 0 && st.st_nlink) {
-        *ret_name = slash ? slash + 1 : path;
-        return use_parent(import, path, *ret_name, ret_st, err);
+    if (file->is_new)
+        return al_sandbox_fail(err, AL_ERR_EXECUTION, file->path, "",
+                               " was created meanwhile by somebody else; try again");
+    if (fstatat(import->parent, name_of(file->path), &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        if (S_ISDIR(st.st_mode))
+            return al_sandbox_is_directory(file->path, err);
+        if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+            return al_directory_is_special(file->path, err);
     }
-    forget_parent(import);
-    import->uses = 0;
-    import->last = path;
-    return al_directory_open_parent(directory->fd, path, &import->parent, ret_name, ret_st, err);
+    r = set_name(import, file, true);
+    return r < 0 ? al_directory_write_fail(-r, file->path, err) : 0;
 }
 
-static int write_file(struct import *import, const struct al_sandbox_file *file,
+/* Another call may have removed the directory, because it was empty. */
+static int name_file(struct import *import, const struct al_sandbox_file *file,
+                     struct al_error *err)
+{
+    int r = set_name(import, file, false);
+
+    if (r == -ENOENT) {
+        r = open_parent(import, file->path, err);
+        if (r < 0)
+            return r;
+        r = set_name(import, file, false);
+    }
+    if (r == -EEXIST)
+        return replace(import, file, err);
+    return r < 0 ? al_directory_write_fail(-r, file->path, err) : 0;
+}
+
+/* --- Content --- */
+
+static int begin_file(struct import *import, const struct al_sandbox_file *file,
                       struct al_error *err)
 {
-    const struct al_directory *directory = import->sandbox->state;
-    const char *name;
-    struct stat st;
-    int r = find_parent(import, file->path, &name, &st, err);
+    int r = find_parent(import, file->path, err);
 
-    if (r == 0 && S_ISDIR(st.st_mode))
-        r = al_sandbox_is_directory(file->path, err);
-    else if (r == 0 && st.st_mode && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
-        r = al_directory_is_special(file->path, err);
-    if (r == 0) {
-        r = replace(import->parent, name, file, &import->content);
-        r = r < 0 ? al_directory_write_fail(-r, file->path, err) : 0;
-    }
-    if (r < 0) {
-        forget_parent(import);
+    if (r < 0 || file->mode == AL_SANDBOX_MODE_LINK)
+        return r;
+    r = al_new_file_open(&import->file, import->parent,
+                         file->mode == AL_SANDBOX_MODE_EXECUTABLE ? 0777 : 0666);
+    return r < 0 ? al_directory_write_fail(-r, file->path, err) : 0;
+}
+
+static int add_content(struct import *import, const struct al_sandbox_file *file, const char *data,
+                       size_t len, struct al_error *err)
+{
+    int r = 0;
+
+    if (len > import->sandbox->max_bytes - import->size)
+        return al_sandbox_fail(err, AL_ERR_EXECUTION, file->path, "",
+                               " is larger than staging.max_bytes");
+    import->size += len;
+    if (file->mode == AL_SANDBOX_MODE_LINK)
+        al_str_add(&import->target, data, len);
+    else
+        r = al_write_all(import->file.fd, data, len);
+    return r < 0 ? al_directory_write_fail(-r, file->path, err) : 0;
+}
+
+static void end_file(struct import *import)
+{
+    al_new_file_clear(&import->file);
+    al_str_reset(&import->target);
+    import->size = 0;
+    import->begun = NULL;
+}
+
+/* Drop the file that arrives, and the directories that were made for it. */
+static void abandon(struct import *import)
+{
+    const struct al_directory *directory = import->sandbox->state;
+    const struct al_sandbox_file *file = import->begun;
+
+    end_file(import);
+    forget_parent(import);
+    if (file)
         al_nofollow_remove_parents(directory->fd, file->path);
+}
+
+static int take_locked(struct import *import, const struct al_sandbox_file *file, const char *data,
+                       size_t len, bool last, struct al_error *err)
+{
+    int r = 0;
+
+    if (!import->begun) {
+        import->begun = file;
+        r = begin_file(import, file, err);
     }
+    if (r == 0)
+        r = add_content(import, file, data, len, err);
+    if (r == 0 && last)
+        r = name_file(import, file, err);
+    if (r == 0 && last)
+        end_file(import);
     return r;
 }
 
@@ -127,28 +239,22 @@ static int take(void *payload, size_t which, const char *data, size_t len, bool 
                 struct al_error *err)
 {
     struct import *import = payload;
-    const struct al_sandbox_file *file = &import->files[which];
     int r;
 
-    if (import->content.len + len > import->sandbox->max_bytes)
-        return al_sandbox_fail(err, AL_ERR_EXECUTION, file->path, "",
-                               " is larger than staging.max_bytes");
-    al_str_add(&import->content, data, len);
-    if (!last)
-        return 0;
     (void)pthread_mutex_lock(&import->sandbox->lock);
-    r = write_file(import, file, err);
+    r = take_locked(import, &import->files[which], data, len, last, err);
     (void)pthread_mutex_unlock(&import->sandbox->lock);
-    al_str_reset(&import->content);
     return r;
 }
 
 int al_directory_import(struct al_sandbox *sandbox, const struct al_sandbox_file *files,
                         size_t count, const struct al_blob_source *source, struct al_error *err)
 {
-    struct import import = {
-        .sandbox = sandbox, .files = files, .content = AL_STR_INIT, .parent = -1
-    };
+    struct import import = { .sandbox = sandbox,
+                             .files = files,
+                             .file = AL_NEW_FILE_INIT,
+                             .target = AL_STR_INIT,
+                             .parent = -1 };
     char(*texts)[AL_OID_TEXT] = al_calloc(count, sizeof(*texts));
     const char **oids = al_calloc(count, sizeof(*oids));
     int r = 0;
@@ -159,8 +265,10 @@ int al_directory_import(struct al_sandbox *sandbox, const struct al_sandbox_file
     }
     if (count)
         r = source->read(source->payload, oids, count, take, &import, err);
-    forget_parent(&import);
-    al_str_clear(&import.content);
+    (void)pthread_mutex_lock(&sandbox->lock);
+    abandon(&import);
+    (void)pthread_mutex_unlock(&sandbox->lock);
+    al_str_clear(&import.target);
     free(oids);
     free(texts);
     return r;

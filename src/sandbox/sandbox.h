@@ -135,6 +135,9 @@ struct al_sandbox_file {
     /** For al_sandbox_import() only: memory gets a copy of the content, since nothing makes the
      * store keep it. */
     bool keeps_content;
+    /** For al_sandbox_import() into a directory: the import fails if there is a file of this name
+     * already. */
+    bool is_new;
 };
 
 /** Some files, sorted by their paths as bytes. */
@@ -170,7 +173,8 @@ struct al_blob_source {
  *
  * In memory, id and mode are kept, and the content is read when it is needed, from the source that
  * al_sandbox_set_source() names; content with `keeps_content` is read from `source` now.  Nothing
- * is imported if anything is refused.  In a directory the files are written now; the ones before a
+ * is imported if anything is refused.  In a directory the files are written now, one after the
+ * other while their content arrives; each appears when it is complete, and the ones before a
  * failure stay.
  *
  * @param files  In any order; a path at most once.  `size` is not used.

@@ -110,6 +110,15 @@ class Hostile:
         self.assertEqual(self.out("show", "HEAD:a.txt", cwd=self.proj), "forged\n", "no attack")
         self.refused(self.server(), "other content than its id says")
 
+    def test_forged_among_many(self):
+        """nor is any other of the files"""
+        self.upstream({f"d{i:02}/f": f"{i}\n" for i in range(30)})
+        self.forge(self.head("HEAD:d15/f"), "blob", b"forged\n")
+        self.assertEqual(self.out("show", "HEAD:d15/f", cwd=self.proj), "forged\n", "no attack")
+        self.refused(self.server(), "other content than its id says")
+        if self.backend == "directory":
+            self.assertEqual(list(self.workspace.iterdir()), [])
+
     def test_forged_size(self):
         """nor is one that is larger than it says, or than the sandbox"""
         self.forge(self.head("HEAD:a.txt"), "blob", b"x" * 100000)

@@ -13,7 +13,9 @@ import staging
 LINES = [f"{i}\n" for i in range(5)]
 
 
-class Pulled(killed.Killed):
+class Workspace(killed.Killed):
+    """A sandbox in a directory, and a repository to pull from."""
+
     def setUp(self):
         super().setUp()
         self.workspace = self.base / "workspace"
@@ -24,21 +26,8 @@ class Pulled(killed.Killed):
         self.proj = self.root / "proj"
         self.init(self.proj)
         self.arguments = {"source": {"type": "local", "path": "proj"}, "paths": ["."]}
-        self.upstream({"merged": "".join(LINES), "gone": "x\n", "dir/x": "x\n", "conflict": "x\n"})
-        self.use("git_pull", self.arguments)
-        self.write("merged", "".join(["ours\n", *LINES[1:]]), self.workspace)
-        self.write("conflict", "ours\n", self.workspace)
-        self.before = self.content()
-        (self.proj / "gone").unlink()
-        (self.proj / "dir/x").unlink()
-        (self.proj / "dir").rmdir()
-        self.upstream({"a.txt": "two\n", "merged": "".join([*LINES[:4], "theirs\n"]),
-                       "new": "n\n", "dir": "d\n", "conflict": "theirs\n"})
-        self.after = {**self.before, "a.txt": "two\n", "new": "n\n", "dir": "d\n",
-                      "merged": "".join(["ours\n", *LINES[1:4], "theirs\n"]),
-                      "conflict": "<<<<<<< ours (sandbox)\nours\n=======\ntheirs\n"
-                                  ">>>>>>> theirs (incoming)\n"}
-        del self.after["gone"], self.after["dir/x"]
+        self.words = ("call", "--json", "--root", str(self.root), *self.options, "git_pull",
+                      json.dumps(self.arguments))
 
     def upstream(self, files):
         for name, content in files.items():
@@ -56,16 +45,103 @@ class Pulled(killed.Killed):
                 for path in self.workspace.rglob("*") if path.is_file()
                 and not path.name.startswith(".airlock-")}
 
+    def changed(self):
+        """The paths that git_status names."""
+        return {entry["path"].removeprefix("/workspace/")
+                for entry in self.use("git_status", {})["unstaged"]
+                if "/.airlock-" not in entry["path"]}  # what was being written
+
+    def assert_no_record(self):
+        """No pull is left to be taken back."""
+        [store] = (self.home / ".local/state/airlock/staging").iterdir()
+        self.assertEqual(list((store / "sandboxes").glob("*.pull")), [])
+
+
+class First(Workspace):
+    """The first pull, into a directory that has another file."""
+
+    def setUp(self):
+        super().setUp()
+        new = {"b": "two\n", "d/e/large": "large\n" * 40000, "d/e/same": "one\n", "z": "z\n"}
+        self.upstream(new)
+        self.write("own", "own\n", self.workspace)
+        self.before = self.content()
+        self.after = {**self.before, **new, "a.txt": "one\n"}
+
+    def test_pull(self):
+        """the first git_pull killed at its steps: all or nothing, and the next one completes it"""
+        self.keep()
+        outcomes = set()
+
+        def check():
+            self.assertEqual(self.changed(), {"own"})
+            done = self.content() == self.after
+            self.assertEqual(self.content(), self.after if done else self.before)
+            outcomes.add(done)
+            if not done:
+                self.assertEqual(set(self.use("git_pull", self.arguments)["pulled"]),
+                                 set(self.after) - set(self.before))
+            self.assertEqual(self.content(), self.after)
+            self.assertEqual(self.use("git_pull", self.arguments), {"pulled": [], "conflicts": []})
+            self.assert_no_record()
+
+        self.walk(self.words, check)
+        self.assertIn(False, outcomes)
+
+    def test_in_the_way(self):
+        """a file that appears while a pull runs stays, and the pull brings all or nothing"""
+        self.keep()
+        path, appears = self.workspace / "d/e/same", self.base.parent / f"{self.base.name}.appears"
+        self.addCleanup(appears.unlink)
+        appears.write_text(f"#!/bin/sh\nmkdir -p {path.parent}; set -C\n"
+                           f"{{ echo mine >{path}; }} 2>/dev/null && echo made >&2\n",
+                           encoding="utf-8")
+        appears.chmod(0o755)
+        mine, outcomes = {**self.before, "d/e/same": "mine\n"}, set()
+        for number in range(1, 20):
+            self.reset()
+            done = self.step(f"{number}:{appears}", *self.words)
+            content, is_there = self.content(), "made" in done.stderr
+            outcomes.add((done.returncode, is_there))
+            if done.returncode:
+                self.assertRegex(done.stdout, "created meanwhile|was changed while it was pulled")
+                self.assertEqual(content, mine)
+                self.assertEqual(self.changed(), {"own", "d/e/same"})
+            else:
+                self.assertEqual({**content, "d/e/same": "one\n"}, self.after)
+            self.assertEqual("mine\n" in content["d/e/same"], is_there, (number, content))
+            self.assert_no_record()
+        self.assertEqual(outcomes, {(0, True), (1, True), (0, False)})
+
+
+class Later(Workspace):
+    """A pull that merges and removes."""
+
+    def setUp(self):
+        super().setUp()
+        self.upstream({"merged": "".join(LINES), "gone": "x\n", "dir/x": "x\n", "conflict": "x\n"})
+        self.use("git_pull", self.arguments)
+        self.write("merged", "".join(["ours\n", *LINES[1:]]), self.workspace)
+        self.write("conflict", "ours\n", self.workspace)
+        self.before = self.content()
+        (self.proj / "gone").unlink()
+        (self.proj / "dir/x").unlink()
+        (self.proj / "dir").rmdir()
+        self.upstream({"a.txt": "two\n", "merged": "".join([*LINES[:4], "theirs\n"]),
+                       "new": "n\n", "dir": "d\n", "conflict": "theirs\n"})
+        self.after = {**self.before, "a.txt": "two\n", "new": "n\n", "dir": "d\n",
+                      "merged": "".join(["ours\n", *LINES[1:4], "theirs\n"]),
+                      "conflict": "<<<<<<< ours (sandbox)\nours\n=======\ntheirs\n"
+                                  ">>>>>>> theirs (incoming)\n"}
+        del self.after["gone"], self.after["dir/x"]
+
     def test_pull(self):
         """git_pull killed at its steps: all or nothing, and the next pull completes it"""
         self.keep()
         outcomes = set()
 
         def check():
-            changed = {entry["path"].removeprefix("/workspace/")
-                       for entry in self.use("git_status", {})["unstaged"]
-                       if "/.airlock-" not in entry["path"]}  # what was being written
-            self.assertEqual(changed, {"merged", "conflict"})
+            self.assertEqual(self.changed(), {"merged", "conflict"})
             done = self.content() == self.after
             self.assertEqual(self.content(), self.after if done else self.before)
             outcomes.add(done)
@@ -73,12 +149,9 @@ class Pulled(killed.Killed):
                 self.assertEqual(self.use("git_pull", self.arguments)["conflicts"], ["conflict"])
             self.assertEqual(self.content(), self.after)
             self.assertEqual(self.use("git_pull", self.arguments), {"pulled": [], "conflicts": []})
-            [store] = (self.home / ".local/state/airlock/staging").iterdir()
-            self.assertEqual(list((store / "sandboxes").glob("*.pull")), [])
+            self.assert_no_record()
 
-        words = ("call", "--json", "--root", str(self.root), *self.options, "git_pull",
-                 json.dumps(self.arguments))
-        self.walk(words, check)
+        self.walk(self.words, check)
         self.assertIn(False, outcomes)
 
 

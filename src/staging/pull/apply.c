@@ -20,6 +20,7 @@ struct change {
     const char *path; /* borrowed */
     struct al_pull_side before, after;
     bool keeps_before, keeps_after; /* the base does not have this content */
+    bool is_made;
 };
 
 struct changes {
@@ -50,7 +51,8 @@ static void list_changes(const struct al_pull_plan *plan, struct changes *ret_ch
                                  .before = item->ours,
                                  .after = item->result,
                                  .keeps_before = is_beside(&item->ours, &item->base),
-                                 .keeps_after = is_beside(&item->result, &item->theirs) };
+                                 .keeps_after = is_beside(&item->result, &item->theirs),
+                                 .is_made = item->is_made };
     }
 }
 
@@ -95,7 +97,8 @@ static int check_unchanged(struct al_sandbox *sandbox, const struct changes *cha
     for (size_t i = 0; i < changes->count && r == 0; i++) {
         al_auto(al_freep) char *safe = NULL;
 
-        if (is_now(&files, changes->items[i].path, &changes->items[i].before))
+        if (changes->items[i].is_made ||
+            is_now(&files, changes->items[i].path, &changes->items[i].before))
             continue;
         safe = al_text_sanitize_line(changes->items[i].path);
         r = al_error_set(err, AL_ERR_EXECUTION,
@@ -121,6 +124,8 @@ static int set_files(struct al_staging *staging, const struct changes *changes, 
         const struct change *change = &changes->items[i];
         const struct al_pull_side *to = back ? &change->before : &change->after;
 
+        if (change->is_made && !back)
+            continue;
         if (to->mode)
             files[count++] =
                 (struct al_sandbox_file){ .path = (char *)(uintptr_t)change->path,
@@ -233,50 +238,6 @@ static int forget_record(struct al_staging *staging, struct al_error *err)
     return al_staging_remove_json(staging, staging->sandboxes_fd, name, err);
 }
 
-static void take_back(struct al_staging *staging, const struct changes *changes)
-{
-    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-
-    if (set_files(staging, changes, true, &why) < 0)
-        al_log_warn("a failed pull could not be taken back: %s", why.message);
-    else if (al_sandbox_dir(staging->options.sandbox))
-        (void)forget_record(staging, NULL); /* taking it back twice does no harm */
-}
-
-int al_pull_apply(struct al_staging *staging, const struct al_pull_plan *plan, struct al_error *err)
-{
-    struct al_sandbox *sandbox = staging->options.sandbox;
-    al_auto(clear) struct changes changes = { .items = NULL };
-    int r;
-
-    list_changes(plan, &changes);
-    if (!changes.count)
-        return 0;
-    r = check_unchanged(sandbox, &changes, err);
-    if (r == 0 && al_sandbox_dir(sandbox))
-        r = write_record(staging, &changes, err);
-    if (r < 0)
-        return r;
-    r = set_files(staging, &changes, false, err);
-    if (r < 0)
-        take_back(staging, &changes);
-    return r;
-}
-
-void al_pull_take_back(struct al_staging *staging, const struct al_pull_plan *plan)
-{
-    al_auto(clear) struct changes changes = { .items = NULL };
-
-    list_changes(plan, &changes);
-    if (changes.count)
-        take_back(staging, &changes);
-}
-
-int al_pull_complete(struct al_staging *staging, struct al_error *err)
-{
-    return al_sandbox_dir(staging->options.sandbox) ? forget_record(staging, err) : 0;
-}
-
 /* Keep the changes whose files are as the pull left them. */
 static int keep_made(struct al_sandbox *sandbox, struct changes *changes, struct al_error *err)
 {
@@ -292,9 +253,113 @@ static int keep_made(struct al_sandbox *sandbox, struct changes *changes, struct
     return r;
 }
 
+static int take_back(struct al_staging *staging, struct changes *changes, struct al_error *err)
+{
+    int r = keep_made(staging->options.sandbox, changes, err);
+
+    return r < 0 ? r : set_files(staging, changes, true, err);
+}
+
+/* --- A pull --- */
+
+/* Record the changes that are known, before the first of them is made. */
+static int record_changes(struct al_staging *staging, struct al_pull_plan *plan,
+                          const struct changes *changes, struct al_error *err)
+{
+    int r = 0;
+
+    if (al_sandbox_dir(staging->options.sandbox) && changes->count > plan->recorded)
+        r = write_record(staging, changes, err);
+    if (r == 0)
+        plan->recorded = changes->count;
+    return r;
+}
+
+static bool is_creation(const struct al_pull_item *item)
+{
+    return item->changes && !item->ours.mode && al_pull_side_equal(&item->result, &item->theirs);
+}
+
+/* A file can take the place of a directory whose files are removed. */
+static bool has_removal(const struct al_pull_plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        if (plan->items[i].changes && !plan->items[i].result.mode)
+            return true;
+    return false;
+}
+
+int al_pull_begin_creating(struct al_staging *staging, struct al_pull_plan *plan, bool *creates,
+                           struct al_error *err)
+{
+    al_auto(clear) struct changes changes = { .items = NULL };
+    bool any = false;
+
+    if (!al_sandbox_dir(staging->options.sandbox) || has_removal(plan))
+        return 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        if (!is_creation(&plan->items[i]))
+            continue;
+        creates[plan->items[i].which] = true;
+        any = true;
+    }
+    if (!any)
+        return 0;
+    list_changes(plan, &changes);
+    return record_changes(staging, plan, &changes, err);
+}
+
+void al_pull_end_creating(struct al_pull_plan *plan, const bool *creates)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        if (plan->items[i].which != SIZE_MAX && creates[plan->items[i].which])
+            plan->items[i].is_made = true;
+}
+
+/* Test whether something is left to do. */
+static bool has_unmade(const struct changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        if (!changes->items[i].is_made)
+            return true;
+    return false;
+}
+
+int al_pull_apply(struct al_staging *staging, struct al_pull_plan *plan, struct al_error *err)
+{
+    al_auto(clear) struct changes changes = { .items = NULL };
+    int r;
+
+    list_changes(plan, &changes);
+    if (!has_unmade(&changes))
+        return 0;
+    r = check_unchanged(staging->options.sandbox, &changes, err);
+    if (r == 0)
+        r = record_changes(staging, plan, &changes, err);
+    return r < 0 ? r : set_files(staging, &changes, false, err);
+}
+
+void al_pull_take_back(struct al_staging *staging, const struct al_pull_plan *plan)
+{
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    al_auto(clear) struct changes changes = { .items = NULL };
+
+    if (!plan->recorded)
+        return;
+    list_changes(plan, &changes);
+    if (take_back(staging, &changes, &why) < 0)
+        al_log_warn("a failed pull could not be taken back: %s", why.message);
+    else if (al_sandbox_dir(staging->options.sandbox))
+        (void)forget_record(staging, NULL); /* taking it back twice does no harm */
+}
+
+int al_pull_complete(struct al_staging *staging, struct al_error *err)
+{
+    return al_sandbox_dir(staging->options.sandbox) ? forget_record(staging, err) : 0;
+}
+
 void al_pull_recover(struct al_staging *staging)
 {
-    struct al_sandbox *sandbox = staging->options.sandbox;
     al_auto(al_freep) char *name = record_name(staging);
     al_auto(al_freep) char *tree = NULL;
     al_auto(al_str_clear) struct al_str record = AL_STR_INIT;
@@ -307,9 +372,7 @@ void al_pull_recover(struct al_staging *staging)
     tree = base_tree(staging);
     if (!strcmp(tree, record.buf)) { /* else the base was written: the pull was complete */
         parse_record(staging, &record, &changes);
-        r = keep_made(sandbox, &changes, &why);
-        if (r == 0)
-            r = set_files(staging, &changes, true, &why);
+        r = take_back(staging, &changes, &why);
     }
     if (r == 0)
         r = forget_record(staging, &why);

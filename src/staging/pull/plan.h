@@ -42,6 +42,7 @@ struct al_pull_item {
     bool is_settled;      /**< `theirs` becomes the base */
     bool is_blocked;      /**< there is no place for it in the sandbox */
     bool has_markers;     /**< `result` has conflict markers */
+    bool is_made;         /**< the sandbox has the result already */
     struct al_pull_side result;
 };
 
@@ -58,6 +59,7 @@ struct al_pull_plan {
     struct al_pull_item *items;
     size_t count;
     struct al_strv gone; /**< private: the paths that are not in the commit */
+    size_t recorded;     /**< private to apply.c: how many changes the record has */
 };
 
 void al_pull_plan_clear(struct al_pull_plan *plan);

@@ -29,8 +29,8 @@ struct pull {
     struct al_base base, origin;
     struct al_sandbox_files files;
     struct al_pull_plan plan;
-    bool *wanted, *is_lfs; /* one for each file of the list */
-    bool keeps_head;       /* some files of the branch are older than the commit */
+    bool *wanted, *is_lfs, *creates; /* one for each file of the list */
+    bool keeps_head;                 /* some files of the branch are older than the commit */
     struct al_error *err;
 };
 
@@ -50,6 +50,7 @@ static void clear(struct pull *pull)
     al_pull_plan_clear(&pull->plan);
     free(pull->wanted);
     free(pull->is_lfs);
+    free(pull->creates);
 }
 
 static struct al_pull_from from(struct pull *pull)
@@ -123,6 +124,7 @@ static int want(struct pull *pull)
 
     pull->wanted = al_calloc(pull->list.count + 1, sizeof(*pull->wanted));
     pull->is_lfs = al_calloc(pull->list.count + 1, sizeof(*pull->is_lfs));
+    pull->creates = al_calloc(pull->list.count + 1, sizeof(*pull->creates));
     for (size_t i = 0; i < pull->plan.count; i++) {
         const struct al_pull_item *item = &pull->plan.items[i];
 
@@ -221,20 +223,21 @@ static bool advance_head(struct pull *pull, struct al_pull_result *result)
     return true;
 }
 
-/* The pull counts from when the base is written.  After a crash in between the origin is older; the
- * next pull completes it. */
-static int save(struct pull *pull, struct al_pull_result *result)
+/* The pull counts from when the base is written. */
+static int save_base(struct pull *pull, struct al_pull_result *result)
 {
     struct al_staging *staging = pull->staging;
     bool moved = advance_head(pull, result), changed = record(pull, &pull->base, false);
+
+    return moved || changed ? al_base_save(staging, staging->key, &pull->base, pull->err) : 0;
+}
+
+/* After a crash before this the origin is older; the next pull completes it. */
+static int save_origin(struct pull *pull)
+{
+    struct al_staging *staging = pull->staging;
     int r = 0;
 
-    if (moved || changed)
-        r = al_base_save(staging, staging->key, &pull->base, pull->err);
-    if (r < 0) {
-        al_pull_take_back(staging, &pull->plan);
-        return r;
-    }
     if (record(pull, &pull->origin, true))
         r = al_origin_save(staging, staging->key, &pull->branch, &pull->origin, pull->err);
     return r < 0 ? r : al_pull_complete(staging, pull->err);
@@ -264,7 +267,8 @@ static struct al_pull_copy copy_of(const struct pull *pull)
                                   .commit = pull->request->commit,
                                   .list = &pull->list,
                                   .wanted = pull->wanted,
-                                  .is_lfs = pull->is_lfs };
+                                  .is_lfs = pull->is_lfs,
+                                  .creates = pull->creates };
 }
 
 /* Without the lock: other calls go on while the network is slow.  With the lock it is decided
@@ -290,15 +294,16 @@ static int remember_markers(struct pull *pull)
     return al_markers_remember(pull->staging, &paths, pull->err);
 }
 
-static int run(struct pull *pull, struct al_pull_result *result)
+/* Bring the files into the sandbox, and record that. */
+static int change(struct pull *pull, struct al_pull_result *result)
 {
-    struct al_pull_copy copy;
-    int r = decide(pull);
+    struct al_pull_copy copy = copy_of(pull);
+    int r = al_pull_begin_creating(pull->staging, &pull->plan, pull->creates, pull->err);
 
-    if (r < 0)
-        return r;
-    copy = copy_of(pull);
-    r = al_pull_copy_blobs(pull->staging, &copy, pull->budget, pull->err);
+    if (r == 0)
+        r = al_pull_copy_blobs(pull->staging, &copy, pull->budget, pull->err);
+    if (r == 0)
+        al_pull_end_creating(&pull->plan, pull->creates);
     if (r == 0)
         r = al_pull_merge(pull->staging, &pull->plan, pull->budget, pull->err);
     if (r == 0)
@@ -306,7 +311,20 @@ static int run(struct pull *pull, struct al_pull_result *result)
     if (r == 0)
         r = al_pull_apply(pull->staging, &pull->plan, pull->err);
     if (r == 0)
-        r = save(pull, result);
+        r = save_base(pull, result);
+    if (r < 0)
+        al_pull_take_back(pull->staging, &pull->plan);
+    return r;
+}
+
+static int run(struct pull *pull, struct al_pull_result *result)
+{
+    int r = decide(pull);
+
+    if (r == 0)
+        r = change(pull, result);
+    if (r == 0)
+        r = save_origin(pull);
     if (r == 0)
         al_pull_report(&pull->plan, pull->is_lfs, result);
     return r;
