@@ -16,6 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "proc/confine.h"
+
 #define no_sanitize_fn __attribute__((noinline, no_sanitize("address", "undefined", "thread")))
 
 #ifndef SYS_close_range
@@ -89,6 +91,20 @@ no_sanitize_fn static long reset_signals(const struct al_child_plan *plan)
     return syscall(SYS_rt_sigprocmask, SIG_SETMASK, &nothing, NULL, KERNEL_SIGSET_BYTES);
 }
 
+/* Only the child can do this: /proc/self is a link to the directory of the process that looks. */
+no_sanitize_fn static long allow_own_proc(const struct al_child_plan *plan)
+{
+    struct al_path_rule rule = { .allowed_access = plan->own_proc_access };
+
+    if (!plan->own_proc_access)
+        return 0;
+    rule.parent_fd =
+        (int32_t)syscall(SYS_openat, AT_FDCWD, "/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (rule.parent_fd < 0)
+        return 0; /* no /proc, so nothing to read */
+    return syscall(SYS_landlock_add_rule, plan->ruleset_fd, AL_PATH_RULE, &rule, 0);
+}
+
 /* Returns the number of the step that failed.  Does not return when all steps succeed. */
 no_sanitize_fn static int run_steps(const struct al_child_plan *plan)
 {
@@ -108,6 +124,8 @@ no_sanitize_fn static int run_steps(const struct al_child_plan *plan)
         return AL_STEP_SIGNALS;
     if (!plan->keep_setuid && syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return AL_STEP_PRIVILEGES;
+    if (plan->ruleset_fd >= 0 && allow_own_proc(plan) < 0)
+        return AL_STEP_LANDLOCK;
     if (plan->ruleset_fd >= 0 && syscall(SYS_landlock_restrict_self, plan->ruleset_fd, 0) < 0)
         return AL_STEP_LANDLOCK;
     if (plan->filter && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, plan->filter) < 0)

@@ -59,6 +59,7 @@ struct al_child_plan {
     size_t nkept_fds;
     int cwd_fd;
     int ruleset_fd;                  /**< -1: no Landlock */
+    uint64_t own_proc_access;        /**< what Landlock allows on /proc/self; 0: nothing */
     const struct sock_fprog *filter; /**< NULL: no seccomp */
     bool keep_setuid;
     struct al_child_limit limits[AL_CHILD_LIMITS];

@@ -40,18 +40,12 @@
 #define FS_OF_FILES            (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
 
 #define CREATE_RULESET_VERSION 1u
-#define RULE_PATH_BENEATH      1
 
 struct ruleset_attr {
     uint64_t handled_access_fs;
     uint64_t handled_access_net;
     uint64_t scoped;
 };
-
-struct path_beneath_attr {
-    uint64_t allowed_access;
-    int32_t parent_fd;
-} __attribute__((packed));
 
 /* A path and the inode that its rule holds. */
 struct anchor {
@@ -117,11 +111,16 @@ static uint64_t access_for(unsigned rights, mode_t mode)
     return S_ISDIR(mode) ? allowed : allowed & FS_OF_FILES;
 }
 
+uint64_t al_confine_read_access(void)
+{
+    return FS_READ_FILE | FS_READ_DIR;
+}
+
 static int add_rule(const struct al_ruleset *ruleset, const struct al_confine_rule *rule, int fd,
                     mode_t mode, struct al_error *err)
 {
     const uint64_t handled = handled_at(al_confine_abi()).handled_access_fs;
-    const struct path_beneath_attr attr = {
+    const struct al_path_rule attr = {
         .allowed_access = access_for(rule->rights, mode) & handled,
         .parent_fd = fd,
     };
@@ -131,7 +130,7 @@ static int add_rule(const struct al_ruleset *ruleset, const struct al_confine_ru
                             "'%s' is a directory, and its rule is for a file", rule->path);
     if (!attr.allowed_access)
         return 0;
-    if (syscall(SYS_landlock_add_rule, ruleset->fd, RULE_PATH_BENEATH, &attr, 0) < 0)
+    if (syscall(SYS_landlock_add_rule, ruleset->fd, AL_PATH_RULE, &attr, 0) < 0)
         return al_error_errno(err, errno, "cannot add a Landlock rule for '%s'", rule->path);
     return 0;
 }

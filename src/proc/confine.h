@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "util/error.h"
 
@@ -37,6 +38,17 @@ struct al_confine_rule {
                           `path` names; such a rule never makes the ruleset stale */
     int fd;
 };
+
+/** A rule as landlock_add_rule(2) has it. */
+struct al_path_rule {
+    uint64_t allowed_access;
+    int32_t parent_fd;
+} __attribute__((packed));
+
+#define AL_PATH_RULE 1 /* LANDLOCK_RULE_PATH_BENEATH */
+
+/** What a rule allows that lets files and directories be read. */
+uint64_t al_confine_read_access(void);
 
 /** The Landlock ABI of this kernel; 0: none.  Determined once.  Threads: any. */
 int al_confine_abi(void);

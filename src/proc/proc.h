@@ -43,10 +43,12 @@ struct al_limits {
 /** The kernel's confinement of a child. */
 struct al_confinement {
     const struct al_ruleset *ruleset; /**< NULL: no Landlock on this kernel */
-    bool exec_once;  /**< seccomp: one execve only, of the program given to al_proc_init() */
-    bool no_sockets; /**< seccomp: no socket of any family */
-    bool network;    /**< seccomp: sockets are allowed, system calls that no program needs are not;
-                          ignored with exec_once or no_sockets */
+    bool reads_own_proc; /**< the child may also read /proc/PID of its own, but of no process that
+                              it starts; only with a ruleset that no other child uses */
+    bool exec_once;      /**< seccomp: one execve only, of the program given to al_proc_init() */
+    bool no_sockets;     /**< seccomp: no socket of any family */
+    bool network; /**< seccomp: sockets are allowed, system calls that no program needs are not;
+                       ignored with exec_once or no_sockets */
     bool stream_pairs; /**< seccomp, with no_sockets or network and without exec_once: of UNIX
                             sockets, pairs of connected streams (socketpair(2)) are allowed, and no
                             others */

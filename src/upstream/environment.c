@@ -66,6 +66,8 @@ void al_upstream_make_env(const struct al_upstream_settings *settings, struct al
     add(&env, "TERM", "dumb");
     add(&env, "TMPDIR", tmp);
     add(&env, "HOME", settings->confine ? home : own_variable(settings, "HOME"));
+    if (settings->confine)
+        add(&env, "GIT_CONFIG_NOSYSTEM", "1"); /* git gives up at a file that it may not read */
     if (settings->network || !settings->confine)
         al_env_add_network(&env, settings->environ_);
     *ret_env = env;

@@ -235,6 +235,7 @@ int al_upstream_profile_make(const struct al_upstream_settings *settings,
     al_upstream_make_env(settings, &profile.env);
     profile.sandbox = (struct al_confinement){
         .ruleset = profile.ruleset,
+        .reads_own_proc = true, /* node cannot tell its memory without it */
         .no_sockets = settings->confine && !settings->network,
         .network = settings->confine && settings->network,
         .stream_pairs = settings->confine,

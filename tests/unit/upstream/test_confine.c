@@ -43,6 +43,7 @@ static void files_outside_are_out_of_reach(void **state)
     struct tmpdir *outside = tmpdir_new();
     al_auto(al_freep) char *secret = tmpdir_path(outside, "secret");
     al_auto(al_freep) char *canary = tmpdir_path(outside, "canary");
+    al_auto(al_freep) char *others = al_asprintf("/proc/%d/status", getpid());
     char *text;
 
     (void)state;
@@ -53,7 +54,10 @@ static void files_outside_are_out_of_reach(void **state)
     start_ok(&confined);
     assert_attack(&open, &confined, "read", "path", secret, "s", "PermissionError");
     assert_attack(&open, &confined, "read", "path", "/etc/passwd", "r", "PermissionError");
-    assert_attack(&open, &confined, "read", "path", "/proc/self/status", "N", "PermissionError");
+    assert_attack(&open, &confined, "read", "path", others, "N", "PermissionError");
+    assert_attack(&open, &confined, "read", "path", "/proc/self/status", "N", "N");
+    assert_attack(&open, &confined, "run", "argv", "[\"cat\",\"/proc/self/comm\"]", "cat",
+                  "done"); /* what it starts has nothing of its own */
     assert_attack(&open, &confined, "write", "path", canary, "done", "PermissionError");
     text = tmpdir_read(outside, "canary");
     assert_string_equal(text, "canary"); /* of the open one */
