@@ -9,6 +9,7 @@
 #include "staging/base_record.h"
 #include "staging/store.h"
 #include "staging/tree_bounds.h"
+#include "util/sorted.h"
 
 void al_base_clear(struct al_base *base)
 {
@@ -70,32 +71,13 @@ void al_base_sort(struct al_base *base)
     base->count = base->sorted = kept;
 }
 
-static int compare_path(const void *path, const void *file)
-{
-    return strcmp(path, ((const struct al_base_file *)file)->path);
-}
-
 const struct al_base_file *al_base_find(struct al_base *base, const char *path)
 {
+    size_t at;
+
     al_base_sort(base);
-    return base->count ? bsearch(path, base->items, base->count, sizeof(*base->items), compare_path)
-                       : NULL;
-}
-
-/* The index of the first file that is not before this path. */
-static size_t lower_bound(const struct al_base *base, const char *path)
-{
-    size_t low = 0, high = base->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (strcmp(base->items[middle].path, path) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    at = al_sorted_find(base->items, base->count, sizeof(*base->items), path);
+    return at == SIZE_MAX ? NULL : &base->items[at];
 }
 
 void al_base_list_replaced(struct al_base *base, const char *path, struct al_strv *ret_paths)
@@ -103,7 +85,7 @@ void al_base_list_replaced(struct al_base *base, const char *path, struct al_str
     al_auto(al_freep) char *below = al_asprintf("%s/", path);
 
     al_base_sort(base);
-    for (size_t i = lower_bound(base, below);
+    for (size_t i = al_sorted_lower_bound(base->items, base->count, sizeof(*base->items), below);
          i < base->count && al_starts_with(base->items[i].path, below); i++)
         al_strv_add(ret_paths, base->items[i].path);
     for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {

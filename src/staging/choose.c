@@ -5,42 +5,20 @@
 
 #include "guard/text.h"
 #include "sandbox/match.h"
+#include "util/sorted.h"
 
 /* --- Sorted lists --- */
 
-typedef const char *path_at(const void *list, size_t i);
-
-static const char *change_at(const void *list, size_t i)
-{
-    return ((const struct al_changes *)list)->items[i].path;
-}
-
-static const char *file_at(const void *list, size_t i)
-{
-    return ((const struct al_sandbox_files *)list)->items[i].path;
-}
-
 /* A list of paths in the order of their bytes. */
 struct paths {
-    const void *list;
-    size_t count;
-    path_at *at;
+    const void *items; /* each begins with its path */
+    size_t count, item_bytes;
 };
 
 /* The index of the first path that is not before this one. */
 static size_t lower_bound(const struct paths *paths, const char *path)
 {
-    size_t low = 0, high = paths->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (strcmp(paths->at(paths->list, middle), path) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return al_sorted_lower_bound(paths->items, paths->count, paths->item_bytes, path);
 }
 
 /* The range of a file, or of all that is below a directory. */
@@ -50,10 +28,9 @@ struct range {
 
 static struct range find_file(const struct paths *paths, const char *path)
 {
-    size_t at = lower_bound(paths, path);
-    bool found = at < paths->count && !strcmp(paths->at(paths->list, at), path);
+    const size_t at = al_sorted_find(paths->items, paths->count, paths->item_bytes, path);
 
-    return (struct range){ at, at + found };
+    return at == SIZE_MAX ? (struct range){ 0, 0 } : (struct range){ at, at + 1 };
 }
 
 static struct range find_below(const struct paths *paths, const char *dir)
@@ -75,12 +52,16 @@ static bool is_empty(struct range range)
 
 static struct paths changes_of(const struct al_choosing *choosing)
 {
-    return (struct paths){ choosing->changes, choosing->changes->count, change_at };
+    const struct al_changes *changes = choosing->changes;
+
+    return (struct paths){ changes->items, changes->count, sizeof(*changes->items) };
 }
 
 static struct paths files_of(const struct al_choosing *choosing)
 {
-    return (struct paths){ choosing->files, choosing->files->count, file_at };
+    const struct al_sandbox_files *files = choosing->files;
+
+    return (struct paths){ files->items, files->count, sizeof(*files->items) };
 }
 
 static bool choose_range(struct al_choosing *choosing, struct range range)

@@ -5,20 +5,11 @@
 #include "guard/text.h"
 #include "sandbox/match.h"
 #include "staging/pull/plan.h"
+#include "util/sorted.h"
 
 static size_t lower_bound(const struct al_pull_plan *plan, const char *path)
 {
-    size_t low = 0, high = plan->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (strcmp(plan->items[middle].path, path) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return al_sorted_lower_bound(plan->items, plan->count, sizeof(*plan->items), path);
 }
 
 static bool choose_file(struct al_pull_plan *plan, const char *path)

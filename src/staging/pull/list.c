@@ -13,6 +13,7 @@
 #include "odb/tree.h"
 #include "sandbox/sandbox.h"
 #include "staging/tree_bounds.h"
+#include "util/sorted.h"
 
 #define MODE_SUBMODULE 0160000u
 
@@ -147,13 +148,9 @@ int al_pull_list_read(const struct al_repo *repo, const char *commit, struct al_
     return 0;
 }
 
-static int compare_path(const void *path, const void *file)
-{
-    return strcmp(path, ((const struct al_pull_file *)file)->path);
-}
-
 const struct al_pull_file *al_pull_list_find(const struct al_pull_list *list, const char *path)
 {
-    return list->count ? bsearch(path, list->items, list->count, sizeof(*list->items), compare_path)
-                       : NULL;
+    const size_t at = al_sorted_find(list->items, list->count, sizeof(*list->items), path);
+
+    return at == SIZE_MAX ? NULL : &list->items[at];
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "util/sorted.h"
+
 bool al_pull_side_equal(const struct al_pull_side *a, const struct al_pull_side *b)
 {
     return a->mode == b->mode && (!a->mode || al_oid_equal(&a->oid, &b->oid));
@@ -18,18 +20,12 @@ void al_pull_plan_clear(struct al_pull_plan *plan)
 
 /* --- Putting the lists side by side --- */
 
-static int compare_path(const void *path, const void *file)
-{
-    return strcmp(path, ((const struct al_sandbox_file *)file)->path);
-}
-
 static struct al_pull_side find_ours(const struct al_sandbox_files *files, const char *path)
 {
-    const struct al_sandbox_file *file = files->count ? bsearch(path, files->items, files->count,
-                                                                sizeof(*files->items), compare_path)
-                                                      : NULL;
+    const size_t at = al_sorted_find(files->items, files->count, sizeof(*files->items), path);
 
-    return file ? (struct al_pull_side){ file->mode, file->oid } : (struct al_pull_side){ 0 };
+    return at == SIZE_MAX ? (struct al_pull_side){ 0 }
+                          : (struct al_pull_side){ files->items[at].mode, files->items[at].oid };
 }
 
 static struct al_pull_side find_base(struct al_base *base, const char *path)
@@ -217,25 +213,10 @@ static void list_staying(const struct al_pull_from *from, const struct al_pull_p
     }
 }
 
-static size_t lower_bound(const struct al_strv *paths, const char *path)
-{
-    size_t low = 0, high = paths->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (strcmp(paths->items[middle], path) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static bool has_below(const struct al_strv *paths, const char *path)
 {
     al_auto(al_freep) char *prefix = al_asprintf("%s/", path);
-    size_t at = lower_bound(paths, prefix);
+    size_t at = al_sorted_lower_bound(paths->items, paths->count, sizeof(*paths->items), prefix);
 
     return at < paths->count && al_starts_with(paths->items[at], prefix);
 }

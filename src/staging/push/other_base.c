@@ -17,19 +17,13 @@
 #include "staging/base.h"
 #include "staging/origins.h"
 #include "staging/push/private.h"
-
-static int compare_path(const void *path, const void *file)
-{
-    return strcmp(path, ((const struct al_staged_file *)file)->path);
-}
+#include "util/sorted.h"
 
 size_t al_push_find_file(const struct al_push *push, const char *path)
 {
     const struct al_staged_file *files = push->staged.files;
-    const struct al_staged_file *found =
-        bsearch(path, files, push->staged.count, sizeof(*files), compare_path);
 
-    return found ? (size_t)(found - files) : SIZE_MAX;
+    return al_sorted_find(files, push->staged.count, sizeof(*files), path);
 }
 
 /* What the files were changed from. */

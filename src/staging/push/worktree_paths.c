@@ -12,6 +12,7 @@
 #include "gitops/run.h"
 #include "staging/push/private.h"
 #include "util/fs.h"
+#include "util/sorted.h"
 
 #define MESSAGE_BYTES (64u * 1024u)
 
@@ -69,10 +70,9 @@ static int compare_paths(const void *a, const void *b)
 struct al_worktree_path *al_worktree_paths_find(const struct al_worktree_paths *paths,
                                                 const char *name)
 {
-    const struct al_worktree_path key = { .name = (char *)name };
+    const size_t at = al_sorted_find(paths->items, paths->count, sizeof(*paths->items), name);
 
-    return paths->count ? bsearch(&key, paths->items, paths->count, sizeof(key), compare_paths)
-                        : NULL;
+    return at == SIZE_MAX ? NULL : &paths->items[at];
 }
 
 /* Whether `name` is in the directory `dir`. */
