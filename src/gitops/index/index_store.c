@@ -141,6 +141,14 @@ bool al_index_store_holds(const struct al_index_store *store, const struct al_in
     return is_same(&ready, record->ready);
 }
 
+bool al_index_store_may_refresh(const struct al_index_store *store,
+                                const struct al_index_record *record)
+{
+    const struct al_file_id work = id_of(store, "work/index");
+
+    return is_same(&work, record->ready);
+}
+
 static int write_record(const struct al_index_store *store, const char *top,
                         struct al_index_record *record)
 {
@@ -159,19 +167,6 @@ static void remove_leftovers(const struct al_index_store *store)
     (void)unlinkat(store->dir_fd, "work/index", 0);
     (void)unlinkat(store->dir_fd, "work/index.lock", 0);
     (void)unlinkat(store->dir_fd, "ready/new", 0);
-}
-
-int al_index_store_repair(const struct al_index_store *store, const char *top,
-                          struct al_index_record *record)
-{
-    const struct al_file_id work = id_of(store, "work/index");
-
-    if (is_same(&work, record->ready))
-        return 0;
-    remove_leftovers(store);
-    if (linkat(store->dir_fd, "ready/index", store->dir_fd, "work/index", 0) < 0)
-        return -errno;
-    return write_record(store, top, record); /* a link changes the stat */
 }
 
 static struct timespec time_of(int64_t ns)

@@ -56,10 +56,10 @@ bool al_index_store_load(const struct al_index_store *store, struct al_index_rec
 bool al_index_store_holds(const struct al_index_store *store, const struct al_index_record *record,
                           const struct al_index_source *source);
 
-/** Make work/index the file of the record again, if an airlock or a git was killed before it was.
- * 0 or -errno. */
-int al_index_store_repair(const struct al_index_store *store, const char *top,
-                          struct al_index_record *record);
+/** Test whether work/index is the file of the record, so that git may refresh it.  It is another
+ * one after a kill. */
+bool al_index_store_may_refresh(const struct al_index_store *store,
+                                const struct al_index_record *record);
 
 /**
  * Make the index again, as a copy of another one.

@@ -110,7 +110,7 @@ static bool find_copy(struct use *use)
         !(al_index_store_load(&tree->store, &use->record) &&
           al_index_store_holds(&tree->store, &use->record, &use->source)))
         return false;
-    if (al_index_store_repair(&tree->store, tree->top, &use->record) < 0)
+    if (!al_index_store_may_refresh(&tree->store, &use->record))
         return false;
     note_record(use);
     return true;
