@@ -33,10 +33,17 @@ static char *temp_name(const struct al_restore *restore)
     return al_asprintf(".airlock-%s", restore->token);
 }
 
+/* The part of a split index that the index names. */
+static bool is_shared_index(const struct al_difference *change)
+{
+    return change->part == AL_PART_STATE && al_starts_with(change->name, "sharedindex.");
+}
+
 static bool is_state(const struct al_difference *change)
 {
     return change->part == AL_PART_STASH ||
-           (change->part == AL_PART_STATE && strcmp(change->name, "HEAD") != 0);
+           (change->part == AL_PART_STATE && strcmp(change->name, "HEAD") != 0 &&
+            !is_shared_index(change));
 }
 
 /* The git directory at the top is not part of the working tree, whatever a checkpoint says. */
@@ -331,9 +338,10 @@ int al_restore_apply(const struct al_restore *restore, struct al_strv *ret_kept,
     al_auto(al_freep) char *path = al_fs_join(restore->repo->at.git_dir, name);
     const struct al_atomic_dir dir = { restore->git_fd, restore->repo->at.git_dir, temp };
     bool writes_index = !restore->keeps_index && to->has_index;
-    int r = 0;
+    /* An index needs its shared part at all times. */
+    int r = write_files(restore, is_shared_index, err);
 
-    if (writes_index)
+    if (r == 0 && writes_index)
         r = al_atomic_file_write(&dir, name, INDEX_MODE, to->index.buf, to->index.len, err);
     if (r == 0)
         r = al_restore_objects(restore, writes_index ? path : NULL, err);

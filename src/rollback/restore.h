@@ -4,7 +4,8 @@
  *
  * It is done in this order:
  *
- *   1. objects     that references and the index of the checkpoint need
+ *   1. objects     that references and the index of the checkpoint need; the shared parts of a
+ * split index, which stay in any case
  *   2. references  all or none
  *   3. HEAD, the working tree, the state of operations and the configuration
  *   4. the index

@@ -11,7 +11,8 @@
 /** One thing that executions changed. */
 struct item {
     struct al_difference change; /* from the value that the last of them left, to the target's */
-    bool owned;                  /* `change` has copies of its strings */
+    size_t first;                /* the first of the executions that changed it */
+    bool yields; /* the target has it, and also a directory in its place or a file above it */
 };
 
 struct items {
@@ -146,9 +147,10 @@ static int check_others(struct search *search, const struct item *item, const ch
 }
 
 /* The first change of a thing by an execution: its `from` is the target's value. */
-static struct item new_item(const struct al_difference *change)
+static struct item new_item(const struct al_difference *change, size_t execution)
 {
-    return (struct item){ .change = { .part = change->part,
+    return (struct item){ .first = execution,
+                          .change = { .part = change->part,
                                       .name = al_strdup(change->name),
                                       .from_mode = change->to_mode,
                                       .to_mode = change->from_mode,
@@ -173,7 +175,7 @@ static int go_on(struct search *search, struct item *item, const struct al_diffe
 
 /* Merge the changes of the next execution in.  Both lists are in order. */
 static int merge(struct search *search, struct items *items, const struct al_differences *changes,
-                 struct al_error *err)
+                 size_t execution, struct al_error *err)
 {
     struct item *merged = al_calloc(items->count + changes->count + 1, sizeof(*merged));
     size_t i = 0, k = 0, count = 0;
@@ -185,7 +187,7 @@ static int merge(struct search *search, struct items *items, const struct al_dif
                         ? -1
                         : al_difference_order(&items->items[i].change, &changes->items[k]);
 
-        merged[count] = order <= 0 ? items->items[i++] : new_item(&changes->items[k]);
+        merged[count] = order <= 0 ? items->items[i++] : new_item(&changes->items[k], execution);
         if (order == 0 && r == 0)
             r = go_on(search, &merged[count], &changes->items[k], err);
         k += order >= 0;
@@ -194,6 +196,45 @@ static int merge(struct search *search, struct items *items, const struct al_dif
     free(items->items);
     *items = (struct items){ merged, count };
     return r;
+}
+
+static struct item *find_item(const struct items *items, const char *path)
+{
+    const struct al_difference key = { .part = AL_PART_WORKTREE, .name = (char *)(uintptr_t)path };
+
+    return bsearch(&key, items->items, items->count, sizeof(*items->items), al_difference_order);
+}
+
+static void yield(struct item *item)
+{
+    free(al_take(&item->change.to));
+    item->change.to_mode = 0;
+    item->yields = true;
+}
+
+/* Two files of the target may have come from different times, one where the other needs a
+ * directory.  The one that was there before the earlier execution comes back. */
+static void resolve_conflict(const struct items *items, struct item *item)
+{
+    al_auto(al_freep) char *part = al_strdup(item->change.name);
+
+    for (char *slash = strchr(part, '/'); slash && item->change.to;
+         slash = strchr(slash + 1, '/')) {
+        struct item *above;
+
+        *slash = '\0';
+        above = find_item(items, part);
+        *slash = '/';
+        if (above && above->change.to)
+            yield(above->first < item->first ? item : above);
+    }
+}
+
+static void resolve_conflicts(struct items *items)
+{
+    for (size_t i = 0; i < items->count; i++)
+        if (items->items[i].change.part == AL_PART_WORKTREE && items->items[i].change.to)
+            resolve_conflict(items, &items->items[i]);
 }
 
 /* --- The way back --- */
@@ -215,6 +256,13 @@ static void add_change(struct al_differences *changes, const struct item *item, 
     };
 }
 
+/* The shared part of a split index is git's to remove: some index may need it. */
+static bool stays(const struct al_difference *change)
+{
+    return change->part == AL_PART_STATE && !change->to &&
+           al_starts_with(change->name, "sharedindex.");
+}
+
 static int add_way(struct search *search, const struct items *items,
                    const struct al_present *present, struct al_differences *ret_changes,
                    struct al_error *err)
@@ -226,11 +274,13 @@ static int add_way(struct search *search, const struct items *items,
         unsigned mode = 0;
         const char *now = al_present_value(present, &item->change, &mode);
 
-        if (is_same(now, mode, item->change.to, item->change.to_mode))
+        if (is_same(now, mode, item->change.to, item->change.to_mode) || stays(&item->change))
             continue;
         add_change(ret_changes, item, now, mode);
-        if (!search->plan->resumes &&
-            !is_same(now, mode, item->change.from, item->change.from_mode))
+        if (item->yields && !search->plan->resumes)
+            add_lost(search, &item->change);
+        else if (!search->plan->resumes &&
+                 !is_same(now, mode, item->change.from, item->change.from_mode))
             r = check_others(search, item, now, mode, err);
     }
     return r;
@@ -300,7 +350,8 @@ static int find_way(struct search *search, struct al_touched *touched, const cha
     int r = 0;
 
     for (size_t i = 0; i < touched->count && r == 0; i++)
-        r = merge(search, &items, &touched->each[i], err);
+        r = merge(search, &items, &touched->each[i], i, err);
+    resolve_conflicts(&items);
     if (r == 0)
         r = add_way(search, &items, present, &way->changes, err);
     if (r == 0)

@@ -10,8 +10,8 @@ import random
 import harness
 import rollback
 
-FILES = ("a.txt", "b", "d/x", "d/e/y", "d.txt", "run", "e/f/g", "\u4e2d \n")
-BRANCHES = ("main", "one", "two", "x/y", "x")
+FILES = ("a.txt", "b", "d/x", "d/\u4e2d x", "d", "run")
+BRANCHES = ("main", "one", "x/y", "x")
 SEED = int(os.environ.get("AIRLOCK_SEED", "1"))
 CALLS = int(os.environ.get("AIRLOCK_RANDOM", "0"))
 
@@ -33,11 +33,12 @@ class Repository(rollback.Rollback):
         self.root.mkdir()
         options = ["--object-format=sha256"] if self.random.random() < 0.2 else []
         self.git("init", "-q", *options)
-        for _ in range(self.random.randrange(0, 4)):
+        for _ in range(self.random.choice((0, 1, 2, 2, 3, 3))):
             for _ in range(3):
-                self.edit_file()
+                self.apply(self.edit_file())
             self.git("add", "-A")
             self.git("commit", "-q", "--allow-empty", "-m", "made")
+            self.git("branch", "-f", self.random.choice(BRANCHES), check=False)
             self.commits += 1
         self.shape()
         self.server = harness.Server(self)
@@ -54,11 +55,34 @@ class Repository(rollback.Rollback):
             self.git("gc", "-q")
         self.write(".git/info/exclude", "*.o\n")
 
-    # What others do.
+    # What others do.  An operation is a tuple, so that it can be repeated without the seed.
 
     def name(self):
         """A file."""
         return self.random.choice(FILES)
+
+    def edit(self):
+        """One edit by somebody else: of a file, or with plain git, which may fail."""
+        words = self.random.choice((
+            None, None, None, None, None, None, None, None,
+            ("add", "-A"), ("add", "-A"), ("add", "--", self.name()), ("reset", "-q"),
+            ("commit", "-q", "-m", "others"), ("commit", "-q", "-a", "-m", "others"),
+            ("branch", self.random.choice(BRANCHES)), ("branch", "-D", "one"),
+            ("config", "their.key", str(self.random.randrange(9))),
+            ("rm", "-q", "--cached", "--", self.name()), ("tag", "t"), ("stash", "push", "-q"),
+            ("status",), ("checkout", "-q", self.random.choice(BRANCHES)),
+        ))
+        return ("git", *words) if words else self.edit_file()
+
+    def edit_file(self):
+        """Write or remove a file."""
+        name, some = self.name(), self.random.random()
+        if some < 0.25:
+            return ("remove", name)
+        if some < 0.3:
+            return ("link", name, self.name())
+        text = f"{self.random.randrange(1000)}\n" * self.random.randrange(1, 4)
+        return ("write", name, text, 0o755 if self.random.random() < 0.2 else 0o644)
 
     def clear_way(self, name):
         """Nothing is where a directory has to be, or below a file."""
@@ -69,48 +93,37 @@ class Repository(rollback.Rollback):
                 where.unlink()
         if path.is_dir() and not path.is_symlink():
             harness.shutil.rmtree(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
 
-    def edit_file(self):
-        """Write or remove a file."""
-        name = self.name()
-        path = self.root / name
-        if self.random.random() < 0.25 and path.is_file():
-            path.unlink()
-            return
-        self.clear_way(name)
-        if path.is_symlink():
-            path.unlink()
-        if self.random.random() < 0.1 and not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            os.symlink(self.name(), path)
-            return
-        self.write(name, f"{self.random.randrange(1000)}\n" * self.random.randrange(1, 4))
-        path.chmod(0o755 if self.random.random() < 0.2 else 0o644)
-
-    def edit(self):
-        """One edit by somebody else: of a file, or with plain git, which may fail."""
-        words = self.random.choice((
-            None, None, None, None, None,
-            ("add", "-A"), ("add", "--", self.name()), ("commit", "-q", "-m", "others"),
-            ("branch", self.random.choice(BRANCHES)), ("branch", "-D", "two"),
-            ("config", "their.key", str(self.random.randrange(9))),
-            ("rm", "-q", "--cached", "--", self.name()), ("tag", "t"), ("stash", "push", "-q"),
-            ("status",), ("checkout", "-q", self.random.choice(BRANCHES)),
-        ))
-        if words is None:
-            self.edit_file()
-        else:
+    def apply(self, operation):
+        """Do it; gives the result of a call."""
+        kind, *words = operation
+        if kind == "call":
+            return self.server.call(*words)
+        if kind == "git":
             self.git(*words, check=False)
-        return words
+            self.commits += 1
+        elif kind == "remove":
+            if (self.root / words[0]).is_file() or (self.root / words[0]).is_symlink():
+                (self.root / words[0]).unlink()
+        else:
+            self.clear_way(words[0])
+            if kind == "link":
+                os.symlink(words[1], self.root / words[0])
+            else:
+                self.write(words[0], words[1]).chmod(words[2])
+        return None
 
     # What the agent does.
 
-    def call(self):
+    def call_at_random(self):
         """A call: tool and arguments.  It may fail."""
         pick = self.random.choice
         paths = [self.name() for _ in range(self.random.randrange(1, 3))]
-        return pick((
+        return ("call", *pick((
             lambda: ("git_add", {"paths": paths}),
+            lambda: ("git_add", {"all": True}),
             lambda: ("git_add", {"all": True}),
             lambda: ("git_add", {"update": True}),
             lambda: ("git_commit", {"type": "fix", "message": "m"}),
@@ -134,4 +147,4 @@ class Repository(rollback.Rollback):
             lambda: ("git_remote", {"action": pick(("add", "remove")), "name": "there",
                                     "url": "https://example.com/x"}),
             lambda: ("git_resolve_conflict", {"path": self.name(), "strategy": "ours"}),
-        ))()
+        ))())

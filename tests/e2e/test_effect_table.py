@@ -63,10 +63,11 @@ class Effects(random_calls.Repository):
         self.begin(seed)
         for _ in range(calls):
             if self.random.random() < 0.6:
-                self.edit()
-            tool, arguments = self.call()
+                self.apply(self.edit())
+            operation = self.call_at_random()
+            _, tool, arguments = operation
             before = self.everything()
-            result = self.server.call(tool, arguments)
+            result = self.apply(operation)
             after = self.everything()
             line = self.record()
             changed = {name for name in before | after if before.get(name) != after.get(name)}

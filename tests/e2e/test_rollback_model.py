@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Rollbacks among random calls and edits by others, against a small model of them.
+
+The model knows the repository before and after each call.  A thing that calls changed comes back as
+it was before the first of them; one that somebody else changed as well is named, and everything else
+stays.  A failure is shrunk to the shortest sequence that still fails.
+"""
+import harness
+import random_calls
+import rollback
+
+NAMED = {"index": "the index (what is staged)", "HEAD": "HEAD",
+         "state:logs/refs/stash": "the stash"}
+STATE = ("ORIG_HEAD", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "MERGE_RR", "MERGE_AUTOSTASH",
+         "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "SQUASH_MSG", "config",
+         "logs/refs/stash", "rebase-merge", "rebase-apply", "sequencer")
+
+
+def words_of(name):
+    """What a rollback calls a thing."""
+    kind, _, rest = name.partition(":")
+    if name in NAMED:
+        return NAMED[name]
+    return rest + " in the git directory" if kind == "state" else rest
+
+
+def loses_entry(now, target):
+    """Whether the log of a stash has an entry that the target does not have."""
+    lines = now[1].splitlines() if now else []
+    return any(line.partition(" ")[2] not in (target[1] if target else "") for line in lines)
+
+
+class Model:
+    """The changes of executions: one dictionary each, from a thing to its values before and after."""
+
+    def __init__(self):
+        self.executions = []
+
+    def add(self, before, after):
+        """An execution, if it changed anything."""
+        changed = {name: (before.get(name), after.get(name)) for name in before.keys() | after.keys()
+                   if before.get(name) != after.get(name)}
+        if changed:
+            self.executions.append(changed)
+
+    @staticmethod
+    def resolve_conflicts(target, first):
+        """Of a file and a directory in the same place the one that was there earlier comes back."""
+        yielding = set()
+        for name in sorted((name for name in target if name.startswith("file:")),
+                           key=str.encode):
+            parts = name.split("/")
+            for above in ("/".join(parts[:size]) for size in range(1, len(parts))):
+                if target[name] and target.get(above):
+                    loser = name if first[above] < first[name] else above
+                    target[loser] = None
+                    yielding.add(loser)
+        return yielding
+
+    def way_back(self, count, present):
+        """What a rollback of `count` gives, and the things that others changed as well."""
+        target, left, first, lost = {}, {}, {}, set()
+
+        def check(name, value):
+            if value != target[name] and (name != "state:logs/refs/stash" or
+                                          loses_entry(value, target[name])):
+                lost.add(name)
+
+        for number, changed in enumerate(self.executions[-count:]):
+            for name, (before, after) in changed.items():
+                if name not in target:
+                    target[name], first[name] = before, number
+                elif before != left[name]:
+                    check(name, before)
+                left[name] = after
+        yielding = self.resolve_conflicts(target, first)
+        lost |= {name for name in yielding if present.get(name)}
+        for name, value in left.items():
+            if name not in yielding and present.get(name) not in (value, target[name]):
+                check(name, present.get(name))
+        result = present | target
+        for name in [name for name in target if name.startswith("file:") and target[name]]:
+            if present.get(name) == target[name]:
+                continue
+            for other in present:
+                if other.startswith("file:") and other not in target and (
+                        other.startswith(name + "/") or name.startswith(other + "/")):
+                    result[other] = None
+                    lost.add(other)
+        return {name: value for name, value in result.items() if value is not None}, lost
+
+
+class Random(random_calls.Repository):
+    def things(self):
+        """The repository as the model sees it."""
+        found = {}
+        for path in rollback.files_below(self.root):
+            name = str(path.relative_to(self.root))
+            if not name.startswith(".git/"):
+                found["file:" + name] = rollback.digest(path)
+        git_dir = self.root / ".git"
+        for name in STATE:
+            for path in rollback.files_below(git_dir / name):
+                found["state:" + str(path.relative_to(git_dir))] = (
+                    rollback.digest(path)[0], path.read_text())
+        found["HEAD"] = (git_dir / "HEAD").read_text()
+        found["index"] = self.out("ls-files", "-s", "-v", "-z")
+        for line in self.out("for-each-ref", "--format=%(refname) %(objectname)").splitlines():
+            name, value = line.split()
+            found["ref:" + name] = value
+        return found
+
+    def roll_back(self, model, count, saying):
+        """A rollback, forced if it has to be."""
+        present = self.things()
+        expected, lost = model.way_back(count, present)
+        self.server.close()
+        done = self.command("rollback", str(count))
+        if lost:
+            listed = {line[2:] for line in done.stderr.splitlines() if line.startswith("  ")}
+            self.assertEqual((done.returncode, listed), (1, {words_of(name) for name in lost}),
+                             (saying, done))
+            self.assertEqual(self.things(), present, saying)
+            done = self.command("rollback", str(count), "--force")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), (saying, done))
+        self.assert_things(expected, saying)
+        model.add(present, expected)
+        self.server = harness.Server(self)
+
+    def assert_things(self, expected, saying):
+        """It is as the model says."""
+        now = self.things()
+        differing = {name: (expected.get(name), now.get(name)) for name in expected | now
+                     if expected.get(name) != now.get(name)}
+        self.assertEqual(differing, {}, saying)
+
+    def run_all(self, seed, operations):
+        """The operations in a new repository of a seed."""
+        model = Model()
+        self.begin(seed)
+        for operation in operations:
+            harness.signal.alarm(harness.WATCHDOG_SECONDS)
+            if operation[0] == "rollback":
+                count = min(operation[1], len(model.executions))
+                if count:
+                    self.roll_back(model, count, operation)
+                continue
+            before = self.things() if operation[0] == "call" else None
+            self.apply(operation)
+            if before is not None:
+                model.add(before, self.things())
+
+    def fails(self, seed, operations):
+        """Why the operations fail; None when they do not."""
+        try:
+            self.run_all(seed, operations)
+        except AssertionError as exc:
+            return str(exc)
+        finally:
+            if self.server:
+                self.server.close()
+            self.server = None
+            for path in (*self.base.glob("repo*"), self.home / ".local"):
+                harness.shutil.rmtree(path, ignore_errors=True)
+        return None
+
+    def shrink(self, seed, operations, why):
+        """The shortest sequence that still fails, found by leaving parts out."""
+        size = len(operations) // 2
+        while size:
+            at = 0
+            while at < len(operations):
+                shorter = operations[:at] + operations[at + size:]
+                found = self.fails(seed, shorter)
+                if found:
+                    operations, why = shorter, found
+                else:
+                    at += size
+            size //= 2
+        return operations, why
+
+    def sequence(self, seed):
+        """Random operations; they do not depend on the repository."""
+        self.random = random_calls.random.Random(-seed)
+        found = []
+        for _ in range(28):
+            some = self.random.random()
+            found.append(("rollback", self.random.choice((1, 1, 2, 3, 5))) if some < 0.12
+                         else self.edit() if some < 0.55 else self.call_at_random())
+        return [*found, ("rollback", 3), ("rollback", 1)]
+
+    def test_random(self):
+        """random sequences of calls, edits and rollbacks: as the model says"""
+        seeds = max(random_calls.CALLS // 30, 1)
+        for seed in range(random_calls.SEED, random_calls.SEED + seeds):
+            operations = self.sequence(seed)
+            why = self.fails(seed, operations)
+            if why:
+                operations, why = self.shrink(seed, operations, why)
+                lines = "\n".join(map(repr, operations))
+                raise AssertionError(f"seed {seed}:\n{lines}\n{why}")
+
+
+if __name__ == "__main__":
+    harness.main()
