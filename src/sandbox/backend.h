@@ -16,7 +16,9 @@ struct al_sandbox_backend {
                      struct al_error *err); /**< NULL: links have no content here */
     int (*write)(struct al_sandbox *sandbox, const char *path, const void *data, size_t len,
                  struct al_error *err);
-    int (*remove)(struct al_sandbox *sandbox, const char *path, struct al_error *err);
+    /** `version`: of al_sandbox_remove_version(); NULL: any. */
+    int (*remove)(struct al_sandbox *sandbox, const char *path,
+                  const struct al_sandbox_version *version, struct al_error *err);
     /** All paths in `dir`, sorted. */
     int (*list)(struct al_sandbox *sandbox, const char *dir, struct al_strv *ret_paths,
                 struct al_error *err);
@@ -54,6 +56,9 @@ int al_sandbox_is_below_file(const char *path, const char *file, struct al_error
 
 /** A symbolic link where a file has to be. */
 int al_sandbox_is_link(const char *path, struct al_error *err);
+
+/** Not in the version that the caller knows. */
+int al_sandbox_changed(const char *path, struct al_error *err);
 
 /** Other failures about one path: `fmt` has one %s for the quoted and safe path. */
 int al_sandbox_fail(struct al_error *err, enum al_status status, const char *path,

@@ -234,8 +234,10 @@ static int directory_write(struct al_sandbox *sandbox, const char *path, const v
     return r;
 }
 
-static int remove_locked(struct al_directory *directory, const char *path, struct al_error *err)
+static int remove_locked(struct al_sandbox *sandbox, const char *path,
+                         const struct al_sandbox_version *version, struct al_error *err)
 {
+    struct al_directory *directory = sandbox->state;
     const char *name;
     al_auto(al_closep) int parent = al_nofollow_open_parent(directory->fd, path, false, &name);
     struct stat st;
@@ -246,6 +248,8 @@ static int remove_locked(struct al_directory *directory, const char *path, struc
     if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return al_directory_fail(errno, path, err);
     r = S_ISLNK(st.st_mode) ? 0 : check_type(st.st_mode, path, err);
+    if (r == 0 && version && !al_directory_is_version(sandbox, path, &st, version))
+        r = al_sandbox_changed(path, err);
     if (r < 0)
         return r;
     if (unlinkat(parent, name, 0) < 0)
@@ -255,12 +259,13 @@ static int remove_locked(struct al_directory *directory, const char *path, struc
     return 0;
 }
 
-static int directory_remove(struct al_sandbox *sandbox, const char *path, struct al_error *err)
+static int directory_remove(struct al_sandbox *sandbox, const char *path,
+                            const struct al_sandbox_version *version, struct al_error *err)
 {
     int r;
 
     (void)pthread_mutex_lock(&sandbox->lock);
-    r = remove_locked(sandbox->state, path, err);
+    r = remove_locked(sandbox, path, version, err);
     (void)pthread_mutex_unlock(&sandbox->lock);
     return r;
 }

@@ -54,6 +54,15 @@ int al_directory_open(const char *path, const struct al_roots *roots, int *ret_f
  */
 int al_directory_scan(int fd, const char *dir, struct al_scan *ret_scan, struct al_error *err);
 
+/**
+ * Test whether a file is in this version.  It is read unless the last snapshot saw it as it is.
+ * With the sandbox's lock held.
+ *
+ * @param st  Of the file, as it is now.
+ */
+bool al_directory_is_version(const struct al_sandbox *sandbox, const char *path,
+                             const struct stat *st, const struct al_sandbox_version *version);
+
 /** `snapshot` and `import` of struct al_sandbox_backend. */
 int al_directory_snapshot(struct al_sandbox *sandbox, struct al_sandbox_files *ret,
                           struct al_error *err);

@@ -134,18 +134,23 @@ static int set_name(struct import *import, const struct al_sandbox_file *file, b
 /* Replace what has the name, if it is a file or a link. */
 static int replace(struct import *import, const struct al_sandbox_file *file, struct al_error *err)
 {
+    const struct al_sandbox_version *over = file->over;
+    bool is_there;
     struct stat st;
     int r;
 
     if (file->is_new)
         return al_sandbox_fail(err, AL_ERR_EXECUTION, file->path, "",
                                " was created meanwhile by somebody else; try again");
-    if (fstatat(import->parent, name_of(file->path), &st, AT_SYMLINK_NOFOLLOW) == 0) {
+    is_there = fstatat(import->parent, name_of(file->path), &st, AT_SYMLINK_NOFOLLOW) == 0;
+    if (is_there) {
         if (S_ISDIR(st.st_mode))
             return al_sandbox_is_directory(file->path, err);
         if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
             return al_directory_is_special(file->path, err);
     }
+    if (over && !(is_there && al_directory_is_version(import->sandbox, file->path, &st, over)))
+        return al_sandbox_changed(file->path, err);
     r = set_name(import, file, true);
     return r < 0 ? al_directory_write_fail(-r, file->path, err) : 0;
 }
@@ -154,7 +159,7 @@ static int replace(struct import *import, const struct al_sandbox_file *file, st
 static int name_file(struct import *import, const struct al_sandbox_file *file,
                      struct al_error *err)
 {
-    int r = set_name(import, file, false);
+    int r = file->over ? -EEXIST : set_name(import, file, false);
 
     if (r == -ENOENT) {
         r = open_parent(import, file->path, err);

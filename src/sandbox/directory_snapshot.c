@@ -175,6 +175,30 @@ static int identify_all(struct al_sandbox *sandbox, struct al_scan *scan, struct
     return r;
 }
 
+static int compare_path(const void *path, const void *file)
+{
+    return strcmp(path, ((const struct al_scanned_file *)file)->path);
+}
+
+bool al_directory_is_version(const struct al_sandbox *sandbox, const char *path,
+                             const struct stat *st, const struct al_sandbox_version *version)
+{
+    const struct al_directory *directory = sandbox->state;
+    const struct al_scan *scan = &directory->seen;
+    const struct al_scanned_file *seen =
+        scan->count ? bsearch(path, scan->items, scan->count, sizeof(*scan->items), compare_path)
+                    : NULL;
+    struct al_scanned_file now = { .path = (char *)(uintptr_t)path,
+                                   .id = al_file_id_from(st),
+                                   .mode = st->st_mode };
+
+    if (seen && is_current(seen, &now))
+        now.oid = seen->oid;
+    else if (hash_file(directory, sandbox->sha256, &now) < 0)
+        return false;
+    return mode_of(now.mode) == version->mode && al_oid_equal(&now.oid, &version->oid);
+}
+
 static void copy_files(const struct al_scan *scan, struct al_sandbox_files *ret)
 {
     ret->items = al_calloc(scan->count, sizeof(*ret->items));

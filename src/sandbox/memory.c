@@ -160,12 +160,16 @@ static int memory_write(struct al_sandbox *sandbox, const char *path, const void
     return r;
 }
 
-static int remove_locked(struct al_memory_list *memory, const char *path, struct al_error *err)
+static int remove_locked(struct al_sandbox *sandbox, const char *path,
+                         const struct al_sandbox_version *version, struct al_error *err)
 {
+    struct al_memory_list *memory = sandbox->state;
     size_t at = al_memory_list_lower_bound(memory, path);
 
     if (!al_memory_list_find(memory, path))
         return missing(memory, path, err);
+    if (version && !al_memory_file_is(memory->items[at], version, sandbox->sha256))
+        return al_sandbox_changed(path, err);
     memory->used -= al_memory_file_cost(memory->items[at]);
     al_memory_file_free(memory->items[at]);
     memory->count--;
@@ -174,12 +178,13 @@ static int remove_locked(struct al_memory_list *memory, const char *path, struct
     return 0;
 }
 
-static int memory_remove(struct al_sandbox *sandbox, const char *path, struct al_error *err)
+static int memory_remove(struct al_sandbox *sandbox, const char *path,
+                         const struct al_sandbox_version *version, struct al_error *err)
 {
     int r;
 
     (void)pthread_mutex_lock(&sandbox->lock);
-    r = remove_locked(sandbox->state, path, err);
+    r = remove_locked(sandbox, path, version, err);
     (void)pthread_mutex_unlock(&sandbox->lock);
     return r;
 }

@@ -119,6 +119,21 @@ static void merge(struct import *import, const struct al_memory_list *old)
         merged->used += al_memory_file_cost(merged->items[k]);
 }
 
+/* Files that are new, or that replace a known version, which has to be there still. */
+static int check_versions(const struct al_sandbox *sandbox, const struct al_sandbox_file *files,
+                          size_t count, struct al_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct al_sandbox_version *over = files[i].over;
+        const struct al_memory_file *file = al_memory_list_find(sandbox->state, files[i].path);
+
+        if ((files[i].is_new && file) ||
+            (over && !(file && al_memory_file_is(file, over, sandbox->sha256))))
+            return al_sandbox_changed(files[i].path, err);
+    }
+    return 0;
+}
+
 static int check_import(const struct al_sandbox *sandbox, const struct import *import,
                         struct al_error *err)
 {
@@ -153,7 +168,9 @@ int al_memory_import(struct al_sandbox *sandbox, const struct al_sandbox_file *f
     qsort(import.added, count, sizeof(struct al_memory_file *), compare);
     (void)pthread_mutex_lock(&sandbox->lock);
     merge(&import, memory);
-    r = check_import(sandbox, &import, err);
+    r = check_versions(sandbox, files, count, err);
+    if (r == 0)
+        r = check_import(sandbox, &import, err);
     if (r == 0) {
         struct al_memory_list old = *memory;
 

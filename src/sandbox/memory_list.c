@@ -12,6 +12,16 @@ void al_memory_file_free(struct al_memory_file *file)
     free(file);
 }
 
+bool al_memory_file_is(const struct al_memory_file *file, const struct al_sandbox_version *version,
+                       bool sha256)
+{
+    struct al_oid oid = file->oid;
+
+    if (!file->has_oid)
+        al_oid_of(sha256, AL_OBJECT_BLOB, file->data, (size_t)file->size, &oid);
+    return file->mode == version->mode && al_oid_equal(&oid, &version->oid);
+}
+
 uint64_t al_memory_file_cost(const struct al_memory_file *file)
 {
     return AL_SANDBOX_FILE_BYTES + strlen(file->path) + (file->data ? file->size : 0);

@@ -24,6 +24,10 @@ struct al_memory_list {
 
 void al_memory_file_free(struct al_memory_file *file);
 
+/** Test whether a file is in this version. */
+bool al_memory_file_is(const struct al_memory_file *file, const struct al_sandbox_version *version,
+                       bool sha256);
+
 /** The bytes that a file counts towards max_bytes. */
 uint64_t al_memory_file_cost(const struct al_memory_file *file);
 

@@ -162,6 +162,12 @@ int al_sandbox_is_below_file(const char *path, const char *file, struct al_error
     return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "", after);
 }
 
+int al_sandbox_changed(const char *path, struct al_error *err)
+{
+    return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "",
+                           " was changed meanwhile by somebody else; try again");
+}
+
 int al_sandbox_is_link(const char *path, struct al_error *err)
 {
     return al_sandbox_fail(

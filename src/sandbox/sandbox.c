@@ -112,7 +112,15 @@ int al_sandbox_remove(struct al_sandbox *sandbox, const char *path, struct al_er
 {
     if (!*path)
         return al_sandbox_is_directory(path, err);
-    return sandbox->backend->remove(sandbox, path, err);
+    return sandbox->backend->remove(sandbox, path, NULL, err);
+}
+
+int al_sandbox_remove_version(struct al_sandbox *sandbox, const char *path,
+                              const struct al_sandbox_version *version, struct al_error *err)
+{
+    if (!*path)
+        return al_sandbox_is_directory(path, err);
+    return sandbox->backend->remove(sandbox, path, version, err);
 }
 
 int al_sandbox_list(struct al_sandbox *sandbox, const char *dir, const struct al_strv *globs,

@@ -111,6 +111,17 @@ int al_sandbox_write(struct al_sandbox *sandbox, const char *path, const void *d
 /** Remove a file or a symbolic link, and the directories that are empty then. */
 int al_sandbox_remove(struct al_sandbox *sandbox, const char *path, struct al_error *err);
 
+/** A version of a file. */
+struct al_sandbox_version {
+    unsigned mode; /**< one of AL_SANDBOX_MODE_… */
+    struct al_oid oid;
+};
+
+/** The same if the file is in this version, else it stays and the call fails.  A directory looks at
+ * the file once more, just before. */
+int al_sandbox_remove_version(struct al_sandbox *sandbox, const char *path,
+                              const struct al_sandbox_version *version, struct al_error *err);
+
 /**
  * List files, sorted by their bytes.
  *
@@ -135,9 +146,12 @@ struct al_sandbox_file {
     /** For al_sandbox_import() only: memory gets a copy of the content, since nothing makes the
      * store keep it. */
     bool keeps_content;
-    /** For al_sandbox_import() into a directory: the import fails if there is a file of this name
-     * already. */
+    /** For al_sandbox_import() only: the import fails if there is a file of this name already. */
     bool is_new;
+    /** For al_sandbox_import() only: the version to replace; another one stays, and the import
+     * fails.  A directory looks at the file once more, just before.  NULL: whatever is there is
+     * replaced.  Borrowed. */
+    const struct al_sandbox_version *over;
 };
 
 /** Some files, sorted by their paths as bytes. */

@@ -14,6 +14,7 @@
 
 #define RECORD_MAX_BYTES (256u << 20)
 #define LOCK_TIMEOUT_MS  1000 /* this thread has the lock already */
+#define TAKE_BACK_TRIES  3
 
 /* A file before and after. */
 struct change {
@@ -110,31 +111,46 @@ static int check_unchanged(struct al_sandbox *sandbox, const struct changes *cha
     return r;
 }
 
+/* What becomes of a file, and what it was. */
+static struct al_sandbox_file file_of(const struct change *change, bool back,
+                                      struct al_sandbox_version *from)
+{
+    const struct al_pull_side *to = back ? &change->before : &change->after;
+    const struct al_pull_side *was = back ? &change->after : &change->before;
+
+    *from = (struct al_sandbox_version){ was->mode, was->oid };
+    return (struct al_sandbox_file){ .path = (char *)(uintptr_t)change->path,
+                                     .mode = to->mode,
+                                     .oid = to->oid,
+                                     .keeps_content =
+                                         back ? change->keeps_before : change->keeps_after,
+                                     .is_new = !was->mode,
+                                     .over = was->mode ? from : NULL };
+}
+
 /* Remove what is to go, and then write what is to come: a file may take the place of a directory.
- */
+ * Every file is looked at once more just before, so that nothing is lost that somebody writes
+ * meanwhile. */
 static int set_files(struct al_staging *staging, const struct changes *changes, bool back,
                      struct al_error *err)
 {
     struct al_sandbox *sandbox = staging->options.sandbox;
     al_auto(al_freep) struct al_sandbox_file *files = al_calloc(changes->count + 1, sizeof(*files));
+    al_auto(al_freep) struct al_sandbox_version *from =
+        al_calloc(changes->count + 1, sizeof(*from));
     size_t count = 0;
     int r = 0;
 
     for (size_t i = 0; i < changes->count && r == 0; i++) {
         const struct change *change = &changes->items[i];
-        const struct al_pull_side *to = back ? &change->before : &change->after;
 
         if (change->is_made && !back)
             continue;
-        if (to->mode)
-            files[count++] =
-                (struct al_sandbox_file){ .path = (char *)(uintptr_t)change->path,
-                                          .mode = to->mode,
-                                          .oid = to->oid,
-                                          .keeps_content =
-                                              back ? change->keeps_before : change->keeps_after };
+        files[count] = file_of(change, back, &from[i]);
+        if (files[count].mode)
+            count++;
         else
-            r = al_sandbox_remove(sandbox, change->path, err);
+            r = al_sandbox_remove_version(sandbox, change->path, &from[i], err);
         if (r == AL_ERR_NOT_FOUND)
             r = 0;
     }
@@ -253,11 +269,19 @@ static int keep_made(struct al_sandbox *sandbox, struct changes *changes, struct
     return r;
 }
 
+/* Files that somebody else wrote stay.  When that happens meanwhile, it is looked anew which they
+ * are. */
 static int take_back(struct al_staging *staging, struct changes *changes, struct al_error *err)
 {
-    int r = keep_made(staging->options.sandbox, changes, err);
+    for (int i = 1;; i++) {
+        int r = keep_made(staging->options.sandbox, changes, err);
 
-    return r < 0 ? r : set_files(staging, changes, true, err);
+        if (r < 0)
+            return r;
+        r = set_files(staging, changes, true, err);
+        if (r == 0 || i == TAKE_BACK_TRIES)
+            return r;
+    }
 }
 
 /* --- A pull --- */
