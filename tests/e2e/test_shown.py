@@ -97,6 +97,17 @@ class Shown(harness.Case):
         self.assertIn("(binary content, not shown)", shown)
         self.assertIn(f"+{EVIL}\n+<U+0000>\n", shown)
 
+    def test_line_ends(self):
+        """a change of line ends, which the patch shows as equal lines, is named"""
+        self.commit("same.txt", "one\r\ntwo\r\n", "same")
+        self.write("app.py", "one\r\n")
+        self.write("same.txt", "1\r\ntwo\r\n")
+        self.git("commit", "-q", "--allow-empty", "-m", "x")
+        self.git("-c", "core.autocrlf=false", "add", "-A")
+        shown = self.question(*COMMIT)
+        self.assertIn("  +1 -1  modified, line ends change: app.py\n", shown)
+        self.assertIn("  +1 -1  modified: same.txt\n", shown)
+
     def test_list(self):
         """every file is named before the patch, what loses most first"""
         self.commit("run.sh", "#!/bin/sh\n", "run")

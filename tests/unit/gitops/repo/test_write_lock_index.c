@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "gitops/command.h"
+#include "gitops/index_lock.h"
 #include "gitops/porcelain/add.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
@@ -133,6 +134,33 @@ static void runs_git_again_when_a_lock_got_in_between(void **state)
     assert_string_equal(status, "A  b.txt\n");
 }
 
+static int check_lock(struct world *w)
+{
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    struct al_run_limits budget = { .left_ms = 20, .exit_code = -1 };
+
+    al_error_clear(&w->err);
+    return al_index_lock_check(&repo->at, &budget, &w->err);
+}
+
+static void waits_only_briefly_for_a_lock_without_a_holder(void **state)
+{
+    struct world *w = *state;
+    int fd;
+
+    assert_int_equal(check_lock(w), 0);
+    lock_index(w);
+    assert_int_equal(check_lock(w), AL_ERR_EXECUTION);
+    assert_int_equal(w->err.code, AL_CODE_LOCK_TIMEOUT);
+    assert_non_null(strstr(w->err.message, "no git works in the repository"));
+    fd = openat(w->repo->fd, ".git/index.lock", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(check_lock(w), 0); /* it is held: the call itself waits */
+    close(fd);
+    assert_int_equal(check_lock(w), AL_ERR_EXECUTION);
+    unlock_index(w);
+    assert_int_equal(check_lock(w), 0);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -141,6 +169,7 @@ int main(void)
         WORLD_TEST(stops_waiting_for_the_lock_when_cancelled),
         WORLD_TEST(says_that_the_lock_does_not_go_away),
         WORLD_TEST(runs_git_again_when_a_lock_got_in_between),
+        WORLD_TEST(waits_only_briefly_for_a_lock_without_a_holder),
     };
 
     gitops_begin();
