@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/failure.h"
 
+#include <stdarg.h>
+
 #include "gitops/command.h"
 #include "gitops/git_lock.h"
 
@@ -56,9 +58,9 @@ static bool is_advice(const char *line)
 }
 
 /* Append the lines that are not advice; all lines if there are no others. */
-static void add_without_advice(const char *said, struct al_str *out)
+static void add_without_advice(const char *text, struct al_str *out)
 {
-    for (const char *line = said; *line;) {
+    for (const char *line = text; *line;) {
         size_t len = strcspn(line, "\n");
 
         len += line[len] == '\n';
@@ -67,33 +69,50 @@ static void add_without_advice(const char *said, struct al_str *out)
         line += len;
     }
     if (!out->len)
-        al_str_adds(out, said);
+        al_str_adds(out, text);
 }
 
-int al_git_failed(const struct al_git_output *output, struct al_error *err)
+/* The error of what git said. */
+static int said(const char *text, struct al_error *err)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    const struct al_str *said = output->err.out.len ? &output->err.out : &output->out.out;
-    int r;
+    int r = al_error_set(err, AL_ERR_EXECUTION, "%s", text);
 
-    add_without_advice(said->len ? said->buf : "", &text);
-    al_str_trim_end(&text);
-    if (output->stopped) {
-        al_str_reset(&text);
-        al_str_adds(&text, "git was stopped because it said too much");
-    } else if (!text.len)
-        al_str_addf(&text, "exit code %d", output->exit_code);
-    r = al_error_set(err, AL_ERR_EXECUTION, "%s", text.buf);
-    if (err && strstr(text.buf, " from promisor remote"))
+    if (err && strstr(text, " from promisor remote"))
         err->remedy = al_not_downloaded;
     for (size_t i = 0; err && i < AL_COUNT(known); i++) {
-        if (strstr(text.buf, known[i].words)) {
+        if (strstr(text, known[i].words)) {
             err->reason = known[i].reason;
             err->code = known[i].code;
             break;
         }
     }
     return r;
+}
+
+int al_git_would_fail(struct al_error *err, const char *fmt, ...)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    va_list args;
+
+    va_start(args, fmt);
+    al_str_addv(&text, fmt, args);
+    va_end(args);
+    return said(text.buf, err);
+}
+
+int al_git_failed(const struct al_git_output *output, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    const struct al_str *words = output->err.out.len ? &output->err.out : &output->out.out;
+
+    add_without_advice(words->len ? words->buf : "", &text);
+    al_str_trim_end(&text);
+    if (output->stopped) {
+        al_str_reset(&text);
+        al_str_adds(&text, "git was stopped because it said too much");
+    } else if (!text.len)
+        al_str_addf(&text, "exit code %d", output->exit_code);
+    return said(text.buf, err);
 }
 
 bool al_git_wrote_all_files(const struct al_git_output *output)

@@ -15,6 +15,10 @@ int al_git_not_available(struct al_error *err);
  */
 int al_git_failed(const struct al_git_output *output, struct al_error *err);
 
+/** The error of a git that is not run since it would say this: reason and code as with
+ * al_git_failed(). */
+int al_git_would_fail(struct al_error *err, const char *fmt, ...) al_printf(2, 3);
+
 /** The lock among `locks` (enum al_git_locks) that another process held, so that git failed; 0: git
  * did not fail for that reason. */
 unsigned al_git_failed_on_lock(const struct al_location *at, unsigned locks,

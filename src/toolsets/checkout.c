@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "gitops/failure.h"
 #include "gitops/plumbing/worktrees.h"
 #include "gitops/porcelain/checkout.h"
 #include "gitops/refs.h"
@@ -10,6 +11,9 @@
 #include "guard/text.h"
 
 #define SHOWN_DIGITS 10
+
+/* The remote-tracking branches that git may create a branch from. */
+#define RESOLVED_GUESS "remote branches"
 
 static const char heads[] = "refs/heads/";
 
@@ -26,7 +30,7 @@ int al_resolve_checkout(struct al_call *call, const char *word, struct al_resolv
     if (target.oid)
         al_resolved_add(out, AL_RESOLVED_COMMIT, target.oid);
     if (target.guess)
-        al_resolved_add(out, "remote branches", target.guess);
+        al_resolved_add(out, RESOLVED_GUESS, target.guess);
     return 0;
 }
 
@@ -45,24 +49,36 @@ void al_resolved_checkout(const struct al_call *call, const char *word,
         options->branch = word;
 }
 
-int al_switch_check(struct al_call *call, struct al_error *err)
+/* git may still make the branch from one of a remote. */
+static bool names_nothing(const struct al_call *call)
+{
+    const char *guess = al_call_resolved(call, RESOLVED_GUESS);
+
+    return !al_call_resolved(call, AL_RESOLVED_BRANCH) &&
+           !al_call_resolved(call, AL_RESOLVED_COMMIT) && !(guess && *guess);
+}
+
+int al_switch_check(struct al_call *call, const char *word, struct al_error *err)
 {
     const char *branch = al_call_resolved(call, AL_RESOLVED_BRANCH);
-    al_auto(al_freep) char *safe = branch ? al_text_sanitize_line(branch + strlen(heads)) : NULL;
+    al_auto(al_freep) char *safe = al_text_sanitize_line(branch ? branch + strlen(heads) : word);
     al_auto(al_freep) char *head = al_ref_read_head(&al_call_repo(call)->at);
     bool elsewhere = false;
     int r = 0;
 
+    if (names_nothing(call))
+        return al_git_would_fail(err, "fatal: invalid reference: %s", safe);
     /* The branch that is checked out here may be so elsewhere too. */
-    if (branch && !(head && al_starts_with(head, "ref: ") && !strcmp(head + 5, branch)))
+    if (branch &&
+        !(head && al_starts_with(head, "ref: ") && !strcmp(head + strlen("ref: "), branch)))
         r = al_git_is_checked_out_elsewhere(al_call_repo(call), branch, al_call_budget(call),
                                             &elsewhere, err);
     if (r < 0 || !elsewhere)
         return r;
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "fatal: '%s' is already checked out in another working tree of this "
-                        "repository",
-                        safe);
+    return al_git_would_fail(err,
+                             "fatal: '%s' is already checked out in another working tree of this "
+                             "repository",
+                             safe);
 }
 
 void al_switch_origin_clear(struct al_switch_origin *origin)

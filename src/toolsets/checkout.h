@@ -17,9 +17,10 @@ int al_resolve_checkout(struct al_call *call, const char *word, struct al_resolv
 void al_resolved_checkout(const struct al_call *call, const char *word,
                           struct al_checkout_options *options);
 
-/** For a preview: fail if git would refuse to switch to the branch that was resolved, since another
- * working tree has it checked out. */
-int al_switch_check(struct al_call *call, struct al_error *err);
+/** For a preview: fail if git would refuse to switch, since the word names nothing, or a branch
+ * that another working tree has checked out.  After al_resolve_checkout(), or a commit was
+ * resolved. */
+int al_switch_check(struct al_call *call, const char *word, struct al_error *err);
 
 /** The state before a switch. */
 struct al_switch_origin {

@@ -127,6 +127,49 @@ class Impossible(harness.Case):
         _, result = server.decided("reject", "git_checkout", {"commit": "side"})
         self.assertEqual(result.kind, "ApprovalDenied")
 
+    def test_names(self):
+        """names that a branch has, and names that nothing has; with git's own words"""
+        self.git("branch", "side")
+        self.git("tag", "v1")
+        self.git("update-ref", "refs/remotes/origin/far", "HEAD")
+        self.git("config", "remote.origin.url", "x")
+        self.git("config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")
+        server = harness.AskingServer(self, "--toolset", "git")
+        invalid = "fatal: invalid reference: {}"
+        there = "fatal: a branch named '{}' already exists"
+        for tool, arguments, text in (
+                ("git_checkout", {"branch": "nope"}, invalid.format("nope")),
+                ("git_checkout", {"commit": "deadbeef"}, invalid.format("deadbeef")),
+                ("git_checkout", {"create_branch": "side"}, there.format("side")),
+                ("git_branch", {"create": "main"}, there.format("main")),
+                ("git_branch", {"rename": "side", "new_name": "main"}, there.format("main")),
+                ("git_branch", {"rename": "nope", "new_name": "x"}, "fatal: no branch named 'nope'")):
+            self.fails(server, tool, arguments, text)
+        for words in (["checkout", "nope", "--"], ["branch", "main"], ["branch", "-m", "side", "main"]):
+            self.assertIn(self.git(*words, check=False).stderr.decode().strip().replace(
+                "A branch", "a branch"), (invalid.format("nope"), there.format("main")))
+        for tool, arguments in (
+                ("git_checkout", {"branch": "far"}), ("git_checkout", {"branch": "v1"}),
+                ("git_checkout", {"commit": "HEAD~0"}), ("git_checkout", {"create_branch": "new"}),
+                ("git_branch", {"create": "new"}),
+                ("git_branch", {"rename": "side", "new_name": "new"}),
+                ("git_branch", {"rename": "side", "new_name": "side"})):
+            _, result = server.decided("reject", tool, arguments)
+            self.assertEqual(result.kind, "ApprovalDenied", arguments)
+        other = harness.AskingServer(self, "--toolset", "workflow")
+        result = other.call("git_checkout", {"target": "nope", "force": True})
+        self.assertEqual((result.error["code"], result.error["reason"]), (7033, "not_found"))
+
+    def test_unborn(self):
+        """a branch without a commit can be renamed, and left for a new one"""
+        empty = self.root / "empty"
+        self.git("init", "-q", str(empty))
+        server = harness.AskingServer(self, "--toolset", "git")
+        for tool, arguments in (("git_branch", {"rename": "main", "new_name": "trunk"}),
+                                ("git_checkout", {"create_branch": "other"})):
+            _, result = server.decided("once", tool, arguments | {"working_dir": "empty"})
+            self.assertFalse(result.failed, result)
+
 
 if __name__ == "__main__":
     harness.main()

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "gitops/command.h"
+#include "gitops/failure.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/index_scan.h"
 #include "gitops/repo/repo.h"
@@ -89,10 +90,7 @@ static int check_path(const struct al_repo *repo, const char *given, const struc
                    err);
     if (r < 0 || !al_git_read_well(&output) || output.out.out.len)
         return r;
-    r = al_error_set(err, AL_ERR_EXECUTION, "fatal: pathspec '%s' did not match any files", safe);
-    if (err)
-        err->reason = "not_found";
-    return r;
+    return al_git_would_fail(err, "fatal: pathspec '%s' did not match any files", safe);
 }
 
 int al_git_add_check(const struct al_repo *repo, const struct al_strv *paths,

@@ -6,6 +6,7 @@
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
 #include "gitops/excerpt.h"
+#include "gitops/failure.h"
 #include "gitops/git_lock.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/filters.h"
@@ -13,6 +14,7 @@
 #include "gitops/preview/commits.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
+#include "guard/text.h"
 
 int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
                        struct al_run_limits *budget, struct al_git_output *ret_output,
@@ -90,6 +92,34 @@ static int merge_target(const struct al_repo *repo, const char *ref, struct al_r
                       ? al_str_detach(&output.out.out)
                       : al_strdup("HEAD");
     return 0;
+}
+
+static bool exists(const struct al_repo *repo, const char *name)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
+
+    return al_ref_exists(&repo->at, ref);
+}
+
+int al_git_branch_create_check(const struct al_repo *repo, const char *name, struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(name);
+
+    return exists(repo, name)
+               ? al_git_would_fail(err, "fatal: a branch named '%s' already exists", safe)
+               : 0;
+}
+
+int al_git_branch_rename_check(const struct al_repo *repo, const char *name, const char *new_name,
+                               struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(name);
+    al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
+
+    al_ref_head_branches(&repo->at, &current);
+    if (!exists(repo, name) && !al_strv_contains(&current, name))
+        return al_git_would_fail(err, "fatal: no branch named '%s'", safe);
+    return strcmp(name, new_name) != 0 ? al_git_branch_create_check(repo, new_name, err) : 0;
 }
 
 int al_git_branch_delete_refused(const struct al_repo *repo, const char *name, bool force,

@@ -18,6 +18,14 @@ int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t
 int al_git_branch_preview(const struct al_repo *repo, const char *name,
                           struct al_run_limits *budget, struct al_str *out, struct al_error *err);
 
+/** Check that git would make a branch of this name: there is none. */
+int al_git_branch_create_check(const struct al_repo *repo, const char *name, struct al_error *err);
+
+/** Check that git would rename a branch: it is there, or HEAD is on it, and no branch has the new
+ * name. */
+int al_git_branch_rename_check(const struct al_repo *repo, const char *name, const char *new_name,
+                               struct al_error *err);
+
 /** Test whether git would refuse to delete a branch: it does not exist, HEAD is on it, or (without
  * `force`) it has commits that are missing from its upstream or, if it has none, from HEAD. */
 int al_git_branch_delete_refused(const struct al_repo *repo, const char *name, bool force,

@@ -111,8 +111,11 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     bool stays = false;
     int r;
 
-    (void)op;
-    if (!branch || args->rename)
+    if (!strcmp(op->name, "create"))
+        return al_git_branch_create_check(al_call_repo(call), args->create, err);
+    if (!strcmp(op->name, "rename"))
+        return al_git_branch_rename_check(al_call_repo(call), args->rename, args->new_name, err);
+    if (!branch)
         return 0;
     r = al_git_branch_delete_refused(al_call_repo(call), branch, args->force_delete,
                                      al_call_budget(call), &stays, err);

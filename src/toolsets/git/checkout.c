@@ -5,6 +5,7 @@
 #include "gitops/diff/diff.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/plumbing/skipped.h"
+#include "gitops/porcelain/branch.h"
 #include "gitops/porcelain/restore.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
@@ -151,7 +152,9 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     (void)op;
     if (!only_paths(args)) {
         al_switch_preview_operation(call, out);
-        return al_switch_check(call, err);
+        return args->create_branch
+                   ? al_git_branch_create_check(al_call_repo(call), args->create_branch, err)
+                   : al_switch_check(call, args->branch ? args->branch : args->commit, err);
     }
     r = al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), &loss, err);
     if (r == 0)

@@ -108,6 +108,10 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     int r;
 
     (void)op;
+    if (args->action == CREATE)
+        return al_git_branch_create_check(al_call_repo(call), args->name, err);
+    if (args->action == RENAME)
+        return al_git_branch_rename_check(al_call_repo(call), args->name, args->new_name, err);
     if (args->action != DELETE)
         return 0;
     r = al_git_branch_delete_refused(al_call_repo(call), args->name, args->force,

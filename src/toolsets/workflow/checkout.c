@@ -191,7 +191,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     (void)op;
     if (!restores(args))
         al_switch_preview_operation(call, out);
-    r = restores(args) ? 0 : al_switch_check(call, err);
+    r = restores(args) || creates(call, args) ? 0 : al_switch_check(call, args->target, err);
     if (r < 0)
         return r;
     if ((!args->force && !restores(args)) || !*head)
