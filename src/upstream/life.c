@@ -78,6 +78,7 @@ static void note_failure(struct al_upstream *server, struct al_error *why)
     server->problem = *why;
     *why = AL_ERROR_INIT;
     server->phase = AL_UPSTREAM_WAITING;
+    server->list_is_old = false;
     fail_waits(server);
     (void)pthread_mutex_unlock(&server->lock);
 }
@@ -105,10 +106,20 @@ static int read_tools(struct al_upstream_link *link, int64_t deadline_ms, char *
     r = al_upstream_read_tools(link, deadline_ms, &differs, ret_problem);
     if (r < 0)
         return r;
-    set_phase(server, AL_UPSTREAM_READY);
+    /* Whoever waits for the server then knows of the list already. */
     if (differs && server->settings.on_tools)
         server->settings.on_tools(server->settings.payload);
+    set_phase(server, AL_UPSTREAM_READY);
     return 0;
+}
+
+/* The list of before stays, and nobody waits for another one. */
+static void keep_tools(struct al_upstream *server)
+{
+    (void)pthread_mutex_lock(&server->lock);
+    server->list_is_old = false;
+    al_upstream_signal_all(server);
+    (void)pthread_mutex_unlock(&server->lock);
 }
 
 /* Serve until something ends it.  A list that has changed is read again, but not all the time. */
@@ -127,7 +138,8 @@ static int serve(struct al_upstream_link *link, char **ret_problem)
         }
         r = read_tools(link, now_ms + timeout_ms, ret_problem);
         if (r == AL_ERR_TIMEOUT || (r < 0 && *ret_problem)) {
-            free(al_take(ret_problem)); /* the list of before stays */
+            free(al_take(ret_problem));
+            keep_tools(link->server);
             r = 0;
         }
         next_list_ms = al_clock_ms() + AL_UPSTREAM_RELIST_MS;

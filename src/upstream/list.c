@@ -59,8 +59,9 @@ static int read_pages(struct al_upstream_link *link, int64_t deadline_ms,
 }
 
 /* Make the list the server's.  True: it is another one than before. */
-static bool publish(struct al_upstream *server, struct al_upstream_list *list)
+static bool publish(const struct al_upstream_link *link, struct al_upstream_list *list)
 {
+    struct al_upstream *server = link->server;
     const struct al_upstream_tools *fresh = al_upstream_list_finish(list), *old;
     bool differs;
 
@@ -71,6 +72,8 @@ static bool publish(struct al_upstream *server, struct al_upstream_list *list)
     server->nleft_out = list->nleft_out;
     free(server->left_out);
     server->left_out = al_take(&list->left_out);
+    server->list_is_old = link->list_changed; /* it may have changed while it was read */
+    al_upstream_signal_all(server);
     (void)pthread_mutex_unlock(&server->lock);
     al_upstream_tools_unref(old);
     return differs;
@@ -83,6 +86,6 @@ int al_upstream_read_tools(struct al_upstream_link *link, int64_t deadline_ms, b
     int r = link->has_tools ? read_pages(link, deadline_ms, &list, ret_problem) : 0;
 
     if (r == 0)
-        *ret_differs = publish(link->server, &list);
+        *ret_differs = publish(link, &list);
     return r;
 }

@@ -195,12 +195,22 @@ static void take_withdrawal(struct al_upstream *server, const struct al_rpc_mess
     (void)pthread_mutex_unlock(&server->lock);
 }
 
+static void take_change(struct al_upstream_link *link)
+{
+    struct al_upstream *server = link->server;
+
+    link->list_changed = true;
+    (void)pthread_mutex_lock(&server->lock);
+    server->list_is_old = true;
+    (void)pthread_mutex_unlock(&server->lock);
+}
+
 static void take_notification(struct al_upstream_link *link, const struct al_rpc_message *message)
 {
     if (!strcmp(message->method, "notifications/progress"))
         take_progress(link->server, message);
     else if (!strcmp(message->method, "notifications/tools/list_changed"))
-        link->list_changed = true;
+        take_change(link);
     else if (!strcmp(message->method, "notifications/cancelled"))
         take_withdrawal(link->server, message);
     count_useless(link); /* nobody has to send any number of these */

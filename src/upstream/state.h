@@ -63,6 +63,8 @@ struct al_upstream {
 
     const struct al_revision *revision;
     const struct al_upstream_tools *tools;
+    bool
+        list_is_old; /**< the server says that `tools` has changed, and it was not read again yet */
     char *program;
     size_t nleft_out;
     char *left_out;

@@ -96,7 +96,8 @@ struct al_upstream_tools {
 };
 
 /**
- * The newest list of tools.  Starts the server if nobody has, and waits for its first list.
+ * The newest list of tools.  Starts the server if nobody has, and waits for its first list.  With a
+ * `wait_ms` it also waits for the new list of a server that has just said that it has changed.
  *
  * @param wait_ms  The longest wait; 0 asks for what is there.
  * @param cancel   May be NULL.

@@ -120,23 +120,54 @@ static const struct al_upstream_tools *current_tools(struct al_upstream *server)
     return tools;
 }
 
+/* Wait until a list that has changed was read again, or the deadline has passed. */
+static void wait_for_change(struct al_upstream *server, const struct al_upstream_wait *wait,
+                            struct al_cancel *cancel, int64_t deadline_ms)
+{
+    bool is_old = true;
+
+    while (is_old && !al_cancel_fired(cancel) && al_clock_ms() < deadline_ms) {
+        (void)pthread_mutex_lock(&server->lock);
+        is_old = server->list_is_old && !server->ending;
+        (void)pthread_mutex_unlock(&server->lock);
+        if (is_old)
+            al_upstream_wait_once(wait, cancel, deadline_ms);
+    }
+}
+
+static bool is_old(struct al_upstream *server)
+{
+    bool old;
+
+    (void)pthread_mutex_lock(&server->lock);
+    old = server->list_is_old;
+    (void)pthread_mutex_unlock(&server->lock);
+    return old;
+}
+
 int al_upstream_tools(struct al_upstream *server, uint32_t wait_ms, struct al_cancel *cancel,
                       const struct al_upstream_tools **ret_tools, struct al_error *err)
 {
     const struct al_upstream_tools *tools = current_tools(server);
     const int64_t deadline_ms = al_clock_ms() + wait_ms;
     struct al_upstream_wait wait;
-    int r = 0;
+    int r;
 
     al_upstream_start(server);
-    if (!tools) {
-        r = al_upstream_wait_begin(server, &wait, err);
-        if (r < 0)
-            return r;
-        r = al_upstream_wait_ready(server, &wait, cancel, deadline_ms, err);
+    if (tools && (!wait_ms || !is_old(server))) {
+        *ret_tools = tools;
+        return 0;
+    }
+    r = al_upstream_wait_begin(server, &wait, err);
+    if (r == 0) {
+        if (tools)
+            wait_for_change(server, &wait, cancel, deadline_ms);
+        else
+            r = al_upstream_wait_ready(server, &wait, cancel, deadline_ms, err);
         al_upstream_wait_end(server, &wait, "");
     }
+    al_upstream_tools_unref(tools);
     if (r == 0)
-        *ret_tools = tools ? tools : current_tools(server);
+        *ret_tools = current_tools(server);
     return r;
 }
