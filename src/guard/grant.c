@@ -208,3 +208,26 @@ int al_grant_check_dir(const struct al_grant *grant, const char *dir, bool write
             r = check_dir(grant, dir, writes, err);
     return r;
 }
+
+/* Every listed directory below is readable. */
+static int check_below(const struct al_grant *grant, const char *dir, struct al_error *err)
+{
+    for (size_t i = 0; i < grant->ndirs; i++)
+        if (grant->dirs[i].access != AL_ACCESS_WRITE && al_fs_beneath(dir, grant->dirs[i].path))
+            return al_error_set(err, AL_ERR_NOT_GRANTED,
+                                "The grant '%s' only allows reading in a part of '%s'. Nothing was "
+                                "done",
+                                grant->name, dir);
+    return 0;
+}
+
+int al_grant_check_tree(const struct al_grant *grant, const char *dir, bool writes,
+                        struct al_error *err)
+{
+    int r = al_grant_check_dir(grant, dir, writes, err);
+
+    for (; al_guarded && writes && grant && r == 0; grant = grant->also)
+        if (grant->limits_dirs)
+            r = check_below(grant, dir, err);
+    return r;
+}

@@ -91,4 +91,9 @@ int al_grant_check_tool(const struct al_grant *grant, const char *tool, struct a
 int al_grant_check_dir(const struct al_grant *grant, const char *dir, bool writes,
                        struct al_error *err);
 
+/** Check that a grant covers a directory and everything below it, for a program that may use any of
+ * it.  Otherwise as al_grant_check_dir(). */
+int al_grant_check_tree(const struct al_grant *grant, const char *dir, bool writes,
+                        struct al_error *err);
+
 #endif

@@ -117,9 +117,9 @@ static bool any_effect_matches(const char *pattern, unsigned effects)
     return false;
 }
 
-/* Whether a pattern can match some name that begins with `prefix`: if a beginning of the pattern
- * matches the prefix, the rest of the pattern matches some continuation. */
-static bool may_match_below(const char *pattern, const char *prefix)
+/* If a beginning of the pattern matches the prefix, the rest of the pattern matches some
+ * continuation. */
+bool al_policy_may_match_below(const char *pattern, const char *prefix)
 {
     size_t len = strlen(pattern);
 
@@ -144,7 +144,7 @@ static bool touches_path(const char *pattern, const char *path)
     if (!is_directory(path))
         return glob(pattern, path);
     name = *path ? al_strndup(path, strlen(path) - 1) : al_strdup("");
-    return glob(pattern, name) || may_match_below(pattern, path);
+    return glob(pattern, name) || al_policy_may_match_below(pattern, path);
 }
 
 /* Whether a pattern matches a path and, for a directory, everything that can ever be below it.

@@ -250,6 +250,30 @@ static void both_of_two_grants_have_to_cover_a_call(void **state)
     assert_int_equal(al_grant_check_dir(second, "/elsewhere", false, NULL), AL_ERR_NOT_GRANTED);
 }
 
+static void a_tree_has_to_be_covered_as_a_whole(void **state)
+{
+    al_auto(al_grants_clear) struct al_grants grants = AL_GRANTS_INIT;
+    struct al_grant *grant = al_grants_add(&grants, "g");
+    static const struct {
+        const char *dir;
+        bool writes;
+        int expected;
+    } cases[] = {
+        { "/nowhere/app", false, 0 },      { "/nowhere/app", true, AL_ERR_NOT_GRANTED },
+        { "/nowhere/app/kept", false, 0 }, { "/nowhere/app/kept", true, AL_ERR_NOT_GRANTED },
+        { "/nowhere/app/other", true, 0 }, { "/nowhere", false, AL_ERR_NOT_GRANTED },
+    };
+
+    (void)state;
+    grant->limits_dirs = true;
+    assert_int_equal(al_grant_add_dir(grant, "/nowhere/app", "rw", NULL), 0);
+    assert_int_equal(al_grant_add_dir(grant, "/nowhere/app/kept", "r", NULL), 0);
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(al_grant_check_tree(grant, cases[i].dir, cases[i].writes, NULL),
+                         cases[i].expected);
+    assert_int_equal(al_grant_check_tree(NULL, "/nowhere/app", true, NULL), 0);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -264,6 +288,7 @@ int main(void)
         cmocka_unit_test(links_are_followed_once_when_it_is_chosen),
         cmocka_unit_test(a_copy_is_its_own),
         cmocka_unit_test(both_of_two_grants_have_to_cover_a_call),
+        cmocka_unit_test(a_tree_has_to_be_covered_as_a_whole),
     };
 
     return cmocka_run_group_tests_name("guard/grant", tests, NULL, NULL);
