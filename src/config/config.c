@@ -54,6 +54,8 @@ static bool visit(void *payload, const struct al_toml_value *value)
         return al_config_reader_set(reader, key, value);
     if (al_starts_with(value->key, "grants."))
         return al_config_reader_set_grants(reader, value);
+    if (al_starts_with(value->key, "mcp.servers."))
+        return al_config_reader_set_mcp_servers(reader, value);
     if (is_table && value->type == AL_TOML_TABLE)
         return true;
     if (is_table) {
@@ -116,6 +118,7 @@ static int read_config(struct al_config *config, const char *path, const char *h
     (void)al_toml_walk(text.buf, text.len, visit, not_toml,
                        &reader); /* failures arrive in not_toml() */
     al_config_reader_end_rule(&reader);
+    al_config_reader_end_mcp_servers(&reader);
     if (reader.failed) {
         al_config_clear(&fresh);
         return AL_ERR_BAD_ARGS;

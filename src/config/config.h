@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "config/mcp_server.h"
 #include "guard/approval.h"
 #include "guard/grant.h"
 #include "guard/policy.h"
@@ -75,6 +76,8 @@ struct al_config {
         uint64_t max_fetch_bytes;        /**< tools.git.max_fetch_bytes: written by one transfer */
         struct al_strv credential_hosts; /**< tools.git.credential_hosts, each checked */
         bool require_signature;          /**< tools.git.require_signature */
+        bool prefer_mcp; /**< tools.git.prefer_mcp: a mounted tool replaces the native one of its
+                            name, and not the other way round */
     } git;
 
     struct {
@@ -123,6 +126,10 @@ struct al_config {
     } serve;
 
     struct al_grants grants; /**< grants.NAME */
+
+    struct {
+        struct al_mcp_servers servers; /**< mcp.servers.NAME */
+    } mcp;
 };
 
 /** Set the defaults, as if there were no file.  Release with al_config_clear(). */

@@ -29,8 +29,9 @@
 #define FITS(type) (0 * sizeof(char[sizeof(type) == sizeof(unsigned) ? 1 : -1]))
 #define CHOICE(name, type, choice)                                                                 \
     .kind = AL_KEY_CHOICE, FIELD(name, type) + FITS(type), .words = (choice)
-#define GRANTS(name) .kind = AL_KEY_GRANTS, FIELD(name, struct al_grants)
-#define RULES(name)  .kind = AL_KEY_RULES, FIELD(name, struct al_policy)
+#define GRANTS(name)  .kind = AL_KEY_GRANTS, FIELD(name, struct al_grants)
+#define SERVERS(name) .kind = AL_KEY_SERVERS, FIELD(name, struct al_mcp_servers)
+#define RULES(name)   .kind = AL_KEY_RULES, FIELD(name, struct al_policy)
 #define RULE_STRING(name)                                                                          \
     .kind = AL_KEY_RULE_STRING, .offset = FIELD_OF(struct al_rule, name, char *)
 #define RULE_DECISION(name)                                                                        \
@@ -66,6 +67,7 @@ static const struct al_key keys[] = {
     { "tools.git.credential_hosts", STRINGS(git.credential_hosts, 0, 256),
       .check = al_credential_hosts_check },
     { "tools.git.require_signature", BOOL(git.require_signature) },
+    { "tools.git.prefer_mcp", BOOL(git.prefer_mcp) },
 
     { "tools.sandbox.allow_absolute", BOOL(sandbox.allow_absolute) },
     { "tools.sandbox.require_confinement", BOOL(sandbox.require_confinement) },
@@ -117,6 +119,8 @@ static const struct al_key keys[] = {
     { "serve.worker", RELATIVE_FILE(serve.worker) },
 
     { "grants", GRANTS(grants) },
+
+    { "mcp.servers", SERVERS(mcp.servers) },
 };
 
 /* Whether `name` is a table that contains the key: "tools" and "tools.git" for "tools.git.enabled".
@@ -189,6 +193,9 @@ void al_keys_clear(struct al_config *config)
         case AL_KEY_GRANTS:
             al_grants_clear(field);
             break;
+        case AL_KEY_SERVERS:
+            al_mcp_servers_clear(field);
+            break;
         case AL_KEY_RULES:
             al_policy_clear(field);
             break;
@@ -219,6 +226,13 @@ static void copy_grants(struct al_grants *grants)
     al_grants_copy(grants, &from);
 }
 
+static void copy_servers(struct al_mcp_servers *servers)
+{
+    const struct al_mcp_servers from = *servers;
+
+    al_mcp_servers_copy(servers, &from);
+}
+
 static void copy_rules(struct al_policy *policy)
 {
     const struct al_policy from = *policy;
@@ -242,6 +256,9 @@ void al_keys_deep_copy(struct al_config *copy)
             break;
         case AL_KEY_GRANTS:
             copy_grants(field);
+            break;
+        case AL_KEY_SERVERS:
+            copy_servers(field);
             break;
         case AL_KEY_RULES:
             copy_rules(field);

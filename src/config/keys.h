@@ -23,6 +23,7 @@ enum al_key_kind {
     AL_KEY_FILE,     /**< char *, a path; a relative one begins where the file that is read lies */
     AL_KEY_CHOICE,   /**< an enum whose values index `words` */
     AL_KEY_GRANTS,   /**< struct al_grants: a table of tables that the user names */
+    AL_KEY_SERVERS,  /**< struct al_mcp_servers: another such table */
     AL_KEY_RULES,    /**< struct al_policy: a list of tables with keys of the next two kinds */
     AL_KEY_RULE_STRING,
     AL_KEY_RULE_DECISION,

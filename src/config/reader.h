@@ -62,4 +62,14 @@ void al_config_reader_end_rule(struct al_config_reader *reader);
 bool al_config_reader_set_grants(struct al_config_reader *reader,
                                  const struct al_toml_value *value);
 
+/**
+ * Store a value below `mcp.servers`.
+ * @return whether to visit what is inside the value.
+ */
+bool al_config_reader_set_mcp_servers(struct al_config_reader *reader,
+                                      const struct al_toml_value *value);
+
+/** Report an error if a server has no command and nothing else is wrong. */
+void al_config_reader_end_mcp_servers(struct al_config_reader *reader);
+
 #endif

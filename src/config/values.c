@@ -27,6 +27,7 @@ static enum al_toml_type type_wanted(enum al_key_kind kind)
     case AL_KEY_RULES:
         return AL_TOML_TABLES;
     case AL_KEY_GRANTS:
+    case AL_KEY_SERVERS:
         break;
     }
     return AL_TOML_TABLE;
@@ -170,6 +171,9 @@ bool al_config_reader_set(struct al_config_reader *reader, const struct al_key *
         break;
     case AL_KEY_GRANTS:
         al_grants_clear(field);
+        return true;
+    case AL_KEY_SERVERS:
+        al_mcp_servers_clear(field);
         return true;
     case AL_KEY_RULES:
         break;

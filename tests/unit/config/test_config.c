@@ -148,7 +148,6 @@ static void names_unknown_keys_and_what_was_meant(void **state)
         { "[tools.git]\ntimout_ms = 1",
           "2: tools.git.timout_ms: unknown key, did you mean 'tools.git.timeout_ms'?" },
         { "[tools.git]\ntimout = 1", "2: tools.git.timout: unknown key" },
-        { "[tools.git]\nprefer_mcp = true", "2: tools.git.prefer_mcp: unknown key" },
         { "[tools.git]\n[tools.browser]", "2: tools.browser: unknown key" },
         { "[serve]\nhttp = \"127.0.0.1:1\"", "2: serve.http: unknown key" },
         { "\"tools.git.enabled\" = true",
