@@ -111,7 +111,9 @@ static int check_grant(const struct al_call *call, struct al_error *err)
     const struct al_repo *repo = call->repo;
     const char *const parts[] = { repo ? repo->at.top : NULL, repo ? repo->at.git_dir : NULL,
                                   repo ? repo->at.common_dir : NULL };
-    bool writes = al_effects_have_side_effects(call->operation->effects);
+    const unsigned effects = call->operation->effects;
+    bool writes = call->tool->definition ? !al_effects_read_only(effects)
+                                         : al_effects_have_side_effects(effects);
     int r = 0;
 
     if (call->tool->open_repository && (!call->repo || call->repo->at.is_own))
@@ -188,7 +190,7 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
         al_call_trace_execute(call, timeout_of(call));
         r = call->operation->execute(call, call->args, result, err);
     }
-    al_call_checkpoint_after(call, r < 0 && !result->structured ? err : NULL);
+    al_call_checkpoint_after(call, r < 0 && (!result->structured || result->content) ? err : NULL);
     al_write_lock_release(call->repo);
     return r;
 }
@@ -251,9 +253,11 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
         r == AL_ERR_NOT_FOUND || r == AL_ERR_AGAIN ? AL_ERR_EXECUTION : (enum al_status)r;
     result->error = *err;
     *err = AL_ERROR_INIT;
-    if (result->structured) /* the tool's object reports the failure */
+    if (result->content && call->half_done)
+        al_result_note(result, call->half_done);
+    if (result->structured || result->content) /* they report the failure */
         return;
-    if (r == AL_ERR_TIMEOUT) {
+    if (r == AL_ERR_TIMEOUT && !call->tool->definition) {
         name_the_whole_time(call, &result->error);
         wait = call->repo && !al_location_is_bare(&call->repo->at)
                    ? al_git_find_blocking_file(call->repo)

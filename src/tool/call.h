@@ -29,6 +29,7 @@ struct al_checkpoint_settings;
 struct al_git;
 struct al_git_output;
 struct al_journal;
+struct al_mounts;
 struct al_path;
 struct al_repo;
 struct al_roots;
@@ -58,6 +59,7 @@ struct al_session {
     struct al_sandbox *sandbox;
     struct al_staging *staging; /**< for the toolset `staging`; NULL in a session without it */
     struct al_staging_settings *staging_settings; /**< of the worker file; NULL: none */
+    struct al_mounts *mounts; /**< tools of other MCP servers; NULL: no server is configured */
     struct al_progress
         on_lock_wait; /**< told about a wait for a lock; no callback: only the client is
                        */
@@ -70,8 +72,11 @@ struct al_result {
     json_t *structured;   /**< of a tool with an output schema, else NULL */
     struct al_str quoted; /**< the text escaped for a JSON string, when the tool has escaped it
                              already; else empty */
-    bool text_is_object;  /**< the text is the structured result as JSON, sent as such; `structured`
-                             may then be NULL */
+    json_t *content; /**< of a tool of another MCP server: the content items, safe and within the
+                        cap.  `text` then is what a terminal and the journal get.  Else NULL */
+    json_t *meta;    /**< further members of `_meta`; NULL: none */
+    bool text_is_object; /**< the text is the structured result as JSON, sent as such; `structured`
+                            may then be NULL */
     struct al_str notes; /**< safe lines that the structured result has no member for: a second text
                             item of a successful result */
     bool has_notes;      /**< al_call_shape_text() has put the notes into the text */
@@ -116,6 +121,22 @@ struct al_sampler {
     void *payload;
 };
 
+/** The client, for a question that another MCP server has while it works on a call. */
+struct al_asker {
+    /**
+     * Pass a request on to the client, and wait for its answer.
+     *
+     * @param method      "elicitation/create" or "sampling/createMessage".
+     * @param params      An object.  Borrowed.
+     * @param ret_result  The client's result, whose reference the caller owns; NULL: the client
+     *                    cannot be asked this, or has answered with an error.
+     * @return 0, or AL_ERR_CANCELLED.
+     */
+    int (*ask)(void *payload, const char *method, const json_t *params, struct al_cancel *cancel,
+               json_t **ret_result, struct al_error *err);
+    void *payload;
+};
+
 /** The input of one call.  Borrowed for the duration of al_call_run(). */
 struct al_call_input {
     const struct al_listed_tool *tool;
@@ -128,6 +149,7 @@ struct al_call_input {
     const char *client;                 /**< the name of the client, safe text; NULL: it has none */
     const struct al_sampler *sampler;   /**< NULL: the client offers no sampling */
     const struct al_progress *progress; /**< receives progress; NULL: not wanted */
+    const struct al_asker *asker;       /**< NULL: the client can be asked nothing */
 };
 
 /**
@@ -206,6 +228,9 @@ const char *al_call_agent(const struct al_call *call);
 /** Receives the call's progress; NULL: not wanted.  Borrowed. */
 const struct al_progress *al_call_progress(const struct al_call *call);
 
+/** The client, for questions of another MCP server; NULL: it can be asked nothing.  Borrowed. */
+const struct al_asker *al_call_asker(const struct al_call *call);
+
 /** The client's model; NULL: there is none.  Borrowed. */
 const struct al_sampler *al_call_sampler(const struct al_call *call);
 
@@ -276,6 +301,10 @@ bool al_call_was_asked(const struct al_call *call);
 /** Check the session's grant for a directory outside the repository; see al_grant_check_dir(). */
 int al_call_check_granted(const struct al_call *call, const char *dir, bool writes,
                           struct al_error *err);
+
+/** The same for everything below the directory too; see al_grant_check_tree(). */
+int al_call_check_granted_below(const struct al_call *call, const char *dir, bool writes,
+                                struct al_error *err);
 
 /**
  * Test whether files may be replaced: the call's checkpoint has to contain each of them as it is

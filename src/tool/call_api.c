@@ -37,6 +37,11 @@ const char *al_call_repository_path(const struct al_call *call)
     return call->repo->shown ? call->repo->shown : call->repo->at.top;
 }
 
+const struct al_asker *al_call_asker(const struct al_call *call)
+{
+    return call->input->asker;
+}
+
 const struct al_sampler *al_call_sampler(const struct al_call *call)
 {
     return call->input->sampler;
@@ -158,6 +163,12 @@ int al_call_check_granted(const struct al_call *call, const char *dir, bool writ
                           struct al_error *err)
 {
     return al_grant_check_dir(call->session->grant, dir, writes, err);
+}
+
+int al_call_check_granted_below(const struct al_call *call, const char *dir, bool writes,
+                                struct al_error *err)
+{
+    return al_grant_check_tree(call->session->grant, dir, writes, err);
 }
 
 void al_call_note_ignored(const struct al_call *call, struct al_str *out)

@@ -51,7 +51,7 @@ char *al_call_command_line(const struct al_call *call)
         return al_asprintf(": %s", line.buf);
     al_str_reset(&line);
     al_str_adds(&line, "airlock call");
-    if (strcmp(toolset, OWN_TOOLSET) != 0)
+    if (!call->tool->definition && strcmp(toolset, OWN_TOOLSET) != 0)
         al_str_addf(&line, " --toolset %s", toolset);
     al_str_addf(&line, " %s", call->tool->name);
     whole = add_arguments(&line, call->input->arguments);

@@ -175,6 +175,15 @@ static int decode_object(const struct al_param *param, const json_t *value,
     return decode_rows(&rows, value, defaults, field, err);
 }
 
+/* The server checks the arguments against its own schema. */
+static void take_as_defined(const struct al_tool *tool, const json_t *arguments, void *args)
+{
+    struct al_defined_args *defined = args;
+
+    defined->tool = tool;
+    defined->arguments = arguments;
+}
+
 int al_tool_decode(const struct al_tool *tool, const json_t *arguments,
                    const struct al_tool_defaults *defaults, void *args, struct al_error *err)
 {
@@ -186,6 +195,10 @@ int al_tool_decode(const struct al_tool *tool, const json_t *arguments,
     memset(args, 0, tool->args_size);
     if (arguments && !json_is_object(arguments))
         return al_error_set(err, AL_ERR_BAD_ARGS, "Invalid arguments: arguments must be an object");
+    if (tool->definition) {
+        take_as_defined(tool, arguments, args);
+        return 0;
+    }
     r = decode_rows(&rows, arguments, defaults, args, err);
     if (r == 0 && tool->check)
         r = tool->check(args, err);

@@ -167,6 +167,8 @@ char *al_call_hint(const struct al_call *call, const struct al_error *error)
     const struct al_tool *tool = call->tool;
     char *hint = NULL;
 
+    if (tool->definition) /* its words are the server's */
+        return NULL;
     if (error->status == AL_ERR_BAD_ARGS && error->message &&
         al_ends_with(error->message, " is required"))
         return hint_for_missing(tool, &call->session->defaults);

@@ -47,7 +47,7 @@ static void add_branches(const struct al_call *call, struct al_strv *branches)
     if (resolved && al_starts_with(resolved, heads) &&
         !al_strv_contains(branches, resolved + strlen(heads)))
         al_strv_add(branches, resolved + strlen(heads));
-    if (!branches->count && call->tool->moves_branch)
+    if (!branches->count && call->tool->moves_branch && call->repo)
         al_ref_head_branches(&call->repo->at, branches);
 }
 

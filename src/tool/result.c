@@ -11,6 +11,8 @@ void al_result_clear(struct al_result *result)
     al_str_clear(&result->quoted);
     al_str_clear(&result->notes);
     json_decref(result->structured);
+    json_decref(result->content);
+    json_decref(result->meta);
     al_error_clear(&result->error);
     *result = AL_RESULT_INIT;
 }
@@ -75,30 +77,83 @@ void al_result_dump(const struct al_result *result, struct al_str *out)
     al_result_dump_with(result, NULL, out);
 }
 
-void al_result_dump_with(const struct al_result *result, const struct al_result_extra *extra,
-                         struct al_str *out)
+/* Append the items of the array without its brackets. */
+static void add_items(const json_t *items, struct al_str *out)
 {
-    bool failed = result->status != AL_OK;
+    const json_t *item;
+    size_t i;
 
-    al_str_adds(out, "{\"content\":[{\"type\":\"text\",\"text\":\"");
+    json_array_foreach(items, i, item)
+    {
+        al_str_adds(out, i ? "," : "");
+        al_json_dump(item, false, out);
+    }
+}
+
+static void add_text(const struct al_result *result, struct al_str *out)
+{
+    al_str_adds(out, "{\"type\":\"text\",\"text\":\"");
     if (result->text_is_object && result->quoted.len)
         al_str_add(out, result->quoted.buf, result->quoted.len);
     else
         al_json_escape(result->text.buf, result->text.len, out);
     al_str_adds(out, "\"}");
+}
+
+static void add_content(const struct al_result *result, struct al_str *out)
+{
+    al_str_adds(out, "{\"content\":[");
+    if (result->content)
+        add_items(result->content, out);
+    else
+        add_text(result, out);
     if (result->notes.len) {
-        al_str_adds(out, ",{\"type\":\"text\",\"text\":");
+        al_str_adds(out, result->content && !json_array_size(result->content) ? "" : ",");
+        al_str_adds(out, "{\"type\":\"text\",\"text\":");
         al_json_quote(result->notes.buf, result->notes.len, out);
         al_str_addc(out, '}');
     }
     al_str_addc(out, ']');
+}
+
+static void add_structured(const struct al_result *result, struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
+
+    if (!result->text_is_object && !result->structured)
+        return;
+    al_str_adds(out, ",\"structuredContent\":");
     if (result->text_is_object) {
-        al_str_adds(out, ",\"structuredContent\":");
         al_str_add(out, result->text.buf, result->text.len);
-    } else if (result->structured) {
-        al_str_adds(out, ",\"structuredContent\":");
+    } else if (result->content) { /* from a server: nothing in it is safe to show as it is */
+        al_json_dump(result->structured, false, &json);
+        al_text_escape_json(json.buf, json.len, out);
+    } else {
         al_json_dump(result->structured, false, out);
     }
+}
+
+static void add_meta(const json_t *meta, struct al_str *out)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)meta, name, value)
+    {
+        al_str_addc(out, ',');
+        al_json_quote(name, strlen(name), out);
+        al_str_addc(out, ':');
+        al_json_dump(value, false, out);
+    }
+}
+
+void al_result_dump_with(const struct al_result *result, const struct al_result_extra *extra,
+                         struct al_str *out)
+{
+    bool failed = result->status != AL_OK;
+
+    add_content(result, out);
+    add_structured(result, out);
     if (failed)
         al_str_adds(out, ",\"isError\":true");
     if (extra)
@@ -115,5 +170,6 @@ void al_result_dump_with(const struct al_result *result, const struct al_result_
     }
     if (extra)
         al_str_addf(out, ",%s", extra->meta);
+    add_meta(result->meta, out);
     al_str_adds(out, "}}");
 }

@@ -145,14 +145,19 @@ static json_t *rows_schema(const struct al_param *params, size_t nparams,
 
 json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults *defaults)
 {
+    if (tool->definition)
+        return json_incref((json_t *)tool->definition->input_schema);
     return rows_schema(tool->params, tool->nparams, defaults);
 }
 
 json_t *al_tool_annotations(const struct al_tool *tool)
 {
     unsigned effects = al_tool_effects(tool);
-    json_t *hints = al_json_object();
+    json_t *hints;
 
+    if (tool->definition)
+        return json_incref((json_t *)tool->definition->annotations);
+    hints = al_json_object();
     al_json_set(hints, "readOnlyHint", al_json_bool(al_effects_read_only(effects)));
     al_json_set(hints, "destructiveHint", al_json_bool(al_effects_destructive(effects)));
     al_json_set(hints, "idempotentHint", al_json_bool(al_effects_idempotent(effects)));

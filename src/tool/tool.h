@@ -10,6 +10,9 @@
  * - Hooks add what rows cannot say.  Each belongs to one stage of the pipeline; NULL means that the
  *   tool does not need it.
  *
+ * A tool of another MCP server is made from the server's definition instead of parameter rows
+ * (`definition`); everything else is the same.
+ *
  * A tool cannot run itself: al_call_run() (tool/call.h) runs every stage and skips none.
  * docs/ADDING-A-TOOL.md walks through a new tool.
  */
@@ -190,6 +193,21 @@ struct al_stricter {
     const char *condition; /**< the same in words, printed after "asks": "for …" */
 };
 
+/** What a tool of another MCP server has in place of parameter rows, as the server says it.  The
+ * text is safe.  Borrowed from the list that the tool is in (tool/mounts.h). */
+struct al_tool_definition {
+    bool has_title;              /**< false: `title` of the tool is only its name */
+    const json_t *input_schema;  /**< an object */
+    const json_t *output_schema; /**< an object; NULL: none */
+    const json_t *annotations;   /**< an object; NULL: none */
+};
+
+/** The argument struct of a tool with a definition begins with this. */
+struct al_defined_args {
+    const struct al_tool *tool;
+    const json_t *arguments; /**< an object, as received; NULL: {}.  Borrowed from the call */
+};
+
 /** JSON written as JSON in C source, for output schemas: AL_JSON({"type": "object"}). */
 #define AL_JSON(...) #__VA_ARGS__
 
@@ -205,6 +223,9 @@ struct al_tool {
 
     /** JSON Schema of structuredContent; NULL for plain text. */
     const char *output_schema;
+
+    /** For a tool of another MCP server, which has no rows.  NULL: the tool is native. */
+    const struct al_tool_definition *definition;
 
     /** Offset of the `const char *` argument that names the working directory. */
     size_t working_dir_offset;
@@ -350,7 +371,8 @@ const struct al_operation *al_tool_tighten(const struct al_tool *tool,
 /** The input schema, members in row order.  Caller owns the reference. */
 json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults *defaults);
 
-/** MCP annotations, derived from the effects.  Caller owns the reference. */
+/** MCP annotations, derived from the effects; those of the definition if the tool has one, which
+ * may be NULL.  Caller owns the reference. */
 json_t *al_tool_annotations(const struct al_tool *tool);
 
 /**
