@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A mounted tool in the stages of a call. */
+#include "toolsets/upstream/mounted.h"
+
+#include <inttypes.h>
+#include <nettle/sha2.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gitops/command.h"
+#include "guard/root.h"
+#include "guard/text.h"
+#include "tool/call.h"
+#include "tool/defined.h"
+#include "tool/resolved.h"
+#include "toolsets/upstream/content.h"
+#include "toolsets/upstream/names.h"
+#include "toolsets/upstream/question.h"
+#include "util/progress.h"
+
+/** The value that binds an approval to the definition; an "always" shows its beginning. */
+#define DEFINITION        "definition"
+#define DEFINITION_DIGITS 12
+
+/** The longest wait for the new list of a server that has just said that it has changed. */
+#define CHANGE_MS 3000
+
+/** Without the annotation readOnlyHint a tool counts as everything. */
+#define EVERYTHING ((1u << AL_EFFECT_COUNT) - 1)
+
+static const struct al_mounted *mounted_of(const void *args)
+{
+    const struct al_defined_args *defined = args;
+
+    return (const struct al_mounted *)defined->tool;
+}
+
+static const char *server_of(const struct al_mounted *mounted)
+{
+    return al_upstream_name(mounted->mount->upstream);
+}
+
+/* A server that contradicts itself is not believed. */
+static unsigned effects_of(const json_t *annotations)
+{
+    if (!json_is_true(json_object_get(annotations, "readOnlyHint")) ||
+        json_is_true(json_object_get(annotations, "destructiveHint")))
+        return EVERYTHING;
+    if (json_is_false(json_object_get(annotations, "openWorldHint")))
+        return AL_READS;
+    return AL_READS | AL_USES_NETWORK;
+}
+
+static void add_json(struct sha256_ctx *sum, const json_t *value)
+{
+    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
+
+    if (value)
+        al_json_dump(value, false, &json);
+    sha256_update(sum, json.len + 1, (const uint8_t *)(json.buf ? json.buf : ""));
+}
+
+static void add_text(struct sha256_ctx *sum, const char *text)
+{
+    sha256_update(sum, text ? strlen(text) + 1 : 1, (const uint8_t *)(text ? text : ""));
+}
+
+void al_mounted_digest(const struct al_upstream_tool *upstream, char ret_hex[65])
+{
+    static const char digits[] = "0123456789abcdef";
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    struct sha256_ctx sum;
+
+    sha256_init(&sum);
+    add_text(&sum, upstream->name);
+    add_text(&sum, upstream->title);
+    add_text(&sum, upstream->description);
+    add_json(&sum, upstream->input_schema);
+    add_json(&sum, upstream->output_schema);
+    add_json(&sum, upstream->annotations);
+    sha256_digest(&sum, sizeof(digest), digest);
+    for (size_t i = 0; i < sizeof(digest); i++) {
+        ret_hex[2 * i] = digits[digest[i] >> 4];
+        ret_hex[2 * i + 1] = digits[digest[i] & 15];
+    }
+    ret_hex[64] = '\0';
+}
+
+static int changed(const struct al_mounted *mounted, struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "The MCP server %s has changed its tool %s since it was listed. Nothing "
+                        "was done; list the tools again",
+                        server_of(mounted), mounted->upstream->name);
+}
+
+/* The definition that the user was shown has to be the one that the server has when the call runs.
+ */
+static int resolve(struct al_call *call, const void *args, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct al_mounted *mounted = mounted_of(args);
+    al_auto(al_freep) char *shown = al_strndup(mounted->digest, DEFINITION_DIGITS);
+    const struct al_upstream_tools *now;
+    const struct al_upstream_tool *tool;
+    char digest[65];
+    bool same;
+    int r = al_upstream_tools(mounted->mount->upstream, CHANGE_MS, al_call_cancel(call), &now, err);
+
+    if (r < 0)
+        return r;
+    tool = al_upstream_tools_find(now, mounted->upstream->name);
+    same = tool == mounted->upstream;
+    if (tool && !same) {
+        al_mounted_digest(tool, digest);
+        same = !strcmp(digest, mounted->digest);
+    }
+    al_upstream_tools_unref(now);
+    if (!same)
+        return changed(mounted, err);
+    al_resolved_add(out, DEFINITION, shown);
+    return 0;
+}
+
+/* The server can use all of every root, whatever the call is about. */
+static int authorize(struct al_call *call, const void *args, struct al_error *err)
+{
+    const struct al_roots *roots = al_call_session(call)->roots;
+    int r = 0;
+
+    (void)args;
+    for (size_t i = 0; r == 0 && i < roots->count; i++)
+        r = al_call_check_granted_below(call, roots->items[i].path, true, err);
+    return r;
+}
+
+static void summarize(const struct al_operation *op, const void *args, struct al_str *out)
+{
+    (void)op;
+    al_defined_summarize(args, server_of(mounted_of(args)), out);
+}
+
+static int preview(struct al_call *call, const struct al_operation *op, const void *args,
+                   struct al_str *out, struct al_error *err)
+{
+    (void)op;
+    return al_defined_preview(args, al_call_budget(call)->in_full, out, err);
+}
+
+/* A call that runs. */
+struct running {
+    struct al_call *call;
+    const struct al_mounted *mounted;
+};
+
+static void on_progress(void *payload, const struct al_upstream_progress *progress)
+{
+    const struct running *running = payload;
+    const struct al_progress *to = al_call_progress(running->call);
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_str_addf(&line, "%g", progress->progress);
+    if (progress->total >= 0)
+        al_str_addf(&line, " of %g", progress->total);
+    if (progress->message)
+        al_str_addf(&line, ": %s", progress->message);
+    to->report(to->payload, line.buf);
+}
+
+static int on_question(void *payload, const char *method, const json_t *params,
+                       struct al_cancel *cancel, json_t **ret_result, struct al_error *err)
+{
+    const struct running *running = payload;
+    const struct al_asker *client = al_call_asker(running->call);
+    const bool is_form = !strcmp(method, "elicitation/create");
+    al_auto(al_json_decrefp) json_t *form =
+        is_form ? al_question_params(params, server_of(running->mounted),
+                                     running->mounted->upstream->name)
+                : NULL;
+
+    *ret_result = NULL;
+    if (is_form && !form)
+        return 0;
+    return client->ask(client->payload, method, form ? form : params, cancel, ret_result, err);
+}
+
+static int execute(struct al_call *call, const void *args, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct al_mounted *mounted = mounted_of(args);
+    struct running running = { .call = call, .mounted = mounted };
+    al_auto(al_json_decrefp) json_t *answer = NULL;
+    int r = al_upstream_call(mounted->mount->upstream,
+                             &(struct al_upstream_call){
+                                 .tool = mounted->upstream->name,
+                                 .arguments = ((const struct al_defined_args *)args)->arguments,
+                                 .cancel = al_call_cancel(call),
+                                 .progress = al_call_progress(call) ? on_progress : NULL,
+                                 .ask = al_call_asker(call) ? on_question : NULL,
+                                 .payload = &running,
+                             },
+                             &answer, err);
+
+    if (r < 0)
+        return r;
+    return al_upstream_take_result(answer, al_call_max_bytes(call), server_of(mounted),
+                                   mounted->upstream->output_schema != NULL, result, err);
+}
+
+void al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
+                     const struct al_upstream_tool *upstream)
+{
+    static const char *const always_by[] = { DEFINITION, NULL };
+    const unsigned effects = effects_of(upstream->annotations);
+
+    mounted->mount = mount;
+    mounted->upstream = upstream;
+    mounted->name = al_mounted_name(al_upstream_name(mount->upstream), upstream->name);
+    al_mounted_digest(upstream, mounted->digest);
+    mounted->definition = (struct al_tool_definition){
+        .has_title = upstream->title != NULL,
+        .input_schema = upstream->input_schema,
+        .output_schema = upstream->output_schema,
+        .annotations = upstream->annotations,
+    };
+    mounted->operation = (struct al_operation){
+        .name = "call", .effects = effects, .execute = execute, .asks = AL_ASKS_BY_EFFECTS
+    };
+    mounted->tool = (struct al_tool){
+        .name = mounted->name,
+        .title = upstream->title ? upstream->title : upstream->name,
+        .about = upstream->description ? upstream->description : "",
+        .args_size = sizeof(struct al_defined_args),
+        .operations = &mounted->operation,
+        .noperations = 1,
+        .definition = &mounted->definition,
+        .at_first_root = true,
+        .moves_branch = al_effects_change_repository(effects),
+        .resolve = resolve,
+        .authorize = authorize,
+        .summarize = summarize,
+        .preview = preview,
+        .always_by = always_by,
+    };
+}
