@@ -16,8 +16,8 @@
  *   cancelled                            moves first  no
  *
  * A call that may write is never queued, because it may wait long for an approval or for another
- * writer; nor is one that may wait for a server.  A cancelled call does not count, so a call stuck
- * on a dead file server blocks no other.
+ * writer; nor is one that may wait for a server, as every call of a mounted tool does.  A cancelled
+ * call does not count, so a call stuck on a dead file server blocks no other.
  *
  * Invariant: while the backlog is not empty, at least one read-only call is running or waits for
  * the client.  Its thread calls al_calls_dequeue() in the end.  The flusher calls
@@ -168,7 +168,9 @@ bool al_calls_admit(struct al_inflight *call)
     struct al_calls *calls = call->calls;
     bool now;
 
-    if (al_effects_have_side_effects(al_tool_effects(call->spec.tool->tool)))
+    const struct al_listed_tool *tool = call->spec.tool;
+
+    if (!tool || al_effects_have_side_effects(al_tool_effects(tool->tool)))
         return true;
     (void)pthread_mutex_lock(&calls->lock);
     call->is_read = !call->cancelled;

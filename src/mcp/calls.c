@@ -12,6 +12,7 @@
 #include "proc/cancel.h"
 #include "proc/proc.h"
 #include "tool/call.h"
+#include "tool/mounts.h"
 #include "util/clock.h"
 #include "util/fs.h"
 #include "util/progress.h"
@@ -44,6 +45,8 @@ static void inflight_free(struct al_inflight *call)
     free(call->spec.id);
     free(call->spec.progress_token);
     free(call->spec.client);
+    free(call->spec.mounted_tool);
+    al_mounted_list_unref(calls->session->mounts, call->mounted);
     free(call->last_progress);
     json_decref(call->spec.arguments);
     al_input_required_clear(&call->spec.input_required);
@@ -153,6 +156,34 @@ static int sample_text(void *payload, const struct al_sampling_request *request,
     return r;
 }
 
+/* Pass a question of another MCP server on.  A modern client is asked with the result of a call,
+ * and the server's call cannot wait for the next one. */
+static int ask_client(void *payload, const char *method, const json_t *params,
+                      struct al_cancel *cancel, json_t **ret_result, struct al_error *err)
+{
+    struct al_inflight *call = payload;
+    struct al_client_requests *requests = call->calls->client_requests;
+    const bool is_form = !strcmp(method, "elicitation/create");
+    int r;
+
+    *ret_result = NULL;
+    if (is_form ? call->spec.form == AL_APPROVAL_FORM_NONE : !call->spec.sampling)
+        return 0;
+    if (!al_client_requests_reserve(requests))
+        return 0;
+    set_waiting(call, is_form ? "waiting for the user" : "waiting for the client's model");
+    r = al_client_requests_ask(requests, method, params, 0, cancel, ret_result, err);
+    set_waiting(call, NULL);
+    al_client_requests_release(requests);
+    return r;
+}
+
+static bool can_be_asked(const struct al_inflight *call)
+{
+    return call->spec.form != AL_APPROVAL_FORM_RESULT &&
+           (call->spec.form != AL_APPROVAL_FORM_NONE || call->spec.sampling);
+}
+
 /* Caller holds the lock, so that the answer cannot overtake the progress. */
 static void send_progress(struct al_inflight *call)
 {
@@ -246,11 +277,12 @@ static void wait_until_ready(struct al_inflight *call)
     set_waiting(call, NULL);
 }
 
-void al_calls_run(struct al_inflight *call)
+static void run_tool(struct al_inflight *call)
 {
     const struct al_approver approver = { .name = "elicitation", .ask = ask, .payload = call };
     const struct al_progress progress = { .report = on_progress, .payload = call };
     const struct al_sampler sampler = { .sample = sample_text, .payload = call };
+    const struct al_asker asker = { .ask = ask_client, .payload = call };
     const struct al_call_input input = {
         .tool = call->spec.tool,
         .arguments = call->spec.arguments,
@@ -261,12 +293,69 @@ void al_calls_run(struct al_inflight *call)
         .napprovers = call->spec.form != AL_APPROVAL_FORM_NONE,
         .progress = call->spec.progress_token ? &progress : NULL,
         .sampler = call->spec.sampling ? &sampler : NULL,
+        .asker = can_be_asked(call) ? &asker : NULL,
     };
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
 
     wait_until_ready(call);
     al_call_run(call->calls->session, &input, &result);
     answer(call, &result);
+}
+
+/* Answer for a tool that cannot be called: there is none, or its server does not run. */
+static void answer_without_tool(struct al_inflight *call, struct al_error *why)
+{
+    al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
+
+    if (why->status != AL_ERR_NOT_FOUND) {
+        result.status = why->status;
+        result.error = *why;
+        *why = AL_ERROR_INIT;
+        al_str_adds(&result.text, result.error.message);
+        answer(call, &result);
+    } else if (unregister(call)) {
+        al_reply_error_about(call->spec.reply, call->spec.id, AL_RPC_INVALID_PARAMS, "Unknown tool",
+                             call->spec.mounted_tool, NULL);
+    } else {
+        al_reply_nothing(call->spec.reply);
+    }
+}
+
+/* Find the tool of another server.  No server is started for a tool that is not granted. */
+static int find_mounted(struct al_inflight *call, struct al_error *err)
+{
+    const struct al_session *session = call->calls->session;
+    int r = al_grant_check_tool(session->grant, call->spec.mounted_tool, err);
+
+    return r < 0 ? r
+                 : al_mounts_find(session->mounts, call->spec.mounted_tool, call->cancel,
+                                  &call->mounted, &call->spec.tool, err);
+}
+
+/* Answer another request than tools/call. */
+static void respond(struct al_inflight *call)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_rpc_begin_result(&line, call->spec.id);
+    call->spec.respond(call->spec.payload, call->cancel, &line);
+    al_rpc_end(&line);
+    if (unregister(call))
+        al_reply_send(call->spec.reply, &line);
+    else
+        al_reply_nothing(call->spec.reply);
+}
+
+void al_calls_run(struct al_inflight *call)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+
+    if (call->spec.respond)
+        respond(call);
+    else if (!call->spec.tool && find_mounted(call, &err) < 0)
+        answer_without_tool(call, &err);
+    else
+        run_tool(call);
     inflight_free(call);
 }
 

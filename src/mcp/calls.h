@@ -28,6 +28,7 @@
 #include "mcp/reply.h"
 #include "util/json.h"
 
+struct al_cancel;
 struct al_listed_tool;
 struct al_message_writer;
 struct al_result_extra;
@@ -77,13 +78,19 @@ void al_calls_close(struct al_calls *calls);
 /** Only after the last call has ended. */
 void al_calls_clear(struct al_calls *calls);
 
-/** A tools/call request.  al_calls_register() takes over the strings, `arguments` and
- * `input_required`. */
+/** A tools/call request, or another one that may take long.  al_calls_register() takes over the
+ * strings, `arguments` and `input_required`. */
 struct al_call_spec {
     char *id;
     char *progress_token; /**< canonical; NULL: the client wants none */
     char *client;         /**< the client's name, safe text; NULL: none */
     const struct al_listed_tool *tool;
+    char *
+        mounted_tool; /**< without `tool`: its name, which is looked up on the thread of the call */
+
+    /** For another request than tools/call: append its result.  NULL: call the tool. */
+    void (*respond)(void *payload, struct al_cancel *cancel, struct al_str *out);
+    void *payload;
     json_t *arguments;           /**< NULL: {} */
     const char *arguments_error; /**< a string constant, or NULL */
     enum al_approval_form form;

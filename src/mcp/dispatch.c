@@ -8,6 +8,7 @@
 #include "mcp/request_meta.h"
 #include "mcp/sampling.h"
 #include "mcp/tools_list.h"
+#include "tool/mounts.h"
 #include "tool/spelling.h"
 #include "tool/tool.h"
 
@@ -57,7 +58,12 @@ static void send_result(const struct al_dispatch *dispatch, const struct request
     al_reply_send(request->reply, &line);
 }
 
-#define CAPABILITIES "\"capabilities\":{\"tools\":{}}"
+/* The list changes only if there are tools of other servers. */
+static const char *capabilities(const struct al_dispatch *dispatch)
+{
+    return dispatch->session->mounts ? "\"capabilities\":{\"tools\":{\"listChanged\":true}}"
+                                     : "\"capabilities\":{\"tools\":{}}";
+}
 
 static void add_instructions(const struct al_dispatch *dispatch, struct al_str *members)
 {
@@ -81,10 +87,11 @@ static void initialize(struct al_dispatch *dispatch, const struct request *reque
     free(dispatch->client);
     dispatch->client =
         al_agent_name(al_json_get_string(json_object_get(params, "clientInfo"), "name"));
-    al_str_addf(&members, "\"protocolVersion\":\"%s\"," CAPABILITIES ",\"serverInfo\":%s",
-                dispatch->revision->name, dispatch->info);
+    al_str_addf(&members, "\"protocolVersion\":\"%s\",%s,\"serverInfo\":%s",
+                dispatch->revision->name, capabilities(dispatch), dispatch->info);
     add_instructions(dispatch, &members);
     send_result(dispatch, request, members.buf);
+    al_listing_set_legacy(&dispatch->listing);
 }
 
 static void discover(struct al_dispatch *dispatch, const struct request *request)
@@ -93,7 +100,7 @@ static void discover(struct al_dispatch *dispatch, const struct request *request
 
     al_str_adds(&members, "\"supportedVersions\":");
     al_revision_add_list(&members);
-    al_str_adds(&members, "," CAPABILITIES);
+    al_str_addf(&members, ",%s", capabilities(dispatch));
     add_instructions(dispatch, &members);
     send_result(dispatch, request, members.buf);
 }
@@ -103,12 +110,54 @@ static void ping(struct al_dispatch *dispatch, const struct request *request)
     send_result(dispatch, request, "");
 }
 
+/* The result of tools/list, made on a thread of its own because it may have to wait for servers. */
+static void respond_list(void *payload, struct al_cancel *cancel, struct al_str *out)
+{
+    const struct al_list_request *list = payload;
+    struct al_dispatch *dispatch = list->dispatch;
+
+    al_str_addc(out, '{');
+    al_listing_add(&dispatch->listing, cancel, out);
+    if (list->era == AL_ERA_MODERN)
+        al_str_addf(out, ",%s,\"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{%s}",
+                    dispatch->modern.members, dispatch->modern.meta);
+    al_str_addc(out, '}');
+}
+
 static void list_tools(struct al_dispatch *dispatch, const struct request *request)
 {
-    if (json_object_get(request->message->params, "cursor"))
+    struct al_call_spec spec = { .input_required = AL_INPUT_REQUIRED_INIT,
+                                 .reply = request->reply };
+
+    if (json_object_get(request->message->params, "cursor")) {
         refuse(request, AL_RPC_INVALID_PARAMS, "unknown cursor: the list has one page");
-    else
+    } else if (dispatch->tools) {
         send_result(dispatch, request, dispatch->tools);
+    } else {
+        spec.id = al_strdup(request->message->id);
+        spec.respond = respond_list;
+        spec.payload =
+            request->era == AL_ERA_MODERN ? &dispatch->list_modern : &dispatch->list_legacy;
+        *request->ret_call = al_calls_register(&dispatch->calls, &spec);
+    }
+}
+
+static void listen_to(struct al_dispatch *dispatch, const struct request *request)
+{
+    const json_t *wanted = json_object_get(request->message->params, "notifications");
+    const bool tools = json_is_true(json_object_get(wanted, "toolsListChanged"));
+
+    if (!dispatch->session->mounts)
+        al_reply_error_about(request->reply, request->message->id, AL_RPC_METHOD_NOT_FOUND,
+                             "Method not found", request->message->method, NULL);
+    else if (!json_is_object(wanted))
+        refuse(request, AL_RPC_INVALID_PARAMS,
+               "subscriptions/listen needs notifications, an object");
+    else if (!al_listing_subscribe(&dispatch->listing, request->message->id, tools))
+        refuse(request, AL_RPC_INVALID_REQUEST,
+               "too many subscriptions, or one with this id is open");
+    else
+        al_reply_nothing(request->reply);
 }
 
 /* Move the arguments to the call.  The message keeps no reference, so the thread of the call is the
@@ -126,26 +175,31 @@ static void take_arguments(const struct al_rpc_message *message, struct al_call_
     (void)json_object_del(message->params, "arguments");
 }
 
-/* The tool that is called; NULL: there is none, and the request was answered. */
-static const struct al_listed_tool *find_tool(const struct al_dispatch *dispatch,
-                                              const struct request *request)
+/* Find the native tool that is called, or the name of a tool of another server.  False: there is
+ * none, and the request was answered. */
+static bool find_tool(const struct al_dispatch *dispatch, const struct request *request,
+                      struct al_call_spec *spec)
 {
     const json_t *name = json_object_get(request->message->params, "name");
-    const struct al_listed_tool *tool = NULL;
+    const struct al_session *session = dispatch->session;
+    const char *text = json_string_value(name);
 
     if (!json_is_string(name)) {
         refuse(request, AL_RPC_INVALID_PARAMS, "tools/call needs name, a string");
-        return NULL;
+        return false;
     }
-    if (strlen(json_string_value(name)) == json_string_length(name))
-        tool = al_registry_find(dispatch->session->registry, json_string_value(name));
-    if (!tool)
+    if (strlen(text) == json_string_length(name) && !al_mounts_replaces(session->mounts, text)) {
+        spec->tool = al_registry_find(session->registry, text);
+        if (!spec->tool && al_mounts_claims(session->mounts, text))
+            spec->mounted_tool = al_strdup(text);
+    }
+    if (!spec->tool && !spec->mounted_tool)
         al_reply_error_about(request->reply, request->message->id, AL_RPC_INVALID_PARAMS,
                              "Unknown tool", json_string_value(name),
                              al_registry_nearest(dispatch->session->registry,
                                                  dispatch->session->grant,
                                                  json_string_value(name)));
-    return tool;
+    return spec->tool || spec->mounted_tool;
 }
 
 static void call_tool(struct al_dispatch *dispatch, const struct request *request)
@@ -153,7 +207,6 @@ static void call_tool(struct al_dispatch *dispatch, const struct request *reques
     static const char *const token_path[] = { "params", "_meta", "progressToken", NULL };
     const struct al_rpc_message *message = request->message;
     struct al_call_spec spec = {
-        .tool = find_tool(dispatch, request),
         .form = request->form,
         .sampling = request->sampling,
         .input_required = AL_INPUT_REQUIRED_INIT,
@@ -163,17 +216,18 @@ static void call_tool(struct al_dispatch *dispatch, const struct request *reques
     enum al_rpc_code code = AL_RPC_OK;
     const char *problem = NULL;
 
-    if (!spec.tool)
+    if (!find_tool(dispatch, request, &spec))
         return;
     take_arguments(message, &spec);
     if (request->era == AL_ERA_MODERN) {
         spec.input_required.request_states = &dispatch->request_states;
-        spec.input_required.tool = spec.tool->tool->name;
+        spec.input_required.tool = spec.tool ? spec.tool->tool->name : spec.mounted_tool;
         spec.input_required.arguments = spec.arguments;
         code = al_input_required_begin(&spec.input_required, message->params, &problem);
     }
     if (code != AL_RPC_OK) {
         json_decref(spec.arguments);
+        free(spec.mounted_tool);
         refuse(request, code, problem);
         return;
     }
@@ -190,8 +244,10 @@ static void cancelled(struct al_dispatch *dispatch, const struct request *reques
     static const char *const id_path[] = { "params", "requestId", NULL };
     al_auto(al_freep) char *id = al_rpc_token(request->message, id_path);
 
-    if (id)
-        al_calls_cancel(&dispatch->calls, id);
+    if (!id)
+        return;
+    al_calls_cancel(&dispatch->calls, id);
+    al_listing_unsubscribe(&dispatch->listing, id);
 }
 
 static const struct method methods[] = {
@@ -199,6 +255,7 @@ static const struct method methods[] = {
     { "ping", AL_ERA_LEGACY, AL_RPC_REQUEST, false, ping },
     { "server/discover", AL_ERA_MODERN, AL_RPC_REQUEST, true, discover },
     { "tools/list", AL_ERA_LEGACY | AL_ERA_MODERN, AL_RPC_REQUEST, true, list_tools },
+    { "subscriptions/listen", AL_ERA_MODERN, AL_RPC_REQUEST, false, listen_to },
     { "tools/call", AL_ERA_LEGACY | AL_ERA_MODERN, AL_RPC_REQUEST, false, call_tool },
     { "notifications/cancelled", AL_ERA_LEGACY | AL_ERA_MODERN, AL_RPC_NOTIFICATION, false,
       cancelled },
@@ -342,7 +399,10 @@ int al_dispatch_init(struct al_dispatch *dispatch, const struct al_session *sess
     }
     dispatch->info = describe_server(version);
     dispatch->meta = al_asprintf("\"io.modelcontextprotocol/serverInfo\":%s", dispatch->info);
-    dispatch->tools = al_tools_list_text(session);
+    al_listing_init(&dispatch->listing, session, out);
+    dispatch->list_legacy = (struct al_list_request){ dispatch, AL_ERA_LEGACY };
+    dispatch->list_modern = (struct al_list_request){ dispatch, AL_ERA_MODERN };
+    dispatch->tools = session->mounts ? NULL : al_tools_list_text(session, NULL);
     dispatch->instructions = al_instructions_text(session);
     dispatch->modern = (struct al_result_extra){ .members = "\"resultType\":\"complete\"",
                                                  .meta = dispatch->meta };
@@ -358,6 +418,7 @@ void al_dispatch_close(struct al_dispatch *dispatch)
 void al_dispatch_clear(struct al_dispatch *dispatch)
 {
     al_calls_clear(&dispatch->calls);
+    al_listing_clear(&dispatch->listing);
     al_client_requests_clear(&dispatch->client_requests);
     al_request_states_clear(&dispatch->request_states);
     free(dispatch->client);

@@ -12,6 +12,7 @@
 
 #include "mcp/calls.h"
 #include "mcp/client_request.h"
+#include "mcp/listing.h"
 #include "mcp/request_state.h"
 #include "tool/call.h"
 #include "wire/protocol_version.h"
@@ -19,11 +20,20 @@
 /** ttlMs of results that never change while the server runs. */
 #define AL_DISPATCH_TTL_MS 3600000
 
+/** tools/list of one era, for a session with mounted tools. */
+struct al_list_request {
+    struct al_dispatch *dispatch;
+    enum al_era era;
+};
+
 struct al_dispatch {
     const struct al_session *session;
-    char *info;                    /**< serverInfo, a JSON object */
-    char *meta;                    /**< the member of a modern _meta that holds serverInfo */
-    char *tools;                   /**< the member "tools" of the result of tools/list */
+    char *info;  /**< serverInfo, a JSON object */
+    char *meta;  /**< the member of a modern _meta that holds serverInfo */
+    char *tools; /**< the member "tools" of the result of tools/list; NULL: there
+                    are mounted tools, and `listing` makes it */
+    struct al_listing listing;
+    struct al_list_request list_legacy, list_modern;
     char *instructions;            /**< for the model, a JSON string */
     struct al_result_extra modern; /**< what every modern result adds */
     struct al_request_states request_states;

@@ -159,6 +159,9 @@ char *al_instructions_text(const struct al_session *session)
     add_purpose(&features, &text);
     add_places(&features, &text);
     add_rules(&features, &text);
+    if (session->mounts)
+        al_str_adds(&text, " Tools whose names begin with mcp__ are of other MCP servers, and the "
+                           "same rules hold for them.");
     al_json_quote(text.buf, text.len, &json);
     return al_str_detach(&json);
 }
