@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/arguments_defined.h"
 #include "guard/text.h"
 #include "tool/spelling.h"
 #include "util/nearest.h"
@@ -175,10 +176,13 @@ static int add_pair(const struct al_tool *tool, const char *word, size_t len, js
                     struct al_error *err)
 {
     al_auto(al_freep) char *name = al_strndup(word, len);
-    const struct al_param *object, *param = find_param(tool, name, &object);
+    const struct al_param *object = NULL,
+                          *param = tool->definition ? NULL : find_param(tool, name, &object);
     const char *given;
     json_t *value;
 
+    if (tool->definition)
+        return al_arguments_add_defined(tool, name, word + len + 1, arguments, err);
     if (!param)
         return unknown_name(tool, name, err);
     if (object)

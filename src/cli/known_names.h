@@ -8,17 +8,24 @@
 #include "tool/toolset_registry.h"
 #include "util/error.h"
 
+/** The tools that names can be of.  Borrowed. */
+struct al_known {
+    const struct al_toolset_registry *toolsets;
+    const struct al_mcp_servers *servers; /**< whose tools are not known before they are started */
+};
+
 /**
  * Check that every rule and grant can match: its pattern matches a tool of some toolset, and its
- * operation belongs to such a tool.  A misspelt rule would protect nothing.
+ * operation belongs to such a tool; or it can match the name of a tool of a configured MCP server.
+ * A misspelt rule would protect nothing.
  *
  * @return 0, or AL_ERR_BAD_ARGS with file, line and the nearest name.
  */
-int al_check_known_names(const struct al_toolset_registry *toolsets, const struct al_config *config,
+int al_check_known_names(const struct al_known *known, const struct al_config *config,
                          struct al_error *err);
 
 /** The same for the rules and the grant of a worker file. */
-int al_check_worker_names(const struct al_toolset_registry *toolsets,
-                          const struct al_worker *worker, struct al_error *err);
+int al_check_worker_names(const struct al_known *known, const struct al_worker *worker,
+                          struct al_error *err);
 
 #endif

@@ -45,6 +45,27 @@ static void set_working_dir(const struct al_setup *setup, const struct al_tool *
     al_json_set(arguments, param->name, al_json_string(here));
 }
 
+/* Find the tool and read its arguments.  The tools of another MCP server are known only in a
+ * session. */
+static int prepare_tool(struct al_setup *setup, int argc, char **argv,
+                        const struct al_listed_tool **ret_tool, json_t **ret_arguments,
+                        struct al_error *err)
+{
+    const bool mounted = al_starts_with(argv[0], AL_MOUNTS_PREFIX);
+    int r = mounted ? al_setup_session(setup, err) : 0;
+
+    if (r < 0)
+        return r;
+    *ret_tool = al_registry_find(&setup->registry, argv[0]);
+    if (mounted && al_mounts_claims(setup->session.mounts, argv[0]))
+        r = al_setup_find_mounted(setup, argv[0], ret_tool, err);
+    else if (!*ret_tool)
+        r = al_unknown_tool(setup, argv[0], err);
+    if (r == 0)
+        r = al_arguments_read((*ret_tool)->tool, argc - 1, argv + 1, ret_arguments, err);
+    return r < 0 || mounted ? r : al_setup_session(setup, err);
+}
+
 int al_prepare_call(struct al_setup *setup, const char *command, const struct al_options *options,
                     int argc, char **argv, const struct al_listed_tool **ret_tool,
                     json_t **ret_arguments, struct al_error *err)
@@ -61,12 +82,7 @@ int al_prepare_call(struct al_setup *setup, const char *command, const struct al
                             "%s needs a tool and, optionally, its arguments, for example: "
                             "airlock %s git_log max_count=3",
                             command, command);
-    *ret_tool = al_registry_find(&setup->registry, argv[0]);
-    if (!*ret_tool)
-        return al_unknown_tool(setup, argv[0], err);
-    r = al_arguments_read((*ret_tool)->tool, argc - 1, argv + 1, ret_arguments, err);
-    if (r == 0)
-        r = al_setup_session(setup, err);
+    r = prepare_tool(setup, argc, argv, ret_tool, ret_arguments, err);
     if (r == 0)
         set_working_dir(setup, (*ret_tool)->tool, *ret_arguments);
     return r;

@@ -69,6 +69,7 @@ int al_cmd_serve(int argc, char **argv)
     if (options.help)
         return al_help_command("serve");
     r = al_setup_config(&setup, &options, &err);
+    setup.asks_client = true;
     if (r == 0)
         r = al_setup_tools(&setup, &err);
     if (r == 0)

@@ -169,7 +169,8 @@ int al_setup_tools(struct al_setup *setup, struct al_error *err)
 
     al_toolset_registry_clear(&setup->toolsets);
     al_toolsets_register(&setup->toolsets);
-    r = al_check_known_names(&setup->toolsets, &setup->config, err);
+    r = al_check_known_names(&(struct al_known){ &setup->toolsets, &setup->config.mcp.servers },
+                             &setup->config, err);
     if (r < 0)
         return r;
     setup->session.defaults.timeout_ms = setup->config.git.timeout_ms;

@@ -21,6 +21,7 @@
 #include "config/worker.h"
 #include "guard/root.h"
 #include "tool/call.h"
+#include "tool/mounts.h"
 #include "tool/toolset_registry.h"
 #include "util/error.h"
 
@@ -30,12 +31,15 @@ struct al_setup {
     struct al_worker worker;                             /**< of --worker; after al_setup_tools() */
     char *home, *state_dir, *journal_file, *git_program; /**< absolute paths; NULL: unknown */
     char *agent;        /**< of the session; NULL: the client's name; after al_setup_tools() */
+    char *servers_dir;  /**< for the files of other MCP servers; NULL: there are none */
     char *fallback_dir; /**< replaces the state directory when that is not writable; else NULL */
     struct al_roots roots;
     struct al_toolset_registry toolsets; /**< every toolset there is */
     struct al_registry registry;         /**< the tools of the chosen ones */
     struct al_checkpoint_settings checkpoints;
     struct al_session session;
+    const struct al_mounted_list *mounted; /**< that a command uses; NULL: none */
+    bool asks_client;    /**< a client can be asked questions of other MCP servers: `serve` alone */
     bool runs_commands;  /**< --tool contains `command` or `all` */
     bool auto_pulls;     /**< auto_pull of the worker file happens: in `serve` and `call` alone */
     bool named_toolsets; /**< --toolset is given, which takes precedence over the worker file */
@@ -75,6 +79,25 @@ int al_setup_git_dirs(const struct al_setup *setup, struct al_roots *roots, stru
 /** Refuse a worker file inside a root, and narrow the roots to those it names; part of
  * al_setup_session(). */
 int al_setup_worker_roots(struct al_setup *setup, struct al_error *err);
+
+/** What no root may contain, and no other MCP server may use: configuration, journal, state. */
+void al_setup_forbidden(const struct al_setup *setup, struct al_strv *ret_forbidden);
+
+/** Make what mounts the tools of other MCP servers, and start none of them; part of
+ * al_setup_session(). */
+int al_setup_upstream(struct al_setup *setup, struct al_error *err);
+
+/** End the servers; part of al_setup_clear(). */
+void al_setup_clear_upstream(struct al_setup *setup);
+
+/** Start every server, wait for its tools, and list them.  NULL without a server.  Borrowed until
+ * this is called again.  After al_setup_session(). */
+const struct al_mounted_list *al_setup_mounted(struct al_setup *setup);
+
+/** Find a tool of another server, for a name that al_mounts_claims().  Starts this server alone.
+ * Borrowed. */
+int al_setup_find_mounted(struct al_setup *setup, const char *name,
+                          const struct al_listed_tool **ret_tool, struct al_error *err);
 
 /** Release the session and everything else; signals leave it alone from then on. */
 void al_setup_clear(struct al_setup *setup);

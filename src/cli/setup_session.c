@@ -52,8 +52,7 @@ static char *parent_of(const char *path)
     return slash && slash != path ? al_strndup(path, (size_t)(slash - path)) : al_strdup("/");
 }
 
-/* What no root may contain. */
-static void list_forbidden(const struct al_setup *setup, struct al_strv *ret_forbidden)
+void al_setup_forbidden(const struct al_setup *setup, struct al_strv *ret_forbidden)
 {
     const char *config_home = al_environment_get("XDG_CONFIG_HOME");
 
@@ -74,7 +73,7 @@ int al_setup_git_dirs(const struct al_setup *setup, struct al_roots *roots, stru
 {
     al_auto(al_strv_clear) struct al_strv forbidden = AL_STRV_INIT;
 
-    list_forbidden(setup, &forbidden);
+    al_setup_forbidden(setup, &forbidden);
     return al_git_dirs_settle(
         roots,
         &(struct al_git_dirs_options){ .listed = &setup->config.sandbox.git_dirs,
@@ -90,7 +89,7 @@ static int add_roots(struct al_setup *setup, struct al_error *err)
     int r = 0;
 
     setup->roots.allow_absolute = config->sandbox.allow_absolute;
-    list_forbidden(setup, &forbidden);
+    al_setup_forbidden(setup, &forbidden);
     for (size_t i = 0; i < config->roots.count && r == 0; i++)
         r = al_roots_add(&setup->roots, config->roots.items[i], &forbidden, setup->home, err);
     if (!config->roots.count) {
@@ -257,12 +256,15 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
     session->confinement = al_git_confinement(session->git);
     set_checkpoints(setup);
     r = al_setup_sandbox(setup, err);
-    return r < 0 ? r : make_shell(setup, err);
+    if (r == 0)
+        r = make_shell(setup, err);
+    return r < 0 ? r : al_setup_upstream(setup, err);
 }
 
 void al_setup_clear(struct al_setup *setup)
 {
     al_signals_forget();
+    al_setup_clear_upstream(setup);
     al_shell_free(setup->session.shell);
     al_staging_free(setup->session.staging);
     al_sandbox_free(setup->session.sandbox);

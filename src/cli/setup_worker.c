@@ -80,7 +80,8 @@ int al_setup_worker(struct al_setup *setup, struct al_error *err)
     path = al_environment_absolute(setup->config.serve.worker);
     r = al_worker_read(path, worker, err);
     if (r == 0)
-        r = al_check_worker_names(&setup->toolsets, worker, err);
+        r = al_check_worker_names(
+            &(struct al_known){ &setup->toolsets, &setup->config.mcp.servers }, worker, err);
     if (r == 0)
         r = choose_toolsets(setup, err);
     if (r == 0)

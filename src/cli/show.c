@@ -81,7 +81,13 @@ static void add_bounds(const json_t *schema, struct al_str *out)
 
     json_array_foreach(values, i, item)
     {
-        al_str_addf(out, "%s%s", i ? ", " : "; one of ", json_string_value(item));
+        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+        if (json_is_string(item))
+            al_str_adds(&text, json_string_value(item));
+        else
+            al_json_dump(item, false, &text);
+        al_str_addf(out, "%s%s", i ? ", " : "; one of ", text.buf);
     }
     if (least && most)
         al_str_addf(out, "; %lld to %lld", (long long)json_integer_value(least),
@@ -120,7 +126,7 @@ static bool is_required(const json_t *schema, const char *name)
 
     json_array_foreach(json_object_get(schema, "required"), i, item)
     {
-        if (!strcmp(json_string_value(item), name))
+        if (json_is_string(item) && !strcmp(json_string_value(item), name))
             return true;
     }
     return false;
@@ -156,20 +162,32 @@ static void add_parameters(const json_t *schema, struct al_str *out)
     }
 }
 
-void al_tool_show(const struct al_listed_tool *listed, const struct al_tool_defaults *defaults,
-                  struct al_str *out)
+static void add_help(const struct al_listed_tool *listed, const struct al_tool_defaults *defaults,
+                     struct al_str *out)
 {
     const struct al_tool *tool = listed->tool;
     al_auto(al_json_decrefp) json_t *schema = al_tool_schema(tool, defaults);
 
     al_str_addf(out, "usage: airlock call [OPTIONS] %s [NAME=VALUE...] [JSON|-]\n\n", tool->name);
     al_cli_wrap(out, 0, tool->about);
-    al_str_addf(out, "Toolset %s; risk %s.\n", listed->toolset->name,
-                al_effects_risk(al_tool_effects(tool)));
+    al_str_addf(out, "%s %s; risk %s.\n", tool->definition ? "MCP server" : "Toolset",
+                listed->toolset->name, al_effects_risk(al_tool_effects(tool)));
     add_operations(tool, out);
-    if (tool->nparams)
+    if (json_object_size(json_object_get(schema, "properties")))
         al_str_adds(out, "\nParameters (NAME=VALUE, or members of a JSON object):\n");
     add_parameters(schema, out);
+}
+
+void al_tool_show(const struct al_listed_tool *listed, const struct al_tool_defaults *defaults,
+                  struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    add_help(listed, defaults, &text);
+    if (listed->tool->definition) /* names and values of the schema are the server's */
+        al_text_sanitize(text.buf, text.len, out);
+    else
+        al_str_add(out, text.buf, text.len);
 }
 
 int al_unknown_tool(const struct al_setup *setup, const char *word, struct al_error *err)

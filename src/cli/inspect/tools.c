@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* airlock tools: the tools that an agent is offered. */
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -10,7 +11,10 @@
 #include "cli/setup.h"
 #include "cli/show.h"
 #include "cli/tty.h"
+#include "guard/text.h"
 #include "util/fs.h"
+#include "util/log.h"
+#include "util/utf8.h"
 
 static json_t *tool_object(const struct al_listed_tool *listed,
                            const struct al_tool_defaults *defaults)
@@ -29,6 +33,8 @@ static json_t *tool_object(const struct al_listed_tool *listed,
     al_json_set(object, "inputSchema", al_tool_schema(tool, defaults));
     if (tool->output_schema)
         al_json_set(object, "outputSchema", json_loads(tool->output_schema, 0, NULL));
+    else if (tool->definition && tool->definition->output_schema)
+        al_json_set(object, "outputSchema", json_incref((json_t *)tool->definition->output_schema));
     return object;
 }
 
@@ -37,22 +43,55 @@ static bool is_offered(const struct al_setup *setup, const struct al_listed_tool
     return al_grant_has_tool(setup->session.grant, listed->tool->name);
 }
 
-static void print_json(const struct al_setup *setup, const struct al_listed_tool *only)
+/* The tools of a session: the native ones, and after them those of other MCP servers. */
+struct offer {
+    const struct al_setup *setup;
+    const struct al_mounted_list *mounted; /* NULL: none */
+};
+
+/* One tool after the other; NULL: there are no more. */
+static const struct al_listed_tool *nth(const struct offer *offer, size_t n)
+{
+    const struct al_registry *native = &offer->setup->registry;
+    const struct al_mounted_list *mounted = offer->mounted;
+
+    if (n < native->count)
+        return &native->items[n];
+    n -= native->count;
+    return mounted && n < mounted->count ? &mounted->items[n] : NULL;
+}
+
+/* Whether an agent sees the tool. */
+static bool is_seen(const struct offer *offer, const struct al_listed_tool *listed)
+{
+    return is_offered(offer->setup, listed) &&
+           (listed->tool->definition ||
+            !al_mounts_replaces(offer->setup->session.mounts, listed->tool->name));
+}
+
+static void print_json(const struct offer *offer, const struct al_listed_tool *only)
 {
     al_auto(al_json_decrefp) json_t *list = al_json_array();
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str json = AL_STR_INIT, text = AL_STR_INIT;
+    const struct al_listed_tool *listed;
 
-    for (size_t i = 0; i < setup->registry.count; i++)
-        if (is_offered(setup, &setup->registry.items[i]) &&
-            (!only || only == &setup->registry.items[i]))
-            al_json_append(list, tool_object(&setup->registry.items[i], &setup->session.defaults));
-    al_json_dump(list, false, &text);
+    for (size_t i = 0; (listed = nth(offer, i)); i++)
+        if (only ? only == listed : is_seen(offer, listed))
+            al_json_append(list, tool_object(listed, &offer->setup->session.defaults));
+    al_json_dump(list, false, &json);
+    if (offer->mounted)
+        al_text_escape_json(json.buf, json.len, &text); /* a server has written parts of it */
+    else
+        al_str_add(&text, json.buf, json.len);
     al_str_addc(&text, '\n');
     al_cli_print(STDOUT_FILENO, &text);
 }
 
 /* The column of the description, after name, risk and approval. */
 #define ABOUT_COLUMN (2 + 20 + 2 + 6 + 2 + 4 + 2)
+
+/* The longest description of another server's tool in the table. */
+#define ABOUT_MAX_BYTES 100u
 
 static const char *legend(enum al_approval_mode mode)
 {
@@ -70,26 +109,49 @@ static const char *legend(enum al_approval_mode mode)
     return texts[mode];
 }
 
-static void print_table(const struct al_setup *setup)
+#define NAME_COLUMNS 20
+
+/* The beginning of a description that a server has written.  Caller frees. */
+static char *first_line(const char *about)
 {
+    al_auto(al_freep) char *line = al_strndup(about, strcspn(about, "\n"));
+    al_auto(al_freep) char *safe = al_text_sanitize_line(line);
+    const bool is_long = strlen(safe) > ABOUT_MAX_BYTES;
+
+    if (is_long)
+        safe[al_utf8_floor(safe, ABOUT_MAX_BYTES)] = '\0';
+    return al_asprintf("%s%s", safe, is_long ? "…" : "");
+}
+
+static void add_row(const struct al_listed_tool *listed, struct al_str *text)
+{
+    const struct al_tool *tool = listed->tool;
+    al_auto(al_freep) char *about = tool->definition ? first_line(tool->about) : NULL;
+    const bool is_wide = strlen(tool->name) > NAME_COLUMNS;
+
+    al_str_addf(text, "  %-*s%s", NAME_COLUMNS, tool->name, is_wide ? "\n" : "");
+    al_str_addf(text, "%*s  %-6s  %-4s", is_wide ? 2 + NAME_COLUMNS : 0, "",
+                al_effects_risk(al_tool_effects(tool)), al_tool_asking(tool));
+    al_cli_wrap(text, ABOUT_COLUMN, about ? about : tool->about);
+}
+
+static void print_table(const struct offer *offer)
+{
+    const struct al_setup *setup = offer->setup;
     bool colours = al_tty_colours(STDOUT_FILENO);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    const struct al_listed_tool *listed;
     const char *toolset = NULL;
 
-    for (size_t i = 0; i < setup->registry.count; i++) {
-        const struct al_listed_tool *listed = &setup->registry.items[i];
-        unsigned effects = al_tool_effects(listed->tool);
-
-        if (!is_offered(setup, listed))
+    for (size_t i = 0; (listed = nth(offer, i)); i++) {
+        if (!is_seen(offer, listed))
             continue;
         if (!toolset || strcmp(toolset, listed->toolset->name) != 0) {
             toolset = listed->toolset->name;
             al_str_addf(&text, "%s%s%s%s\n", text.len ? "\n" : "", colours ? "\033[1m" : "",
                         toolset, colours ? "\033[0m" : "");
         }
-        al_str_addf(&text, "  %-20s  %-6s  %-4s", listed->tool->name, al_effects_risk(effects),
-                    al_tool_asking(listed->tool));
-        al_cli_wrap(&text, ABOUT_COLUMN, listed->tool->about);
+        add_row(listed, &text);
     }
     if (!setup->registry.count)
         al_str_adds(&text, "No tools: [tools.git] enabled is false.\n");
@@ -101,21 +163,49 @@ static void print_table(const struct al_setup *setup)
     al_cli_print(STDOUT_FILENO, &text);
 }
 
+/* Start the servers that are needed, if any.  Without a session their tools are left out. */
+static int find_mounted(struct al_setup *setup, const char *word, struct offer *offer,
+                        const struct al_listed_tool **ret_only, struct al_error *err)
+{
+    const bool mounted = word && al_starts_with(word, AL_MOUNTS_PREFIX);
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+
+    if (!setup->config.mcp.servers.count || (word && !mounted))
+        return 0;
+    if (al_setup_session(setup, &why) < 0) {
+        if (mounted)
+            return al_error_set(err, why.status, "%s", why.message);
+        al_log_warn("the tools of other MCP servers are not listed: %s", why.message);
+        return 0;
+    }
+    if (!mounted)
+        offer->mounted = al_setup_mounted(setup);
+    else if (al_mounts_claims(setup->session.mounts, word))
+        return al_setup_find_mounted(setup, word, ret_only, err);
+    return 0;
+}
+
 /* Print all tools, or the tool `word`. */
-static int print(const struct al_setup *setup, const char *word, bool json, struct al_error *err)
+static int print(struct al_setup *setup, const char *word, bool json, struct al_error *err)
 {
     const struct al_listed_tool *listed = word ? al_registry_find(&setup->registry, word) : NULL;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    struct offer offer = { .setup = setup };
+    int r = find_mounted(setup, word, &offer, &listed, err);
 
+    if (r < 0)
+        return r;
     if (word && (!listed || !is_offered(setup, listed)))
         return al_unknown_tool(setup, word, err);
+    if (listed && listed->tool->definition)
+        offer.mounted = setup->mounted;
     if (json) {
-        print_json(setup, listed);
+        print_json(&offer, listed);
     } else if (listed) {
         al_tool_show(listed, &setup->session.defaults, &text);
         al_cli_print(STDOUT_FILENO, &text);
     } else {
-        print_table(setup);
+        print_table(&offer);
     }
     return 0;
 }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What airlock doctor says about other MCP servers: one line for each, and what is not mounted. */
+#include "cli/inspect/doctor.h"
+
+#include "guard/text.h"
+#include "toolsets/upstream/upstream.h"
+
+/** The tools that are named. */
+#define NAMED_MAX 8
+
+/* "everything 2.0.0, 12 tools, 2025-11-25, confined" */
+static char *describe(const struct al_upstream_state *state)
+{
+    return al_asprintf("%s, %zu tool%s, %s, %s", state->program ? state->program : "no name",
+                       state->ntools, state->ntools == 1 ? "" : "s",
+                       state->revision ? state->revision->name : "no revision",
+                       state->confined ? "confined" : "not confined");
+}
+
+static void check_server(struct al_findings *findings, struct al_upstream *server)
+{
+    al_auto(al_upstream_state_clear) struct al_upstream_state state = { .ntools = 0 };
+    al_auto(al_freep) char *what = al_asprintf("mcp %s", al_upstream_name(server));
+    al_auto(al_freep) char *text = NULL;
+
+    al_upstream_get_state(server, &state);
+    text = describe(&state);
+    if (state.phase != AL_UPSTREAM_READY)
+        al_finding_add(findings, what, AL_MISSING,
+                       state.problem ? state.problem : "has not answered in time",
+                       "Correct [mcp.servers] in the configuration, or what its allow has.");
+    else if (!state.confined)
+        al_finding_add(findings, what, AL_WARNING, text,
+                       "It runs with all of your rights. Remove confine = false, and list in its "
+                       "allow what it needs.");
+    else
+        al_finding_add(findings, what, AL_FINE, text, "");
+    if (state.nleft_out && state.left_out) {
+        al_auto(al_freep) char *more =
+            al_asprintf("%zu of its tools left out: %s", state.nleft_out, state.left_out);
+
+        al_finding_add(findings, what, AL_WARNING, more, "Nothing to do here: tell its authors.");
+    }
+}
+
+static void check_left_out(struct al_findings *findings, const struct al_setup *setup,
+                           const struct al_mounted_list *list)
+{
+    al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT, collisions = AL_STRV_INIT;
+
+    al_upstream_mounts_left_out(setup->session.mounts, list, &lines, &collisions);
+    for (size_t i = 0; i < collisions.count; i++) {
+        al_auto(al_freep) char *text = al_asprintf(
+            "not offered, as airlock has tools of these names: %s", collisions.items[i]);
+
+        al_finding_add(findings, "mcp tools", AL_FINE, text, "");
+    }
+    for (size_t i = 0; i < lines.count && i < NAMED_MAX; i++)
+        al_finding_add(findings, "mcp tools", AL_WARNING, lines.items[i],
+                       "The tool is not offered under the name of its server.");
+    if (lines.count > NAMED_MAX) {
+        al_auto(al_freep) char *more =
+            al_asprintf("%zu more are not mounted", lines.count - NAMED_MAX);
+
+        al_finding_add(findings, "mcp tools", AL_WARNING, more,
+                       "Choose the tools with [mcp.servers.NAME] tools.");
+    }
+}
+
+void al_doctor_servers(struct al_findings *findings, struct al_setup *setup)
+{
+    const struct al_mounted_list *list = al_setup_mounted(setup);
+    const struct al_mounts *mounts = setup->session.mounts;
+
+    for (size_t i = 0; i < al_upstream_mounts_count(mounts); i++)
+        check_server(findings, al_upstream_mounts_server(mounts, i));
+    if (list)
+        check_left_out(findings, setup, list);
+}

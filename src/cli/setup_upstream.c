@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The other MCP servers of a session. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/environment.h"
+#include "cli/setup.h"
+#include "guard/text.h"
+#include "toolsets/upstream/upstream.h"
+#include "util/clock.h"
+#include "util/fs.h"
+#include "util/log.h"
+
+extern char **environ;
+
+/* The canonical form of a path.  What does not exist yet is added as it is.  Caller frees. */
+static char *canonical(const char *path)
+{
+    al_auto(al_freep) char *at = al_strdup(path);
+    al_auto(al_freep) char *real = NULL;
+    char *slash;
+
+    while (!(real = realpath(*at ? at : "/", NULL)) && (slash = strrchr(at, '/')))
+        *slash = '\0';
+    return real && path[strlen(at)] ? al_fs_join(real, path + strlen(at) + 1)
+                                    : al_strdup(real ? real : "/");
+}
+
+/* Rules, grants and the key of the journal are out of reach for what an agent can start. */
+static int check_path(const struct al_setup *setup, const struct al_mcp_server *server,
+                      const char *key, const char *path, const struct al_strv *forbidden,
+                      struct al_error *err)
+{
+    al_auto(al_freep) char *real = canonical(path);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(path);
+
+    for (size_t i = 0; i < forbidden->count; i++) {
+        al_auto(al_freep) char *own = canonical(forbidden->items[i]);
+        al_auto(al_freep) char *shown = al_text_sanitize_line(forbidden->items[i]);
+
+        if (al_fs_beneath(real, own) || !strcmp(real, "/"))
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "%s:%u: mcp.servers.%s.allow.%s: '%s' contains airlock's own '%s'; "
+                                "name directories that do not",
+                                setup->config.file ? setup->config.file : "", server->line,
+                                server->name, key, safe, shown);
+    }
+    return 0;
+}
+
+static int check_paths(const struct al_setup *setup, const struct al_mcp_server *server,
+                       struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv forbidden = AL_STRV_INIT;
+    const struct {
+        const char *key;
+        const struct al_strv *paths;
+    } lists[] = {
+        { "read", &server->allow.read },
+        { "write", &server->allow.write },
+        { "exec", &server->allow.exec },
+    };
+    int r = 0;
+
+    al_setup_forbidden(setup, &forbidden);
+    for (size_t i = 0; i < AL_COUNT(lists); i++)
+        for (size_t k = 0; r == 0 && k < lists[i].paths->count; k++)
+            r = check_path(setup, server, lists[i].key, lists[i].paths->items[k], &forbidden, err);
+    return r;
+}
+
+/* Whether a grant can include a tool of the server; if it cannot, the server is never started. */
+static bool may_be_granted(const struct al_grant *grant, const char *server)
+{
+    al_auto(al_freep) char *prefix = al_asprintf(AL_MOUNTS_PREFIX "%s__", server);
+
+    for (; grant; grant = grant->also) {
+        bool may = !grant->limits_tools;
+
+        for (size_t i = 0; !may && i < grant->tools.count; i++)
+            may = al_policy_may_match_below(grant->tools.items[i], prefix);
+        if (!may)
+            return false;
+    }
+    return true;
+}
+
+/* A server can use everything below the roots, so the grant has to cover all of that. */
+static bool covers_roots(const struct al_setup *setup)
+{
+    for (size_t i = 0; i < setup->roots.count; i++)
+        if (al_grant_check_tree(setup->session.grant, setup->roots.items[i].path, true, NULL) < 0)
+            return false;
+    return true;
+}
+
+static void add_server(const struct al_setup *setup, const struct al_mcp_server *server,
+                       struct al_mount_options *options)
+{
+    char *scratch = al_asprintf("%s/%s", setup->servers_dir, server->name);
+
+    *options = (struct al_mount_options){
+        .settings = { .name = server->name,
+                      .command = &server->command,
+                      .env = &server->env,
+                      .confine = server->confine,
+                      .read = &server->allow.read,
+                      .write = &server->allow.write,
+                      .exec = &server->allow.exec,
+                      .network = server->allow.network,
+                      .timeout_ms = server->timeout_ms,
+                      .roots = &setup->roots,
+                      .path_list = al_environment_get("PATH"),
+                      .environ_ = environ,
+                      .scratch_dir = scratch,
+                      .elicitation = setup->asks_client,
+                      .sampling = setup->asks_client },
+        .limits_tools = server->limits_tools,
+        .tools = &server->tools,
+    };
+}
+
+/* A directory of this process alone; a server makes its own below it. */
+static char *name_servers_dir(const struct al_setup *setup)
+{
+    if (setup->fallback_dir)
+        return al_fs_join(setup->fallback_dir, "mcp");
+    return al_asprintf("%s/run/mcp-%ld-%lld", setup->state_dir, (long)getpid(),
+                       (long long)al_clock_ms());
+}
+
+int al_setup_upstream(struct al_setup *setup, struct al_error *err)
+{
+    const struct al_mcp_servers *servers = &setup->config.mcp.servers;
+    al_auto(al_freep) struct al_mount_options *options = NULL;
+    size_t count = 0;
+    int r = 0;
+
+    if (!servers->count || !setup->config.git.enabled)
+        return 0;
+    if (!covers_roots(setup)) {
+        al_log_note("the grant '%s' does not cover all of the roots for writing, so no other MCP "
+                    "server is started",
+                    setup->session.grant->name);
+        return 0;
+    }
+    setup->servers_dir = name_servers_dir(setup);
+    options = al_calloc(servers->count, sizeof(*options));
+    for (size_t i = 0; r == 0 && i < servers->count; i++) {
+        r = check_paths(setup, &servers->items[i], err);
+        if (r == 0 && may_be_granted(setup->session.grant, servers->items[i].name))
+            add_server(setup, &servers->items[i], &options[count++]);
+    }
+    if (r == 0 && count)
+        setup->session.mounts =
+            al_upstream_mounts_new(options, count, &setup->registry, setup->config.git.prefer_mcp);
+    for (size_t i = 0; i < count; i++)
+        free((char *)options[i].settings.scratch_dir);
+    return r;
+}
+
+void al_setup_clear_upstream(struct al_setup *setup)
+{
+    struct al_session *session = &setup->session;
+
+    al_mounted_list_unref(session->mounts, al_take(&setup->mounted));
+    al_upstream_mounts_free(al_take(&session->mounts));
+    if (setup->servers_dir)
+        (void)rmdir(setup->servers_dir);
+    free(al_take(&setup->servers_dir));
+}
+
+/* As long as the slowest server may take. */
+static uint32_t longest_wait(const struct al_mcp_servers *servers)
+{
+    uint32_t longest = 0;
+
+    for (size_t i = 0; i < servers->count; i++)
+        if (servers->items[i].timeout_ms > longest)
+            longest = servers->items[i].timeout_ms;
+    return longest;
+}
+
+const struct al_mounted_list *al_setup_mounted(struct al_setup *setup)
+{
+    struct al_mounts *mounts = setup->session.mounts;
+
+    al_mounts_await(mounts, longest_wait(&setup->config.mcp.servers), NULL);
+    al_mounted_list_unref(mounts, setup->mounted);
+    setup->mounted = al_mounts_list(mounts);
+    return setup->mounted;
+}
+
+int al_setup_find_mounted(struct al_setup *setup, const char *name,
+                          const struct al_listed_tool **ret_tool, struct al_error *err)
+{
+    int r = al_grant_check_tool(setup->session.grant, name, err);
+
+    return r < 0
+               ? r
+               : al_mounts_find(setup->session.mounts, name, NULL, &setup->mounted, ret_tool, err);
+}
