@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The official MCP clients against the built program:  test_sdk.py AIRLOCK DIRECTORY
+"""The official MCP clients against the built program:  test_sdk.py AIRLOCK DIRECTORY [FOLDER]
 
-They are installed below DIRECTORY, once, with npm.  Where there is no npm, or nothing it could
-install from, the test is skipped and says so: building and testing airlock needs no network.
+FOLDER has what is installed and the tests, clients.mjs.  Without it, that is `sdk`; `sdk_servers`
+puts other MCP servers behind airlock.  All is installed below DIRECTORY, once, with npm.  Where there
+is no npm, or nothing it could install from, the test is skipped and says so: building and testing
+airlock needs no network.
 """
 import hashlib
 import os
@@ -11,7 +13,9 @@ import shutil
 import subprocess
 import sys
 
-SOURCE = pathlib.Path(__file__).resolve().parent / "sdk"
+COMMON = pathlib.Path(__file__).resolve().parent / "sdk"
+SOURCE = COMMON.parent / (sys.argv[3] if len(sys.argv) > 3 else "sdk")
+SHARED = ("kinds.mjs", "world.mjs")
 MANIFEST = ("package.json", "package-lock.json")
 NODE_MIN = 20
 INSTALL_SECONDS = 180
@@ -73,7 +77,7 @@ def main():
     check_node()
     target.mkdir(parents=True, exist_ok=True)
     install(target)
-    for script in SOURCE.glob("*.mjs"):
+    for script in (*(COMMON / name for name in SHARED), *SOURCE.glob("*.mjs")):
         shutil.copy(script, target)
     sys.stdout.flush()
     os.execvp("node", ["node", str(target / "clients.mjs"), airlock])

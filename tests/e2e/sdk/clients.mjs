@@ -3,50 +3,14 @@
 
 import assert from 'node:assert/strict';
 
-import * as v2 from '@modelcontextprotocol/client';
-import { StdioClientTransport as V2Transport } from '@modelcontextprotocol/client/stdio';
-import { Client as V1Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport as V1Transport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import Ajv from 'ajv';
 import Ajv2020 from 'ajv/dist/2020.js';
 
 import { examples } from './examples.mjs';
+import { clients } from './kinds.mjs';
 import { World, finish, test } from './world.mjs';
 
 const AIRLOCK = process.argv[2];
-const INFO = { name: 'airlock-sdk-tests', version: '0' };
-
-const clients = [
-    {
-        name: 'v1',
-        revision: '2025-11-25',
-        make: (options) => new V1Client(INFO, options),
-        transport: V1Transport,
-        elicitation: ElicitRequestSchema,
-    },
-    {
-        name: 'v2 by default',
-        revision: '2025-11-25',
-        make: (options) => new v2.Client(INFO, options),
-        transport: V2Transport,
-        elicitation: 'elicitation/create',
-    },
-    {
-        name: 'v2 auto',
-        revision: '2026-07-28',
-        make: (options) => new v2.Client(INFO, { ...options, versionNegotiation: { mode: 'auto' } }),
-        transport: V2Transport,
-        elicitation: 'elicitation/create',
-    },
-    {
-        name: 'v2 pinned',
-        revision: '2026-07-28',
-        make: (options) => new v2.Client(INFO, { ...options, versionNegotiation: { mode: { pin: '2026-07-28' } } }),
-        transport: V2Transport,
-        elicitation: 'elicitation/create',
-    },
-];
 
 /** Run `body` with a connected client; `answer` is what a user says, null: they cannot be asked. */
 async function session(kind, answer, body, options = []) {
