@@ -42,4 +42,5 @@ git clone -q "$big" "$build/bench-repo/copy"
 rm -rf "$build/bench-repo/copy"
 
 python3 "$here/staging.py" "$build/airlock" || good=false
+python3 "$here/upstream.py" "$build/airlock" "$small" || good=false
 $good
