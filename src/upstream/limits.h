@@ -48,13 +48,19 @@
 
 /** The answer to server/discover is awaited this long before initialize is sent too: a server of
  * the older era may not answer what it does not know. */
+#ifndef AL_UPSTREAM_PROBE_MS
 #define AL_UPSTREAM_PROBE_MS 1000
+#endif
 
 /** The least time between two readings of the list of tools. */
+#ifndef AL_UPSTREAM_RELIST_MS
 #define AL_UPSTREAM_RELIST_MS 1000
+#endif
 
 /** The time from the end of its input until a server gets SIGTERM, and from there to SIGKILL. */
-#define AL_UPSTREAM_EOF_MS  2000
+#ifndef AL_UPSTREAM_EOF_MS
+#define AL_UPSTREAM_EOF_MS 2000
+#endif
 #define AL_UPSTREAM_TERM_MS 1000
 
 /** The wait before a server is started again: doubled up to the second value with each failure. */

@@ -19,8 +19,11 @@ static bool is_one_of(const char *set, char c)
 static const char *skip_code(const char *p)
 {
     const int digits = *p == 'x' ? 2 : *p == 'u' ? 4 : 0;
-    const char *digit = ++p;
+    const char *digit;
 
+    if (!digits)
+        return NULL; /* also at the end of the text */
+    digit = ++p;
     if (digits == 4 && *p == '{') {
         for (digit = ++p; isxdigit((unsigned char)*p); p++)
             ;
@@ -28,7 +31,7 @@ static const char *skip_code(const char *p)
     }
     while (isxdigit((unsigned char)*p) && p - digit < digits)
         p++;
-    return digits && p - digit == digits ? p : NULL;
+    return p - digit == digits ? p : NULL;
 }
 
 /* Behind an escape, from its backslash on; NULL: not a known one. */
