@@ -41,6 +41,7 @@ git clone -q "$big" "$build/bench-repo/copy"
 "$build/bench/checkpoint" "$(command -v git)" "$build/bench-repo/copy" "$(a_file "$build/bench-repo/copy")" || good=false
 rm -rf "$build/bench-repo/copy"
 
+python3 "$here/status.py" "$build/airlock" "$build/bench-repo" || good=false
 python3 "$here/staging.py" "$build/airlock" || good=false
 python3 "$here/upstream.py" "$build/airlock" "$small" || good=false
 $good
