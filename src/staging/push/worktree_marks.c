@@ -19,7 +19,7 @@ static bool take_mark(void *payload, char *const *fields)
     if (!path)
         return true;
     path->assumes_unchanged = islower((unsigned char)tag) != 0;
-    path->skips_worktree = toupper((unsigned char)tag) == 'S';
+    path->skips_worktree = tag == 'S' || tag == 's';
     return true;
 }
 
