@@ -334,6 +334,8 @@ int al_call_explain(const struct al_session *session, const struct al_call_input
         found->operation = call.operation;
         found->ruling = al_call_policy_ruling(&call, &found->branches, &paths);
     }
+    if (r < 0 && err && !err->detail)
+        err->detail = al_call_hint(&call, err);
     release(&call);
     return r;
 }

@@ -63,7 +63,8 @@ class ExitCodes(Program):
                              (0, "decision   allow"), done)
         for words, complaint in ((["target=local:."], "'target' must be an object"),
                                  (['target={"type": "local", "pth": "."}'], "target.pth"),
-                                 (["target.pth=."], "no parameter 'target.pth'")):
+                                 (["target.pth=."], "no parameter 'target.pth'"),
+                                 ([], "target is required\ngit_branches takes: target (required)")):
             done = self.run_it("policy", "explain", "--toolset", "staging", "git_branches", *words)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(complaint, done.stderr)

@@ -108,6 +108,8 @@ static int explain(struct al_setup *setup, const struct al_listed_tool *tool,
         &err);
     if (r < 0) {
         al_str_addf(&text, "%s: %s\n", al_status_kind(err.status), err.message);
+        if (err.remedy || err.detail)
+            al_str_addf(&text, "%s\n", err.remedy ? err.remedy : err.detail);
         (void)al_write_all(STDERR_FILENO, text.buf, text.len);
         return AL_EXIT_FAILED;
     }
