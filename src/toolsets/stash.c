@@ -5,9 +5,11 @@
 
 #include "gitops/git_lock.h"
 #include "gitops/porcelain/stash.h"
+#include "gitops/porcelain/stash_owners.h"
 #include "gitops/porcelain/stash_preview.h"
 #include "gitops/preview/affected_files.h"
 #include "tool/ignored.h"
+#include "tool/resolved.h"
 
 static int command_of(const void *p)
 {
@@ -55,50 +57,164 @@ bool al_stash_is_show(const struct al_call *call, const void *args)
     return command_of(args) == AL_STASH_COMMAND_SHOW;
 }
 
-int64_t al_stash_index(const void *args)
-{
-    const struct al_stash_args *stash = args;
+/* Names of resolved values.  Both are there only in a repository with several working trees. */
+#define ENTRY      "entry"      /* the entry's id; of a clear the ids of all, separated by spaces */
+#define ENTRIES_OF "entries of" /* whose it is */
 
-    return stash->index.given ? stash->index.value : 0;
+const char *const al_stash_always_by[] = { ENTRIES_OF, NULL };
+
+static int64_t given_index(const struct al_stash_args *args)
+{
+    return args->index.given ? args->index.value : 0;
 }
 
-struct al_stash_options al_stash_options_of(const void *args)
+static int not_found(struct al_error *err, const char *message)
+{
+    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_STASH_EMPTY, "%s", message);
+
+    if (err)
+        err->reason = "not_found";
+    return r;
+}
+
+int al_stash_options_of(struct al_call *call, const void *args,
+                        struct al_stash_options *ret_options, struct al_error *err)
 {
     static const enum al_stash_action actions[] = {
         [AL_STASH_COMMAND_PUSH] = AL_STASH_PUSH,   [AL_STASH_COMMAND_POP] = AL_STASH_POP,
         [AL_STASH_COMMAND_APPLY] = AL_STASH_APPLY, [AL_STASH_COMMAND_DROP] = AL_STASH_DROP,
-        [AL_STASH_COMMAND_CLEAR] = AL_STASH_CLEAR,
+        [AL_STASH_COMMAND_CLEAR] = AL_STASH_CLEAR, [AL_STASH_COMMAND_LIST] = AL_STASH_APPLY,
+        [AL_STASH_COMMAND_SHOW] = AL_STASH_APPLY,
     };
     const struct al_stash_args *stash = args;
-
-    return (struct al_stash_options){
+    const char *entry = al_call_resolved(call, ENTRY);
+    struct al_stash_options options = {
         .action = actions[stash->action],
         .message = stash->message,
         .include_untracked = stash->include_untracked,
-        .index = al_stash_index(stash),
+        .index = given_index(stash),
+        .agent = al_call_agent(call),
     };
+
+    if (entry && options.action == AL_STASH_CLEAR)
+        options.entries = entry;
+    else if (entry && !al_git_stash_find(al_call_repo(call), entry, &options.index))
+        return not_found(err, "The stash entry is no longer there");
+    *ret_options = options;
+    return 0;
+}
+
+/* The newest entry of this working tree; NULL: it has none. */
+static const char *newest_own(const struct al_stash_owners *owners, const struct al_strv *entries)
+{
+    for (size_t i = 0; i < entries->count; i++)
+        if (al_stash_is_own(owners, entries->items[i]))
+            return entries->items[i];
+    return NULL;
+}
+
+static int resolve_clear(const struct al_stash_owners *owners, const struct al_strv *entries,
+                         struct al_resolved *out)
+{
+    al_auto(al_str_clear) struct al_str own = AL_STR_INIT;
+
+    for (size_t i = 0; i < entries->count; i++)
+        if (al_stash_is_own(owners, entries->items[i]))
+            al_str_addf(&own, "%s%s", own.len ? " " : "", entries->items[i]);
+    al_resolved_add(out, ENTRY, own.len ? own.buf : "");
+    return 0;
+}
+
+static int none_of_own(const struct al_stash_owners *owners, bool pops, struct al_error *err)
+{
+    int r =
+        pops && owners->pushed_nothing
+            ? not_found(err, "The last push in this worktree saved nothing, so there is nothing "
+                             "to pop")
+            : not_found(err, "No stash entries of this worktree found");
+
+    if (err)
+        err->remedy = "See git_stash with action list for those there are, and name one by its "
+                      "index.";
+    return r;
+}
+
+/* All working trees share one stash.  Without an index, the entry is the newest of this one. */
+int al_stash_resolve(struct al_call *call, const void *args, struct al_resolved *out,
+                     struct al_error *err)
+{
+    al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
+    al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
+    al_auto(al_freep) char *whose = NULL;
+    const struct al_stash_args *stash = args;
+    bool pops = stash->action == AL_STASH_COMMAND_POP;
+    const char *entry = NULL;
+
+    if (stash->action == AL_STASH_COMMAND_PUSH || stash->action == AL_STASH_COMMAND_LIST)
+        return 0;
+    al_stash_owners_read(al_call_repo(call), &owners);
+    if (!owners.is_shared)
+        return 0;
+    al_git_stash_entries(al_call_repo(call), &entries);
+    if (!entries.count) /* git says that there are none */
+        return 0;
+    if (stash->action == AL_STASH_COMMAND_CLEAR)
+        return resolve_clear(&owners, &entries, out);
+    if (stash->index.given && (uint64_t)stash->index.value >= entries.count)
+        return 0; /* git names the number that there is not */
+    if (stash->index.given)
+        entry = entries.items[stash->index.value];
+    else if (!pops || !owners.pushed_nothing)
+        entry = newest_own(&owners, &entries);
+    if (!entry)
+        return none_of_own(&owners, pops, err);
+    whose = al_stash_owner_words(&owners, entry);
+    al_resolved_add(out, ENTRY, entry);
+    al_resolved_add(out, ENTRIES_OF, whose);
+    return 0;
+}
+
+bool al_stash_is_foreign(struct al_call *call, const void *args)
+{
+    const char *whose = al_call_resolved(call, ENTRIES_OF);
+
+    (void)args;
+    return whose && strcmp(whose, "this worktree") != 0;
+}
+
+int64_t al_stash_count_own(const struct al_call *call)
+{
+    const char *entry = al_call_resolved(call, ENTRY);
+    int64_t count = entry && *entry ? 1 : 0;
+
+    for (const char *at = entry; at && (at = strchr(at, ' ')); at++)
+        count++;
+    return entry ? count : -1;
 }
 
 int al_stash_authorize(struct al_call *call, const void *args, struct al_error *err)
 {
     struct al_stash_options options;
+    int r = only_reads(args) ? 0 : al_stash_options_of(call, args, &options, err);
 
-    if (only_reads(args))
-        return 0;
-    options = al_stash_options_of(args);
+    if (r < 0 || only_reads(args))
+        return r;
     return al_git_stash_check(al_call_repo(call), &options, al_call_budget(call), err);
 }
 
-/* Entries are named by their index, which changes with every push: add the reflog of the stash. */
+/* Entries are named by their index, which changes with every push: add the reflog of the stash.  A
+ * push makes a new one, and a resolved entry is named by its id. */
 int al_stash_affected_files(struct al_call *call, const void *args, struct al_strv *out,
                             struct al_error *err)
 {
     const struct al_stash_args *stash = args;
     struct al_repo *repo = al_call_repo(call);
 
-    al_strv_addf(out, "%s/logs/refs/stash", repo->at.common_dir);
-    if (!al_stash_is_push(NULL, args))
+    if (!al_stash_is_push(NULL, args)) {
+        if (!al_call_resolved(call, ENTRY))
+            al_strv_addf(out, "%s/logs/refs/stash", repo->at.common_dir);
         return 0;
+    }
     return al_git_overwritten_files(repo, NULL, stash->include_untracked, al_call_budget(call), out,
                                     err);
 }
@@ -114,8 +230,12 @@ int al_stash_preview(struct al_call *call, const struct al_operation *op, const 
     (void)op;
     if (only_reads(args))
         return 0;
-    options = al_stash_options_of(args);
-    r = al_call_affected_files(call, &files, err);
+    r = al_stash_options_of(call, args, &options, err);
+    if (r == 0)
+        r = al_call_affected_files(call, &files, err);
+    if (r == 0 && al_stash_is_foreign(call, args))
+        al_str_addf(out, "This entry belongs to %s, not to this one.\n",
+                    al_call_resolved(call, ENTRIES_OF));
     if (r == 0)
         r = al_git_stash_preview(al_call_repo(call), &options, files, al_call_budget(call), out,
                                  &any, err);
@@ -130,7 +250,8 @@ unsigned al_stash_git_locks(const struct al_operation *operation)
     return !strcmp(operation->name, "clear") ? AL_LOCK_PACKED_REFS : 0;
 }
 
-void al_stash_summarize(const struct al_operation *op, const void *args, struct al_str *out)
+static void summarize(const struct al_stash_args *stash, int64_t index, const char *clears,
+                      struct al_str *out)
 {
     static const char *const verbs[] = {
         [AL_STASH_COMMAND_POP] = "Pop",
@@ -138,9 +259,7 @@ void al_stash_summarize(const struct al_operation *op, const void *args, struct 
         [AL_STASH_COMMAND_DROP] = "Drop",
         [AL_STASH_COMMAND_SHOW] = "Show",
     };
-    const struct al_stash_args *stash = args;
 
-    (void)op;
     switch ((enum al_stash_command)stash->action) {
     case AL_STASH_COMMAND_PUSH:
         al_str_adds(out, "Stash changes");
@@ -151,15 +270,31 @@ void al_stash_summarize(const struct al_operation *op, const void *args, struct 
         al_str_adds(out, "List stashes");
         break;
     case AL_STASH_COMMAND_CLEAR:
-        al_str_adds(out, "Clear ALL stashes (WARNING: destructive)");
+        al_str_addf(out, "Clear %s (WARNING: destructive)", clears);
         break;
     case AL_STASH_COMMAND_POP:
     case AL_STASH_COMMAND_APPLY:
     case AL_STASH_COMMAND_DROP:
     case AL_STASH_COMMAND_SHOW:
-        al_str_addf(out, "%s stash@{%" PRId64 "}", verbs[stash->action], al_stash_index(stash));
+        al_str_addf(out, "%s stash@{%" PRId64 "}", verbs[stash->action], index);
         break;
     }
+}
+
+void al_stash_summarize(const struct al_operation *op, const void *args, struct al_str *out)
+{
+    (void)op;
+    summarize(args, given_index(args), "ALL stashes", out);
+}
+
+void al_stash_summarize_resolved(struct al_call *call, const void *args, struct al_str *out)
+{
+    const char *entry = al_call_resolved(call, ENTRY);
+    int64_t index = given_index(args);
+
+    if (entry && command_of(args) != AL_STASH_COMMAND_CLEAR)
+        (void)al_git_stash_find(al_call_repo(call), entry, &index);
+    summarize(args, index, entry ? "the stashes of this worktree" : "ALL stashes", out);
 }
 
 void al_stash_ignored(const void *p, const char *untracked, struct al_ignored *out)

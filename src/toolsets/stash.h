@@ -10,6 +10,8 @@
 
 #include "tool/call.h"
 
+struct al_stash_options;
+
 /** The commands of git_stash. */
 enum al_stash_command {
     AL_STASH_COMMAND_PUSH,
@@ -37,13 +39,30 @@ bool al_stash_is_drop(const struct al_call *call, const void *args);
 bool al_stash_is_list(const struct al_call *call, const void *args);
 bool al_stash_is_show(const struct al_call *call, const void *args);
 
-/** The index of the entry: the one given, else the newest, 0. */
-int64_t al_stash_index(const void *args);
+/**
+ * Make the options for the git layer.  The index is the one given, else 0.  In a repository with
+ * several working trees, whose entries are chosen by al_stash_resolve(), it is the index that the
+ * chosen entry has now.
+ *
+ * @return 0; AL_ERR_EXECUTION with AL_CODE_STASH_EMPTY when the chosen entry is gone.
+ */
+int al_stash_options_of(struct al_call *call, const void *args,
+                        struct al_stash_options *ret_options, struct al_error *err);
 
-/** Options for the git layer.  Only for commands that change something. */
-struct al_stash_options al_stash_options_of(const void *args);
+/** Test whether the call is about an entry that does not belong to this working tree; for a
+ * stricter operation. */
+bool al_stash_is_foreign(struct al_call *call, const void *args);
+
+/** What an "always" about the stash covers. */
+extern const char *const al_stash_always_by[];
+
+/** The number of entries that a clear of this working tree alone drops; -1: it drops all. */
+int64_t al_stash_count_own(const struct al_call *call);
 
 /** Callbacks for struct al_tool. */
+int al_stash_resolve(struct al_call *call, const void *args, struct al_resolved *out,
+                     struct al_error *err);
+void al_stash_summarize_resolved(struct al_call *call, const void *args, struct al_str *out);
 int al_stash_authorize(struct al_call *call, const void *args, struct al_error *err);
 int al_stash_affected_files(struct al_call *call, const void *args, struct al_strv *out,
                             struct al_error *err);

@@ -11,6 +11,7 @@
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/partial_clone.h"
 #include "gitops/porcelain/parse.h"
+#include "gitops/porcelain/stash_owners.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"
@@ -25,10 +26,30 @@ static int stash_empty(struct al_error *err)
     return r;
 }
 
+/* Move the id from the beginning of each line to its end, as whose the entry is. */
+static void name_owners(const struct al_stash_owners *owners, struct al_str *text)
+{
+    struct al_str named = AL_STR_INIT;
+
+    for (const char *line = text->buf; text->len && *line;) {
+        size_t len = strcspn(line, "\n"), id_len = strcspn(line, " \n");
+        al_auto(al_freep) char *id = al_strndup(line, id_len);
+        al_auto(al_freep) char *words = al_stash_owner_words(owners, id);
+
+        if (id_len < len)
+            al_str_addf(&named, "%.*s (%s)\n", (int)(len - id_len - 1), line + id_len + 1, words);
+        line += len + (line[len] == '\n');
+    }
+    al_str_clear(text);
+    *text = named;
+}
+
 int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
                       struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
+    int r;
 
     if (!al_ref_exists(&repo->at, "refs/stash")) {
         *ret_output = (struct al_git_output){
@@ -38,11 +59,16 @@ int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_ru
         return 0;
     }
     /* Run what `git stash list` runs, without the child process it starts. */
-    al_strv_adds(&command.argv, "git", "log", "--format=%gd: %gs", "-g", "--first-parent", "-m",
-                 "refs/stash", "--", NULL);
-    return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
-                      ret_output, err);
+    al_stash_owners_read(repo, &owners);
+    al_strv_adds(&command.argv, "git", "log",
+                 owners.is_shared ? "--format=%H %gd: %gs" : "--format=%gd: %gs", "-g",
+                 "--first-parent", "-m", "refs/stash", "--", NULL);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
+                   ret_output, err);
+    if (r == 0 && owners.is_shared)
+        name_owners(&owners, &ret_output->out.out);
+    return r;
 }
 
 int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
@@ -181,25 +207,74 @@ static void add_words(struct al_strv *argv, const struct al_stash_options *optio
     }
 }
 
+static int run(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
+               struct al_run_limits *budget, struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    command.class = AL_GIT_WRITE;
+    command.starts_children = true; /* git stash runs git reset, git clean and git apply */
+    add_words(&command.argv, options);
+    return al_git_run(
+        &repo->at, &command,
+        &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = true },
+        budget, ret_output, err);
+}
+
+/* A push can fail after it has made its entry. */
+static int push(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
+                struct al_run_limits *budget, struct al_git_output *ret_output,
+                struct al_error *err)
+{
+    al_auto(al_freep) char *before = al_ref_oid(&repo->at, "refs/stash");
+    al_auto(al_freep) char *after = NULL;
+    /* A push restores the files from HEAD after it has created its entry. */
+    int r = al_git_check_downloaded(repo, "HEAD", NULL, budget, err);
+
+    if (r < 0)
+        return r;
+    r = run(repo, options, max_bytes, budget, ret_output, err);
+    after = al_ref_oid(&repo->at, "refs/stash");
+    if (strcmp(before, after) != 0)
+        al_stash_owners_add(repo, after, options->agent);
+    else if (r == 0)
+        al_stash_owners_add(repo, NULL, options->agent);
+    return r;
+}
+
+/* Drop the entries one by one.  The index of each is looked up when the ones before are gone. */
+static int drop_each(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
+                     struct al_run_limits *budget, struct al_git_output *ret_output,
+                     struct al_error *err)
+{
+    al_auto(al_freep) char *entries = al_strdup(options->entries);
+    char *save = NULL;
+    int r = 0;
+
+    *ret_output = (struct al_git_output){ .out = AL_TEXT_INIT(0), .err = AL_TEXT_INIT(0) };
+    for (char *oid = strtok_r(entries, " ", &save); r == 0 && oid;
+         oid = strtok_r(NULL, " ", &save)) {
+        struct al_stash_options drop = { .action = AL_STASH_DROP };
+        al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+        if (al_git_stash_find(repo, oid, &drop.index))
+            r = run(repo, &drop, max_bytes, budget, &output, err);
+    }
+    return r;
+}
+
 int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
                  struct al_run_limits *budget, struct al_git_output *ret_output,
                  struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    int r = 0;
+    int r;
 
-    /* A push restores the files from HEAD after it has created its entry. */
     if (options->action == AL_STASH_PUSH)
-        r = al_git_check_downloaded(repo, "HEAD", NULL, budget, err);
-    if (r < 0)
-        return r;
-    command.class = AL_GIT_WRITE;
-    command.starts_children = true; /* git stash runs git reset, git clean and git apply */
-    add_words(&command.argv, options);
-    r = al_git_run(
-        &repo->at, &command,
-        &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = true },
-        budget, ret_output, err);
+        r = push(repo, options, max_bytes, budget, ret_output, err);
+    else if (options->action == AL_STASH_CLEAR && options->entries)
+        r = drop_each(repo, options, max_bytes, budget, ret_output, err);
+    else
+        r = run(repo, options, max_bytes, budget, ret_output, err);
     if (r == AL_ERR_EXECUTION && err && strstr(err->message, "CONFLICT")) {
         err->code = AL_CODE_CONFLICT;
         err->reason = "conflict";

@@ -25,9 +25,13 @@ struct al_stash_options {
     const char *message;
     bool include_untracked;
     int64_t index;
+    const char *agent;   /**< with AL_STASH_PUSH: who pushes, see stash_owners.h; NULL: nobody */
+    const char *entries; /**< with AL_STASH_CLEAR: the object ids of the entries to drop, separated
+                            by spaces; NULL: all entries */
 };
 
-/** List the entries with the output of `git stash list`, without its child process. */
+/** List the entries with the output of `git stash list`, without its child process.  In a
+ * repository with several working trees each line ends with whose the entry is. */
 int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
                       struct al_git_output *ret_output, struct al_error *err);
 int al_git_stash_show(const struct al_repo *repo, int64_t index, size_t max_bytes,
@@ -40,7 +44,7 @@ int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options
                        struct al_run_limits *budget, struct al_error *err);
 
 /** Run `git stash push|pop|apply|drop|clear`. A non-zero exit code is an error; a conflict has
- * AL_CODE_CONFLICT. */
+ * AL_CODE_CONFLICT.  Whose a new entry is gets recorded. */
 int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
                  struct al_run_limits *budget, struct al_git_output *ret_output,
                  struct al_error *err);

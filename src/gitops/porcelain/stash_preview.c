@@ -20,6 +20,7 @@
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/porcelain/stash.h"
+#include "gitops/porcelain/stash_owners.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/preview/verify_objects.h"
@@ -167,6 +168,44 @@ static int list_entries(const struct al_repo *repo, struct al_run_limits *budget
     return find_ids(repo, &command, budget, ret_ids, err);
 }
 
+/* Append the content of the first entries. */
+static int add_entries(const struct al_repo *repo, const struct al_strv *ids,
+                       struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    const size_t begin = out->len;
+    size_t i = 0;
+    int r = 0;
+
+    for (; r == 0 && i < ids->count && i < ENTRIES_MAX && out->len - begin < ENTRIES_MAX_BYTES;
+         i++) {
+        int64_t index = (int64_t)i;
+
+        (void)al_git_stash_find(repo, ids->items[i], &index);
+        al_str_addf(out, "In stash@{%" PRId64 "}:\n", index);
+        r = add_entry(repo, ids->items[i], AL_STASH_CLEAR, budget, out, err);
+    }
+    if (i < ids->count)
+        al_str_adds(out, "What is in the other entries is not shown.\n");
+    return r;
+}
+
+/* Append the entries of this working tree. */
+static int preview_clear_own(const struct al_repo *repo, const char *entries,
+                             struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_freep) char *words = al_strdup(entries);
+    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
+    char *save = NULL;
+
+    for (char *id = strtok_r(words, " ", &save); id; id = strtok_r(NULL, " ", &save))
+        al_strv_add(&ids, id);
+    if (!ids.count)
+        return 0;
+    al_str_addf(out, "This is lost, %zu entr%s of this worktree:\n", ids.count,
+                ids.count == 1 ? "y" : "ies");
+    return add_entries(repo, &ids, budget, out, err);
+}
+
 /* Append the list of entries, then the content of the first ones. */
 static int preview_clear(const struct al_repo *repo, struct al_run_limits *budget,
                          struct al_str *out, struct al_error *err)
@@ -212,6 +251,11 @@ int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_optio
     }
     if (!al_ref_exists(&repo->at, "refs/stash"))
         return 0;
+    if (options->action == AL_STASH_CLEAR && options->entries) {
+        r = preview_clear_own(repo, options->entries, budget, out, err);
+        *ret_any = out->len > before;
+        return r;
+    }
     if (options->action == AL_STASH_CLEAR) {
         *ret_any = true;
         return preview_clear(repo, budget, out, err);

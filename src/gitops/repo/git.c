@@ -85,6 +85,7 @@ int al_git_new(const struct al_git_options *options, struct al_git **ret_git, st
         al_strv_add(&git->credential_hosts, options->credential_hosts->items[i]);
     git->max_fetch_bytes = options->max_fetch_bytes;
     git->require_signature = options->require_signature;
+    git->stash_dir = al_fs_join(options->state_dir, "stashes");
     git->lock_dir = al_fs_join(options->state_dir, "locks");
     git->home = al_strdup(options->home);
     git->config_home = al_strdup(options->config_home);
@@ -133,6 +134,7 @@ void al_git_free(struct al_git *git)
     al_strv_clear(&git->env_helpers);
     al_strv_clear(&git->credential_hosts);
     al_known_remotes_free(git->known_remotes);
+    free(git->stash_dir);
     free(git->lock_dir);
     free(git->home);
     free(git->config_home);

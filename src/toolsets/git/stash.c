@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_stash: stash changes and restore them. */
-#include "gitops/porcelain/stash.h"
+#include <inttypes.h>
+
 #include "gitops/command.h"
+#include "gitops/porcelain/stash.h"
 #include "gitops/run.h"
 #include "tool/ignored.h"
 #include "toolsets/git/git.h"
@@ -49,28 +51,44 @@ static int list(struct al_call *call, const void *p, struct al_result *result, s
 static int show(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_stash_show(al_call_repo(call), al_stash_index(p), al_call_max_bytes(call),
-                              al_call_budget(call), &output, err);
+    struct al_stash_options options;
+    int r = al_stash_options_of(call, p, &options, err);
 
+    if (r == 0)
+        r = al_git_stash_show(al_call_repo(call), options.index, al_call_max_bytes(call),
+                              al_call_budget(call), &output, err);
     if (r < 0)
         return r;
     al_call_shape_text(call, &output, "", result);
     return 0;
 }
 
+/* git stash clear prints nothing. */
+static void add_cleared(const struct al_call *call, struct al_str *out)
+{
+    int64_t count = al_stash_count_own(call);
+
+    if (count < 0)
+        al_str_adds(out, "Cleared all stashes");
+    else
+        al_str_addf(out, "Cleared the stashes of this worktree: %" PRId64, count);
+}
+
 static int change(struct al_call *call, const void *p, struct al_result *result,
                   struct al_error *err)
 {
     const struct stash_args *args = p;
-    const struct al_stash_options options = al_stash_options_of(args);
+    struct al_stash_options options;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_stash(al_call_repo(call), &options, al_call_max_bytes(call),
-                         al_call_budget(call), &output, err);
+    int r = al_stash_options_of(call, args, &options, err);
 
+    if (r == 0)
+        r = al_git_stash(al_call_repo(call), &options, al_call_max_bytes(call),
+                         al_call_budget(call), &output, err);
     if (r < 0)
         return r;
-    if (args->stash.action == AL_STASH_COMMAND_CLEAR) /* git stash clear prints nothing */
-        al_str_adds(&output.out.out, "Cleared all stashes");
+    if (args->stash.action == AL_STASH_COMMAND_CLEAR)
+        add_cleared(call, &output.out.out);
     al_call_shape_text(call, &output, "", result);
     return 0;
 }
@@ -103,6 +121,9 @@ const struct al_tool al_tool_git_stash = {
     AL_GIT_COMMON_OFFSETS(struct stash_args),
     .operations = operations,
     .noperations = AL_COUNT(operations),
+    .resolve = al_stash_resolve,
+    .summarize_resolved = al_stash_summarize_resolved,
+    .always_by = al_stash_always_by,
     .authorize = al_stash_authorize,
     .affected_files = al_stash_affected_files,
     .preview = al_stash_preview,

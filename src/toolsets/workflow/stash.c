@@ -5,6 +5,7 @@
 #include "gitops/command.h"
 #include "gitops/porcelain/parse.h"
 #include "gitops/porcelain/stash.h"
+#include "gitops/porcelain/stash_owners.h"
 #include "gitops/run.h"
 #include "tool/ignored.h"
 #include "toolsets/stash.h"
@@ -40,12 +41,15 @@ static const struct al_param params[] = {
     AL_WORKFLOW_CWD_ROW(struct stash_args),
 };
 
-static json_t *entry_of(const struct al_stash_entry *entry, size_t index)
+/* `whose`: NULL where there is only one working tree. */
+static json_t *entry_of(const struct al_stash_entry *entry, size_t index, const char *whose)
 {
+    al_auto(al_freep) char *message =
+        whose ? al_asprintf("%s (%s)", entry->message, whose) : al_strdup(entry->message);
     json_t *object = al_json_object();
 
     al_json_set(object, "index", al_json_int((int64_t)index));
-    al_json_set(object, "message", al_json_string(entry->message));
+    al_json_set(object, "message", al_json_string(message));
     if (entry->branch)
         al_json_set(object, "branch", al_json_string(entry->branch));
     al_json_set(object, "date", al_json_string(entry->date));
@@ -55,6 +59,8 @@ static json_t *entry_of(const struct al_stash_entry *entry, size_t index)
 static int list(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
+    al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
+    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
     json_t *object, *array;
     int r = al_git_read_stashes(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
                                 &stashes, err);
@@ -62,9 +68,15 @@ static int list(struct al_call *call, const void *p, struct al_result *result, s
     (void)p;
     if (r < 0)
         return r;
+    al_stash_owners_read(al_call_repo(call), &owners);
+    al_git_stash_entries(al_call_repo(call), &ids);
     array = al_json_array();
-    for (size_t i = 0; i < stashes.count; i++)
-        al_json_append(array, entry_of(&stashes.items[i], i));
+    for (size_t i = 0; i < stashes.count; i++) {
+        al_auto(al_freep) char *whose =
+            owners.is_shared && i < ids.count ? al_stash_owner_words(&owners, ids.items[i]) : NULL;
+
+        al_json_append(array, entry_of(&stashes.items[i], i, whose));
+    }
     object = al_json_object();
     al_json_set(object, "stashes", array);
     result->truncated = stashes.truncated;
@@ -72,11 +84,16 @@ static int list(struct al_call *call, const void *p, struct al_result *result, s
     return 0;
 }
 
+/* *ret_index is that of the entry when git ran. */
 static int run(struct al_call *call, const struct stash_args *args, struct al_git_output *output,
-               struct al_error *err)
+               int64_t *ret_index, struct al_error *err)
 {
-    const struct al_stash_options options = al_stash_options_of(args);
-    int r = al_git_stash(al_call_repo(call), &options, al_call_max_bytes(call),
+    struct al_stash_options options = { .index = 0 };
+    int r = al_stash_options_of(call, args, &options, err);
+
+    *ret_index = options.index;
+    if (r == 0)
+        r = al_git_stash(al_call_repo(call), &options, al_call_max_bytes(call),
                          al_call_budget(call), output, err);
 
     if (r == AL_ERR_EXECUTION && err->reason && err->code == AL_CODE_NONE)
@@ -87,7 +104,8 @@ static int run(struct al_call *call, const struct stash_args *args, struct al_gi
 static int push(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = run(call, p, &output, err);
+    int64_t index;
+    int r = run(call, p, &output, &index, err);
     json_t *object;
     bool stashed;
 
@@ -108,13 +126,14 @@ static int apply(struct al_call *call, const void *p, struct al_result *result,
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *message = NULL;
-    int r = run(call, p, &output, err);
+    int64_t index;
+    int r = run(call, p, &output, &index, err);
     json_t *object;
 
     if (r < 0)
         return r;
     message = al_asprintf("%s stash@{%" PRId64 "}", al_stash_is_pop(NULL, p) ? "Popped" : "Applied",
-                          al_stash_index(p));
+                          index);
     object = al_json_object();
     al_json_set(object, "applied", al_json_bool(true));
     al_json_set(object, "message", al_json_string(message));
@@ -125,14 +144,15 @@ static int apply(struct al_call *call, const void *p, struct al_result *result,
 static int drop(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = run(call, p, &output, err);
+    int64_t index;
+    int r = run(call, p, &output, &index, err);
     json_t *object;
 
     if (r < 0)
         return r;
     object = al_json_object();
     al_json_set(object, "dropped", al_json_bool(true));
-    al_json_set(object, "index", al_json_int(al_stash_index(p)));
+    al_json_set(object, "index", al_json_int(index));
     al_result_set_structured(result, object);
     return 0;
 }
@@ -142,15 +162,16 @@ static int clear(struct al_call *call, const void *p, struct al_result *result,
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     uint64_t count;
+    int64_t index, own = al_stash_count_own(call);
     int r = al_git_count_stashes(al_call_repo(call), al_call_budget(call), &count, err);
     json_t *object;
 
     if (r == 0)
-        r = run(call, p, &output, err);
+        r = run(call, p, &output, &index, err);
     if (r < 0)
         return r;
     object = al_json_object();
-    al_json_set(object, "count", al_json_int((int64_t)count));
+    al_json_set(object, "count", al_json_int(own < 0 ? (int64_t)count : own));
     al_result_set_structured(result, object);
     return 0;
 }
@@ -164,6 +185,16 @@ static const struct al_operation operations[] = {
     { "list", al_stash_is_list, AL_READS, list, AL_ASKS_NEVER },
     { "drop", al_stash_is_drop, AL_WRITES_REFS | AL_DISCARDS_WORK, drop, AL_ASKS_ALWAYS },
     { "clear", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, clear, AL_ASKS_ALWAYS },
+};
+
+/* An entry of another working tree is somebody else's work. */
+static const struct al_stricter stricter[] = {
+    { { "pop", NULL, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, apply, AL_ASKS_ALWAYS },
+      al_stash_is_foreign,
+      "for an entry of another worktree" },
+    { { "apply", NULL, AL_WRITES_INDEX | AL_WRITES_WORKTREE, apply, AL_ASKS_ALWAYS },
+      al_stash_is_foreign,
+      "for an entry of another worktree" },
 };
 
 /* clang-format off */
@@ -212,6 +243,11 @@ const struct al_tool al_tool_workflow_stash = {
     AL_WORKFLOW_TOOL(struct stash_args),
     .operations = operations,
     .noperations = AL_COUNT(operations),
+    .stricter = stricter,
+    .nstricter = AL_COUNT(stricter),
+    .resolve = al_stash_resolve,
+    .summarize_resolved = al_stash_summarize_resolved,
+    .always_by = al_stash_always_by,
     .authorize = al_stash_authorize,
     .affected_files = al_stash_affected_files,
     .preview = al_stash_preview,
