@@ -13,7 +13,6 @@
 #include "util/fs.h"
 
 #define BUFFER_BYTES   (128u * 1024u)
-#define HEAD_BYTES     12
 #define PACK_MAX_BYTES (1u << 30) /* a larger pack is finished before the next object */
 /* Fast, since a call waits for it.  Packs that stay are compressed better when they are joined. */
 #define LEVEL 1
@@ -37,6 +36,8 @@ struct al_pack {
     bool ended;        /* the last object has an entry */
     bool open;         /* the last object has no entry and was not undone */
     uint32_t crc;
+    uint32_t expected;  /* the number of objects; 0: it is not known before the end */
+    struct al_hash sum; /* of what is written, if the number is known */
     struct al_hash hash;
     z_stream deflate;
     bool has_deflate, store_only;
@@ -57,6 +58,11 @@ struct al_pack *al_pack_new(int dir_fd, bool sha256, bool durable)
 void al_pack_store_only(struct al_pack *pack)
 {
     pack->store_only = true;
+}
+
+void al_pack_expect(struct al_pack *pack, uint32_t count)
+{
+    pack->expected = count;
 }
 
 static void abandon(struct al_pack *pack)
@@ -111,6 +117,8 @@ static int flush(struct al_pack *pack, struct al_error *err)
     r = al_write_all(pack->fd, pack->buffer, pack->buffered);
     if (r < 0)
         return failed(-r, err);
+    if (pack->expected)
+        al_hash_add(&pack->sum, pack->buffer, pack->buffered);
     pack->written += pack->buffered;
     pack->buffered = 0;
     return 0;
@@ -169,10 +177,26 @@ static int begin_deflate(struct al_pack *pack, struct al_error *err)
     return 0;
 }
 
+/* The beginning of the file: its type, its version and the number of objects. */
+static void make_head(uint32_t count, uint32_t ret_head[3])
+{
+    ret_head[0] = htobe32(0x5041434b);
+    ret_head[1] = htobe32(2);
+    ret_head[2] = htobe32(count);
+}
+
+static int begin_file(struct al_pack *pack, struct al_error *err)
+{
+    uint32_t head[3];
+
+    make_head(pack->expected, head);
+    al_hash_init(&pack->sum, pack->sha256);
+    return put(pack, head, sizeof(head), err);
+}
+
 int al_pack_begin(struct al_pack *pack, enum al_object_type type, uint64_t size,
                   struct al_error *err)
 {
-    static const unsigned char none[HEAD_BYTES];
     unsigned char head[10];
     int r = 0;
 
@@ -181,7 +205,7 @@ int al_pack_begin(struct al_pack *pack, enum al_object_type type, uint64_t size,
     if (position(pack) > PACK_MAX_BYTES)
         r = al_pack_finish(pack, err);
     if (r == 0 && !position(pack))
-        r = put(pack, none, sizeof(none), err);
+        r = begin_file(pack, err);
     if (r == 0)
         r = begin_deflate(pack, err);
     if (r < 0)
@@ -251,6 +275,7 @@ int al_pack_undo(struct al_pack *pack, struct al_error *err)
         pack->buffered = (size_t)(pack->begun_at - pack->written);
         return 0;
     }
+    pack->expected = 0; /* what was hashed is taken away */
     pack->buffered = 0;
     pack->written = pack->begun_at;
     if (ftruncate(pack->fd, (off_t)pack->written) < 0 ||
@@ -264,19 +289,15 @@ uint64_t al_pack_bytes(const struct al_pack *pack)
     return pack->before + position(pack);
 }
 
-/* Write the number of objects and the checksum.  The number is known only now, so the checksum is
- * computed by reading the file back. */
-static int seal(struct al_pack *pack, struct al_oid *ret_sum, struct al_error *err)
+/* Write the number of objects, which was not known before, and hash the file by reading it back. */
+static int hash_file(struct al_pack *pack, struct al_oid *ret_sum, struct al_error *err)
 {
-    uint32_t head[3] = { htobe32(0x5041434b), htobe32(2), htobe32((uint32_t)pack->count) };
-    size_t oid_bytes = al_oid_bytes(pack->sha256);
     struct al_hash hash;
+    uint32_t head[3];
     uint64_t at = 0;
     ssize_t n;
-    int r = flush(pack, err);
 
-    if (r < 0)
-        return r;
+    make_head((uint32_t)pack->count, head);
     if (pwrite(pack->fd, head, sizeof(head), 0) != (ssize_t)sizeof(head))
         return failed(errno, err);
     al_hash_init(&hash, pack->sha256);
@@ -287,8 +308,25 @@ static int seal(struct al_pack *pack, struct al_oid *ret_sum, struct al_error *e
     if (n < 0)
         return failed(errno, err);
     al_hash_end(&hash, ret_sum);
-    r = al_write_all(pack->fd, ret_sum->bytes, oid_bytes);
-    pack->written += oid_bytes;
+    return 0;
+}
+
+/* Write the checksum. */
+static int seal(struct al_pack *pack, struct al_oid *ret_sum, struct al_error *err)
+{
+    int r = flush(pack, err);
+
+    if (r < 0)
+        return r;
+    if (pack->expected && pack->count == pack->expected)
+        al_hash_end(&pack->sum, ret_sum);
+    else
+        r = hash_file(pack, ret_sum, err);
+    if (r < 0)
+        return r;
+    pack->expected = 0;
+    r = al_write_all(pack->fd, ret_sum->bytes, al_oid_bytes(pack->sha256));
+    pack->written += al_oid_bytes(pack->sha256);
     return r < 0 ? failed(-r, err) : 0;
 }
 

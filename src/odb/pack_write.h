@@ -31,6 +31,10 @@ struct al_pack *al_pack_new(int dir_fd, bool sha256, bool durable);
 /** Store the objects without compressing them, for a caller that waits for many. */
 void al_pack_store_only(struct al_pack *pack);
 
+/** Declare how many objects will be written, before the first one.  If that many come, the finished
+ * pack need not be read once more for its checksum.  0: it is not known. */
+void al_pack_expect(struct al_pack *pack, uint32_t count);
+
 /** Release the pack, and remove its file if it was not finished. */
 void al_pack_free(struct al_pack *pack);
 

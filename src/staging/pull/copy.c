@@ -18,6 +18,7 @@ struct request {
     struct al_pull_copying copying;
     struct al_str words;    /* one a line */
     struct al_strv brought; /* the ids of what a repository on GitHub has to be asked for */
+    uint32_t npacked;       /* how many of the objects are packed */
     struct al_run_limits *budget;
 };
 
@@ -96,6 +97,7 @@ static void ask_for_blobs(struct request *request, struct al_objects *objects)
         copy->creates[i] &= lacks;
         wanted.packs = lacks && al_oid_set_add(&seen, &file->oid);
         al_oid_text(&file->oid, copying->sha256, wanted.oid);
+        request->npacked += wanted.packs;
         if (wanted.packs && copy->repo->mirror)
             al_strv_add(&request->brought, wanted.oid);
         if (copy->creates[i])
@@ -178,6 +180,7 @@ int al_pull_copy_blobs(struct al_staging *staging, const struct al_pull_copy *co
     ask_for_blobs(&request, &objects);
     copying->pack = al_pack_new(staging->pack_fd, copying->sha256, true);
     al_pack_store_only(copying->pack);
+    al_pack_expect(copying->pack, request.npacked);
     r = al_github_bring(copy->repo, &request.brought, budget, err);
     if (r == 0)
         r = read_all(staging, &request, err);

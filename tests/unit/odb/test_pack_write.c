@@ -173,6 +173,52 @@ static void writes_objects_of_every_size(void **state)
     }
 }
 
+static void writes_objects_of_every_size_uncompressed(void **state)
+{
+    struct pack_world *w = *state;
+
+    al_pack_store_only(w->pack);
+    writes_objects_of_every_size(state);
+}
+
+/* git fsck checks the number of objects and the checksum. */
+static void is_sound_whatever_number_was_expected(void **state)
+{
+    struct pack_world *w = *state;
+    al_auto(al_freep) char *bytes = noise(300000, 3);
+
+    for (uint32_t expected = 0; expected <= 4; expected++) {
+        struct al_oid oid;
+
+        al_pack_expect(w->pack, expected);
+        for (size_t i = 0; i < 3; i++)
+            put(w, bytes + 10 * expected + i, 200000, &oid);
+        finish(w);
+        assert_sound(w, expected + 1);
+        assert_true(git_has(w, &oid));
+    }
+}
+
+static void is_sound_when_less_came_than_was_expected(void **state)
+{
+    struct pack_world *w = *state;
+    al_auto(al_freep) char *bytes = noise(300000, 3);
+    struct al_oid kept, gone, last;
+
+    for (size_t len = 10; len <= 300000; len += 299990) { /* in the buffer, and beyond it */
+        al_pack_expect(w->pack, 2);
+        put(w, bytes, len / 2, &kept);
+        put(w, bytes, len, &gone);
+        assert_int_equal(al_pack_undo(w->pack, &w->err), 0);
+        put(w, bytes, len - 1, &last);
+        finish(w);
+        assert_sound(w, len < 300000 ? 1 : 2);
+        assert_true(git_has(w, &kept));
+        assert_true(git_has(w, &last));
+        assert_false(git_has(w, &gone));
+    }
+}
+
 static void writes_trees_and_commits(void **state)
 {
     struct pack_world *w = *state;
@@ -360,6 +406,9 @@ int main(void)
         PACK_TEST(writes_objects_of_every_size),
         cmocka_unit_test_setup_teardown(writes_objects_of_every_size_with_sha256, setup_sha256,
                                         teardown),
+        PACK_TEST(writes_objects_of_every_size_uncompressed),
+        PACK_TEST(is_sound_whatever_number_was_expected),
+        PACK_TEST(is_sound_when_less_came_than_was_expected),
         PACK_TEST(writes_trees_and_commits),
         cmocka_unit_test_setup_teardown(writes_trees_and_commits_with_sha256, setup_sha256,
                                         teardown),
