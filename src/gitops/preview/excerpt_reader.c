@@ -8,12 +8,11 @@
 #define KEPT_MAX_BYTES (256u * 1024u)
 /* Reading, and with it the count of lines, ends here. */
 #define READ_MAX_BYTES AL_GIT_IN_FULL_MAX_BYTES
-/* As many control characters, and as large a share of the bytes, make a file binary. */
-#define BINARY_CONTROLS_MIN   8u
-#define BINARY_CONTROLS_SHARE 32u
 /* The first word of a file's section in a patch. The section of a conflicted file may begin with
  * '*' instead. */
 #define SECTION "diff "
+/* The number in its section of the first line of content: the hunk's header comes before. */
+#define FIRST_LINE 2
 
 void al_excerpt_reader_clear(struct al_excerpt_reader *reader)
 {
@@ -31,25 +30,18 @@ static struct al_change *current(struct al_excerpt_reader *reader)
                                                                   : NULL;
 }
 
-/* A NUL byte, or enough control characters: the bytes of compressed data are such a character one
- * time in ten. */
-static bool is_binary_side(const struct al_excerpt_side *side)
-{
-    return side->nul || (side->controls >= BINARY_CONTROLS_MIN &&
-                         side->controls * BINARY_CONTROLS_SHARE >= side->bytes);
-}
-
 /*
- * Whether both sides are binary, or the only side there is.  A text that becomes binary is shown:
- * one NUL byte must not hide the rest of a script.
+ * Whether both sides are binary, or the only side there is.  Binary means a NUL byte, as for git: a
+ * comment of control characters must not hide a script.  A text that becomes binary is shown, and a
+ * new file that begins with "#!": a shell runs these in spite of a NUL byte.
  */
 static bool is_binary(const struct al_excerpt_reader *reader, const struct al_change *change)
 {
     if (change->status == 'A')
-        return is_binary_side(&reader->new_side);
+        return reader->new_side.nul && !reader->new_side.script;
     if (change->status == 'D')
-        return is_binary_side(&reader->old_side);
-    return is_binary_side(&reader->new_side) && is_binary_side(&reader->old_side);
+        return reader->old_side.nul;
+    return reader->new_side.nul && reader->old_side.nul;
 }
 
 static void end_section(struct al_excerpt_reader *reader)
@@ -109,6 +101,7 @@ static void begin_line(struct al_excerpt_reader *reader, const char *start)
     if (!reader->in_hunk || !change)
         return;
     reader->section_lines++;
+    reader->new_side.script |= reader->section_lines == FIRST_LINE && al_starts_with(start, "+#!");
     change->added += first == '+';
     change->deleted += first == '-';
     if (first == '\\') { /* "\ No newline at end of file" */
@@ -144,25 +137,8 @@ static void count_crlf(struct al_excerpt_reader *reader, const char *data, size_
     change->crlf_deleted += reader->first == '-';
 }
 
-/* Control characters except those that texts have: tab, line ends, form feed, escape. */
-static uint64_t count_controls(const char *data, size_t len)
-{
-    static const uint32_t odd = 0xffffffffu & ~(1u << '\t' | 1u << '\n' | 1u << '\v' | 1u << '\f' |
-                                                1u << '\r' | 1u << 0x1b);
-    uint64_t count = 0;
-
-    for (size_t i = 0; i < len; i++) {
-        const unsigned char c = (unsigned char)data[i];
-
-        count += c < 0x20 ? odd >> c & 1 : c == 0x7f;
-    }
-    return count;
-}
-
 static void add_to_side(struct al_excerpt_side *side, const char *data, size_t len)
 {
-    side->bytes += len;
-    side->controls += count_controls(data, len);
     side->nul = side->nul || memchr(data, '\0', len);
 }
 

@@ -28,13 +28,13 @@ struct al_excerpt_reader {
     char first;          /* first character of the current line */
     bool after_cr;       /* the last byte of the current line so far is a CR */
     struct al_excerpt_side {
-        uint64_t bytes, controls; /* of the hunks; control characters that no text has */
-        bool nul;                 /* there is a NUL byte */
-    } old_side, new_side;         /* of the section */
-    uint64_t section_lines;       /* lines in the hunks of the current section */
-    size_t hunks_at;              /* where the section's first hunk begins in `patch` */
-    size_t change;                /* index of the change that the current section shows */
-    size_t sections;              /* sections of that change so far */
+        bool nul;           /* the hunks have a NUL byte */
+        bool script;        /* a new file that begins with "#!" */
+    } old_side, new_side;   /* of the section */
+    uint64_t section_lines; /* lines in the hunks of the current section */
+    size_t hunks_at;        /* where the section's first hunk begins in `patch` */
+    size_t change;          /* index of the change that the current section shows */
+    size_t sections;        /* sections of that change so far */
     bool has_section;
 };
 
