@@ -41,7 +41,7 @@ class Attack(private_index.Case):
         fresh = str(self.base / "fresh-index")
         if os.path.exists(fresh):
             os.unlink(fresh)
-        self.git("read-tree", "HEAD", GIT_INDEX_FILE=fresh)
+        self.git("read-tree", self.out("write-tree").strip(), GIT_INDEX_FILE=fresh)
         return self.plain(GIT_INDEX_FILE=fresh)
 
     def wait_until_old(self, *directories):
@@ -142,8 +142,27 @@ class Stats(Attack):
         self.forge(vouch, int(time.time()))
         self.assertNotIn("a.txt", self.believed())
 
+    def test_forged_stats_of_a_stale_index(self):
+        """an index that is wrong about most files is believed about none"""
+        self.forge_stat()
+        server = harness.Server(self)
+        self.until_private(server)
+        self.assertEqual(server.ok("git_status").text, self.truth())
+        self.assertIn("+two", server.ok("git_diff").text)
+        self.write("many/f00.txt", "changed\n")
+        self.git("add", "many/f00.txt")
+        self.assertNotIn("a.txt", self.believed())
+        for _ in range(self.TRIES_MAX):  # an index of this very moment is read as it is
+            if "a.txt" in server.ok("git_status").text:
+                break
+        self.assertEqual(server.ok("git_status").text, self.truth())
+        self.assertNotIn("a.txt", self.believed())
+
     def test_a_lie_of_the_index_is_gone_with_it(self):
-        """forged stat data is believed like plain git believes it, and no longer"""
+        """forged stat data that plain git believes too is believed no longer than by it"""
+        self.more_files()
+        for path in (self.root / "many").iterdir():
+            os.utime(path, (harness.CLOCK + 1, harness.CLOCK + 1))
         self.forge_stat()
         server = harness.Server(self)
         self.until_private(server)
@@ -153,6 +172,14 @@ class Stats(Attack):
         self.assertIn(" M a.txt", server.ok("git_status").text)
         self.assertEqual(server.ok("git_status").text, self.truth())
         self.assertIn("+two", server.ok("git_diff").text)
+
+    def more_files(self):
+        """More that the index vouches for than that it does not."""
+        for number in range(2 * private_index.FILES):
+            path = self.write(f"more/f{number:03d}.txt", "content\n")
+            os.utime(path, (harness.CLOCK, harness.CLOCK))
+        self.git("add", "more")
+        self.git("commit", "-q", "-m", "more")
 
     def test_a_lie_ends_with_a_look(self):
         """after any change of the file, what is forged counts no more"""

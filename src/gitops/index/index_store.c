@@ -11,9 +11,10 @@
 #include <unistd.h>
 
 #include "gitops/index/index_copy.h"
+#include "gitops/index/index_stats.h"
 #include "util/str.h"
 
-#define FORMAT        "index 1"
+#define FORMAT        "index 2"
 #define SECOND_NS     INT64_C(1000000000)
 #define HEADER_BYTES  12
 #define TOP_MAX_BYTES 4096u
@@ -183,12 +184,37 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
+/* The index of the store, if its stat data is that of airlock's own git, under the configuration of
+ * `source`; -1 when it is not. */
+static int open_known(const struct al_index_store *store, const struct al_index_source *source)
+{
+    struct al_index_record record;
+    struct al_file_id id;
+    struct stat st;
+    al_auto(al_closep) int fd =
+        openat(store->dir_fd, "ready/index", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !al_index_store_load(store, &record))
+        return -1;
+    id = al_file_id_from(&st);
+    if (!record.has_own_stats || !is_same(&id, record.ready) ||
+        memcmp(record.config, source->config, sizeof(record.config)) != 0)
+        return -1;
+    return al_take_fd(&fd);
+}
+
 /* An index with a time to come would make git believe more of it than later. */
-static int copy_to(int fd, int from_fd, bool sha256, const struct al_index_source *source,
-                   uint32_t *ret_entries)
+static int set_time(int fd, const struct al_index_source *source)
 {
     const int64_t now = now_ns();
     const struct timespec then = time_of(source->id.mtime_ns < now ? source->id.mtime_ns : now);
+
+    return futimens(fd, (const struct timespec[]){ then, then }) < 0 ? -errno : 0;
+}
+
+static int copy_to(int fd, int from_fd, bool sha256, const struct al_index_source *source,
+                   uint32_t *ret_entries)
+{
     struct stat st;
     struct al_file_id id;
     int r = al_index_copy(from_fd, fd, sha256, ret_entries);
@@ -198,16 +224,15 @@ static int copy_to(int fd, int from_fd, bool sha256, const struct al_index_sourc
     if (fstat(from_fd, &st) < 0)
         return -errno;
     id = al_file_id_from(&st);
-    if (!al_file_id_equal(&id, &source->id))
-        return -EAGAIN;
-    return futimens(fd, (const struct timespec[]){ then, then }) < 0 ? -errno : 0;
+    return al_file_id_equal(&id, &source->id) ? 0 : -EAGAIN;
 }
 
-int al_index_store_fill(const struct al_index_store *store, int from_fd, bool sha256,
+int al_index_store_fill(const struct al_index_store *store, int from_fd, bool sha256, bool is_stale,
                         const struct al_index_source *source, const char *top,
                         struct al_index_record *ret_record)
 {
     struct al_index_record record = { .format = FORMAT };
+    al_auto(al_closep) int known_fd = open_known(store, source);
     al_auto(al_closep) int fd = -1;
     uint32_t entries = 0;
     int r;
@@ -217,7 +242,12 @@ int al_index_store_fill(const struct al_index_store *store, int from_fd, bool sh
                 0600);
     if (fd < 0)
         return -errno;
+    record.has_own_stats = is_stale || known_fd >= 0;
     r = copy_to(fd, from_fd, sha256, source, &entries);
+    if (r == 0 && record.has_own_stats)
+        r = al_index_set_stats(fd, known_fd, sha256);
+    if (r == 0)
+        r = set_time(fd, source);
     if (r == 0 && linkat(store->dir_fd, "ready/new", store->dir_fd, "work/index", 0) < 0)
         r = -errno;
     if (r == 0 && renameat(store->dir_fd, "ready/new", store->dir_fd, "ready/index") < 0)

@@ -29,6 +29,8 @@ struct al_index_record {
     uint64_t source[5];
     uint64_t ready[5];
     uint64_t entries;
+    uint64_t has_own_stats; /**< the stat data is of airlock's own git; nothing of it was claimed by
+                               the repository's index */
     uint8_t config[AL_INDEX_DIGEST_BYTES];
 };
 
@@ -67,10 +69,14 @@ bool al_index_store_may_refresh(const struct al_index_store *store,
  * The copy gets the time of its source.  git believes only files older than the index, so it
  * believes no more of them than it did with the source.
  *
+ * The stat data of an index that is mostly stale is worth nothing, so the copy gets none.  Then,
+ * and after each further change of the source, it keeps what the store knows by a git of its own.
+ *
+ * @param is_stale  Most of the source's stat data is not that of the files.
  * @param top  The top of the working tree; with it the store is no longer used.
  * @return 0, or as al_index_copy().
  */
-int al_index_store_fill(const struct al_index_store *store, int from_fd, bool sha256,
+int al_index_store_fill(const struct al_index_store *store, int from_fd, bool sha256, bool is_stale,
                         const struct al_index_source *source, const char *top,
                         struct al_index_record *ret_record);
 

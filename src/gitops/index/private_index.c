@@ -119,15 +119,16 @@ static bool find_copy(struct use *use)
 /* A small index whose files are known to git is read as fast without a copy.  A large one gets a
  * copy when it is read a second time. */
 static bool is_worth(struct use *use, const struct al_repo *repo, int index_fd,
-                     const struct stat *index)
+                     const struct stat *index, bool *ret_is_stale)
 {
     struct al_known_tree *tree = use->tree;
     al_auto(al_closep) int top_fd = -1;
 
+    *ret_is_stale = false;
     if (al_file_id_equal(&tree->judged, &use->source.id))
         return true;
     if (al_location_open_top(&repo->at, &top_fd, NULL) == 0 &&
-        al_index_stale_entries(index_fd, index, top_fd, repo->vetting->is_sha256) >=
+        al_index_stale_entries(index_fd, index, top_fd, repo->vetting->is_sha256, ret_is_stale) >=
             AL_STALE_ENTRIES_MIN)
         return true;
     tree->judged = use->source.id;
@@ -152,15 +153,16 @@ static bool make_copy(struct use *use, const struct al_repo *repo)
     struct al_known_tree *tree = use->tree;
     struct stat st;
     al_auto(al_closep) int fd = -1;
+    bool is_stale;
     int r;
 
     if (!al_index_source_is_settled(&use->source))
         return false;
     fd = al_index_source_open(&repo->at, &st);
-    if (fd < 0 || !is_worth(use, repo, fd, &st) || !open_store(use, &repo->at, true))
+    if (fd < 0 || !is_worth(use, repo, fd, &st, &is_stale) || !open_store(use, &repo->at, true))
         return false;
-    r = al_index_store_fill(&tree->store, fd, repo->vetting->is_sha256, &use->source, tree->top,
-                            &use->record);
+    r = al_index_store_fill(&tree->store, fd, repo->vetting->is_sha256, is_stale, &use->source,
+                            tree->top, &use->record);
     if (r == -ENOENT)
         lose(use); /* somebody removed the directory */
     else if (r < 0 && r != -EAGAIN)

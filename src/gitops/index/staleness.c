@@ -58,15 +58,18 @@ static uint32_t count_of(int fd)
            header[11];
 }
 
-size_t al_index_stale_entries(int index_fd, const struct stat *index, int top_fd, bool sha256)
+size_t al_index_stale_entries(int index_fd, const struct stat *index, int top_fd, bool sha256,
+                              bool *ret_most)
 {
     struct sample sample = { .index = index, .top_fd = top_fd, .count = count_of(index_fd) };
     uint32_t read = sample.count < READ_MAX ? sample.count : READ_MAX;
 
+    *ret_most = false;
     sample.stride = read / SAMPLE_MAX + (read % SAMPLE_MAX != 0);
     if (!read ||
         al_index_read(index_fd, sha256 ? 32 : 20, look_at, &sample) == AL_INDEX_NOT_UNDERSTOOD ||
         !sample.seen)
         return 0;
+    *ret_most = sample.stale * 2 > sample.seen;
     return (size_t)((uint64_t)sample.count * sample.stale / sample.seen);
 }

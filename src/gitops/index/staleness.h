@@ -19,8 +19,10 @@
  * @param index_fd  Open for reading.
  * @param index     The stat of the index.
  * @param top_fd    The top of the working tree.
+ * @param[out] ret_most  Most of the sample is stale.
  * @return 0 when the index was not understood.
  */
-size_t al_index_stale_entries(int index_fd, const struct stat *index, int top_fd, bool sha256);
+size_t al_index_stale_entries(int index_fd, const struct stat *index, int top_fd, bool sha256,
+                              bool *ret_most);
 
 #endif

@@ -17,7 +17,6 @@
 #define INDEX_MAX_BYTES (INT64_C(1) << 30)
 
 #define HEADER_BYTES    12
-#define STAT_BYTES      40 /* the stat data before the object id */
 #define NAME_MASK       0x0fffu
 #define EXTENDED        0x4000u
 #define ASSUME_VALID    0x8000u
@@ -142,18 +141,26 @@ static bool is_known_mode(uint32_t mode)
     return type == 0100000u || type == 0120000u || type == 0160000u || type == 0040000u;
 }
 
-static bool take_entry(struct input *in, unsigned char oid[32], struct al_index_entry *ret_entry)
+/* What an entry points to that has to outlast the reading of its name. */
+struct fixed_part {
+    unsigned char stat_data[AL_INDEX_STAT_BYTES];
+    unsigned char oid[32];
+};
+
+static bool take_entry(struct input *in, struct fixed_part *part, struct al_index_entry *ret_entry)
 {
-    size_t fixed = STAT_BYTES + in->oid_bytes + 2;
+    size_t fixed = AL_INDEX_STAT_BYTES + in->oid_bytes + 2;
     const unsigned char *at = take(in, fixed);
     uint32_t flags, extended = 0;
 
     if (!at)
         return false;
-    memcpy(oid, at + STAT_BYTES, in->oid_bytes);
+    memcpy(part->stat_data, at, AL_INDEX_STAT_BYTES);
+    memcpy(part->oid, at + AL_INDEX_STAT_BYTES, in->oid_bytes);
     flags = (uint32_t)at[fixed - 2] << 8 | at[fixed - 1];
     *ret_entry = (struct al_index_entry){
-        .oid = oid,
+        .oid = part->oid,
+        .stat_data = part->stat_data,
         .ctime_s = number(at),
         .ctime_ns = number(at + 4),
         .mtime_s = number(at + 8),
@@ -216,7 +223,7 @@ static enum al_index_end read_all(struct input *in,
                                   bool (*give)(void *payload, const struct al_index_entry *entry),
                                   void *payload)
 {
-    unsigned char oid[32];
+    struct fixed_part part;
     uint32_t count;
 
     if (!take_header(in, &count))
@@ -224,7 +231,7 @@ static enum al_index_end read_all(struct input *in,
     for (; count; count--) {
         struct al_index_entry entry;
 
-        if (!take_entry(in, oid, &entry))
+        if (!take_entry(in, &part, &entry))
             return AL_INDEX_NOT_UNDERSTOOD;
         if (!give(payload, &entry))
             return AL_INDEX_STOPPED;
@@ -255,29 +262,74 @@ enum al_index_end al_index_read(int fd, size_t oid_bytes,
     return begin(&in) ? read_all(&in, give, payload) : AL_INDEX_NOT_UNDERSTOOD;
 }
 
+struct al_index_cursor {
+    struct input in;
+    struct al_str name;
+    struct fixed_part part;
+    int64_t size;   /* of the file */
+    uint32_t count; /* entries that are not read yet */
+};
+
+struct al_index_cursor *al_index_cursor_new(int fd, size_t oid_bytes, uint32_t *ret_count)
+{
+    struct al_index_cursor *cursor = al_calloc(1, sizeof(*cursor));
+
+    cursor->name = AL_STR_INIT;
+    cursor->in = (struct input){
+        .fd = fd, .piece = al_malloc(PIECE_BYTES), .name = &cursor->name, .oid_bytes = oid_bytes
+    };
+    if (!begin(&cursor->in)) {
+        al_index_cursor_free(cursor);
+        return NULL;
+    }
+    cursor->size = cursor->in.left;
+    if (!take_header(&cursor->in, &cursor->count)) {
+        al_index_cursor_free(cursor);
+        return NULL;
+    }
+    *ret_count = cursor->count;
+    return cursor;
+}
+
+void al_index_cursor_free(struct al_index_cursor *cursor)
+{
+    if (!cursor)
+        return;
+    free(cursor->in.piece);
+    al_str_clear(&cursor->name);
+    free(cursor);
+}
+
+void al_index_cursor_freep(struct al_index_cursor **cursor)
+{
+    al_index_cursor_free(*cursor);
+}
+
+bool al_index_cursor_next(struct al_index_cursor *cursor, struct al_index_entry *ret_entry,
+                          int64_t *ret_offset)
+{
+    if (!cursor->count)
+        return false;
+    if (ret_offset)
+        *ret_offset = cursor->size - cursor->in.left;
+    if (!take_entry(&cursor->in, &cursor->part, ret_entry))
+        return false;
+    cursor->count--;
+    return true;
+}
+
 bool al_index_find_end(int fd, size_t oid_bytes, int64_t *ret_end, uint32_t *ret_count)
 {
-    al_auto(al_freep) unsigned char *piece = al_malloc(PIECE_BYTES);
-    al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
-    struct input in = { .fd = fd, .piece = piece, .name = &name, .oid_bytes = oid_bytes };
-    unsigned char oid[32];
-    uint32_t count;
-    int64_t size;
+    al_auto(al_index_cursor_freep) struct al_index_cursor *cursor =
+        al_index_cursor_new(fd, oid_bytes, ret_count);
+    struct al_index_entry entry;
 
-    if (!begin(&in))
+    while (cursor && al_index_cursor_next(cursor, &entry, NULL))
+        continue;
+    if (!cursor || cursor->count || cursor->in.left < (int64_t)oid_bytes)
         return false;
-    size = in.left;
-    if (!take_header(&in, &count))
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        struct al_index_entry entry;
-
-        if (!take_entry(&in, oid, &entry))
-            return false;
-    }
-    *ret_end = size - in.left;
-    *ret_count = count;
-    return in.left >= (int64_t)oid_bytes;
+    *ret_end = cursor->size - cursor->in.left;
+    return true;
 }
 
 /* An entry for a directory of a sparse index may stand for gitlinks. */

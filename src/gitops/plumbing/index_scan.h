@@ -11,15 +11,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** The bytes at the beginning of an entry: ctime, mtime, dev, ino, mode, uid, gid, size; all
+ * numbers of four bytes, the times two of them. */
+#define AL_INDEX_STAT_BYTES 40
+
 /** One entry; valid during the callback. */
 struct al_index_entry {
-    const char *name;         /**< relative to the top, as raw bytes */
-    const unsigned char *oid; /**< 20 bytes, or 32 */
-    uint32_t mode;            /**< file mode: 0100644, 0100755, 0120000, 0160000 or 0040000 */
-    unsigned stage;           /**< 0, or a side of a conflict */
-    bool skip_worktree;       /**< skip-worktree: the file need not be in the working tree */
-    bool assume_unchanged;    /**< assume-unchanged: git does not look at the file */
-    bool intent_to_add;       /**< intent-to-add: only the name was staged */
+    const char *name;               /**< relative to the top, as raw bytes */
+    const unsigned char *oid;       /**< 20 bytes, or 32 */
+    const unsigned char *stat_data; /**< AL_INDEX_STAT_BYTES, as in the file */
+    uint32_t mode;                  /**< file mode: 0100644, 0100755, 0120000, 0160000 or 0040000 */
+    unsigned stage;                 /**< 0, or a side of a conflict */
+    bool skip_worktree;             /**< skip-worktree: the file need not be in the working tree */
+    bool assume_unchanged;          /**< assume-unchanged: git does not look at the file */
+    bool intent_to_add;             /**< intent-to-add: only the name was staged */
     uint32_t size; /**< of the file, cut to 32 bits; also 0 when git wants the content compared */
     uint32_t ino;  /**< cut to 32 bits */
     uint32_t mtime_s, mtime_ns, ctime_s, ctime_ns;
@@ -53,6 +58,21 @@ enum al_index_end al_index_read(int fd, size_t oid_bytes,
  * @return false when the file was not understood.
  */
 bool al_index_find_end(int fd, size_t oid_bytes, int64_t *ret_end, uint32_t *ret_count);
+
+/** An index that is read entry by entry. */
+struct al_index_cursor;
+
+/** Begin to read an index; NULL when the file is none.  The caller frees it, and keeps `fd` open
+ * and does not move its offset. */
+struct al_index_cursor *al_index_cursor_new(int fd, size_t oid_bytes, uint32_t *ret_count);
+void al_index_cursor_free(struct al_index_cursor *cursor);
+/** Cleanup for `al_auto(al_index_cursor_freep) struct al_index_cursor *cursor`. */
+void al_index_cursor_freep(struct al_index_cursor **cursor);
+
+/** The next entry; valid until the call after.  False at the end, and where the file is not
+ * understood.  `ret_offset` is its place in the file; may be NULL. */
+bool al_index_cursor_next(struct al_index_cursor *cursor, struct al_index_entry *ret_entry,
+                          int64_t *ret_offset);
 
 #include "gitops/location.h"
 

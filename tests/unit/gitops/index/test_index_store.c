@@ -14,12 +14,18 @@ struct kept {
     char *dir;
 };
 
-static int fill(struct kept *k)
+static int fill_as(struct kept *k, bool is_stale)
 {
     al_auto(al_closep) int fd = openat(k->w->repo->fd, ".git/index", O_RDONLY | O_CLOEXEC);
 
     k->source.id = al_file_id_at(k->w->repo->fd, ".git/index");
-    return al_index_store_fill(&k->store, fd, false, &k->source, k->w->repo->path, &k->record);
+    return al_index_store_fill(&k->store, fd, false, is_stale, &k->source, k->w->repo->path,
+                               &k->record);
+}
+
+static int fill(struct kept *k)
+{
+    return fill_as(k, false);
 }
 
 static int kept_setup(void **state)
@@ -233,6 +239,70 @@ static void a_record_of_another_boot_is_none(void **state)
     assert_true(al_index_store_load(&k->store, &loaded));
 }
 
+static void refresh(const struct kept *k)
+{
+    assert_int_equal(setenv("GIT_INDEX_FILE", k->store.work_index, 1), 0);
+    git_ok(k->w->repo, "update-index", "-q", "--refresh", NULL);
+    assert_int_equal(unsetenv("GIT_INDEX_FILE"), 0);
+}
+
+/* Whether the index has stat data of a file. */
+static bool knows(const struct kept *k, const char *name)
+{
+    al_auto(al_freep) char *text = NULL;
+
+    assert_int_equal(setenv("GIT_INDEX_FILE", k->store.ready_index, 1), 0);
+    text = git_output(k->w->repo, "ls-files", "--debug", "--", name, NULL);
+    assert_int_equal(unsetenv("GIT_INDEX_FILE"), 0);
+    assert_non_null(strstr(text, "ino:"));
+    return !strstr(text, "ino: 0\n");
+}
+
+static void add_old(const struct kept *k, const char *name, const char *text)
+{
+    const struct timespec old = { .tv_sec = 1600000000 };
+
+    tmpdir_write(k->w->repo, name, text);
+    assert_int_equal(utimensat(k->w->repo->fd, name, (const struct timespec[]){ old, old }, 0), 0);
+    git_ok(k->w->repo, "add", name, NULL);
+}
+
+static void keeps_what_its_own_git_saw(void **state)
+{
+    struct kept *k = *state;
+    const int64_t now = (int64_t)time(NULL) * 1000000000;
+
+    add_old(k, "a.txt", "one\n");
+    add_old(k, "b.txt", "two\n");
+    assert_int_equal(fill_as(k, true), 0);
+    assert_false(knows(k, "a.txt") || knows(k, "b.txt"));
+    refresh(k);
+    assert_int_equal(al_index_store_publish(&k->store, now, "/t", &k->record), 0);
+    assert_true(knows(k, "a.txt") && knows(k, "b.txt"));
+    add_old(k, "b.txt", "three\n");
+    assert_int_equal(fill(k), 0);
+    assert_true(k->record.has_own_stats);
+    assert_true(knows(k, "a.txt"));
+    assert_false(knows(k, "b.txt")); /* that is only what the source says */
+    k->source.config[0] ^= 1;
+    assert_int_equal(fill(k), 0);
+    assert_false(k->record.has_own_stats);
+    assert_true(knows(k, "a.txt") && knows(k, "b.txt")); /* again, as the source says */
+}
+
+static void what_a_source_says_is_not_kept(void **state)
+{
+    struct kept *k = *state;
+
+    add_old(k, "b.txt", "two\n");
+    assert_int_equal(fill(k), 0);
+    assert_false(k->record.has_own_stats);
+    add_old(k, "c.txt", "three\n");
+    assert_int_equal(fill_as(k, true), 0);
+    assert_true(k->record.has_own_stats);
+    assert_false(knows(k, "a.txt") || knows(k, "b.txt") || knows(k, "c.txt"));
+}
+
 static void a_source_that_changes_is_not_copied(void **state)
 {
     struct kept *k = *state;
@@ -240,7 +310,8 @@ static void a_source_that_changes_is_not_copied(void **state)
     struct al_index_source other = k->source;
 
     other.id.size++;
-    assert_int_equal(al_index_store_fill(&k->store, fd, false, &other, "/t", &k->record), -EAGAIN);
+    assert_int_equal(al_index_store_fill(&k->store, fd, false, false, &other, "/t", &k->record),
+                     -EAGAIN);
     assert_int_equal(faccessat(k->store.dir_fd, "ready/new", F_OK, 0), -1);
     assert_int_equal(faccessat(k->store.dir_fd, "ready/index", F_OK, 0), 0); /* never missing */
 }
@@ -256,6 +327,8 @@ int main(void)
         KEPT_TEST(what_a_kill_left_is_noticed),
         KEPT_TEST(notices_another_file),
         KEPT_TEST(a_record_of_another_boot_is_none),
+        KEPT_TEST(keeps_what_its_own_git_saw),
+        KEPT_TEST(what_a_source_says_is_not_kept),
         KEPT_TEST(a_source_that_changes_is_not_copied),
     };
 

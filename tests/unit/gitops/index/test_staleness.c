@@ -8,13 +8,15 @@
 
 #define FILES 200
 
+static bool is_most; /* of the last call below */
+
 static size_t stale(struct world *w)
 {
     al_auto(al_closep) int fd = openat(w->repo->fd, ".git/index", O_RDONLY | O_CLOEXEC);
     struct stat st;
 
     assert_int_equal(fstat(fd, &st), 0);
-    return al_index_stale_entries(fd, &st, w->repo->fd, false);
+    return al_index_stale_entries(fd, &st, w->repo->fd, false, &is_most);
 }
 
 static void set_times(struct world *w, const char *name, int64_t seconds)
@@ -52,12 +54,21 @@ static void counts_what_git_would_read(void **state)
 
     make(w);
     assert_int_equal(stale(w), 0);
+    assert_false(is_most);
     set_all_times(w, 0, FILES, 1600000001);
     assert_int_equal(stale(w), FILES);
+    assert_true(is_most);
     git_ok(w->repo, "update-index", "-q", "--refresh", NULL);
     assert_int_equal(stale(w), 0);
     set_all_times(w, 0, FILES / 2, 1600000002);
     assert_in_range(stale(w), FILES / 2 - FILES / 10, FILES / 2 + FILES / 10);
+    set_all_times(w, 0, FILES * 6 / 10, 1600000003);
+    (void)stale(w);
+    assert_true(is_most);
+    git_ok(w->repo, "update-index", "-q", "--refresh", NULL);
+    set_all_times(w, 0, FILES * 4 / 10, 1600000004);
+    (void)stale(w);
+    assert_false(is_most);
 }
 
 static void counts_files_as_young_as_the_index(void **state)
