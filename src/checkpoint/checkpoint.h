@@ -108,6 +108,12 @@ struct al_checkpoint_reason {
     /** The parts that the execution cannot change (enum al_checkpoint_parts).  A part is in the
      * checkpoint all the same if it cannot be told apart from the others. */
     unsigned without;
+    /** Without the working tree: the files of it, relative to the top, that the execution can
+     * change all the same.  NULL: none. */
+    const struct al_strv *only;
+    /** Receives the parts that the checkpoint is really without, for the checkpoint after.  May be
+     * NULL. */
+    unsigned *ret_without;
     /** For a checkpoint after an execution: the id of the one before.  Else NULL. */
     const char *before;
     /** Full names of references that the operation may delete or move; may be NULL. */
@@ -247,6 +253,8 @@ int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, c
 /** Everything in a checkpoint except the working tree. */
 struct al_saved_state {
     unsigned without; /**< the parts that it does not have (enum al_checkpoint_parts) */
+    /** Without the working tree: the files that it has, or that did not exist; sorted. */
+    struct al_strv paths;
     bool has_index;
     struct al_str index;       /**< the index file, byte for byte */
     char entries[AL_OID_TEXT]; /**< digest of the index entries; equal entries have equal digests */

@@ -133,16 +133,40 @@ static void side_clear(struct side *side)
     al_saved_state_clear(&side->state);
 }
 
-/* Read the files of the working tree, if both checkpoints have them. */
+static bool is_whole(const struct side *side)
+{
+    return !(side->state.without & AL_PARTS_WORKTREE);
+}
+
+/* Keep the files that a checkpoint of some files is about. */
+static void keep_files(struct al_saved_files *files, const struct side *of)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < files->count && !is_whole(of); i++) {
+        if (al_strv_contains_sorted(&of->state.paths, files->items[i].path))
+            files->items[kept++] = files->items[i];
+        else
+            free(files->items[i].path);
+    }
+    if (!is_whole(of))
+        files->count = kept;
+}
+
+/* Read the files of the working tree that both checkpoints have. */
 static int load_worktrees(struct al_store *store, const char *const ids[2], struct side *a,
                           struct side *b, struct al_run_limits *budget, struct al_error *err)
 {
     int r;
 
-    if ((a->state.without | b->state.without) & AL_PARTS_WORKTREE)
+    if ((!is_whole(a) && !a->state.paths.count) || (!is_whole(b) && !b->state.paths.count))
         return 0;
     r = al_checkpoint_worktree(store, ids[0], budget, &a->files, err);
-    return r < 0 ? r : al_checkpoint_worktree(store, ids[1], budget, &b->files, err);
+    if (r == 0)
+        r = al_checkpoint_worktree(store, ids[1], budget, &b->files, err);
+    keep_files(&a->files, b);
+    keep_files(&b->files, a);
+    return r;
 }
 
 int al_checkpoint_compare(struct al_store *store, const char *from, const char *to,

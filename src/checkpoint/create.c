@@ -151,6 +151,15 @@ static bool has(const struct al_checkpoint_writer *writer, enum al_checkpoint_pa
     return !(writer->without & part);
 }
 
+/* The index, and the files that the execution can change. */
+static int put_some_files(struct al_checkpoint_writer *writer, struct al_checkpoint_trees *trees)
+{
+    const struct al_strv *only = writer->reason->only;
+    int r = al_create_index_alone(writer, &trees->index, &trees->staged);
+
+    return r < 0 || !only || !only->count ? r : al_create_files(writer, only, trees);
+}
+
 /* The working tree and the index, as far as the checkpoint has them. */
 static int put_files(struct al_checkpoint_writer *writer, struct al_checkpoint_trees *trees)
 {
@@ -159,7 +168,7 @@ static int put_files(struct al_checkpoint_writer *writer, struct al_checkpoint_t
     if (!has(writer, AL_PARTS_INDEX))
         return 0;
     if (!has(writer, AL_PARTS_WORKTREE))
-        return al_create_index_alone(writer, &trees->index, &trees->staged);
+        return put_some_files(writer, trees);
     load_cache(writer);
     writer->prefetch = al_prefetch_begin(&writer->cache, writer->top_fd);
     r = collect(writer, &trees->index);
@@ -197,8 +206,9 @@ static int put_root(struct al_checkpoint_writer *writer, const struct al_checkpo
     } entries[] = {
         { "about", 0100644, &trees->about },      { "index", 040000, &trees->index },
         { "left-out", 040000, &trees->left_out }, { "modes", 040000, &trees->modes },
-        { "refs", 040000, &trees->refs },         { "staged", 040000, &trees->staged },
-        { "state", 040000, &trees->state },       { "worktree", 040000, &trees->worktree },
+        { "paths", 040000, &trees->paths },       { "refs", 040000, &trees->refs },
+        { "staged", 040000, &trees->staged },     { "state", 040000, &trees->state },
+        { "worktree", 040000, &trees->worktree },
     };
     al_auto(al_str_clear) struct al_str tree = AL_STR_INIT;
 
@@ -373,6 +383,8 @@ int al_checkpoint_create(struct al_store *store, const struct al_checkpoint_reas
         save_progress(&writer);
     if (r == 0)
         al_oid_text(&writer.commit, store->sha256, ret_id);
+    if (r == 0 && reason->ret_without)
+        *reason->ret_without = writer.without;
     al_deadline_sync(&deadline);
     return al_checkpoint_result(r, err);
 }

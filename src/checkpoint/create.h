@@ -22,7 +22,8 @@ struct al_checkpoint_writer {
     struct al_store *store;
     const struct al_checkpoint_reason *reason;
     unsigned without; /* enum al_checkpoint_parts */
-    /* The index cannot be read without git, so that the next attempt keeps the whole tree. */
+    /* The index or the files cannot be read without git, so that the next attempt keeps the whole
+     * tree. */
     bool needs_all;
     struct al_deadline *deadline;
     int top_fd, git_fd, common_fd;
@@ -75,7 +76,7 @@ int al_checkpoint_result(int r, struct al_error *err);
 
 /** The entries of a checkpoint's tree, in git's order.  An entry with a zero id is left out. */
 struct al_checkpoint_trees {
-    struct al_oid about, index, left_out, modes, refs, staged, state, worktree;
+    struct al_oid about, index, left_out, modes, paths, refs, staged, state, worktree;
 };
 
 /** create_parts.c: write the index file in pieces, unless the cache says that it is unchanged. */
@@ -95,6 +96,11 @@ int al_create_objects(struct al_checkpoint_writer *writer, struct al_oids *ids,
  * only git can read. */
 int al_create_index_alone(struct al_checkpoint_writer *writer, struct al_oid *ret_tree,
                           struct al_oid *ret_staged);
+
+/** create_files.c: write some files of the working tree.  AL_ERR_AGAIN with `needs_all` when
+ * something else than a file is in a place of theirs. */
+int al_create_files(struct al_checkpoint_writer *writer, const struct al_strv *names,
+                    struct al_checkpoint_trees *trees);
 
 /** create_parts.c: write the files of the git directory. */
 int al_create_state(struct al_checkpoint_writer *writer, struct al_oid *ret_tree);

@@ -27,6 +27,7 @@ struct entries {
     struct al_checkpoint_writer *writer;
     struct al_hash digest;
     struct al_oids oids;
+    bool has_marks;
     int status;
 };
 
@@ -73,6 +74,7 @@ static bool add_entry(void *payload, const struct al_index_entry *entry)
                    text, entry->stage);
     al_hash_add(&entries->digest, line, (size_t)len);
     al_hash_add(&entries->digest, entry->name, strlen(entry->name) + 1);
+    entries->has_marks |= entry->assume_unchanged || entry->skip_worktree;
     if (entry->mode != MODE_GITLINK && (entry->stage || !entry->skip_worktree))
         al_oids_add(&entries->oids, &oid);
     entries->status = al_deadline_step(entries->writer->deadline, entries->writer->err);
@@ -182,6 +184,7 @@ static int put_index(struct al_checkpoint_writer *writer, int fd)
     al_oids_clear(&cache->oids);
     cache->oids = entries.oids;
     entries.oids = (struct al_oids){ .items = NULL };
+    cache->has_marks = entries.has_marks;
     al_hash_end(&entries.digest, &cache->entries);
     cache->index = (struct al_stat_cache_file){ .racy = false };
     al_stat_cache_fill(&cache->index, &st, began_ns);

@@ -15,7 +15,7 @@ struct head {
     char reference[96];
     struct al_stat_cache_file index;
     struct al_oid entries, staged;
-    uint64_t depth;
+    uint32_t depth, has_marks;
 };
 
 static const char magic[8] = "AIRINDX";
@@ -51,7 +51,8 @@ void al_index_cache_load(struct al_index_cache *cache, int dir_fd, bool sha256)
     cache->index = head.index;
     cache->entries = head.entries;
     cache->staged = head.staged;
-    cache->depth = (uint32_t)head.depth;
+    cache->depth = head.depth;
+    cache->has_marks = head.has_marks;
     for (size_t i = 0; i < head.count; i++) {
         struct al_oid oid = { .bytes = { 0 } };
 
@@ -75,6 +76,7 @@ int al_index_cache_save(const struct al_index_cache *cache, int dir_fd, bool sha
     head.entries = cache->entries;
     head.staged = cache->staged;
     head.depth = cache->depth;
+    head.has_marks = cache->has_marks;
     al_str_reserve(&data, sizeof(head) + cache->oids.count * al_oid_bytes(sha256));
     al_str_add(&data, &head, sizeof(head));
     for (size_t i = 0; i < cache->oids.count; i++)

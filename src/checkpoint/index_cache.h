@@ -24,7 +24,9 @@ struct al_index_cache {
     struct al_oid entries;           /**< SHA-256 digest of the entries */
     struct al_oid staged;            /**< the tree of the entries' objects; may be zero */
     uint32_t depth;                  /**< how many trees lie in each other there */
-    struct al_oids oids;             /**< the objects of the entries, in the order of the index */
+    /** An entry is marked: git does not look at its file, or the file need not exist. */
+    bool has_marks;
+    struct al_oids oids; /**< the objects of the entries, in the order of the index */
 };
 
 #define AL_INDEX_CACHE_INIT ((struct al_index_cache){ .reference = "" })

@@ -29,6 +29,7 @@ void al_saved_state_clear(struct al_saved_state *state)
         al_str_clear(&state->index);
     al_saved_files_clear(&state->files);
     al_strv_clear(&state->left_out);
+    al_strv_clear(&state->paths);
     *state = (struct al_saved_state){ .has_index = false, .index = AL_STR_INIT };
 }
 
@@ -266,7 +267,7 @@ int al_checkpoint_files_in(struct al_store *store, const char *id, const char *d
 
 /** The texts of a checkpoint before they are parsed. */
 struct raw {
-    struct al_str about, head, refs, left_out;
+    struct al_str about, head, refs, left_out, paths;
     bool head_is_link;
 };
 
@@ -276,6 +277,7 @@ static void raw_clear(struct raw *raw)
     al_str_clear(&raw->head);
     al_str_clear(&raw->refs);
     al_str_clear(&raw->left_out);
+    al_str_clear(&raw->paths);
 }
 
 static void remove_head(struct al_saved_files *files, bool *ret_was_link)
@@ -293,6 +295,13 @@ static void remove_head(struct al_saved_files *files, bool *ret_was_link)
     files->count = kept;
 }
 
+/* Add words that end with a NUL each. */
+static void add_words(const struct al_str *text, struct al_strv *words)
+{
+    for (size_t at = 0; at < text->len; at += strlen(text->buf + at) + 1)
+        al_strv_add(words, text->buf + at);
+}
+
 static int parse_state(struct al_store *store, struct raw *raw, struct al_saved_state *state,
                        struct al_error *err)
 {
@@ -308,19 +317,19 @@ static int parse_state(struct al_store *store, struct raw *raw, struct al_saved_
     state->refs = refs.items;
     state->nrefs = refs.count;
     state->head = al_ref_value(linked ? linked : raw->head.buf, store->sha256);
-    for (size_t at = 0; at < raw->left_out.len; at += strlen(raw->left_out.buf + at) + 1)
-        al_strv_add(&state->left_out, raw->left_out.buf + at);
+    add_words(&raw->left_out, &state->left_out);
+    add_words(&raw->paths, &state->paths);
     return state->head ? 0 : malformed(err);
 }
 
 int al_checkpoint_state(struct al_store *store, const char *id, struct al_run_limits *budget,
                         struct al_saved_state *ret_state, struct al_error *err)
 {
-    static const char *const names[] = { "about", "index", "left-out", "refs", "state" };
+    static const char *const names[] = { "about", "index", "left-out", "paths", "refs", "state" };
     al_auto(listing_clear) struct listing listing = { .files = { .items = NULL } };
     al_auto(texts_clear) struct texts texts = { .oids = NULL };
-    al_auto(raw_clear) struct raw raw = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT, AL_STR_INIT,
-                                          false };
+    al_auto(raw_clear) struct raw raw = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT,
+                                          AL_STR_INIT, AL_STR_INIT, false };
     al_auto(al_saved_state_clear) struct al_saved_state state = { .index = AL_STR_INIT };
     int r = list(store, id, names, AL_COUNT(names), &listing, budget, err);
 
@@ -330,6 +339,7 @@ int al_checkpoint_state(struct al_store *store, const char *id, struct al_run_li
     (void)add_wanted(&texts, &listing, "state/HEAD", &raw.head);
     (void)add_wanted(&texts, &listing, "refs/", &raw.refs);
     (void)add_wanted(&texts, &listing, "left-out/", &raw.left_out);
+    (void)add_wanted(&texts, &listing, "paths/", &raw.paths);
     state.has_index = add_wanted(&texts, &listing, "index/", &state.index) > 0;
     r = read_texts(store, &texts, budget, err);
     if (r < 0)

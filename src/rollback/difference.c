@@ -19,13 +19,13 @@ struct query {
     struct al_run_limits *budget;
 };
 
-/* Whether a checkpoint has every part that another one has. */
+/* Whether a checkpoint has every part that another one has, and no more files. */
 static bool has_parts_of(struct query *query, const char *id, const char *other)
 {
     struct al_saved_state states[2] = { { .index = AL_STR_INIT }, { .index = AL_STR_INIT } };
     bool has = al_checkpoint_state(query->store, id, query->budget, &states[0], NULL) == 0 &&
                al_checkpoint_state(query->store, other, query->budget, &states[1], NULL) == 0 &&
-               !(states[0].without & ~states[1].without);
+               !(states[0].without & ~states[1].without) && !states[1].paths.count;
 
     al_saved_state_clear(&states[0]);
     al_saved_state_clear(&states[1]);
@@ -126,28 +126,64 @@ static bool changed(const struct al_differences *changes, enum al_part part)
     return false;
 }
 
+/* Add the patch of the working tree.  A checkpoint of some files is not compared with a whole one:
+ * the patch is that of the changes. */
+static int diff_worktrees(struct query *query, const char *const ids[2],
+                          const struct al_saved_state states[2], struct al_execution_changes *found,
+                          struct al_error *err)
+{
+    char from[AL_OID_TEXT], to[AL_OID_TEXT], present[AL_OID_TEXT];
+    bool differ = (states[0].without ^ states[1].without) & AL_PARTS_WORKTREE;
+    int r = 0;
+
+    memcpy(from, ids[0], strlen(ids[0]) + 1);
+    memcpy(to, ids[1], strlen(ids[1]) + 1);
+    if (differ)
+        r = read_present(query, present, err);
+    if (r == 0 && differ)
+        r = al_pending_checkpoint_trees(query->pending, &found->changes, from, to, err);
+    return r < 0 ? r
+                 : al_bare_diff(&query->store->bare, from, to, query->options->lines,
+                                AL_DIFFERENCE_MAX_BYTES, query->budget,
+                                &found->patches[AL_PATCH_WORKTREE], err);
+}
+
 /* Add the patches of the index and of HEAD. */
-static int diff_states(const struct query *query, const char *from, const char *to,
+static int diff_states(const struct query *query, const struct al_saved_state states[2],
+                       struct al_execution_changes *found)
+{
+    char head_before[AL_OID_TEXT], head_after[AL_OID_TEXT];
+    int r = 0;
+
+    if (changed(&found->changes, AL_PART_INDEX))
+        r = ignore_unreadable(
+            diff_indexes(query, &states[0], &states[1], &found->patches[AL_PATCH_INDEX], NULL));
+    /* Without references it is not known which commits HEAD's branch was at. */
+    if (r < 0 || (states[0].without | states[1].without) & AL_PARTS_REFS)
+        return r;
+    find_head(query, &states[0], head_before);
+    find_head(query, &states[1], head_after);
+    return strcmp(head_before, head_after) != 0
+               ? ignore_unreadable(diff_trees(query, head_before, head_after,
+                                              &found->patches[AL_PATCH_HEAD], NULL))
+               : 0;
+}
+
+/* Add the patches of an execution that changed something. */
+static int add_patches(struct query *query, const char *const ids[2],
                        struct al_execution_changes *found, struct al_error *err)
 {
-    struct al_saved_state before = { .index = AL_STR_INIT }, after = { .index = AL_STR_INIT };
-    char head_before[AL_OID_TEXT], head_after[AL_OID_TEXT];
-    int r = al_checkpoint_state(query->store, from, query->budget, &before, err);
+    struct al_saved_state states[2] = { { .index = AL_STR_INIT }, { .index = AL_STR_INIT } };
+    int r = al_checkpoint_state(query->store, ids[0], query->budget, &states[0], err);
 
     if (r == 0)
-        r = al_checkpoint_state(query->store, to, query->budget, &after, err);
-    if (r == 0 && changed(&found->changes, AL_PART_INDEX))
-        r = ignore_unreadable(
-            diff_indexes(query, &before, &after, &found->patches[AL_PATCH_INDEX], NULL));
-    if (r == 0) {
-        find_head(query, &before, head_before);
-        find_head(query, &after, head_after);
-        if (strcmp(head_before, head_after) != 0)
-            r = ignore_unreadable(
-                diff_trees(query, head_before, head_after, &found->patches[AL_PATCH_HEAD], NULL));
-    }
-    al_saved_state_clear(&before);
-    al_saved_state_clear(&after);
+        r = al_checkpoint_state(query->store, ids[1], query->budget, &states[1], err);
+    if (r == 0 && changed(&found->changes, AL_PART_WORKTREE))
+        r = diff_worktrees(query, ids, states, found, err);
+    if (r == 0)
+        r = diff_states(query, states, found);
+    al_saved_state_clear(&states[0]);
+    al_saved_state_clear(&states[1]);
     return r < 0 && err && !err->message ? al_error_set(err, r, "the changes cannot be read") : r;
 }
 
@@ -167,12 +203,8 @@ static int read_execution(struct query *query, size_t which, al_difference_fn ta
     if (r == 0)
         r = al_checkpoint_compare(query->store, execution->before, end, query->budget,
                                   &found.changes, err);
-    if (r == 0 && changed(&found.changes, AL_PART_WORKTREE))
-        r = al_bare_diff(&query->store->bare, execution->before, end, query->options->lines,
-                         AL_DIFFERENCE_MAX_BYTES, query->budget, &found.patches[AL_PATCH_WORKTREE],
-                         err);
     if (r == 0 && found.changes.count)
-        r = diff_states(query, execution->before, end, &found, err);
+        r = add_patches(query, (const char *const[]){ execution->before, end }, &found, err);
     if (r == 0 && found.changes.count)
         take(payload, &found);
     al_differences_clear(&found.changes);

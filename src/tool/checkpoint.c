@@ -34,7 +34,8 @@ static struct al_checkpoint_reason reason_of(const struct al_call *call)
 {
     return (struct al_checkpoint_reason){ .tool = call->tool->name,
                                           .operation = call->operation->name,
-                                          .without = parts_without(call->operation->effects) };
+                                          .without = call->without,
+                                          .only = &call->only };
 }
 
 static void add_deleted_branches(const struct al_call *call, struct al_strv *ret_names)
@@ -118,12 +119,36 @@ static int check_room(struct al_call *call, struct al_error *err)
                        err);
 }
 
+/* Decide what the two checkpoints of the call have.  A tool may know which files it can change;
+ * what the approval is about is always among them. */
+static int find_scope(struct al_call *call, const struct al_strv *overwriting, struct al_error *err)
+{
+    const unsigned others =
+        AL_WRITES_REFS | AL_REWRITES_HISTORY | AL_RUNS_PROGRAM | AL_WRITES_FILES;
+    const unsigned effects = call->operation->effects;
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    bool known = false;
+    int r = 0;
+
+    call->without = parts_without(effects);
+    al_strv_clear(&call->only);
+    if ((effects & AL_WRITES_WORKTREE) && !(effects & others) && call->tool->changed_files)
+        r = call->tool->changed_files(call, call->args, &known, &files, err);
+    if (r < 0 || !known)
+        return r;
+    call->without = AL_PARTS_WORKTREE | AL_PARTS_REFS;
+    add_below_top(call, &files, &call->only);
+    for (size_t i = 0; i < overwriting->count; i++)
+        al_strv_add(&call->only, overwriting->items[i]);
+    return 0;
+}
+
 static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
                              struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv dropping = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv overwriting = AL_STRV_INIT;
-    struct al_checkpoint_reason reason = reason_of(call);
+    struct al_checkpoint_reason reason;
     int r = al_store_open(call->session->checkpoints, call->repo, true, &call->budget, &call->store,
                           err);
 
@@ -131,12 +156,17 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
         r = check_room(call, err);
     if (r == 0)
         r = add_overwritten_files(call, &overwriting, err);
+    if (r == 0)
+        r = find_scope(call, &overwriting, err);
     if (r < 0)
         return r;
+    reason = reason_of(call);
     add_deleted_branches(call, &dropping);
     reason.dropping = &dropping;
     reason.overwriting = &overwriting;
     reason.ret_missing = ret_missing;
+    /* Two checkpoints are compared in what both have, so the one after has as much. */
+    reason.ret_without = &call->without;
     return al_checkpoint_create(call->store, &reason, &call->budget, call->checkpoint, err);
 }
 

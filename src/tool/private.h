@@ -46,7 +46,10 @@ struct al_call {
     size_t framed_len;             /* from al_call_frame() */
     struct al_strv affected_files; /* from the tool's affected_files */
     bool has_affected_files;
-    struct al_store *store;       /* open from stage 6 to the checkpoint after the call */
+    struct al_store *store; /* open from stage 6 to the checkpoint after the call */
+    /* What its checkpoints have: see struct al_checkpoint_reason. */
+    unsigned without;
+    struct al_strv only;
     char checkpoint[AL_OID_TEXT]; /* id of the checkpoint before the call; "" when there is none */
     char *half_done;              /* text: what a failed call changed all the same; NULL: nothing */
     bool executed;                /* stage 7 began */

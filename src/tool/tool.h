@@ -317,6 +317,14 @@ struct al_tool {
     int (*overwritten_files)(struct al_call *call, const void *args, struct al_strv *out,
                              struct al_error *err);
 
+    /**
+     * Stage 6: append every file of the working tree that the call can change, in the same form.
+     *
+     * @param[out] ret_known  False: it cannot be told, so the checkpoint has the whole tree.
+     */
+    int (*changed_files)(struct al_call *call, const void *args, bool *ret_known,
+                         struct al_strv *out, struct al_error *err);
+
     /** Stage 6: whether this call deletes the branch in AL_PARAM_DELETED_BRANCH.  NULL: always. */
     bool (*deletes_branch)(const void *args);
 

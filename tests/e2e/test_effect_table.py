@@ -36,7 +36,7 @@ class Effects(random_calls.Repository):
     def part(self, name):
         """The part of a checkpoint that a changed file belongs to; None for one that is free."""
         if not name.startswith(".git/"):
-            return "worktree"
+            return "worktree:" + name
         name = name[len(".git/"):]
         if name == "index" or name.startswith("sharedindex."):
             return "index"
@@ -47,15 +47,22 @@ class Effects(random_calls.Repository):
         return None if name.startswith(FREE) else name
 
     def without(self, before):
-        """The parts that both checkpoints of an execution lack."""
+        """The parts that one of the two checkpoints of an execution lacks, and the files of the
+        working tree that both have all the same."""
         [store] = [path for path in (self.home / ".local/state/airlock").glob("*/checkpoints.git")
                    if self.git("cat-file", "-e", before, cwd=path, check=False).returncode == 0]
-        found = []
+        found, files = [], []
         for checkpoint in (before, f"refs/after/{before}"):
             about = self.out("cat-file", "blob", f"{checkpoint}:about", cwd=store).splitlines()
             found.append({word for line in about if line.startswith("without ")
                           for word in line.split()[1:]})
-        return found[0] | found[1]
+            pieces = self.out("ls-tree", "-r", "--name-only", checkpoint, "paths/", cwd=store)
+            text = b"".join(self.git("cat-file", "blob", f"{checkpoint}:{piece}", cwd=store).stdout
+                            for piece in pieces.split())
+            files.append({f"worktree:{name.decode()}" for name in text.split(b"\0") if name})
+            if "worktree" not in found[-1]:
+                files.pop()
+        return found[0] | found[1], set.intersection(*files) if files else set()
 
     def check(self, seed, calls):
         """Some calls in the repository of a seed; gives the operations that were without a part."""
@@ -76,8 +83,10 @@ class Effects(random_calls.Repository):
             if not line["git_commit"]:
                 self.assertEqual(parts, set(), said)
                 continue
-            without = self.without(line["git_commit"])
-            self.assertEqual(parts - ({"worktree", "index", "refs"} - without), set(), said)
+            without, files = self.without(line["git_commit"])
+            lacking = {part for part in parts - files if part.partition(":")[0] in without
+                       or part.partition(":")[0] not in ("worktree", "index", "refs")}
+            self.assertEqual(lacking, set(), said)
             if without:
                 partial.add((tool, line["operation"]))
         return partial
@@ -93,7 +102,8 @@ class Effects(random_calls.Repository):
             self.assertLessEqual({("git_add", "add"), ("git_commit", "commit"),
                                   ("git_checkout", "create_branch"), ("git_branch", "create"),
                                   ("git_branch", "rename"), ("git_branch", "force_delete"),
-                                  ("git_restore", "staged"), ("git_stash", "drop")}, partial)
+                                  ("git_restore", "staged"), ("git_restore", "worktree"),
+                                  ("git_checkout", "restore_paths")}, partial)
 
 
 if __name__ == "__main__":

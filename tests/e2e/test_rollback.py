@@ -83,6 +83,20 @@ class Restores(rollback.Rollback):
         self.write("a.txt", "modified\n")
         self.assert_undone(("git_restore", {"paths": ["a.txt"], "staged": True, "worktree": True}))
 
+    def test_unseen(self):
+        """a file that is changed only on the disk: git restores it, and sees no change"""
+        self.commit(".gitattributes", "*.txt ident\n", "attributes")
+        self.commit("a.txt", "$Id$\n", "a word that git replaces")
+        (self.root / "a.txt").unlink()
+        self.git("checkout", "-q", "a.txt")
+        expanded = (self.root / "a.txt").read_text()
+        os.utime(self.write("a.txt", "$Id: " + "0" * 40 + " $\n"), (1, 1))
+        self.assertEqual(self.out("ls-files", "--modified"), "")
+        self.ok("git_restore", {"paths": ["a.txt"]})
+        self.assertEqual((self.root / "a.txt").read_text(), expanded)
+        self.rollback()
+        self.assertIn("0" * 40, (self.root / "a.txt").read_text())
+
     def test_index(self):
         """the index, byte for byte, with conflicts, and entries marked unchanged or only intended"""
         self.write("b.txt", "b\n")

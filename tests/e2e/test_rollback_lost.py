@@ -115,6 +115,20 @@ class Lost(rollback.Rollback):
 
 
 class Difference(rollback.Rollback):
+    def test_files(self):
+        """an execution that could change one file and was interrupted: only that file is shown"""
+        self.commit("b.txt", "b\n", "second")
+        self.write("a.txt", "two\n")
+        self.write("b.txt", "since\n")
+        self.ok("git_restore", {"paths": ["a.txt"]})
+        [store] = (self.home / ".local/state/airlock").glob("*/checkpoints.git")
+        self.git("update-ref", "-d", "refs/after/" + self.record()["git_commit"], cwd=store)
+        done = self.command("diff")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        self.assertIn("-two\n+one\n", done.stdout)
+        self.assertNotIn("b.txt", done.stdout)
+        self.assertNotIn("since", done.stdout)
+
     def test_lines(self):
         """`airlock diff N`: lines, what else changed, and how much"""
         self.write("a.txt", "two\n")

@@ -54,9 +54,13 @@ class Checkpoints(harness.Case):
                 ("git_add", {"paths": ["a.txt"]}, ["index", "staged", "state"], "worktree refs"),
                 ("git_commit", {"type": "fix", "message": "m"}, ["index", "refs", "staged", "state"], "worktree"),
                 ("git_branch", {"create": "b"}, ["refs", "state"], "worktree index"),
+                ("git_restore", {"paths": ["."]},
+                 ["index", "paths", "staged", "state", "worktree"], "worktree refs"),
                 ("git_stash", {"action": "push", "include_untracked": True},
                  ["index", "refs", "state", "worktree"], None)):
             self.write("b.txt", tool)
+            if tool == "git_restore":
+                self.write("a.txt", "three\n")
             self.ok(tool, arguments)
             before = self.record()["git_commit"]
             for checkpoint in (before, f"refs/after/{before}"):
@@ -117,7 +121,7 @@ class Checkpoints(harness.Case):
         self.write("limit", b"x" * 1000)
         self.write("beyond\x1b[31m", b"x" * 1001)
         self.write("a.txt", "two\n")
-        result = self.ok("git_restore", {"paths": ["a.txt"]})
+        result = self.ok("git_stash", {"action": "push"})
         self.assertIn("leaves out", result.stderr)
         self.assertIn("beyond", result.stderr)
         self.assertNotIn("\x1b", result.stderr)

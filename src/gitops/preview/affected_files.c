@@ -91,6 +91,24 @@ int al_git_overwritten_files(const struct al_repo *repo, const struct al_strv *p
     return r;
 }
 
+int al_git_rewritten_files(const struct al_repo *repo, const struct al_strv *paths,
+                           struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
+{
+    static const char *const dirty[] = {
+        "git", "diff-files", "-z", "--name-only", "--ignore-submodules=dirty", "--", NULL
+    };
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    int r = resolve_paths(repo, paths, budget, &words, err);
+
+    if (r == 0)
+        r = al_batch_list(repo, dirty, &words, budget, &list, err);
+    if (r == 0)
+        add_files(repo, &list, out);
+    al_buffer_clear(&list);
+    return r;
+}
+
 int al_git_unseen_changes_excerpt(const struct al_repo *repo, const struct al_strv *paths,
                                   struct al_run_limits *budget, struct al_str *out,
                                   struct al_error *err)

@@ -20,6 +20,12 @@ int al_git_overwritten_files(const struct al_repo *repo, const struct al_strv *p
                              bool untracked, struct al_run_limits *budget, struct al_strv *out,
                              struct al_error *err);
 
+/** Append the files that git writes when it restores `paths` from the index: those whose stat data
+ * differ from the index.  Their content may be equal as git compares it, and its line endings still
+ * change.  Files that the index marks as unchanged are not among them. */
+int al_git_rewritten_files(const struct al_repo *repo, const struct al_strv *paths,
+                           struct al_run_limits *budget, struct al_strv *out, struct al_error *err);
+
 /** Append what the files that the index marks as unchanged would lose, as an excerpt for an
  * approval. Appends nothing when there are none. */
 int al_git_unseen_changes_excerpt(const struct al_repo *repo, const struct al_strv *paths,

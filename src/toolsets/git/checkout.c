@@ -167,6 +167,17 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     return r;
 }
 
+static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
+{
+    const struct checkout_args *args = p;
+
+    *ret_known = only_paths(args);
+    return *ret_known ? al_git_rewritten_files(al_call_repo(call), &args->paths,
+                                               al_call_budget(call), out, err)
+                      : 0;
+}
+
 /* Replace git's advice about commands, which the agent does not have, by one line about a tool. */
 static void replace_advice(struct al_str *text)
 {
@@ -276,6 +287,7 @@ const struct al_tool al_tool_git_checkout = {
     .resolve = resolve,
     .authorize = authorize,
     .affected_files = affected_files,
+    .changed_files = changed_files,
     .preview = preview,
     .ignored = ignored,
     .summarize = summarize,

@@ -81,6 +81,18 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     return al_git_untracked_overwritten(repo, "HEAD", &args->paths, al_call_budget(call), out, err);
 }
 
+/* From HEAD git also writes files that are as the index has them, or that it does not know. */
+static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
+{
+    const struct restore_args *args = p;
+
+    *ret_known = args->worktree && !args->staged;
+    return *ret_known ? al_git_rewritten_files(al_call_repo(call), &args->paths,
+                                               al_call_budget(call), out, err)
+                      : 0;
+}
+
 /* Append lost changes under a title; nothing if there are none. */
 static int show_loss(struct al_call *call, const struct restore_args *args, bool cached,
                      const char *title, struct al_str *out, struct al_error *err)
@@ -178,6 +190,7 @@ const struct al_tool al_tool_git_restore = {
     .check = check,
     .authorize = authorize,
     .affected_files = affected_files,
+    .changed_files = changed_files,
     .preview = preview,
     .summarize = summarize,
 };

@@ -303,6 +303,102 @@ static void compares_what_both_have(void **state)
     }
 }
 
+/* Take a checkpoint of some files, without the rest of the working tree. */
+static void take_only(struct saver *s, const char *first, const char *second)
+{
+    al_auto(al_strv_clear) struct al_strv only = AL_STRV_INIT;
+    struct al_run_limits budget = long_budget();
+    struct al_checkpoint_reason reason = {
+        .tool = "git_test", .operation = "test", .without = AL_PARTS_WORKTREE, .only = &only
+    };
+
+    al_strv_adds(&only, first, second, NULL);
+    assert_int_equal(al_checkpoint_create(s->store, &reason, &budget, s->id, &s->w->err), 0);
+}
+
+static void has_some_files(void **state)
+{
+    struct saver *s = *state;
+    struct tmpdir *repo = s->w->repo;
+    struct al_differences changes = { .items = NULL };
+    struct al_run_limits budget = long_budget();
+    al_auto(al_saved_state_clear) struct al_saved_state found = { .index = AL_STR_INIT };
+    al_auto(al_freep) char *files = NULL;
+    char before[AL_OID_TEXT], whole[AL_OID_TEXT];
+
+    tmpdir_write(repo, "other", "1\n");
+    take_only(s, "dir/new", "a.txt");
+    memcpy(before, s->id, sizeof(before));
+    files = files_of(s);
+    assert_string_equal(files, "100644 a.txt\n");
+    found = state_of(s, s->id);
+    assert_int_equal(found.without, AL_PARTS_WORKTREE);
+    assert_int_equal(found.paths.count, 2);
+    assert_string_equal(found.paths.items[0], "a.txt");
+    assert_string_equal(found.paths.items[1], "dir/new");
+    tmpdir_write(repo, "a.txt", "changed\n");
+    tmpdir_write(repo, "dir/new", "new\n");
+    tmpdir_write(repo, "other", "2\n");
+    take(s, NULL);
+    memcpy(whole, s->id, sizeof(whole));
+    take_only(s, "a.txt", "dir/new");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(al_checkpoint_compare(s->store, before, i ? whole : s->id, &budget,
+                                               &changes, &s->w->err),
+                         0);
+        assert_int_equal(changes.count, 2);
+        assert_string_equal(changes.items[0].name, "a.txt");
+        assert_string_equal(changes.items[1].name, "dir/new");
+        assert_null(changes.items[1].from);
+        al_differences_clear(&changes);
+    }
+    free(store_git(s, "fsck", "--full", "--strict"));
+}
+
+/* Where more than a file would be replaced, the whole tree is read. */
+static void has_all_where_a_file_is_not_alone(void **state)
+{
+    static const char *const names[] = {
+        "dir", "file/x", "link/x", ".git/config", "fifo", "/x", ""
+    };
+    struct saver *s = *state;
+    struct tmpdir *repo = s->w->repo;
+
+    tmpdir_write(repo, "dir/x", "x\n");
+    tmpdir_write(repo, "file", "x\n");
+    tmpdir_symlink(repo, "dir", "link");
+    assert_int_equal(mkfifoat(repo->fd, "fifo", 0600), 0);
+    for (size_t i = 0; i <= COUNT(names); i++) {
+        al_auto(al_saved_state_clear) struct al_saved_state found = { .index = AL_STR_INIT };
+
+        take_only(s, "a.txt", i < COUNT(names) ? names[i] : "link");
+        found = state_of(s, s->id);
+        assert_int_equal(found.without, i < COUNT(names) ? 0 : AL_PARTS_WORKTREE);
+    }
+}
+
+/* Lists of changed files have no file that is marked as unchanged. */
+static void has_all_if_the_index_has_marks(void **state)
+{
+    static const char *const marks[] = { "--assume-unchanged", "--skip-worktree" };
+    static const char *const none[] = { "--no-assume-unchanged", "--no-skip-worktree" };
+    struct saver *s = *state;
+
+    for (size_t i = 0; i < COUNT(marks); i++) {
+        for (int marked = 1; marked >= 0; marked--) {
+            al_auto(al_saved_state_clear) struct al_saved_state found = { .index = AL_STR_INIT };
+
+            git_ok(s->w->repo, "update-index", marked ? marks[i] : none[i], "a.txt", NULL);
+            for (int again = 0; again < 2; again++) { /* with a cache, too */
+                al_saved_state_clear(&found);
+                take_only(s, "a.txt", "b.txt");
+                found = state_of(s, s->id);
+                assert_int_equal(found.without, marked ? 0 : AL_PARTS_WORKTREE);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -318,6 +414,9 @@ int main(void)
         SAVER_TEST(leaves_large_committed_files_in_the_repository),
         SAVER_TEST(writes_no_more_than_the_store_may_hold),
         SAVER_TEST(compares_what_both_have),
+        SAVER_TEST(has_some_files),
+        SAVER_TEST(has_all_where_a_file_is_not_alone),
+        SAVER_TEST(has_all_if_the_index_has_marks),
     };
 
     gitops_begin();
