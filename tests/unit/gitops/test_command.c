@@ -6,6 +6,7 @@
  */
 #include "gitops/command.h"
 #include "gitops/failure.h"
+#include "gitops/git_lock.h"
 #include "gitops/layer.h"
 #include "gitops/porcelain/log.h"
 #include "gitops/repo/repo.h"
@@ -55,7 +56,8 @@ static void tells_a_foreign_lock_of_the_index(void **state)
         };
 
         al_str_addf(&output.err.out, "%s%s%s", rows[i].before, repo->at.git_dir, rows[i].behind);
-        assert_int_equal(al_git_failed_on_index_lock(&repo->at, &output), rows[i].is_lock);
+        assert_int_equal(al_git_failed_on_lock(&repo->at, AL_LOCK_INDEX, &output),
+                         rows[i].is_lock ? AL_LOCK_INDEX : 0);
     }
 }
 

@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "gitops/command.h"
-#include "gitops/index_lock.h"
+#include "gitops/git_lock.h"
 #include "gitops/porcelain/add.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
