@@ -24,20 +24,20 @@ struct al_mounts *al_upstream_mounts_new(const struct al_mount_options *options,
                                          const struct al_registry *native, bool prefer_mcp);
 
 /** End all servers, and wait until they are gone.  After the last call; NULL is fine. */
-void al_upstream_mounts_free(struct al_mounts *mounts);
+void al_upstream_mounts_free(struct al_mounts *base);
 
 /** The number of servers, and each of them.  Borrowed. */
-size_t al_upstream_mounts_count(const struct al_mounts *mounts);
-struct al_upstream *al_upstream_mounts_server(const struct al_mounts *mounts, size_t which);
+size_t al_upstream_mounts_count(const struct al_mounts *base);
+struct al_upstream *al_upstream_mounts_server(const struct al_mounts *base, size_t which);
 
 /** Append a line for each tool that is not mounted because its name does not fit: "SERVER: 'tool'
  * is too long …"; and for each tool that the configuration names and the server does not have.
  *
- * @param list            From al_mounts_list() of these mounts.
+ * @param found           From al_mounts_list() of these mounts.
  * @param ret_collisions  A line for each server that has tools with the names of native ones:
  *                        "SERVER: git_status, git_log".
  */
-void al_upstream_mounts_left_out(const struct al_mounts *mounts, const struct al_mounted_list *list,
+void al_upstream_mounts_left_out(const struct al_mounts *base, const struct al_mounted_list *found,
                                  struct al_strv *ret_lines, struct al_strv *ret_collisions);
 
 #endif
