@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The other MCP servers of a session. */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +16,9 @@
 #include "util/log.h"
 
 extern char **environ;
+
+/* A directory below "run", with the process and a number behind it. */
+#define SERVERS_DIR "mcp-"
 
 /* The canonical form of a path.  What does not exist yet is added as it is.  Caller frees. */
 static char *canonical(const char *path)
@@ -121,13 +127,36 @@ static void add_server(const struct al_setup *setup, const struct al_mcp_server 
     };
 }
 
+/* Remove what processes left that were killed.  Their servers were killed with them. */
+static void sweep(const char *run)
+{
+    DIR *dir = opendir(run);
+    const struct dirent *entry;
+
+    while (dir && (entry = readdir(dir))) {
+        al_auto(al_freep) char *path = al_fs_join(run, entry->d_name);
+        char *end = NULL;
+        long pid;
+
+        if (!al_starts_with(entry->d_name, SERVERS_DIR))
+            continue;
+        pid = strtol(entry->d_name + strlen(SERVERS_DIR), &end, 10);
+        if (*end == '-' && pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+            al_fs_remove_tree(path);
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
 /* A directory of this process alone; a server makes its own below it. */
 static char *name_servers_dir(const struct al_setup *setup)
 {
+    al_auto(al_freep) char *run = al_fs_join(setup->state_dir, "run");
+
     if (setup->fallback_dir)
         return al_fs_join(setup->fallback_dir, "mcp");
-    return al_asprintf("%s/run/mcp-%ld-%lld", setup->state_dir, (long)getpid(),
-                       (long long)al_clock_ms());
+    sweep(run);
+    return al_asprintf("%s/" SERVERS_DIR "%ld-%lld", run, (long)getpid(), (long long)al_clock_ms());
 }
 
 int al_setup_upstream(struct al_setup *setup, struct al_error *err)

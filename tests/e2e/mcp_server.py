@@ -7,6 +7,7 @@ depends on how fast anything is.
 """
 import json
 import os
+import subprocess
 import sys
 
 ERA = sys.argv[1]
@@ -36,6 +37,8 @@ TOOLS = [
     {"name": "wait", "inputSchema": ANY, "annotations": {"readOnlyHint": True}},
     {"name": "die", "inputSchema": ANY, "annotations": {"readOnlyHint": True}},
     {"name": "write_and_fail", "inputSchema": TEXT},
+    {"name": "git", "inputSchema": {"type": "object", "properties": {
+        "commands": {"type": "array", "items": {"type": "array", "items": {"type": "string"}}}}}},
     {"name": "change", "inputSchema": {"type": "object", "properties": {
         "tool": {"type": "string"}, "member": {"type": "string"}, "value": {}}},
      "annotations": {"readOnlyHint": True}},
@@ -115,6 +118,11 @@ def call(request):
     if name == "write_and_fail":
         write("half.txt", "half\n")
         return text("broke half way", isError=True)
+    if name == "git":
+        for words in arguments["commands"]:
+            subprocess.run(["git", "-c", "user.name=S", "-c", "user.email=s@example.com", *words],
+                           check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        return text("done")
     if name == "weather":
         return text('{"degrees": 20}', structuredContent={"degrees": 20})
     if name == "picture":

@@ -92,7 +92,7 @@ class Upstream(UpstreamCase):
         found = json.loads(self.airlock("doctor", "--json"))
         by_name = {finding["check"]: finding for finding in found}
         self.assertEqual(by_name["mcp odd"]["level"], "ok", by_name["mcp odd"])
-        self.assertRegex(by_name["mcp odd"]["state"], r"^fake 1, 15 tools, \S+, confined$")
+        self.assertRegex(by_name["mcp odd"]["state"], r"^fake 1, 16 tools, \S+, confined$")
         left_out = [finding["state"] for finding in found if finding["check"] == "mcp tools"]
         self.assertEqual(len(left_out), 3, left_out)
         self.assertIn("odd: 'a.b' has characters that clients refuse", left_out)

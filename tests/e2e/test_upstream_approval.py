@@ -200,6 +200,23 @@ class Approval(UpstreamCase):
         self.airlock("rollback", "--root", str(self.root))
         self.assertFalse((self.root / "half.txt").exists())
 
+    def test_whole_repository(self):
+        """What a server does to branches, index, stash and history is undone as well"""
+        self.configure(self.server("old"))
+        self.git("branch", "topic")
+        self.write("kept.txt", "mine\n")
+        before = self.state()
+        client = Client(self)
+        result = client.call("mcp__old__git", {"commands": [
+            ["branch", "-D", "topic"], ["add", "kept.txt"], ["commit", "-q", "-m", "theirs"],
+            ["tag", "v1"], ["checkout", "-q", "-b", "other"], ["rm", "-q", "a.txt"]]})
+        client.close()
+        self.assertEqual(result.text, "done", result)
+        self.assertNotEqual(self.state(), before)
+        self.airlock("rollback", "--root", str(self.root))
+        self.assertEqual(self.state(), before)
+        self.assertEqual((self.root / "kept.txt").read_text(encoding="utf-8"), "mine\n")
+
     def test_grants(self):
         """A grant holds for tools of other servers; what it cannot include is not started"""
         self.configure(self.server("old"), self.server("off"),
@@ -213,6 +230,22 @@ class Approval(UpstreamCase):
         self.assertEqual(client.call("mcp__old__weather").kind, "NotGranted")
         client.send(id="off", method="tools/call", params={"name": "mcp__off__echo"})
         self.assertEqual(client.answer_of("off")["error"]["code"], -32602)
+
+    def test_worker(self):
+        """A worker file narrows which tools of other servers there are, and adds none"""
+        self.configure(self.server("old"), self.server("off"))
+        worker = self.home / "worker.md"
+        worker.write_text("---\nname: w\ngrants:\n  tools: [git_status, mcp__old__echo, mcp__old__w*]\n"
+                          "policy:\n  - {tool: mcp__old__write_file, decision: deny}\n---\n",
+                          encoding="utf-8")
+        client = Client(self, "--worker", str(worker))
+        self.assertEqual(list(client.list()), [
+            "git_status", "mcp__old__echo", "mcp__old__write_file", "mcp__old__weather",
+            "mcp__old__wait", "mcp__old__write_and_fail"])
+        self.assertEqual(client.call("mcp__old__write_file", {"path": "x", "content": "x"}).kind,
+                         "ApprovalDenied")
+        worker.write_text("---\nname: w\nmcp:\n  servers: {}\n---\n", encoding="utf-8")
+        self.assertIn("mcp", self.airlock("serve", "--worker", str(worker), code=2))
 
     def test_narrow_grants(self):
         """A grant that is narrower than the roots has no other servers: they could use all of it"""

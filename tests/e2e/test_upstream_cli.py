@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tools of other MCP servers on the command line, and what a configuration of them may not say."""
 import json
+import os
+import subprocess
 
 from harness import main
 from upstream import UpstreamCase
@@ -80,6 +82,16 @@ class CommandLine(UpstreamCase):
         self.configure('[mcp.servers.x]\ncommand = ["x"]\n'
                        f'[mcp.servers.x.allow]\nread = ["{self.home}/Documents"]\n')
         self.airlock("call", "git_status")
+
+    def test_leftovers(self):
+        """What a killed airlock left of its servers is removed, and of one that runs it stays"""
+        run = self.home / ".local/state/airlock/run"
+        gone = subprocess.run(["sh", "-c", "echo $$"], check=True, capture_output=True).stdout
+        for pid in (int(gone), os.getpid()):
+            (run / f"mcp-{pid}-1/old/home").mkdir(parents=True)
+        self.configure(self.server("old"))
+        self.airlock("call", "mcp__old__echo")
+        self.assertEqual([entry.name for entry in run.glob("mcp-*")], [f"mcp-{os.getpid()}-1"])
 
     def test_unconfined(self):
         """doctor warns of a server that is not confined"""
