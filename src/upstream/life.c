@@ -21,6 +21,7 @@ static void set_phase(struct al_upstream *server, enum al_upstream_phase phase)
 {
     (void)pthread_mutex_lock(&server->lock);
     server->phase = phase;
+    server->was_ready |= phase == AL_UPSTREAM_READY;
     if (phase == AL_UPSTREAM_READY)
         al_error_clear(&server->problem);
     al_upstream_signal_all(server);
@@ -73,7 +74,8 @@ static void note_failure(struct al_upstream *server, struct al_error *why)
     server->has_answered = false;
     server->next_start_ms = al_clock_ms() + al_upstream_backoff_ms(server->streak);
     server->streak++;
-    server->nfailures += server->phase != AL_UPSTREAM_READY;
+    server->nfailures += !server->was_ready;
+    server->was_ready = false;
     al_error_clear(&server->problem);
     server->problem = *why;
     *why = AL_ERROR_INIT;

@@ -59,9 +59,14 @@
 
 /** The time from the end of its input until a server gets SIGTERM, and from there to SIGKILL. */
 #ifndef AL_UPSTREAM_EOF_MS
-#define AL_UPSTREAM_EOF_MS 2000
+#define AL_UPSTREAM_EOF_MS 500
 #endif
-#define AL_UPSTREAM_TERM_MS 1000
+#define AL_UPSTREAM_TERM_MS 500
+
+/** The time from the end of its output until a process has to have ended. */
+#ifndef AL_UPSTREAM_EXIT_MS
+#define AL_UPSTREAM_EXIT_MS 2000
+#endif
 
 /** The wait before a server is started again: doubled up to the second value with each failure. */
 #ifndef AL_UPSTREAM_BACKOFF_FIRST_MS

@@ -52,7 +52,7 @@ static int open_writer(struct al_upstream *server, int fd, struct al_error *err)
     r = al_message_writer_init(&server->out, fd, err);
     server->is_open = r == 0;
     server->in_fd = fd;
-    server->has_answered = false;
+    server->has_answered = server->was_ready = false;
     server->nstarts++;
     (void)pthread_mutex_unlock(&server->lock);
     return r;
@@ -68,6 +68,8 @@ static void close_writer(struct al_upstream *server)
         al_message_writer_clear(&server->out);
     }
     server->is_open = false;
+    server->phase =
+        AL_UPSTREAM_STARTING; /* nobody sends anything until the next process is ready */
     (void)pthread_mutex_unlock(&server->lock);
     al_close(fd);
 }
@@ -234,7 +236,7 @@ static void take_end_of_output(struct al_upstream_link *link)
 {
     struct pollfd ended = { .fd = al_running_pidfd(link->process), .events = POLLIN };
 
-    if (poll(&ended, 1, AL_UPSTREAM_EOF_MS) > 0)
+    if (poll(&ended, 1, AL_UPSTREAM_EXIT_MS) > 0)
         take_rest(link);
     else
         link->broken = "has closed its output";

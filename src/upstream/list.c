@@ -58,24 +58,29 @@ static int read_pages(struct al_upstream_link *link, int64_t deadline_ms,
     return AL_ERR_EXECUTION;
 }
 
-/* Make the list the server's.  True: it is another one than before. */
+/* Make the list the server's, unless it is the same: a list stays one object until it changes.
+ * True: it is another one. */
 static bool publish(const struct al_upstream_link *link, struct al_upstream_list *list)
 {
     struct al_upstream *server = link->server;
-    const struct al_upstream_tools *fresh = al_upstream_list_finish(list), *old;
+    const struct al_upstream_tools *spare = al_upstream_list_finish(list);
     bool differs;
 
     (void)pthread_mutex_lock(&server->lock);
-    old = server->tools;
-    differs = !al_upstream_tools_equal(old, fresh);
-    server->tools = fresh;
+    differs = !al_upstream_tools_equal(server->tools, spare);
+    if (differs) {
+        const struct al_upstream_tools *old = server->tools;
+
+        server->tools = spare;
+        spare = old;
+    }
     server->nleft_out = list->nleft_out;
     free(server->left_out);
     server->left_out = al_take(&list->left_out);
     server->list_is_old = link->list_changed; /* it may have changed while it was read */
     al_upstream_signal_all(server);
     (void)pthread_mutex_unlock(&server->lock);
-    al_upstream_tools_unref(old);
+    al_upstream_tools_unref(spare);
     return differs;
 }
 

@@ -59,12 +59,12 @@ struct al_upstream {
     bool is_open;      /**< `out` may be used */
     int in_fd;         /**< with is_open: what `out` writes to */
     bool has_answered; /**< a call, since it was started */
+    bool was_ready;    /**< since it was started */
     bool warned;       /**< that it is not confined */
 
     const struct al_revision *revision;
     const struct al_upstream_tools *tools;
-    bool
-        list_is_old; /**< the server says that `tools` has changed, and it was not read again yet */
+    bool list_is_old; /**< `tools` has changed, says the server, and was not read again yet */
     char *program;
     size_t nleft_out;
     char *left_out;

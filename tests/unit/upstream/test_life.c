@@ -78,13 +78,17 @@ static void it_is_started_again(void **state)
 static void its_tools_stay_known_while_it_is_away(void **state)
 {
     struct world world = world_new("legacy", "");
-    const struct al_upstream_tools *tools = NULL;
+    const struct al_upstream_tools *tools = NULL, *again = NULL;
 
     (void)state;
     assert_int_equal(start_fake(&world, NULL), 0);
     assert_fails(&world, "die", "{}", AL_ERR_EXECUTION, "the call was lost*");
     assert_int_equal(al_upstream_tools(world.server, 0, NULL, &tools, NULL), 0);
     assert_non_null(al_upstream_tools_find(tools, "die"));
+    assert_gives(&world, "echo", "{}", "{}");
+    assert_int_equal(al_upstream_tools(world.server, 0, NULL, &again, NULL), 0);
+    assert_ptr_equal(again, tools); /* the same tools are the same list */
+    al_upstream_tools_unref(again);
     al_upstream_tools_unref(tools);
     world_clear(&world);
 }
