@@ -56,13 +56,8 @@ static void tells_a_foreign_lock_of_the_index(void **state)
         };
 
         al_str_addf(&output.err.out, "%s%s%s", rows[i].before, repo->at.git_dir, rows[i].behind);
-<<<<<<< Updated upstream
         assert_int_equal(al_git_failed_on_lock(&repo->at, AL_LOCK_INDEX, &output),
                          rows[i].is_lock ? AL_LOCK_INDEX : 0);
-=======
-        assert_int_equal(al_git_failed_on_lock(&repo->at, AL_LOCK_INDEX, &output) != 0,
-                         rows[i].is_lock);
->>>>>>> Stashed changes
     }
 }
 
