@@ -264,3 +264,11 @@ int al_target_branch(const struct al_target *target, const struct al_repo *repo,
     *ret_ref = al_take(&ref);
     return 0;
 }
+
+bool al_target_is_checked_out(const struct al_repo *repo, const char *ref)
+{
+    al_auto(al_freep) char *head = al_ref_read_head(&repo->at);
+
+    return !al_location_is_bare(&repo->at) && head && al_starts_with(head, "ref: ") &&
+           !strcmp(head + strlen("ref: "), ref);
+}

@@ -145,6 +145,34 @@ class Success(pushing.Pushing):
         self.assertEqual(self.out("status", "--porcelain"), "?? mine.txt\n")
         self.assertEqual((self.root / "a.txt").read_text(encoding="utf-8"), "one\n")
 
+    def test_rollback_elsewhere(self):
+        """a push to a branch that is not checked out is undone whatever the files have become"""
+        self.git("branch", "side")
+        self.pushed(self.stage({"b.txt": "b\n", "a.txt": "two\n"}), {**self.LOCAL, "branch": "side"})
+        self.assertEqual(self.content("b.txt", "side"), b"b\n")
+        self.write("a.txt", "mine\n")
+        self.git("add", "a.txt")
+        self.write("mine.txt", "mine\n")
+        done = subprocess.run([harness.AIRLOCK, "rollback", "--root", str(self.root)],
+                              cwd=self.root, env=self.env, capture_output=True, check=False,
+                              stdin=subprocess.DEVNULL, timeout=harness.WATCHDOG_SECONDS)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual((self.head("side"), self.head()), (self.first, self.first))
+        self.assertEqual(self.out("status", "--porcelain"), "M  a.txt\n?? mine.txt\n")
+
+    def test_checkpoint(self):
+        """the checkpoint of a push has the files only if the working tree is on the branch"""
+        self.git("branch", "side")
+        for number, (branch, has_files) in enumerate((("side", False), ("new", False),
+                                                      ("main", True), (None, True))):
+            target = {**self.LOCAL, **({"branch": branch} if branch else {})}
+            self.pushed(self.stage({f"{number}.txt": f"{number}\n"}), target)
+            [store] = (self.home / ".local/state/airlock").glob("*/checkpoints.git")
+            newest = self.out(f"--git-dir={store}", "for-each-ref", "--sort=-committerdate",
+                              "--count=1", "--format=%(objectname)", "refs/after").strip()
+            parts = self.out(f"--git-dir={store}", "ls-tree", "--name-only", newest).split()
+            self.assertEqual(("worktree" in parts, "refs" in parts), (has_files, True), branch)
+
     def test_staged_elsewhere(self):
         """a prefix names a staged commit; an unknown one is not found"""
         staged = self.stage({"b.txt": "b\n"})

@@ -323,6 +323,35 @@ class Users(pushing.Pushing):
                                              "targetHead": theirs})
         self.assertEqual(self.head(), theirs)
 
+    def test_checked_out_meanwhile(self):
+        """a branch that is checked out while the user decides is not pushed to without a checkpoint
+        of its files"""
+        self.git("branch", "side")
+        for before, after in (("main", "side"), ("side", "main")):
+            self.git("checkout", "-q", before)
+            name = f"{before}.txt"
+            staged, head = self.stage({name: "x\n"}), self.head("side")
+            server = pushing.Asked(self)
+            number, question = server.question("git_push", {
+                "commitId": staged, "target": {**self.LOCAL, "branch": "side"}})
+            self.git("checkout", "-q", after)
+            server.reply(question, "once")
+            answer = server.receive()
+            while "method" in answer:
+                server.reply(answer, "once")
+                answer = server.receive()
+            result = harness.Result(answer["result"])
+            self.assertEqual(answer["id"], number)
+            if after == "side":
+                self.assertIn("was checked out meanwhile, so nothing was pushed", result.text)
+                self.assertEqual(self.head("side"), head)
+            else:
+                self.assertFalse(result.failed, result)
+                self.assertEqual(self.content(name, "side"), b"x\n")
+            self.assertEqual(self.out("status", "--porcelain"), "")
+            self.assertFalse((self.root / name).exists())
+            server.close()
+
     def test_discarded_meanwhile(self):
         """a commit that was discarded while the user decided is not pushed"""
         staged = self.stage({"b.txt": "b\n"})

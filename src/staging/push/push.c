@@ -99,14 +99,6 @@ static void find_parent(struct al_push *push)
     push->parent_moved = known && strcmp(known, push->parent) != 0;
 }
 
-static bool is_checked_out(const struct al_push *push)
-{
-    al_auto(al_freep) char *head = al_ref_read_head(&push->repo->at);
-
-    return !al_location_is_bare(&push->repo->at) && head && al_starts_with(head, "ref: ") &&
-           !strcmp(head + strlen("ref: "), push->ref);
-}
-
 /* A head that is known has to be the head still. */
 static void compare_heads(struct al_push *push)
 {
@@ -140,7 +132,7 @@ static int plan(struct al_push *push, struct al_run_limits *budget, struct al_er
         return r;
     push->head = al_ref_oid(&push->repo->at, push->ref);
     find_parent(push);
-    push->is_checked_out = is_checked_out(push);
+    push->is_checked_out = al_target_is_checked_out(push->repo, push->ref);
     compare_heads(push);
     if (!push->conflict) {
         al_push_paths(push, &paths);
@@ -191,6 +183,11 @@ const char *al_push_commit(const struct al_push *push)
 const char *al_push_key(const struct al_push *push)
 {
     return push->key;
+}
+
+bool al_push_is_checked_out(const struct al_push *push)
+{
+    return push->is_checked_out;
 }
 
 const char *al_push_ref(const struct al_push *push)

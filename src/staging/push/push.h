@@ -63,6 +63,8 @@ const char *al_push_commit(const struct al_push *push);
 const char *al_push_key(const struct al_push *push);
 /** The full name of the branch.  Borrowed. */
 const char *al_push_ref(const struct al_push *push);
+/** Whether the target's working tree is on the branch, and is brought along. */
+bool al_push_is_checked_out(const struct al_push *push);
 /** The commit of the branch; "" when the branch is new.  Borrowed. */
 const char *al_push_head(const struct al_push *push);
 /** The parent of the new commit; "" for a root commit.  Borrowed. */

@@ -143,23 +143,42 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     return 0;
 }
 
+/* Its checkpoint has the references alone, so the working tree must not be brought along. */
+static int execute_elsewhere(struct al_call *call, const void *p, struct al_result *result,
+                             struct al_error *err)
+{
+    if (al_push_is_checked_out(al_call_tool_data(call)))
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "the branch was checked out meanwhile, so nothing was pushed; call "
+                            "git_push again");
+    return execute(call, p, result, err);
+}
+
 static bool is_remote(const struct al_call *call, const void *p)
 {
     return al_target_from_args(call, &((const struct push_args *)p)->target).type ==
            AL_TARGET_GITHUB;
 }
 
-static bool is_bare(const struct al_call *call, const void *p)
+/* Whether there is no working tree on the branch. */
+static bool is_elsewhere(const struct al_call *call, const void *p)
 {
-    return al_target_from_args(call, &((const struct push_args *)p)->target).type ==
-           AL_TARGET_LOCAL_BARE;
+    const struct al_target target =
+        al_target_from_args(call, &((const struct push_args *)p)->target);
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *ref = NULL;
+
+    if (target.type == AL_TARGET_LOCAL_BARE)
+        return true;
+    return repo && target.branch && al_target_branch(&target, repo, &ref, NULL) == 0 &&
+           !al_target_is_checked_out(repo, ref);
 }
 
 #define ON_LOCAL (AL_WRITES_REFS | AL_WRITES_INDEX | AL_WRITES_WORKTREE)
 
 static const struct al_operation operations[] = {
     { "push", is_remote, AL_USES_NETWORK | AL_LEAVES_MACHINE, execute, AL_ASKS_ALWAYS },
-    { "push", is_bare, AL_WRITES_REFS, execute, AL_ASKS_ALWAYS },
+    { "push", is_elsewhere, AL_WRITES_REFS, execute_elsewhere, AL_ASKS_ALWAYS },
     { "push", NULL, ON_LOCAL, execute, AL_ASKS_ALWAYS },
 };
 
