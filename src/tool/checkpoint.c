@@ -119,28 +119,49 @@ static int check_room(struct al_call *call, struct al_error *err)
                        err);
 }
 
-/* Decide what the two checkpoints of the call have.  A tool may know which files it can change;
- * what the approval is about is always among them. */
-static int find_scope(struct al_call *call, const struct al_strv *overwriting, struct al_error *err)
+/* Decide what the two checkpoints of the call have.  A tool may know which files it can change. */
+static int find_scope(struct al_call *call, bool *ret_known, struct al_error *err)
 {
     const unsigned others =
         AL_WRITES_REFS | AL_REWRITES_HISTORY | AL_RUNS_PROGRAM | AL_WRITES_FILES;
     const unsigned effects = call->operation->effects;
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
-    bool known = false;
     int r = 0;
 
+    *ret_known = false;
     call->without = parts_without(effects);
     al_strv_clear(&call->only);
     if ((effects & AL_WRITES_WORKTREE) && !(effects & others) && call->tool->changed_files)
-        r = call->tool->changed_files(call, call->args, &known, &files, err);
-    if (r < 0 || !known)
+        r = call->tool->changed_files(call, call->args, ret_known, &files, err);
+    if (r < 0 || !*ret_known)
         return r;
     call->without = AL_PARTS_WORKTREE | AL_PARTS_REFS;
     add_below_top(call, &files, &call->only);
-    for (size_t i = 0; i < overwriting->count; i++)
-        al_strv_add(&call->only, overwriting->items[i]);
     return 0;
+}
+
+/* Whether a file is one of these, below one of them, or in the way of one. */
+static bool concerns(const struct al_strv *files, const char *path)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (al_fs_beneath(files->items[i], path) || al_fs_beneath(path, files->items[i]))
+            return true;
+    return false;
+}
+
+/* A file that git would write with the content that it has is no loss. */
+static int keep_overwritten(struct al_call *call, struct al_strv *missing, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv overwriting = AL_STRV_INIT;
+    struct al_strv kept = AL_STRV_INIT;
+    int r = add_overwritten_files(call, &overwriting, err);
+
+    for (size_t i = 0; i < missing->count; i++)
+        if (concerns(&overwriting, missing->items[i]))
+            al_strv_add(&kept, missing->items[i]);
+    al_strv_clear(missing);
+    *missing = kept;
+    return r;
 }
 
 static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
@@ -149,25 +170,27 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
     al_auto(al_strv_clear) struct al_strv dropping = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv overwriting = AL_STRV_INIT;
     struct al_checkpoint_reason reason;
+    bool known = false;
     int r = al_store_open(call->session->checkpoints, call->repo, true, &call->budget, &call->store,
                           err);
 
     if (r == 0)
         r = check_room(call, err);
     if (r == 0)
+        r = find_scope(call, &known, err);
+    if (r == 0 && !known)
         r = add_overwritten_files(call, &overwriting, err);
-    if (r == 0)
-        r = find_scope(call, &overwriting, err);
     if (r < 0)
         return r;
     reason = reason_of(call);
     add_deleted_branches(call, &dropping);
     reason.dropping = &dropping;
-    reason.overwriting = &overwriting;
+    reason.overwriting = known ? &call->only : &overwriting;
     reason.ret_missing = ret_missing;
     /* Two checkpoints are compared in what both have, so the one after has as much. */
     reason.ret_without = &call->without;
-    return al_checkpoint_create(call->store, &reason, &call->budget, call->checkpoint, err);
+    r = al_checkpoint_create(call->store, &reason, &call->budget, call->checkpoint, err);
+    return r == 0 && known && ret_missing->count ? keep_overwritten(call, ret_missing, err) : r;
 }
 
 /* Refuse or warn before work is lost that no checkpoint contains. */

@@ -128,6 +128,27 @@ class Checkpoints(harness.Case):
         names = self.stored("ls-tree", "--name-only", f"{self.record()['git_commit']}:worktree")
         self.assertEqual(names.split(), [".env", ".gitignore", "a.txt", "limit"])
 
+    def test_left_out_and_restored(self):
+        """R4-7001 a file that no checkpoint has is restored only if that changes nothing"""
+        self.configure("max_file_bytes = 1000")
+        self.commit("large", b"x" * 1001, "large")
+        self.write("a.txt", "two\n")
+        os.utime(self.root / "large", (1, 1))
+        self.ok("git_restore", {"paths": ["."]})
+        self.assertEqual((self.root / "a.txt").read_text(), "one\n")
+        self.write("large", b"y" * 1001)
+        for tool in ("git_restore", "git_checkout"):
+            result = self.call(tool, {"paths": ["."]})
+            self.assertEqual((result.kind, result.error["code"]), ("ExecutionFailed", 7001), result)
+            self.assertIn("'large' would be lost", result.text)
+        self.assertEqual((self.root / "large").read_bytes(), b"y" * 1001)
+        (self.root / "large").unlink()
+        self.write("large/kept.o", "ignored\n")
+        self.write(".git/info/exclude", "*.o\n")
+        result = self.call("git_restore", {"paths": ["."]})
+        self.assertEqual((result.kind, result.error["code"]), ("ExecutionFailed", 7001), result)
+        self.assertIn("'large/kept.o' would be lost", result.text)
+
     def test_wrong_keys(self):
         """a wrong value of a key exits 2 and names it"""
         for line, key in (('on_snapshot_failure = "maybe"', "on_snapshot_failure"),

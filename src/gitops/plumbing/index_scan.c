@@ -332,6 +332,24 @@ bool al_index_find_end(int fd, size_t oid_bytes, int64_t *ret_end, uint32_t *ret
     return true;
 }
 
+/* Whether `holds` may be false for an entry. */
+static bool may_fail(const char *path, bool (*holds)(void *, const struct al_index_entry *))
+{
+    static const size_t oid_bytes[] = { 20, 32 };
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    if (fd < 0)
+        return errno != ENOENT;
+    /* Only one of the two lengths fits the whole file. */
+    for (size_t i = 0; i < AL_COUNT(oid_bytes); i++) {
+        enum al_index_end end = al_index_read(fd, oid_bytes[i], holds, NULL);
+
+        if (end != AL_INDEX_NOT_UNDERSTOOD)
+            return end != AL_INDEX_WHOLE;
+    }
+    return true;
+}
+
 /* An entry for a directory of a sparse index may stand for gitlinks. */
 static bool is_a_file(void *payload, const struct al_index_entry *entry)
 {
@@ -341,19 +359,20 @@ static bool is_a_file(void *payload, const struct al_index_entry *entry)
 
 bool al_index_may_have_gitlinks(const char *path)
 {
-    static const size_t oid_bytes[] = { 20, 32 };
-    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    return may_fail(path, is_a_file);
+}
 
-    if (fd < 0)
-        return errno != ENOENT;
-    /* Only one of the two lengths fits the whole file. */
-    for (size_t i = 0; i < AL_COUNT(oid_bytes); i++) {
-        enum al_index_end end = al_index_read(fd, oid_bytes[i], is_a_file, NULL);
+static bool is_unmarked(void *payload, const struct al_index_entry *entry)
+{
+    (void)payload;
+    return !entry->assume_unchanged && !entry->skip_worktree;
+}
 
-        if (end != AL_INDEX_NOT_UNDERSTOOD)
-            return end != AL_INDEX_WHOLE;
-    }
-    return true;
+bool al_repo_may_have_marks(const struct al_location *at)
+{
+    al_auto(al_freep) char *index = al_fs_join(at->git_dir, "index");
+
+    return may_fail(index, is_unmarked);
 }
 
 bool al_repo_may_have_gitlinks(const struct al_location *at)

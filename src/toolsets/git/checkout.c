@@ -3,6 +3,7 @@
 #include "gitops/porcelain/checkout.h"
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
+#include "gitops/plumbing/index_scan.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/plumbing/skipped.h"
 #include "gitops/porcelain/branch.h"
@@ -172,7 +173,7 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
 {
     const struct checkout_args *args = p;
 
-    *ret_known = only_paths(args);
+    *ret_known = only_paths(args) && !al_repo_may_have_marks(&al_call_repo(call)->at);
     return *ret_known ? al_git_rewritten_files(al_call_repo(call), &args->paths,
                                                al_call_budget(call), out, err)
                       : 0;

@@ -3,6 +3,7 @@
 #include "gitops/porcelain/restore.h"
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
+#include "gitops/plumbing/index_scan.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/preview/untracked_overwritten.h"
@@ -87,7 +88,8 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
 {
     const struct restore_args *args = p;
 
-    *ret_known = args->worktree && !args->staged;
+    *ret_known =
+        args->worktree && !args->staged && !al_repo_may_have_marks(&al_call_repo(call)->at);
     return *ret_known ? al_git_rewritten_files(al_call_repo(call), &args->paths,
                                                al_call_budget(call), out, err)
                       : 0;

@@ -212,6 +212,29 @@ static void takes_what_an_interrupted_execution_may_have_changed(void **state)
     assert_way(s, &executions, "refs/heads/new -\n", "");
 }
 
+/* A rollback that goes on after it was killed removes the temporary files of the first attempt. */
+static void brings_no_temporary_file_back(void **state)
+{
+    static const char temp[] = "dir/.airlock-0123456789abcdef";
+    static const char other[] = "dir/.airlock-0123456789abcde";
+    struct saver *s = *state;
+
+    for (int is_rollback = 0; is_rollback < 2; is_rollback++) {
+        al_auto(al_executions_clear) struct al_executions executions = { .items = NULL };
+
+        tmpdir_write(s->w->repo, temp, "half of a file");
+        tmpdir_write(s->w->repo, other, "theirs\n");
+        begin(s);
+        assert_int_equal(unlinkat(s->w->repo->fd, temp, 0), 0);
+        assert_int_equal(unlinkat(s->w->repo->fd, other, 0), 0);
+        end(s, &executions)->input = is_rollback ? json_object() : NULL;
+        assert_way(s, &executions,
+                   is_rollback ? "dir/.airlock-0123456789abcde\n"
+                               : "dir/.airlock-0123456789abcde\ndir/.airlock-0123456789abcdef\n",
+                   "");
+    }
+}
+
 static void names_a_change_for_the_user(void **state)
 {
     static const struct {
@@ -252,6 +275,7 @@ int main(void)
         SAVER_TEST(names_a_stash_that_would_go),
         SAVER_TEST(finds_the_index_with_the_right_entries),
         SAVER_TEST(takes_what_an_interrupted_execution_may_have_changed),
+        SAVER_TEST(brings_no_temporary_file_back),
         cmocka_unit_test(names_a_change_for_the_user),
     };
 
