@@ -96,9 +96,9 @@ int al_stash_options_of(struct al_call *call, const void *args,
         .agent = al_call_agent(call),
     };
 
-    if (entry && options.action == AL_STASH_CLEAR)
-        options.entries = entry;
-    else if (entry && !al_git_stash_find(al_call_repo(call), entry, &options.index))
+    options.entries = entry;
+    if (entry && options.action != AL_STASH_CLEAR &&
+        !al_git_stash_find(al_call_repo(call), entry, &options.index))
         return not_found(err, "The stash entry is no longer there");
     *ret_options = options;
     return 0;

@@ -11,6 +11,7 @@
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/partial_clone.h"
 #include "gitops/porcelain/parse.h"
+#include "gitops/porcelain/stash_drop.h"
 #include "gitops/porcelain/stash_owners.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
@@ -24,6 +25,12 @@ static int stash_empty(struct al_error *err)
     if (err)
         err->reason = "not_found";
     return r;
+}
+
+char *al_git_stash_entry(const struct al_stash_options *options)
+{
+    return options->entries ? al_strdup(options->entries)
+                            : al_asprintf("stash@{%" PRId64 "}", options->index);
 }
 
 /* Move the id from the beginning of each line to its end, as whose the entry is. */
@@ -107,16 +114,16 @@ int al_git_count_stashes(const struct al_repo *repo, struct al_run_limits *budge
     return al_git_count_records(&repo->at, &command, budget, ret_count, err);
 }
 
-int al_git_stash_show(const struct al_repo *repo, int64_t index, size_t max_bytes,
-                      struct al_run_limits *budget, struct al_git_output *ret_output,
-                      struct al_error *err)
+int al_git_stash_show(const struct al_repo *repo, const struct al_stash_options *options,
+                      size_t max_bytes, struct al_run_limits *budget,
+                      struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     if (!al_ref_exists(&repo->at, "refs/stash"))
         return stash_empty(err);
     al_strv_adds(&command.argv, "git", "stash", "show", NULL);
-    al_strv_addf(&command.argv, "stash@{%" PRId64 "}", index);
+    al_strv_take(&command.argv, al_git_stash_entry(options));
     return al_git_run(&repo->at, &command,
                       &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
                       ret_output, err);
@@ -162,7 +169,7 @@ static int check_programs(const struct al_repo *repo, const struct al_stash_opti
 int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options *options,
                        struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_freep) char *entry = al_asprintf("stash@{%" PRId64 "}", options->index);
+    al_auto(al_freep) char *entry = al_git_stash_entry(options);
     al_auto(al_freep) char *parent = al_asprintf("%s^", entry);
     struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     bool pushes = options->action == AL_STASH_PUSH;
@@ -203,7 +210,7 @@ static void add_words(struct al_strv *argv, const struct al_stash_options *optio
         if (options->message)
             al_strv_addf(argv, "--message=%s", options->message);
     } else if (options->action != AL_STASH_CLEAR) {
-        al_strv_addf(argv, "stash@{%" PRId64 "}", options->index);
+        al_strv_take(argv, al_git_stash_entry(options));
     }
 }
 
@@ -242,37 +249,62 @@ static int push(struct al_repo *repo, const struct al_stash_options *options, si
     return r;
 }
 
-/* Drop the entries one by one.  The index of each is looked up when the ones before are gone. */
-static int drop_each(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
-                     struct al_run_limits *budget, struct al_git_output *ret_output,
-                     struct al_error *err)
+/* Drop the entries one by one; one that is gone already is no error. */
+static int drop_each(struct al_repo *repo, const char *entries, struct al_run_limits *budget,
+                     struct al_git_output *ret_output, struct al_error *err)
 {
-    al_auto(al_freep) char *entries = al_strdup(options->entries);
+    al_auto(al_freep) char *ids = al_strdup(entries);
     char *save = NULL;
     int r = 0;
 
     *ret_output = (struct al_git_output){ .out = AL_TEXT_INIT(0), .err = AL_TEXT_INIT(0) };
-    for (char *oid = strtok_r(entries, " ", &save); r == 0 && oid;
-         oid = strtok_r(NULL, " ", &save)) {
-        struct al_stash_options drop = { .action = AL_STASH_DROP };
+    for (char *oid = strtok_r(ids, " ", &save); r == 0 && oid; oid = strtok_r(NULL, " ", &save)) {
         al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+        int64_t index;
 
-        if (al_git_stash_find(repo, oid, &drop.index))
-            r = run(repo, &drop, max_bytes, budget, &output, err);
+        if (al_git_stash_find(repo, oid, &index))
+            r = al_git_stash_drop(repo, oid, budget, &output, err);
     }
     return r;
+}
+
+/* Apply the entry by its id and then drop it, as git does for an index. */
+static int pop_entry(struct al_repo *repo, const char *entry, size_t max_bytes,
+                     struct al_run_limits *budget, struct al_git_output *ret_output,
+                     struct al_error *err)
+{
+    const struct al_stash_options apply = { .action = AL_STASH_APPLY, .entries = entry };
+    al_auto(al_git_output_clear) struct al_git_output dropped = { .exit_code = -1 };
+    struct al_git_output applied = { .exit_code = -1 };
+    int r = run(repo, &apply, max_bytes, budget, &applied, err);
+
+    if (r < 0)
+        return r;
+    r = al_git_stash_drop(repo, entry, budget, &dropped, err);
+    if (r < 0) {
+        al_git_output_clear(&applied);
+        return r;
+    }
+    al_str_add(&applied.out.out, dropped.out.out.buf, dropped.out.out.len);
+    *ret_output = applied;
+    return 0;
 }
 
 int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
                  struct al_run_limits *budget, struct al_git_output *ret_output,
                  struct al_error *err)
 {
+    const char *entries = options->entries;
     int r;
 
     if (options->action == AL_STASH_PUSH)
         r = push(repo, options, max_bytes, budget, ret_output, err);
-    else if (options->action == AL_STASH_CLEAR && options->entries)
-        r = drop_each(repo, options, max_bytes, budget, ret_output, err);
+    else if (options->action == AL_STASH_CLEAR && entries)
+        r = drop_each(repo, entries, budget, ret_output, err);
+    else if (options->action == AL_STASH_DROP && entries)
+        r = al_git_stash_drop(repo, entries, budget, ret_output, err);
+    else if (options->action == AL_STASH_POP && entries)
+        r = pop_entry(repo, entries, max_bytes, budget, ret_output, err);
     else
         r = run(repo, options, max_bytes, budget, ret_output, err);
     if (r == AL_ERR_EXECUTION && err && strstr(err->message, "CONFLICT")) {

@@ -26,17 +26,21 @@ struct al_stash_options {
     bool include_untracked;
     int64_t index;
     const char *agent;   /**< with AL_STASH_PUSH: who pushes, see stash_owners.h; NULL: nobody */
-    const char *entries; /**< with AL_STASH_CLEAR: the object ids of the entries to drop, separated
-                            by spaces; NULL: all entries */
+    const char *entries; /**< the object id of the entry, which counts and not the index; with
+                            AL_STASH_CLEAR those of the entries to drop, separated by spaces; NULL:
+                            the index counts, and a clear drops all */
 };
+
+/** The words that name the entry to git: its object id, or "stash@{1}".  Caller frees. */
+char *al_git_stash_entry(const struct al_stash_options *options);
 
 /** List the entries with the output of `git stash list`, without its child process.  In a
  * repository with several working trees each line ends with whose the entry is. */
 int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
                       struct al_git_output *ret_output, struct al_error *err);
-int al_git_stash_show(const struct al_repo *repo, int64_t index, size_t max_bytes,
-                      struct al_run_limits *budget, struct al_git_output *ret_output,
-                      struct al_error *err);
+int al_git_stash_show(const struct al_repo *repo, const struct al_stash_options *options,
+                      size_t max_bytes, struct al_run_limits *budget,
+                      struct al_git_output *ret_output, struct al_error *err);
 
 /** Check an action before approval is asked for: entries exist, and no filter or merge driver is
  * needed. */

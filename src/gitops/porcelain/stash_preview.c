@@ -69,13 +69,13 @@ static int find_ids(const struct al_repo *repo, struct al_git_command *command,
     return 0;
 }
 
-static int find_entry(const struct al_repo *repo, int64_t index, struct al_run_limits *budget,
-                      struct al_strv *ret_ids, struct al_error *err)
+static int find_entry(const struct al_repo *repo, const struct al_stash_options *options,
+                      struct al_run_limits *budget, struct al_strv *ret_ids, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "rev-parse", "--verify", "--quiet", NULL);
-    al_strv_addf(&command.argv, "stash@{%" PRId64 "}", index);
+    al_strv_take(&command.argv, al_git_stash_entry(options));
     return find_ids(repo, &command, budget, ret_ids, err);
 }
 
@@ -260,7 +260,7 @@ int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_optio
         *ret_any = true;
         return preview_clear(repo, budget, out, err);
     }
-    r = find_entry(repo, options->index, budget, &ids, err);
+    r = find_entry(repo, options, budget, &ids, err);
     if (r < 0 || !ids.count) /* git reports it when it runs */
         return r;
     *ret_any = true;

@@ -55,7 +55,7 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
     int r = al_stash_options_of(call, p, &options, err);
 
     if (r == 0)
-        r = al_git_stash_show(al_call_repo(call), options.index, al_call_max_bytes(call),
+        r = al_git_stash_show(al_call_repo(call), &options, al_call_max_bytes(call),
                               al_call_budget(call), &output, err);
     if (r < 0)
         return r;
