@@ -228,24 +228,38 @@ static int run(struct al_repo *repo, const struct al_stash_options *options, siz
         budget, ret_output, err);
 }
 
-/* A push can fail after it has made its entry. */
+/* Record whose the entry is that a push has made.  A push that failed says nothing, and its entry,
+ * if there is one, is nobody's. */
+static void record_push(const struct al_repo *repo, const struct al_strv *before, const char *agent,
+                        const struct al_git_output *output)
+{
+    static const char saved[] = "Saved working directory and index state ";
+    const char *said = output->out.out.buf;
+    al_auto(al_freep) char *oid = NULL;
+
+    if (al_starts_with(said, "No local changes to save")) {
+        al_stash_owners_add(repo, NULL, agent);
+    } else if (al_starts_with(said, saved)) {
+        oid = al_git_stash_find_new(repo, before, said + strlen(saved));
+        if (oid)
+            al_stash_owners_add(repo, oid, agent);
+    }
+}
+
 static int push(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
                 struct al_run_limits *budget, struct al_git_output *ret_output,
                 struct al_error *err)
 {
-    al_auto(al_freep) char *before = al_ref_oid(&repo->at, "refs/stash");
-    al_auto(al_freep) char *after = NULL;
+    al_auto(al_strv_clear) struct al_strv before = AL_STRV_INIT;
     /* A push restores the files from HEAD after it has created its entry. */
     int r = al_git_check_downloaded(repo, "HEAD", NULL, budget, err);
 
     if (r < 0)
         return r;
+    al_git_stash_entries(repo, &before);
     r = run(repo, options, max_bytes, budget, ret_output, err);
-    after = al_ref_oid(&repo->at, "refs/stash");
-    if (strcmp(before, after) != 0)
-        al_stash_owners_add(repo, after, options->agent);
-    else if (r == 0)
-        al_stash_owners_add(repo, NULL, options->agent);
+    if (r == 0)
+        record_push(repo, &before, options->agent, ret_output);
     return r;
 }
 

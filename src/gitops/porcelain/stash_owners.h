@@ -57,6 +57,16 @@ void al_stash_owners_add(const struct al_repo *repo, const char *oid, const char
  * cannot be read is no entry. */
 void al_git_stash_entries(const struct al_repo *repo, struct al_strv *ret_oids);
 
+/**
+ * Find the entry that a push has just made.  A git that is not airlock's may have pushed, too.
+ *
+ * @param before   The entries before the push.
+ * @param message  The message of the entry, as git printed it and safe text.
+ * @return the object id, which the caller frees; NULL when no entry or more than one could be it.
+ */
+char *al_git_stash_find_new(const struct al_repo *repo, const struct al_strv *before,
+                            const char *message);
+
 /** The index that an entry has now.  False when it is not there. */
 bool al_git_stash_find(const struct al_repo *repo, const char *oid, int64_t *ret_index);
 
