@@ -119,7 +119,7 @@ class Extensions(Attack):
             os.utime(path, (harness.CLOCK + 1, harness.CLOCK + 1))
         server = harness.Server(self)
         self.until_private(server)
-        self.assertNotIn(b"FSMN", (self.store() / "ready/index").read_bytes())
+        self.assertNotIn(b"FSMN", (self.copy() / "ready/index").read_bytes())
         for _ in range(3):
             self.assertIn(" M a.txt", server.ok("git_status").text)
             self.assertIn("+changed", server.ok("git_diff").text)
@@ -206,7 +206,7 @@ class Stats(Attack):
         self.assertNotIn("f00", self.believed())
         server = harness.Server(self)
         self.until_private(server)
-        ready = (self.store() / "ready/index").stat()
+        ready = (self.copy() / "ready/index").stat()
         self.assertLess(ready.st_mtime, time.time())
 
 
@@ -221,12 +221,12 @@ class Directories(Attack):
         server = harness.Server(self)
         self.until_private(server)
         self.assertEqual(server.ok("git_status").text, self.truth())
-        self.assertIn(b"UNTR", (self.store() / "ready/index").read_bytes())
+        self.assertIn(b"UNTR", (self.copy() / "ready/index").read_bytes())
         return server
 
     def hidden_by(self, *config):
         """What a git with the repository's configuration says on airlock's copy."""
-        return self.plain(GIT_INDEX_FILE=str(self.store() / "ready/index"), *config)
+        return self.plain(GIT_INDEX_FILE=str(self.copy() / "ready/index"), *config)
 
     def test_a_directory_whose_time_was_set_back(self):
         """a file in a directory whose times look as before is listed"""

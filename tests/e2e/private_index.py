@@ -20,6 +20,10 @@ class Case(harness.Case):
     def many(self, where=None):
         """A repository with files that its index does not vouch for."""
         self.init(where)
+        self.add_many(where)
+
+    def add_many(self, where=None):
+        """The same in a repository that is there."""
         for number in range(FILES):
             self.write(f"many/f{number:02d}.txt", "0123456789\n" * 3, where)
         self.git("add", "many", cwd=where)
@@ -31,13 +35,13 @@ class Case(harness.Case):
         for path in sorted(((where or self.root) / "many").iterdir()):
             os.utime(path, (harness.CLOCK, harness.CLOCK))
 
-    def stores(self):
+    def copies(self):
         """The directories of private indexes."""
         return sorted((self.home / ".local/state/airlock/indexes").glob("*"))
 
-    def store(self):
+    def copy(self):
         """The only one."""
-        [found] = self.stores()
+        [found] = self.copies()
         return found
 
     def until_private(self, server, count=1, **arguments):
@@ -45,7 +49,7 @@ class Case(harness.Case):
         since it may change again with the same times."""
         for _ in range(self.TRIES_MAX):
             result = server.ok("git_status", arguments)
-            if len([s for s in self.stores() if (s / "record").exists()]) >= count:
+            if len([s for s in self.copies() if (s / "record").exists()]) >= count:
                 return result
         raise AssertionError("no private index was made")
 

@@ -22,7 +22,7 @@ class Reads(private_index.Case):
         before, raw = stat_of(self.index), self.index.read_bytes()
         server = harness.Server(self)
         self.assertEqual(self.until_private(server).text, self.plain())
-        self.assertIn("mtime: 1700000000:0", self.entries(self.store() / "ready/index"))
+        self.assertIn("mtime: 1700000000:0", self.entries(self.copy() / "ready/index"))
         self.assertNotIn("mtime: 1700000000:0", self.entries(self.index))
         self.assertEqual(server.ok("git_status").text, self.plain())
         self.assertEqual((stat_of(self.index), self.index.read_bytes()), (before, raw))
@@ -31,11 +31,11 @@ class Reads(private_index.Case):
     def test_is_shared_by_calls_and_servers(self):
         """the copy of one process is used by the next one, also by `airlock call`"""
         self.until_private(harness.Server(self))
-        kept = stat_of(self.store() / "ready/index")
+        kept = stat_of(self.copy() / "ready/index")
         self.assertEqual(self.ok("git_status").text, self.plain())
         self.assertEqual(harness.Server(self).ok("git_status").text, self.plain())
-        self.assertEqual(len(self.stores()), 1)
-        self.assertEqual(stat_of(self.store() / "ready/index")[1], kept[1])
+        self.assertEqual(len(self.copies()), 1)
+        self.assertEqual(stat_of(self.copy() / "ready/index")[1], kept[1])
 
     def test_follows_the_user(self):
         """every change of the user shows in the next answer"""
@@ -150,14 +150,14 @@ class Reads(private_index.Case):
         server = harness.Server(self, "--toolset", "readonly")
         for _ in range(3):
             server.ok("Git", {"op": "status", "repo": str(self.root)})
-        self.assertEqual(self.stores(), [])
+        self.assertEqual(self.copies(), [])
 
     def test_what_is_asked_does_not_rely_on_it(self):
         """a private index that lies changes no question and no checkpoint"""
         server = harness.Server(self)
         self.until_private(server)
         self.write("many/f00.txt", "lost\n")
-        ready = self.store() / "ready/index"
+        ready = self.copy() / "ready/index"
         env = {"GIT_INDEX_FILE": str(ready)}
         kept = ready.stat()
         self.git("update-index", "--assume-unchanged", "many/f00.txt", **env)
@@ -177,14 +177,14 @@ class Unfit(private_index.Case):
         server = harness.Server(self)
         for _ in range(3):
             self.assertEqual(server.ok("git_status", arguments).text, self.plain(cwd=where))
-        self.assertEqual([s for s in self.stores() if (s / "record").exists()], [])
+        self.assertEqual([s for s in self.copies() if (s / "record").exists()], [])
         return server
 
     def test_fresh(self):
         """a small index that vouches for its files is read as it is"""
         self.init()
         self.assert_alone()
-        self.assertEqual(self.stores(), [])
+        self.assertEqual(self.copies(), [])
 
     def test_split(self):
         """a split index has its entries elsewhere"""
@@ -200,7 +200,7 @@ class Unfit(private_index.Case):
         names = set(os.listdir(self.root / ".git"))
         self.until_private(harness.Server(self))
         self.assertEqual(set(os.listdir(self.root / ".git")), names)
-        self.assertEqual(list(self.store().rglob("sharedindex*")), [])
+        self.assertEqual(list(self.copy().rglob("sharedindex*")), [])
 
     def test_sparse(self):
         """a sparse index has directories for entries"""
@@ -238,13 +238,13 @@ class Unfit(private_index.Case):
             result = harness.Server(self).call("git_status")
             self.assertTrue(result.failed, result)
             self.assertIn(said, result.text)
-        self.assertEqual([s for s in self.stores() if (s / "record").exists()], [])
+        self.assertEqual([s for s in self.copies() if (s / "record").exists()], [])
 
     def test_bare(self):
         """a bare repository has no working tree to compare"""
         self.git("init", "-q", "--bare", "bare.git")
         self.assertTrue(self.call("git_status", {"working_dir": "bare.git"}).failed)
-        self.assertEqual(self.stores(), [])
+        self.assertEqual(self.copies(), [])
 
     def test_a_state_directory_that_cannot_be_written(self):
         """without a place for it there is no private index, and no complaint"""
@@ -269,7 +269,7 @@ class Layouts(private_index.Case):
         self.assertEqual(server.ok("git_status", {"working_dir": "side"}).text,
                          self.plain(cwd=self.root / "side"))
         self.assertEqual(server.ok("git_status").text, self.plain())
-        self.assertEqual(len(self.stores()), 2)
+        self.assertEqual(len(self.copies()), 2)
 
     def test_a_submodule_has_its_own(self):
         """a submodule is a working tree like any other"""
@@ -320,22 +320,22 @@ class Damaged(private_index.Case):
         self.until_private(self.server)
         self.assertEqual(self.server.ok("git_status").text, self.plain())
         self.assertEqual(self.out("ls-files", "--stage", GIT_INDEX_FILE=str(
-            self.store() / "ready/index")), self.out("ls-files", "--stage"))
+            self.copy() / "ready/index")), self.out("ls-files", "--stage"))
 
     def test_emptied(self):
         """an index of no bytes is made again"""
-        os.truncate(self.store() / "ready/index", 0)
+        os.truncate(self.copy() / "ready/index", 0)
         self.assert_right()
 
     def test_cut(self):
         """a torn index is made again"""
-        ready = self.store() / "ready/index"
+        ready = self.copy() / "ready/index"
         os.truncate(ready, ready.stat().st_size // 2)
         self.assert_right()
 
     def test_zeros(self):
         """an index of zeros, with the times of the good one, is made again"""
-        ready = self.store() / "ready/index"
+        ready = self.copy() / "ready/index"
         st = ready.stat()
         with open(ready, "r+b") as file:
             file.write(bytes(st.st_size))
@@ -345,25 +345,25 @@ class Damaged(private_index.Case):
     def test_replaced(self):
         """the index of another tree is not used"""
         self.many(self.base / "other")
-        shutil.copy2(self.base / "other/.git/index", self.store() / "ready/index")
+        shutil.copy2(self.base / "other/.git/index", self.copy() / "ready/index")
         self.assert_right()
 
     def test_the_work_file_is_another_one(self):
         """what git left behind when its airlock was killed is not given to anybody"""
-        work = self.store() / "work/index"
+        work = self.copy() / "work/index"
         work.unlink()
         self.git("read-tree", "--empty", GIT_INDEX_FILE=str(work))
         self.assert_right()
 
     def test_lock_left_behind(self):
         """a lock of a killed git does not stop the next refresh"""
-        (self.store() / "work/index.lock").write_bytes(b"")
+        (self.copy() / "work/index.lock").write_bytes(b"")
         self.assert_right()
-        self.assertFalse((self.store() / "work/index.lock").exists())
+        self.assertFalse((self.copy() / "work/index.lock").exists())
 
     def test_records_of_other_times(self):
         """a record of another format, boot, or none at all is not believed"""
-        record = self.store() / "record"
+        record = self.copy() / "record"
         good = record.read_bytes()
         for bad in (b"", good[:50], b"index 0" + good[7:], good[:8] + b"x" + good[9:]):
             record.write_bytes(bad)
@@ -373,17 +373,17 @@ class Damaged(private_index.Case):
 
     def test_removed(self):
         """a server whose store is removed goes on"""
-        shutil.rmtree(self.store())
+        shutil.rmtree(self.copy())
         self.assert_right()
         shutil.rmtree(self.home / ".local/state/airlock/indexes")
         self.assert_right()
 
     def test_read_only(self):
         """a store that cannot be written does not stop an answer"""
-        (self.store() / "record").unlink()
+        (self.copy() / "record").unlink()
         for name in ("work", "ready"):
-            shutil.rmtree(self.store() / name)
-            (self.store() / name).write_bytes(b"")
+            shutil.rmtree(self.copy() / name)
+            (self.copy() / name).write_bytes(b"")
         self.assertEqual(self.server.ok("git_status").text, self.plain())
         self.assertEqual(harness.Server(self).ok("git_status").text, self.plain())
 
@@ -400,7 +400,7 @@ class Together(private_index.Case):
         pipe = self.root / "many/.gitignore"
         os.mkfifo(pipe)
         server.ask("git_status")
-        self.until((self.store() / "work/index.lock").exists)
+        self.until((self.copy() / "work/index.lock").exists)
         return server, pipe
 
     def until(self, condition):
@@ -424,17 +424,17 @@ class Together(private_index.Case):
     def test_killed_in_the_middle(self):
         """a server that is killed leaves nothing that stops or misleads the next one"""
         server, pipe = self.hanging()
-        ready = stat_of(self.store() / "ready/index")
+        ready = stat_of(self.copy() / "ready/index")
         server.process.kill()
         server.process.wait()
         self.until(lambda: not self.processes_in(self.root))
         pipe.unlink()
-        self.assertEqual(stat_of(self.store() / "ready/index"), ready)
+        self.assertEqual(stat_of(self.copy() / "ready/index"), ready)
         self.write("many/f00.txt", "changed\n")
         second = harness.Server(self)
         for _ in range(2):
             self.assertEqual(second.ok("git_status").text, self.plain())
-        self.assertFalse((self.store() / "work/index.lock").exists())
+        self.assertFalse((self.copy() / "work/index.lock").exists())
 
     def test_a_deadline_in_the_middle(self):
         """a git that is stopped leaves no lock behind"""
@@ -444,7 +444,7 @@ class Together(private_index.Case):
         os.mkfifo(pipe)
         self.assertEqual(server.call("git_status", {"timeout_ms": 300}).kind, "Timeout")
         pipe.unlink()
-        self.assertFalse((self.store() / "work/index.lock").exists())
+        self.assertFalse((self.copy() / "work/index.lock").exists())
         self.assertEqual(server.ok("git_status").text, self.plain())
 
     def test_many_calls_at_once(self):
@@ -478,7 +478,7 @@ class Together(private_index.Case):
         """the private index of a working tree that is gone is removed with time"""
         server = harness.Server(self)
         self.until_private(server)
-        first = self.store()
+        first = self.copy()
         server.close()
         other = self.base / "other"
         self.many(other)
@@ -487,7 +487,7 @@ class Together(private_index.Case):
         self.make_stale()
         second = harness.Server(self)
         self.until(lambda: second.ok("git_status") and not first.exists())
-        self.assertEqual(len(self.stores()), 1)
+        self.assertEqual(len(self.copies()), 1)
 
 
 if __name__ == "__main__":
