@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "upstream/schema.h"
 
-#include <math.h>
-
 #include "upstream/limits.h"
 #include "upstream/pattern.h"
 #include "wire/jsonrpc.h"
@@ -229,11 +227,16 @@ const char *al_upstream_schema_problem(json_t *schema, bool patterns)
 
 /* --- Results --- */
 
+/* A double of 2^53 and more has no fraction. */
+static bool is_whole(double number)
+{
+    return number >= 0x1p53 || number <= -0x1p53 || (double)(int64_t)number == number;
+}
+
 static bool has_type(const json_t *value, const char *type)
 {
     if (!strcmp(type, "integer"))
-        return json_is_integer(value) ||
-               (json_is_real(value) && floor(json_real_value(value)) == json_real_value(value));
+        return json_is_integer(value) || (json_is_real(value) && is_whole(json_real_value(value)));
     if (!strcmp(type, "number"))
         return json_is_number(value);
     if (!strcmp(type, "boolean"))
