@@ -49,12 +49,14 @@ static int read_pages(struct al_upstream_link *link, int64_t deadline_ms,
         if (r == 0)
             cursor = al_strdup(al_json_get_string(request.result, "nextCursor"));
         al_upstream_link_forget(link, &request);
-        if (r < 0 || !cursor)
+        if (r < 0)
             return r;
         if (bytes > AL_UPSTREAM_LIST_MAX_BYTES)
             break;
+        if (!cursor)
+            return 0;
     }
-    *ret_problem = al_strdup("has a list of tools that does not end");
+    *ret_problem = al_strdup("has a list of tools that is too long");
     return AL_ERR_EXECUTION;
 }
 

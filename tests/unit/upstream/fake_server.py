@@ -98,6 +98,15 @@ def ask(number, params):
                 resultType="complete")
 
 
+def ask_many(number, params):
+    """Ask as many questions at once."""
+    if "inputResponses" in params:
+        return text(number, "asked", resultType="complete")
+    question = {"method": "elicitation/create", "params": FORM}
+    return result(number, {"resultType": "input_required", "requestState": "s", "inputRequests": {
+        str(i): question for i in range(params["arguments"]["count"])}})
+
+
 def ask_again(number, _):
     """Require input in every result."""
     result(number, {"resultType": "input_required", "requestState": "s",
@@ -337,12 +346,13 @@ def tool(function):
 
 
 FUNCTIONS = {f.__name__: f for f in (
-    ask, ask_again, withdraw, die_asking, sample, roots, ping, progress, wait_for_cancel, late,
+    ask, ask_again, ask_many, withdraw, die_asking, sample, roots, ping, progress, wait_for_cancel, late,
     notes, wrong_ids, garbage, flood, long_line, many_values, deep, half_line, no_result,
     twice_named, error, structured, die, kill_self, close_output, stop_reading, change, echo,
     environment, read, write, run, connect, leave_children, limits)}
 TOOLS = [tool(f) for f in FUNCTIONS.values()]
 NOTES = []
+LIST_BYTES = 128 << 10  # as the tests of the limits set it
 ERA = sys.argv[1]
 START = sys.argv[2] if len(sys.argv) > 2 else ""
 
@@ -389,14 +399,29 @@ def page(cursor):
     """One page of tools, and the cursor of the next."""
     if START == "strange_tools":
         return strange_tools(), None
-    if START == "many_tools":
-        return [{"name": f"t{i}", "inputSchema": OBJECT} for i in range(10000)], None
+    if START == "many_tools" or START.startswith("tools="):
+        count = int(START.partition("=")[2] or 10000)
+        return [{"name": f"t{i}", "inputSchema": OBJECT} for i in range(count)], None
+    if START.startswith("pages="):
+        following = int(cursor or 0) + 1
+        return ([{"name": f"t{following}", "inputSchema": OBJECT}],
+                str(following) if following < int(START[6:]) else None)
     if START == "endless_pages":
         return [{"name": "good", "inputSchema": OBJECT}], "again"
     if START == "pages":
         at = int(cursor or 0)
         return TOOLS[at:at + 10], str(at + 10) if at + 10 < len(TOOLS) else None
     return TOOLS, None
+
+
+def fill_list(number, more, params):
+    """Three pages that together have the most bytes of a list, and so many more."""
+    at = int(params.get("cursor", 0))
+    sizes = [LIST_BYTES // 2, LIST_BYTES - LIST_BYTES // 2 - 200, 200 + more]
+    head = '{"jsonrpc":"2.0","id":%d,"result":{"tools":[],' % number
+    tail = ('"nextCursor":"%d"}}' % (at + 1) if at < 2 else '"last":1}}')
+    room = sizes[at] - len(head) - len(tail) - len('"x":"",')
+    raw(head + '"x":"' + "x" * room + '",' + tail + "\n")
 
 
 def list_tools(number, params):
@@ -407,6 +432,8 @@ def list_tools(number, params):
         return send({"id": number, "error": {"code": -32603, "message": "no list"}})
     if START == "list_hangs":
         return forever()
+    if START.startswith("bytes="):
+        return fill_list(number, int(START[6:]), params)
     if START == "long_list":
         return raw('{"jsonrpc":"2.0","id":%d,"result":"%s"}\n' % (number, "x" * (10 << 20)))
     tools, cursor = page(params.get("cursor"))

@@ -145,7 +145,7 @@ static void what_is_no_list_is_an_error(void **state)
                    "of tools");
     assert_no_list("list_error",
                    "MCP server 'fake' answered tools/list with error -32603: no list");
-    assert_no_list("endless_pages", "MCP server 'fake' has a list of tools that does not end");
+    assert_no_list("endless_pages", "MCP server 'fake' has a list of tools that is too long");
     assert_no_list("long_list",
                    "MCP server 'fake' answered tools/list with error 0: the answer is too "
                    "large");
