@@ -42,6 +42,7 @@ git clone -q "$big" "$build/bench-repo/copy"
 rm -rf "$build/bench-repo/copy"
 
 python3 "$here/status.py" "$build/airlock" "$build/bench-repo" || good=false
+python3 "$here/changes.py" "$build/airlock" "$small" "$big" || good=false
 python3 "$here/staging.py" "$build/airlock" || good=false
 python3 "$here/upstream.py" "$build/airlock" "$small" || good=false
 $good

@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "checkpoint/create.h"
@@ -17,6 +16,7 @@
 
 #define INDEX_MAX_BYTES (512u << 20)
 #define MODE_GITLINK    0160000u
+#define LINE_BYTES      (AL_OID_TEXT + 16)
 
 /* When so many trees lie in each other, one with all objects begins anew.  Objects that left the
  * index meanwhile are in it no longer. */
@@ -56,6 +56,26 @@ static char tag_of(const struct al_index_entry *entry)
     return entry->assume_unchanged ? (char)(tag - 'A' + 'a') : tag;
 }
 
+/* Write "<tag> SP <mode> SP <oid> SP <stage> TAB", as git does.  printf(3) would take a third of
+ * the time that reading an index takes. */
+static size_t print_entry(const struct al_index_entry *entry, const struct al_oid *oid, bool sha256,
+                          char line[LINE_BYTES])
+{
+    char *at = line;
+
+    *at++ = tag_of(entry);
+    *at++ = ' ';
+    for (int shift = 15; shift >= 0; shift -= 3)
+        *at++ = (char)('0' + (entry->mode >> shift & 7));
+    *at++ = ' ';
+    al_oid_text(oid, sha256, at);
+    at += 2 * al_oid_bytes(sha256);
+    *at++ = ' ';
+    *at++ = (char)('0' + entry->stage);
+    *at++ = '\t';
+    return (size_t)(at - line);
+}
+
 /* The digest is that of a checkpoint with a working tree, whose entries git lists.
  *
  * A skip-worktree entry has no file.  Its object stays in the repository, as committed objects do.
@@ -65,14 +85,10 @@ static bool add_entry(void *payload, const struct al_index_entry *entry)
     struct entries *entries = payload;
     bool sha256 = entries->writer->store->sha256;
     struct al_oid oid = { .bytes = { 0 } };
-    char text[AL_OID_TEXT], line[AL_OID_TEXT + 32];
-    int len;
+    char line[LINE_BYTES];
 
     memcpy(oid.bytes, entry->oid, al_oid_bytes(sha256));
-    al_oid_text(&oid, sha256, text);
-    len = snprintf(line, sizeof(line), "%c %06o %s %u\t", tag_of(entry), (unsigned)entry->mode,
-                   text, entry->stage);
-    al_hash_add(&entries->digest, line, (size_t)len);
+    al_hash_add(&entries->digest, line, print_entry(entry, &oid, sha256, line));
     al_hash_add(&entries->digest, entry->name, strlen(entry->name) + 1);
     entries->has_marks |= entry->assume_unchanged || entry->skip_worktree;
     if (entry->mode != MODE_GITLINK && (entry->stage || !entry->skip_worktree))
@@ -160,6 +176,17 @@ static int read_bytes(struct al_checkpoint_writer *writer, int fd, const struct 
     return 0;
 }
 
+/* The cache may be another one by now, of a checkpoint that another process took. */
+static void load_objects(struct al_checkpoint_writer *writer)
+{
+    struct al_index_cache *cache = &writer->index_cache;
+
+    al_index_cache_clear(cache);
+    al_index_cache_load(cache, writer->store->dir_fd, writer->store->sha256, true);
+    if (!cache->reference[0] || !al_store_has_ref(writer->store, cache->reference))
+        al_index_cache_clear(cache);
+}
+
 /* Read the index anew.  The cache in `writer` is that of this index afterwards. */
 static int put_index(struct al_checkpoint_writer *writer, int fd)
 {
@@ -170,6 +197,7 @@ static int put_index(struct al_checkpoint_writer *writer, int fd)
     struct stat st;
     int r;
 
+    load_objects(writer);
     if (fstat(fd, &st) < 0)
         return al_error_errno(writer->err, errno, "cannot read the index");
     al_hash_init(&entries.digest, true);
@@ -216,7 +244,7 @@ int al_create_index_alone(struct al_checkpoint_writer *writer, struct al_oid *re
         return put_no_index(writer);
     if (fd < 0 || fstat(fd, &st) < 0)
         return al_error_errno(writer->err, errno, "cannot read the index");
-    al_index_cache_load(cache, writer->store->dir_fd, writer->store->sha256);
+    al_index_cache_load(cache, writer->store->dir_fd, writer->store->sha256, false);
     if (!cache->reference[0] || !al_store_has_ref(writer->store, cache->reference))
         al_index_cache_clear(cache);
     if (!cache->reference[0] || !al_stat_cache_is_current(&cache->index, &st))

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkpoint/index_cache.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "util/fs.h"
 #include "util/str.h"
 
 #define NAME      "index"
-#define MAX_BYTES (1u << 30)
+#define MAX_BYTES (1 << 30)
 
 /* The beginning of the file.  It has its own size, so that a cache of another build is not used. */
 struct head {
@@ -35,17 +39,40 @@ static bool is_usable(const struct head *head, size_t bytes, bool sha256)
            memchr(head->reference, '\0', sizeof(head->reference));
 }
 
-void al_index_cache_load(struct al_index_cache *cache, int dir_fd, bool sha256)
+static void add_oids(struct al_index_cache *cache, const struct al_str *data, size_t oid_bytes)
 {
+    struct al_oids *oids = &cache->oids;
+
+    oids->count = oids->capacity = data->len / oid_bytes;
+    oids->items = al_calloc(oids->count + 1, sizeof(*oids->items));
+    for (size_t i = 0; i < oids->count; i++)
+        memcpy(oids->items[i].bytes, data->buf + i * oid_bytes, oid_bytes);
+}
+
+/* Read everything after the beginning of the file. */
+static bool read_rest(int fd, size_t bytes, struct al_str *ret_data)
+{
+    char piece[32768];
+    ssize_t n;
+
+    al_str_reserve(ret_data, bytes);
+    while ((n = read(fd, piece, sizeof(piece))) > 0)
+        al_str_add(ret_data, piece, (size_t)n);
+    return n == 0 && ret_data->len == bytes;
+}
+
+void al_index_cache_load(struct al_index_cache *cache, int dir_fd, bool sha256, bool objects)
+{
+    al_auto(al_closep) int fd = openat(dir_fd, NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     al_auto(al_str_clear) struct al_str data = AL_STR_INIT;
-    size_t oid_bytes = al_oid_bytes(sha256);
     struct head head;
+    struct stat st;
 
     *cache = AL_INDEX_CACHE_INIT;
-    if (al_fs_read(dir_fd, NAME, MAX_BYTES, &data) < 0 || data.len < sizeof(head))
-        return;
-    memcpy(&head, data.buf, sizeof(head));
-    if (!is_usable(&head, data.len, sha256))
+    if (fd < 0 || fstat(fd, &st) < 0 || st.st_size > MAX_BYTES ||
+        read(fd, &head, sizeof(head)) != (ssize_t)sizeof(head) ||
+        !is_usable(&head, (size_t)st.st_size, sha256) ||
+        (objects && !read_rest(fd, (size_t)st.st_size - sizeof(head), &data)))
         return;
     memcpy(cache->reference, head.reference, sizeof(cache->reference));
     cache->index = head.index;
@@ -53,12 +80,8 @@ void al_index_cache_load(struct al_index_cache *cache, int dir_fd, bool sha256)
     cache->staged = head.staged;
     cache->depth = head.depth;
     cache->has_marks = head.has_marks;
-    for (size_t i = 0; i < head.count; i++) {
-        struct al_oid oid = { .bytes = { 0 } };
-
-        memcpy(oid.bytes, data.buf + sizeof(head) + i * oid_bytes, oid_bytes);
-        al_oids_add(&cache->oids, &oid);
-    }
+    if (objects)
+        add_oids(cache, &data, al_oid_bytes(sha256));
 }
 
 int al_index_cache_save(const struct al_index_cache *cache, int dir_fd, bool sha256)

@@ -33,8 +33,12 @@ struct al_index_cache {
 
 void al_index_cache_clear(struct al_index_cache *cache);
 
-/** Read the cache.  It is empty when there is none or when it cannot be used. */
-void al_index_cache_load(struct al_index_cache *cache, int dir_fd, bool sha256);
+/**
+ * Read the cache.  It is empty when there is none or when it cannot be used.
+ *
+ * @param objects  Read the list of objects, too: the only part that is large.
+ */
+void al_index_cache_load(struct al_index_cache *cache, int dir_fd, bool sha256, bool objects);
 
 /** Replace the cache file.  0 or -errno. */
 int al_index_cache_save(const struct al_index_cache *cache, int dir_fd, bool sha256);

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""changes.py AIRLOCK SMALL BIG: changing calls beside the same git commands, checkpoints included.
+
+Each side has a copy of the repository.  The two are measured in turn, and the medians count.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROUNDS = {"small": 30, "big": 8}
+BUDGETS = {"small": (1.5, 3.0), "big": (1.3, 0.0)}  # times bare, or so many milliseconds more
+
+
+class Side:
+    """A copy of the repository, and what is done in it."""
+
+    def __init__(self, source, where):
+        self.where = where
+        subprocess.run(["git", "clone", "-q", "--no-hardlinks", source, where], check=True)
+        subprocess.run(["git", "remote", "remove", "origin"], cwd=where, check=True)
+        subprocess.run(["git", "status"], cwd=where, check=True, stdout=subprocess.DEVNULL)
+        names = subprocess.run(["git", "ls-files", "-z"], cwd=where, check=True,
+                               capture_output=True).stdout.decode().split("\0")
+        self.file = names[len(names) // 2]
+
+    def edit(self, text):
+        """Append to a file."""
+        with open(os.path.join(self.where, self.file), "a", encoding="utf-8") as file:
+            file.write(text)
+
+    def git(self, *words):
+        """Milliseconds that a command takes."""
+        begin = time.perf_counter()
+        subprocess.run(["git", *words], cwd=self.where, check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+        return 1000 * (time.perf_counter() - begin)
+
+
+class Server(Side):
+    """A copy with `airlock serve` in it."""
+
+    def __init__(self, airlock, source, where):
+        super().__init__(source, where)
+        self.airlock = airlock
+        self.process = subprocess.Popen(
+            [airlock, "serve", "--root", where, "--approval", "allow"], cwd=where,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.number = 0
+        self.request("initialize", protocolVersion="2025-06-18", capabilities={},
+                     clientInfo={"name": "bench", "version": "1"})
+        self.send(method="notifications/initialized")
+
+    def send(self, **message):
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def request(self, method, **params):
+        self.number += 1
+        self.send(id=self.number, method=method, params=params)
+        while True:
+            message = json.loads(self.process.stdout.readline())
+            if message.get("id") == self.number:
+                return message["result"]
+
+    def call(self, tool, **arguments):
+        """Milliseconds that a call takes."""
+        begin = time.perf_counter()
+        result = self.request("tools/call", name=tool, arguments=arguments)
+        spent = 1000 * (time.perf_counter() - begin)
+        if result.get("isError"):
+            sys.exit(f"{tool} {arguments}: {result['content'][0]['text']}")
+        return spent
+
+    def rollback(self):
+        """Milliseconds that a rollback of the last execution takes."""
+        begin = time.perf_counter()
+        subprocess.run([self.airlock, "rollback"], cwd=self.where, check=True,
+                       stdout=subprocess.DEVNULL)
+        return 1000 * (time.perf_counter() - begin)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def one_round(ours, theirs, number, note):
+    """Every call once, and the same commands."""
+    branch = f"bench{number}"
+
+    def pair(title, words, tool, **arguments):
+        bare = theirs.git(*words)
+        note(title, bare, ours.call(tool, **arguments))
+
+    for side in (ours, theirs):
+        side.edit(f"{number}\n")
+    pair("git_add, one file", ("add", theirs.file), "git_add", paths=[ours.file])
+    pair("git_commit", ("commit", "-q", "-m", "fix: x"), "git_commit", type="fix", message="x")
+    pair("git_checkout, create_branch", ("checkout", "-b", branch), "git_checkout",
+         create_branch=branch)
+    for side in (ours, theirs):
+        side.edit(f"stashed {number}\n")
+    pair("git_stash, push", ("stash", "push"), "git_stash", action="push")
+    pair("git_stash, pop", ("stash", "pop"), "git_stash", action="pop")
+    pair("git_restore, one file", ("restore", theirs.file), "git_restore", paths=[ours.file])
+    pair("git_checkout, branch", ("checkout", "side"), "git_checkout", branch="side")
+    pair("git_merge", ("merge", "--no-ff", "-m", "x", branch), "git_merge", branch=branch,
+         message="x", noFf=True)
+    note("  rolled back (git reset --keep)", theirs.git("reset", "--keep", "HEAD~"),
+         ours.rollback())
+    theirs.git("checkout", branch)
+    ours.git("checkout", branch)
+
+
+def compare(airlock, source, size, scratch):
+    """The rows of one repository; whether all are within their budgets."""
+    times, good, (factor, slack) = {}, True, BUDGETS[size]
+    theirs = Side(source, os.path.join(scratch, size + "-git"))
+    with contextlib.closing(Server(airlock, source, os.path.join(scratch, size))) as ours:
+        for side in (ours, theirs):
+            side.git("branch", "side")
+        ours.call("git_branch", create="warm")
+        ours.edit("warm\n")
+        ours.call("git_restore", paths=[ours.file])
+        for number in range(ROUNDS[size]):
+            one_round(ours, theirs, number,
+                      lambda title, *pair: times.setdefault(title, []).append(pair))
+    for title, pairs in times.items():
+        bare, spent = (statistics.median(column) for column in zip(*pairs))
+        budget = f"<= {factor:.2f}" + (f" or +{slack:.1f} ms" if slack else "")
+        fits = spent <= factor * bare or spent <= bare + slack
+        measured = title.startswith("  ")
+        good &= fits or measured
+        print(f"{title:34} {bare:6.2f} ms {spent:6.2f} ms {spent / bare:7.3f} {'':7}  "
+              f"{'' if measured else budget:22} {'' if measured else 'pass' if fits else 'OVER'}",
+              flush=True)
+    return good
+
+
+def main():
+    airlock = str(pathlib.Path(sys.argv[1]).resolve())
+    scratch = tempfile.mkdtemp(prefix="airlock-bench-")
+    good = True
+    try:
+        os.environ["XDG_STATE_HOME"] = os.path.join(scratch, "state")
+        for size, source in zip(("small", "big"), sys.argv[2:4]):
+            print(f"\n{'changes, ' + size + ' repository':34} {'git':>9} {'airlock':>9} "
+                  f"{'median':>7} {'':7}  budget")
+            good &= compare(airlock, source, size, scratch)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How many gits a call starts, checkpoints included, in a session that knows the repository. */
+#include "checkpoint/checkpoint.h"
+#include "proc/proc.h"
+#include "tests/unit/tool/lib.h"
+#include "toolsets/git/git.h"
+
+static size_t started;
+static struct al_str *words; /* the commands, one a line */
+
+/* The names that the linker gives. */
+int __real_al_proc_run(const struct al_proc_spec *spec, struct al_proc_result *ret_result,
+                       struct al_error *err);
+int __wrap_al_proc_run(const struct al_proc_spec *spec, struct al_proc_result *ret_result,
+                       struct al_error *err);
+
+int __wrap_al_proc_run(const struct al_proc_spec *spec, struct al_proc_result *ret_result,
+                       struct al_error *err)
+{
+    /* The configuration is listed again when it was written. */
+    started += strcmp(spec->argv[1], "config") != 0;
+    for (size_t i = 0; words && spec->argv[i]; i++)
+        al_str_addf(words, "%s%s", i ? " " : "# ", spec->argv[i]);
+    if (words)
+        al_str_adds(words, "\n");
+    return __real_al_proc_run(spec, ret_result, err);
+}
+
+/* Make a call, and compare the number of its children. */
+static void assert_children(struct scene *scene, const struct al_tool *tool, const char *arguments,
+                            size_t expected)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    started = 0;
+    words = &text;
+    run(scene, tool, arguments);
+    words = NULL;
+    if (scene->result.status != AL_OK)
+        print_message("# %s\n", scene->result.text.buf);
+    assert_int_equal(scene->result.status, AL_OK);
+    if (started != expected)
+        print_message("%s", text.buf);
+    assert_int_equal(started, expected);
+}
+
+/* A session with checkpoints in which no call is asked about. */
+static void begin(struct scene *scene, struct al_checkpoint_settings *settings)
+{
+    *settings = (struct al_checkpoint_settings){
+        .state_dir = scene->w->state->path,
+        .max_store_bytes = 1u << 30,
+        .max_age_days = 30,
+        .max_file_bytes = 1u << 20,
+    };
+    scene->session.mode = AL_APPROVAL_ALLOW;
+    scene->session.checkpoints = settings;
+    scene->session.requires_checkpoints = true;
+    run(scene, &al_tool_git_branch, "{\"working_dir\":\"repo\",\"create\":\"first\"}");
+    run(scene, &al_tool_git_add, "{\"working_dir\":\"repo\",\"paths\":[\"b.txt\"]}");
+    assert_int_equal(scene->result.status, AL_OK);
+}
+
+static void what_writes_no_file_starts_one_git(void **state)
+{
+    static const struct {
+        const struct al_tool *tool;
+        const char *arguments;
+    } rows[] = {
+        { &al_tool_git_add, "{\"working_dir\":\"repo\",\"paths\":[\"a.txt\"]}" },
+        { &al_tool_git_commit,
+          "{\"working_dir\":\"repo\",\"type\":\"fix\",\"message\":\"change\"}" },
+        { &al_tool_git_checkout, "{\"working_dir\":\"repo\",\"create_branch\":\"second\"}" },
+        { &al_tool_git_branch, "{\"working_dir\":\"repo\",\"create\":\"third\"}" },
+        { &al_tool_git_branch,
+          "{\"working_dir\":\"repo\",\"rename\":\"third\",\"new_name\":\"3\"}" },
+    };
+    struct scene *scene = *state;
+    struct al_checkpoint_settings settings;
+
+    begin(scene, &settings);
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_children(scene, rows[i].tool, rows[i].arguments, 1);
+    tmpdir_write(scene->w->repo, "a.txt", "three\n");
+    assert_children(scene, &al_tool_git_add, "{\"working_dir\":\"repo\",\"paths\":[\"a.txt\"]}", 1);
+    assert_children(scene, &al_tool_git_restore,
+                    "{\"working_dir\":\"repo\",\"paths\":[\"a.txt\"],\"staged\":true,"
+                    "\"worktree\":false}",
+                    1);
+}
+
+/* One lists the files that git writes. */
+static void what_restores_files_starts_two(void **state)
+{
+    struct scene *scene = *state;
+    struct al_checkpoint_settings settings;
+
+    begin(scene, &settings);
+    assert_children(scene, &al_tool_git_restore, "{\"working_dir\":\"repo\",\"paths\":[\"a.txt\"]}",
+                    2);
+    tmpdir_write(scene->w->repo, "a.txt", "three\n");
+    assert_children(scene, &al_tool_git_checkout,
+                    "{\"working_dir\":\"repo\",\"paths\":[\"a.txt\"]}", 2);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        SCENE_TEST(what_writes_no_file_starts_one_git),
+        SCENE_TEST(what_restores_files_starts_two),
+    };
+
+    gitops_begin();
+    return cmocka_run_group_tests_name("toolsets/git/children", tests, NULL, NULL);
+}
