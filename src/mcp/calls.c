@@ -8,6 +8,7 @@
 
 #include "mcp/elicitation.h"
 #include "mcp/inflight.h"
+#include "mcp/parking.h"
 #include "mcp/sampling.h"
 #include "proc/cancel.h"
 #include "proc/proc.h"
@@ -77,7 +78,7 @@ void al_calls_clear(struct al_calls *calls)
     (void)pthread_mutex_destroy(&calls->lock);
 }
 
-static struct al_inflight *find(struct al_calls *calls, const char *id)
+struct al_inflight *al_calls_find(struct al_calls *calls, const char *id)
 {
     struct al_inflight *call = calls->inflight;
 
@@ -91,7 +92,7 @@ void al_calls_cancel(struct al_calls *calls, const char *id)
     struct al_inflight *call;
 
     (void)pthread_mutex_lock(&calls->lock);
-    call = find(calls, id);
+    call = al_calls_find(calls, id);
     if (call)
         cancel_inflight(call);
     (void)pthread_mutex_unlock(&calls->lock);
@@ -172,7 +173,9 @@ static int ask_client(void *payload, const char *method, const json_t *params,
     if (!al_client_requests_reserve(requests))
         return 0;
     set_waiting(call, is_form ? "waiting for the user" : "waiting for the client's model");
-    r = al_client_requests_ask(requests, method, params, 0, cancel, ret_result, err);
+    r = call->spec.form == AL_APPROVAL_FORM_RESULT
+            ? al_parking_ask(call, params, cancel, ret_result, err)
+            : al_client_requests_ask(requests, method, params, 0, cancel, ret_result, err);
     set_waiting(call, NULL);
     al_client_requests_release(requests);
     return r;
@@ -180,8 +183,7 @@ static int ask_client(void *payload, const char *method, const json_t *params,
 
 static bool can_be_asked(const struct al_inflight *call)
 {
-    return call->spec.form != AL_APPROVAL_FORM_RESULT &&
-           (call->spec.form != AL_APPROVAL_FORM_NONE || call->spec.sampling);
+    return call->spec.form != AL_APPROVAL_FORM_NONE || call->spec.sampling;
 }
 
 /* Caller holds the lock, so that the answer cannot overtake the progress. */
@@ -366,7 +368,7 @@ static enum al_rpc_code try_register(struct al_inflight *call, const char **ret_
     enum al_rpc_code code = AL_RPC_OK;
 
     (void)pthread_mutex_lock(&calls->lock);
-    if (find(calls, call->spec.id)) {
+    if (al_calls_find(calls, call->spec.id)) {
         *ret_problem = "a request with this id is in flight";
         code = AL_RPC_INVALID_REQUEST;
     } else if (calls->ninflight >= AL_CALLS_MAX) {

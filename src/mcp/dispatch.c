@@ -5,6 +5,7 @@
 
 #include "guard/agent.h"
 #include "mcp/instructions.h"
+#include "mcp/parking.h"
 #include "mcp/request_meta.h"
 #include "mcp/sampling.h"
 #include "mcp/tools_list.h"
@@ -202,9 +203,36 @@ static bool find_tool(const struct al_dispatch *dispatch, const struct request *
     return spec->tool || spec->mounted_tool;
 }
 
+static const char *const token_path[] = { "params", "_meta", "progressToken", NULL };
+
+static void clear_spec(struct al_call_spec *spec)
+{
+    free(spec->id);
+    free(spec->progress_token);
+    free(spec->mounted_tool);
+    json_decref(spec->arguments);
+}
+
+/* The request brings the answer to a question of another server.  Its call goes on and answers it.
+ */
+static void resume_call(struct al_dispatch *dispatch, const struct request *request,
+                        struct al_call_spec *spec)
+{
+    const struct al_rpc_message *message = request->message;
+    const char *tool = spec->tool ? spec->tool->tool->name : spec->mounted_tool;
+    const char *problem = NULL;
+    enum al_rpc_code code;
+
+    spec->id = al_strdup(message->id);
+    spec->progress_token = al_rpc_token(message, token_path);
+    code = al_parking_resume(&dispatch->calls, spec, tool, message->params, &problem);
+    if (code != AL_RPC_OK)
+        refuse(request, code, problem);
+    clear_spec(spec);
+}
+
 static void call_tool(struct al_dispatch *dispatch, const struct request *request)
 {
-    static const char *const token_path[] = { "params", "_meta", "progressToken", NULL };
     const struct al_rpc_message *message = request->message;
     struct al_call_spec spec = {
         .form = request->form,
@@ -219,6 +247,10 @@ static void call_tool(struct al_dispatch *dispatch, const struct request *reques
     if (!find_tool(dispatch, request, &spec))
         return;
     take_arguments(message, &spec);
+    if (request->era == AL_ERA_MODERN && al_parking_is_answer(message->params)) {
+        resume_call(dispatch, request, &spec);
+        return;
+    }
     if (request->era == AL_ERA_MODERN) {
         spec.input_required.request_states = &dispatch->request_states;
         spec.input_required.tool = spec.tool ? spec.tool->tool->name : spec.mounted_tool;
@@ -226,8 +258,7 @@ static void call_tool(struct al_dispatch *dispatch, const struct request *reques
         code = al_input_required_begin(&spec.input_required, message->params, &problem);
     }
     if (code != AL_RPC_OK) {
-        json_decref(spec.arguments);
-        free(spec.mounted_tool);
+        clear_spec(&spec);
         refuse(request, code, problem);
         return;
     }

@@ -26,12 +26,16 @@ struct al_inflight {
     enum al_read_state read_state; /**< how it counts now */
     int64_t reading_since_ms;      /**< with AL_READ_RECENT */
     bool cancelled;
+    struct al_parked *parked; /**< it waits without a request (mcp/parking.h); NULL: it does not */
     const char *waiting_for;  /**< the progress message while the client is asked, or NULL */
     int64_t progress_due_ms;  /**< when the next notification is due */
     int64_t progress_sent_ms; /**< when the last one was sent */
     char *last_progress;      /**< the last line of git's progress, or NULL */
     unsigned long progress;   /**< of the last notification */
 };
+
+/** Caller holds the lock.  The call whose request has this id; NULL: none. */
+struct al_inflight *al_calls_find(struct al_calls *calls, const char *id);
 
 /** Caller holds the lock.  Make the flusher call al_calls_progress() at that time at the latest. */
 void al_calls_schedule_flusher(struct al_calls *calls, int64_t at_ms);

@@ -281,6 +281,70 @@ class Approval(UpstreamCase):
             self.assertEqual(json.loads(answer.text)["content"]["text"], "Hi")
             client.close()
 
+    def test_modern_questions(self):
+        """A modern client answers a server's question with its next request, once"""
+        for era in ("legacy", "modern"):
+            self.configure(self.server("old", era))
+            client = Client(self)
+            call = {"name": "mcp__old__ask", "arguments": {"x": [1]}}
+            first = client.modern("tools/call", "m1", FORM, **call)["result"]
+            self.assertEqual(first["resultType"], "input_required")
+            question = first["inputRequests"]["question"]
+            self.assertEqual(question["method"], "elicitation/create")
+            self.assertIn("\n    Which one?", question["params"]["message"])
+            state = first["requestState"]
+            answers = {"question": {"action": "accept", "content": {"one": "1"}}}
+            for wrong in ({"name": "mcp__old__echo", "arguments": {"x": [1]}},
+                          {"name": "mcp__old__ask", "arguments": {"x": [2]}},
+                          {"name": "mcp__old__ask"}):
+                refused = client.modern("tools/call", "m2", FORM, requestState=state,
+                                        inputResponses=answers, **wrong)
+                self.assertEqual(refused["error"]["code"], -32602, refused)
+            for responses in ({}, {"question": 1}, {"approve": answers["question"]}):
+                refused = client.modern("tools/call", "m3", FORM, requestState=state,
+                                        inputResponses=responses, **call)
+                self.assertEqual(refused["error"]["code"], -32602, refused)
+            refused = client.modern("tools/call", "m4", FORM, requestState=state[:-1] + "x",
+                                    inputResponses=answers, **call)
+            self.assertEqual(refused["error"]["code"], -32602, refused)
+            self.assertEqual(client.call("git_status").text, "## main\n")
+            done = client.modern("tools/call", "m5", FORM, requestState=state,
+                                 inputResponses=answers, **call)["result"]
+            self.assertEqual((done["resultType"], json.loads(done["content"][0]["text"])),
+                             ("complete", {"action": "accept", "content": {"one": "1"}}))
+            again = client.modern("tools/call", "m6", FORM, requestState=state,
+                                  inputResponses=answers, **call)
+            self.assertEqual(again["error"]["code"], -32602)
+            client.close()
+            self.assertEqual(self.records()[-1]["tool"], "mcp__old__ask")
+
+    def test_modern_question_after_approval(self):
+        """A call that was approved and then asks for its server is one call, and runs once"""
+        self.configure(self.server("old"))
+        client = Client(self, "--approval", "ask")
+        client.list()
+        client.call("mcp__old__change", {"tool": "ask", "member": "annotations", "value": {}})
+        client.next_told("notifications/tools/list_changed")
+        call = {"name": "mcp__old__ask", "arguments": {}}
+        approve = {"approve": {"action": "accept", "content": {"decision": "once"}}}
+        first = client.modern("tools/call", "m1", FORM, **call)["result"]
+        second = client.modern("tools/call", "m2", FORM, requestState=first["requestState"],
+                               inputResponses=approve, **call)["result"]
+        self.assertEqual(list(second["inputRequests"]), ["question"])
+        done = client.modern("tools/call", "m3", FORM, requestState=second["requestState"],
+                             inputResponses={"question": {"action": "decline"}}, **call)["result"]
+        self.assertEqual(json.loads(done["content"][0]["text"]), {"action": "decline"})
+
+    def test_unanswered(self):
+        """A question that a modern client never answers ends with the session, and is recorded"""
+        self.configure(self.server("old"))
+        client = Client(self)
+        first = client.modern("tools/call", "m1", FORM, name="mcp__old__ask")["result"]
+        self.assertEqual(first["resultType"], "input_required")
+        client.close()
+        self.assertEqual(client.process.returncode, 0)
+        self.assertEqual(self.records()[-1]["outcome"], "cancelled")
+
     def test_no_questions(self):
         """A client that cannot be asked costs the server its answer, and nothing else"""
         self.configure(self.server("old"))
