@@ -6,6 +6,7 @@ import time
 import harness
 
 FILES = 64  # enough for a copy to be worth making when git would read them all again
+SETTLED_SECONDS = 0.05
 
 
 def stat_of(path):
@@ -29,6 +30,11 @@ class Case(harness.Case):
         self.git("add", "many", cwd=where)
         self.git("commit", "-q", "-m", "many", cwd=where)
         self.make_stale(where)
+
+    def wait_until_settled(self):
+        """An index that changed just now gets no copy, and times cannot be set: wait for the clock."""
+        while time.time() < os.stat(self.root / ".git/index").st_ctime + SETTLED_SECONDS:
+            os.sched_yield()
 
     def make_stale(self, where=None):
         """As after a copy of the tree: every stat is another one, the content is the same."""

@@ -12,6 +12,7 @@ import subprocess
 
 import harness
 import killed
+import private_index
 
 ERRORS = ["LIKELY"]
 if os.environ.get("AIRLOCK_EVERY_STEP"):
@@ -193,6 +194,31 @@ class Faults(killed.Killed):
             self.assert_journal()
 
         self.sweep(("rollback", "3"), check)
+
+
+class Reads(Faults, private_index.Case):
+    """A read whose private index cannot be made, refreshed or kept."""
+
+    def reset(self):
+        super().reset()
+        self.wait_until_settled()
+
+    def test_status(self):
+        """git_status: whatever fails of the private index, the answer is right"""
+        self.add_many()
+        self.write("many/f00.txt", "changed\n")
+        self.write("new.txt", "new\n")
+        self.keep()
+
+        def check(done):
+            if done.returncode == 0:
+                value = json.loads(done.stdout.splitlines()[0])
+                self.assertEqual(value["content"][0]["text"], self.plain())
+            self.assertEqual(self.ok("git_status").text, self.plain())
+            self.write("many/f01.txt", "changed\n")
+            self.assertEqual(self.ok("git_status").text, self.plain())
+
+        self.sweep(self.words("git_status", {}), check)
 
 
 if __name__ == "__main__":

@@ -5,15 +5,11 @@
 Run as killed.py says.
 """
 import json
-import os
-import time
 
 import harness
 import killed
 import private_index
 from private_index import stat_of
-
-SETTLED_SECONDS = 0.05  # an index that changed just now gets no copy
 
 
 class Reads(killed.Killed, private_index.Case):
@@ -28,8 +24,7 @@ class Reads(killed.Killed, private_index.Case):
     def reset(self):
         """As it was, with an index that gets a copy."""
         super().reset()
-        while time.time() < os.stat(self.index).st_ctime + SETTLED_SECONDS:
-            os.sched_yield()
+        self.wait_until_settled()
         self.before = stat_of(self.index), self.index.read_bytes()
 
     def check(self):
