@@ -37,8 +37,8 @@ _airlock() {
     tools) COMPREPLY=($(compgen -W "$shared --json $(_airlock_names tools)" -- "$cur")) ;;
     doctor) COMPREPLY=($(compgen -W "$shared --json" -- "$cur")) ;;
     log) COMPREPLY=($(compgen -W '--audit --config --json --verify --follow --running --tool --agent --since --help' -- "$cur")) ;;
-    rollback) COMPREPLY=($(compgen -W '--dry-run --force --redo -y --yes --root --audit --config --help' -- "$cur")) ;;
-    diff) COMPREPLY=($(compgen -W '--stat --root --audit --config --help' -- "$cur")) ;;
+    rollback) COMPREPLY=($(compgen -W '--dry-run --force --redo -y --yes --agent --root --audit --config --help' -- "$cur")) ;;
+    diff) COMPREPLY=($(compgen -W '--stat --agent --root --audit --config --help' -- "$cur")) ;;
     staging)
         if ((COMP_CWORD == 2)); then
             COMPREPLY=($(compgen -W 'list show diff push discard open --root --worker --config --json --help' -- "$cur"))

@@ -42,6 +42,7 @@ static const char journal_options[] =
     "                         others\n";
 
 static const char undo_options[] =
+    "  --agent NAME           only executions of this agent\n"
     "  --root DIR             a directory the agent works in, when it is not the top\n"
     "                         of this working tree\n"
     "  --audit FILE           the journal\n"

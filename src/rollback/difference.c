@@ -237,6 +237,8 @@ int al_difference_read(struct al_repo *repo, const struct al_difference_options 
         return al_error_set(err, r, "nothing was changed in this repository");
     if (r == 0)
         r = al_executions_read(options->journal_file, repo->at.top, &executions, err);
+    if (r == 0 && options->agent)
+        al_executions_keep_agent(&executions, options->agent);
     if (r == 0)
         r = read_executions(&query, take, payload, err);
     al_executions_clear(&executions);

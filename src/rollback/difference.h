@@ -15,8 +15,9 @@
 struct al_difference_options {
     const struct al_checkpoint_settings *settings;
     const char *journal_file;
-    size_t count; /**< how many executions; 0 means one */
-    bool lines;   /**< patches with lines; else only how much changed in which file */
+    const char *agent; /**< only executions of this agent; NULL: of anybody */
+    size_t count;      /**< how many executions; 0 means one */
+    bool lines;        /**< patches with lines; else only how much changed in which file */
 };
 
 /** The three places of a repository in which a file can be changed. */

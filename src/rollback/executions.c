@@ -26,6 +26,7 @@ static void add(struct al_executions *executions, const json_t *line)
     *item = (struct al_execution){
         .seq = (uint64_t)json_integer_value(json_object_get(line, "seq")),
         .tool = al_strdup(tool),
+        .agent = al_strdup(al_json_get_string(line, "agent")),
         .summary = al_strdup(al_json_get_string(line, "summary")),
         .interrupted = !strcmp(outcome, "interrupted"),
     };
@@ -83,13 +84,33 @@ int al_executions_read(const char *file, const char *top, struct al_executions *
     return 0;
 }
 
+static void clear(struct al_execution *execution)
+{
+    free(execution->tool);
+    free(execution->agent);
+    free(execution->summary);
+    json_decref(execution->input);
+}
+
+void al_executions_keep_agent(struct al_executions *executions, const char *agent)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < executions->count; i++) {
+        struct al_execution *item = &executions->items[i];
+
+        if (item->agent && !strcmp(item->agent, agent))
+            executions->items[kept++] = *item;
+        else
+            clear(item);
+    }
+    executions->count = kept;
+}
+
 void al_executions_clear(struct al_executions *executions)
 {
-    for (size_t i = 0; i < executions->count; i++) {
-        free(executions->items[i].tool);
-        free(executions->items[i].summary);
-        json_decref(executions->items[i].input);
-    }
+    for (size_t i = 0; i < executions->count; i++)
+        clear(&executions->items[i]);
     free(executions->items);
     *executions = (struct al_executions){ .items = NULL };
 }

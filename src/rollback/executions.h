@@ -15,6 +15,7 @@
 struct al_execution {
     uint64_t seq;
     char *tool;
+    char *agent;   /**< the name of the agent; NULL when it has none */
     char *summary; /**< NULL when there is none */
     char before[AL_OID_TEXT];
     bool interrupted;
@@ -37,5 +38,8 @@ struct al_executions {
 int al_executions_read(const char *file, const char *top, struct al_executions *ret_executions,
                        struct al_error *err);
 void al_executions_clear(struct al_executions *executions);
+
+/** Forget the executions of others.  What they changed then counts like any other change. */
+void al_executions_keep_agent(struct al_executions *executions, const char *agent);
 
 #endif

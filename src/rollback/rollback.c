@@ -31,8 +31,11 @@ void al_rollback_clear(struct al_rollback *rollback)
 
 static char *summary_of(const struct al_rollback_context *ctx)
 {
-    return al_asprintf("Roll back %zu execution%s", ctx->plan.count,
-                       ctx->plan.count == 1 ? "" : "s");
+    const char *agent = ctx->options->agent;
+
+    return al_asprintf("Roll back %zu execution%s%s%s", ctx->plan.count,
+                       ctx->plan.count == 1 ? "" : "s", agent ? " of agent " : "",
+                       agent ? agent : "");
 }
 
 /* `changed` tells that the repository may have been changed. */
@@ -66,8 +69,11 @@ static int open_record(struct al_rollback_context *ctx, struct al_error *err)
     if (ctx->options->redo)
         al_json_set(input, "redo", al_json_bool(true));
     al_json_set(input, "to", al_json_string(ctx->plan.target));
-    r = al_recorded_open(&ctx->recorded, ctx->options->journal,
-                         &(struct al_record_begin){ .tool = TOOL, .input = input }, err);
+    /* It counts as an execution of this agent, so that it can be undone like one. */
+    r = al_recorded_open(
+        &ctx->recorded, ctx->options->journal,
+        &(struct al_record_begin){ .tool = TOOL, .agent = ctx->options->agent, .input = input },
+        err);
     return r < 0 ? r : al_recorded_update(&ctx->recorded, &record, err);
 }
 
@@ -187,12 +193,39 @@ static int make_plan(struct al_rollback_context *ctx, struct al_error *err)
     return al_plan_make(ctx->store, executions, ctx->options->count, ctx->budget, &ctx->plan, err);
 }
 
-static int prepare(struct al_rollback_context *ctx, struct al_error *err)
+/* A rollback that was killed is continued with the executions that it was about. */
+static int check_unfinished(const struct al_rollback_context *ctx, struct al_error *err)
+{
+    const struct al_executions *executions = &ctx->executions;
+    const char *wanted = ctx->options->agent, *agent;
+
+    if (!al_plan_is_unfinished(executions))
+        return 0;
+    agent = executions->items[executions->count - 1].agent;
+    if (wanted && agent ? !strcmp(wanted, agent) : wanted == agent)
+        return 0;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "a rollback was interrupted; complete it first: airlock rollback%s%s",
+                        agent ? " --agent " : "", agent ? agent : "");
+}
+
+static int find_executions(struct al_rollback_context *ctx, struct al_error *err)
 {
     int r =
         al_executions_read(ctx->options->journal_file, ctx->repo->at.top, &ctx->executions, err);
 
     ctx->is_consistent = r == 0 && !al_plan_is_unfinished(&ctx->executions);
+    if (r == 0)
+        r = check_unfinished(ctx, err);
+    if (r == 0 && ctx->options->agent)
+        al_executions_keep_agent(&ctx->executions, ctx->options->agent);
+    return r;
+}
+
+static int prepare(struct al_rollback_context *ctx, struct al_error *err)
+{
+    int r = find_executions(ctx, err);
+
     if (r == 0)
         r = make_plan(ctx, err);
     if (r < 0)

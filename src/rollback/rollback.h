@@ -26,6 +26,7 @@ struct al_rollback_options {
     const char *confinement; /**< for the record in the journal */
     uint32_t lock_wait_ms;   /**< how long to wait while another git holds index.lock */
     size_t count;            /**< executions to undo; 0 when the user gave no number */
+    const char *agent;       /**< undo only executions of this agent; NULL: of anybody */
     bool force, dry_run;
     bool redo; /**< undo the last rollback; `count` is 0 then */
 };

@@ -64,6 +64,7 @@ static int run(struct al_undo *undo, bool stat)
                                    .settings = &undo->setup.checkpoints,
                                    .journal_file = undo->setup.journal_file,
                                    .count = undo->count,
+                                   .agent = undo->options.agent,
                                    .lines = !stat,
                                },
                                &undo->budget, add_execution, &out, &err);

@@ -73,7 +73,8 @@ static void show_dry_run(const struct al_rollback *rollback, bool redo)
 }
 
 /* The number of the next rollback counts this rollback too: it is an execution. */
-static void add_next_steps(struct al_str *out, const struct al_rollback *rollback, bool redo)
+static void add_next_steps(struct al_str *out, const struct al_rollback *rollback, bool redo,
+                           const char *agent)
 {
     if (!rollback->changes.count)
         return;
@@ -82,11 +83,12 @@ static void add_next_steps(struct al_str *out, const struct al_rollback *rollbac
         return;
     }
     if (rollback->further)
-        al_str_addf(out, "Roll back further: airlock rollback %zu. ", rollback->further);
+        al_str_addf(out, "Roll back further: airlock rollback%s%s %zu. ", agent ? " --agent " : "",
+                    agent ? agent : "", rollback->further);
     al_str_adds(out, "Redo: airlock rollback --redo\n");
 }
 
-static void show_done(const struct al_rollback *rollback, bool redo)
+static void show_done(const struct al_rollback *rollback, bool redo, const char *agent)
 {
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
     size_t files = count_files(&rollback->changes) - rollback->kept.count;
@@ -108,7 +110,7 @@ static void show_done(const struct al_rollback *rollback, bool redo)
     add_other_changes(&out, &rollback->changes);
     add_list(&out, "Left as they are, since they are ignored or were too large to be kept:",
              &rollback->kept);
-    add_next_steps(&out, rollback, redo);
+    add_next_steps(&out, rollback, redo, agent);
     print(STDOUT_FILENO, &out);
 }
 
@@ -144,6 +146,7 @@ static int roll_back(struct al_undo *undo, const struct own_options *own, bool d
                                .confinement = session->confinement,
                                .lock_wait_ms = undo->setup.config.git.timeout_ms,
                                .count = undo->count,
+                               .agent = undo->options.agent,
                                .force = own->force,
                                .dry_run = dry_run,
                                .redo = own->redo,
@@ -189,8 +192,8 @@ static int run(struct al_undo *undo, const struct own_options *own)
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
     int r;
 
-    if (own->redo && undo->count) {
-        al_log_note("--redo takes no number; see airlock rollback --help");
+    if (own->redo && (undo->count || undo->options.agent)) {
+        al_log_note("--redo takes no number and no agent; see airlock rollback --help");
         return AL_EXIT_USAGE;
     }
     if (!undo->setup.session.journal && !own->dry_run)
@@ -203,7 +206,7 @@ static int run(struct al_undo *undo, const struct own_options *own)
     if (own->dry_run && (r == 0 || r == AL_ERR_APPROVAL_REQUIRED))
         show_dry_run(&rollback, own->redo);
     else if (r == 0)
-        show_done(&rollback, own->redo);
+        show_done(&rollback, own->redo, undo->options.agent);
     return r < 0 ? show_failed(&rollback, &err) : AL_EXIT_OK;
 }
 
