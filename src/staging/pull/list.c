@@ -30,6 +30,7 @@ void al_pull_list_clear(struct al_pull_list *list)
  * is left out for a partial clone, which would have to be asked for every object. */
 struct reading {
     struct al_pull_list *list;
+    const struct al_pull_filter *filter; /* NULL: every file is listed */
     struct al_tree_bounds bounds;
     bool sha256, is_damaged;
 };
@@ -70,6 +71,8 @@ static bool parse_entry(struct reading *reading, const char *entry)
         al_strv_add(&reading->list->trees, oid);
         return true;
     }
+    if (reading->filter && !reading->filter->keeps(reading->filter->payload, tab + 1))
+        return true;
     entry = end + 1 + digits;
     file.size = strtoull(entry, &end, 10);
     file.has_size = end != entry && *end == '\t';
@@ -118,12 +121,15 @@ static int sort(struct al_pull_list *list, struct al_error *err)
     return 0;
 }
 
-int al_pull_list_read(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
+int al_pull_list_read(const struct al_repo *repo, const char *commit,
+                      const struct al_pull_filter *filter, struct al_run_limits *budget,
                       struct al_pull_list *ret_list, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_pull_list_clear) struct al_pull_list list = { .items = NULL };
-    struct reading reading = { .list = &list, .sha256 = repo->vetting->is_sha256 };
+    struct reading reading = { .list = &list,
+                               .filter = filter,
+                               .sha256 = repo->vetting->is_sha256 };
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, add_entry, &reading);
     int r;

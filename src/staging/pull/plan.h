@@ -67,16 +67,6 @@ void al_pull_plan_clear(struct al_pull_plan *plan);
 /** Put the four lists side by side.  Nothing is chosen yet. */
 void al_pull_plan_make(const struct al_pull_from *from, struct al_pull_plan *ret_plan);
 
-/**
- * Choose the files that words stand for: files, directories or patterns, relative to the top.
- *
- * @param where  The branch, for messages.
- * @return 0; AL_ERR_BAD_ARGS or AL_ERR_SANDBOX for a malformed path; AL_ERR_EXECUTION with the
- *         reason "not_found" naming a word that stands for nothing.
- */
-int al_pull_choose(struct al_pull_plan *plan, const struct al_strv *words, const char *where,
-                   struct al_error *err);
-
 /** Decide about the chosen items, except about lines that have to be merged. */
 void al_pull_decide(const struct al_pull_from *from, struct al_pull_plan *plan);
 

@@ -12,6 +12,7 @@
 #include "staging/markers.h"
 #include "staging/origins.h"
 #include "staging/pull/apply.h"
+#include "staging/pull/choose.h"
 #include "staging/pull/copy.h"
 #include "staging/pull/file_merge.h"
 #include "staging/pull/merge.h"
@@ -25,6 +26,7 @@ struct pull {
     const struct al_pull_request *request;
     struct al_branch_name branch;
     struct al_run_limits *budget;
+    struct al_pull_words words;
     struct al_pull_list list;
     struct al_base base, origin;
     struct al_sandbox_files files;
@@ -43,6 +45,7 @@ void al_pull_result_clear(struct al_pull_result *result)
 
 static void clear(struct pull *pull)
 {
+    al_pull_words_clear(&pull->words);
     al_pull_list_clear(&pull->list);
     al_base_clear(&pull->base);
     al_base_clear(&pull->origin);
@@ -80,19 +83,41 @@ static int check_format(const struct pull *pull)
                         pull->request->repo->mirror ? "a clone of it" : "that repository");
 }
 
+/* Files that were pulled before count too: one that is older than the commit holds the head back.
+ */
+static bool is_wanted(void *payload, const char *path)
+{
+    struct pull *pull = payload;
+
+    return al_pull_words_may_mean(&pull->words, path) || al_base_find(&pull->origin, path);
+}
+
+static int list_files(struct pull *pull)
+{
+    const struct al_pull_filter filter = { is_wanted, pull };
+    const struct al_strv *paths = pull->request->paths;
+    bool has_words = paths && paths->count;
+    int r = has_words ? al_pull_words_parse(paths, &pull->words, pull->err) : 0;
+
+    if (r < 0)
+        return r;
+    return al_pull_list_read(pull->request->repo, pull->request->commit,
+                             !has_words && pull->request->everything ? NULL : &filter, pull->budget,
+                             &pull->list, pull->err);
+}
+
 static int read_all(struct pull *pull)
 {
     struct al_staging *staging = pull->staging;
     int r = check_format(pull);
 
     if (r == 0)
-        r = al_pull_list_read(pull->request->repo, pull->request->commit, pull->budget, &pull->list,
-                              pull->err);
-    if (r == 0)
         r = al_base_load(staging, staging->key, pull->budget, &pull->base, pull->err);
     if (r == 0)
         r = al_origin_load(staging, staging->key, &pull->branch, pull->budget, &pull->origin,
                            pull->err);
+    if (r == 0)
+        r = list_files(pull);
     if (r == 0)
         r = al_sandbox_snapshot(staging->options.sandbox, &pull->files, pull->err);
     return r;
@@ -102,10 +127,8 @@ static int read_all(struct pull *pull)
 
 static int choose(struct pull *pull)
 {
-    const struct al_strv *paths = pull->request->paths;
-
-    if (paths && paths->count)
-        return al_pull_choose(&pull->plan, paths, pull->request->where, pull->err);
+    if (pull->words.count)
+        return al_pull_choose(&pull->plan, &pull->words, pull->request->where, pull->err);
     if (!pull->request->everything && !pull->origin.count)
         return al_error_set(pull->err, AL_ERR_BAD_ARGS,
                             "paths is required: nothing was pulled from %s yet, and no "

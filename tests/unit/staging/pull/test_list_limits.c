@@ -18,7 +18,7 @@ static size_t list(struct world *w)
     git_ok(w->repo, "add", "-A", NULL);
     git_ok(w->repo, "commit", "-q", "-m", "x", NULL);
     repo = must_open(w, "repo");
-    r = al_pull_list_read(repo, "HEAD", &budget, &files, &w->err);
+    r = al_pull_list_read(repo, "HEAD", NULL, &budget, &files, &w->err);
     if (r == 0)
         return files.count;
     assert_int_equal(r, AL_ERR_EXECUTION);
@@ -58,11 +58,51 @@ static void limits_names(void **state)
     }
 }
 
+static bool is_wanted(void *payload, const char *path)
+{
+    (*(unsigned *)payload)++;
+    return !strcmp(path, "d/7");
+}
+
+/* The limits are about the tree, whatever is wanted of it. */
+static void lists_what_is_wanted(void **state)
+{
+    struct world *w = *state;
+    unsigned asked = 0;
+    const struct al_pull_filter filter = { is_wanted, &asked };
+    al_auto(repo_freep) struct al_repo *repo = NULL;
+
+    tmpdir_mkdir(w->repo, "d");
+    for (int i = 0; i < 11; i++) {
+        al_auto(al_pull_list_clear) struct al_pull_list files = { .items = NULL };
+        al_auto(al_freep) char *name = al_asprintf("d/%d", i);
+        struct al_run_limits budget = long_budget();
+
+        tmpdir_write(w->repo, name, "x");
+        if (i < 9)
+            continue;
+        git_ok(w->repo, "add", "-A", NULL);
+        git_ok(w->repo, "commit", "-q", "-m", "x", NULL);
+        if (!repo)
+            repo = must_open(w, "repo");
+        assert_int_equal(al_pull_list_read(repo, "HEAD", &filter, &budget, &files, &w->err),
+                         i < 10 ? 0 : AL_ERR_EXECUTION);
+        assert_int_equal(files.count, i < 10);
+        assert_int_equal(files.trees.count, i < 10);
+        if (i < 10) {
+            assert_int_equal(asked, 11);
+            assert_string_equal(files.items[0].path, "d/7");
+        }
+    }
+    al_error_clear(&w->err);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         WORLD_TEST(limits_files_and_directories),
         WORLD_TEST(limits_names),
+        WORLD_TEST(lists_what_is_wanted),
     };
 
     gitops_begin();
