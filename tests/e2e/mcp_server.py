@@ -50,6 +50,10 @@ ODD = [
 ]
 
 
+HUGE = [{"name": f"huge{i}", "inputSchema": {"type": "object", "properties": {
+    "choice": {"type": "string", "enum": ["x" * 40000]}}}} for i in range(100)]
+
+
 def send(message):
     """One message."""
     sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
@@ -170,7 +174,8 @@ def answer(request):
         if "slow" in OPTIONS:
             with open("slow", encoding="utf-8") as pipe:
                 pipe.read()
-        return {"tools": TOOLS + (ODD if "odd" in OPTIONS else [])}
+        return {"tools": TOOLS + (ODD if "odd" in OPTIONS else []) +
+                         (HUGE if "huge" in OPTIONS else [])}
     if method == "tools/call":
         return call(request)
     return {} if method == "ping" else None

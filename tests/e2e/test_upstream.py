@@ -151,6 +151,15 @@ class Upstream(UpstreamCase):
                          {"io.modelcontextprotocol/subscriptionId": "sub"})
         self.assertEqual(client.list()["mcp__old__echo"]["title"], "Other")
 
+    def test_huge(self):
+        """Definitions of a server beyond 1 MiB are left out and named; the others stay"""
+        self.configure(self.server("big", "legacy", "huge"), self.server("old"))
+        tools = Client(self).list()
+        huge = [name for name in tools if name.startswith("mcp__big__huge")]
+        self.assertEqual(len(huge), (1 << 20) // 40080, len(huge))
+        self.assertIn("mcp__old__echo", tools)
+        self.assertIn(f"big: 'huge{len(huge)}' has no room", self.airlock("doctor"))
+
     def test_killed(self):
         """A server that dies in the middle of a call costs this call; it is started again"""
         self.configure(self.server("one"), self.server("two", "modern"))

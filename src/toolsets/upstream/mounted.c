@@ -51,39 +51,45 @@ static unsigned effects_of(const json_t *annotations)
     return AL_READS | AL_USES_NETWORK;
 }
 
-static void add_json(struct sha256_ctx *sum, const json_t *value)
+static size_t add_json(struct sha256_ctx *sum, const json_t *value)
 {
     al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
 
     if (value)
         al_json_dump(value, false, &json);
     sha256_update(sum, json.len + 1, (const uint8_t *)(json.buf ? json.buf : ""));
+    return json.len;
 }
 
-static void add_text(struct sha256_ctx *sum, const char *text)
+static size_t add_text(struct sha256_ctx *sum, const char *text)
 {
-    sha256_update(sum, text ? strlen(text) + 1 : 1, (const uint8_t *)(text ? text : ""));
+    const size_t len = text ? strlen(text) : 0;
+
+    sha256_update(sum, len + 1, (const uint8_t *)(text ? text : ""));
+    return len;
 }
 
-void al_mounted_digest(const struct al_upstream_tool *upstream, char ret_hex[65])
+size_t al_mounted_digest(const struct al_upstream_tool *upstream, char ret_hex[65])
 {
     static const char digits[] = "0123456789abcdef";
     uint8_t digest[SHA256_DIGEST_SIZE];
     struct sha256_ctx sum;
+    size_t bytes;
 
     sha256_init(&sum);
-    add_text(&sum, upstream->name);
-    add_text(&sum, upstream->title);
-    add_text(&sum, upstream->description);
-    add_json(&sum, upstream->input_schema);
-    add_json(&sum, upstream->output_schema);
-    add_json(&sum, upstream->annotations);
+    bytes = add_text(&sum, upstream->name);
+    bytes += add_text(&sum, upstream->title);
+    bytes += add_text(&sum, upstream->description);
+    bytes += add_json(&sum, upstream->input_schema);
+    bytes += add_json(&sum, upstream->output_schema);
+    bytes += add_json(&sum, upstream->annotations);
     sha256_digest(&sum, sizeof(digest), digest);
     for (size_t i = 0; i < sizeof(digest); i++) {
         ret_hex[2 * i] = digits[digest[i] >> 4];
         ret_hex[2 * i + 1] = digits[digest[i] & 15];
     }
     ret_hex[64] = '\0';
+    return bytes;
 }
 
 static int changed(const struct al_mounted *mounted, struct al_error *err)
@@ -112,7 +118,7 @@ static int resolve(struct al_call *call, const void *args, struct al_resolved *o
     tool = al_upstream_tools_find(now, mounted->upstream->name);
     same = tool == mounted->upstream;
     if (tool && !same) {
-        al_mounted_digest(tool, digest);
+        (void)al_mounted_digest(tool, digest);
         same = !strcmp(digest, mounted->digest);
     }
     al_upstream_tools_unref(now);
@@ -207,8 +213,8 @@ static int execute(struct al_call *call, const void *args, struct al_result *res
                                    mounted->upstream->output_schema != NULL, result, err);
 }
 
-void al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
-                     const struct al_upstream_tool *upstream)
+size_t al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
+                       const struct al_upstream_tool *upstream)
 {
     static const char *const always_by[] = { DEFINITION, NULL };
     const unsigned effects = effects_of(upstream->annotations);
@@ -216,7 +222,8 @@ void al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
     mounted->mount = mount;
     mounted->upstream = upstream;
     mounted->name = al_mounted_name(al_upstream_name(mount->upstream), upstream->name);
-    al_mounted_digest(upstream, mounted->digest);
+    const size_t bytes = al_mounted_digest(upstream, mounted->digest);
+
     mounted->definition = (struct al_tool_definition){
         .has_title = upstream->title != NULL,
         .input_schema = upstream->input_schema,
@@ -242,4 +249,5 @@ void al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
         .preview = preview,
         .always_by = always_by,
     };
+    return bytes;
 }

@@ -38,6 +38,7 @@ struct al_mounting {
     struct al_listed_tool *items;
     const struct al_upstream_tools **sources; /**< one for each server; NULL: not known yet */
     size_t nsources;
+    size_t bytes;              /**< of all definitions */
     struct al_strv left_out;   /**< "SERVER: 'tool' is …", safe lines */
     struct al_strv collisions; /**< "SERVER: git_status, git_log", one line for each server that has
                                   tools with the names of native ones */
@@ -61,11 +62,17 @@ void al_mounting_unref(struct al_mounting *mounting);
  */
 const struct al_upstream_tools *al_mount_tools(const struct al_mount *mount);
 
-/** Fill the hooks of a tool that depend on its definition. */
-void al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
-                     const struct al_upstream_tool *upstream);
+/** Bytes of all definitions of one server, and of all servers: a client takes a line of 10 MiB, and
+ * one server must not use it up. */
+#define AL_MOUNT_MAX_BYTES  (1u << 20)
+#define AL_MOUNTS_MAX_BYTES (8u << 20)
 
-/** The digest of a definition in hexadecimal: title, description, schemas, annotations. */
-void al_mounted_digest(const struct al_upstream_tool *upstream, char ret_hex[65]);
+/** Fill the hooks of a tool that depend on its definition.  Returns the bytes of the definition. */
+size_t al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
+                       const struct al_upstream_tool *upstream);
+
+/** The digest of a definition in hexadecimal: title, description, schemas, annotations.  Returns
+ * how many bytes these have. */
+size_t al_mounted_digest(const struct al_upstream_tool *upstream, char ret_hex[65]);
 
 #endif
