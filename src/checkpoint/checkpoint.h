@@ -257,6 +257,7 @@ struct al_saved_state {
     struct al_strv paths;
     bool has_index;
     struct al_str index;       /**< the index file, byte for byte */
+    int64_t index_mtime_ns;    /**< when it was written, since 1970; 0: unknown */
     char entries[AL_OID_TEXT]; /**< digest of the index entries; equal entries have equal digests */
     char *head;                /**< HEAD, in the form of a reference's value */
     struct al_saved_ref *refs; /**< sorted by name, loose and packed references alike */

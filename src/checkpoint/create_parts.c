@@ -2,6 +2,7 @@
 /* The parts of a checkpoint except the working tree, the references and the staged objects. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -139,12 +140,17 @@ int al_create_about(struct al_checkpoint_writer *writer, struct al_checkpoint_tr
     const struct al_strv *left_out = &writer->worktree.left_out;
     al_auto(al_str_clear) struct al_str about = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+    /* Only one of them was read. */
+    const struct al_stat_cache_file *index =
+        writer->without & AL_PARTS_WORKTREE ? &writer->index_cache.index : &writer->new_head.index;
     char entries[AL_OID_TEXT];
     int r;
 
     al_oid_text(&writer->new_head.entries, true, entries);
     al_str_addf(&about, "version %d\nentries %s\nmodes %o %o\n", writer->without ? 2 : 1, entries,
                 common.plain, common.executable);
+    if (index->id.exists)
+        al_str_addf(&about, "index-time %" PRId64 "\n", index->id.mtime_ns);
     if (writer->without)
         add_without(writer->without, &about);
     for (size_t i = 0; i < left_out->count; i++)

@@ -149,6 +149,7 @@ struct about {
     char entries[AL_OID_TEXT];
     unsigned plain, executable;
     unsigned without; /* enum al_checkpoint_parts */
+    int64_t index_mtime_ns;
 };
 
 /* Parse the line of the parts that a checkpoint of version 2 does not have. */
@@ -169,6 +170,9 @@ static bool parse_about(const char *text, struct about *ret_about)
 {
     const char *entries = strstr(text, "\nentries "), *modes = strstr(text, "\nmodes ");
 
+    const char *time = strstr(text, "\nindex-time ");
+
+    ret_about->index_mtime_ns = time ? strtoll(time + strlen("\nindex-time "), NULL, 10) : 0;
     ret_about->without = al_starts_with(text, "version 2\n") ? parse_without(text) : 0;
     return (al_starts_with(text, "version 1\n") || ret_about->without) && entries && modes &&
            sscanf(entries, "\nentries %64[0-9a-f]\n", ret_about->entries) == 1 &&
@@ -314,6 +318,7 @@ static int parse_state(struct al_store *store, struct raw *raw, struct al_saved_
         return malformed(err);
     memcpy(state->entries, about.entries, sizeof(about.entries));
     state->without = about.without;
+    state->index_mtime_ns = about.index_mtime_ns;
     state->refs = refs.items;
     state->nrefs = refs.count;
     state->head = al_ref_value(linked ? linked : raw->head.buf, store->sha256);

@@ -16,6 +16,7 @@
 #include "util/fs.h"
 
 #define INDEX_MODE (S_IFREG | 0644u)
+#define NS         1000000000
 
 /* The directory that a file of the working tree or of the git directory is relative to. */
 static struct al_atomic_dir dir_of(const struct al_restore *restore, const char *temp,
@@ -327,6 +328,26 @@ static int restore_head(const struct al_restore *restore, struct al_error *err)
     return r;
 }
 
+/* --- The index --- */
+
+/* Write the index beside its place.  It keeps its time: git compares the content of a file that is
+ * not older than the index, since the file may have changed after git looked at it. */
+static int write_index(const struct al_restore *restore, const struct al_atomic_dir *dir,
+                       const char *name, struct al_error *err)
+{
+    const struct al_saved_state *to = restore->to;
+    const struct timespec times[] = { { .tv_nsec = UTIME_OMIT },
+                                      { .tv_sec = (time_t)(to->index_mtime_ns / NS),
+                                        .tv_nsec = (long)(to->index_mtime_ns % NS) } };
+    int r = al_atomic_file_write(dir, name, INDEX_MODE, to->index.buf, to->index.len, err);
+
+    if (r < 0 || to->index_mtime_ns <= 0)
+        return r;
+    return utimensat(restore->git_fd, name, times, AT_SYMLINK_NOFOLLOW) < 0
+               ? al_error_errno(err, errno, "cannot write the index")
+               : 0;
+}
+
 /* --- All of it --- */
 
 int al_restore_apply(const struct al_restore *restore, struct al_strv *ret_kept,
@@ -342,7 +363,7 @@ int al_restore_apply(const struct al_restore *restore, struct al_strv *ret_kept,
     int r = write_files(restore, is_shared_index, err);
 
     if (r == 0 && writes_index)
-        r = al_atomic_file_write(&dir, name, INDEX_MODE, to->index.buf, to->index.len, err);
+        r = write_index(restore, &dir, name, err);
     if (r == 0)
         r = al_restore_objects(restore, writes_index ? path : NULL, err);
     if (r == 0)

@@ -63,6 +63,7 @@ int al_way_back_target(struct al_store *store, const struct al_way_back *way,
     if (way->index_of[0])
         r = al_checkpoint_state(store, way->index_of, budget, &source, err);
     target.has_index = source.has_index;
+    target.index_mtime_ns = source.index_mtime_ns;
     al_str_add(&target.index, source.index.buf, source.index.len);
     al_saved_state_clear(&source);
     for (size_t i = 0; i < way->changes.count; i++)

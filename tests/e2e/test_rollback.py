@@ -97,6 +97,20 @@ class Restores(rollback.Rollback):
         self.rollback()
         self.assertIn("0" * 40, (self.root / "a.txt").read_text())
 
+    def test_index_time(self):
+        """a change within the same second as the index, which git finds by the time of the index"""
+        self.git("config", "core.trustctime", "false")
+        os.utime(self.write("a.txt", "two\n"), (1000, 1000))
+        self.git("add", "a.txt")
+        os.utime(self.write("a.txt", "six\n"), (1000, 1000))
+        os.utime(self.root / ".git/index", (1000, 1000))
+        self.assertEqual(self.out("diff-files", "--name-only"), "a.txt\n")
+        os.utime(self.root / ".git/index", (1000, 1000))
+        self.write("b.txt", "b\n")
+        self.ok("git_add", {"paths": ["b.txt"]})
+        self.rollback()
+        self.assertEqual(self.out("diff-files", "--name-only"), "a.txt\n")
+
     def test_index(self):
         """the index, byte for byte, with conflicts, and entries marked unchanged or only intended"""
         self.write("b.txt", "b\n")
