@@ -194,14 +194,22 @@ static void append(struct al_roots *roots, struct al_root *root)
     *root = (struct al_root){ .fd = -1 };
 }
 
+/* Open a directory that may become a root.  `ret_root` is cleared by the caller, also on failure.
+ */
+static int open_checked(const char *path, const struct al_strv *forbidden, const char *home,
+                        struct al_root *ret_root, struct al_error *err)
+{
+    int r = open_root(path, ret_root, err);
+
+    return r < 0 ? r : check_root(ret_root, path, forbidden, home, err);
+}
+
 int al_roots_add(struct al_roots *roots, const char *path, const struct al_strv *forbidden,
                  const char *home, struct al_error *err)
 {
     al_auto(root_clear) struct al_root root = { .fd = -1 };
-    int r = open_root(path, &root, err);
+    int r = open_checked(path, forbidden, home, &root, err);
 
-    if (r == 0)
-        r = check_root(&root, path, forbidden, home, err);
     if (r < 0)
         return r;
     if (has_root(roots, root.path))
@@ -214,10 +222,8 @@ int al_roots_add_git_dir(struct al_roots *roots, const char *path, const struct 
                          const struct al_strv *forbidden, const char *home, struct al_error *err)
 {
     al_auto(root_clear) struct al_root root = { .fd = -1 };
-    int r = open_root(path, &root, err);
+    int r = open_checked(path, forbidden, home, &root, err);
 
-    if (r == 0)
-        r = check_root(&root, path, forbidden, home, err);
     if (r < 0)
         return r;
     root.is_git_dir = true;
