@@ -48,7 +48,7 @@ struct al_git {
     char confinement[32];
 
     char *private_dir; /* <state>/run/<random>; holds tmp/ and one folder per vetting */
-    char *stash_dir;   /* <state>/stashes, see gitops/porcelain/stash_owners.h */
+    char *stash_dir;   /* <state>/stashes, see gitops/plumbing/stash_owners.h */
     char *lock_dir;    /* <state>/locks, see gitops/repo/shared_lock.h */
     int private_fd; /* locked while the process lives, so that others can tell an abandoned one */
     unsigned private_serial;

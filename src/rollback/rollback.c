@@ -10,6 +10,7 @@
 #include "journal/recorded.h"
 #include "rollback/context.h"
 #include "rollback/restore.h"
+#include "rollback/stash_entries.h"
 #include "rollback/worktrees.h"
 #include "util/log.h"
 
@@ -153,6 +154,9 @@ static int find_conflicts(struct al_rollback_context *ctx, struct al_error *err)
     int r = al_rollback_leave_worktrees(ctx->store, &ctx->executions, ctx->plan.first, ctx->budget,
                                         &ctx->report->changes, &ctx->report->lost, err);
 
+    if (r == 0)
+        r = al_rollback_find_stash_entries(ctx->store, &ctx->report->changes, ctx->budget,
+                                           &ctx->report->lost, err);
     if (r == 0)
         al_restore_check(&restore, &ctx->report->unsaved);
     return r;

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 
 #include "gitops/git_lock.h"
+#include "gitops/plumbing/stash_owners.h"
 #include "gitops/porcelain/stash.h"
-#include "gitops/porcelain/stash_owners.h"
 #include "gitops/porcelain/stash_preview.h"
 #include "gitops/preview/affected_files.h"
 #include "tool/ignored.h"

@@ -289,6 +289,7 @@ class Agent(Worker):
         self.count("rollback refused")
         listed = {line[2:] for line in done.stderr.splitlines() if line.startswith("  ")}
         listed |= set(re.findall("the rollback would move '(.*?)'", done.stderr))
+        listed = {re.sub(r"stash@\{\d+\} \(no worktree\)", "the stash", name) for name in listed}
         self.case.assertTrue(listed and listed <= PLAINS, (done, listed))
         self.assert_same(after, self.snapshot())
 

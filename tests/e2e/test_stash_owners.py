@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Working trees share one stash: an entry belongs to the one in which it was pushed."""
 import os
+import subprocess
 
 import harness
 import worktrees
@@ -215,13 +216,35 @@ class Owners(worktrees.Case):
         self.good(self.one, "pop")
         self.assertEqual(self.content(self.one), "ours\n")
 
-    def rollback(self, place):
+    def rollback(self, place, *words, code=0):
         """`airlock rollback` in a working tree."""
-        import subprocess  # pylint: disable=import-outside-toplevel
-        done = subprocess.run([harness.AIRLOCK, "rollback"], cwd=place, env=self.env, text=True,
-                              stdin=subprocess.DEVNULL, capture_output=True, check=False,
+        done = subprocess.run([harness.AIRLOCK, "rollback", *words], cwd=place, env=self.env,
+                              text=True, stdin=subprocess.DEVNULL, capture_output=True, check=False,
                               timeout=harness.WATCHDOG_SECONDS)
-        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(done.returncode, code, done)
+        return done.stderr
+
+    def test_rollback_keeps_others(self):
+        """a rollback takes no entry out of the stash that another git pushed while a call ran"""
+        self.push(self.one, "ours\n")
+        self.git("branch", "other", "main")
+        self.git("checkout", "-q", "other", cwd=self.one)
+        self.commit("z.txt", "z\n", "z", self.one)
+        self.git("checkout", "-q", "one", cwd=self.one)
+        server = self.server(self.one, "--toolset", "git")
+        os.mkfifo(self.one / ".gitattributes")
+        server.ask("git_checkout", {"branch": "other", "timeout_ms": 600000})
+        writer = os.open(self.one / ".gitattributes", os.O_WRONLY)  # git waits for us
+        self.plain_push(self.root, "plain\n")
+        (self.one / ".gitattributes").unlink()
+        os.close(writer)
+        self.assertFalse(harness.Result(server.receive()["result"]).failed)
+        said = self.rollback(self.one, code=1)
+        self.assertIn("\n  stash@{0} (no worktree)\n", said)
+        self.assertEqual(self.entries(), ["plain", "ours"])
+        self.rollback(self.one, "--force")
+        self.rollback(self.one, code=0)
+        self.assertEqual(self.entries(), ["plain", "ours"])
 
     def test_damaged(self):
         """records that are damaged or lie are no records of this worktree"""

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/porcelain/stash_owners.h"
+#include "gitops/plumbing/stash_owners.h"
 
 #define OUTPUT_BYTES 4096u
 

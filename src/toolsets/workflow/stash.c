@@ -3,9 +3,9 @@
 #include <inttypes.h>
 
 #include "gitops/command.h"
+#include "gitops/plumbing/stash_owners.h"
 #include "gitops/porcelain/parse.h"
 #include "gitops/porcelain/stash.h"
-#include "gitops/porcelain/stash_owners.h"
 #include "gitops/run.h"
 #include "tool/ignored.h"
 #include "toolsets/stash.h"

@@ -3,7 +3,7 @@
  * git changes the indexes just then. */
 #include "gitops/porcelain/stash_drop.h"
 
-#include "gitops/porcelain/stash_owners.h"
+#include "gitops/plumbing/stash_owners.h"
 #include "tests/unit/gitops/lib.h"
 
 static int wrong; /* so many indexes are those of an entry that was pushed meanwhile */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/porcelain/stash_owners.h"
+#include "gitops/plumbing/stash_owners.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -14,8 +14,8 @@
  *
  * Source: git-stash(1); gitrepository-layout(5) on worktrees/.
  */
-#ifndef AL_GITOPS_PORCELAIN_STASH_OWNERS_H
-#define AL_GITOPS_PORCELAIN_STASH_OWNERS_H
+#ifndef AL_GITOPS_PLUMBING_STASH_OWNERS_H
+#define AL_GITOPS_PLUMBING_STASH_OWNERS_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/porcelain/stash_owners.h: which entry a push has made while another git pushes, and the
+/* gitops/plumbing/stash_owners.h: which entry a push has made while another git pushes, and the
  * records of whose it is. */
-#include "gitops/porcelain/stash_owners.h"
+#include "gitops/plumbing/stash_owners.h"
 
 #include "tests/unit/gitops/lib.h"
 
@@ -100,5 +100,5 @@ int main(void)
     };
 
     gitops_begin();
-    return cmocka_run_group_tests_name("gitops/porcelain/stash_owners", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("gitops/plumbing/stash_owners", tests, NULL, NULL);
 }

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Stash entries of other worktrees, which share the stash of the repository. */
+#ifndef AL_ROLLBACK_STASH_ENTRIES_H
+#define AL_ROLLBACK_STASH_ENTRIES_H
+
+#include "checkpoint/checkpoint.h"
+#include "util/error.h"
+
+/**
+ * Find the entries that going back takes out of the stash although they do not belong to this
+ * worktree.  Another program pushed them while an execution ran, whose change they seem to be.
+ * Does nothing where there is only one worktree.
+ *
+ * @param changes  From the present to the checkpoint.
+ * @param lost     The entries are appended in words, with whose they are.
+ * @return 0, or as al_checkpoint_read().
+ */
+int al_rollback_find_stash_entries(struct al_store *store, const struct al_differences *changes,
+                                   struct al_run_limits *budget, struct al_strv *lost,
+                                   struct al_error *err);
+
+#endif
