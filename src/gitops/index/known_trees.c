@@ -76,21 +76,8 @@ static void drop_oldest(struct al_git *git, struct al_private_indexes *all)
     }
 }
 
-/* With the lock held.  What the file times below the top are good for: of a tree with mounts in it
- * nothing is known. */
-static void look_at_mounts(struct al_known_tree *tree)
-{
-    const uint64_t serial = al_mounts_serial();
-
-    if (serial && serial == tree->mounts)
-        return;
-    tree->mounts = serial;
-    tree->times =
-        !serial || al_mounts_below(tree->top) ? AL_TIMES_UNKNOWN : al_file_times_of(tree->top);
-}
-
-struct al_known_tree *al_known_tree_get(struct al_private_indexes *all,
-                                        const struct al_location *at)
+/* With the lock held.  The tree of a location, first in the list. */
+static struct al_known_tree *find_tree(struct al_private_indexes *all, const struct al_location *at)
 {
     struct al_known_tree *tree = all->first;
 
@@ -107,8 +94,31 @@ struct al_known_tree *al_known_tree_get(struct al_private_indexes *all,
     tree->next = all->first;
     all->first = tree;
     all->count++;
+    return tree;
+}
+
+/* The file system is asked without the lock: a dead file server then stops only this call. */
+struct al_known_tree *al_known_tree_get(struct al_private_indexes *all,
+                                        const struct al_location *at, enum al_file_times *ret_times)
+{
+    const uint64_t serial = al_mounts_serial();
+    struct al_known_tree *tree;
+    bool is_known;
+
+    (void)pthread_mutex_lock(&all->lock);
+    tree = find_tree(all, at);
     tree->users++;
-    look_at_mounts(tree);
+    is_known = serial && serial == tree->mounts;
+    *ret_times = tree->times;
+    (void)pthread_mutex_unlock(&all->lock);
+    if (is_known)
+        return tree;
+    *ret_times =
+        !serial || al_mounts_below(tree->top) ? AL_TIMES_UNKNOWN : al_file_times_of(tree->top);
+    (void)pthread_mutex_lock(&all->lock);
+    tree->mounts = serial;
+    tree->times = *ret_times;
+    (void)pthread_mutex_unlock(&all->lock);
     return tree;
 }
 

@@ -29,7 +29,7 @@ struct al_known_tree {
     bool is_lost;   /**< the store is not as it should be: the next call begins anew */
 
     uint64_t mounts;          /* the serial with which `times` was found out; private */
-    enum al_file_times times; /**< AL_TIMES_UNKNOWN also if anything is mounted below the top */
+    enum al_file_times times; /* private */
 
     bool is_open;
     struct al_index_store store;
@@ -50,10 +50,11 @@ struct al_private_indexes {
 /** The trees of a git layer.  They are freed with it. */
 struct al_private_indexes *al_known_trees(struct al_git *git);
 
-/** With the lock held: the tree of a location, with what is mounted there now, and with one more
- * user. */
+/** The tree of a location, with one more user.  `ret_times` tells what the file times below its top
+ * are good for; AL_TIMES_UNKNOWN also if anything is mounted there.  Takes the lock. */
 struct al_known_tree *al_known_tree_get(struct al_private_indexes *all,
-                                        const struct al_location *at);
+                                        const struct al_location *at,
+                                        enum al_file_times *ret_times);
 
 /** With the lock held: one user less. */
 void al_known_tree_put(struct al_git *git, struct al_private_indexes *all,

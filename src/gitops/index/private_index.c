@@ -25,6 +25,7 @@
 struct use {
     struct al_private_indexes *all;
     struct al_known_tree *tree;
+    enum al_file_times times;
     bool has_taken;   /* the tree */
     bool has_lock;    /* of the store */
     bool may_refresh; /* the index */
@@ -199,7 +200,7 @@ static void fill_in(struct use *use, bool lists_files)
     struct al_known_tree *tree = use->tree;
 
     al_strv_adds(&use->config, "core.untrackedcache",
-                 tree->times == AL_TIMES_OF_DIRS ? "true" : "false", "core.trustctime", "true",
+                 use->times == AL_TIMES_OF_DIRS ? "true" : "false", "core.trustctime", "true",
                  "core.checkstat", "default", "core.splitindex", "false", "index.sparse", "false",
                  NULL);
     if (lists_files)
@@ -237,9 +238,9 @@ static bool find_tree(struct use *use, const struct al_location *at)
     bool may_have;
 
     use->all = al_known_trees(at->git);
+    use->tree = tree = al_known_tree_get(use->all, at, &use->times);
+    may_have = use->times != AL_TIMES_UNKNOWN;
     (void)pthread_mutex_lock(&use->all->lock);
-    use->tree = tree = al_known_tree_get(use->all, at);
-    may_have = tree->times != AL_TIMES_UNKNOWN;
     if (may_have && !tree->is_taken) {
         may_have = !is_better_alone(tree, &use->source.id);
         tree->is_taken = use->has_taken = may_have;
