@@ -18,9 +18,9 @@ void al_upstream_wait_once(const struct al_upstream_wait *wait, struct al_cancel
                            int64_t deadline_ms);
 
 /**
- * Wait until the server is ready.
+ * Wait until the server is ready, also for one that has failed before the wait began and is started
+ * again soon.
  *
- * @param patient  Also wait for a server that has failed before and is started again soon.
  * @return 0; AL_ERR_EXECUTION or AL_ERR_SANDBOX: why it could not start, or that it has ended;
  *         AL_ERR_TIMEOUT; AL_ERR_CANCELLED.
  */

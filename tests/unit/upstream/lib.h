@@ -48,7 +48,7 @@ static inline struct world world_new(const char *era, const char *start)
     world.roots = AL_ROOTS_INIT;
     assert_int_equal(al_roots_add(&world.roots, world.root->path, NULL, NULL, NULL), 0);
     al_strv_adds(&world.command, "/usr/bin/python3", "-B", FAKE_SERVER, era, start, NULL);
-    al_strv_add(&world.read, FAKE_SERVER);
+    al_strv_add(&world.read, FAKE_DIR);
     world.scratch_dir = tmpdir_path(world.scratch, "mcp/fake");
     world.settings = (struct al_upstream_settings){
         .name = "fake",
