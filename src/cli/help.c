@@ -88,7 +88,8 @@ static const struct command_help {
       session_options, "  --json                 print the whole result object\n" },
     { "tools", "airlock tools [OPTIONS] [TOOL]",
       "List the tools of the chosen toolsets, with their risk and whether they ask; or\n"
-      "show one with its operations and parameters.\n",
+      "show one with its operations and parameters. The servers of [mcp.servers] in the\n"
+      "configuration are started, and their tools listed too.\n",
       session_options,
       "  --json                 names, schemas, effects, risk and approval as JSON\n" },
     { "log", "airlock log [OPTIONS] [N]",
@@ -145,8 +146,8 @@ static const struct command_help {
       session_options, "  --json                 the same as an object\n" },
     { "doctor", "airlock doctor [OPTIONS]",
       "Check this machine and the repository, and say how to fix what is missing.\n"
-      "The repository is that of the current directory, or of each --root. Exit code 0\n"
-      "when all that matters is there, else 1.\n",
+      "The repository is that of the current directory, or of each --root. Each server\n"
+      "of [mcp.servers] is started. Exit code 0 when all that matters is there, else 1.\n",
       session_options, "  --json                 the findings as JSON\n" },
     { "complete", "airlock complete tools|grants|staged [--config FILE]",
       "Print names for the completion of a shell, one a line.\n", "", "" },
