@@ -6,6 +6,7 @@
 
 #include "checkpoint/store.h"
 #include "gitops/plumbing/stash_owners.h"
+#include "rollback/plan.h"
 #include "util/str.h"
 
 static int add_bytes(void *payload, size_t which, const char *data, size_t len, bool last,
@@ -67,8 +68,10 @@ int al_rollback_find_stash_entries(struct al_store *store, const struct al_diffe
     for (size_t i = 0; owners.is_shared && r == 0 && i < changes->count; i++) {
         const struct al_difference *change = &changes->items[i];
         const char *const oids[] = { change->from, change->to };
+        al_auto(al_freep) char *words = al_difference_words(change);
 
-        if (change->part != AL_PART_STASH || !change->from)
+        /* If the whole stash is lost, it says enough. */
+        if (change->part != AL_PART_STASH || !change->from || al_strv_contains(lost, words))
             continue;
         r = al_checkpoint_read(store, oids, change->to ? 2 : 1, add_bytes, texts, budget, err);
         if (r == 0)
