@@ -38,11 +38,11 @@ class Git(harness.Case):
     def test_rules(self):
         """a rule of the configuration is asked whichever way a path or a branch is spelled"""
         config = self.home / "rules.toml"
-        config.write_text('[[tools.approval.rule]]\nbranch = "main"\ndecision = "deny"\n',
+        config.write_text('[[tools.approval.rule]]\nbranch = "new"\ndecision = "deny"\n',
                           encoding="utf-8")
         given = ("--config", str(config))
         for name in ("create_branch", "createBranch"):
-            denied = self.call("git_checkout", {name: "main", "cwd": "repo"}, *given)
+            denied = self.call("git_checkout", {name: "new", "cwd": "repo"}, *given)
             self.assertEqual(denied.kind, "ApprovalDenied", denied)
 
     def test_schema(self):

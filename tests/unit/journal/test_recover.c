@@ -155,8 +155,8 @@ static void writes_the_line_of_a_call_that_was_the_same_as_another(void **state)
     const char *first = strstr(text, "\"tool\":\"git_status\"");
     assert_non_null(first);
     assert_non_null(strstr(first + 1, "\"tool\":\"git_status\""));
-    assert_non_null(strstr(text, "\"id\":2,\"tool\":\"git_status\""));
-    assert_non_null(strstr(text, "\"id\":3,\"tool\":\"git_status\""));
+    assert_non_null(strstr(text, "\"id\":2,\"agent\":null,\"tool\":\"git_status\""));
+    assert_non_null(strstr(text, "\"id\":3,\"agent\":null,\"tool\":\"git_status\""));
 }
 
 /* A record of a version that did not number calls. */
