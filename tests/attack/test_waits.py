@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import harness  # pylint: disable=wrong-import-position
 
 NAMED = "'{}' is a fifo or a device, and git waits for what it opens there; remove it"
+BOTH = {"staged": True, "worktree": True}  # then the checkpoint is about the whole tree
 MS = 6000  # of which a checkpoint's git gets a quarter
 
 
@@ -22,6 +23,9 @@ class Waits(harness.Case):
     def setUp(self):
         super().setUp()
         self.init()
+        self.git("checkout", "-q", "-b", "side")
+        self.commit("side.txt", "side\n", "beside")
+        self.git("checkout", "-q", "-")
         self.commit("d/b.txt", "b\n", "second")
         self.write("a.txt", "changed\n")
         self.write("new/deep/c.txt", "c\n")
@@ -44,18 +48,26 @@ class Waits(harness.Case):
         for name in (".gitignore", "d/.gitignore", "new/deep/.gitignore"):
             path = self.plant(name)
             self.refused("ExecutionFailed", "No checkpoint can be taken: " + NAMED.format(name),
-                         "git_restore", {"paths": ["a.txt"], "timeout_ms": MS})
+                         "git_restore", {"paths": ["a.txt"], "timeout_ms": MS, **BOTH})
             self.assertEqual((self.root / "a.txt").read_text(), "changed\n")
             self.assert_nobody_reads(path)
             path.unlink()
-        self.ok("git_restore", {"paths": ["a.txt"]})
+        self.ok("git_restore", {"paths": ["a.txt"], **BOTH})
+
+    def test_parts(self):
+        """a checkpoint of some files opens no fifo beside them"""
+        path = self.plant("new/.gitignore")
+        self.ok("git_add", {"paths": ["d/b.txt"], "timeout_ms": MS})
+        self.ok("git_restore", {"paths": ["a.txt"], "timeout_ms": MS})
+        self.assertEqual((self.root / "a.txt").read_text(), "one\n")
+        self.assert_nobody_reads(path)
 
     def test_adding(self):
         """what only adds goes on with a warning"""
         self.plant("new/.gitignore")
-        result = self.ok("git_add", {"paths": ["a.txt"], "timeout_ms": MS})
+        result = self.ok("git_checkout", {"branch": "side", "timeout_ms": MS})
         self.assertIn(NAMED.format("new/.gitignore"), result.stderr)
-        self.assertEqual(self.out("diff", "--cached", "--name-only"), "a.txt\n")
+        self.assertTrue((self.root / "side.txt").exists())
 
     def test_reading(self):
         """a reading call takes its time and says why"""
@@ -97,7 +109,7 @@ class Waits(harness.Case):
         pipe.unlink(missing_ok=True)
         os.mkfifo(pipe)
         server = harness.Server(self)
-        server.ask("git_restore", {"paths": ["a.txt"], "timeout_ms": MS})
+        server.ask("git_restore", {"paths": ["a.txt"], "timeout_ms": MS, **BOTH})
         self.lister(self.lister())
         writer = os.open(pipe, os.O_WRONLY)  # which returns when the second one has opened it
         pipe.unlink()
