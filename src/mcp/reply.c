@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "guard/text.h"
 #include "util/utf8.h"
@@ -109,12 +110,13 @@ static size_t kept_bytes(const char *text)
 void al_reply_error_about(struct al_reply reply, const char *id, enum al_rpc_code code,
                           const char *text, const char *name, const char *suggestion)
 {
+    const bool helps = suggestion && strcmp(suggestion, name) != 0;
     size_t kept = kept_bytes(name);
     al_auto(al_freep) char *head = al_strndup(name, kept);
     al_auto(al_freep) char *safe = al_text_sanitize_line(head);
     al_auto(al_freep) char *message = al_asprintf(
-        "%s: %s%s%s%s%s", text, safe, name[kept] ? "..." : "", suggestion ? "; did you mean " : "",
-        suggestion ? suggestion : "", suggestion ? "?" : "");
+        "%s: %s%s%s%s%s", text, safe, name[kept] ? "..." : "", helps ? "; did you mean " : "",
+        helps ? suggestion : "", helps ? "?" : "");
 
     al_reply_error(reply, id, code, message);
 }

@@ -84,7 +84,8 @@ class Upstream(UpstreamCase):
         self.assertIn("git_log", tools)
         self.assertEqual(client.call("mcp__odd__git_status").text, "the status of another server")
         client.send(id="x", method="tools/call", params={"name": "git_status"})
-        self.assertEqual(client.answer_of("x")["error"]["code"], -32602)
+        error = client.answer_of("x")["error"]
+        self.assertEqual((error["code"], error["message"]), (-32602, "Unknown tool: git_status"))
 
     def test_doctor(self):
         """doctor names each server, and the tools that are not mounted"""
