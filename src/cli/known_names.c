@@ -82,6 +82,10 @@ static int unknown(const char *location, const char *what, const struct search *
 {
     al_auto(al_freep) char *word = al_text_sanitize_line(search->pattern);
 
+    if (al_starts_with(search->pattern, AL_MOUNTS_PREFIX))
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "%s: %s is called '%s', as no such server is in [mcp.servers]",
+                            location, what, word);
     if (search->nearest.found)
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s: %s is called '%s', did you mean '%s'?",
                             location, what, word, search->nearest.found);

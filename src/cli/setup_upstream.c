@@ -120,6 +120,7 @@ static void add_server(const struct al_setup *setup, const struct al_mcp_server 
                       .path_list = al_environment_get("PATH"),
                       .environ_ = environ,
                       .scratch_dir = scratch,
+                      .is_brief = !setup->asks_client,
                       .elicitation = setup->asks_client,
                       .sampling = setup->asks_client },
         .limits_tools = server->limits_tools,

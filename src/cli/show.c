@@ -6,6 +6,7 @@
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "guard/text.h"
+#include "tool/mounts.h"
 #include "tool/spelling.h"
 #include "tool/toolset_registry.h"
 
@@ -171,7 +172,8 @@ static void add_help(const struct al_listed_tool *listed, const struct al_tool_d
     al_str_addf(out, "usage: airlock call [OPTIONS] %s [NAME=VALUE...] [JSON|-]\n\n", tool->name);
     al_cli_wrap(out, 0, tool->about);
     al_str_addf(out, "%s %s; risk %s.\n", tool->definition ? "MCP server" : "Toolset",
-                listed->toolset->name, al_effects_risk(al_tool_effects(tool)));
+                listed->toolset->name + (tool->definition ? strlen(AL_MOUNTS_PREFIX) : 0),
+                al_effects_risk(al_tool_effects(tool)));
     add_operations(tool, out);
     if (json_object_size(json_object_get(schema, "properties")))
         al_str_adds(out, "\nParameters (NAME=VALUE, or members of a JSON object):\n");

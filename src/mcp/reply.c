@@ -114,9 +114,9 @@ void al_reply_error_about(struct al_reply reply, const char *id, enum al_rpc_cod
     size_t kept = kept_bytes(name);
     al_auto(al_freep) char *head = al_strndup(name, kept);
     al_auto(al_freep) char *safe = al_text_sanitize_line(head);
-    al_auto(al_freep) char *message = al_asprintf(
-        "%s: %s%s%s%s%s", text, safe, name[kept] ? "..." : "", helps ? "; did you mean " : "",
-        helps ? suggestion : "", helps ? "?" : "");
+    al_auto(al_freep) char *message =
+        al_asprintf("%s: %s%s%s%s%s", text, safe, name[kept] ? "..." : "",
+                    helps ? "; did you mean " : "", helps ? suggestion : "", helps ? "?" : "");
 
     al_reply_error(reply, id, code, message);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "guard/text.h"
+#include "util/nearest.h"
 
 void al_mounts_await(struct al_mounts *mounts, uint32_t wait_ms, struct al_cancel *cancel)
 {
@@ -36,6 +37,20 @@ bool al_mounts_claims(const struct al_mounts *mounts, const char *name)
     return mounts && mounts->ops->claims(mounts, name);
 }
 
+/* AL_ERR_NOT_FOUND, with the name that was probably meant. */
+static int unknown(const struct al_mounted_list *list, const char *name, struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(name);
+    struct al_nearest nearest = { .word = name };
+
+    for (size_t i = 0; list && i < list->count; i++)
+        al_nearest_offer(&nearest, list->items[i].tool->name);
+    if (nearest.found)
+        return al_error_set(err, AL_ERR_NOT_FOUND, "unknown tool '%s'; did you mean %s?", safe,
+                            nearest.found);
+    return al_error_set(err, AL_ERR_NOT_FOUND, "unknown tool '%s'; airlock tools lists them", safe);
+}
+
 int al_mounts_find(struct al_mounts *mounts, const char *name, struct al_cancel *cancel,
                    const struct al_mounted_list **ret_list, const struct al_listed_tool **ret_tool,
                    struct al_error *err)
@@ -49,10 +64,9 @@ int al_mounts_find(struct al_mounts *mounts, const char *name, struct al_cancel 
     list = al_mounts_list(mounts);
     tool = al_mounted_list_find(list, name);
     if (!tool) {
-        al_auto(al_freep) char *safe = al_text_sanitize_line(name);
-
+        r = unknown(list, name, err);
         al_mounted_list_unref(mounts, list);
-        return al_error_set(err, AL_ERR_NOT_FOUND, "unknown tool '%s'", safe);
+        return r;
     }
     *ret_list = list;
     *ret_tool = tool;

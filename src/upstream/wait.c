@@ -83,6 +83,8 @@ static int find_failure(const struct al_upstream *server, const struct al_upstre
         return 0;
     if (server->nfailures == wait->nfailures && left_ms <= AL_UPSTREAM_PATIENCE_MS)
         return 0;
+    if (server->settings.is_brief)
+        return al_error_set(err, server->problem.status, "%s", server->problem.message);
     return al_error_set(err, server->problem.status, "%s; it is started again in %d s",
                         server->problem.message, (int)((left_ms + 999) / 1000));
 }

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from harness import main
+from harness import AIRLOCK, main
 from upstream import UpstreamCase
 
 
@@ -17,7 +17,7 @@ class CommandLine(UpstreamCase):
         self.assertRegex(text, r"\n  mcp__old__echo +low +none  Say it again\.\n")
         self.assertRegex(text, r"\n  mcp__old__write_file +high +ask +Write a file\.\n")
         text = self.airlock("tools", "mcp__old__echo")
-        self.assertIn("MCP server mcp__old; risk low.\n", text)
+        self.assertIn("MCP server old; risk low.\n", text)
         self.assertRegex(text, r"\n  text +What to say\. \(string\)\n")
         self.assertRegex(text, r"\n  words +\(list; may be repeated\)\n")
         tools = {tool["name"]: tool for tool in json.loads(self.airlock("tools", "--json"))}
@@ -26,6 +26,28 @@ class CommandLine(UpstreamCase):
         self.assertEqual(len(tools["mcp__old__write_file"]["effects"]), 11)
         self.assertEqual(tools["mcp__old__weather"]["outputSchema"]["type"], "object")
 
+    def test_missing_server(self):
+        """A server that cannot start is named, and a command does not say that it tries again"""
+        self.configure(self.server("old"), '[mcp.servers.gone]\ncommand = ["no-such-program"]\n')
+        problem = "MCP server 'gone': there is no program 'no-such-program'\n"
+        done = subprocess.run([AIRLOCK, "tools"], cwd=self.root, env=self.env, check=True,
+                              stdin=subprocess.DEVNULL, capture_output=True)
+        self.assertIn(b"mcp__old__echo", done.stdout)
+        self.assertEqual(done.stderr.decode(),
+                         f"airlock: warning: the tools of gone are missing: {problem}")
+        for words in (("tools",), ("call",), ("policy", "explain")):
+            self.assertEqual(self.airlock(*words, "mcp__gone__x", code=1), f"airlock: {problem}")
+        self.assertIn("list what it reads", " ".join(self.airlock("doctor", code=1).split()))
+
+    def test_rule_for_no_tool(self):
+        """doctor warns of a rule about a tool that the server does not have"""
+        for pattern, good in (("mcp__old__echo", True), ("mcp__old__ech*", True), ("*__nope", True),
+                              ("mcp__old__ecko", False), ("mcp__o*nope", False)):
+            self.configure(f'[[tools.approval.rule]]\ntool = "{pattern}"\ndecision = "deny"\n',
+                           self.server("old"))
+            text = self.airlock("doctor")
+            self.assertEqual(f"rule in line 1 is about '{pattern}'" not in text, good, text)
+
     def test_call(self):
         """airlock call starts the server of the tool, and reads NAME=VALUE by its schema"""
         self.configure(self.server("old"), self.server("bad", "legacy", "exits"))
@@ -33,6 +55,8 @@ class CommandLine(UpstreamCase):
         self.assertEqual(json.loads(text), {"text": "5", "count": 5, "words": ["a", "b"]})
         text = self.airlock("call", "mcp__old__echo", "txt=5", code=2)
         self.assertIn("mcp__old__echo has no parameter 'txt'; did you mean text?", text)
+        self.assertIn("unknown tool 'mcp__old__ecko'; did you mean mcp__old__echo?",
+                      self.airlock("call", "mcp__old__ecko", code=2))
         self.assertIn("unknown tool 'mcp__old__nope'",
                       self.airlock("call", "mcp__old__nope", code=2))
         self.assertIn("unknown tool 'mcp__off__echo'",

@@ -2,6 +2,8 @@
 /* What airlock doctor says about other MCP servers: one line for each, and what is not mounted. */
 #include "cli/inspect/doctor.h"
 
+#include <fnmatch.h>
+
 #include "guard/text.h"
 #include "toolsets/upstream/upstream.h"
 
@@ -26,9 +28,11 @@ static void check_server(struct al_findings *findings, struct al_upstream *serve
     al_upstream_get_state(server, &state);
     text = describe(&state);
     if (state.phase != AL_UPSTREAM_READY)
-        al_finding_add(findings, what, AL_MISSING,
-                       state.problem ? state.problem : "has not answered in time",
-                       "Correct [mcp.servers] in the configuration, or what its allow has.");
+        al_finding_add(
+            findings, what, AL_MISSING, state.problem ? state.problem : "has not answered in time",
+            state.confined ? "Correct its command or timeout_ms. It is confined: its allow has to "
+                             "list what it reads, writes or runs outside the roots."
+                           : "Correct its command or timeout_ms.");
     else if (!state.confined)
         al_finding_add(findings, what, AL_WARNING, text,
                        "It runs with all of your rights. Remove confine = false, and list in its "
@@ -57,13 +61,66 @@ static void check_left_out(struct al_findings *findings, const struct al_setup *
     }
     for (size_t i = 0; i < lines.count && i < NAMED_MAX; i++)
         al_finding_add(findings, "mcp tools", AL_WARNING, lines.items[i],
-                       "The tool is not offered under the name of its server.");
+                       "The tool is not offered.");
     if (lines.count > NAMED_MAX) {
         al_auto(al_freep) char *more =
             al_asprintf("%zu more are not mounted", lines.count - NAMED_MAX);
 
         al_finding_add(findings, "mcp tools", AL_WARNING, more,
                        "Choose the tools with [mcp.servers.NAME] tools.");
+    }
+}
+
+/* Whether the tools that a pattern can match are known: it is about servers of the session, and
+ * all of them run. */
+static bool is_decided(const struct al_mounts *mounts, const char *pattern)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < al_upstream_mounts_count(mounts); i++) {
+        struct al_upstream *server = al_upstream_mounts_server(mounts, i);
+        al_auto(al_upstream_state_clear) struct al_upstream_state state = { .ntools = 0 };
+        al_auto(al_freep) char *prefix =
+            al_asprintf(AL_MOUNTS_PREFIX "%s__", al_upstream_name(server));
+
+        if (!al_policy_may_match_below(pattern, prefix))
+            continue;
+        al_upstream_get_state(server, &state);
+        if (state.phase != AL_UPSTREAM_READY)
+            return false;
+        found = true;
+    }
+    return found;
+}
+
+static bool is_offered(const struct al_mounted_list *list, const char *pattern)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (fnmatch(pattern, list->items[i].tool->name, 0) == 0)
+            return true;
+    return false;
+}
+
+/* A start cannot refuse a rule about a tool that its server does not have. */
+static void check_rules(struct al_findings *findings, const struct al_setup *setup,
+                        const struct al_mounted_list *list)
+{
+    const struct al_policy *policy = &setup->config.approval.policy;
+
+    for (size_t i = 0; i + policy->narrowing < policy->count; i++) {
+        const char *pattern = policy->rules[i].tool;
+        al_auto(al_freep) char *safe = NULL;
+        al_auto(al_freep) char *text = NULL;
+
+        if (!pattern || !al_starts_with(pattern, AL_MOUNTS_PREFIX) || is_offered(list, pattern) ||
+            !is_decided(setup->session.mounts, pattern))
+            continue;
+        safe = al_text_sanitize_line(pattern);
+        text = al_asprintf("the rule in line %u is about '%s', which no server offers",
+                           policy->rules[i].line, safe);
+        al_finding_add(findings, "mcp rules", AL_WARNING, text,
+                       "Correct the name: the rule decides nothing. airlock tools lists the "
+                       "names.");
     }
 }
 
@@ -74,6 +131,8 @@ void al_doctor_servers(struct al_findings *findings, struct al_setup *setup)
 
     for (size_t i = 0; i < al_upstream_mounts_count(mounts); i++)
         check_server(findings, al_upstream_mounts_server(mounts, i));
-    if (list)
+    if (list) {
         check_left_out(findings, setup, list);
+        check_rules(findings, setup, list);
+    }
 }

@@ -12,6 +12,7 @@
 #include "cli/show.h"
 #include "cli/tty.h"
 #include "guard/text.h"
+#include "toolsets/upstream/upstream.h"
 #include "util/fs.h"
 #include "util/log.h"
 #include "util/utf8.h"
@@ -163,6 +164,20 @@ static void print_table(const struct offer *offer)
     al_cli_print(STDOUT_FILENO, &text);
 }
 
+/* Name the servers whose tools are not known, and why. */
+static void warn_of_missing(const struct al_mounts *mounts)
+{
+    for (size_t i = 0; i < al_upstream_mounts_count(mounts); i++) {
+        struct al_upstream *server = al_upstream_mounts_server(mounts, i);
+        al_auto(al_upstream_state_clear) struct al_upstream_state state = { .ntools = 0 };
+
+        al_upstream_get_state(server, &state);
+        if (state.phase != AL_UPSTREAM_READY)
+            al_log_warn("the tools of %s are missing: %s", al_upstream_name(server),
+                        state.problem ? state.problem : "it has not answered in time");
+    }
+}
+
 /* Start the servers that are needed, if any.  Without a session their tools are left out. */
 static int find_mounted(struct al_setup *setup, const char *word, struct offer *offer,
                         const struct al_listed_tool **ret_only, struct al_error *err)
@@ -178,10 +193,12 @@ static int find_mounted(struct al_setup *setup, const char *word, struct offer *
         al_log_warn("the tools of other MCP servers are not listed: %s", why.message);
         return 0;
     }
-    if (!mounted)
+    if (!mounted) {
         offer->mounted = al_setup_mounted(setup);
-    else if (al_mounts_claims(setup->session.mounts, word))
+        warn_of_missing(setup->session.mounts);
+    } else if (al_mounts_claims(setup->session.mounts, word)) {
         return al_setup_find_mounted(setup, word, ret_only, err);
+    }
     return 0;
 }
 
