@@ -168,9 +168,9 @@ class Success(pushing.Pushing):
             target = {**self.LOCAL, **({"branch": branch} if branch else {})}
             self.pushed(self.stage({f"{number}.txt": f"{number}\n"}), target)
             [store] = (self.home / ".local/state/airlock").glob("*/checkpoints.git")
-            newest = self.out(f"--git-dir={store}", "for-each-ref", "--sort=-committerdate",
-                              "--count=1", "--format=%(objectname)", "refs/after").strip()
-            parts = self.out(f"--git-dir={store}", "ls-tree", "--name-only", newest).split()
+            after = self.out(f"--git-dir={store}", "rev-parse",
+                             f"refs/after/{self.record()['git_commit']}").strip()
+            parts = self.out(f"--git-dir={store}", "ls-tree", "--name-only", after).split()
             self.assertEqual(("worktree" in parts, "refs" in parts), (has_files, True), branch)
 
     def test_staged_elsewhere(self):
