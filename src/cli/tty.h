@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "guard/approval.h"
+#include "guard/rules/approval.h"
 
 struct al_tty;
 

@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 #include "config/mcp_server.h"
-#include "guard/approval.h"
-#include "guard/grant.h"
-#include "guard/policy.h"
+#include "guard/rules/approval.h"
+#include "guard/rules/grant.h"
+#include "guard/rules/policy.h"
 #include "guard/whitelist.h"
 #include "util/error.h"
 #include "util/str.h"

@@ -9,8 +9,8 @@
 #ifndef AL_CONFIG_WORKER_H
 #define AL_CONFIG_WORKER_H
 
-#include "guard/grant.h"
-#include "guard/policy.h"
+#include "guard/rules/grant.h"
+#include "guard/rules/policy.h"
 #include "util/error.h"
 #include "util/yaml.h"
 

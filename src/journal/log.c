@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "guard/effects.h"
+#include "guard/rules/effects.h"
 #include "journal/chain.h"
 #include "journal/input.h"
 #include "journal/open_records.h"

@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-#include "guard/approval.h"
+#include "guard/rules/approval.h"
 #include "util/json.h"
 #include "wire/protocol_version.h"
 

@@ -17,7 +17,7 @@
 #ifndef AL_MCP_INPUT_REQUIRED_H
 #define AL_MCP_INPUT_REQUIRED_H
 
-#include "guard/approval.h"
+#include "guard/rules/approval.h"
 #include "mcp/request_state.h"
 #include "util/str.h"
 #include "wire/jsonrpc.h"

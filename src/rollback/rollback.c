@@ -5,8 +5,8 @@
 
 #include "gitops/command.h"
 #include "gitops/plumbing/bare.h"
-#include "guard/effects.h"
 #include "guard/root.h"
+#include "guard/rules/effects.h"
 #include "journal/recorded.h"
 #include "rollback/context.h"
 #include "rollback/restore.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "gitops/repo/repo.h"
-#include "guard/approval.h"
+#include "guard/rules/approval.h"
 #include "guard/text.h"
 #include "tool/private.h"
 

@@ -14,9 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "guard/approval.h"
-#include "guard/grant.h"
-#include "guard/policy.h"
+#include "guard/rules/approval.h"
+#include "guard/rules/grant.h"
+#include "guard/rules/policy.h"
 #include "tool/tool.h"
 #include "util/error.h"
 #include "util/json.h"

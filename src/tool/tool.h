@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "guard/effects.h"
+#include "guard/rules/effects.h"
 #include "util/error.h"
 #include "util/json.h"
 #include "util/str.h"

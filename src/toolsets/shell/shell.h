@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "guard/grant.h"
 #include "guard/root.h"
+#include "guard/rules/grant.h"
 #include "guard/whitelist.h"
 #include "tool/tool.h"
 #include "tool/toolset_registry.h"

@@ -12,7 +12,7 @@
 #include "gitops/plumbing/filters.h"
 #include "gitops/refs.h"
 #include "guard/nofollow.h"
-#include "guard/policy.h"
+#include "guard/rules/policy.h"
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/workflow/private_file.h"

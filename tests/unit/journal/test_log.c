@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "guard/effects.h"
+#include "guard/rules/effects.h"
 #include "tests/unit/journal/fixture.h"
 #include "util/fs.h"
 

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "guard/effects.h"
+#include "guard/rules/effects.h"
 #include "journal/chain.h"
 #include "tests/unit/journal/fixture.h"
 #include "util/fs.h"

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "guard/effects.h"
+#include "guard/rules/effects.h"
 #include "tests/unit/journal/fixture.h"
 
 /* How often a file was synchronised, and the result each time. */

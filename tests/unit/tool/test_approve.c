@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* tool/approve.c: a call changes nothing but what the user approved in its present state. */
-#include "guard/approval.h"
+#include "guard/rules/approval.h"
 #include "tests/unit/tool/lib.h"
 
 static void writes_unasked_in_mode_allow(void **state)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* tool/approve.c: the user is asked again if the repository changed meanwhile. */
 #include "gitops/preview/affected_files.h"
-#include "guard/approval.h"
+#include "guard/rules/approval.h"
 #include "tests/unit/tool/lib.h"
 
 static void edit_the_file(struct scene *scene)

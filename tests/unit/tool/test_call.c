@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "guard/policy.h"
+#include "guard/rules/policy.h"
 #include "journal/journal.h"
 #include "tests/unit/tool/lib.h"
 

@@ -2,7 +2,7 @@
 /* tool/approve.c, policy: a rule decides about the state in which the call runs. */
 #include "tests/unit/tool/lib.h"
 
-#include "guard/policy.h"
+#include "guard/rules/policy.h"
 
 /* A tool that commits, and so moves the branch. */
 static struct al_tool committing(void)

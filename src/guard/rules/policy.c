@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "guard/policy.h"
+#include "guard/rules/policy.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "guard/effects.h"
+#include "guard/rules/effects.h"
 #include "guard/text.h"
 
 static void rule_clear(struct al_rule *rule)

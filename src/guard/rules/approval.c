@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "guard/approval.h"
+#include "guard/rules/approval.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/effects.h: the declared effects decide risk, hints and approval. */
-#include "guard/effects.h"
+/* guard/rules/effects.h: the declared effects decide risk, hints and approval. */
+#include "guard/rules/effects.h"
 
 #include "tests/lib/assert.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/grant.h: a grant restricts, and anything not listed is refused. */
-#include "guard/grant.h"
+/* guard/rules/grant.h: a grant restricts, and anything not listed is refused. */
+#include "guard/rules/grant.h"
 
 #include <unistd.h>
 

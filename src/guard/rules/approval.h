@@ -5,8 +5,8 @@
  * An approver is a function and its payload.  MCP elicitation and the terminal provide approvers.
  * An answer is valid only for the arguments and the repository state that the user was shown.
  */
-#ifndef AL_GUARD_APPROVAL_H
-#define AL_GUARD_APPROVAL_H
+#ifndef AL_GUARD_RULES_APPROVAL_H
+#define AL_GUARD_RULES_APPROVAL_H
 
 #include <stdbool.h>
 

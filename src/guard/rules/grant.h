@@ -6,8 +6,8 @@
  * Without a list of tools it has every tool.  Without a list of directories it covers everything
  * below the roots, for writing.
  */
-#ifndef AL_GUARD_GRANT_H
-#define AL_GUARD_GRANT_H
+#ifndef AL_GUARD_RULES_GRANT_H
+#define AL_GUARD_RULES_GRANT_H
 
 #include <stdbool.h>
 #include <stddef.h>

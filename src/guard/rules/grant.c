@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "guard/grant.h"
+#include "guard/rules/grant.h"
 
 #include <fcntl.h>
 #include <fnmatch.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/policy.h: rules of a worker file make a decision stricter and never looser. */
-#include "guard/effects.h"
-#include "guard/policy.h"
+/* guard/rules/policy.h: rules of a worker file make a decision stricter and never looser. */
+#include "guard/rules/effects.h"
+#include "guard/rules/policy.h"
 #include "tests/lib/assert.h"
 
 enum { NONE = -1 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "guard/effects.h"
+#include "guard/rules/effects.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/approval.h: "always" covers one tool, operation and repository, from every thread; the
- * heading of a question; the reason of an answer. */
-#include "guard/approval.h"
+/* guard/rules/approval.h: "always" covers one tool, operation and repository, from every thread;
+ * the heading of a question; the reason of an answer. */
+#include "guard/rules/approval.h"
 
 #include <pthread.h>
 

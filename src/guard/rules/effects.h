@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Effects: what an operation can do.  Effects belong to an operation, never to a tool. */
-#ifndef AL_GUARD_EFFECTS_H
-#define AL_GUARD_EFFECTS_H
+#ifndef AL_GUARD_RULES_EFFECTS_H
+#define AL_GUARD_RULES_EFFECTS_H
 
 #include <stdbool.h>
 

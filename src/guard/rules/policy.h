@@ -14,13 +14,13 @@
  * A worker file's rules are looked at by themselves, and the stricter decision holds: deny before
  * ask before allow.
  */
-#ifndef AL_GUARD_POLICY_H
-#define AL_GUARD_POLICY_H
+#ifndef AL_GUARD_RULES_POLICY_H
+#define AL_GUARD_RULES_POLICY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "guard/approval.h"
+#include "guard/rules/approval.h"
 #include "util/error.h"
 #include "util/str.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard/policy.h: the first rule that matches decides, and a permission covers no more than it
- * says. */
-#include "guard/policy.h"
+/* guard/rules/policy.h: the first rule that matches decides, and a permission covers no more than
+ * it says. */
+#include "guard/rules/policy.h"
 
-#include "guard/effects.h"
+#include "guard/rules/effects.h"
 #include "tests/lib/assert.h"
 
 /* Add rules in order; fields as in struct al_rule, copied. */
