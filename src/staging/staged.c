@@ -61,7 +61,8 @@ static int by_age(const void *a, const void *b)
 }
 
 /* Read the records.  A damaged one is left out: the others can still be used, and gc keeps its
- * objects.  One that was pushed is staged no longer, whether or not its push is complete. */
+ * objects.  One that cannot be read now is an error: its files would be staged again.  One that was
+ * pushed is staged no longer, whether or not its push is complete. */
 static int read_all(struct al_staging *staging, struct al_staged_list *list, bool *ret_has_pushed,
                     struct al_error *err)
 {
@@ -79,8 +80,10 @@ static int read_all(struct al_staging *staging, struct al_staged_list *list, boo
             al_staged_clear(next);
         else if (found == 0)
             list->count++;
-        else if (found != AL_ERR_NOT_FOUND) /* else another process removed it meanwhile */
+        else if (why.reason && !strcmp(why.reason, AL_STAGING_DAMAGED))
             al_log_warn("%s", why.message);
+        else if (found != AL_ERR_NOT_FOUND) /* else another process removed it meanwhile */
+            r = al_error_set(err, found, "%s", why.message);
         *ret_has_pushed |= pushed != NULL;
     }
     qsort(list->items, list->count, sizeof(*list->items), by_age);

@@ -137,8 +137,7 @@ int al_staged_read(const struct al_staging *staging, const char *id, struct al_s
     if (r < 0)
         return r;
     if (!from_json(object, id, staging->options.sha256, &staged))
-        return al_error_set(err, AL_ERR_EXECUTION, "the staging store '%s' is damaged: 'staged/%s'",
-                            staging->dir, name);
+        return al_staging_damaged(staging, name, err);
     *ret_staged = staged;
     staged = (struct al_staged){ .id = "" };
     *ret_pushed = json_incref(json_object_get(object, "pushed"));

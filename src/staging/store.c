@@ -164,15 +164,22 @@ int al_staging_load_json(const struct al_staging *staging, int dir_fd, const cha
     return 0;
 }
 
+int al_staging_damaged(const struct al_staging *staging, const char *name, struct al_error *err)
+{
+    int r = al_error_set(err, AL_ERR_EXECUTION, "the staging store '%s' is damaged: '%s'",
+                         staging->dir, name);
+
+    if (err)
+        err->reason = AL_STAGING_DAMAGED;
+    return r;
+}
+
 int al_staging_read_json(const struct al_staging *staging, int dir_fd, const char *name,
                          json_t **ret_object, struct al_error *err)
 {
     int r = al_staging_load_json(staging, dir_fd, name, ret_object, err);
 
-    if (r < 0 || *ret_object)
-        return r;
-    return al_error_set(err, AL_ERR_EXECUTION, "the staging store '%s' is damaged: '%s'",
-                        staging->dir, name);
+    return r < 0 || *ret_object ? r : al_staging_damaged(staging, name, err);
 }
 
 int al_staging_write_json(const struct al_staging *staging, int dir_fd, const char *name,

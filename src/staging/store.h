@@ -84,6 +84,12 @@ int al_staging_write_ref(struct al_staging *staging, const char *name, const str
 int al_staging_delete_ref(struct al_staging *staging, const char *name,
                           struct al_run_limits *budget, struct al_error *err);
 
+/** The reason of an error about a file that can be read, and is not what airlock writes. */
+#define AL_STAGING_DAMAGED "damaged"
+
+/** Report such a file.  Returns AL_ERR_EXECUTION. */
+int al_staging_damaged(const struct al_staging *staging, const char *name, struct al_error *err);
+
 /** Read a JSON object of one of the store's directories; AL_ERR_NOT_FOUND when there is no such
  * file.  Caller owns the reference. */
 int al_staging_read_json(const struct al_staging *staging, int dir_fd, const char *name,

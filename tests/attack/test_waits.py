@@ -109,7 +109,7 @@ class Waits(harness.Case):
         pipe.unlink(missing_ok=True)
         os.mkfifo(pipe)
         server = harness.Server(self)
-        server.ask("git_restore", {"paths": ["a.txt"], "timeout_ms": MS, **BOTH})
+        server.ask("git_stash", {"action": "push", "timeout_ms": MS})
         self.lister(self.lister())
         writer = os.open(pipe, os.O_WRONLY)  # which returns when the second one has opened it
         pipe.unlink()
