@@ -207,7 +207,8 @@ static void send_progress(struct al_inflight *call)
 }
 
 /* git reports more often than clients want: a line that comes too soon is sent the next time,
- * unless a newer one replaces it. */
+ * unless a newer one replaces it.  A call that was resumed by a request without a token has none
+ * any more. */
 static void on_progress(void *payload, const char *line)
 {
     struct al_inflight *call = payload;
@@ -215,7 +216,8 @@ static void on_progress(void *payload, const char *line)
     (void)pthread_mutex_lock(&call->calls->lock);
     free(call->last_progress);
     call->last_progress = al_strdup(line);
-    if (line && !call->cancelled && al_clock_ms() - call->progress_sent_ms >= AL_PROGRESS_STEP_MS)
+    if (line && call->spec.progress_token && !call->cancelled &&
+        al_clock_ms() - call->progress_sent_ms >= AL_PROGRESS_STEP_MS)
         send_progress(call);
     (void)pthread_mutex_unlock(&call->calls->lock);
 }
