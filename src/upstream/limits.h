@@ -68,6 +68,9 @@
 #define AL_UPSTREAM_EXIT_MS 2000
 #endif
 
+/** The time to read what the pipes of a process that has ended still hold. */
+#define AL_UPSTREAM_REST_MS 1000
+
 /** The wait before a server is started again: doubled up to the second value with each failure. */
 #ifndef AL_UPSTREAM_BACKOFF_FIRST_MS
 #define AL_UPSTREAM_BACKOFF_FIRST_MS 1000

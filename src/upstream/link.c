@@ -157,7 +157,7 @@ static void read_errors(struct al_upstream_link *link)
     char data[4096];
     ssize_t n = read(link->err_fd, data, sizeof(data));
 
-    if (n <= 0 && errno != EINTR)
+    if (n == 0 || (n < 0 && errno != EINTR))
         link->err_fd = -1; /* the process keeps the descriptor */
     for (ssize_t i = 0; i < n; i++) {
         if (data[i] != '\n' && link->err_line.len < AL_UPSTREAM_QUOTED_MAX_BYTES) {
@@ -212,19 +212,24 @@ static bool take_lines(struct al_upstream_link *link)
 }
 
 /* The process has ended: handle what the pipes still hold.  What it started may hold their other
- * ends, hence no wait. */
+ * ends, hence no wait, and may write all the time, hence a limit. */
 static void take_rest(struct al_upstream_link *link)
 {
+    const int64_t until_ms = al_clock_ms() + AL_UPSTREAM_REST_MS;
     struct pollfd out = { .fd = link->reader.fd, .events = POLLIN };
 
     link->has_ended = true;
-    while (!link->reader.ended && poll(&out, 1, 0) > 0) {
+    while (!link->reader.ended && al_clock_ms() < until_ms && poll(&out, 1, 0) > 0) {
         al_reader_fill(&link->reader);
         if (!take_lines(link))
             break;
     }
-    for (out.fd = link->err_fd; link->err_fd >= 0 && poll(&out, 1, 0) > 0;)
+    out.fd = link->err_fd;
+    do { /* once in any case: the errors say why the process has ended */
+        if (link->err_fd < 0 || poll(&out, 1, 0) <= 0)
+            break;
         read_errors(link);
+    } while (al_clock_ms() < until_ms);
     if (link->err_line.len) /* a line that has no end */
         link->last_error = link->last_error
                                ? link->last_error
