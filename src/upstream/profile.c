@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "upstream/profile.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 
+#include "guard/beneath.h"
 #include "guard/program.h"
 #include "guard/root.h"
 #include "util/fs.h"
@@ -11,17 +13,23 @@
 #define FILE_MAX_BYTES (1ull << 30)
 #define FILES_MAX      1024u
 
-/* The rules of one start, and the paths that were made for them. */
+/* The rules of one start, and the paths and descriptors that were made for them. */
 struct rules {
+    const struct al_roots *roots; /* with what belongs to them */
     struct al_confine_rule *items;
     size_t count, room;
     struct al_strv paths;
+    int *fds;
+    size_t nfds;
 };
 
 static void rules_clear(struct rules *rules)
 {
     free(rules->items);
     al_strv_clear(&rules->paths);
+    for (size_t i = 0; i < rules->nfds; i++)
+        al_close(rules->fds[i]);
+    free(rules->fds);
 }
 
 static void add_rule(struct rules *rules, struct al_confine_rule rule)
@@ -44,19 +52,52 @@ static void add_paths(struct rules *rules, const char *const *paths, size_t coun
         add_path(rules, paths[i], rights);
 }
 
+/* Where a path leads, through no link that lies in a root unless that leads into a root: an agent,
+ * and the server itself, can make a link there to anywhere.  NULL: it leads out, or nowhere. */
+static char *trace_safely(const struct al_roots *roots, const char *path)
+{
+    al_auto(al_strv_clear) struct al_strv links = AL_STRV_INIT;
+    al_auto(al_freep) char *real = NULL;
+
+    if (al_beneath_trace(path, &real, &links) < 0)
+        return NULL;
+    for (size_t i = 0; i < links.count && !al_roots_find(roots, real); i++)
+        if (al_roots_find(roots, links.items[i]))
+            return NULL;
+    return al_take(&real);
+}
+
+/* Add a rule for a path that may lie in a root.  By descriptor, because what was traced may be
+ * another file by the time that the rule is made. */
+static void add_traced(struct rules *rules, const char *path, unsigned rights)
+{
+    al_auto(al_freep) char *real = trace_safely(rules->roots, path);
+    al_auto(al_closep) int fd = real ? open(real, O_PATH | O_CLOEXEC) : -1;
+    al_auto(al_freep) char *opened = fd >= 0 ? al_fs_fd_path(fd) : NULL;
+
+    if (!opened || strcmp(opened, real) != 0)
+        return;
+    al_strv_add(&rules->paths, path);
+    add_rule(rules, (struct al_confine_rule){ .path = rules->paths.items[rules->paths.count - 1],
+                                              .rights = rights,
+                                              .by_fd = true,
+                                              .fd = fd });
+    rules->fds = al_reallocarray(rules->fds, rules->nfds + 1, sizeof(*rules->fds));
+    rules->fds[rules->nfds++] = al_take_fd(&fd);
+}
+
 static void add_list(struct rules *rules, const struct al_strv *paths, unsigned rights)
 {
     for (size_t i = 0; paths && i < paths->count; i++)
-        add_path(rules, paths->items[i], rights);
+        add_traced(rules, paths->items[i], rights);
 }
 
 /* Add a rule for a path that is made here. */
 static void add_joined(struct rules *rules, const char *dir, const char *name, unsigned rights)
 {
-    char *path = al_fs_join(dir, name);
+    al_auto(al_freep) char *path = al_fs_join(dir, name);
 
-    al_strv_take(&rules->paths, path);
-    add_path(rules, path, rights);
+    add_traced(rules, path, rights);
 }
 
 /* Programs and libraries, and no file with data about the user. */
@@ -134,7 +175,9 @@ static int build_ruleset(const struct al_upstream_settings *settings, const char
                          const char *resolved, struct al_ruleset **ret_ruleset,
                          struct al_error *err)
 {
-    al_auto(rules_clear) struct rules rules = { .items = NULL };
+    al_auto(rules_clear) struct rules rules = { .roots = al_roots_parts(settings->roots),
+                                                .paths = AL_STRV_INIT };
+    al_auto(al_freep) char *real = trace_safely(rules.roots, program);
 
     if (al_confine_abi() == 0)
         return al_error_set(err, AL_ERR_SANDBOX,
@@ -142,7 +185,8 @@ static int build_ruleset(const struct al_upstream_settings *settings, const char
                             "runs it all the same");
     add_system(&rules);
     add_program(&rules, program);
-    add_program(&rules, resolved);
+    if (real && !strcmp(real, resolved))
+        add_program(&rules, resolved);
     add_roots(&rules, settings->roots);
     add_path(&rules, settings->scratch_dir, AL_RIGHT_READ | AL_RIGHT_WRITE);
     if (settings->network)
