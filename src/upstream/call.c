@@ -4,6 +4,7 @@
 #include "proc/cancel.h"
 #include "upstream/limits.h"
 #include "upstream/result.h"
+#include "upstream/tools.h"
 #include "upstream/wait.h"
 #include "util/clock.h"
 #include "wire/jsonrpc.h"
@@ -60,7 +61,7 @@ static unsigned count_calls(const struct al_upstream *server)
 }
 
 /* Caller holds the lock.  Send the request to the process that is ready now.  AL_ERR_AGAIN: none is
- * any more. */
+ * any more, or its tools are others than those that were looked at. */
 static int send_now(struct exchange *exchange, const json_t *params, struct al_error *err)
 {
     struct al_upstream *server = exchange->server;
@@ -69,7 +70,7 @@ static int send_now(struct exchange *exchange, const json_t *params, struct al_e
     al_auto(al_json_decrefp) json_t *full = NULL;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-    if (server->phase != AL_UPSTREAM_READY)
+    if (server->phase != AL_UPSTREAM_READY || server->tools != exchange->tools)
         return AL_ERR_AGAIN;
     if (count_calls(server) >= AL_UPSTREAM_CALLS_MAX)
         return fail(exchange, err, "has too many calls in flight; wait for some to finish");
@@ -84,20 +85,27 @@ static int send_now(struct exchange *exchange, const json_t *params, struct al_e
     return 0;
 }
 
-/* Find the tool in the list of now: what the server does not offer is not asked of it. */
+/* Find the tool in the list of now: what the server does not offer is not asked of it, and neither
+ * is what it defines otherwise than the tool that was approved. */
 static int find_tool(struct exchange *exchange, struct al_error *err)
 {
     struct al_upstream *server = exchange->server;
+    const struct al_upstream_tool *wanted = exchange->call->definition;
 
     al_upstream_tools_unref(exchange->tools);
     (void)pthread_mutex_lock(&server->lock);
     exchange->tools = al_upstream_tools_ref(server->tools);
     (void)pthread_mutex_unlock(&server->lock);
     exchange->tool = al_upstream_tools_find(exchange->tools, exchange->call->tool);
-    if (exchange->tool)
-        return 0;
-    return al_error_set(err, AL_ERR_EXECUTION, "MCP server '%s' has no tool '%s'", server->name,
-                        exchange->call->tool);
+    if (!exchange->tool)
+        return al_error_set(err, AL_ERR_EXECUTION, "MCP server '%s' has no tool '%s'", server->name,
+                            exchange->call->tool);
+    if (wanted && exchange->tool != wanted && !al_upstream_tool_equal(exchange->tool, wanted))
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "The MCP server %s has changed its tool %s since it was listed. The "
+                            "call was not sent; list the tools again",
+                            server->name, exchange->call->tool);
+    return 0;
 }
 
 /* Send the call, once the server is ready for it. */

@@ -195,19 +195,21 @@ static bool equal_json(const json_t *a, const json_t *b)
     return a && b ? json_equal(a, b) : a == b;
 }
 
+bool al_upstream_tool_equal(const struct al_upstream_tool *a, const struct al_upstream_tool *b)
+{
+    return equal_text(a->name, b->name) && equal_text(a->title, b->title) &&
+           equal_text(a->description, b->description) &&
+           equal_json(a->input_schema, b->input_schema) &&
+           equal_json(a->output_schema, b->output_schema) &&
+           equal_json(a->annotations, b->annotations);
+}
+
 bool al_upstream_tools_equal(const struct al_upstream_tools *a, const struct al_upstream_tools *b)
 {
     if (!a || !b || a->count != b->count)
         return a == b;
-    for (size_t i = 0; i < a->count; i++) {
-        const struct al_upstream_tool *one = &a->items[i], *two = &b->items[i];
-
-        if (!equal_text(one->name, two->name) || !equal_text(one->title, two->title) ||
-            !equal_text(one->description, two->description) ||
-            !equal_json(one->input_schema, two->input_schema) ||
-            !equal_json(one->output_schema, two->output_schema) ||
-            !equal_json(one->annotations, two->annotations))
+    for (size_t i = 0; i < a->count; i++)
+        if (!al_upstream_tool_equal(&a->items[i], &b->items[i]))
             return false;
-    }
     return true;
 }

@@ -27,4 +27,7 @@ const struct al_upstream_tools *al_upstream_list_finish(struct al_upstream_list 
 /** Test whether two lists offer the same; both may be NULL. */
 bool al_upstream_tools_equal(const struct al_upstream_tools *a, const struct al_upstream_tools *b);
 
+/** Test whether two definitions are the same. */
+bool al_upstream_tool_equal(const struct al_upstream_tool *a, const struct al_upstream_tool *b);
+
 #endif

@@ -142,6 +142,9 @@ typedef int (*al_upstream_ask_fn)(void *payload, const char *method, const json_
 /** A call of a tool.  Borrowed for the duration of al_upstream_call(). */
 struct al_upstream_call {
     const char *tool;
+    /** What was approved: a server that defines the tool otherwise when the call is sent, perhaps
+     * since it was started again, is not asked.  NULL: any definition will do. */
+    const struct al_upstream_tool *definition;
     const json_t *arguments;  /**< an object; NULL: {} */
     uint32_t timeout_ms;      /**< 0: that of the settings.  Time spent in `ask` does not count */
     struct al_cancel *cancel; /**< may be NULL */

@@ -199,6 +199,7 @@ static int execute(struct al_call *call, const void *args, struct al_result *res
     int r = al_upstream_call(mounted->mount->upstream,
                              &(struct al_upstream_call){
                                  .tool = mounted->upstream->name,
+                                 .definition = mounted->upstream,
                                  .arguments = ((const struct al_defined_args *)args)->arguments,
                                  .cancel = al_call_cancel(call),
                                  .progress = al_call_progress(call) ? on_progress : NULL,
