@@ -152,6 +152,14 @@ static bool is_orphan(pid_t pid)
     return !al_pids_contain(&preexisting, pid) && !is_listed(pid) && !is_listed(getsid(pid));
 }
 
+/* Reap an adopted process of a session that is left to its child's end, if it has ended: a child may
+ * run as long as the server does. */
+static void reap_adopted(pid_t pid)
+{
+    if (!al_pids_contain(&preexisting, pid) && !is_listed(pid))
+        (void)waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOHANG | __WALL);
+}
+
 /*
  * Kill orphans and all their descendants, and reap the orphans.  True: there was one.
  *
@@ -168,6 +176,8 @@ static bool kill_orphans_once(void)
     for (size_t i = 0; i < pids.count; i++) {
         if (is_orphan(pids.items[i]))
             pids.items[norphans++] = pids.items[i];
+        else
+            reap_adopted(pids.items[i]);
     }
     pids.count = norphans;
     for (size_t i = 0; i < pids.count; i++) {
