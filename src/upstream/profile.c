@@ -148,7 +148,7 @@ static void add_program(struct rules *rules, const char *program)
     al_auto(al_freep) char *prefix = parent_of(dir);
 
     add_joined(rules, dir, program, rights);
-    if (al_ends_with(dir, "/.bin")) {
+    if (al_ends_with(dir, "/node_modules/.bin")) {
         add_joined(rules, "/", prefix, rights);
     } else if (al_ends_with(dir, "/bin")) {
         add_joined(rules, "/", dir, rights);
