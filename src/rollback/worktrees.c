@@ -115,6 +115,26 @@ static int refuse(const char *name, const char *place, struct al_error *err)
                         branch, place);
 }
 
+/* git lets no two worktrees have one branch checked out. */
+static int check_head(const struct elsewhere *elsewhere, const struct al_difference *change,
+                      struct al_error *err)
+{
+    static const char prefix[] = "ref: ";
+    const char *name =
+        change->part == AL_PART_HEAD && change->to && al_starts_with(change->to, prefix)
+            ? change->to + strlen(prefix)
+            : NULL;
+    const char *place = name ? place_of(elsewhere, name) : NULL;
+    al_auto(al_freep) char *branch = place ? al_text_sanitize_line(name) : NULL;
+
+    if (!place)
+        return 0;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "the rollback would check out '%s', which %s has checked out; switch it "
+                        "to another branch first",
+                        branch, place);
+}
+
 static void drop_words(const struct al_difference *change, struct al_strv *lost)
 {
     al_auto(al_freep) char *words = al_difference_words(change);
@@ -153,6 +173,9 @@ int al_rollback_leave_worktrees(struct al_store *store, const struct al_executio
         const struct al_difference *change = &changes->items[i];
         const char *place = change->part == AL_PART_REF ? place_of(&elsewhere, change->name) : NULL;
 
+        r = check_head(&elsewhere, change, err);
+        if (r < 0)
+            break;
         if (place && al_strv_contains(&moved, change->name))
             r = refuse(change->name, place, err);
         else if (place) {

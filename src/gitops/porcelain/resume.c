@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "gitops/command.h"
 #include "gitops/failure.h"
@@ -95,12 +96,23 @@ static int read_todo(const struct al_repo *repo, enum al_operation_state state,
     return refuse(state, why, err);
 }
 
+/* `git merge --autostash` that stopped leaves changes that the commit applies to the files. */
+static bool has_autostash(const struct al_repo *repo)
+{
+    al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "MERGE_AUTOSTASH");
+    struct stat st;
+
+    return lstat(path, &st) == 0;
+}
+
 bool al_git_resume_writes(const struct al_repo *repo)
 {
     al_auto(al_str_clear) struct al_str todo = AL_STR_INIT;
     enum al_operation_state state = al_git_resumable(repo);
     const char *second;
 
+    if (has_autostash(repo))
+        return true;
     if (state == AL_IN_PROGRESS_NONE || state == AL_IN_PROGRESS_REBASE)
         return state == AL_IN_PROGRESS_REBASE;
     if (read_file(repo, "sequencer/todo", &todo) < 0)
