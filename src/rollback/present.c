@@ -196,3 +196,50 @@ int al_stash_log_loses(struct al_store *store, const struct al_difference *chang
     al_str_clear(&texts[1]);
     return r;
 }
+
+/* The id in the last line of a log, "<old> <new> <who> ..."; NULL: none.  Caller frees. */
+static char *newest_entry(struct al_str *log)
+{
+    const char *line, *id;
+
+    al_str_trim_end(log);
+    line = log->len ? strrchr(log->buf, '\n') : NULL;
+    line = line ? line + 1 : log->buf;
+    id = log->len ? strchr(line, ' ') : NULL;
+    return id ? al_strndup(id + 1, strcspn(id + 1, " ")) : NULL;
+}
+
+static const struct al_difference *find_log(const struct al_differences *changes)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        if (changes->items[i].part == AL_PART_STASH && changes->items[i].to)
+            return &changes->items[i];
+    return NULL;
+}
+
+int al_present_add_stash_ref(struct al_store *store, const struct al_present *present,
+                             struct al_differences *changes, struct al_run_limits *budget,
+                             struct al_error *err)
+{
+    static char name[] = "refs/stash";
+    const struct al_difference key = { .part = AL_PART_REF, .name = name };
+    const struct al_difference *log = find_log(changes);
+    const char *now = find_ref(&present->state, name);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_freep) char *newest = NULL;
+    int r = 0;
+
+    if (!log || bsearch(&key, changes->items, changes->count, sizeof(key), al_difference_order))
+        return 0;
+    r = al_checkpoint_read(store, (const char *const[]){ log->to }, 1, add_bytes, &text, budget,
+                           err);
+    newest = r == 0 ? newest_entry(&text) : NULL;
+    if (!newest || (now && !strcmp(now, newest)))
+        return r;
+    changes->items = al_reallocarray(changes->items, changes->count + 1, sizeof(*changes->items));
+    changes->items[changes->count++] = (struct al_difference){
+        .part = AL_PART_REF, .name = al_strdup(name), .from = al_strdup(now), .to = al_take(&newest)
+    };
+    qsort(changes->items, changes->count, sizeof(*changes->items), al_difference_order);
+    return 0;
+}

@@ -40,4 +40,15 @@ void al_present_add_obstacles(const struct al_present *present, struct al_differ
 int al_stash_log_loses(struct al_store *store, const struct al_difference *change,
                        struct al_run_limits *budget, bool *ret_loses, struct al_error *err);
 
+/**
+ * Let refs/stash come back with its reflog: it names the newest entry of the log that comes back.
+ * The executions may have changed the log alone, when they dropped an older entry, and the present
+ * reference may name another entry by now, or be gone.
+ *
+ * @param changes  In order; they are in order afterwards.
+ */
+int al_present_add_stash_ref(struct al_store *store, const struct al_present *present,
+                             struct al_differences *changes, struct al_run_limits *budget,
+                             struct al_error *err);
+
 #endif

@@ -304,6 +304,8 @@ static int find_way(struct search *search, struct al_touched *touched, const cha
     if (r == 0)
         r = add_way(search, &items, present, &way->changes, err);
     if (r == 0)
+        r = al_present_add_stash_ref(search->store, present, &way->changes, search->budget, err);
+    if (r == 0)
         al_present_add_obstacles(present, &way->changes,
                                  search->plan->resumes ? NULL : search->lost);
     if (r == 0 && search->plan->resumes)
