@@ -156,10 +156,10 @@ int al_stash_resolve(struct al_call *call, const void *args, struct al_resolved 
     if (!owners.is_shared)
         return 0;
     al_git_stash_entries(al_call_repo(call), &entries);
+    if (stash->action == AL_STASH_COMMAND_CLEAR) /* also of none: others may push in between */
+        return resolve_clear(&owners, &entries, out);
     if (!entries.count) /* git says that there are none */
         return 0;
-    if (stash->action == AL_STASH_COMMAND_CLEAR)
-        return resolve_clear(&owners, &entries, out);
     if (stash->index.given && (uint64_t)stash->index.value >= entries.count)
         return 0; /* git names the number that there is not */
     if (stash->index.given)
