@@ -152,8 +152,8 @@ static bool is_orphan(pid_t pid)
     return !al_pids_contain(&preexisting, pid) && !is_listed(pid) && !is_listed(getsid(pid));
 }
 
-/* Reap an adopted process of a session that is left to its child's end, if it has ended: a child may
- * run as long as the server does. */
+/* Reap an adopted process of a session that is left to its child's end, if it has ended: a child
+ * may run as long as the server does. */
 static void reap_adopted(pid_t pid)
 {
     if (!al_pids_contain(&preexisting, pid) && !is_listed(pid))

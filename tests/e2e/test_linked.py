@@ -78,6 +78,17 @@ class Linked(rollback.Rollback):
         self.rollback()
         self.assertEqual(self.out("branch", "--list", "theirs"), "")
 
+    def test_branch_taken_since(self):
+        """nor does HEAD go back to a branch that another worktree has checked out since"""
+        self.git("branch", "next")
+        self.ok("git_checkout", {"branch": "next"})
+        self.git("checkout", "-q", "topic", cwd=self.main)
+        self.refuses("the rollback would check out 'refs/heads/topic', which the main working tree has "
+                     "checked out; switch it to another branch first", "--force")
+        self.git("checkout", "-q", "main", cwd=self.main)
+        self.rollback()
+        self.assertEqual(self.out("symbolic-ref", "HEAD"), "refs/heads/topic\n")
+
     def test_branch_of_others(self):
         """a branch that only the other worktree's user moved stays, and is no reason to refuse"""
         before = self.snapshot()

@@ -165,5 +165,37 @@ class Difference(rollback.Rollback):
                          (1, "Error: diff requires git repository\n"))
 
 
+class Beside(rollback.Rollback):
+    """What a call changes beside what it is asked for."""
+
+    def test_autostash(self):
+        """a commit that ends a merge puts an autostash back into the files; so does its rollback"""
+        self.commit("b.txt", "b\n", "second")
+        self.git("checkout", "-q", "-b", "topic")
+        self.commit("b.txt", "topic\n", "theirs")
+        self.git("checkout", "-q", "main")
+        self.commit("b.txt", "main\n", "ours")
+        self.write("a.txt", "not committed\n")
+        self.git("merge", "-q", "--autostash", "topic", check=False)
+        self.write("b.txt", "both\n")
+        self.git("add", "b.txt")
+        before = self.snapshot()
+        self.ok("git_commit", {"type": "fix", "message": "both"})
+        self.assertEqual((self.root / "a.txt").read_text(), "not committed\n")
+        self.rollback()
+        self.assert_same(before)
+
+    def test_stash_log(self):
+        """refs/stash comes back with its log, where a user took the newest entry since"""
+        for text in ("older\n", "newer\n"):
+            self.write("a.txt", text)
+            self.git("stash", "push", "-q", "-m", text.strip())
+        self.ok("git_stash", {"action": "drop", "index": 1})
+        self.git("stash", "pop", "-q")
+        self.git("checkout", "-q", "a.txt")
+        self.rollback("--force")
+        self.assertIn("older", self.out("stash", "list"))
+
+
 if __name__ == "__main__":
     harness.main()

@@ -8,6 +8,7 @@
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
 #include "gitops/failure.h"
+#include "gitops/porcelain/resume.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/expected_commit.h"
@@ -59,6 +60,7 @@ static int commit(struct al_repo *repo, const char *message, size_t max_bytes,
     int r;
 
     command.class = AL_GIT_WRITE;
+    command.starts_children = al_git_has_autostash(repo);
     command.input = message;
     command.input_len = strlen(message);
     al_strv_adds(&command.argv, "git", "commit", "--no-verify", "--no-gpg-sign", "-F", "-", NULL);

@@ -96,8 +96,7 @@ static int read_todo(const struct al_repo *repo, enum al_operation_state state,
     return refuse(state, why, err);
 }
 
-/* `git merge --autostash` that stopped leaves changes that the commit applies to the files. */
-static bool has_autostash(const struct al_repo *repo)
+bool al_git_has_autostash(const struct al_repo *repo)
 {
     al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "MERGE_AUTOSTASH");
     struct stat st;
@@ -111,7 +110,7 @@ bool al_git_resume_writes(const struct al_repo *repo)
     enum al_operation_state state = al_git_resumable(repo);
     const char *second;
 
-    if (has_autostash(repo))
+    if (al_git_has_autostash(repo))
         return true;
     if (state == AL_IN_PROGRESS_NONE || state == AL_IN_PROGRESS_REBASE)
         return state == AL_IN_PROGRESS_REBASE;

@@ -17,6 +17,10 @@
  * AL_IN_PROGRESS_NONE. A merge is not one of them, since any commit concludes it. */
 enum al_operation_state al_git_resumable(const struct al_repo *repo);
 
+/** Test whether a `git merge --autostash` stopped: the commit that concludes it starts a `git
+ * stash`, which applies the changes that were set aside to the files.  Source: git-merge(1). */
+bool al_git_has_autostash(const struct al_repo *repo);
+
 /** Test whether continuing may write the working tree, because more than one commit may be left. */
 bool al_git_resume_writes(const struct al_repo *repo);
 

@@ -159,13 +159,38 @@ static void a_program_brings_its_installation_and_no_home(void **state)
     (void)state;
     assert_reads("server", none, home);
     assert_reads("tools/server", none, home);
+    assert_reads(".bin/server", none, home);
     assert_reads("venv/bin/server", installed, beside);
     assert_reads("p/node_modules/.bin/server", modules, project);
+}
+
+/* A program in a root brings its installation, which an agent can replace by links. */
+static void links_in_a_root_widen_nothing(void **state)
+{
+    struct tmpdir *home = tmpdir_new();
+    struct world world = world_new("legacy", "well");
+    al_auto(al_freep) char *program = tmpdir_path(world.root, "venv/bin/server");
+    al_auto(al_freep) char *secret = tmpdir_path(home, "lib/secret");
+    al_auto(al_freep) char *arguments = al_asprintf("{\"path\":\"%s\"}", secret);
+
+    (void)state;
+    add_program(world.root, "venv/bin/server");
+    tmpdir_write(home, "lib/secret", "s");
+    tmpdir_symlink(world.root, secret, "venv/pyvenv.cfg");
+    tmpdir_symlink(world.root, home->path, "venv/lib");
+    tmpdir_symlink(world.root, home->path, "allowed");
+    al_strv_addf(&world.read, "%s/allowed", world.root->path);
+    set_command(&world, program);
+    assert_int_equal(start_fake(&world, NULL), 0);
+    assert_gives(&world, "read", arguments, "PermissionError");
+    world_clear(&world);
+    tmpdir_free(home);
 }
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(links_in_a_root_widen_nothing),
         cmocka_unit_test(without_landlock_nothing_confined_runs),
         cmocka_unit_test(programs_are_named_or_have_a_whole_path),
         cmocka_unit_test(a_name_is_looked_up_outside_the_roots),
