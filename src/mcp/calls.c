@@ -312,6 +312,10 @@ static void answer_without_tool(struct al_inflight *call, struct al_error *why)
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
 
     if (why->status != AL_ERR_NOT_FOUND) {
+        al_call_record_failure(call->calls->session,
+                               &(struct al_call_input){ .arguments = call->spec.arguments,
+                                                        .client = call->spec.client },
+                               call->spec.mounted_tool, why);
         result.status = why->status;
         result.error = *why;
         *why = AL_ERROR_INIT;

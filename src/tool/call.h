@@ -160,6 +160,15 @@ struct al_call_input {
 void al_call_run(const struct al_session *session, const struct al_call_input *input,
                  struct al_result *result);
 
+/**
+ * Record a call that fails before its tool is known: the server that has the tool does not run, or
+ * the grant does not have it.
+ *
+ * @param input  Without a tool.
+ */
+void al_call_record_failure(const struct al_session *session, const struct al_call_input *input,
+                            const char *tool, const struct al_error *why);
+
 /** The decision of the policy about a call that is not made.  Set up with AL_EXPLANATION_INIT. */
 struct al_explanation {
     const struct al_operation *operation;

@@ -342,7 +342,8 @@ static bool may_answer(struct al_raw_json id, unsigned long request)
     return request && (!text || id_number(text) == request);
 }
 
-/* If its id is lost, every call in flight may be the one, and none of them may wait in vain. */
+/* If its id is lost, every call in flight may be the one, and none of them may wait in vain.  A
+ * message with a method is no answer. */
 void al_upstream_take_unreadable(struct al_upstream_link *link, const char *line, size_t len,
                                  const char *problem)
 {
@@ -350,6 +351,8 @@ void al_upstream_take_unreadable(struct al_upstream_link *link, const char *line
     const struct al_raw_json id = al_raw_json_member((struct al_raw_json){ line, len }, "id");
 
     count_useless(link);
+    if (al_raw_json_member((struct al_raw_json){ line, len }, "method").at)
+        return;
     for (struct al_upstream_request *own = link->requests; own; own = own->next)
         if (!own->done && own->is_large && may_answer(id, own->id)) {
             own->done = true;

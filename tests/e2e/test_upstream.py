@@ -70,6 +70,19 @@ class Upstream(UpstreamCase):
             self.assertEqual(answer["error"]["code"], -32602, answer)
             self.assertIn(f"Unknown tool: {name}", answer["error"]["message"])
 
+    def test_not_running(self):
+        """A call of a server that does not run is in the journal, without its secrets"""
+        self.configure('[mcp.servers.gone]\ncommand = ["no-such-program"]\n')
+        client = Client(self)
+        client.send(id="x", method="tools/call",
+                    params={"name": "mcp__gone__echo", "arguments": {"api_key": "hidden-value"}})
+        self.assertTrue(client.answer_of("x")["result"]["isError"])
+        line = self.record()
+        self.assertEqual((line["tool"], line["outcome"], line["decision"]),
+                         ("mcp__gone__echo", "error", "none"), line)
+        self.assertIn("there is no program 'no-such-program'", json.dumps(line))
+        self.assertNotIn("hidden-value", json.dumps(line))
+
     def test_collisions(self):
         """A tool with the name of a native one is left out, or takes its place with prefer_mcp"""
         self.configure(self.server("odd", "legacy", "odd"))

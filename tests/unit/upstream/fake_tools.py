@@ -142,6 +142,13 @@ def long_line(number, params):
     raw(head[:-5] + "x" * (size - len(head)) + head[-5:] + "\n")
 
 
+def long_note(number, params):
+    """Send a notification of that many bytes, then answer."""
+    raw('{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"' +
+        "x" * params["arguments"]["bytes"] + '"}}\n')
+    text(number, "noted")
+
+
 def many_values(number, params):
     """Answer with that many values."""
     result(number, {"content": [], "x": [0] * params["arguments"]["count"]})
@@ -273,7 +280,7 @@ def tool(function):
 
 FUNCTIONS = {f.__name__: f for f in (
     ask, ask_again, ask_many, withdraw, die_asking, sample, roots, ping, progress, wait_for_cancel,
-    late, notes, wrong_ids, garbage, flood, long_line, many_values, deep, half_line, no_result,
+    late, notes, wrong_ids, garbage, flood, long_line, long_note, many_values, deep, half_line, no_result,
     twice_named, error, structured, die, kill_self, close_output, stop_reading, change, echo,
     environment, read, write, run, connect, leave_children, limits)}
 TOOLS = [tool(f) for f in FUNCTIONS.values()]

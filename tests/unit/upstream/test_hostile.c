@@ -134,6 +134,7 @@ static void a_very_long_line_costs_one_call(void **state)
     assert_fails(&world, "long_line", "{\"bytes\":52428800}", AL_ERR_EXECUTION,
                  "MCP server 'fake' sent a line of more than 10 MiB");
     assert_gives(&world, "echo", "{}", "{}");
+    assert_gives(&world, "long_note", "{\"bytes\":20971520}", "noted"); /* it answers no call */
     world_clear(&world);
 }
 
