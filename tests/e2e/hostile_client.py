@@ -32,6 +32,7 @@ del sys.argv[2:]
 
 import harness  # pylint: disable=wrong-import-position
 
+OLD_SECONDS = 0.1  # an index as young as the clock's step is read without more ado
 LINE_MAX_BYTES = 10 * 1024 * 1024
 SPARE_MAX = 1  # of src/journal/open_records.c
 GROWTH_MAX_KIB = 16 * 1024  # once the threads of a crowd have gone, and given back what they held
@@ -260,6 +261,12 @@ class Session:
 class HostileClient(harness.Case):
     """One server, one client nobody would want."""
 
+    @staticmethod
+    def wait_until_old(path):
+        """A time of change cannot be set, so this waits for the clock."""
+        while (left := path.stat().st_ctime + OLD_SECONDS - time.time()) > 0:
+            select.select([], [], [], left)
+
     def settle(self, talk, pid, before=None):
         """The state once every call has ended; gives up when it never becomes that of before."""
         end = time.monotonic() + harness.WATCHDOG_SECONDS
@@ -283,6 +290,7 @@ class HostileClient(harness.Case):
         talk = Session(server)
         talk.ask("writer", method="tools/call",  # what writers need is made with the first
                  params={"name": "git_add", "arguments": {"paths": ["a.txt"]}})
+        self.wait_until_old(self.root / ".git/index")  # what readers need is made with an older one
         before, first = self.settle(talk, pid)
         hostile = Hostile(OPTIONS.seed)
         end = time.monotonic() + OPTIONS.seconds if OPTIONS.seconds else None
