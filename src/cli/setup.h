@@ -80,7 +80,8 @@ int al_setup_git_dirs(const struct al_setup *setup, struct al_roots *roots, stru
  * al_setup_session(). */
 int al_setup_worker_roots(struct al_setup *setup, struct al_error *err);
 
-/** What no root may contain, and no other MCP server may use: configuration, journal, state. */
+/** The places that no root may contain, and no other MCP server may use: configuration, journal,
+ * state. */
 void al_setup_forbidden(const struct al_setup *setup, struct al_strv *ret_forbidden);
 
 /** Make what mounts the tools of other MCP servers, and start none of them; part of

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "rollback/plan.h"
+#include "rollback/stash_entries.h"
 
 void al_present_clear(struct al_present *present)
 {
@@ -165,17 +166,6 @@ void al_present_add_obstacles(const struct al_present *present, struct al_differ
 
 /* --- The stash --- */
 
-static int add_bytes(void *payload, size_t which, const char *data, size_t len, bool last,
-                     struct al_error *err)
-{
-    struct al_str *texts = payload;
-
-    (void)last;
-    (void)err;
-    al_str_add(&texts[which], data, len);
-    return 0;
-}
-
 int al_stash_log_loses(struct al_store *store, const struct al_difference *change,
                        struct al_run_limits *budget, bool *ret_loses, struct al_error *err)
 {
@@ -185,7 +175,8 @@ int al_stash_log_loses(struct al_store *store, const struct al_difference *chang
 
     *ret_loses = false;
     if (change->from)
-        r = al_checkpoint_read(store, oids, change->to ? 2 : 1, add_bytes, texts, budget, err);
+        r = al_checkpoint_read(store, oids, change->to ? 2 : 1, al_rollback_add_bytes, texts,
+                               budget, err);
     for (char *line = texts[0].buf, *end; r == 0 && (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
         /* "<old> <new> <who> ...": <old> changes when the entry before it is removed. */
@@ -231,8 +222,8 @@ int al_present_add_stash_ref(struct al_store *store, const struct al_present *pr
 
     if (!log || bsearch(&key, changes->items, changes->count, sizeof(key), al_difference_order))
         return 0;
-    r = al_checkpoint_read(store, (const char *const[]){ log->to }, 1, add_bytes, &text, budget,
-                           err);
+    r = al_checkpoint_read(store, (const char *const[]){ log->to }, 1, al_rollback_add_bytes, &text,
+                           budget, err);
     newest = r == 0 ? newest_entry(&text) : NULL;
     if (!newest || (now && !strcmp(now, newest)))
         return r;

@@ -9,8 +9,8 @@
 #include "rollback/plan.h"
 #include "util/str.h"
 
-static int add_bytes(void *payload, size_t which, const char *data, size_t len, bool last,
-                     struct al_error *err)
+int al_rollback_add_bytes(void *payload, size_t which, const char *data, size_t len, bool last,
+                          struct al_error *err)
 {
     struct al_str *texts = payload;
 
@@ -73,7 +73,8 @@ int al_rollback_find_stash_entries(struct al_store *store, const struct al_diffe
         /* If the whole stash is lost, it says enough. */
         if (change->part != AL_PART_STASH || !change->from || al_strv_contains(lost, words))
             continue;
-        r = al_checkpoint_read(store, oids, change->to ? 2 : 1, add_bytes, texts, budget, err);
+        r = al_checkpoint_read(store, oids, change->to ? 2 : 1, al_rollback_add_bytes, texts,
+                               budget, err);
         if (r == 0)
             compare(&owners, texts, lost);
     }

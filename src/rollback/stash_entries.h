@@ -3,8 +3,16 @@
 #ifndef AL_ROLLBACK_STASH_ENTRIES_H
 #define AL_ROLLBACK_STASH_ENTRIES_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "checkpoint/checkpoint.h"
 #include "util/error.h"
+
+/** Collect the bytes of several objects.  For al_checkpoint_read(); `payload` is an array of struct
+ * al_str, one for each object. */
+int al_rollback_add_bytes(void *payload, size_t which, const char *data, size_t len, bool last,
+                          struct al_error *err);
 
 /**
  * Find the entries that going back takes out of the stash although they do not belong to this

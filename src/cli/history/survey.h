@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the selected lines of the journal have in common: the columns of a table in which they would
- * all be equal are left out. */
+/* The facts that the selected lines of the journal have in common: the columns of a table in which
+ * they would all be equal are left out. */
 #ifndef AL_CLI_HISTORY_SURVEY_H
 #define AL_CLI_HISTORY_SURVEY_H
 

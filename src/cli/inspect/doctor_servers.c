@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What airlock doctor says about other MCP servers: one line for each, and what is not mounted. */
+/* The findings of airlock doctor about other MCP servers: a line for each, and the tools that are
+ * not mounted. */
 #include "cli/inspect/doctor.h"
 
 #include <fnmatch.h>

@@ -13,7 +13,7 @@
 
 #define AL_INDEX_DIGEST_BYTES 32
 
-/** What a private index is a copy of. */
+/** The index that a private index is a copy of. */
 struct al_index_source {
     struct al_file_id id;                  /**< of the repository's index */
     uint8_t config[AL_INDEX_DIGEST_BYTES]; /**< of the configuration that git read it with */
