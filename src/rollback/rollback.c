@@ -34,6 +34,8 @@ static char *summary_of(const struct al_rollback_context *ctx)
 {
     const char *agent = ctx->options->agent;
 
+    if (ctx->options->redo)
+        return al_strdup("Undo the last rollback");
     return al_asprintf("Roll back %zu execution%s%s%s", ctx->plan.count,
                        ctx->plan.count == 1 ? "" : "s", agent ? " of agent " : "",
                        agent ? agent : "");

@@ -58,19 +58,20 @@ static char *describe_changes(struct al_call *call, const char *after, struct al
     struct al_differences changes = { .items = NULL };
 
     if (!call->checkpoint[0])
-        return al_strdup("There was no checkpoint before this failed, so it cannot be told what it "
+        return al_strdup("The call failed and has no checkpoint, so it cannot be told what it "
                          "changed until then; look at the files it is about");
     if (!*after ||
         al_checkpoint_compare(call->store, call->checkpoint, after, budget, &changes, NULL) < 0)
-        return al_strdup("This failed, and it cannot be told what it changed until then. A user "
-                         "puts it back as it was with 'airlock rollback'");
+        return al_strdup(
+            "The call failed, and it cannot be told what it changed until then. A user "
+            "restores the state before it with 'airlock rollback'");
     list(&changes, &names);
     al_differences_clear(&changes);
-    return names.len ? al_asprintf("This failed in the middle of its work, and is changed all the "
-                                   "same: %s. A user puts it back as it was with 'airlock "
-                                   "rollback'",
-                                   names.buf)
-                     : NULL;
+    return names.len
+               ? al_asprintf("The call failed, but it had changed: %s. A user restores the state "
+                             "before it with 'airlock rollback'",
+                             names.buf)
+               : NULL;
 }
 
 void al_call_note_half_done(struct al_call *call, const char *after, struct al_run_limits *budget,
