@@ -137,7 +137,7 @@ static json_t *value_of(const struct al_param *param, const char *text)
         if (errno == 0 && !*end)
             return al_json_int(number);
     }
-    if (param->type == AL_TYPE_OBJECT) {
+    if (param->type == AL_TYPE_OBJECT || param->type == AL_TYPE_OBJECTS) {
         json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 
         if (object)

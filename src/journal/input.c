@@ -35,6 +35,23 @@ static bool is_text(const json_t *value)
     return json_is_string(value) || json_is_array(value);
 }
 
+static void keep_names(const struct al_record_begin *begin, const char *object, const json_t *input,
+                       json_t *clean);
+
+/* The same for the objects of an array. */
+static void keep_names_of_items(const struct al_record_begin *begin, const char *object,
+                                const json_t *input, json_t *clean)
+{
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach(input, i, item)
+    {
+        if (json_is_object(item) && json_is_object(json_array_get(clean, i)))
+            keep_names(begin, object, item, json_array_get(clean, i));
+    }
+}
+
 /* Names of files, branches and revisions say what a call did, so they are kept whatever they look
  * like. */
 static void keep_names(const struct al_record_begin *begin, const char *object, const json_t *input,
@@ -49,6 +66,8 @@ static void keep_names(const struct al_record_begin *begin, const char *object, 
             al_json_set(clean, name, json_incref(value));
         else if (!object && json_is_object(value) && json_is_object(json_object_get(clean, name)))
             keep_names(begin, name, value, json_object_get(clean, name));
+        else if (!object)
+            keep_names_of_items(begin, name, value, json_object_get(clean, name));
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/args.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const void *read_field(const void *args, const struct al_param *param)
@@ -33,18 +34,47 @@ const struct al_strv *al_args_strings(const void *args, const struct al_param *p
     return read_field(args, param);
 }
 
+void *al_args_item(const struct al_param *param, const struct al_objects *list, size_t i)
+{
+    return (char *)list->items + i * param->object->size;
+}
+
+static void visit_members(const struct al_param *param, const void *item, al_args_fn visit,
+                          void *payload)
+{
+    for (size_t i = 0; i < param->object->nparams; i++)
+        visit(payload, &param->object->params[i], item);
+}
+
+static void visit_items(const struct al_param *param, const struct al_objects *list,
+                        al_args_fn visit, void *payload)
+{
+    for (size_t i = 0; i < list->count; i++)
+        visit_members(param, al_args_item(param, list, i), visit, payload);
+}
+
 void al_args_visit(const struct al_tool *tool, const void *args, al_args_fn visit, void *payload)
 {
     for (size_t i = 0; i < tool->nparams; i++) {
         const struct al_param *param = &tool->params[i];
 
-        if (param->type != AL_TYPE_OBJECT) {
+        if (param->type == AL_TYPE_OBJECTS)
+            visit_items(param, read_field(args, param), visit, payload);
+        else if (param->type != AL_TYPE_OBJECT)
             visit(payload, param, args);
-            continue;
-        }
-        for (size_t k = 0; al_args_bool(args, param) && k < param->object->nparams; k++)
-            visit(payload, &param->object->params[k], read_field(args, param));
+        else if (al_args_bool(args, param))
+            visit_members(param, read_field(args, param), visit, payload);
     }
+}
+
+static void clear_lists(const struct al_param *params, size_t nparams, void *args);
+
+static void clear_items(const struct al_param *param, struct al_objects *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        clear_lists(param->object->params, param->object->nparams, al_args_item(param, list, i));
+    free(list->items);
+    *list = (struct al_objects){ .items = NULL };
 }
 
 static void clear_lists(const struct al_param *params, size_t nparams, void *args)
@@ -56,6 +86,8 @@ static void clear_lists(const struct al_param *params, size_t nparams, void *arg
             al_strv_clear(al_args_field(args, param));
         if (param->type == AL_TYPE_OBJECT)
             clear_lists(param->object->params, param->object->nparams, al_args_field(args, param));
+        if (param->type == AL_TYPE_OBJECTS)
+            clear_items(param, al_args_field(args, param));
     }
 }
 

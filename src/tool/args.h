@@ -20,10 +20,14 @@ const char *al_args_string(const void *args, const struct al_param *param);
 /** The value of a parameter of type AL_TYPE_STRINGS.  Borrowed. */
 const struct al_strv *al_args_strings(const void *args, const struct al_param *param);
 
+/** An item of a parameter of type AL_TYPE_OBJECTS: the struct that its members' offsets are in. */
+void *al_args_item(const struct al_param *param, const struct al_objects *list, size_t i);
+
 /** Gets one row that has a value of its own, and the struct its offset is in. */
 typedef void (*al_args_fn)(void *payload, const struct al_param *param, const void *args);
 
-/** Visit every row of a tool; of an object that is given, its members instead. */
+/** Visit every row of a tool; of an object that is given, and of each item of an array of objects,
+ * its members instead. */
 void al_args_visit(const struct al_tool *tool, const void *args, al_args_fn visit, void *payload);
 
 #endif

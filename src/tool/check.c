@@ -77,7 +77,7 @@ static char *string_fault(const struct al_param *param)
     return NULL;
 }
 
-static char *strings_fault(const struct al_param *param)
+static char *list_fault(const struct al_param *param)
 {
     if (param->default_str || (param->flags & AL_PARAM_HAS_DEFAULT))
         return al_strdup("is a list with a default");
@@ -85,7 +85,14 @@ static char *strings_fault(const struct al_param *param)
         return al_strdup("has no max number of items");
     if (param->min < 0 || param->min > param->max)
         return al_strdup("has a min outside 0..max");
-    return string_fault(param);
+    return NULL;
+}
+
+static char *strings_fault(const struct al_param *param)
+{
+    char *fault = list_fault(param);
+
+    return fault ? fault : string_fault(param);
 }
 
 static char *choice_fault(const struct al_param *param)
@@ -121,6 +128,8 @@ static char *type_fault(const struct al_param *param)
         return choice_fault(param);
     case AL_TYPE_OBJECT:
         return NULL; /* members_fault() looks at its rows */
+    case AL_TYPE_OBJECTS:
+        return list_fault(param);
     }
     return al_strdup("has no type");
 }
@@ -130,7 +139,7 @@ static size_t size_of(const struct al_param *param)
     static const size_t sizes[] = {
         [AL_TYPE_BOOL] = sizeof(bool),           [AL_TYPE_INT] = sizeof(struct al_opt_int),
         [AL_TYPE_STRING] = sizeof(const char *), [AL_TYPE_STRINGS] = sizeof(struct al_strv),
-        [AL_TYPE_CHOICE] = sizeof(int),
+        [AL_TYPE_CHOICE] = sizeof(int),          [AL_TYPE_OBJECTS] = sizeof(struct al_objects),
     };
 
     return param->type == AL_TYPE_OBJECT ? param->object->size : sizes[param->type];
@@ -213,7 +222,7 @@ static char *member_fault(const struct al_object *object, const struct al_param 
                              AL_PARAM_MAY_BE_ABSENT;
     char *fault;
 
-    if (member->type == AL_TYPE_OBJECT)
+    if (member->type == AL_TYPE_OBJECT || member->type == AL_TYPE_OBJECTS)
         return al_strdup("is an object in an object");
     if (member->flags & ~allowed)
         return al_strdup("has a flag that is not for members of an object");
@@ -235,7 +244,7 @@ static char *members_fault(const struct al_param *param)
     const struct al_object *object = param->object;
     char *fault = NULL;
 
-    if (param->type != AL_TYPE_OBJECT)
+    if (param->type != AL_TYPE_OBJECT && param->type != AL_TYPE_OBJECTS)
         return object ? al_strdup("has members and is no object") : NULL;
     if (!object || object->nparams == 0)
         return al_strdup("is an object without members");

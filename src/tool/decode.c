@@ -110,6 +110,7 @@ static void set_default(const struct al_param *param, const struct al_tool_defau
         *(const char **)field = param->default_str;
         break;
     case AL_TYPE_STRINGS:
+    case AL_TYPE_OBJECTS:
         break;
     case AL_TYPE_CHOICE:
         *(int *)field = (int)param->default_int;
@@ -126,6 +127,10 @@ static int decode_object(const struct al_param *param, const json_t *value,
                          const struct al_tool_defaults *defaults, void *field,
                          struct al_error *err);
 
+static int decode_objects(const struct al_param *param, const json_t *value,
+                          const struct al_tool_defaults *defaults, struct al_objects *list,
+                          struct al_error *err);
+
 static int decode_row(const struct al_param *param, const json_t *value,
                       const struct al_tool_defaults *defaults, void *field, struct al_error *err)
 {
@@ -136,6 +141,8 @@ static int decode_row(const struct al_param *param, const json_t *value,
         return 0;
     if (param->type == AL_TYPE_OBJECT)
         return decode_object(param, value, defaults, field, err);
+    if (param->type == AL_TYPE_OBJECTS)
+        return decode_objects(param, value, defaults, field, err);
     return al_decode_value(param, value, field, err);
 }
 
@@ -173,6 +180,28 @@ static int decode_object(const struct al_param *param, const json_t *value,
         return al_decode_wrong_type(param, err);
     *(bool *)field = true;
     return decode_rows(&rows, value, defaults, field, err);
+}
+
+static int decode_objects(const struct al_param *param, const json_t *value,
+                          const struct al_tool_defaults *defaults, struct al_objects *list,
+                          struct al_error *err)
+{
+    int r = al_decode_count(param, value, err);
+
+    if (r < 0 || !json_array_size(value))
+        return r;
+    list->items = al_calloc(json_array_size(value), param->object->size);
+    for (size_t i = 0; i < json_array_size(value) && r == 0; i++) {
+        al_auto(al_freep) char *name = al_asprintf("%s[%zu]", param->name, i);
+        struct al_param item = *param;
+
+        item.name = name; /* messages say "plan[2].commit" */
+        item.type = AL_TYPE_OBJECT;
+        list->count = i + 1; /* what a half decoded item has is released too */
+        r = decode_object(&item, json_array_get(value, i), defaults, al_args_item(param, list, i),
+                          err);
+    }
+    return r;
 }
 
 /* The server checks the arguments against its own schema. */

@@ -22,9 +22,13 @@ static void add_choices(const struct al_param *param, struct al_str *out)
 int al_decode_wrong_type(const struct al_param *param, struct al_error *err)
 {
     static const char *const wanted[] = {
-        [AL_TYPE_BOOL] = "a boolean",  [AL_TYPE_INT] = "an integer",
-        [AL_TYPE_STRING] = "a string", [AL_TYPE_STRINGS] = "an array of strings",
-        [AL_TYPE_CHOICE] = "one of: ", [AL_TYPE_OBJECT] = "an object",
+        [AL_TYPE_BOOL] = "a boolean",
+        [AL_TYPE_INT] = "an integer",
+        [AL_TYPE_STRING] = "a string",
+        [AL_TYPE_STRINGS] = "an array of strings",
+        [AL_TYPE_CHOICE] = "one of: ",
+        [AL_TYPE_OBJECT] = "an object",
+        [AL_TYPE_OBJECTS] = "an array of objects",
     };
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
 
@@ -154,11 +158,9 @@ static int decode_string(const struct al_param *param, const json_t *value, cons
     return 0;
 }
 
-static int decode_strings(const struct al_param *param, const json_t *value, struct al_strv *field,
-                          struct al_error *err)
+int al_decode_count(const struct al_param *param, const json_t *value, struct al_error *err)
 {
     size_t count = json_array_size(value);
-    int r;
 
     if (!json_is_array(value))
         return al_decode_wrong_type(param, err);
@@ -172,6 +174,17 @@ static int decode_strings(const struct al_param *param, const json_t *value, str
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "%s cannot contain more than %" PRId64 " elements", param->name,
                             param->max);
+    return 0;
+}
+
+static int decode_strings(const struct al_param *param, const json_t *value, struct al_strv *field,
+                          struct al_error *err)
+{
+    size_t count = json_array_size(value);
+    int r = al_decode_count(param, value, err);
+
+    if (r < 0)
+        return r;
     for (size_t i = 0; i < count; i++) {
         const json_t *item = json_array_get(value, i);
 
@@ -215,6 +228,7 @@ int al_decode_value(const struct al_param *param, const json_t *value, void *fie
     case AL_TYPE_CHOICE:
         return decode_choice(param, value, field, err);
     case AL_TYPE_OBJECT:
+    case AL_TYPE_OBJECTS:
         break;
     }
     abort(); /* a row of no type, or of several values */

@@ -26,7 +26,7 @@ static bool is_name(const void *payload, const char *object, const char *member)
     for (size_t i = 0; i < tool->nparams; i++) {
         const struct al_param *param = &tool->params[i];
 
-        if (param->type == AL_TYPE_OBJECT && al_param_is_called(param, object))
+        if (param->object && al_param_is_called(param, object))
             return row_is_name(param->object->params, param->object->nparams, member);
     }
     return false;

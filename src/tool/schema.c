@@ -100,6 +100,17 @@ static json_t *choice_schema(const struct al_param *param)
 static json_t *rows_schema(const struct al_param *params, size_t nparams,
                            const struct al_tool_defaults *defaults);
 
+static json_t *objects_schema(const struct al_param *param, const struct al_tool_defaults *defaults)
+{
+    json_t *schema = typed("array");
+
+    al_json_set(schema, "items",
+                rows_schema(param->object->params, param->object->nparams, defaults));
+    if (param->min > 0)
+        al_json_set(schema, "minItems", al_json_int(param->min));
+    return schema;
+}
+
 static json_t *param_schema(const struct al_param *param, const struct al_tool_defaults *defaults)
 {
     switch (param->type) {
@@ -115,6 +126,8 @@ static json_t *param_schema(const struct al_param *param, const struct al_tool_d
         return choice_schema(param);
     case AL_TYPE_OBJECT:
         return rows_schema(param->object->params, param->object->nparams, defaults);
+    case AL_TYPE_OBJECTS:
+        return objects_schema(param, defaults);
     }
     abort(); /* a row of no type */
 }

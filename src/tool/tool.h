@@ -45,12 +45,19 @@ enum al_param_type {
     AL_TYPE_STRINGS, /**< struct al_strv */
     AL_TYPE_CHOICE,  /**< int: the value of one struct al_choice */
     AL_TYPE_OBJECT,  /**< a struct that begins with `bool given`; see struct al_object */
+    AL_TYPE_OBJECTS, /**< struct al_objects: an array of such structs */
 };
 
 /** An integer argument. */
 struct al_opt_int {
     bool given;    /**< false: the argument was absent */
     int64_t value; /**< the default when the argument was absent */
+};
+
+/** The items of an array of objects: `count` structs of the row's object, each with `given` set. */
+struct al_objects {
+    void *items; /**< NULL while there are none */
+    size_t count;
 };
 
 enum al_param_flags {
@@ -96,8 +103,9 @@ struct al_choice {
 
 struct al_param;
 
-/** The members of a parameter of type AL_TYPE_OBJECT, which are no objects themselves.  Several
- * tools may share one.  Messages name a member "target.branch". */
+/** The members of a parameter of type AL_TYPE_OBJECT or AL_TYPE_OBJECTS, which are no objects
+ * themselves.  Several tools may share one.  Messages name a member "target.branch", and one of an
+ * item of an array, counted from 0, "plan[2].commit". */
 struct al_object {
     const struct al_param *params; /**< offsets are from the beginning of the object's struct */
     size_t nparams;
@@ -120,7 +128,7 @@ struct al_param {
     size_t min_bytes;        /**< string: printed as minLength; a blank string is empty */
     size_t max_bytes;        /**< string, or each item of a list: never printed */
     const struct al_choice *choices;
-    const struct al_object *object; /**< object: its members */
+    const struct al_object *object; /**< object, or each item of an array of them: its members */
     const char *bad_message; /**< replaces the generic message for a bound or pattern; NULL: none */
 };
 
@@ -156,6 +164,11 @@ struct al_param {
         .name = (json), .about = (text), .type = AL_TYPE_OBJECT,                                   \
         .offset = AL_FIELD(T, field.given, bool), .object = &(members), __VA_ARGS__                \
     }
+#define AL_OBJECTS_AS(T, field, json, text, members, ...)                                          \
+    {                                                                                              \
+        .name = (json), .about = (text), .type = AL_TYPE_OBJECTS,                                  \
+        .offset = AL_FIELD(T, field, struct al_objects), .object = &(members), __VA_ARGS__         \
+    }
 #define AL_BOOL(T, field, text, ...)    AL_BOOL_AS(T, field, #field, text, __VA_ARGS__)
 #define AL_INT(T, field, text, ...)     AL_INT_AS(T, field, #field, text, __VA_ARGS__)
 #define AL_STRING(T, field, text, ...)  AL_STRING_AS(T, field, #field, text, __VA_ARGS__)
@@ -163,6 +176,8 @@ struct al_param {
 #define AL_CHOICE(T, field, text, ...)  AL_CHOICE_AS(T, field, #field, text, __VA_ARGS__)
 #define AL_OBJECT(T, field, text, members, ...)                                                    \
     AL_OBJECT_AS(T, field, #field, text, members, __VA_ARGS__)
+#define AL_OBJECTS(T, field, text, members, ...)                                                   \
+    AL_OBJECTS_AS(T, field, #field, text, members, __VA_ARGS__)
 
 /** The need of an operation for an approval, when no rule of the user's matches. */
 enum al_asks {

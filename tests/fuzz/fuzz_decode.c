@@ -35,6 +35,8 @@ static bool has_type(const json_t *value, const char *type)
         return json_is_boolean(value);
     if (!strcmp(type, "string"))
         return json_is_string(value);
+    if (!strcmp(type, "object"))
+        return json_is_object(value);
     return !strcmp(type, "array") && json_is_array(value);
 }
 
