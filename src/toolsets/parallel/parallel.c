@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolsets/parallel/parallel.h"
+
+static const struct al_tool *const tools[] = {
+    NULL,
+};
+
+static const struct al_toolset toolset = {
+    .name = "parallel",
+    .about = "linked worktrees for several agents, and landing their branches",
+    .tools = tools,
+};
+
+int al_toolset_parallel_register(struct al_toolset_registry *registry, struct al_error *err)
+{
+    return al_toolset_register(registry, &toolset, err);
+}

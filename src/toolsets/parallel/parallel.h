@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The toolset `parallel`: several agents in one repository, each in a linked worktree.  Results are
+ * plain text. */
+#ifndef AL_TOOLSETS_PARALLEL_PARALLEL_H
+#define AL_TOOLSETS_PARALLEL_PARALLEL_H
+
+#include "tool/tool.h"
+#include "tool/toolset_registry.h"
+
+/** Register the toolset. */
+int al_toolset_parallel_register(struct al_toolset_registry *registry, struct al_error *err);
+
+#endif
