@@ -175,7 +175,8 @@ static int ask_client(void *payload, const char *method, const json_t *params,
     set_waiting(call, is_form ? "waiting for the user" : "waiting for the client's model");
     r = call->spec.form == AL_APPROVAL_FORM_RESULT
             ? al_parking_ask(call, params, cancel, ret_result, err)
-            : al_client_requests_ask(requests, method, params, 0, cancel, ret_result, err);
+            : al_client_requests_ask(requests, method, params, AL_UPSTREAM_QUESTION_MS, cancel,
+                                     ret_result, err);
     set_waiting(call, NULL);
     al_client_requests_release(requests);
     return r;

@@ -24,6 +24,10 @@ struct al_rpc_message;
  * leaves room for other calls. */
 #define AL_ELICITATIONS_MAX 64
 
+/** Milliseconds that a question of another MCP server waits for the client.  The call may hold the
+ * repository's turn meanwhile, so a question that nobody answers must end. */
+#define AL_UPSTREAM_QUESTION_MS (10 * 60 * 1000)
+
 /** The requests that wait for a response. */
 struct al_client_requests {
     struct al_message_writer *out;
