@@ -36,7 +36,7 @@ static size_t unquote_one(const char *at, size_t len, char *ret)
     return 4;
 }
 
-static char *unquote(const char *at, size_t len)
+char *al_hunks_unquote(const char *at, size_t len)
 {
     struct al_str name = AL_STR_INIT;
 
@@ -61,7 +61,7 @@ static char *name_on(const struct al_patch_line *line, const char *prefix)
     al_auto(al_freep) char *name = NULL;
 
     if (len && *text == '"')
-        name = unquote(text + 1, len - 1);
+        name = al_hunks_unquote(text + 1, len - 1);
     else
         name = al_strndup(text, tab ? (size_t)(tab - text) : len);
     if (!strcmp(name, "/dev/null"))

@@ -60,6 +60,9 @@ void al_hunks_clear(struct al_hunks *hunks);
 /** Parse the next bytes, split anywhere. Calls `take` for each complete line. */
 void al_hunks_add(struct al_hunks *hunks, const char *data, size_t len);
 
+/** A name as git quotes it, without the quotation marks around it.  Caller frees. */
+char *al_hunks_unquote(const char *at, size_t len);
+
 /** End of input. With `truncated`, an incomplete UTF-8 character at the end is dropped. */
 void al_hunks_end(struct al_hunks *hunks);
 
