@@ -60,7 +60,9 @@ void al_closedirp(DIR **dir);
 /** mkdir -p, for a path that no agent can write.  Returns 0 or -errno. */
 int al_fs_mkdirs(const char *path, mode_t mode);
 
-/** Remove a tree that no agent can write, without following links.  Errors are ignored. */
+/** Remove a tree, without following links below `path`, whose own parent no agent can write.  A
+ * program that still changes the tree cannot lead the removal out of it; what the program adds may
+ * stay.  Errors are ignored.  (remove_tree.c) */
 void al_fs_remove_tree(const char *path);
 
 /** The path of an open descriptor from /proc/self/fd; NULL: it has none.  Caller frees. */

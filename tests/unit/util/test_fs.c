@@ -134,6 +134,74 @@ static void knows_temporary_names(void **state)
     }
 }
 
+/* A path to the deepest directory is longer than PATH_MAX. */
+static void make_deep_tree(int at_fd, unsigned levels)
+{
+    int fd = dup(at_fd);
+
+    for (unsigned i = 0; i < levels; i++) {
+        int child;
+
+        assert_int_equal(mkdirat(fd, "deep", 0700), 0);
+        child = openat(fd, "deep", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        assert_true(child >= 0);
+        (void)close(fd);
+        fd = child;
+    }
+    (void)close(fd);
+}
+
+static void removes_a_tree_of_any_depth(void **state)
+{
+    struct tmpdir *dir = *state;
+    al_auto(al_freep) char *path = tmpdir_path(dir, "tree");
+    struct stat st;
+
+    tmpdir_mkdir(dir, "tree");
+    al_auto(al_closep) int fd = openat(dir->fd, "tree", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    make_deep_tree(fd, 3000);
+    tmpdir_write(dir, "tree/deep/deep/file", "text");
+    al_fs_remove_tree(path);
+    assert_int_equal(fstatat(dir->fd, "tree", &st, 0), -1);
+}
+
+static void removes_links_and_not_what_they_name(void **state)
+{
+    struct tmpdir *dir = *state;
+    al_auto(al_freep) char *path = tmpdir_path(dir, "tree"), *outside = tmpdir_path(dir, "outside");
+    al_auto(al_freep) char *top_link = tmpdir_path(dir, "link-to-outside");
+    struct stat st;
+
+    tmpdir_mkdir(dir, "outside");
+    tmpdir_write(dir, "outside/kept", "text");
+    tmpdir_mkdir(dir, "tree");
+    tmpdir_mkdir(dir, "tree/below");
+    tmpdir_symlink(dir, outside, "tree/below/link");
+    tmpdir_symlink(dir, outside, "link-to-outside");
+    al_fs_remove_tree(path);
+    al_fs_remove_tree(top_link);
+    assert_int_equal(fstatat(dir->fd, "tree", &st, 0), -1);
+    assert_int_equal(fstatat(dir->fd, "link-to-outside", &st, AT_SYMLINK_NOFOLLOW), -1);
+    assert_int_equal(fstatat(dir->fd, "outside/kept", &st, 0), 0);
+}
+
+static void removes_what_has_no_permissions(void **state)
+{
+    struct tmpdir *dir = *state;
+    al_auto(al_freep) char *path = tmpdir_path(dir, "tree");
+    struct stat st;
+
+    tmpdir_mkdir(dir, "tree");
+    tmpdir_mkdir(dir, "tree/closed");
+    tmpdir_write(dir, "tree/closed/file", "text");
+    tmpdir_mkdir(dir, "tree/fixed");
+    tmpdir_write(dir, "tree/fixed/file", "text");
+    assert_int_equal(fchmodat(dir->fd, "tree/closed", 0, 0), 0);
+    assert_int_equal(fchmodat(dir->fd, "tree/fixed", 0500, 0), 0);
+    al_fs_remove_tree(path);
+    assert_int_equal(fstatat(dir->fd, "tree", &st, 0), -1);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -143,6 +211,9 @@ int main(void)
         cmocka_unit_test(knows_a_file_that_was_replaced),
         cmocka_unit_test(says_what_lies_below_a_directory),
         cmocka_unit_test(knows_temporary_names),
+        cmocka_unit_test(removes_a_tree_of_any_depth),
+        cmocka_unit_test(removes_links_and_not_what_they_name),
+        cmocka_unit_test(removes_what_has_no_permissions),
     };
 
     return cmocka_run_group_tests_name("util/fs", tests, setup, teardown);
