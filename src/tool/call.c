@@ -14,6 +14,7 @@
 #include "guard/text.h"
 #include "tool/args.h"
 #include "tool/hint.h"
+#include "tool/parent_paths.h"
 #include "tool/private.h"
 
 /* The integer argument with this flag, or `standard` when it is absent.  There are no arguments yet
@@ -79,8 +80,13 @@ static int decode(struct al_call *call, struct al_error *err)
     if (call->input->arguments_error)
         return al_error_set(err, AL_ERR_BAD_ARGS, "Invalid arguments: %s",
                             call->input->arguments_error);
+    r = tool->expand ? tool->expand(call->session, tool, call->input->arguments,
+                                    &call->expanded_arguments, err)
+                     : 0;
+    if (r < 0)
+        return r;
     call->args = al_calloc(1, tool->args_size);
-    r = al_tool_decode(tool, call->input->arguments, &call->session->defaults, call->args, err);
+    r = al_tool_decode(tool, al_call_arguments(call), &call->session->defaults, call->args, err);
     if (r < 0)
         return r;
     if (tool->apply_session)
@@ -172,6 +178,8 @@ static int authorize(struct al_call *call, struct al_error *err)
         r = check_grant(call, err);
     if (r == 0 && call->tool->runs_at_top)
         r = al_repo_go_to_top(call->repo, err);
+    if (r == 0 && call->tool->takes_parent_paths)
+        r = al_call_take_parent_paths(call, err);
     if (r == 0)
         r = al_call_resolve(call, err);
     if (r == 0 && call->tool->authorize)
@@ -271,7 +279,7 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
     if (result->error.code == AL_CODE_NO_GIT)
         result->error.code = AL_CODE_NONE;
     if (call->tool->complete_error)
-        call->tool->complete_error(&result->error);
+        call->tool->complete_error(call, &result->error);
     result->status = result->error.status;
     result->text_is_object = false;
     al_str_reset(&result->quoted);
@@ -286,6 +294,8 @@ static void release(struct al_call *call)
     if (call->args)
         al_tool_args_clear(call->tool, call->args);
     free(call->args);
+    json_decref(call->expanded_arguments);
+    al_strv_clear(&call->parent_paths);
     free(call->caller);
     free(call->summary);
     free(call->branches);

@@ -226,6 +226,12 @@ void al_result_dump_with(const struct al_result *result, const struct al_result_
 
 /* For tools: what a running call knows and keeps. */
 
+/** The tool of the call. */
+const struct al_tool *al_call_tool(const struct al_call *call);
+
+/** The arguments that were decoded; NULL: {}.  Borrowed. */
+const json_t *al_call_arguments(const struct al_call *call);
+
 /** The session of the call.  Borrowed. */
 const struct al_session *al_call_session(const struct al_call *call);
 struct al_cancel *al_call_cancel(const struct al_call *call);

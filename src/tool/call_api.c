@@ -10,6 +10,16 @@
 #include "tool/ignored.h"
 #include "tool/private.h"
 
+const struct al_tool *al_call_tool(const struct al_call *call)
+{
+    return call->tool;
+}
+
+const json_t *al_call_arguments(const struct al_call *call)
+{
+    return call->expanded_arguments ? call->expanded_arguments : call->input->arguments;
+}
+
 const struct al_session *al_call_session(const struct al_call *call)
 {
     return call->session;

@@ -266,6 +266,20 @@ struct al_tool {
     /** Policy: the call moves the current branch when no AL_PARAM_BRANCH is given. */
     bool moves_branch;
 
+    /** Paths of the arguments may begin with "..", as long as they stay inside the working tree:
+     * such a path is made absolute at the beginning of stage 4 (tool/parent_paths.h). */
+    bool takes_parent_paths;
+
+    /**
+     * Stage 2: the arguments that a call really has, for one that goes on with an earlier call.
+     * They are decoded in place of the given ones, which the journal and the user see.
+     *
+     * @param given              NULL: {}.
+     * @param[out] ret_arguments  NULL: the given ones.  The caller owns the reference.
+     */
+    int (*expand)(const struct al_session *session, const struct al_tool *tool, const json_t *given,
+                  json_t **ret_arguments, struct al_error *err);
+
     /** Stage 2: cross-checks after decoding. */
     int (*check)(const void *args, struct al_error *err);
 
@@ -348,7 +362,7 @@ struct al_tool {
 
     /** Stage 8: add a code, a remedy or a one-line message to an error before the caller sees it.
      * The status and approval errors are not to be changed. */
-    void (*complete_error)(struct al_error *err);
+    void (*complete_error)(const struct al_call *call, struct al_error *err);
 
     /** For `-v`: a short note on why the call was allowed.  NULL: the operation, its effects and
      * who decided. */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "toolsets/everyday/everyday.h"
 #include "toolsets/files/files.h"
 #include "toolsets/git/git.h"
 #include "toolsets/readonly/readonly.h"
@@ -13,8 +14,9 @@
 void al_toolsets_register(struct al_toolset_registry *registry)
 {
     static int (*const registrations[])(struct al_toolset_registry *, struct al_error *) = {
-        al_toolset_git_register,   al_toolset_workflow_register, al_toolset_readonly_register,
-        al_toolset_shell_register, al_toolset_files_register,    al_toolset_staging_register,
+        al_toolset_git_register,      al_toolset_workflow_register, al_toolset_readonly_register,
+        al_toolset_shell_register,    al_toolset_files_register,    al_toolset_staging_register,
+        al_toolset_everyday_register,
     };
 
     for (size_t i = 0; i < AL_COUNT(registrations); i++)

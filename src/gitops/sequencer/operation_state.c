@@ -87,21 +87,22 @@ static unsigned long read_number(int git_dir, const char *name)
                                                                     : 0;
 }
 
-static void add_step(const struct al_repo *repo, struct al_str *out)
+bool al_git_operation_step(const struct al_repo *repo, unsigned long *ret_step,
+                           unsigned long *ret_last)
 {
     static const char *const files[][2] = { { "rebase-merge/msgnum", "rebase-merge/end" },
                                             { "rebase-apply/next", "rebase-apply/last" } };
     al_auto(al_closep) int git_dir = -1;
 
     if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
-        return;
+        return false;
     for (size_t i = 0; i < AL_COUNT(files); i++) {
-        unsigned long step = read_number(git_dir, files[i][0]);
-        unsigned long last = read_number(git_dir, files[i][1]);
-
-        if (step && last)
-            al_str_addf(out, " (%lu of %lu)", step, last);
+        *ret_step = read_number(git_dir, files[i][0]);
+        *ret_last = read_number(git_dir, files[i][1]);
+        if (*ret_step && *ret_last)
+            return true;
     }
+    return false;
 }
 
 void al_git_operation_line(const struct al_repo *repo, size_t conflicts, struct al_str *out)
@@ -109,10 +110,12 @@ void al_git_operation_line(const struct al_repo *repo, size_t conflicts, struct 
     enum al_operation_state state = al_git_operation_state(repo);
     const char *name =
         state == AL_IN_PROGRESS_AM ? "series of patches" : al_operation_state_name(state);
+    unsigned long step, last;
 
     if (state != AL_IN_PROGRESS_NONE) {
         al_str_addf(out, "A %s is in progress", name);
-        add_step(repo, out);
+        if (al_git_operation_step(repo, &step, &last))
+            al_str_addf(out, " (%lu of %lu)", step, last);
     }
     if (conflicts)
         al_str_addf(out, "%s%zu conflict%s", state != AL_IN_PROGRESS_NONE ? ", " : "", conflicts,

@@ -29,6 +29,10 @@ const char *al_operation_state_name(enum al_operation_state state);
 /** A noun for the operation: the command's name, but "application of patches" for am. */
 const char *al_operation_state_noun(enum al_operation_state state);
 
+/** The step of a rebase or of git am, and the number of its steps; false: there is none. */
+bool al_git_operation_step(const struct al_repo *repo, unsigned long *ret_step,
+                           unsigned long *ret_last);
+
 /** Append e.g. "A rebase is in progress (2 of 5), 1 conflict"; nothing when there is neither. */
 void al_git_operation_line(const struct al_repo *repo, size_t conflicts, struct al_str *out);
 

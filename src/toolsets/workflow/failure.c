@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolsets/workflow/failure.h"
 
-#include <stdlib.h>
-
-#include "util/utf8.h"
-
-/** Limit of a message, which may contain the names of many files. */
-#define CAUSE_MAX_BYTES 1000
+#include "answer/failure.h"
 
 static const struct {
     enum al_code code;
@@ -46,68 +41,9 @@ static const char *remedy_of(const struct al_error *err)
                : "Nothing was done; call again with arguments as the input schema has them.";
 }
 
-/* Whether a line is git's advice about commands, which the caller does not have. */
-static bool is_advice(const char *line)
+void al_workflow_complete_error(const struct al_call *call, struct al_error *err)
 {
-    static const char *const beginnings[] = { "hint:", "Please ", "Aborting", "(use \"git " };
-
-    for (size_t i = 0; i < AL_COUNT(beginnings); i++)
-        if (al_starts_with(line, beginnings[i]))
-            return true;
-    return false;
-}
-
-static const char *skip_label(const char *line)
-{
-    static const char *const labels[] = { "fatal: ", "error: " };
-
-    for (size_t i = 0; i < AL_COUNT(labels); i++)
-        if (al_starts_with(line, labels[i]))
-            return line + strlen(labels[i]);
-    return line;
-}
-
-/* Fold a message into one line.  Indented names become a list.  Caller frees. */
-static char *fold(char *message)
-{
-    struct al_str out = AL_STR_INIT;
-    bool in_list = false;
-    char *save = NULL;
-
-    for (char *line = strtok_r(message, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        size_t indent = strspn(line, " \t");
-
-        line += indent;
-        if (!*line || is_advice(line))
-            continue;
-        if (out.len)
-            al_str_adds(&out, indent && in_list ? ", " : " ");
-        al_str_adds(&out, skip_label(line));
-        in_list = indent;
-    }
-    if (out.len > CAUSE_MAX_BYTES) {
-        al_str_truncate(&out, al_utf8_floor(out.buf, CAUSE_MAX_BYTES));
-        al_str_adds(&out, "...");
-    }
-    return al_str_detach(&out);
-}
-
-static void fold_message(struct al_error *err)
-{
-    al_auto(al_freep) char *whole = err->message;
-    al_auto(al_freep) char *copy = al_strdup(whole);
-    char *line = fold(copy);
-
-    err->message = line;
-    if (!*line) { /* all lines are advice */
-        free(line);
-        err->message = al_take(&whole);
-    }
-    free(al_take(&err->detail));
-}
-
-void al_workflow_complete_error(struct al_error *err)
-{
+    (void)call;
     switch (err->status) {
     case AL_ERR_EXECUTION:
     case AL_ERR_NOT_FOUND:
@@ -127,7 +63,7 @@ void al_workflow_complete_error(struct al_error *err)
         return;
     }
     if (err->message)
-        fold_message(err);
+        al_failure_fold(err);
     if (!err->remedy)
         err->remedy = remedy_of(err);
 }

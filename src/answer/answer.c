@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "answer/answer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/state_line.h"
+#include "guard/text.h"
+#include "util/utf8.h"
+
+/** Kept for the lines at the end: what is left, and the cursor. */
+#define TAIL_BYTES 700u
+
+void al_pages_clear(struct al_pages *answer)
+{
+    al_str_clear(&answer->text);
+}
+
+int al_pages_begin(struct al_pages *answer, struct al_call *call, const struct al_page *page,
+                   struct al_error *err)
+{
+    answer->call = call;
+    answer->max_bytes = (size_t)page->max_bytes.value - TAIL_BYTES;
+    sha256_init(&answer->passed);
+    return page->cursor ? al_cursor_find(al_call_session(call), page->cursor, &answer->from, err)
+                        : 0;
+}
+
+/* The digest of what was added so far, and `len` bytes more. */
+static void digest_before(const struct al_pages *answer, const char *unit, size_t len,
+                          uint8_t digest[SHA256_DIGEST_SIZE])
+{
+    struct sha256_ctx sum = answer->passed;
+
+    sha256_update(&sum, len, (const uint8_t *)unit);
+    sha256_digest(&sum, SHA256_DIGEST_SIZE, digest);
+}
+
+static bool is_continued(const struct al_pages *answer)
+{
+    return answer->from.unit || answer->from.offset;
+}
+
+/* The unit in which the page begins: what is before has to be what it was. */
+static bool is_where_it_was(const struct al_pages *answer, const char *unit, size_t len)
+{
+    uint8_t digest[SHA256_DIGEST_SIZE];
+
+    if (answer->from.offset > len)
+        return false;
+    digest_before(answer, unit, answer->from.offset, digest);
+    return !memcmp(digest, answer->from.before, sizeof(digest));
+}
+
+bool al_pages_shows(const struct al_pages *answer)
+{
+    return answer->at >= answer->from.unit;
+}
+
+static void stop_at(struct al_pages *answer, const char *unit, uint64_t offset)
+{
+    answer->full = true;
+    answer->next = (struct al_cursor_place){ .unit = answer->at, .offset = offset };
+    digest_before(answer, unit, offset, answer->next.before);
+}
+
+/* How much of a unit that does not fit is shown: nothing if it fits on a page of its own, else the
+ * lines there is room for, else a part of its first line. */
+static size_t part_to_show(struct al_pages *answer, const char *text, size_t len, size_t room)
+{
+    const char *end;
+
+    if (len <= answer->max_bytes && answer->text.len > 0)
+        return 0;
+    end = room ? memrchr(text, '\n', room) : NULL;
+    if (end)
+        return (size_t)(end - text) + 1;
+    if (answer->text.len > 0)
+        return 0;
+    answer->cut_in_line = true;
+    return al_utf8_floor(text, room);
+}
+
+static void show(struct al_pages *answer, const char *unit, size_t skipped, size_t len)
+{
+    const char *text = unit + skipped;
+    size_t left = len - skipped, room, part;
+
+    room = answer->max_bytes > answer->text.len ? answer->max_bytes - answer->text.len : 0;
+    if (left <= room) {
+        al_str_add(&answer->text, text, left);
+        return;
+    }
+    part = part_to_show(answer, text, left, room);
+    al_str_add(&answer->text, text, part);
+    stop_at(answer, unit, skipped + part);
+}
+
+static bool add_safe(struct al_pages *answer, const char *unit, size_t len)
+{
+    bool here = answer->at == answer->from.unit;
+
+    if (here && is_continued(answer) && !is_where_it_was(answer, unit, len)) {
+        answer->moved = true;
+        return false;
+    }
+    if (al_pages_shows(answer))
+        show(answer, unit, here ? answer->from.offset : 0, len);
+    if (answer->full)
+        return false;
+    sha256_update(&answer->passed, len, (const uint8_t *)unit);
+    answer->at++;
+    return true;
+}
+
+bool al_pages_add(struct al_pages *answer, const char *unit, size_t len)
+{
+    al_auto(al_str_clear) struct al_str safe = AL_STR_INIT;
+
+    if (answer->full || answer->moved)
+        return false;
+    al_text_sanitize(unit, len, &safe);
+    return add_safe(answer, safe.buf, safe.len);
+}
+
+bool al_pages_adds(struct al_pages *answer, const char *unit)
+{
+    return al_pages_add(answer, unit, strlen(unit));
+}
+
+bool al_pages_addf(struct al_pages *answer, const char *fmt, ...)
+{
+    al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;
+    va_list args;
+
+    va_start(args, fmt);
+    al_str_addv(&unit, fmt, args);
+    va_end(args);
+    return al_pages_add(answer, unit.buf, unit.len);
+}
+
+static int refuse_moved(struct al_error *err)
+{
+    (void)al_error_set(err, AL_ERR_BAD_ARGS,
+                       "cursor: the repository has changed since, and what it goes on from is not "
+                       "there any more");
+    if (err)
+        err->remedy = "Make the call again without cursor, with the arguments it had.";
+    return AL_ERR_BAD_ARGS;
+}
+
+static int add_tail(struct al_pages *answer, const char *left, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str tail = AL_STR_INIT;
+    int r;
+
+    if (answer->text.len && answer->text.buf[answer->text.len - 1] != '\n')
+        al_str_addc(&answer->text, '\n');
+    al_str_adds(&tail, "-- ");
+    if (answer->cut_in_line)
+        al_str_adds(&tail, "cut in the middle of a line -- ");
+    if (*left)
+        al_str_addf(&tail, "%s -- ", left);
+    al_str_adds(&tail, "go on with cursor \"");
+    r = al_cursor_add(answer->call, &answer->next, &tail, err);
+    al_str_adds(&tail, "\"\n");
+    al_str_add(&answer->text, tail.buf, tail.len);
+    return r;
+}
+
+int al_pages_end(struct al_pages *answer, const char *left, struct al_result *result,
+                 struct al_error *err)
+{
+    int r = 0;
+
+    /* The answer may have become shorter than the cursor's place. */
+    if (answer->moved || (answer->at < answer->from.unit) ||
+        (answer->at == answer->from.unit && answer->from.offset && !answer->full))
+        return refuse_moved(err);
+    if (answer->full)
+        r = add_tail(answer, left, err);
+    if (r < 0)
+        return r;
+    result->truncated = answer->full;
+    al_answer_text(&answer->text, result);
+    return 0;
+}
+
+void al_answer_text(struct al_str *text, struct al_result *result)
+{
+    al_str_trim_end(text);
+    al_str_clear(&result->text);
+    result->text = *text;
+    *text = AL_STR_INIT;
+    result->exit_code = 0;
+}
+
+void al_answer_done(struct al_call *call, struct al_str *text, struct al_result *result)
+{
+    al_auto(al_str_clear) struct al_str whole = AL_STR_INIT;
+
+    al_text_sanitize(text->buf, text->len, &whole);
+    al_str_clear(text);
+    result->truncated = al_text_truncate(&whole, AL_ANSWER_DEFAULT_BYTES);
+    if (whole.len && whole.buf[whole.len - 1] != '\n')
+        al_str_addc(&whole, '\n');
+    al_state_line(call, &whole);
+    al_answer_text(&whole, result);
+}
+
+void al_answer_add_count(uint64_t count, struct al_str *out)
+{
+    if (count >= 1000) {
+        al_answer_add_count(count / 1000, out);
+        al_str_addf(out, ",%03u", (unsigned)(count % 1000));
+        return;
+    }
+    al_str_addf(out, "%u", (unsigned)count);
+}
+
+void al_answer_add_counted(uint64_t count, const char *one, const char *many, struct al_str *out)
+{
+    al_answer_add_count(count, out);
+    al_str_addf(out, " %s", count == 1 ? one : many);
+}
+
+void al_answer_add_items(const struct al_strv *items, size_t max_bytes, struct al_str *out)
+{
+    size_t begin = out->len;
+
+    for (size_t i = 0; i < items->count; i++) {
+        if (i && out->len - begin + strlen(items->items[i]) > max_bytes) {
+            al_str_adds(out, ", … and ");
+            al_answer_add_count(items->count - i, out);
+            al_str_adds(out, " more");
+            return;
+        }
+        al_str_addf(out, "%s%s", i ? ", " : "", items->items[i]);
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A text answer within a budget, made of units that are not cut: files, hunks, commits, lines.
+ *
+ *     struct al_pages answer = AL_PAGES_INIT;   (al_auto(al_pages_clear))
+ *
+ *     r = al_pages_begin(&answer, call, &args->page, err);
+ *     while (there is another unit && al_pages_add(&answer, unit, len))
+ *         ;
+ *     r = al_pages_end(&answer, "4 of 23 files not shown: src/a.c +120 -3, …", result, err);
+ *
+ * A call with a cursor adds the same units again, from the first one.  Those before the cursor are
+ * only digested and compared with what they were; the answer then goes on exactly there.
+ *
+ * A unit that is larger than a whole page is cut between its lines, and a line that is larger than
+ * a page inside.
+ *
+ * An answer without pages, of a tool that changes something, is al_answer_done().
+ */
+#ifndef AL_ANSWER_ANSWER_H
+#define AL_ANSWER_ANSWER_H
+
+#include <nettle/sha2.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "answer/cursor.h"
+#include "tool/call.h"
+#include "tool/tool.h"
+#include "util/str.h"
+
+#define AL_ANSWER_DEFAULT_BYTES 30000
+#define AL_ANSWER_MIN_BYTES     1000
+#define AL_ANSWER_MAX_BYTES     200000
+
+/** The arguments of a tool whose answer has pages.  A member of its args struct, named `page`. */
+struct al_page {
+    struct al_opt_int max_bytes;
+    const char *cursor; /**< NULL: from the beginning */
+};
+
+/** The rows of these arguments.  `T` is the tool's args struct. */
+#define AL_PAGE_ROWS(T)                                                                            \
+    AL_INT_AS(T, page.max_bytes, "max_bytes", "Most bytes to answer.",                             \
+              .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_NO_DESCRIPTION, .min = AL_ANSWER_MIN_BYTES, \
+              .max = AL_ANSWER_MAX_BYTES, .default_int = AL_ANSWER_DEFAULT_BYTES),                 \
+        AL_STRING_AS(T, page.cursor, "cursor", "Where the answer before this one ended.",          \
+                     .flags = AL_PARAM_NO_DESCRIPTION | AL_PARAM_NAME, .max_bytes = 128)
+
+struct al_pages {
+    struct al_call *call;
+    struct al_str text; /**< of this page, safe */
+    bool full;          /**< the page has no room for the next unit */
+    bool moved;         /**< what is before the cursor is not what it was */
+
+    /* Private. */
+    size_t max_bytes, base; /* `base`: where the page begins, after the lines about itself */
+    struct al_cursor_place from, next;
+    uint64_t at;              /* units added */
+    struct sha256_ctx passed; /* digest of the units before `at` */
+    bool cut_in_line;
+};
+
+#define AL_PAGES_INIT ((struct al_pages){ .text = AL_STR_INIT })
+
+void al_pages_clear(struct al_pages *answer);
+
+/** Begin an answer.
+ *
+ * @return 0; AL_ERR_BAD_ARGS for a cursor that is not of this session.
+ */
+int al_pages_begin(struct al_pages *answer, struct al_call *call, const struct al_page *page,
+                   struct al_error *err);
+
+/**
+ * Add a unit: whole lines, each with its newline.
+ *
+ * @param unit  Any bytes; made safe here.  Names in it come from answer/place.h.
+ * @return false: the page is full (this unit is not shown, or not wholly), or the cursor is stale;
+ *         nothing more is taken, and git can be stopped.
+ */
+bool al_pages_add(struct al_pages *answer, const char *unit, size_t len);
+bool al_pages_adds(struct al_pages *answer, const char *unit);
+bool al_pages_addf(struct al_pages *answer, const char *fmt, ...) al_printf(2, 3);
+
+/** Test whether the unit that is added next would be shown, or digested only: for a tool that can
+ * save work for units before the cursor. */
+bool al_pages_shows(const struct al_pages *answer);
+
+/**
+ * End an answer, and make it the result.
+ *
+ * @param left  What is not shown, safe text, with numbers and without the cursor; "" if the tool
+ *              cannot tell.  Not used when everything is shown.
+ * @return 0; AL_ERR_BAD_ARGS when the repository has changed since the cursor.
+ */
+int al_pages_end(struct al_pages *answer, const char *left, struct al_result *result,
+                 struct al_error *err);
+
+/**
+ * The result of a tool that changed something: its text, then the line of where one is now
+ * (answer/state_line.h).  One git child.
+ *
+ * @param text  What happened, lines with their newlines; made safe here, cut at
+ *              AL_ANSWER_DEFAULT_BYTES.  Taken over, empty afterwards.
+ */
+void al_answer_done(struct al_call *call, struct al_str *text, struct al_result *result);
+
+/** The result of a tool that changed nothing and has no pages: the text alone. */
+void al_answer_text(struct al_str *text, struct al_result *result);
+
+/** Append a number with separators: 1,204. */
+void al_answer_add_count(uint64_t count, struct al_str *out);
+
+/** Append a number and its noun: "1 file", "1,204 files". */
+void al_answer_add_counted(uint64_t count, const char *one, const char *many, struct al_str *out);
+
+/** Append the items of a list until `max_bytes` of it are written, then "… and 12 more". */
+void al_answer_add_items(const struct al_strv *items, size_t max_bytes, struct al_str *out);
+
+#endif

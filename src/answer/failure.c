@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "answer/failure.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "util/utf8.h"
+
+/** Limit of a message, which may contain the names of many files. */
+#define CAUSE_MAX_BYTES 1000
+
+/* Whether a line is git's advice about commands, which the caller does not have. */
+static bool is_advice(const char *line)
+{
+    static const char *const beginnings[] = { "hint:",       "Please ", "Aborting",
+                                              "(use \"git ", "Use '",   "Or " };
+
+    for (size_t i = 0; i < AL_COUNT(beginnings); i++)
+        if (al_starts_with(line, beginnings[i]))
+            return true;
+    return false;
+}
+
+static const char *skip_label(const char *line)
+{
+    static const char *const labels[] = { "fatal: ", "error: ", "warning: " };
+
+    for (size_t i = 0; i < AL_COUNT(labels); i++)
+        if (al_starts_with(line, labels[i]))
+            return line + strlen(labels[i]);
+    return line;
+}
+
+/* Fold a message into one line.  Indented names become a list.  Caller frees. */
+static char *fold(char *message)
+{
+    struct al_str out = AL_STR_INIT;
+    bool in_list = false;
+    char *save = NULL;
+
+    for (char *line = strtok_r(message, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        size_t indent = strspn(line, " \t");
+
+        line += indent;
+        if (!*line || is_advice(line))
+            continue;
+        if (out.len)
+            al_str_adds(&out, indent && in_list ? ", " : " ");
+        al_str_adds(&out, skip_label(line));
+        in_list = indent;
+    }
+    if (out.len > CAUSE_MAX_BYTES) {
+        al_str_truncate(&out, al_utf8_floor(out.buf, CAUSE_MAX_BYTES));
+        al_str_adds(&out, "...");
+    }
+    return al_str_detach(&out);
+}
+
+void al_failure_fold(struct al_error *err)
+{
+    al_auto(al_freep) char *whole = err->message;
+    al_auto(al_freep) char *copy = al_strdup(whole);
+    char *line = fold(copy);
+
+    err->message = line;
+    if (!*line) { /* all lines are advice */
+        free(line);
+        err->message = al_take(&whole);
+    }
+    free(al_take(&err->detail));
+}
+
+/* Remedies by the code of an error or the words of its message.  The first one that fits counts.
+ * One with a tool is for sessions that have it. */
+static const struct {
+    enum al_code code; /* AL_CODE_NONE: any */
+    const char *words; /* NULL: any */
+    const char *tool;  /* NULL: any session */
+    const char *remedy;
+} remedies[] = {
+    { AL_CODE_NONE, "outside the repository", NULL,
+      "Paths are relative to working_dir and inside its repository." },
+    { AL_CODE_NONE, "does not have any commits yet", "git_commit",
+      "The branch has no commit yet: git_commit makes the first one." },
+    { AL_CODE_NONE, "ambiguous argument 'HEAD'", "git_commit",
+      "The branch has no commit yet: git_commit makes the first one." },
+    { AL_CODE_NONE, "user.name or user.email not configured", NULL,
+      "A user can set user.name and user.email; until then nothing can be committed." },
+    { AL_CODE_NONE, "a program airlock does not run", NULL,
+      "A user can do this with git itself, which runs the filter (of Git LFS: git-lfs); other "
+      "files "
+      "go on working." },
+    { AL_CODE_NONE, "did not match any file", "git_status",
+      "git_status has the names; paths are relative to working_dir." },
+    { AL_CODE_NONE, "no such path", "git_show",
+      "git_show with the path of a directory lists what is in it at that revision." },
+    { AL_CODE_CONFLICT, NULL, "git_conflicts",
+      "git_conflicts shows the conflicts and resolves them; with action abort it gives the "
+      "operation "
+      "up." },
+    { AL_CODE_DIRTY_WORKDIR, NULL, "git_stash",
+      "Commit these changes with git_commit, or put them aside with git_stash, first." },
+    { AL_CODE_NONE, "would be overwritten by", "git_stash",
+      "Commit these changes with git_commit, or put them aside with git_stash, first." },
+    { AL_CODE_BRANCH_EXISTS, NULL, "git_branch",
+      "Choose another name, or use the branch that is there: git_branch lists them." },
+    { AL_CODE_BRANCH_NOT_FOUND, NULL, "git_branch",
+      "git_branch lists the branches there are, git_log the commits." },
+    { AL_CODE_REMOTE_ERROR, NULL, "git_remote",
+      "git_remote lists the remotes and their addresses." },
+    { AL_CODE_NO_STAGED_CHANGES, NULL, "git_status",
+      "git_status shows what has changed; git_commit takes paths, hunks or all." },
+    { AL_CODE_STASH_EMPTY, NULL, "git_stash", "git_stash with action list shows the entries." },
+    { AL_CODE_NOT_INITIALIZED, NULL, NULL,
+      "Give working_dir a directory inside a git repository." },
+    { AL_CODE_PROTECTED_PATH, NULL, NULL, "Name files of the working tree; .git is git's own." },
+    { AL_CODE_LOCK_TIMEOUT, NULL, NULL,
+      "Another git is at work there: try again later; a user can remove the lock when no git "
+      "runs." },
+    { AL_CODE_TIMEOUT, NULL, NULL,
+      "Ask for less at once; a user can raise timeout_ms in [tools.git] of the configuration." },
+    { AL_CODE_SNAPSHOT_DISABLED, NULL, NULL,
+      "A user can turn checkpoints on, or set on_snapshot_failure to warn, in [journal] of the "
+      "configuration." },
+    { AL_CODE_NONE, "unknown revision", "git_branch",
+      "git_branch lists the branches there are, git_tag the tags, git_log the commits." },
+    { AL_CODE_NONE, "bad revision", "git_branch",
+      "git_branch lists the branches there are, git_tag the tags, git_log the commits." },
+};
+
+static bool session_has(const struct al_call *call, const char *tool)
+{
+    const struct al_session *session = al_call_session(call);
+
+    return session->registry && al_registry_find(session->registry, tool) &&
+           al_grant_has_tool(session->grant, tool);
+}
+
+static const char *remedy_of(const struct al_call *call, const struct al_error *err)
+{
+    for (size_t i = 0; i < AL_COUNT(remedies); i++) {
+        if (remedies[i].code != AL_CODE_NONE && remedies[i].code != err->code)
+            continue;
+        if (remedies[i].words && (!err->message || !strstr(err->message, remedies[i].words)))
+            continue;
+        if (!remedies[i].tool || session_has(call, remedies[i].tool))
+            return remedies[i].remedy;
+    }
+    if (err->status == AL_ERR_SANDBOX)
+        return "Use a repository and paths inside the allowed roots.";
+    if (err->status == AL_ERR_BAD_ARGS)
+        return "Nothing was done; call again with arguments as the input schema has them.";
+    return session_has(call, "git_status") && strcmp(al_call_tool(call)->name, "git_status") != 0
+               ? "git_status shows the state of the repository."
+               : "A user can look at the repository with git itself.";
+}
+
+void al_failure_complete(const struct al_call *call, struct al_error *err)
+{
+    switch (err->status) {
+    case AL_ERR_EXECUTION:
+    case AL_ERR_NOT_FOUND:
+    case AL_ERR_AGAIN:
+    case AL_ERR_BAD_ARGS:
+    case AL_ERR_SANDBOX:
+    case AL_ERR_TIMEOUT:
+        break;
+    case AL_OK:
+    case AL_ERR_CANCELLED:
+    case AL_ERR_APPROVAL_REQUIRED: /* these have a remedy of their own */
+    case AL_ERR_APPROVAL_DENIED:
+    case AL_ERR_NOT_GRANTED:
+        return;
+    }
+    if (err->message)
+        al_failure_fold(err);
+    if (!err->remedy)
+        err->remedy = remedy_of(call, err);
+}
+
+static int set(struct al_error *err, enum al_status status, const char *remedy, const char *fmt,
+               va_list args)
+{
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+
+    al_str_addv(&message, fmt, args);
+    (void)al_error_set(err, status, "%s", message.buf);
+    if (err)
+        err->remedy = remedy;
+    return status;
+}
+
+int al_failure_bad_args(struct al_error *err, const char *remedy, const char *fmt, ...)
+{
+    va_list args;
+    int r;
+
+    va_start(args, fmt);
+    r = set(err, AL_ERR_BAD_ARGS, remedy, fmt, args);
+    va_end(args);
+    return r;
+}
+
+int al_failure_set(struct al_error *err, const char *remedy, const char *fmt, ...)
+{
+    va_list args;
+    int r;
+
+    va_start(args, fmt);
+    r = set(err, AL_ERR_EXECUTION, remedy, fmt, args);
+    va_end(args);
+    return r;
+}

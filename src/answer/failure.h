@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Failures that say the next step in words of this session.
+ *
+ * git's message is folded into one line without git's advice, which names commands that the caller
+ * does not have.  The remedy names a tool of this session, or says that a user can do it.
+ */
+#ifndef AL_ANSWER_FAILURE_H
+#define AL_ANSWER_FAILURE_H
+
+#include "tool/call.h"
+#include "util/error.h"
+
+/** For `complete_error` of a tool of toolset `everyday`: fold the message, and give the error a
+ * remedy unless the tool has set one. */
+void al_failure_complete(const struct al_call *call, struct al_error *err);
+
+/** Fold git's message into one line, without git's advice.  Indented names become a list. */
+void al_failure_fold(struct al_error *err);
+
+/** Set AL_ERR_BAD_ARGS with a remedy, a string constant. */
+int al_failure_bad_args(struct al_error *err, const char *remedy, const char *fmt, ...)
+    al_printf(3, 4);
+
+/** Set AL_ERR_EXECUTION with a remedy, a string constant. */
+int al_failure_set(struct al_error *err, const char *remedy, const char *fmt, ...) al_printf(3, 4);
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "answer/state_line.h"
+
+#include <inttypes.h>
+
+#include "answer/answer.h"
+#include "answer/place.h"
+#include "gitops/refs.h"
+#include "gitops/sequencer/operation_state.h"
+
+static void add_tracking(const struct al_worktree_state *state, struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str upstream = AL_STR_INIT;
+
+    if (!state->upstream)
+        return;
+    al_place_add_name(state->upstream, &upstream);
+    if (state->is_gone)
+        al_str_addf(out, ", its upstream %s is gone", upstream.buf);
+    else if (state->ahead && state->behind)
+        al_str_addf(out, " %" PRIu64 " ahead of and %" PRIu64 " behind %s", state->ahead,
+                    state->behind, upstream.buf);
+    else if (state->ahead || state->behind)
+        al_str_addf(out, " %" PRIu64 " %s %s", state->ahead + state->behind,
+                    state->ahead ? "ahead of" : "behind", upstream.buf);
+    else if (*state->head)
+        al_str_addf(out, " even with %s", upstream.buf);
+}
+
+void al_state_add_branch(const struct al_worktree_state *state, struct al_str *out)
+{
+    if (!state->branch) {
+        al_str_addf(out, "detached at %.*s", AL_SHORT_ID, state->head ? state->head : "");
+        return;
+    }
+    al_place_add_name(state->branch, out);
+    add_tracking(state, out);
+    if (!state->head || !*state->head)
+        al_str_adds(out, ", no commits yet");
+}
+
+void al_state_add_operation(const struct al_repo *repo, struct al_str *out)
+{
+    enum al_operation_state state = al_git_operation_state(repo);
+    unsigned long step, last;
+
+    if (state == AL_IN_PROGRESS_NONE)
+        return;
+    al_str_adds(out, state == AL_IN_PROGRESS_AM ? "git am" : al_operation_state_name(state));
+    if (al_git_operation_step(repo, &step, &last))
+        al_str_addf(out, " %lu/%lu", step, last);
+}
+
+/* What git's files say, for a git status that fails. */
+static void read_files(const struct al_repo *repo, struct al_worktree_state *state)
+{
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+    static const char heads[] = "refs/heads/";
+
+    al_worktree_state_clear(state);
+    *state = AL_WORKTREE_STATE_INIT;
+    state->head = al_ref_head(&repo->at);
+    al_ref_follow_head(&repo->at, &refs);
+    if (refs.count)
+        state->branch = al_strdup(
+            al_starts_with(refs.items[0], heads) ? refs.items[0] + strlen(heads) : refs.items[0]);
+}
+
+static void add_number(size_t count, const char *what, struct al_str *out)
+{
+    if (!count)
+        return;
+    al_str_adds(out, ", ");
+    al_answer_add_count(count, out);
+    al_str_addf(out, " %s", what);
+}
+
+void al_state_line(struct al_call *call, struct al_str *out)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
+    al_auto(al_str_clear) struct al_str operation = AL_STR_INIT;
+
+    if (!repo)
+        return;
+    if (al_location_is_bare(&repo->at) ||
+        al_git_read_worktree_state(repo, "no", NULL, NULL, al_call_budget(call), &state, NULL) < 0)
+        read_files(repo, &state);
+    al_state_add_branch(&state, out);
+    add_number(state.staged, "staged", out);
+    add_number(state.unstaged, "not staged", out);
+    al_state_add_operation(repo, &operation);
+    if (operation.len)
+        al_str_addf(out, ", %s", operation.buf);
+    add_number(state.conflicts, state.conflicts == 1 ? "conflict" : "conflicts", out);
+    al_str_addc(out, '\n');
+}

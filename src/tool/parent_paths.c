@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/parent_paths.h"
+
+#include <stdlib.h>
+
+#include "guard/text.h"
+#include "tool/args.h"
+#include "tool/private.h"
+#include "util/fs.h"
+
+struct walk {
+    struct al_call *call;
+    struct al_error *err;
+    int r;
+};
+
+/* The rest behind a component at the beginning, without slashes; NULL: the path does not begin with
+ * it. */
+static const char *skip_component(const char *path, const char *component)
+{
+    size_t len = strlen(component);
+
+    if (!al_starts_with(path, component) || (path[len] != '/' && path[len] != '\0'))
+        return NULL;
+    return path + len + strspn(path + len, "/");
+}
+
+/* The absolute path that a path with ".." in front means; NULL: it has none there.  Caller frees.
+ */
+static int make_absolute(const struct al_repo *repo, const char *given, char **ret_abs,
+                         struct al_error *err)
+{
+    const char *rest = given, *next;
+    al_auto(al_freep) char *dir = al_strdup(repo->at.dir);
+    al_auto(al_freep) char *word = NULL;
+    bool goes_up = false;
+
+    *ret_abs = NULL;
+    for (; *rest; rest = next) {
+        next = skip_component(rest, "..");
+        if (!next && !(next = skip_component(rest, ".")))
+            break;
+        if (!al_starts_with(rest, ".."))
+            continue;
+        goes_up = true;
+        if (!strcmp(dir, repo->at.top) || !strrchr(dir, '/')) {
+            word = al_text_sanitize_line(given);
+            return al_error_set(err, AL_ERR_SANDBOX, "Path outside the working tree: %s", word);
+        }
+        *strrchr(dir, '/') = '\0';
+    }
+    if (goes_up)
+        *ret_abs = *rest ? al_fs_join(dir, rest) : al_strdup(dir);
+    return 0;
+}
+
+static void take_string(struct walk *walk, const char **field)
+{
+    char *abs = NULL;
+
+    if (*field)
+        walk->r = make_absolute(walk->call->repo, *field, &abs, walk->err);
+    if (!abs)
+        return;
+    al_strv_take(&walk->call->parent_paths, abs);
+    *field = abs;
+}
+
+static void take_list(struct walk *walk, struct al_strv *list)
+{
+    for (size_t i = 0; i < list->count && walk->r == 0; i++) {
+        char *abs = NULL;
+
+        walk->r = make_absolute(walk->call->repo, list->items[i], &abs, walk->err);
+        if (abs) {
+            free(list->items[i]);
+            list->items[i] = abs;
+        }
+    }
+}
+
+static void take_row(void *payload, const struct al_param *param, const void *args)
+{
+    struct walk *walk = payload;
+    void *field = al_args_field((void *)args, param);
+
+    if (walk->r < 0 || !(param->flags & AL_PARAM_PATH))
+        return;
+    if (param->type == AL_TYPE_STRING)
+        take_string(walk, field);
+    else if (param->type == AL_TYPE_STRINGS)
+        take_list(walk, field);
+}
+
+int al_call_take_parent_paths(struct al_call *call, struct al_error *err)
+{
+    struct walk walk = { .call = call, .err = err };
+
+    if (call->repo)
+        al_args_visit(call->tool, call->args, take_row, &walk);
+    return walk.r;
+}

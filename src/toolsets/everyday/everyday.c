@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolsets/everyday/everyday.h"
+
+static const struct al_tool *const tools[] = {
+    /* Reading. */
+    &al_tool_everyday_status,
+    /* Changes: add to undo. */
+    /* History, branches, remotes. */
+    NULL,
+};
+
+static const struct al_toolset toolset = {
+    .name = "everyday",
+    .about = "an agent's whole day with git, as short text",
+    .tools = tools,
+};
+
+int al_toolset_everyday_register(struct al_toolset_registry *registry, struct al_error *err)
+{
+    return al_toolset_register(registry, &toolset, err);
+}

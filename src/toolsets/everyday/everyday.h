@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The toolset `everyday`: an agent's whole day with git, in few calls and few bytes.
+ *
+ * Each tool has a file of its own, written as docs/ADDING-A-TOOL.md describes.  In addition:
+ *
+ * Parameters
+ *   - Names are snake_case.  `working_dir` is the last row of every tool.  A description is written
+ *     only where the name does not say it: else AL_PARAM_NO_DESCRIPTION.
+ *   - Paths are relative to working_dir, where git runs; "../x" too (AL_PARAM_PATH).
+ *   - No argument is ignored: `check` refuses two that cannot both hold.
+ *
+ * Results
+ *   - Text, from answer/answer.h.  The first line says what happened or what this is.  Paths and
+ *     names go through answer/place.h.
+ *   - A tool that reads has AL_PAGE_ROWS and AL_EVERYDAY_PAGES; it is cut between units and goes on
+ *     with a cursor.
+ *   - A tool that changes something ends with al_answer_done(), which adds the line of where one
+ * is.
+ *
+ * Approval
+ *   - An operation whose loss a checkpoint can bring back is AL_ASKS_NEVER, the others
+ *     AL_ASKS_ALWAYS, or a `stricter` form when only the repository tells.
+ *
+ * Errors
+ *   - al_failure_bad_args() and al_failure_set() (answer/failure.h) say the next step, naming tools
+ * of this toolset.  What has no remedy gets one by its code or words.
+ *
+ * A new tool needs: its file in src/toolsets/meson.build, its name below and in the list of
+ * everyday.c, and cases in tests/e2e/test_everyday_<part>.py.
+ */
+#ifndef AL_TOOLSETS_EVERYDAY_EVERYDAY_H
+#define AL_TOOLSETS_EVERYDAY_EVERYDAY_H
+
+#include "answer/answer.h"
+#include "answer/failure.h"
+#include "tool/tool.h"
+#include "tool/toolset_registry.h"
+
+/** Register the toolset. */
+int al_toolset_everyday_register(struct al_toolset_registry *registry, struct al_error *err);
+
+/* The tools; each has a file of its own. */
+
+/** Reading. */
+extern const struct al_tool al_tool_everyday_status;
+
+/** Changes: add to undo. */
+
+/** History, branches, remotes. */
+
+/* Limits of arguments.  They are enforced but not printed in schemas. */
+#define AL_EVERYDAY_PATH_MAX_BYTES 4096
+#define AL_EVERYDAY_PATHS_MAX      10000
+#define AL_EVERYDAY_REF_MAX_BYTES  1024
+#define AL_EVERYDAY_TEXT_MAX_BYTES 65536
+
+/* The last field, the last row and the settings of every tool.  `T` is the tool's args struct. */
+#define AL_EVERYDAY_FIELDS const char *working_dir
+#define AL_EVERYDAY_WORKING_DIR_ROW(T)                                                             \
+    AL_STRING(T, working_dir, "Where git runs.", .flags = AL_PARAM_NO_DESCRIPTION | AL_PARAM_NAME, \
+              .max_bytes = AL_EVERYDAY_PATH_MAX_BYTES)
+#define AL_EVERYDAY_TOOL(T)                                                                        \
+    .args_size = sizeof(T), .working_dir_offset = offsetof(T, working_dir),                        \
+    .takes_parent_paths = true, .complete_error = al_failure_complete
+
+/* The same for a tool whose answer has pages: a member `struct al_page page` in the args struct,
+ * AL_PAGE_ROWS(T) before the row of working_dir, and this beside AL_EVERYDAY_TOOL. */
+#define AL_EVERYDAY_PAGES .expand = al_cursor_expand
+
+/* Rows that several tools have. */
+#define AL_EVERYDAY_PATHS_ROW(T, ...)                                                              \
+    AL_STRINGS(T, paths, "Files, directories, globs.",                                             \
+               .flags = AL_PARAM_NO_DESCRIPTION | AL_PARAM_PATH, .max = AL_EVERYDAY_PATHS_MAX,     \
+               .max_bytes = AL_EVERYDAY_PATH_MAX_BYTES, __VA_ARGS__)
+
+#endif
