@@ -23,12 +23,13 @@ struct al_stable_read;
 
 /** Access of git to files and the network; each class has its own Landlock ruleset. */
 enum al_git_class {
-    AL_GIT_CONFIG, /**< list the configuration: reads the user's files as well, runs nothing */
-    AL_GIT_READ,   /**< read the roots */
-    AL_GIT_WRITE,  /**< read and write the roots */
-    AL_GIT_TCP,    /**< read and write the roots, and connect: the protocol git:// */
-    AL_GIT_HTTP,   /**< as AL_GIT_TCP, with git-remote-http, certificates and our askpass */
-    AL_GIT_SSH,    /**< as AL_GIT_TCP, with ssh, our wrapper of it and the user's ~/.ssh */
+    AL_GIT_CONFIG,  /**< list the configuration: reads the user's files as well, runs nothing */
+    AL_GIT_READ,    /**< read the roots */
+    AL_GIT_SCRATCH, /**< read the roots, and write below airlock's private directory alone */
+    AL_GIT_WRITE,   /**< read and write the roots */
+    AL_GIT_TCP,     /**< read and write the roots, and connect: the protocol git:// */
+    AL_GIT_HTTP,    /**< as AL_GIT_TCP, with git-remote-http, certificates and our askpass */
+    AL_GIT_SSH,     /**< as AL_GIT_TCP, with ssh, our wrapper of it and the user's ~/.ssh */
     AL_GIT_CLASSES,
 };
 

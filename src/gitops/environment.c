@@ -180,6 +180,19 @@ static void add_repository(struct al_git_env *env, const struct al_location *at,
         al_git_env_add(env, "GIT_INDEX_FILE", command->private_index->path);
 }
 
+/* The objects of the repository are borrowed: git writes none there. */
+static void add_object_directory(struct al_git_env *env, const struct al_location *at)
+{
+    al_auto(al_strv_clear) struct al_strv lenders = AL_STRV_INIT;
+
+    if (!at->objects)
+        return;
+    al_strv_take(&lenders, al_fs_join(at->common_dir, "objects"));
+    al_git_env_add(env, "GIT_OBJECT_DIRECTORY", at->objects);
+    al_strv_take(&env->owned, al_git_alternates(&lenders));
+    borrow_last_owned(env);
+}
+
 /* `git config --list` reads the user's own files; every other command reads our copy. */
 static void add_configuration(struct al_git_env *env, const struct al_location *at,
                               const struct al_git_command *command)
@@ -214,6 +227,7 @@ void al_git_command_env(struct al_git_env *env, const struct al_location *at,
     al_git_env_add(env, "TMPDIR", tmp);
     al_git_env_add(env, "GIT_CEILING_DIRECTORIES", git->ceiling);
     add_repository(env, at, command);
+    add_object_directory(env, at);
     if (!al_git_class_writes(command->class) &&
         !(command->private_index && command->private_index->may_refresh))
         al_git_env_borrow(env, "GIT_OPTIONAL_LOCKS=0");

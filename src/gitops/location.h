@@ -33,6 +33,8 @@ struct al_location {
     bool uses_absolute_paths; /**< git gets absolute paths; see al_repo_use_absolute_paths();
                                  private */
     bool is_own; /**< a repository of airlock's own, outside every root; see al_repo_open_own() */
+    const char *objects; /**< a directory below airlock's private one: git writes new objects there,
+                            and reads them besides those of the repository; NULL: none; borrowed */
     const struct al_git_config *config; /**< borrowed; NULL until the repository is vetted */
 };
 

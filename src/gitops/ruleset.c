@@ -177,8 +177,9 @@ static int build(struct al_git *git, const struct purpose *purpose, struct al_ru
                  struct al_error *err)
 {
     const enum al_git_class class = purpose->class;
-    bool writes = al_git_class_writes(class);
-    unsigned on_roots = AL_RIGHT_READ | (writes ? AL_RIGHT_WRITE : 0);
+    const bool writes = al_git_class_writes(class);
+    const unsigned on_roots =
+        AL_RIGHT_READ | (writes && class != AL_GIT_SCRATCH ? AL_RIGHT_WRITE : 0);
     al_auto(al_freep) char *tmp = al_fs_join(git->private_dir, "tmp");
     struct rules rules = { .count = 0 };
     int r;

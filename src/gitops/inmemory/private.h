@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/* For the files of gitops/inmemory/ only. */
+#ifndef AL_GITOPS_INMEMORY_PRIVATE_H
+#define AL_GITOPS_INMEMORY_PRIVATE_H
+
+#include "gitops/inmemory/inmemory.h"
+
+/** Merging in memory, from al_inmemory_open() to al_inmemory_free(). */
+struct al_inmemory {
+    const struct al_repo *real; /* borrowed */
+    struct al_repo view;        /* the same with the new objects; borrows everything from `real` */
+    char *dir;                  /* <private>/tmp/inmemory-<n>, which holds: */
+    char *objects;              /* new objects */
+    char *top;                  /* a working tree with nothing but .gitattributes files */
+    int objects_fd, top_fd;
+    char *attributes_of;      /* the tree whose .gitattributes are in `top`; NULL: none yet */
+    char *author, *committer; /* of new commits; NULL: not asked for yet */
+    struct al_strv made;      /* commits that were written */
+    struct al_strv bounds;    /* commits of the repository that these build on */
+};
+
+/** Most bytes that a child prints. */
+#define AL_INMEMORY_OUTPUT_MAX_BYTES (64u << 20)
+
+/** Run a command on the view, in `top`, and keep its output as it is.  The class is
+ * AL_GIT_SCRATCH.
+ *
+ * @param[out] ret_exit  NULL: a git that fails is an error.
+ */
+int al_inmemory_git(const struct al_inmemory *memory, struct al_git_command *command,
+                    struct al_run_limits *budget, struct al_buffer *ret_out, int *ret_exit,
+                    struct al_error *err);
+
+/** Write an object as a loose one among the new ones, without git. */
+int al_inmemory_write(struct al_inmemory *memory, enum al_object_type type, const char *data,
+                      size_t len, char ret_oid[AL_OID_TEXT], struct al_error *err);
+
+/** Test whether an object is among the new ones. */
+bool al_inmemory_has(const struct al_inmemory *memory, const char *oid);
+
+/** Give `top` the .gitattributes files of a tree. */
+int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
+                               struct al_run_limits *budget, struct al_error *err);
+
+/** Note that new commits build on a commit. */
+void al_inmemory_add_bound(struct al_inmemory *memory, const char *commit);
+
+/** Remove space at the ends of lines, empty lines at both ends, and all but one of several in a
+ * row; as git-stripspace(1) does. */
+void al_message_strip_space(const char *message, struct al_str *out);
+
+/** The message without empty lines at its beginning, as git-cherry-pick(1) takes it over.  Borrowed
+ * from `message`. */
+const char *al_message_without_empty_lines(const char *message);
+
+/** The message of two commits that become one, as git-rebase(1) has it. */
+void al_message_squash(const char *first, const char *second, struct al_str *out);
+
+/** The message of a commit that takes another one back, as git-revert(1) has it.
+ *
+ * @param mainline  The parent that a merge is compared with; NULL: it is no merge.
+ */
+void al_message_revert(const struct al_commit_read *commit, const char *mainline,
+                       struct al_str *out);
+
+#endif

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Replaying commits, each by a merge of trees whose base is the commit's parent. */
+#include <stdlib.h>
+
+#include "gitops/inmemory/private.h"
+#include "gitops/plumbing/revision.h"
+
+void al_replayed_clear(struct al_replayed *replayed)
+{
+    free(replayed->tip);
+    al_strv_clear(&replayed->commits);
+    al_merged_clear(&replayed->conflict);
+    *replayed = AL_REPLAYED_INIT;
+}
+
+/* While commits are replayed. */
+struct replaying {
+    struct al_inmemory *memory;
+    const struct al_replay *replay;
+    struct al_replayed *replayed;
+    struct al_run_limits *budget;
+    struct al_commit_read tip; /* the last commit; owned */
+};
+
+static void commit_clear(struct al_commit_read *commit)
+{
+    free(commit->oid);
+    free(commit->tree);
+    free(commit->author);
+    free(commit->message);
+    al_strv_clear(&commit->parents);
+}
+
+static void copy_commit(const struct al_commit_read *from, struct al_commit_read *to)
+{
+    commit_clear(to);
+    *to = (struct al_commit_read){ .oid = al_strdup(from->oid),
+                                   .tree = al_strdup(from->tree),
+                                   .author = al_strdup(from->author),
+                                   .message = al_strdup(from->message) };
+    for (size_t i = 0; i < from->parents.count; i++)
+        al_strv_add(&to->parents, from->parents.items[i]);
+}
+
+static bool melds(const struct al_replay_step *step)
+{
+    return step->kind == AL_REPLAY_SQUASH || step->kind == AL_REPLAY_FIXUP;
+}
+
+/* The parent that the step's change is against; NULL: none, it is against nothing. */
+static int find_parent(const struct al_replay_step *step, const struct al_commit_read *commit,
+                       const char **ret_parent, struct al_error *err)
+{
+    const size_t count = commit->parents.count;
+
+    *ret_parent = NULL;
+    if (step->mainline) {
+        if (count < 2 || step->mainline > count)
+            return al_error_set(err, AL_ERR_EXECUTION, "Commit %s has no parent %u to compare with",
+                                commit->oid, step->mainline);
+        *ret_parent = commit->parents.items[step->mainline - 1];
+    } else if (count > 1) {
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "Commit %s is a merge, and no parent to compare with was given",
+                            commit->oid);
+    } else if (count) {
+        *ret_parent = commit->parents.items[0];
+    }
+    return 0;
+}
+
+static void build_message(const struct replaying *with, const struct al_replay_step *step,
+                          const struct al_commit_read *commit, const char *parent,
+                          struct al_str *out)
+{
+    if (step->message && step->kind != AL_REPLAY_PICK && step->kind != AL_REPLAY_FIXUP)
+        al_message_strip_space(step->message, out);
+    else if (step->kind == AL_REPLAY_SQUASH)
+        al_message_squash(with->tip.message, commit->message, out);
+    else if (step->kind == AL_REPLAY_FIXUP)
+        al_str_adds(out, with->tip.message);
+    else if (step->kind == AL_REPLAY_REVERT)
+        al_message_revert(commit, step->mainline ? parent : NULL, out);
+    else
+        al_str_adds(out, al_message_without_empty_lines(commit->message));
+}
+
+/* A squash replaces the last commit, with its parents and its author. */
+static int write_commit(struct replaying *with, const struct al_replay_step *step,
+                        const struct al_commit_read *commit, const char *tree, const char *message,
+                        struct al_error *err)
+{
+    al_auto(commit_clear) struct al_commit_read made = { .tree = al_strdup(tree),
+                                                         .message = al_strdup(message) };
+    const char *author = step->kind == AL_REPLAY_REVERT ? NULL : commit->author;
+    int r;
+
+    if (melds(step)) {
+        author = with->tip.author;
+        for (size_t i = 0; i < with->tip.parents.count; i++)
+            al_strv_add(&made.parents, with->tip.parents.items[i]);
+    } else {
+        al_strv_add(&made.parents, with->tip.oid);
+    }
+    if (!*message && step->kind == AL_REPLAY_REWORD)
+        return al_error_set(err, AL_ERR_EXECUTION, "The message for commit %s is empty",
+                            commit->oid);
+    r = al_inmemory_commit(
+        with->memory,
+        &(struct al_new_commit){
+            .tree = tree, .parents = &made.parents, .author = author, .message = message },
+        with->budget, &made.oid, err);
+    if (r < 0)
+        return r;
+    made.author = al_strdup(author ? author : with->memory->author);
+    copy_commit(&made, &with->tip);
+    return 0;
+}
+
+/* Earlier steps whose commit was replaced by a squash have the new one. */
+static void note_commit(struct replaying *with, const char *replaced)
+{
+    struct al_strv *commits = &with->replayed->commits;
+
+    for (size_t i = 0; replaced && i < commits->count; i++) {
+        if (strcmp(commits->items[i], replaced) != 0)
+            continue;
+        free(commits->items[i]);
+        commits->items[i] = al_strdup(with->tip.oid);
+    }
+    al_strv_add(commits, with->tip.oid);
+}
+
+enum fate { FATE_KEPT, FATE_DROPPED, FATE_STOPPED };
+
+/* What becomes of a step whose result is `tree`. */
+static int find_fate(const struct replaying *with, const struct al_replay_step *step,
+                     const struct al_commit_read *commit, const char *parent, const char *tree,
+                     enum fate *ret_fate, struct al_error *err)
+{
+    static const enum fate fates[] = { [AL_EMPTY_STOPS] = FATE_STOPPED,
+                                       [AL_EMPTY_DROPPED] = FATE_DROPPED,
+                                       [AL_EMPTY_KEPT] = FATE_KEPT };
+    const enum al_replay_empty when_empty = with->replay->when_empty;
+    al_auto(al_freep) char *before = NULL;
+    int r;
+
+    *ret_fate = FATE_KEPT;
+    if (melds(step) || strcmp(tree, with->tip.tree) != 0)
+        return 0;
+    *ret_fate = fates[when_empty];
+    if (when_empty != AL_EMPTY_DROPPED)
+        return 0;
+    r = al_inmemory_tree(with->memory, parent, with->budget, &before, err);
+    if (r == 0 && !strcmp(before, commit->tree)) /* it never changed anything */
+        *ret_fate = FATE_KEPT;
+    return r;
+}
+
+static int take_result(struct replaying *with, const struct al_replay_step *step,
+                       const struct al_commit_read *commit, const char *parent, const char *tree,
+                       struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    al_auto(al_freep) char *replaced = melds(step) ? al_strdup(with->tip.oid) : NULL;
+    const char *base = parent ? parent : al_git_empty_tree(with->memory->real);
+    enum fate fate = FATE_KEPT;
+    int r = find_fate(with, step, commit, base, tree, &fate, err);
+
+    if (r < 0)
+        return r;
+    with->replayed->stopped = with->replayed->stopped_empty = fate == FATE_STOPPED;
+    if (fate == FATE_DROPPED)
+        al_strv_add(&with->replayed->commits, "");
+    if (fate != FATE_KEPT)
+        return 0;
+    build_message(with, step, commit, parent, &message);
+    r = write_commit(with, step, commit, tree, message.buf, err);
+    if (r == 0)
+        note_commit(with, replaced);
+    return r;
+}
+
+static int merge_step(struct replaying *with, const struct al_replay_step *step,
+                      const struct al_commit_read *commit, const char *parent,
+                      struct al_merged *merged, struct al_error *err)
+{
+    const char *base = parent ? parent : al_git_empty_tree(with->memory->real);
+    const bool backwards = step->kind == AL_REPLAY_REVERT;
+
+    return al_inmemory_merge_with_base(with->memory, backwards ? commit->tree : base,
+                                       with->tip.tree, backwards ? base : commit->tree,
+                                       with->budget, merged, err);
+}
+
+static int replay_step(struct replaying *with, const struct al_replay_step *step,
+                       const struct al_commit_read *commit, struct al_error *err)
+{
+    al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
+    const char *parent;
+    int r;
+
+    if (with->replay->fast_forwards && step->kind == AL_REPLAY_PICK && commit->parents.count == 1 &&
+        !strcmp(commit->parents.items[0], with->tip.oid)) {
+        copy_commit(commit, &with->tip);
+        al_strv_add(&with->replayed->commits, commit->oid);
+        return 0;
+    }
+    r = find_parent(step, commit, &parent, err);
+    if (r == 0)
+        r = merge_step(with, step, commit, parent, &merged, err);
+    if (r < 0)
+        return r;
+    if (!merged.conflicted)
+        return take_result(with, step, commit, parent, merged.tree, err);
+    with->replayed->stopped = true;
+    with->replayed->conflict = merged;
+    merged = AL_MERGED_INIT;
+    return 0;
+}
+
+static int check_steps(const struct al_replay *replay, struct al_error *err)
+{
+    if (replay->nsteps && melds(&replay->steps[0]))
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "The first commit cannot be joined with one before it");
+    for (size_t i = 0; i < replay->nsteps; i++)
+        if (replay->steps[i].kind == AL_REPLAY_REWORD && !replay->steps[i].message)
+            return al_error_set(err, AL_ERR_EXECUTION, "Commit %s has no new message",
+                                replay->steps[i].commit);
+    return 0;
+}
+
+int al_inmemory_replay(struct al_inmemory *memory, const struct al_replay *replay,
+                       struct al_run_limits *budget, struct al_replayed *ret_replayed,
+                       struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
+    al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
+    al_auto(al_replayed_clear) struct al_replayed replayed = AL_REPLAYED_INIT;
+    struct replaying with = {
+        .memory = memory, .replay = replay, .replayed = &replayed, .budget = budget
+    };
+    int r = check_steps(replay, err);
+
+    al_strv_add(&oids, replay->onto);
+    for (size_t i = 0; i < replay->nsteps; i++)
+        al_strv_add(&oids, replay->steps[i].commit);
+    if (r == 0)
+        r = al_inmemory_read(memory, &oids, budget, &commits, err);
+    if (r < 0)
+        return r;
+    copy_commit(&commits.items[0], &with.tip);
+    for (size_t i = 0; r == 0 && !replayed.stopped && i < replay->nsteps; i++)
+        r = replay_step(&with, &replay->steps[i], &commits.items[i + 1], err);
+    replayed.tip = al_strdup(with.tip.oid);
+    commit_clear(&with.tip);
+    if (r < 0)
+        return r;
+    *ret_replayed = replayed;
+    replayed = AL_REPLAYED_INIT;
+    return 0;
+}
