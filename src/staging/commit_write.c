@@ -16,12 +16,26 @@ static int changed_meanwhile(const struct al_change *change, struct al_error *er
                         change->path);
 }
 
+/* Test whether a piece, which is not empty, has CRLF or completes one.  `*cr` is whether the piece
+ * before ended with CR, and then whether this one does. */
+static bool has_crlf(const struct al_str *piece, bool *cr)
+{
+    const char *end = piece->buf + piece->len, *at = memchr(piece->buf, '\r', piece->len);
+    bool found = *cr && *piece->buf == '\n';
+
+    for (; at && at + 1 < end && !found; at = memchr(at + 1, '\r', (size_t)(end - at - 1)))
+        found = at[1] == '\n';
+    *cr = end[-1] == '\r';
+    return found;
+}
+
 static int add_content(struct al_objects *objects, struct al_sandbox *sandbox,
                        const struct al_change *change, struct al_deadline *deadline,
-                       struct al_error *err)
+                       bool *ret_has_no_crlf, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str piece = AL_STR_INIT;
     uint64_t done = 0;
+    bool cr = false, crlf = false;
     int r = 0;
 
     while (done < change->size && r == 0) {
@@ -35,8 +49,10 @@ static int add_content(struct al_objects *objects, struct al_sandbox *sandbox,
             r = changed_meanwhile(change, err);
         if (r == 0)
             r = al_pack_add(objects->pack, piece.buf, piece.len, err);
+        crlf |= piece.len && has_crlf(&piece, &cr);
         done += piece.len;
     }
+    *ret_has_no_crlf = r == 0 && !crlf;
     return r;
 }
 
@@ -54,7 +70,7 @@ static int put_link(struct al_objects *objects, struct al_sandbox *sandbox,
 
 int al_staging_put_blob(struct al_objects *objects, struct al_sandbox *sandbox,
                         const struct al_change *change, struct al_deadline *deadline,
-                        struct al_error *err)
+                        bool *ret_has_no_crlf, struct al_error *err)
 {
     struct al_oid oid;
     int r;
@@ -66,7 +82,7 @@ int al_staging_put_blob(struct al_objects *objects, struct al_sandbox *sandbox,
     r = al_pack_begin(objects->pack, AL_OBJECT_BLOB, change->size, err);
     if (r < 0)
         return r;
-    r = add_content(objects, sandbox, change, deadline, err);
+    r = add_content(objects, sandbox, change, deadline, ret_has_no_crlf, err);
     if (r == 0)
         r = al_pack_end(objects->pack, &oid, err);
     if (r == 0 && !al_oid_equal(&oid, &change->oid))

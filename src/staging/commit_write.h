@@ -13,11 +13,12 @@
 /**
  * Put the content of a changed file.
  *
+ * @param[out] ret_has_no_crlf  Set when the content was read and no line of it ends with CRLF.
  * @return 0; AL_ERR_AGAIN when it is no longer what the change says.
  */
 int al_staging_put_blob(struct al_objects *objects, struct al_sandbox *sandbox,
                         const struct al_change *change, struct al_deadline *deadline,
-                        struct al_error *err);
+                        bool *ret_has_no_crlf, struct al_error *err);
 
 /**
  * Put a commit of the files of a base.

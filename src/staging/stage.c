@@ -159,9 +159,10 @@ static int fill_record(struct al_staging *staging, const struct al_comparison *c
 
 /* --- The commit --- */
 
+/* The files of `staged` are those of the changes. */
 static int put_blobs(struct al_staging *staging, struct al_objects *objects,
-                     const struct al_changes *changes, struct al_run_limits *budget,
-                     struct al_error *err)
+                     const struct al_changes *changes, struct al_staged *staged,
+                     struct al_run_limits *budget, struct al_error *err)
 {
     struct al_deadline deadline = al_deadline_begin(budget);
     int r = 0;
@@ -169,7 +170,7 @@ static int put_blobs(struct al_staging *staging, struct al_objects *objects,
     for (size_t i = 0; i < changes->count && r == 0; i++)
         if (changes->items[i].mode)
             r = al_staging_put_blob(objects, staging->options.sandbox, &changes->items[i],
-                                    &deadline, err);
+                                    &deadline, &staged->files[i].has_no_crlf, err);
     al_deadline_sync(&deadline);
     return r;
 }
@@ -206,7 +207,7 @@ static int write_commit(struct al_staging *staging, struct al_comparison *compar
     al_staging_objects(staging, &objects);
     r = fill_record(staging, comparison, message, staged, err);
     if (r == 0)
-        r = put_blobs(staging, &objects, &comparison->changes, budget, err);
+        r = put_blobs(staging, &objects, &comparison->changes, staged, budget, err);
     if (r == 0)
         r = put_commits(&objects, comparison, message, &staged->commit, err);
     if (r == 0)

@@ -159,13 +159,13 @@ class Programs(Hostile):
 class Objects(Hostile):
     """Objects that are not what their ids say."""
 
-    def forge(self, oid, content, where=None):
+    def forge(self, oid, content, where=None, kind=b"blob"):
         """A loose object of this id with other content."""
         path = (where or self.root / ".git") / "objects" / oid[:2] / oid[2:]
         path.parent.mkdir(exist_ok=True)
         if path.exists():
             path.chmod(0o644)
-        path.write_bytes(zlib.compress(b"blob %d\0" % len(content) + content))
+        path.write_bytes(zlib.compress(kind + b" %d\0" % len(content) + content))
 
     def test_staged_blob(self):
         """an object of the target with the id of a staged file and other content"""
@@ -195,6 +195,34 @@ class Objects(Hostile):
         result = self.push(self.stage({"x.txt": "good\n"}), self.BARE)
         self.assertTrue(result.failed, result)
         self.assertEqual(self.head("main", bare), self.first)
+
+    def test_among_many(self):
+        """the same among so many files that git keeps the pack, also a directory of them"""
+        files = {f"many/d{i % 3}/f{i:03}": f"{i}\n" for i in range(120)}
+        files[".gitattributes"] = "*.txt text\n"
+        files["crlf.txt"] = "line\n"
+        other = self.outside / "other"
+        self.git("clone", "-q", ".", str(other))
+        for name, content in files.items():
+            self.write(name, content, other)
+        self.git("add", "-A", cwd=other)
+        commit = self.out("write-tree", cwd=other).strip()
+        blob, line, tree = (self.out("rev-parse", f"{commit}:{name}", cwd=other).strip()
+                            for name in ("many/d1/f055", "crlf.txt", "many/d1"))
+        evil = self.out("hash-object", "-w", "--stdin", stdin=b"evil\n").strip()
+        staged = self.stage({**files, "crlf.txt": b"line\r\n"})
+        for oid, content, kind in ((blob, b"evil\n", b"blob"), (line, b"evil\n", b"blob"),
+                                   (tree, b"100644 f055\0" + bytes.fromhex(evil), b"tree")):
+            self.forge(oid, content, kind=kind)
+            self.assertEqual(self.git("cat-file", kind.decode(), oid).stdout, content)
+            result = self.push(staged)
+            self.assertTrue(result.failed, result)
+            self.assertEqual(self.head(), self.first)
+            (self.root / ".git/objects" / oid[:2] / oid[2:]).unlink()
+        commit, _ = self.pushed(staged)
+        for name, content in files.items():
+            self.assertEqual(self.content(name, commit), content.encode())
+        self.git("fsck", "--strict")
 
     def test_shown_blob(self):
         """a forged old version of a file is not shown"""

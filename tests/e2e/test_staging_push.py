@@ -7,6 +7,8 @@ import subprocess
 import harness
 import pushing
 
+MIB = 1 << 20
+
 
 class Success(pushing.Pushing):
     """Pushes that a user approved."""
@@ -211,10 +213,13 @@ class Content(pushing.Pushing):
     def test_crlf(self):
         """files are stored as git add would store them"""
         self.commit(".gitattributes", "*.txt text\n*.auto text=auto\n*.bin -text\n", "attributes")
-        crlf = b"x\r\ny\r\n"
-        self.pushed(self.stage({"d/t.txt": crlf, "t.auto": crlf, "t.bin": crlf, "t.none": crlf}))
+        crlf, line = b"x\r\ny\r\n", b"x" * (MIB - 1)  # files are staged in pieces of so many
+        self.pushed(self.stage({"d/t.txt": crlf, "t.auto": crlf, "t.bin": crlf, "t.none": crlf,
+                                "parted.txt": line + b"\r\n", "cr.txt": line + b"\r" + line,
+                                "twice.txt": crlf}))
         for name, content in (("d/t.txt", b"x\ny\n"), ("t.auto", b"x\ny\n"), ("t.bin", crlf),
-                              ("t.none", crlf)):
+                              ("t.none", crlf), ("parted.txt", line + b"\n"),
+                              ("cr.txt", line + b"\r" + line), ("twice.txt", b"x\ny\n")):
             self.assertEqual(self.content(name), content, name)
         self.assertEqual(self.out("status", "--porcelain"), "")
 

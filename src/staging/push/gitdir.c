@@ -196,15 +196,38 @@ static bool lies_in_one(const struct al_push *push, const char *path)
     return false;
 }
 
+/* Test whether two paths have the same directory. */
+static bool has_same_dir(const char *one, const char *other)
+{
+    const char *slash = strrchr(one, '/');
+    const size_t len = slash ? (size_t)(slash - one) + 1 : 0;
+
+    return !strncmp(one, other, len) && !strchr(other + len, '/');
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 int al_push_check_gitdirs(const struct al_push *push, struct al_error *err)
 {
+    const char *last = NULL; /* the last file whose directory was looked at */
+
     if (al_location_is_bare(&push->repo->at))
         return check_files(push, err);
     for (size_t i = 0; i < push->staged.count; i++) {
         const struct al_staged_file *file = &push->staged.files[i];
 
-        if (file->operation != AL_STAGED_DELETE && lies_in_one(push, file->path))
+        /* Another file of that directory differs only by its name. */
+        if (file->operation == AL_STAGED_DELETE ||
+            (last && has_same_dir(last, file->path) && !al_gitdir_has_part(name_of(file->path))))
+            continue;
+        if (lies_in_one(push, file->path))
             return al_gitdir_refuse(file->path, err);
+        last = file->path;
     }
     return check_files(push, err);
 }

@@ -140,7 +140,7 @@ static int read_contents(struct contents *contents, struct al_run_limits *budget
     for (size_t i = 0; i < staged->count; i++) {
         char oid[AL_OID_TEXT];
 
-        if (staged->files[i].operation == AL_STAGED_DELETE ||
+        if (staged->files[i].operation == AL_STAGED_DELETE || staged->files[i].has_no_crlf ||
             (staged->files[i].mode & 0170000) != 0100000)
             continue;
         al_oid_text(&staged->files[i].oid, al_staging_is_sha256(contents->push->staging), oid);

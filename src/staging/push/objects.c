@@ -2,9 +2,13 @@
 /*
  * Bringing a commit's objects from the store to the target.
  *
- * A pack is made in the push's directory, which git unpacks or indexes in the target.  git does not
- * write an object that the target has already, whatever its content is, so what arrived is read
- * there and compared with the ids.
+ * A pack is made in the push's directory, which git unpacks or indexes in the target.
+ *
+ * Unpacking, git does not write an object that the target has already, whatever its content is, so
+ * what arrived is read there and compared with the ids.  Indexing, git finds the id of each object
+ * by its content, and compares the content with that of an object which the target has already.  So
+ * all is right if that index is the one that was made with the pack, where the ids are those that
+ * the commit and its trees name.
  *
  * Source: git-unpack-objects(1), git-index-pack(1), gitformat-pack(5).
  */
@@ -30,6 +34,7 @@
 
 #define MESSAGE_BYTES (64u * 1024u)
 #define HEADER_BYTES  12u
+#define INDEX_BYTES   (64u << 20) /* of the index of a pack of a million objects */
 
 /* A pack in memory, as far as it is read. */
 struct pack {
@@ -48,6 +53,11 @@ static uint32_t count_objects(const struct pack *pack)
     const unsigned char *at = pack->data + 8;
 
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+static bool stays_pack(const struct pack *pack)
+{
+    return count_objects(pack) >= AL_PUSH_UNPACK_LIMIT;
 }
 
 /* The objects that the commit reaches and its parent does not. */
@@ -108,10 +118,10 @@ static int unpack(const struct al_push *push, const struct pack *pack, struct al
     command.class = AL_GIT_WRITE;
     command.input = pack->data;
     command.input_len = pack->len;
-    if (count_objects(pack) < AL_PUSH_UNPACK_LIMIT)
-        al_strv_adds(&command.argv, "git", "unpack-objects", "-q", NULL);
-    else
+    if (stays_pack(pack))
         al_strv_adds(&command.argv, "git", "index-pack", "--stdin", NULL);
+    else
+        al_strv_adds(&command.argv, "git", "unpack-objects", "-q", NULL);
     return al_git_run(&push->repo->at, &command,
                       &(struct al_git_run){ .max_bytes = MESSAGE_BYTES, .checked = true }, budget,
                       &output, err);
@@ -133,6 +143,22 @@ static int list_objects(const struct al_push *push, const struct al_push_dir *di
     for (size_t i = 0; r == 0 && i < ret_ids->len; i++)
         *ret_count += ret_ids->buf[i] == '\n';
     return r;
+}
+
+/* Test whether the target's index of the pack says what the pack's own says. */
+static bool is_indexed_the_same(const struct al_push *push, const char *pack)
+{
+    al_auto(al_freep) char *own =
+        al_asprintf("%.*sidx", (int)(strlen(pack) - strlen("pack")), pack);
+    al_auto(al_freep) char *theirs = al_asprintf("objects/pack/%s", strrchr(own, '/') + 1);
+    al_auto(al_closep) int fd =
+        open(push->repo->at.common_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    al_auto(al_str_clear) struct al_str made = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str found = AL_STR_INIT;
+
+    return fd >= 0 && al_fs_read(AT_FDCWD, own, INDEX_BYTES, &made) == 0 &&
+           al_fs_read(fd, theirs, INDEX_BYTES, &found) == 0 && made.len == found.len && made.len &&
+           memcmp(made.buf, found.buf, made.len) == 0;
 }
 
 static int verify(const struct al_push *push, const struct al_push_dir *dir, const char *commit,
@@ -169,5 +195,7 @@ int al_push_objects(const struct al_push *push, const struct al_push_dir *dir, c
         r = map_pack(push, path, &pack, err);
     if (r == 0)
         r = unpack(push, &pack, budget, err);
+    if (r == 0 && stays_pack(&pack) && is_indexed_the_same(push, path))
+        return 0;
     return r < 0 ? r : verify(push, dir, commit, budget, err);
 }
