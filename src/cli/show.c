@@ -12,27 +12,34 @@
 
 #define NAME_COLUMNS 18
 
-const char *al_operation_condition(const struct al_tool *tool, const struct al_operation *op)
+const char *al_operation_condition(const struct al_tool *tool, const struct al_operation *op,
+                                   bool saves)
 {
-    for (size_t i = 0; i < tool->nstricter && !al_operation_asks(op); i++)
+    for (size_t i = 0; i < tool->nstricter && !al_operation_asks(op, saves); i++)
         if (!strcmp(tool->stricter[i].operation.name, op->name) &&
-            al_operation_asks(&tool->stricter[i].operation))
+            al_operation_asks(&tool->stricter[i].operation, saves))
             return tool->stricter[i].condition;
     return NULL;
 }
 
-const char *al_tool_asking(const struct al_tool *tool)
+const char *al_tool_asking(const struct al_tool *tool, const struct al_config *config)
 {
+    const bool saves = config->journal.checkpoints;
     size_t asking = 0;
 
+    if (config->approval.mode == AL_APPROVAL_ALLOW)
+        return "none";
+
     for (size_t i = 0; i < tool->noperations; i++) {
-        asking += al_operation_asks(&tool->operations[i]);
-        if (al_operation_condition(tool, &tool->operations[i]))
+        asking += al_operation_asks(&tool->operations[i], saves);
+        if (al_operation_condition(tool, &tool->operations[i], saves))
             return "some";
     }
     if (asking == 0)
         return "none";
-    return asking == tool->noperations ? "ask" : "some";
+    if (asking < tool->noperations)
+        return "some";
+    return config->approval.mode == AL_APPROVAL_DENY ? "deny" : "ask";
 }
 
 static void add_item(const char *name, const char *text, struct al_str *out)
@@ -43,32 +50,32 @@ static void add_item(const char *name, const char *text, struct al_str *out)
     al_cli_wrap(out, 2 + NAME_COLUMNS + 2, text);
 }
 
-static void add_operation(const struct al_tool *tool, const struct al_operation *op,
+static void add_operation(const struct al_tool *tool, const struct al_operation *op, bool saves,
                           struct al_str *out)
 {
-    const char *condition = al_operation_condition(tool, op);
+    const char *condition = al_operation_condition(tool, op, saves);
     al_auto(al_freep) char *asked = condition ? al_asprintf("asks only %s", condition) : NULL;
 
-    add_item(op->name, asked ? asked : al_operation_asks(op) ? "asks" : "does not ask", out);
+    add_item(op->name, asked ? asked : al_operation_asks(op, saves) ? "asks" : "does not ask", out);
 }
 
 /* Two rows are one operation if it has more effects at times; git_commit also writes the working
  * tree when it continues a rebase.  Such an operation is shown once. */
-static bool is_shown_before(const struct al_operation *operations, size_t i)
+static bool is_shown_before(const struct al_operation *operations, size_t i, bool saves)
 {
     for (size_t k = 0; k < i; k++)
         if (!strcmp(operations[k].name, operations[i].name) &&
-            al_operation_asks(&operations[k]) == al_operation_asks(&operations[i]))
+            al_operation_asks(&operations[k], saves) == al_operation_asks(&operations[i], saves))
             return true;
     return false;
 }
 
-static void add_operations(const struct al_tool *tool, struct al_str *out)
+static void add_operations(const struct al_tool *tool, bool saves, struct al_str *out)
 {
     al_str_adds(out, "\nOperations, and whether you are asked:\n");
     for (size_t i = 0; i < tool->noperations; i++)
-        if (!is_shown_before(tool->operations, i))
-            add_operation(tool, &tool->operations[i], out);
+        if (!is_shown_before(tool->operations, i, saves))
+            add_operation(tool, &tool->operations[i], saves, out);
 }
 
 /* Add the choices or the bounds of a parameter: "one of a, b", "1 to 100". */
@@ -164,7 +171,7 @@ static void add_parameters(const json_t *schema, struct al_str *out)
 }
 
 static void add_help(const struct al_listed_tool *listed, const struct al_tool_defaults *defaults,
-                     struct al_str *out)
+                     bool saves, struct al_str *out)
 {
     const struct al_tool *tool = listed->tool;
     al_auto(al_json_decrefp) json_t *schema = al_tool_schema(tool, defaults);
@@ -174,18 +181,18 @@ static void add_help(const struct al_listed_tool *listed, const struct al_tool_d
     al_str_addf(out, "%s %s; risk %s.\n", tool->definition ? "MCP server" : "Toolset",
                 listed->toolset->name + (tool->definition ? strlen(AL_MOUNTS_PREFIX) : 0),
                 al_effects_risk(al_tool_effects(tool)));
-    add_operations(tool, out);
+    add_operations(tool, saves, out);
     if (json_object_size(json_object_get(schema, "properties")))
         al_str_adds(out, "\nParameters (NAME=VALUE, or members of a JSON object):\n");
     add_parameters(schema, out);
 }
 
 void al_tool_show(const struct al_listed_tool *listed, const struct al_tool_defaults *defaults,
-                  struct al_str *out)
+                  const struct al_config *config, struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    add_help(listed, defaults, &text);
+    add_help(listed, defaults, config->journal.checkpoints, &text);
     if (listed->tool->definition) /* names and values of the schema are the server's */
         al_text_sanitize(text.buf, text.len, out);
     else

@@ -7,16 +7,20 @@
 #include "cli/setup.h"
 
 /** Which operations of a tool ask for approval when no rule decides: "none", "some" or "ask" (all).
- */
-const char *al_tool_asking(const struct al_tool *tool);
+ * In the approval mode "allow" none does; in the mode "deny" they are refused, so "deny" stands for
+ * "ask".  Without checkpoints, what is only not asked about because of them counts as asking. */
+const char *al_tool_asking(const struct al_tool *tool, const struct al_config *config);
 
 /** The condition under which an operation asks for approval, as words ("for …").  NULL: the
- * operation always or never asks. */
-const char *al_operation_condition(const struct al_tool *tool, const struct al_operation *op);
+ * operation always or never asks.
+ *
+ * @param saves  Whether checkpoints are taken. */
+const char *al_operation_condition(const struct al_tool *tool, const struct al_operation *op,
+                                   bool saves);
 
 /** Append the help text of a tool. */
 void al_tool_show(const struct al_listed_tool *listed, const struct al_tool_defaults *defaults,
-                  struct al_str *out);
+                  const struct al_config *config, struct al_str *out);
 
 /** Print the help text of the tool `word`, in a session with these options.  Defined in tools.c.
  * Returns the exit code. */

@@ -61,7 +61,7 @@ static void add_params(struct features *features, const struct al_tool *tool)
     }
 }
 
-static void add_tool(struct features *features, const struct al_listed_tool *listed)
+static void add_tool(struct features *features, const struct al_listed_tool *listed, bool saves)
 {
     const struct al_tool *tool = listed->tool;
 
@@ -74,7 +74,7 @@ static void add_tool(struct features *features, const struct al_listed_tool *lis
     features->reads |= !strcmp(tool->name, "Git");
     features->runs |= !strcmp(tool->name, "bash_command");
     features->writes_files |= !strcmp(tool->name, "write_file");
-    features->asks |= al_tool_asks(tool);
+    features->asks |= al_tool_asks(tool, saves);
     add_params(features, tool);
 }
 
@@ -154,7 +154,7 @@ char *al_instructions_text(const struct al_session *session)
         const struct al_listed_tool *listed = &session->registry->items[i];
 
         if (al_grant_has_tool(session->grant, listed->tool->name))
-            add_tool(&features, listed);
+            add_tool(&features, listed, session->checkpoints != NULL);
     }
     add_purpose(&features, &text);
     add_places(&features, &text);

@@ -34,7 +34,7 @@ static json_t *add_definition(const struct al_tool *tool, json_t *item)
     return item;
 }
 
-static json_t *tool_entry(const struct al_tool *tool, const struct al_tool_defaults *defaults)
+static json_t *tool_entry(const struct al_session *session, const struct al_tool *tool)
 {
     json_t *item = al_json_object();
 
@@ -43,17 +43,17 @@ static json_t *tool_entry(const struct al_tool *tool, const struct al_tool_defau
         return add_definition(tool, item);
     al_json_set(item, "title", al_json_string(tool->title));
     al_json_set(item, "description", al_json_string(tool->about));
-    al_json_set(item, "inputSchema", al_tool_schema(tool, defaults));
+    al_json_set(item, "inputSchema", al_tool_schema(tool, &session->defaults));
     if (tool->output_schema)
         al_json_set(item, "outputSchema", output_schema_of(tool));
-    al_json_set(item, "annotations", al_tool_annotations(tool));
+    al_json_set(item, "annotations", al_tool_annotations(tool, session->checkpoints != NULL));
     return item;
 }
 
 static void add_tool(const struct al_session *session, const struct al_tool *tool, json_t *tools)
 {
     if (al_grant_has_tool(session->grant, tool->name))
-        al_json_append(tools, tool_entry(tool, &session->defaults));
+        al_json_append(tools, tool_entry(session, tool));
 }
 
 char *al_tools_list_text(const struct al_session *session, const struct al_mounted_list *mounted)

@@ -164,6 +164,10 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
     if (al_call_was_asked(call)) /* explains why the same question comes again */
         al_str_adds(&detail, "Something this depends on changed after your answer, so nothing was "
                              "done. This is what it is now.\n\n");
+    if (call->operation->asks == AL_ASKS_UNLESS_SAVED && !al_call_is_saved(call))
+        al_str_addf(&detail,
+                    "No checkpoint of this can be taken, so it could not be undone%s%s.\n\n",
+                    call->unsaved ? ": " : "", call->unsaved ? call->unsaved : "");
     if (ruling->message) {
         al_auto(al_freep) char *message = al_text_sanitize_line(ruling->message);
 

@@ -122,12 +122,19 @@ static bool is_still_covered(const struct al_call *call)
     return !now || !strcmp(call->always_values, now);
 }
 
+/* No checkpoint could be taken after it was decided that nobody is asked because of it. */
+static bool may_go_unsaved(const struct al_call *call)
+{
+    return !call->unsaved || strcmp(call->decision, "auto") != 0 ||
+           call->session->mode == AL_APPROVAL_ALLOW;
+}
+
 int al_approval_check(struct al_call *call, bool *ret_current, struct al_error *err)
 {
     char now[sizeof(call->state)];
     int r;
 
-    *ret_current = is_on_same_branches(call) && is_still_covered(call);
+    *ret_current = is_on_same_branches(call) && is_still_covered(call) && may_go_unsaved(call);
     if (!*ret_current || !call->state[0])
         return 0;
     al_call_invalidate(call);

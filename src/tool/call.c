@@ -302,6 +302,7 @@ static void release(struct al_call *call)
     free(call->always_values);
     free(call->draft);
     free(call->half_done);
+    free(call->unsaved);
     al_call_set_tool_data(call, NULL, NULL);
     free(call->expected);
     al_strv_clear(&call->affected_files);

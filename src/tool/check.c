@@ -310,7 +310,8 @@ static char *stricter_fault(const struct al_tool *tool, const struct al_stricter
         return al_strdup("is stricter than no operation");
     if ((op->effects & ~more->effects) || more->effects >= 1u << AL_EFFECT_COUNT ||
         al_effects_change_repository(op->effects) != al_effects_change_repository(more->effects) ||
-        (al_operation_asks(op) && !al_operation_asks(more)) || op->execute != more->execute)
+        (al_operation_asks(op, true) && !al_operation_asks(more, true)) ||
+        op->execute != more->execute)
         return al_strdup("is not the operation with more effects or a question");
     return NULL;
 }

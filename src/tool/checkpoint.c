@@ -193,9 +193,15 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
     return r == 0 && known && ret_missing->count ? keep_overwritten(call, ret_missing, err) : r;
 }
 
+/* A call that is only allowed because of its checkpoint is asked about in the next round. */
+static void note_unsaved(struct al_call *call, const char *why)
+{
+    if (call->operation->asks == AL_ASKS_UNLESS_SAVED && !call->unsaved)
+        call->unsaved = al_text_sanitize_line(why);
+}
+
 /* Refuse or warn before work is lost that no checkpoint contains. */
-static int check_complete(const struct al_call *call, const struct al_strv *missing,
-                          struct al_error *err)
+static int check_complete(struct al_call *call, const struct al_strv *missing, struct al_error *err)
 {
     al_auto(al_freep) char *safe = missing->count ? al_text_sanitize_line(missing->items[0]) : NULL;
     al_auto(al_freep) char *more =
@@ -213,8 +219,15 @@ static int check_complete(const struct al_call *call, const struct al_strv *miss
         return with_remedy(
             al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s", text),
             "Keep a copy elsewhere, and move the file away first.", err);
+    note_unsaved(call, text);
     al_log_warn("%s", text);
     return 0;
+}
+
+bool al_call_is_saved(const struct al_call *call)
+{
+    return call->session->checkpoints && call->repo && !al_location_is_bare(&call->repo->at) &&
+           !call->unsaved;
 }
 
 /* Without a checkpoint, calls that destroy nothing go on: there is nothing to restore. */
@@ -224,6 +237,7 @@ static int continue_without(struct al_call *call, struct al_error *why, struct a
         return with_remedy(
             al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED, "%s", why->message),
             why->remedy, err);
+    note_unsaved(call, why->message);
     al_log_warn("%s", why->message);
     return 0;
 }

@@ -11,25 +11,32 @@ unsigned al_tool_effects(const struct al_tool *tool)
     return effects;
 }
 
-bool al_operation_asks(const struct al_operation *op)
+bool al_operation_asks(const struct al_operation *op, bool saves)
 {
     switch (op->asks) {
     case AL_ASKS_ALWAYS:
         return true;
     case AL_ASKS_NEVER:
         return false;
+    case AL_ASKS_UNLESS_SAVED:
+        return !saves && al_effects_change_repository(op->effects);
     case AL_ASKS_BY_EFFECTS:
         break;
     }
     return al_effects_change_repository(op->effects);
 }
 
-bool al_tool_asks(const struct al_tool *tool)
+bool al_tool_asks(const struct al_tool *tool, bool saves)
 {
     for (size_t i = 0; i < tool->noperations; i++)
-        if (al_operation_asks(&tool->operations[i]))
+        if (al_operation_asks(&tool->operations[i], saves))
             return true;
     return false;
+}
+
+bool al_operation_destroys(const struct al_operation *op, bool saves)
+{
+    return (op->asks != AL_ASKS_UNLESS_SAVED || !saves) && al_effects_destructive(op->effects);
 }
 
 const struct al_operation *al_tool_select(const struct al_tool *tool, const struct al_call *call,

@@ -270,7 +270,7 @@ struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct 
                                 .tool = call->tool->name,
                                 .operation = call->operation->name,
                                 .effects = call->operation->effects,
-                                .asks = al_operation_asks(call->operation),
+                                .asks = al_operation_asks(call->operation, al_call_is_saved(call)),
                                 .branches = branches,
                                 .paths = paths,
                             });

@@ -52,6 +52,7 @@ struct al_call {
     /* What its checkpoints have: see struct al_checkpoint_reason. */
     unsigned without;
     struct al_strv only;
+    char *unsaved;                /* why no checkpoint can be taken; NULL: none was refused */
     char checkpoint[AL_OID_TEXT]; /* id of the checkpoint before the call; "" when there is none */
     char *half_done;              /* text: what a failed call changed all the same; NULL: nothing */
     bool executed;                /* stage 7 began */
@@ -109,6 +110,9 @@ void al_call_named_branches(const struct al_call *call, unsigned flag,
 
 /** Append the line that names the ignored arguments. */
 void al_call_note_ignored(const struct al_call *call, struct al_str *out);
+
+/** Test whether a checkpoint is taken before this call, as far as is known yet. */
+bool al_call_is_saved(const struct al_call *call);
 
 /** Stage 6: create the checkpoint before an operation that changes the repository. */
 int al_call_checkpoint_before(struct al_call *call, struct al_error *err);

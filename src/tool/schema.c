@@ -163,16 +163,24 @@ json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults
     return rows_schema(tool->params, tool->nparams, defaults);
 }
 
-json_t *al_tool_annotations(const struct al_tool *tool)
+json_t *al_tool_annotations(const struct al_tool *tool, bool saves)
 {
     unsigned effects = al_tool_effects(tool);
+    bool destroys = false, saved = false;
     json_t *hints;
 
     if (tool->definition)
         return json_incref((json_t *)tool->definition->annotations);
+    for (size_t i = 0; i < tool->noperations; i++) {
+        destroys |= al_operation_destroys(&tool->operations[i], saves);
+        saved |= tool->operations[i].asks == AL_ASKS_UNLESS_SAVED;
+    }
+    /* What asks in a tool that does not ask otherwise cannot be brought back. */
+    for (size_t i = 0; i < tool->nstricter && saved; i++)
+        destroys |= al_operation_destroys(&tool->stricter[i].operation, saves);
     hints = al_json_object();
     al_json_set(hints, "readOnlyHint", al_json_bool(al_effects_read_only(effects)));
-    al_json_set(hints, "destructiveHint", al_json_bool(al_effects_destructive(effects)));
+    al_json_set(hints, "destructiveHint", al_json_bool(destroys));
     al_json_set(hints, "idempotentHint", al_json_bool(al_effects_idempotent(effects)));
     al_json_set(hints, "openWorldHint", al_json_bool(al_effects_open_world(effects)));
     return hints;

@@ -184,6 +184,10 @@ enum al_asks {
     AL_ASKS_BY_EFFECTS, /**< when it changes the repository */
     AL_ASKS_ALWAYS,
     AL_ASKS_NEVER,
+    /** When no checkpoint can be taken of what it changes: the session takes none, the repository
+     * has no working tree, or saving fails.  What a checkpoint has is brought back, not asked
+     * about. */
+    AL_ASKS_UNLESS_SAVED,
 };
 
 /** One thing a tool can do. */
@@ -390,11 +394,16 @@ int64_t al_param_default_int(const struct al_param *param, const struct al_tool_
 /** The union of the effects of all operations, without the stricter forms. */
 unsigned al_tool_effects(const struct al_tool *tool);
 
-/** Test whether an operation needs an approval when no rule matches. */
-bool al_operation_asks(const struct al_operation *op);
+/** Test whether an operation needs an approval when no rule matches.
+ *
+ * @param saves  Whether a checkpoint is taken before a call. */
+bool al_operation_asks(const struct al_operation *op, bool saves);
 
 /** Test whether any operation of a tool needs an approval when no rule matches. */
-bool al_tool_asks(const struct al_tool *tool);
+bool al_tool_asks(const struct al_tool *tool, bool saves);
+
+/** Test whether an operation may destroy something that nothing brings back. */
+bool al_operation_destroys(const struct al_operation *op, bool saves);
 
 /** The first operation that applies; never NULL. */
 const struct al_operation *al_tool_select(const struct al_tool *tool, const struct al_call *call,
@@ -409,8 +418,10 @@ const struct al_operation *al_tool_tighten(const struct al_tool *tool,
 json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults *defaults);
 
 /** MCP annotations, derived from the effects; those of the definition if the tool has one, which
- * may be NULL.  Caller owns the reference. */
-json_t *al_tool_annotations(const struct al_tool *tool);
+ * may be NULL.  Caller owns the reference.
+ *
+ * @param saves  Whether checkpoints are taken: what one brings back is not destroyed. */
+json_t *al_tool_annotations(const struct al_tool *tool, bool saves);
 
 /**
  * Decode arguments into `args` (args_size bytes, zeroed by this function), then run the tool's own

@@ -87,7 +87,7 @@ static json_t *listed(const struct al_tool *tool)
     al_json_set(entry, "inputSchema", al_tool_schema(tool, &defaults));
     if (tool->output_schema)
         al_json_set(entry, "outputSchema", json_loads(tool->output_schema, 0, NULL));
-    al_json_set(entry, "annotations", al_tool_annotations(tool));
+    al_json_set(entry, "annotations", al_tool_annotations(tool, true));
     return entry;
 }
 

@@ -67,7 +67,7 @@ static void add_text(const struct al_tool *tool, const struct al_explanation *fo
                      const struct al_session *session, struct al_str *out)
 {
     const struct al_ruling *ruling = &found->ruling;
-    const char *condition = al_operation_condition(tool, found->operation);
+    const char *condition = al_operation_condition(tool, found->operation, session->checkpoints);
 
     al_str_addf(out, "decision   %s\n", al_policy_decision_name(ruling->decision));
     if (ruling->number)

@@ -17,8 +17,7 @@
 #include "util/log.h"
 #include "util/utf8.h"
 
-static json_t *tool_object(const struct al_listed_tool *listed,
-                           const struct al_tool_defaults *defaults)
+static json_t *tool_object(const struct al_listed_tool *listed, const struct al_setup *setup)
 {
     const struct al_tool *tool = listed->tool;
     unsigned effects = al_tool_effects(tool);
@@ -29,9 +28,9 @@ static json_t *tool_object(const struct al_listed_tool *listed,
     al_json_set(object, "title", al_json_string(tool->title));
     al_json_set(object, "description", al_json_string(tool->about));
     al_json_set(object, "risk", al_json_string(al_effects_risk(effects)));
-    al_json_set(object, "approval", al_json_string(al_tool_asking(tool)));
+    al_json_set(object, "approval", al_json_string(al_tool_asking(tool, &setup->config)));
     al_json_set(object, "effects", al_effects_names(effects));
-    al_json_set(object, "inputSchema", al_tool_schema(tool, defaults));
+    al_json_set(object, "inputSchema", al_tool_schema(tool, &setup->session.defaults));
     if (tool->output_schema)
         al_json_set(object, "outputSchema", json_loads(tool->output_schema, 0, NULL));
     else if (tool->definition && tool->definition->output_schema)
@@ -78,7 +77,7 @@ static void print_json(const struct offer *offer, const struct al_listed_tool *o
 
     for (size_t i = 0; (listed = nth(offer, i)); i++)
         if (only ? only == listed : is_seen(offer, listed))
-            al_json_append(list, tool_object(listed, &offer->setup->session.defaults));
+            al_json_append(list, tool_object(listed, offer->setup));
     al_json_dump(list, false, &json);
     if (offer->mounted)
         al_text_escape_json(json.buf, json.len, &text); /* a server has written parts of it */
@@ -101,10 +100,11 @@ static const char *legend(enum al_approval_mode mode)
                             "some, for none.\nRules of the configuration come first: airlock "
                             "policy explain TOOL\nOne tool with its operations and parameters: "
                             "airlock tools TOOL\n",
-        [AL_APPROVAL_ALLOW] = "Columns: risk, and what would ask if the approval mode were ask; it "
-                              "is allow, so\nonly rules of the configuration ask.\n",
-        [AL_APPROVAL_DENY] = "Columns: risk, and what would ask if the approval mode were ask; it "
-                             "is deny, so\nthat is refused.\n",
+        [AL_APPROVAL_ALLOW] =
+            "Columns: risk; whether you are asked: the approval mode is allow, so only "
+            "rules of\nthe configuration ask.\n",
+        [AL_APPROVAL_DENY] = "Columns: risk; whether a call is refused, since the approval mode is "
+                             "deny: every\ncall (deny), some, or none.\n",
     };
 
     return texts[mode];
@@ -124,7 +124,8 @@ static char *first_line(const char *about)
     return al_asprintf("%s%s", safe, is_long ? "…" : "");
 }
 
-static void add_row(const struct al_listed_tool *listed, struct al_str *text)
+static void add_row(const struct al_listed_tool *listed, const struct al_config *config,
+                    struct al_str *text)
 {
     const struct al_tool *tool = listed->tool;
     al_auto(al_freep) char *about = tool->definition ? first_line(tool->about) : NULL;
@@ -132,7 +133,7 @@ static void add_row(const struct al_listed_tool *listed, struct al_str *text)
 
     al_str_addf(text, "  %-*s%s", NAME_COLUMNS, tool->name, is_wide ? "\n" : "");
     al_str_addf(text, "%*s  %-6s  %-4s", is_wide ? 2 + NAME_COLUMNS : 0, "",
-                al_effects_risk(al_tool_effects(tool)), al_tool_asking(tool));
+                al_effects_risk(al_tool_effects(tool)), al_tool_asking(tool, config));
     al_cli_wrap(text, ABOUT_COLUMN, about ? about : tool->about);
 }
 
@@ -152,7 +153,7 @@ static void print_table(const struct offer *offer)
             al_str_addf(&text, "%s%s%s%s\n", text.len ? "\n" : "", colours ? "\033[1m" : "",
                         toolset, colours ? "\033[0m" : "");
         }
-        add_row(listed, &text);
+        add_row(listed, &setup->config, &text);
     }
     if (!setup->registry.count)
         al_str_adds(&text, "No tools: [tools.git] enabled is false.\n");
@@ -219,7 +220,7 @@ static int print(struct al_setup *setup, const char *word, bool json, struct al_
     if (json) {
         print_json(&offer, listed);
     } else if (listed) {
-        al_tool_show(listed, &setup->session.defaults, &text);
+        al_tool_show(listed, &setup->session.defaults, &setup->config, &text);
         al_cli_print(STDOUT_FILENO, &text);
     } else {
         print_table(&offer);

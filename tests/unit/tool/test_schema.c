@@ -196,7 +196,7 @@ static void a_tool_without_required_parameters_prints_no_list(void **state)
 
 static bool hint(const struct al_tool *tool, const char *name)
 {
-    al_auto(al_json_decrefp) json_t *hints = al_tool_annotations(tool);
+    al_auto(al_json_decrefp) json_t *hints = al_tool_annotations(tool, true);
 
     assert_int_equal(json_object_size(hints), 4);
     assert_true(json_is_boolean(json_object_get(hints, name)));
@@ -227,14 +227,18 @@ static void an_operation_asks_by_its_word_else_by_its_effects(void **state)
     static const struct {
         unsigned effects;
         enum al_asks asks;
-        bool does;
+        bool does, unsaved;
     } facts[] = {
-        { AL_READS, AL_ASKS_BY_EFFECTS, false },
-        { AL_WRITES_REFS, AL_ASKS_BY_EFFECTS, true },
-        { AL_USES_NETWORK, AL_ASKS_BY_EFFECTS, false },
-        { AL_READS, AL_ASKS_ALWAYS, true },
-        { AL_WRITES_REFS, AL_ASKS_ALWAYS, true },
-        { AL_WRITES_REFS | AL_DISCARDS_WORK, AL_ASKS_NEVER, false },
+        { AL_READS, AL_ASKS_BY_EFFECTS, false, false },
+        { AL_WRITES_REFS, AL_ASKS_BY_EFFECTS, true, false },
+        { AL_USES_NETWORK, AL_ASKS_BY_EFFECTS, false, false },
+        { AL_READS, AL_ASKS_ALWAYS, true, false },
+        { AL_WRITES_REFS, AL_ASKS_ALWAYS, true, false },
+        { AL_WRITES_REFS | AL_DISCARDS_WORK, AL_ASKS_NEVER, false, false },
+        { AL_WRITES_REFS | AL_DISCARDS_WORK, AL_ASKS_UNLESS_SAVED, false, false },
+        { AL_WRITES_REFS | AL_DISCARDS_WORK, AL_ASKS_UNLESS_SAVED, true, true },
+        { AL_WRITES_REFS, AL_ASKS_BY_EFFECTS, true, true },
+        { AL_READS, AL_ASKS_UNLESS_SAVED, false, true },
     };
 
     (void)state;
@@ -245,8 +249,8 @@ static void an_operation_asks_by_its_word_else_by_its_effects(void **state)
         };
         const struct al_tool tool = { .operations = rows, .noperations = COUNT(rows) };
 
-        assert_int_equal(al_operation_asks(&rows[1]), facts[i].does);
-        assert_int_equal(al_tool_asks(&tool), facts[i].does);
+        assert_int_equal(al_operation_asks(&rows[1], !facts[i].unsaved), facts[i].does);
+        assert_int_equal(al_tool_asks(&tool, !facts[i].unsaved), facts[i].does);
     }
 }
 
