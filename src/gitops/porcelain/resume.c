@@ -152,18 +152,36 @@ static int vet_programs(const struct al_repo *repo, enum al_operation_state stat
     return al_git_check_merge_programs(repo, "HEAD", &sides, budget, err);
 }
 
-static int check(const struct al_repo *repo, enum al_operation_state state,
-                 struct al_run_limits *budget, struct al_strv *commits, struct al_error *err)
+static int vet(const struct al_repo *repo, enum al_operation_state state,
+               struct al_run_limits *budget, struct al_strv *commits, struct al_error *err)
 {
-    int r = al_git_check_no_conflicts(repo, budget, err);
+    int r = repo->vetting->has_identity ? 0 : al_git_no_identity(err);
 
-    if (r == 0 && !repo->vetting->has_identity)
-        r = al_git_no_identity(err);
     if (r == 0)
         r = read_todo(repo, state, commits, err);
     if (r == 0)
         r = vet_options(repo, state, err);
     return r < 0 ? r : vet_programs(repo, state, commits, budget, err);
+}
+
+static int check(const struct al_repo *repo, enum al_operation_state state,
+                 struct al_run_limits *budget, struct al_strv *commits, struct al_error *err)
+{
+    int r = al_git_check_no_conflicts(repo, budget, err);
+
+    return r < 0 ? r : vet(repo, state, budget, commits, err);
+}
+
+int al_git_resume_vet(const struct al_repo *repo, struct al_run_limits *budget,
+                      struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
+    enum al_operation_state state = al_git_resumable(repo);
+    size_t left;
+
+    if (state == AL_IN_PROGRESS_REBASE)
+        return al_git_rebase_vet(repo, budget, &left, err);
+    return vet(repo, state, budget, &commits, err);
 }
 
 int al_git_resume_check(const struct al_repo *repo, struct al_run_limits *budget,

@@ -28,6 +28,10 @@ bool al_git_resume_writes(const struct al_repo *repo);
 int al_git_resume_check(const struct al_repo *repo, struct al_run_limits *budget,
                         struct al_error *err);
 
+/** The part of al_git_resume_check() that is about the operation itself: conflicts may be left. */
+int al_git_resume_vet(const struct al_repo *repo, struct al_run_limits *budget,
+                      struct al_error *err);
+
 /** Append the staged change and the number of remaining commits, as an excerpt for an approval. */
 int al_git_resume_preview(const struct al_repo *repo, struct al_run_limits *budget,
                           struct al_str *out, struct al_error *err);

@@ -168,8 +168,8 @@ static int check_head(const struct al_repo *repo, struct al_error *err)
     return r;
 }
 
-static int check(const struct al_repo *repo, struct al_run_limits *budget, size_t *ret_left,
-                 struct al_error *err)
+int al_git_rebase_vet(const struct al_repo *repo, struct al_run_limits *budget, size_t *ret_left,
+                      struct al_error *err)
 {
     al_auto(al_closep) int git_dir = -1;
     int r;
@@ -178,8 +178,6 @@ static int check(const struct al_repo *repo, struct al_run_limits *budget, size_
         return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
                                  "No rebase is in progress");
     r = check_head(repo, err);
-    if (r == 0)
-        r = al_git_check_no_conflicts(repo, budget, err);
     if (r == 0 && !repo->vetting->has_identity)
         r = al_git_no_identity(err);
     if (r == 0)
@@ -189,6 +187,14 @@ static int check(const struct al_repo *repo, struct al_run_limits *budget, size_
     if (r == 0)
         r = vet_state_files(git_dir, err);
     return r < 0 ? r : vet_programs(repo, git_dir, budget, err);
+}
+
+static int check(const struct al_repo *repo, struct al_run_limits *budget, size_t *ret_left,
+                 struct al_error *err)
+{
+    int r = al_git_rebase_vet(repo, budget, ret_left, err);
+
+    return r < 0 ? r : al_git_check_no_conflicts(repo, budget, err);
 }
 
 int al_git_rebase_check(const struct al_repo *repo, struct al_run_limits *budget,

@@ -23,6 +23,13 @@
 int al_git_rebase_check(const struct al_repo *repo, struct al_run_limits *budget,
                         struct al_error *err);
 
+/** The part of al_git_rebase_check() that is about the rebase itself: conflicts may be left.
+ *
+ * @param[out] ret_left  The number of commits that are left after the present one.
+ */
+int al_git_rebase_vet(const struct al_repo *repo, struct al_run_limits *budget, size_t *ret_left,
+                      struct al_error *err);
+
 /** Append the staged change and the number of remaining commits, as an excerpt for an approval. */
 int al_git_rebase_preview(const struct al_repo *repo, struct al_run_limits *budget,
                           struct al_str *out, struct al_error *err);

@@ -107,7 +107,9 @@ int al_git_resolve_preview(const struct al_repo *repo, const struct al_resolve_o
 
     if (r < 0)
         return r;
-    if (!plan.side) {
+    if (plan.keeps_disk) {
+        al_str_adds(out, "The file is taken as it is on disk.\n");
+    } else if (!plan.side) {
         al_str_adds(out, "The file becomes:\n");
         add_indented(budget, out, options->content, strlen(options->content));
     } else if (!plan.side->oid) {
@@ -199,6 +201,8 @@ static int write_to_worktree(const struct al_repo *repo, const struct al_resolve
 
     if (r < 0)
         return r;
+    if (plan->keeps_disk)
+        return 0;
     if (!plan->side)
         return write_file(top, plan, given, strlen(given), err);
     if (!plan->side->oid)
@@ -221,7 +225,7 @@ static int check_file_mode(const struct al_repo *repo, struct al_resolve_plan *p
     struct al_buffer answer = { .max_bytes = 64 };
     int r;
 
-    if (plan->side || !is_executable(plan))
+    if (plan->side || plan->keeps_disk || !is_executable(plan))
         return 0;
     al_strv_adds(&command.argv, "git", "config", "--type=bool", "--default=true", "--get",
                  "core.fileMode", NULL);
@@ -244,7 +248,11 @@ static int write_to_index(struct al_repo *repo, const struct al_resolve_plan *pl
     const char *path = plan->conflict->path;
 
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "update-index", "-z", NULL);
+    if (plan->keeps_conflict)
+        return 0;
     if (!plan->side) {
+        if (plan->keeps_disk) /* a file that is not there is removed */
+            al_strv_add(&command.argv, "--remove");
         if (plan->marks_executable)
             al_strv_add(&command.argv, "--chmod=+x");
         al_strv_adds(&command.argv, "--add", "--stdin", NULL);

@@ -16,13 +16,19 @@
 #define AL_RESOLVE_MAX_BYTES (64u << 20)
 
 /** The ways to resolve a conflict. */
-enum al_resolution { AL_RESOLVE_OURS, AL_RESOLVE_THEIRS, AL_RESOLVE_CONTENT };
+enum al_resolution {
+    AL_RESOLVE_OURS,
+    AL_RESOLVE_THEIRS,
+    AL_RESOLVE_CONTENT,
+    AL_RESOLVE_PARTLY, /**< the content has conflicts left, so the file stays in conflict */
+    AL_RESOLVE_DISK,   /**< the file as it is on disk, or that it is not there */
+};
 
 /** Options of a resolution. */
 struct al_resolve_options {
     const char *path; /**< path as the agent wrote it, relative to the top */
     enum al_resolution how;
-    const char *content; /**< whole file content, for AL_RESOLVE_CONTENT */
+    const char *content; /**< whole file content, for AL_RESOLVE_CONTENT and AL_RESOLVE_PARTLY */
 };
 
 /**

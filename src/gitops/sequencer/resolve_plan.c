@@ -2,6 +2,7 @@
 #include "gitops/sequencer/resolve_plan.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
 #include "gitops/layer.h"
 #include "gitops/location.h"
@@ -69,7 +70,8 @@ static int check_content(const struct al_repo *repo, const struct al_resolve_pla
                 "is a symbolic link or a submodule on one side; choose ours or theirs", err);
     al_strv_add(&paths, conflict->path);
     r = al_git_marker_sizes(repo, &paths, budget, &marker_size, err);
-    if (r < 0 || !al_conflict_has_markers(content, strlen(content), marker_size))
+    if (r < 0 || plan->keeps_conflict ||
+        !al_conflict_has_markers(content, strlen(content), marker_size))
         return r;
     r = al_error_set_code(err, AL_ERR_BAD_ARGS, AL_CODE_CONFLICT,
                           "content still has conflict markers");
@@ -78,6 +80,35 @@ static int check_content(const struct al_repo *repo, const struct al_resolve_pla
         err->remedy = "Give the whole file as it is to be, without the lines that begin with "
                       "<<<<<<<, ||||||| or >>>>>>>.";
     }
+    return r;
+}
+
+/* The file on disk, if it is one, must have no markers. */
+static int check_disk(const struct al_repo *repo, const char *path, struct al_run_limits *budget,
+                      struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_freep) char *word = al_text_sanitize_line(path);
+    al_auto(al_closep) int top = -1;
+    al_auto(al_closep) int fd = -1;
+    size_t marker_size;
+    int r;
+
+    al_strv_add(&paths, path);
+    r = al_git_marker_sizes(repo, &paths, budget, &marker_size, err);
+    if (r == 0)
+        r = al_location_open_top(&repo->at, &top, err);
+    if (r < 0)
+        return r;
+    fd = al_nofollow_open(top, path, O_RDONLY);
+    if (fd < 0 || al_fs_read_fd(fd, AL_RESOLVE_MAX_BYTES, &text) < 0 ||
+        !al_conflict_has_markers(text.buf, text.len, marker_size))
+        return 0;
+    r = al_error_set_code(err, AL_ERR_BAD_ARGS, AL_CODE_CONFLICT,
+                          "'%s' still has conflict markers on disk", word);
+    if (err)
+        err->reason = "conflict";
     return r;
 }
 
@@ -125,8 +156,12 @@ int al_git_plan_resolve(const struct al_repo *repo, const struct al_resolve_opti
         }
         return r;
     }
-    if (options->how == AL_RESOLVE_CONTENT)
+    plan->keeps_disk = options->how == AL_RESOLVE_DISK;
+    plan->keeps_conflict = options->how == AL_RESOLVE_PARTLY;
+    if (options->how == AL_RESOLVE_CONTENT || options->how == AL_RESOLVE_PARTLY)
         r = check_content(repo, plan, options->content, budget, err);
+    else if (options->how == AL_RESOLVE_DISK)
+        r = check_disk(repo, plan->conflict->path, budget, err);
     else
         plan->side =
             &plan->conflict

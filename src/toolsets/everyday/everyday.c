@@ -6,6 +6,7 @@ static const struct al_tool *const tools[] = {
     &al_tool_everyday_status,
     /* Changes: add to undo. */
     /* History, branches, remotes. */
+    &al_tool_everyday_conflicts,
     NULL,
 };
 

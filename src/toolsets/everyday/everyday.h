@@ -48,6 +48,7 @@ extern const struct al_tool al_tool_everyday_status;
 /** Changes: add to undo. */
 
 /** History, branches, remotes. */
+extern const struct al_tool al_tool_everyday_conflicts;
 
 /* Limits of arguments.  They are enforced but not printed in schemas. */
 #define AL_EVERYDAY_PATH_MAX_BYTES 4096

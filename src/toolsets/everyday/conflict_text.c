@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolsets/everyday/conflict_text.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "answer/answer.h"
+#include "answer/place.h"
+#include "answer/state_line.h"
+#include "gitops/repo/repo.h"
+#include "gitops/sequencer/conflict_hunks.h"
+#include "gitops/sequencer/operation_sides.h"
+
+/** More files than this are counted, not listed. */
+#define LISTED_MAX      20
+
+#define MODE_EXECUTABLE 0100755u
+
+int al_conflict_add_sides(struct al_call *call, struct al_str *out, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_operation_sides_clear) struct al_operation_sides sides = AL_OPERATION_SIDES_INIT;
+    size_t at = out->len;
+    int r = al_git_operation_sides(repo, al_call_budget(call), &sides, err);
+
+    if (r < 0)
+        return r;
+    al_state_add_operation(repo, out);
+    if (out->len == at)
+        al_str_adds(out, "Nothing is in progress");
+    out->buf[at] = (char)toupper((unsigned char)out->buf[at]);
+    al_str_adds(out, ": ours is ");
+    al_place_add_name(sides.ours, out);
+    al_str_adds(out, ", theirs is ");
+    al_place_add_name(sides.theirs, out);
+    al_str_adds(out, ".\n");
+    return 0;
+}
+
+/* What a side that is no text file is: "symbolic link", "submodule at a1b2c3d". */
+static void add_side(const struct al_side *side, struct al_str *out)
+{
+    if (!side->oid)
+        al_str_adds(out, "no file");
+    else if (al_side_is_submodule(side))
+        al_str_addf(out, "submodule at %.*s", AL_SHORT_ID, side->oid);
+    else if (al_side_is_link(side))
+        al_str_addf(out, "symbolic link %.*s", AL_SHORT_ID, side->oid);
+    else
+        al_str_addf(out, "file %.*s%s", AL_SHORT_ID, side->oid,
+                    side->mode == MODE_EXECUTABLE ? ", executable" : "");
+}
+
+static void add_both(const struct al_conflict *conflict, const char *what, struct al_str *out)
+{
+    al_str_addf(out, "%s; ours: ", what);
+    add_side(&conflict->sides[AL_STAGE_OURS], out);
+    al_str_adds(out, "; theirs: ");
+    add_side(&conflict->sides[AL_STAGE_THEIRS], out);
+}
+
+static bool modes_differ(const struct al_conflict *conflict)
+{
+    return conflict->sides[AL_STAGE_OURS].oid && conflict->sides[AL_STAGE_THEIRS].oid &&
+           conflict->sides[AL_STAGE_OURS].mode != conflict->sides[AL_STAGE_THEIRS].mode;
+}
+
+/* The kind of a conflict in which one side has no file, or neither; NULL: both have it. */
+static const char *one_sided(const struct al_conflict *conflict)
+{
+    bool base = conflict->sides[AL_STAGE_BASE].oid, ours = conflict->sides[AL_STAGE_OURS].oid,
+         theirs = conflict->sides[AL_STAGE_THEIRS].oid;
+
+    if (ours && theirs)
+        return NULL;
+    if (!ours && !theirs)
+        return "gone in both, renamed differently: take ours or theirs removes it";
+    if (!base)
+        return ours ? "only in ours, perhaps by a rename: take ours keeps it, theirs removes it"
+                    : "only in theirs, perhaps by a rename: take theirs keeps it, ours removes it";
+    return ours ? "changed in ours, deleted in theirs: take ours keeps it, theirs deletes it"
+                : "deleted in ours, changed in theirs: take theirs keeps it, ours deletes it";
+}
+
+/* Say what is in conflict, apart from the hunks. */
+static void describe(const struct al_conflict *conflict, const struct al_conflict_file *file,
+                     struct al_str *out)
+{
+    const struct al_side *sides = conflict->sides;
+    const char *kind = one_sided(conflict);
+
+    if (kind)
+        al_str_adds(out, kind);
+    else if (al_side_is_submodule(&sides[AL_STAGE_OURS]) ||
+             al_side_is_submodule(&sides[AL_STAGE_THEIRS]))
+        add_both(conflict, "submodule", out);
+    else if (al_side_is_link(&sides[AL_STAGE_OURS]) || al_side_is_link(&sides[AL_STAGE_THEIRS]))
+        add_both(conflict, "symbolic link", out);
+    else if (!file->on_disk)
+        add_both(conflict, "not on disk, or too large for hunks", out);
+    else if (!file->is_text)
+        add_both(conflict, "binary", out);
+    else if (file->blocks.count)
+        al_answer_add_counted(file->blocks.count, "hunk", "hunks", out);
+    else
+        al_str_adds(out, "no hunks are left: take disk when the file is as it should be");
+    if (!kind && file->is_text && modes_differ(conflict))
+        add_both(conflict, ", and its mode", out);
+    if (file->blocks.count && !sides[AL_STAGE_BASE].oid)
+        al_str_adds(out, ", added on both sides");
+}
+
+static void add_side_lines(const char *marker, const char *name, const struct al_bytes *lines,
+                           struct al_str *out)
+{
+    al_str_addf(out, "%s%s%s\n", marker, *name ? " " : "", name);
+    al_str_add(out, lines->data, lines->len);
+    if (lines->len && lines->data[lines->len - 1] != '\n')
+        al_str_addc(out, '\n');
+}
+
+static void add_hunk(const struct al_conflict_hunk *hunk, struct al_str *out)
+{
+    al_str_addf(out, "hunk %s, line %zu\n", hunk->id, hunk->on_disk->line);
+    add_side_lines("<<<<<<<", "ours", &hunk->sides[AL_STAGE_OURS], out);
+    if (hunk->has_base)
+        add_side_lines("|||||||", "base", &hunk->sides[AL_STAGE_BASE], out);
+    add_side_lines("=======", "", &hunk->sides[AL_STAGE_THEIRS], out);
+    al_str_adds(out, ">>>>>>> theirs\n");
+}
+
+int al_conflict_add_file(struct al_call *call, const struct al_conflict *conflict,
+                         struct al_str *out, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
+    int r = al_git_conflict_file(repo, conflict, al_call_budget(call), &file, err);
+
+    if (r < 0)
+        return r;
+    al_place_add(repo, conflict->path, out);
+    al_str_adds(out, ": ");
+    describe(conflict, &file, out);
+    al_str_addc(out, '\n');
+    for (size_t i = 0; i < file.blocks.count; i++)
+        add_hunk(&file.hunks[i], out);
+    return 0;
+}
+
+static int add_listed(struct al_call *call, const struct al_conflict *conflict, struct al_str *out,
+                      struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
+    al_auto(al_str_clear) struct al_str what = AL_STR_INIT;
+    int r = al_git_conflict_file(repo, conflict, al_call_budget(call), &file, err);
+
+    if (r < 0)
+        return r;
+    describe(conflict, &file, &what);
+    al_str_truncate(&what, strcspn(what.buf, ":;")); /* the ways out are what git_conflicts says */
+    al_place_add(repo, conflict->path, out);
+    al_str_addf(out, " (%s)", what.buf);
+    return 0;
+}
+
+int al_conflict_add_list(struct al_call *call, const struct al_conflicts *conflicts,
+                         struct al_str *out, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < conflicts->count && i < LISTED_MAX; i++) {
+        al_str_adds(out, i ? ", " : "");
+        r = add_listed(call, &conflicts->items[i], out, err);
+    }
+    if (r == 0 && conflicts->count > LISTED_MAX)
+        al_str_addf(out, " and %zu more", conflicts->count - LISTED_MAX);
+    return r;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The results of what merges and replays commits: done, or stopped at conflicts. */
+#ifndef AL_TOOLSETS_EVERYDAY_OUTCOME_H
+#define AL_TOOLSETS_EVERYDAY_OUTCOME_H
+
+#include "gitops/sequencer/conflict.h"
+#include "gitops/sequencer/merge.h"
+#include "gitops/sequencer/operation_state.h"
+#include "tool/call.h"
+
+/** The result of showing conflicts: what is in progress, then each file, or the one at `path` (from
+ * the top; NULL: all).  What does not fit is counted. */
+int al_outcome_show(struct al_call *call, const struct al_conflicts *conflicts, const char *path,
+                    struct al_str *text, struct al_result *result, struct al_error *err);
+
+/** The result of an operation that went on, or was skipped on, to its end or to its next stop.
+ *
+ * @param text  What comes first; taken over. */
+int al_outcome_went_on(struct al_call *call, enum al_operation_state state, bool skipped,
+                       const struct al_merge_outcome *outcome, struct al_str *text,
+                       struct al_result *result, struct al_error *err);
+
+/**
+ * The result of an operation that this call has begun and that stopped at conflicts.  Remembers
+ * that it is this session's.
+ *
+ * @param text  What happened, one line; taken over.
+ */
+int al_outcome_stopped(struct al_call *call, struct al_str *text, struct al_result *result,
+                       struct al_error *err);
+
+/** Append the hooks that were not run and the signature that was not made, a line each. */
+void al_outcome_add_skipped(struct al_call *call, const char *const *hooks, bool commits,
+                            struct al_str *text);
+
+/** Append "a1b2c3d4 subject" of a commit. */
+int al_outcome_add_commit(struct al_call *call, const char *rev, struct al_str *out,
+                          struct al_error *err);
+
+#endif

@@ -1,0 +1,397 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""everyday: git_conflicts shows hunks in three sides and resolves them one by one."""
+import re
+
+import everyday
+import harness
+from everyday import LINES, text_with
+
+
+def ids(text):
+    """The ids of the hunks that a text shows."""
+    return re.findall(r"^hunk (\S+), line", text, re.M)
+
+
+class Show(everyday.Case):
+    def test_none(self):
+        """git_conflicts: no conflicts, said in words"""
+        self.init()
+        self.assertEqual(self.says("git_conflicts"),
+                         "No conflicts, and nothing is in progress.")
+
+    def test_three_sides(self):
+        """git_conflicts: ours, base and theirs of every hunk, and the branches by name"""
+        self.collide(text_with(at5="ours"), text_with(at5="theirs"), "".join(LINES))
+        text = self.says("git_conflicts")
+        (one,) = ids(text)
+        self.assertRegex(one, "^[0-9a-f]{8}$")
+        self.assertEqual(text, "Merge: ours is main, theirs is topic.\n"
+                         f"f.txt: 1 hunk\nhunk {one}, line 6\n<<<<<<< ours\nours\n"
+                         "||||||| base\nline 5\n=======\ntheirs\n>>>>>>> theirs")
+
+    def test_styles(self):
+        """git_conflicts: the same sides whatever merge.conflictStyle is"""
+        ours = text_with(at5="ours", at6="both")
+        theirs = text_with(at5="theirs", at6="both")
+        shown = []
+        self.fork(ours, theirs, "".join(LINES))
+        for style in ("merge", "diff3", "zdiff3"):
+            self.git("-c", f"merge.conflictStyle={style}", "merge", "-q", "topic", check=False)
+            shown.append(self.says("git_conflicts"))
+            self.git("merge", "--abort")
+        self.assertIn("\nours\n||||||| base\nline 5\n", shown[0])
+        self.assertIn("=======\ntheirs\n>>>>>>> theirs", shown[0])
+        for text in shown:
+            self.assertIn("<<<<<<< ours\nours\n", text)
+
+    def test_rebase(self):
+        """git_conflicts: in a rebase ours is the branch below, theirs the commit that is replayed"""
+        self.fork(text_with(at5="main"), text_with(at5="topic"), "".join(LINES))
+        self.git("checkout", "-q", "topic")
+        self.git("rebase", "-q", "main", check=False)
+        first = self.says("git_conflicts").splitlines()[0]
+        self.assertRegex(first, r'^Rebase 1/1: ours is main and what was replayed on it so far, '
+                                r'theirs is [0-9a-f]{8} "theirs" of topic\.$')
+
+    def test_pick_and_revert(self):
+        """git_conflicts: a cherry-pick and a revert name their commit"""
+        self.fork(text_with(at5="main"), text_with(at5="topic"), "".join(LINES))
+        self.git("cherry-pick", "topic", check=False)
+        self.assertRegex(self.says("git_conflicts"),
+                         r'^Cherry-pick: ours is main, theirs is [0-9a-f]{8} "theirs"\.')
+        self.git("cherry-pick", "--abort")
+        self.commit("f.txt", text_with(at5="later"), "later")
+        self.git("revert", "--no-edit", "HEAD~1", check=False)
+        self.assertRegex(self.says("git_conflicts"),
+                         r'^Revert: ours is main, theirs is the state before [0-9a-f]{8} "ours"\.')
+
+    def test_stash(self):
+        """git_conflicts: a stash entry that conflicts is nothing in progress, and it says so"""
+        self.init()
+        self.write("a.txt", "stashed\n")
+        self.git("stash", "-q")
+        self.commit("a.txt", "ours\n", "ours")
+        self.git("stash", "pop", check=False)
+        self.assertTrue(self.says("git_conflicts").startswith(
+            "Nothing is in progress: ours is main, theirs is what was brought back, such as a "
+            "stash entry.\na.txt: 1 hunk\n"))
+        for action in ("continue", "abort", "skip"):
+            result = self.fails("ExecutionFailed", "There is nothing to " + action,
+                                "git_conflicts", {"action": action})
+            self.assertIn("git_undo takes it back", result.text)
+        (one,) = ids(self.says("git_conflicts"))
+        text = self.says("git_conflicts", {"action": "resolve", "path": "a.txt",
+                                           "hunks": [{"id": one, "take": "theirs"}]})
+        self.assertIn("Resolved a.txt.", text)
+        self.assertEqual((self.root / "a.txt").read_text(), "stashed\n")
+
+    def test_sorts(self):
+        """git_conflicts: what has no hunks is told in words, with the way out"""
+        self.init()
+        self.commit("gone.txt", "base\n", "base")
+        self.commit("kept.txt", "base\n", "base")
+        self.commit("b.bin", b"\0base", "base")
+        self.git("checkout", "-q", "-b", "topic")
+        self.git("rm", "-q", "gone.txt")
+        self.write("kept.txt", "theirs\n")
+        self.write("b.bin", b"\0theirs")
+        self.write("new.txt", "theirs\n")
+        (self.root / "link").symlink_to("theirs")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "theirs")
+        self.git("checkout", "-q", "main")
+        self.git("rm", "-q", "kept.txt")
+        self.write("gone.txt", "ours\n")
+        self.write("b.bin", b"\0ours")
+        self.write("new.txt", "ours\n")
+        (self.root / "link").symlink_to("ours")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "ours")
+        self.git("merge", "-q", "topic", check=False)
+        text = self.says("git_conflicts")
+        self.assertIn("b.bin: binary; ours: file ", text)
+        self.assertIn("gone.txt: changed in ours, deleted in theirs: take ours keeps it, theirs "
+                      "deletes it\n", text)
+        self.assertIn("kept.txt: deleted in ours, changed in theirs", text)
+        self.assertIn("link: symbolic link; ours: symbolic link ", text)
+        self.assertIn("new.txt: 1 hunk, added on both sides\n", text)
+        for name, take in (("b.bin", "theirs"), ("gone.txt", "theirs"), ("kept.txt", "theirs"),
+                           ("link", "theirs"), ("new.txt", "ours")):
+            self.says("git_conflicts", {"action": "resolve", "path": name, "take": take})
+        self.assertEqual(self.unmerged(), [])
+        self.assertEqual((self.root / "b.bin").read_bytes(), b"\0theirs")
+        self.assertFalse((self.root / "gone.txt").exists())
+        self.assertEqual((self.root / "link").readlink().name, "theirs")
+        self.assertEqual((self.root / "new.txt").read_text(), "ours\n")
+
+    def test_renames_and_modes(self):
+        """git_conflicts: renames to different names, and modes that differ"""
+        self.init()
+        self.commit("old.txt", "".join(LINES), "base")
+        self.commit("run.sh", "base\n", "base")
+        self.git("checkout", "-q", "-b", "topic")
+        self.git("mv", "old.txt", "theirs.txt")
+        self.git("update-index", "--chmod=+x", "run.sh")
+        self.write("run.sh", "theirs\n")
+        (self.root / "run.sh").chmod(0o755)
+        self.git("commit", "-q", "-am", "theirs")
+        self.git("checkout", "-q", "main")
+        self.git("mv", "old.txt", "ours.txt")
+        self.write("run.sh", "ours\n")
+        self.git("commit", "-q", "-am", "ours")
+        self.git("merge", "-q", "topic", check=False)
+        text = self.says("git_conflicts")
+        self.assertIn("old.txt: gone in both, renamed differently: take ours or theirs removes it",
+                      text)
+        self.assertIn("ours.txt: only in ours, perhaps by a rename", text)
+        self.assertIn("theirs.txt: only in theirs, perhaps by a rename", text)
+        self.assertIn("run.sh: 1 hunk", text)
+        for name, take in (("old.txt", "ours"), ("ours.txt", "ours"), ("theirs.txt", "ours"),
+                           ("run.sh", "theirs")):
+            self.says("git_conflicts", {"action": "resolve", "path": name, "take": take})
+        self.says("git_conflicts", {"action": "continue"})
+        self.assertEqual(self.out("ls-files").split(), ["a.txt", "ours.txt", "run.sh"])
+        self.assertIn("100755", self.out("ls-files", "-s", "run.sh"))
+
+    def test_submodule(self):
+        """git_conflicts: a submodule has two commits to choose from"""
+        self.init()
+        inner = self.root / "sub"
+        first = self.init_inner(inner)
+        self.git("add", "sub")
+        self.git("commit", "-q", "-m", "sub")
+        self.git("checkout", "-q", "-b", "topic")
+        theirs = self.move_inner(inner, first, "theirs")
+        self.git("checkout", "-q", "main")
+        ours = self.move_inner(inner, first, "ours")
+        self.git("merge", "-q", "topic", check=False)
+        text = self.says("git_conflicts")
+        self.assertIn(f"sub: submodule; ours: submodule at {ours[:8]}; theirs: submodule at "
+                      f"{theirs[:8]}", text)
+        self.says("git_conflicts", {"action": "resolve", "path": "sub", "take": "theirs"})
+        self.assertIn(theirs, self.out("ls-files", "-s", "sub"))
+
+    def init_inner(self, inner):
+        """A repository inside."""
+        inner.mkdir()
+        self.git("init", "-q", cwd=inner)
+        return self.commit("x", "1\n", "x", inner)
+
+    def move_inner(self, inner, start, word):
+        """Another commit there, recorded outside."""
+        self.git("checkout", "-q", start, cwd=inner)
+        commit = self.commit("x", word, word, inner)
+        self.git("add", "sub")
+        self.git("commit", "-q", "-m", word)
+        return commit
+
+    def test_where(self):
+        """git_conflicts: from a directory below, paths are relative to it both ways"""
+        self.collide("ours\n", "theirs\n", "base\n", name="top.txt")
+        (self.root / "below").mkdir()
+        text = self.says("git_conflicts", {"working_dir": "below"})
+        self.assertIn("../top.txt: 1 hunk\n", text)
+        self.says("git_conflicts", {"working_dir": "below", "action": "resolve",
+                                    "path": "../top.txt", "take": "theirs"})
+        self.assertEqual(self.unmerged(), [])
+
+
+class Resolve(everyday.Case):
+    def resolve(self, **arguments):
+        """Resolve f.txt."""
+        return self.says("git_conflicts", {"action": "resolve", "path": "f.txt"} | arguments)
+
+    def three(self):
+        """Three hunks, the first and the last alike."""
+        base = "".join(LINES)
+        ours = text_with(at5="same ours", at20="ours", at35="same ours")
+        theirs = text_with(at5="same theirs", at20="theirs", at35="same theirs")
+        base = text_with(at5="same", at35="same")
+        self.collide(ours, theirs, base)
+        return ids(self.says("git_conflicts"))
+
+    def test_one_by_one(self):
+        """resolve: hunk after hunk; an id names the same hunk while others are settled"""
+        first, middle, last = self.three()
+        self.assertEqual(last, first + "-2")
+        text = self.resolve(hunks=[{"id": first, "take": "theirs"}])
+        self.assertTrue(text.startswith("Resolved 1 of 3 hunks of f.txt.\n"), text)
+        self.assertEqual(self.unmerged(), ["f.txt"])
+        self.assertEqual(ids(self.says("git_conflicts")), [middle, last])
+        self.resolve(hunks=[{"id": last, "content": "both"}])
+        self.assertEqual(ids(self.says("git_conflicts")), [middle])
+        text = self.resolve(hunks=[{"id": middle, "take": "ours"}])
+        self.assertTrue(text.startswith("Resolved f.txt.\n"), text)
+        self.assertEqual((self.root / "f.txt").read_text(),
+                         text_with(at5="same theirs", at20="ours", at35="both"))
+        self.assertEqual(self.unmerged(), [])
+
+    def test_all_at_once(self):
+        """resolve: several hunks in one call, then continue makes the merge"""
+        first, middle, last = self.three()
+        self.resolve(hunks=[{"id": last, "content": ""}, {"id": first, "take": "ours"},
+                            {"id": middle, "content": "a\nb\n"}])
+        self.assertEqual((self.root / "f.txt").read_text(),
+                         text_with(at5="same ours", at20="a\nb", at35=""))
+        text = self.says("git_conflicts", {"action": "continue"})
+        self.assertIn("The merge is done: ", text)
+        self.assertEqual(self.out("log", "-1", "--format=%s%n%P").split("\n")[0],
+                         "Merge branch 'topic'")
+        self.assertEqual(len(self.out("log", "-1", "--format=%P").split()), 2)
+        self.assertNotIn("#", self.out("log", "-1", "--format=%B"))
+
+    def test_hunks_refused(self):
+        """resolve: ids that are gone, twice there, with both or neither; nothing changes"""
+        first, middle, last = self.three()
+        arguments = {"action": "resolve", "path": "f.txt"}
+        for hunks, words in (
+                ([{"id": "00000000", "take": "ours"}],
+                 f"hunk 00000000 is not there any more; there are {first}, {middle}, {last}"),
+                ([{"id": first + "-3", "take": "ours"}], "is not there any more"),
+                ([{"id": first, "take": "ours"}, {"id": first, "take": "theirs"}],
+                 "hunks[0] and hunks[1] are one hunk"),
+                ([{"id": first}], "hunks[0] takes one of take and content"),
+                ([{"id": first, "take": "ours", "content": "x"}],
+                 "hunks[0] takes one of take and content"),
+                ([{"id": first, "take": "disk"}], "take of a hunk is ours or theirs"),
+                ([{"take": "ours"}], "hunks[0].id is required"),
+                ([], "hunks must contain at least 1"),
+        ):
+            with self.subTest(hunks=hunks):
+                self.fails("BadArgs", words, "git_conflicts", arguments | {"hunks": hunks})
+
+    def test_arguments_refused(self):
+        """resolve: arguments that cannot both hold, and files that are not in conflict"""
+        self.three()
+        for arguments, words in (
+                ({"take": "ours"}, "go with action resolve only"),
+                ({"action": "continue", "path": "f.txt"}, "path goes with action show"),
+                ({"action": "resolve", "take": "ours"}, "resolve takes path and one of"),
+                ({"action": "resolve", "path": "f.txt"}, "resolve takes path and one of"),
+                ({"action": "resolve", "path": "f.txt", "take": "ours", "content": "x"},
+                 "resolve takes path and one of"),
+                ({"action": "resolve", "path": "f.txt", "take": "base"}, "take is ours"),
+                ({"action": "resolve", "path": "f.txt", "content": "a\n<<<<<<< b\n"},
+                 "content still has conflict markers"),
+                ({"action": "resolve", "path": "f.txt", "take": "disk"},
+                 "'f.txt' still has conflict markers on disk"),
+        ):
+            with self.subTest(arguments=arguments):
+                self.fails("BadArgs", words, "git_conflicts", arguments)
+        self.fails("ExecutionFailed", "'a.txt' is not in conflict", "git_conflicts",
+                   {"action": "resolve", "path": "a.txt", "take": "ours"})
+        self.fails("ExecutionFailed", "There are conflicts left: f.txt (3 hunks)",
+                   "git_conflicts", {"action": "continue"})
+
+    def test_disk(self):
+        """resolve: a user's own edit is taken as it is, and hunks that a user made too"""
+        _, middle, last = self.three()
+        text = (self.root / "f.txt").read_text()
+        self.write("f.txt", re.sub(r"<<<<<<< HEAD\nsame ours\n.*?>>>>>>> topic\n", "mine\n", text,
+                                   count=1, flags=re.S))
+        self.assertEqual(ids(self.says("git_conflicts")), [middle, last])
+        self.write("f.txt", "settled\n")
+        self.assertIn("no hunks are left: take disk", self.says("git_conflicts"))
+        self.resolve(take="disk")
+        self.assertEqual(self.out("show", ":f.txt"), "settled\n")
+
+    def test_disk_gone(self):
+        """resolve: a file that is not there is removed with take disk"""
+        self.collide("ours\n", "theirs\n", "base\n")
+        (self.root / "f.txt").unlink()
+        self.resolve(take="disk")
+        self.assertEqual(self.out("ls-files").split(), ["a.txt"])
+
+    def test_ends(self):
+        """resolve: carriage returns stay, and a side without a newline at its end has none"""
+        self.collide("a\r\nours\r\nz", "a\r\ntheirs\r\nz", "a\r\nbase\r\nz")
+        (one,) = ids(self.says("git_conflicts"))
+        self.resolve(hunks=[{"id": one, "content": "new\nlines"}])
+        self.assertEqual((self.root / "f.txt").read_bytes(), b"a\r\nnew\r\nlines\r\nz")
+
+    def test_no_newline(self):
+        """resolve: the side whose last line has no newline stays so"""
+        self.collide("a\nours", "a\ntheirs\n", "a\nbase\n")
+        (one,) = ids(self.says("git_conflicts"))
+        self.resolve(hunks=[{"id": one, "take": "ours"}])
+        self.assertEqual((self.root / "f.txt").read_bytes(), b"a\nours")
+
+
+class GoOn(everyday.Case):
+    def rebase(self):
+        """A rebase by git that stops at the first of two commits."""
+        self.fork(text_with(at5="main"), text_with(at5="one"), "".join(LINES))
+        self.git("checkout", "-q", "topic")
+        self.commit("f.txt", text_with(at5="one", at20="two"), "second")
+        self.git("rebase", "-q", "main", check=False)
+
+    def test_continue(self):
+        """continue: a rebase goes on to its end; what somebody else began is called that"""
+        self.rebase()
+        (one,) = ids(self.says("git_conflicts"))
+        self.says("git_conflicts", {"action": "resolve", "path": "f.txt",
+                                    "hunks": [{"id": one, "take": "theirs"}]})
+        text = self.says("git_conflicts", {"action": "continue"})
+        self.assertIn("This session had not begun the rebase.\nThe rebase is done: ", text)
+        self.assertEqual(self.out("log", "--format=%s", "main..topic").split(),
+                         ["second", "theirs"])
+        self.assertEqual(self.out("symbolic-ref", "HEAD"), "refs/heads/topic\n")
+
+    def test_skip(self):
+        """skip: the commit that stopped is left out"""
+        self.rebase()
+        text = self.says("git_conflicts", {"action": "skip"})
+        self.assertIn("Left one commit out. The rebase is done: ", text)
+        self.assertEqual(self.out("log", "--format=%s", "main..topic").split(), ["second"])
+
+    def test_abort(self):
+        """abort: everything is as before"""
+        self.rebase()
+        tip = self.out("rev-parse", "topic")
+        text = self.says("git_conflicts", {"action": "abort"})
+        self.assertIn("Gave up the rebase, which this session had not begun.\n", text)
+        self.assertEqual(self.out("rev-parse", "HEAD"), tip)
+        self.assertEqual(self.out("status", "--porcelain"), "")
+
+    def test_asks(self):
+        """continue, skip, abort: of somebody else's operation they ask; show and resolve do not"""
+        self.rebase()
+        for action in ("skip", "abort"):
+            result = self.call("git_conflicts", {"action": action}, approval="ask")
+            self.assertEqual(result.kind, "ApprovalRequired", result)
+            self.assertEqual(self.unmerged(), ["f.txt"])
+        self.assertFalse(self.call("git_conflicts", {}, approval="ask").failed)
+        result = self.call("git_conflicts", {"action": "resolve", "path": "f.txt", "take": "ours"},
+                           approval="ask")
+        self.assertFalse(result.failed, result)
+        result = self.call("git_conflicts", {"action": "continue"}, approval="ask")
+        self.assertEqual(result.kind, "ApprovalRequired", result)
+
+    def test_merge_has_no_skip(self):
+        """skip: a merge has nothing to skip; am is a user's to continue"""
+        self.collide("ours\n", "theirs\n", "base\n")
+        self.fails("ExecutionFailed", "A merge has no commit to skip", "git_conflicts",
+                   {"action": "skip"})
+        self.git("merge", "--abort")
+        patch = self.out("format-patch", "-1", "--stdout", "topic")
+        self.git("am", "-3", stdin=patch.encode(), check=False)
+        self.fails("ExecutionFailed", "(git am) cannot be continued here", "git_conflicts",
+                   {"action": "continue"})
+        self.says("git_conflicts", {"action": "abort"})
+        self.assertEqual(self.out("status", "--porcelain"), "")
+
+    def test_hostile_todo(self):
+        """continue, skip: a todo list that runs a program is refused"""
+        self.rebase()
+        todo = self.root / ".git/rebase-merge/git-rebase-todo"
+        todo.write_text(f"exec touch {self.base}/canary\n" + todo.read_text(), encoding="utf-8")
+        self.says("git_conflicts", {"action": "resolve", "path": "f.txt", "take": "theirs"})
+        for action in ("continue", "skip"):
+            self.fails("ExecutionFailed", "has 'exec' among what is left to do", "git_conflicts",
+                       {"action": action})
+        self.assertFalse((self.base / "canary").exists())
+
+
+if __name__ == "__main__":
+    harness.main()

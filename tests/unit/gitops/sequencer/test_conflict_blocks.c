@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gitops/sequencer/conflict_blocks.h: the conflicts in a text. */
+#include "gitops/sequencer/conflict_blocks.h"
+#include "tests/lib/assert.h"
+#include "util/str.h"
+
+/* The blocks as "line[ours|base|theirs]", the base as "-" when there is none. */
+static void finds_sized(const char *text, size_t marker_size, const char *expected)
+{
+    al_auto(al_conflict_blocks_clear) struct al_conflict_blocks blocks = AL_CONFLICT_BLOCKS_INIT;
+    al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
+
+    al_conflict_blocks_find(text, strlen(text), marker_size, &blocks);
+    for (size_t i = 0; i < blocks.count; i++) {
+        const struct al_conflict_block *block = &blocks.items[i];
+
+        al_str_addf(&out, "%zu[", block->line);
+        al_str_add(&out, block->sides[AL_STAGE_OURS].data, block->sides[AL_STAGE_OURS].len);
+        al_str_addc(&out, '|');
+        if (block->has_base)
+            al_str_add(&out, block->sides[AL_STAGE_BASE].data, block->sides[AL_STAGE_BASE].len);
+        else
+            al_str_addc(&out, '-');
+        al_str_addc(&out, '|');
+        al_str_add(&out, block->sides[AL_STAGE_THEIRS].data, block->sides[AL_STAGE_THEIRS].len);
+        al_str_addf(&out, "]%zu", block->end - block->start);
+    }
+    assert_string_equal(out.buf, expected);
+}
+
+static void finds(const char *text, const char *expected)
+{
+    finds_sized(text, 7, expected);
+}
+
+static void blocks_are_found(void **state)
+{
+    (void)state;
+    finds("", "");
+    finds("plain\n", "");
+    finds("<<<<<<< a\no\n=======\nt\n>>>>>>> b\n", "1[o\n|-|t\n]32");
+    finds("x\n<<<<<<<\n=======\n>>>>>>>", "2[|-|]23");
+    finds("<<<<<<< a\no\n||||||| c\nb\n=======\nt\n>>>>>>> b\n", "1[o\n|b\n|t\n]44");
+    finds("<<<<<<< a\r\no\r\n=======\r\nt\r\n>>>>>>> b\r\nz", "1[o\r\n|-|t\r\n]37");
+    finds("<<<<<<<\n1\n=======\n>>>>>>>\nx\n<<<<<<<\n=======\n2\n>>>>>>>\n",
+          "1[1\n|-|]266[|-|2\n]26");
+}
+
+static void what_is_no_block_is_left_alone(void **state)
+{
+    (void)state;
+    finds("<<<<<<< a\no\n=======\nt\n", "");             /* no end */
+    finds("<<<<<<< a\no\n>>>>>>> b\n", "");              /* no middle */
+    finds("<<<<<<<< a\no\n=======\nt\n>>>>>>> b\n", ""); /* another size */
+    finds("<<<<<<<a\no\n=======\nt\n>>>>>>> b\n", "");
+    finds("<<<<<< a\no\n=======\nt\n>>>>>>> b\n", "");
+    finds(" <<<<<<< a\no\n=======\nt\n>>>>>>> b\n", "");
+    /* markers of a base that itself was in conflict are longer */
+    finds("<<<<<<< a\no\n||||||| c\n<<<<<<<<< x\n=========\n>>>>>>>>> y\n=======\nt\n>>>>>>> b\n",
+          "1[o\n|<<<<<<<<< x\n=========\n>>>>>>>>> y\n|t\n]76");
+}
+
+static void the_size_is_that_of_the_attribute(void **state)
+{
+    (void)state;
+    finds_sized("<<<\no\n===\nt\n>>>\n", 3, "1[o\n|-|t\n]16");
+    finds_sized("<<<\no\n===\nt\n>>>\n", 4, "");
+    finds_sized("<<<\no\n===\nt\n>>>\n", 2, "");
+}
+
+static void lines_are_found_as_a_whole(void **state)
+{
+    static const struct al_bytes in = { "ab\nb\nab\n", 8 };
+
+    (void)state;
+    assert_int_equal(al_bytes_find_lines(&in, &(struct al_bytes){ "b\n", 2 }, 0), 3);
+    assert_int_equal(al_bytes_find_lines(&in, &(struct al_bytes){ "ab\n", 3 }, 0), 0);
+    assert_int_equal(al_bytes_find_lines(&in, &(struct al_bytes){ "", 0 }, 0), 0);
+    assert_int_equal(al_bytes_find_lines(&in, &(struct al_bytes){ "c\n", 2 }, 0), (size_t)-1);
+    assert_int_equal(al_bytes_find_lines(&in, &(struct al_bytes){ "ab\nb\nab\nx", 9 }, 0),
+                     (size_t)-1);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_are_found),
+        cmocka_unit_test(what_is_no_block_is_left_alone),
+        cmocka_unit_test(the_size_is_that_of_the_attribute),
+        cmocka_unit_test(lines_are_found_as_a_whole),
+    };
+
+    return cmocka_run_group_tests_name("gitops/sequencer/conflict_blocks", tests, NULL, NULL);
+}
