@@ -188,20 +188,26 @@ static bool add_listed(void *payload, const struct al_listed *listed)
            add_checked(c, &c->untracked, listed->path);
 }
 
-static bool add_ignored(void *payload, const struct al_listed *listed)
+bool al_collect_includes(const struct al_strv *include_ignored, const char *path)
 {
-    struct collector *c = payload;
-    const char *slash = strrchr(listed->path, '/');
-    const char *name = slash ? slash + 1 : listed->path;
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
 
-    for (size_t i = 0; i < c->include_ignored->count; i++) {
-        const char *glob = c->include_ignored->items[i];
+    for (size_t i = 0; include_ignored && i < include_ignored->count; i++) {
+        const char *glob = include_ignored->items[i];
 
         /* As in .gitignore, a glob without '/' matches the last component only. */
-        if (fnmatch(glob, strchr(glob, '/') ? listed->path : name, 0) == 0)
-            return add_listed(payload, listed);
+        if (fnmatch(glob, strchr(glob, '/') ? path : name, 0) == 0)
+            return true;
     }
-    return true;
+    return false;
+}
+
+static bool add_ignored(void *payload, const struct al_listed *listed)
+{
+    const struct collector *c = payload;
+
+    return !al_collect_includes(c->include_ignored, listed->path) || add_listed(payload, listed);
 }
 
 static int walk_dir(struct collector *c, const char *path, int depth);

@@ -42,4 +42,7 @@ int al_collect_files(const struct al_repo *repo, int top_fd, const struct al_str
                      bool digests, struct al_deadline *deadline,
                      struct al_collected_files *ret_collected, struct al_error *err);
 
+/** Test whether one of the globs matches an ignored file. */
+bool al_collect_includes(const struct al_strv *include_ignored, const char *path);
+
 #endif

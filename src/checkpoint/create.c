@@ -155,9 +155,14 @@ static bool has(const struct al_checkpoint_writer *writer, enum al_checkpoint_pa
 static int put_some_files(struct al_checkpoint_writer *writer, struct al_checkpoint_trees *trees)
 {
     const struct al_strv *only = writer->reason->only;
-    int r = al_create_index_alone(writer, &trees->index, &trees->staged);
+    bool any = only && only->count;
+    /* Files first: most of what is new in the index is one of them. */
+    int r = any ? al_create_files(writer, only, trees) : 0;
 
-    return r < 0 || !only || !only->count ? r : al_create_files(writer, only, trees);
+    if (r == 0)
+        r = al_create_index_alone(writer, &trees->index, &trees->staged);
+    /* Lists of changed files have no file that is marked as unchanged. */
+    return r == 0 && any && writer->index_cache.has_marks ? al_create_needs_all(writer) : r;
 }
 
 /* The working tree and the index, as far as the checkpoint has them. */

@@ -102,6 +102,10 @@ int al_create_index_alone(struct al_checkpoint_writer *writer, struct al_oid *re
 int al_create_files(struct al_checkpoint_writer *writer, const struct al_strv *names,
                     struct al_checkpoint_trees *trees);
 
+/** create_files.c: AL_ERR_AGAIN with `needs_all`, for files that are not alone in their places or
+ * marked in the index. */
+int al_create_needs_all(struct al_checkpoint_writer *writer);
+
 /** create_parts.c: write the files of the git directory. */
 int al_create_state(struct al_checkpoint_writer *writer, struct al_oid *ret_tree);
 

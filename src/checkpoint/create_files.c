@@ -8,21 +8,25 @@
 #include <unistd.h>
 
 #include "checkpoint/create.h"
+#include "gitops/plumbing/index_scan.h"
+#include "gitops/plumbing/rollback_plumbing.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
 
-/* Whether a file is in its place, or nothing is.  Then replacing it changes nothing else. */
-static bool is_simple(int top_fd, const char *path)
+/* What is in a place.  If it is a file or nothing, replacing it changes nothing else. */
+enum place { PLACE_EMPTY, PLACE_FILE, PLACE_OTHER };
+
+static enum place look(int top_fd, const char *path)
 {
     const char *name;
     al_auto(al_closep) int fd = al_nofollow_open_parent(top_fd, path, false, &name);
     struct stat st;
 
     if (fd < 0)
-        return fd == -ENOENT;
+        return fd == -ENOENT ? PLACE_EMPTY : PLACE_OTHER;
     if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return errno == ENOENT;
-    return S_ISREG(st.st_mode) || S_ISLNK(st.st_mode);
+        return errno == ENOENT ? PLACE_EMPTY : PLACE_OTHER;
+    return S_ISREG(st.st_mode) || S_ISLNK(st.st_mode) ? PLACE_FILE : PLACE_OTHER;
 }
 
 /* The git directory is not part of the working tree, whatever a list says. */
@@ -33,14 +37,15 @@ static bool is_plain(const char *path)
     return *path && *path != '/' && !al_path_has_dot_git(first);
 }
 
-static int needs_all(struct al_checkpoint_writer *writer)
+int al_create_needs_all(struct al_checkpoint_writer *writer)
 {
     writer->needs_all = true;
     return al_error_set(writer->err, AL_ERR_AGAIN,
                         "files are not alone in their places, or marked in the index");
 }
 
-/* Add the names to the writer's list, in order and each once. */
+/* Add the names to `ret_paths`, in order and each once, and the files among them to the writer's
+ * list. */
 static int collect(struct al_checkpoint_writer *writer, const struct al_strv *names,
                    struct al_str *ret_paths)
 {
@@ -52,15 +57,85 @@ static int collect(struct al_checkpoint_writer *writer, const struct al_strv *na
     al_strv_sort(&sorted);
     for (size_t i = 0; i < sorted.count && r == 0; i++) {
         const char *path = sorted.items[i];
+        enum place place;
 
         if (i && !strcmp(path, sorted.items[i - 1]))
             continue;
-        if (!is_plain(path) || !is_simple(writer->top_fd, path))
-            return needs_all(writer);
-        (void)al_file_list_add(&writer->collected.names, path, strlen(path));
+        place = is_plain(path) ? look(writer->top_fd, path) : PLACE_OTHER;
+        if (place == PLACE_OTHER)
+            return al_create_needs_all(writer);
+        if (place == PLACE_FILE)
+            (void)al_file_list_add(&writer->collected.names, path, strlen(path));
         al_str_add(ret_paths, path, strlen(path) + 1);
         r = al_deadline_step(writer->deadline, writer->err);
     }
+    return r;
+}
+
+static bool mark_tracked(void *payload, const struct al_index_entry *entry)
+{
+    const struct al_file_list *names = payload;
+    size_t low = 0, high = names->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(al_file_list_path(names, &names->items[middle]), entry->name);
+
+        if (order == 0)
+            names->items[middle].in_index = true;
+        if (order == 0)
+            break;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return true;
+}
+
+/* List the files that the index does not have. */
+static int find_untracked(struct al_checkpoint_writer *writer, struct al_strv *ret_untracked)
+{
+    const struct al_file_list *names = &writer->collected.names;
+    al_auto(al_closep) int fd =
+        openat(writer->git_fd, "index", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+
+    if (fd < 0 && errno != ENOENT)
+        return al_create_needs_all(writer);
+    if (fd >= 0 && al_index_read(fd, al_oid_bytes(writer->store->sha256), mark_tracked,
+                                 &writer->collected.names) != AL_INDEX_WHOLE)
+        return al_create_needs_all(writer);
+    for (size_t i = 0; i < names->count; i++)
+        if (!names->items[i].in_index)
+            al_strv_add(ret_untracked, al_file_list_path(names, &names->items[i]));
+    return 0;
+}
+
+/* Ignored files are in no checkpoint, unless the configuration names them. */
+static int drop_ignored(struct al_checkpoint_writer *writer)
+{
+    struct al_file_list *names = &writer->collected.names;
+    al_auto(al_strv_clear) struct al_strv untracked = AL_STRV_INIT, ignored = AL_STRV_INIT;
+    size_t kept = 0;
+    int r = names->count ? find_untracked(writer, &untracked) : 0;
+
+    if (r < 0 || !untracked.count)
+        return r;
+    al_deadline_sync(writer->deadline);
+    r = al_git_ignored_paths(writer->store->repo, writer->top_fd, &untracked,
+                             writer->deadline->budget, &ignored, writer->err);
+    if (r == AL_ERR_EXECUTION)
+        return al_create_needs_all(writer);
+    al_strv_sort(&ignored);
+    for (size_t i = 0; r == 0 && i < names->count; i++) {
+        const char *path = al_file_list_path(names, &names->items[i]);
+
+        if (names->items[i].in_index || !ignored.count ||
+            !al_strv_contains_sorted(&ignored, path) ||
+            al_collect_includes(writer->store->settings->include_ignored, path))
+            names->items[kept++] = names->items[i];
+    }
+    names->count = kept;
     return r;
 }
 
@@ -88,9 +163,10 @@ int al_create_files(struct al_checkpoint_writer *writer, const struct al_strv *n
                     struct al_checkpoint_trees *trees)
 {
     al_auto(al_str_clear) struct al_str paths = AL_STR_INIT;
-    /* Lists of changed files have no file that is marked as unchanged. */
-    int r = writer->index_cache.has_marks ? needs_all(writer) : collect(writer, names, &paths);
+    int r = collect(writer, names, &paths);
 
+    if (r == 0)
+        r = drop_ignored(writer);
     if (r == 0)
         r = read_files(writer);
     if (r == 0 && writer->worktree.count)

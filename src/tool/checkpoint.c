@@ -120,24 +120,31 @@ static int check_room(struct al_call *call, struct al_error *err)
 }
 
 /* Decide what the two checkpoints of the call have.  A tool may know which files it can change. */
-static int find_scope(struct al_call *call, bool *ret_known, struct al_error *err)
+static int find_scope(struct al_call *call, struct al_error *err)
 {
-    const unsigned others =
-        AL_WRITES_REFS | AL_REWRITES_HISTORY | AL_RUNS_PROGRAM | AL_WRITES_FILES;
     const unsigned effects = call->operation->effects;
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    bool known = false;
     int r = 0;
 
-    *ret_known = false;
     call->without = parts_without(effects);
+    call->knows_files = false;
     al_strv_clear(&call->only);
-    if ((effects & AL_WRITES_WORKTREE) && !(effects & others) && call->tool->changed_files)
-        r = call->tool->changed_files(call, call->args, ret_known, &files, err);
-    if (r < 0 || !*ret_known)
+    if ((effects & AL_WRITES_WORKTREE) && !(effects & (AL_RUNS_PROGRAM | AL_WRITES_FILES)) &&
+        call->tool->changed_files)
+        r = call->tool->changed_files(call, call->args, &known, &files, err);
+    if (r < 0 || !known)
         return r;
-    call->without = AL_PARTS_WORKTREE | AL_PARTS_REFS;
+    call->knows_files = true;
+    call->without =
+        AL_PARTS_WORKTREE | (effects & (AL_WRITES_REFS | AL_REWRITES_HISTORY) ? 0 : AL_PARTS_REFS);
     add_below_top(call, &files, &call->only);
     return 0;
+}
+
+const struct al_strv *al_call_changed_files(const struct al_call *call)
+{
+    return call->checkpoint[0] && call->knows_files ? &call->only : NULL;
 }
 
 /* Whether a file is one of these, below one of them, or in the way of one. */
@@ -170,27 +177,28 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
     al_auto(al_strv_clear) struct al_strv dropping = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv overwriting = AL_STRV_INIT;
     struct al_checkpoint_reason reason;
-    bool known = false;
     int r = al_store_open(call->session->checkpoints, call->repo, true, &call->budget, &call->store,
                           err);
 
     if (r == 0)
         r = check_room(call, err);
     if (r == 0)
-        r = find_scope(call, &known, err);
-    if (r == 0 && !known)
+        r = find_scope(call, err);
+    if (r == 0 && !call->knows_files)
         r = add_overwritten_files(call, &overwriting, err);
     if (r < 0)
         return r;
     reason = reason_of(call);
     add_deleted_branches(call, &dropping);
     reason.dropping = &dropping;
-    reason.overwriting = known ? &call->only : &overwriting;
+    reason.overwriting = call->knows_files && writes_over_files(call) ? &call->only : &overwriting;
     reason.ret_missing = ret_missing;
     /* Two checkpoints are compared in what both have, so the one after has as much. */
     reason.ret_without = &call->without;
     r = al_checkpoint_create(call->store, &reason, &call->budget, call->checkpoint, err);
-    return r == 0 && known && ret_missing->count ? keep_overwritten(call, ret_missing, err) : r;
+    return r == 0 && call->knows_files && ret_missing->count
+               ? keep_overwritten(call, ret_missing, err)
+               : r;
 }
 
 /* A call that is only allowed because of its checkpoint is asked about in the next round. */

@@ -53,6 +53,7 @@ struct al_call {
     unsigned without;
     struct al_strv only;
     char *unsaved;                /* why no checkpoint can be taken; NULL: none was refused */
+    bool knows_files;             /* `only` is from the tool's changed_files */
     char checkpoint[AL_OID_TEXT]; /* id of the checkpoint before the call; "" when there is none */
     char *half_done;              /* text: what a failed call changed all the same; NULL: nothing */
     bool executed;                /* stage 7 began */

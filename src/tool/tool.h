@@ -351,7 +351,11 @@ struct al_tool {
                              struct al_error *err);
 
     /**
-     * Stage 6: append every file of the working tree that the call can change, in the same form.
+     * Stage 6: append every file of the working tree that the call can change, also when it fails
+     * half way, in the same form; gitops/preview/written_files.h has such lists.  The checkpoints
+     * then have these files instead of the whole tree, and `execute` finds them with
+     * al_call_changed_files().  Not asked for an operation that runs a program or writes other
+     * files.
      *
      * @param[out] ret_known  False: it cannot be told, so the checkpoint has the whole tree.
      */

@@ -6,6 +6,7 @@
 #include "gitops/failure.h"
 #include "gitops/plumbing/worktrees.h"
 #include "gitops/porcelain/checkout.h"
+#include "gitops/preview/written_files.h"
 #include "gitops/refs.h"
 #include "gitops/sequencer/operation_state.h"
 #include "guard/text.h"
@@ -40,6 +41,8 @@ void al_resolved_checkout(const struct al_call *call, const char *word,
     const char *branch = al_call_resolved(call, AL_RESOLVED_BRANCH);
     const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
 
+    options->oid = commit;
+    options->files = al_call_changed_files(call);
     /* A branch is passed by name, since its id would detach HEAD. */
     if (branch)
         options->branch = branch + strlen(heads);
@@ -47,6 +50,29 @@ void al_resolved_checkout(const struct al_call *call, const char *word,
         options->commit = commit;
     else
         options->branch = word;
+}
+
+/* The commit of the only remote-tracking branch that git could make the branch from.  NULL: there
+ * is none, or there are several.  Caller frees. */
+static char *guessed_commit(const struct al_call *call)
+{
+    const char *guess = al_call_resolved(call, RESOLVED_GUESS);
+    const char *oid = guess ? strchr(guess, ' ') : NULL;
+    const char *end = oid ? strchr(oid, '\n') : NULL;
+
+    return end && !end[1] ? al_strndup(oid + 1, (size_t)(end - oid - 1)) : NULL;
+}
+
+int al_switch_changed_files(struct al_call *call, bool *ret_known, struct al_strv *out,
+                            struct al_error *err)
+{
+    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    al_auto(al_freep) char *guess = commit ? NULL : guessed_commit(call);
+
+    *ret_known = commit || guess;
+    return *ret_known ? al_git_switched_files(al_call_repo(call), commit ? commit : guess,
+                                              al_call_budget(call), ret_known, out, err)
+                      : 0;
 }
 
 /* git may still make the branch from one of a remote. */

@@ -17,6 +17,10 @@ int al_resolve_checkout(struct al_call *call, const char *word, struct al_resolv
 void al_resolved_checkout(const struct al_call *call, const char *word,
                           struct al_checkout_options *options);
 
+/** For a tool's `changed_files`: the files of a switch to what was resolved. */
+int al_switch_changed_files(struct al_call *call, bool *ret_known, struct al_strv *out,
+                            struct al_error *err);
+
 /** For a preview: fail if git would refuse to switch, since the word names nothing, or a branch
  * that another working tree has checked out.  After al_resolve_checkout(), or a commit was
  * resolved. */

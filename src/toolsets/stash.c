@@ -8,6 +8,7 @@
 #include "gitops/porcelain/stash.h"
 #include "gitops/porcelain/stash_preview.h"
 #include "gitops/preview/affected_files.h"
+#include "gitops/preview/written_files.h"
 #include "tool/ignored.h"
 #include "tool/resolved.h"
 
@@ -217,6 +218,19 @@ int al_stash_affected_files(struct al_call *call, const void *args, struct al_st
     }
     return al_git_overwritten_files(repo, NULL, stash->include_untracked, al_call_budget(call), out,
                                     err);
+}
+
+/* A push resets the files to HEAD's, and with include_untracked removes others. */
+int al_stash_changed_files(struct al_call *call, const void *args, bool *ret_known,
+                           struct al_strv *out, struct al_error *err)
+{
+    const struct al_stash_args *stash = args;
+
+    *ret_known = stash->action == AL_STASH_COMMAND_PUSH;
+    return *ret_known
+               ? al_git_reset_files(al_call_repo(call), "HEAD", NULL, stash->include_untracked,
+                                    al_call_budget(call), ret_known, out, err)
+               : 0;
 }
 
 int al_stash_preview(struct al_call *call, const struct al_operation *op, const void *args,

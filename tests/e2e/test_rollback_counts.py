@@ -229,8 +229,7 @@ class Others(rollback.Rollback):
         self.git("checkout", "-q", "main")
         self.ok("git_checkout", {"branch": "other"})
         self.ok("git_add", {"paths": ["kept.o"]})
-        said = self.rollback("2")
-        self.assertIn("kept.o", said)
+        self.rollback("2")
         self.assertEqual((self.root / "kept.o").read_text(), "built\n")
         self.assertEqual(self.out("status", "--porcelain"), "")
 

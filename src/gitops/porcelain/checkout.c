@@ -69,19 +69,24 @@ int al_git_checkout_check(const struct al_repo *repo, const struct al_checkout_o
 /* Run a command that writes the files of `commit` and keeps changed files. When it fails or is
  * killed, the repository is restored, unless it was too large for a savepoint. */
 static int run_or_restore(struct al_repo *repo, const struct al_git_command *command,
-                          const char *commit, size_t max_bytes, struct al_run_limits *budget,
-                          struct al_git_output *ret_output, struct al_error *err)
+                          const struct al_checkout_options *options, size_t max_bytes,
+                          struct al_run_limits *budget, struct al_git_output *ret_output,
+                          struct al_error *err)
 {
     al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv incoming = AL_STRV_INIT;
+    const char *commit = options->branch ? options->branch : options->commit;
     al_auto(al_freep) char *oid = NULL;
     bool has_savepoint;
     int r;
 
-    if (commit && al_git_resolve_commit(repo, commit, budget, &oid, NULL) == 0)
+    if (options->oid)
+        al_strv_add(&incoming, options->oid);
+    else if (commit && al_git_resolve_commit(repo, commit, budget, &oid, NULL) == 0)
         al_strv_add(&incoming, oid);
-    has_savepoint = al_savepoint_create(repo, &incoming, budget, &savepoint, NULL) == 0;
+    has_savepoint =
+        al_savepoint_create_for(repo, &incoming, options->files, budget, &savepoint, NULL) == 0;
     r = al_git_run(&repo->at, command,
                    &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true }, budget,
                    &output, err);
@@ -127,7 +132,7 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
             &repo->at, &command,
             &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = true },
             budget, ret_output, err);
-    return run_or_restore(repo, &command, target, max_bytes, budget, ret_output, err);
+    return run_or_restore(repo, &command, options, max_bytes, budget, ret_output, err);
 }
 
 static int name_branch(const struct al_repo *repo, const char *word, struct al_run_limits *budget,

@@ -31,6 +31,7 @@ void al_savepoint_clear(struct al_savepoint *savepoint)
     free(savepoint->commit);
     al_strv_clear(&savepoint->refs);
     al_strv_clear(&savepoint->incoming);
+    al_strv_clear(&savepoint->written);
     al_buffer_clear(&savepoint->dirty);
     al_buffer_clear(&savepoint->preexisting);
     *savepoint = AL_SAVEPOINT_INIT;
@@ -61,12 +62,17 @@ static void save_refs(const struct al_repo *repo, struct al_savepoint *savepoint
     }
 }
 
-int al_savepoint_create(const struct al_repo *repo, const struct al_strv *incoming,
-                        struct al_run_limits *budget, struct al_savepoint *ret_savepoint,
-                        struct al_error *err)
+int al_savepoint_create_for(const struct al_repo *repo, const struct al_strv *incoming,
+                            const struct al_strv *files, struct al_run_limits *budget,
+                            struct al_savepoint *ret_savepoint, struct al_error *err)
 {
     struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     int r;
+
+    savepoint.any_file = !files;
+    for (size_t i = 0; files && i < files->count; i++)
+        al_strv_add(&savepoint.written, files->items[i]);
+    al_strv_sort(&savepoint.written);
 
     for (size_t i = 0; i < incoming->count; i++)
         al_strv_add(&savepoint.incoming, incoming->items[i]);
@@ -81,6 +87,13 @@ int al_savepoint_create(const struct al_repo *repo, const struct al_strv *incomi
     }
     *ret_savepoint = savepoint;
     return 0;
+}
+
+int al_savepoint_create(const struct al_repo *repo, const struct al_strv *incoming,
+                        struct al_run_limits *budget, struct al_savepoint *ret_savepoint,
+                        struct al_error *err)
+{
+    return al_savepoint_create_for(repo, incoming, NULL, budget, ret_savepoint, err);
 }
 
 int al_savepoint_take_git_dir(const struct al_repo *repo, struct al_savepoint *ret_savepoint,

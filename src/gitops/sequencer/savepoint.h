@@ -47,7 +47,11 @@ struct al_savepoint {
     char *index;             /* path of a copy of the index, in the private directory */
     bool had_index;          /* false: there was no index, and no file has the path `index` */
     struct al_strv incoming; /* commits whose files may be written */
-    struct al_buffer dirty;  /* changed and untracked files, NUL-terminated names */
+    /* Without `any_file`: the only files that the command can write or remove, sorted.  `dirty` and
+     * `preexisting` are about these. */
+    struct al_strv written;
+    bool any_file;
+    struct al_buffer dirty; /* changed and untracked files, NUL-terminated names */
     struct al_buffer
         preexisting; /* files that existed although only the incoming commits track them */
 };
@@ -69,6 +73,16 @@ void al_savepoint_clear(struct al_savepoint *savepoint);
 int al_savepoint_create(const struct al_repo *repo, const struct al_strv *incoming,
                         struct al_run_limits *budget, struct al_savepoint *ret_savepoint,
                         struct al_error *err);
+
+/**
+ * The same before a command that can write or remove only these files, relative to the top.  The
+ * other files are not looked at, and a restore leaves them as they are.
+ *
+ * @param files  NULL: any file.
+ */
+int al_savepoint_create_for(const struct al_repo *repo, const struct al_strv *incoming,
+                            const struct al_strv *files, struct al_run_limits *budget,
+                            struct al_savepoint *ret_savepoint, struct al_error *err);
 
 /** Save the state except the working tree, before a command that does not write it. Restore with
  * al_savepoint_restore_git_dir(). */
@@ -110,6 +124,14 @@ int al_savepoint_restore_files(const struct al_repo *repo, const struct al_savep
                                struct al_error *err);
 int al_savepoint_restore_index(const struct al_repo *repo, const struct al_savepoint *savepoint,
                                struct al_error *err);
+
+/**
+ * savepoint_clean.c: find out whether no file of the savepoint's has changes, by the index and
+ * stat. `preexisting` gets those that exist although the index does not have them.
+ *
+ * @return false: some may have.  `preexisting` is then empty.
+ */
+bool al_savepoint_is_clean(const struct al_repo *repo, int top_fd, struct al_savepoint *savepoint);
 
 /** savepoint_tree.c: the part in the working tree. */
 int al_savepoint_take_tree(const struct al_repo *repo, struct al_run_limits *budget,

@@ -96,6 +96,9 @@ int al_savepoint_take_tree(const struct al_repo *repo, struct al_run_limits *bud
     int r = al_location_open_top(&repo->at, &top, err);
 
     preexisting_check.top = top;
+    if (r == 0 && !savepoint->any_file && al_savepoint_is_clean(repo, top, savepoint))
+        return 0;
+    savepoint->any_file = true; /* git tells which of its files have changes */
     if (r == 0)
         r = list_files(repo, NULL, dirty, budget, &savepoint->dirty, err);
     for (size_t i = 0; r == 0 && i < savepoint->incoming.count; i++)
@@ -230,6 +233,12 @@ static int remove_untracked(const struct al_repo *repo, const struct al_savepoin
     return r;
 }
 
+static bool may_be_written(const struct al_savepoint *savepoint, const char *path)
+{
+    return savepoint->any_file ||
+           (savepoint->written.count && al_strv_contains_sorted(&savepoint->written, path));
+}
+
 /* Rewrite every other file as the index has it. */
 static int write_changed(const struct al_repo *repo, const struct al_savepoint *savepoint,
                          const struct names *dirty, struct al_run_limits *budget,
@@ -243,7 +252,7 @@ static int write_changed(const struct al_repo *repo, const struct al_savepoint *
     int r = list_files(repo, savepoint->index, modified, budget, &found, err);
 
     for (size_t at = 0; r == 0 && at < found.len; at += strlen(found.data + at) + 1)
-        if (!has(dirty, found.data + at))
+        if (!has(dirty, found.data + at) && may_be_written(savepoint, found.data + at))
             al_str_add(&input, found.data + at, strlen(found.data + at) + 1);
     al_buffer_clear(&found);
     if (r < 0 || !input.len)
@@ -272,7 +281,7 @@ int al_savepoint_restore_tree(const struct al_repo *repo, const struct al_savepo
     removing.top = top;
     for (size_t i = 0; r == 0 && i < savepoint->incoming.count; i++)
         r = list_added(repo, savepoint, savepoint->incoming.items[i], &records, budget, err);
-    if (r == 0)
+    if (r == 0 && savepoint->any_file)
         r = remove_untracked(repo, savepoint, budget, &removing, err);
     if (r == 0)
         r = write_changed(repo, savepoint, &dirty, budget, err);

@@ -108,10 +108,13 @@ static struct al_checkout_options options_of(const struct al_call *call,
 
     if (args->create_branch)
         return options;
-    if (args->branch)
+    if (args->branch) {
         al_resolved_checkout(call, args->branch, &options);
-    else
-        options.commit = commit ? commit : args->commit;
+        return options;
+    }
+    options.commit = commit ? commit : args->commit;
+    options.oid = commit;
+    options.files = al_call_changed_files(call);
     return options;
 }
 
@@ -173,7 +176,9 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
 {
     const struct checkout_args *args = p;
 
-    *ret_known = only_paths(args) && !al_repo_may_have_marks(&al_call_repo(call)->at);
+    if (!only_paths(args))
+        return al_switch_changed_files(call, ret_known, out, err);
+    *ret_known = !al_repo_may_have_marks(&al_call_repo(call)->at);
     return *ret_known ? al_git_rewritten_files(al_call_repo(call), &args->paths,
                                                al_call_budget(call), out, err)
                       : 0;

@@ -7,6 +7,7 @@
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/preview/untracked_overwritten.h"
+#include "gitops/preview/written_files.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "guard/text.h"
@@ -82,14 +83,15 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     return al_git_untracked_overwritten(repo, "HEAD", &args->paths, al_call_budget(call), out, err);
 }
 
-/* From HEAD git also writes files that are as the index has them, or that it does not know. */
 static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
                          struct al_error *err)
 {
     const struct restore_args *args = p;
 
-    *ret_known =
-        args->worktree && !args->staged && !al_repo_may_have_marks(&al_call_repo(call)->at);
+    if (args->staged)
+        return al_git_reset_files(al_call_repo(call), "HEAD", &args->paths, false,
+                                  al_call_budget(call), ret_known, out, err);
+    *ret_known = !al_repo_may_have_marks(&al_call_repo(call)->at);
     return *ret_known ? al_git_rewritten_files(al_call_repo(call), &args->paths,
                                                al_call_budget(call), out, err)
                       : 0;

@@ -10,6 +10,7 @@
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/preview/untracked_overwritten.h"
+#include "gitops/preview/written_files.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/merge.h"
@@ -172,6 +173,24 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     if (r < 0 || (!restores(args) && !args->force))
         return r;
     return al_git_untracked_overwritten(repo, target, paths, al_call_budget(call), out, err);
+}
+
+static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
+{
+    const struct checkout_args *args = p;
+    bool makes = !restores(args) && creates(call, args);
+    const char *commit = makes ? "HEAD" : al_call_resolved(call, AL_RESOLVED_COMMIT);
+
+    if (!args->force && !restores(args)) {
+        *ret_known = true; /* a new branch is created at HEAD, so no file is written */
+        return makes ? 0 : al_switch_changed_files(call, ret_known, out, err);
+    }
+    *ret_known = commit;
+    return commit ? al_git_reset_files(al_call_repo(call), commit,
+                                       restores(args) ? &args->paths : NULL, false,
+                                       al_call_budget(call), ret_known, out, err)
+                  : 0;
 }
 
 /* Show the changes that are lost. */
@@ -343,6 +362,7 @@ const struct al_tool al_tool_workflow_checkout = {
     .resolve = resolve,
     .authorize = authorize,
     .affected_files = affected_files,
+    .changed_files = changed_files,
     .preview = preview,
     .summarize = summarize,
     .output_schema = output_schema,

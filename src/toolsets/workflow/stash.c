@@ -250,6 +250,7 @@ const struct al_tool al_tool_workflow_stash = {
     .always_by = al_stash_always_by,
     .authorize = al_stash_authorize,
     .affected_files = al_stash_affected_files,
+    .changed_files = al_stash_changed_files,
     .preview = al_stash_preview,
     .ignored = ignored,
     .git_locks = al_stash_git_locks,

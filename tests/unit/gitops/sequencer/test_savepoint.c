@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/sequencer/savepoint.c: after any command that was killed the repository is restored, and
  * changes by other processes stay. */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "gitops/command.h"
 #include "gitops/sequencer/savepoint.h"
 #include "tests/unit/gitops/tree.h"
@@ -65,6 +69,62 @@ static void undoes_what_git_did(void **state)
     part(w);
     for (size_t i = 0; i < COUNT(merges); i++)
         assert_undone(w, merges[i]);
+}
+
+/* Take a savepoint of the files that a switch to feature can write, switch, and restore. */
+static void assert_switch_undone(struct world *w, bool any_file)
+{
+    static const char *const names[] = { "a.txt",    "c.txt",     "keep/gone.txt",
+                                         "move.txt", "moved.txt", "new/dir/b.txt" };
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
+    al_auto(al_freep) char *was = NULL, *is = NULL, *later = NULL;
+    struct al_run_limits budget = long_budget();
+
+    for (size_t i = 0; i < COUNT(names); i++)
+        al_strv_add(&files, names[i]);
+    al_strv_add(&commits, "feature");
+    assert_int_equal(al_savepoint_create_for(repo, &commits, &files, &budget, &savepoint, &w->err),
+                     0);
+    assert_int_equal(savepoint.any_file, any_file);
+    was = tree_text(w->repo);
+    git_ok(w->repo, "checkout", "-q", "feature", NULL);
+    tmpdir_write(w->repo, "later.txt", "untracked, and made meanwhile\n");
+    git_ok(w->repo, "hash-object", "-w", "later.txt", NULL);
+    assert_int_equal(al_savepoint_restore(repo, &savepoint, &w->err), 0);
+    later = tmpdir_path(w->repo, "later.txt");
+    assert_int_equal(unlink(later), any_file ? -1 : 0); /* it is none of the files */
+    is = tree_text(w->repo);
+    assert_same_tree(was, is);
+}
+
+/* Files that are older than the index: git believes their stat data. */
+static void make_old(struct world *w)
+{
+    static const char *const names[] = { "a.txt", "c.txt", "keep/gone.txt", "move.txt" };
+    const struct timespec times[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
+
+    for (size_t i = 0; i < COUNT(names); i++) {
+        al_auto(al_freep) char *path = tmpdir_path(w->repo, names[i]);
+
+        assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    }
+    git_ok(w->repo, "update-index", "--refresh", NULL);
+}
+
+static void looks_at_the_named_files_only(void **state)
+{
+    struct world *w = *state;
+
+    part(w);
+    git_ok(w->repo, "checkout", "-q", "--", "c.txt", NULL);
+    make_old(w);
+    assert_switch_undone(w, false);
+    make_old(w);
+    tmpdir_write(w->repo, "c.txt", "c\n"); /* no change, but only git can tell */
+    assert_switch_undone(w, true);
 }
 
 static void undoes_a_rebase_in_the_middle(void **state)
@@ -216,6 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WORLD_TEST(undoes_what_git_did),
+        WORLD_TEST(looks_at_the_named_files_only),
         WORLD_TEST(undoes_a_rebase_in_the_middle),
         WORLD_TEST(undoes_a_rebase_that_went_on),
         WORLD_TEST(works_on_an_unborn_branch_and_a_detached_head),

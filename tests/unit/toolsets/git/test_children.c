@@ -103,11 +103,26 @@ static void what_restores_files_starts_two(void **state)
                     "{\"working_dir\":\"repo\",\"paths\":[\"a.txt\"]}", 2);
 }
 
+/* One lists the files that git writes. */
+static void what_switches_starts_two(void **state)
+{
+    struct scene *scene = *state;
+    struct al_checkpoint_settings settings;
+
+    git_ok(scene->w->repo, "add", "-A", NULL);
+    git_ok(scene->w->repo, "commit", "-q", "-m", "all", NULL);
+    git_ok(scene->w->repo, "branch", "other", "HEAD~", NULL);
+    begin(scene, &settings);
+    assert_children(scene, &al_tool_git_checkout, "{\"working_dir\":\"repo\",\"branch\":\"other\"}",
+                    2);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         SCENE_TEST(what_writes_no_file_starts_one_git),
         SCENE_TEST(what_restores_files_starts_two),
+        SCENE_TEST(what_switches_starts_two),
     };
 
     gitops_begin();

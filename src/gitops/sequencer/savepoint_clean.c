@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Whether the files that a command can write have changes, told without git. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/plumbing/index_scan.h"
+#include "gitops/sequencer/savepoint.h"
+#include "gitops/vet/vet.h"
+#include "guard/nofollow.h"
+#include "util/fs.h"
+
+/** One pass over the index. */
+struct pass {
+    const struct al_strv *files; /* sorted */
+    bool *tracked;               /* for each of them */
+    int top_fd;
+    struct stat index;
+    bool clean;
+};
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool is_before(uint32_t a_s, uint32_t a_ns, const struct timespec *b)
+{
+    return a_s < (uint32_t)b->tv_sec || (a_s == (uint32_t)b->tv_sec && a_ns < (uint32_t)b->tv_nsec);
+}
+
+static bool is_same_mode(uint32_t entry, mode_t file)
+{
+    if (S_ISREG(file))
+        return entry == (file & S_IXUSR ? 0100755u : 0100644u);
+    return S_ISLNK(file) && entry == 0120000u;
+}
+
+/* Whether git would take the file for unchanged without reading it.  Every field has to be equal,
+ * so that git finds no more changes, however it is configured. */
+static bool is_unchanged(const struct pass *pass, const struct al_index_entry *entry,
+                         const struct stat *st)
+{
+    return entry->stage == 0 && !entry->intent_to_add && is_same_mode(entry->mode, st->st_mode) &&
+           entry->mtime_s == (uint32_t)st->st_mtim.tv_sec &&
+           entry->mtime_ns == (uint32_t)st->st_mtim.tv_nsec &&
+           entry->ctime_s == (uint32_t)st->st_ctim.tv_sec &&
+           entry->ctime_ns == (uint32_t)st->st_ctim.tv_nsec && entry->ino == (uint32_t)st->st_ino &&
+           entry->size == (uint32_t)st->st_size &&
+           is_before(entry->mtime_s, entry->mtime_ns, &pass->index.st_mtim);
+}
+
+/* lstat(2) below the top, following no link on the way. */
+static bool stat_file(int top_fd, const char *path, struct stat *ret_stat)
+{
+    const char *name;
+    al_auto(al_closep) int parent = al_nofollow_open_parent(top_fd, path, false, &name);
+
+    return parent >= 0 && fstatat(parent, name, ret_stat, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool check_entry(void *payload, const struct al_index_entry *entry)
+{
+    struct pass *pass = payload;
+    const char *const *found = pass->files->count
+                                   ? bsearch(&entry->name, pass->files->items, pass->files->count,
+                                             sizeof(*pass->files->items), compare)
+                                   : NULL;
+    struct stat st;
+
+    if (!found)
+        return true;
+    pass->tracked[found - (const char *const *)pass->files->items] = true;
+    pass->clean = stat_file(pass->top_fd, entry->name, &st) && is_unchanged(pass, entry, &st);
+    return pass->clean;
+}
+
+/* False: there are too many. */
+static bool add_preexisting(const struct pass *pass, struct al_savepoint *savepoint)
+{
+    struct al_sink sink = al_buffer_sink(&savepoint->preexisting);
+    bool fits = true;
+
+    for (size_t i = 0; fits && i < pass->files->count; i++) {
+        const char *name = pass->files->items[i];
+        struct stat st;
+
+        if (!pass->tracked[i] && fstatat(pass->top_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            fits = sink.add(sink.payload, name, strlen(name) + 1);
+    }
+    if (!fits)
+        al_buffer_clear(&savepoint->preexisting);
+    return fits;
+}
+
+bool al_savepoint_is_clean(const struct al_repo *repo, int top_fd, struct al_savepoint *savepoint)
+{
+    al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "index");
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    al_auto(al_freep) bool *tracked = al_calloc(savepoint->written.count + 1, sizeof(*tracked));
+    struct pass pass = {
+        .files = &savepoint->written, .tracked = tracked, .top_fd = top_fd, .clean = true
+    };
+    size_t oid_bytes = repo->vetting->is_sha256 ? 32 : 20;
+
+    if (fd < 0 || fstat(fd, &pass.index) < 0 ||
+        al_index_read(fd, oid_bytes, check_entry, &pass) != AL_INDEX_WHOLE || !pass.clean)
+        return false;
+    return add_preexisting(&pass, savepoint);
+}
