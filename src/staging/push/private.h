@@ -138,9 +138,4 @@ int al_push_check_tree(const struct al_push *push, const struct al_push_dir *dir
 int al_push_objects(const struct al_push *push, const struct al_push_dir *dir, const char *commit,
                     struct al_run_limits *budget, struct al_error *err);
 
-/** After the branch moved: index and files of the target's working tree follow where they are as
- * the old commit has them.  The others are named in `notes`. */
-int al_push_worktree(const struct al_push *push, const char *commit, struct al_run_limits *budget,
-                     struct al_strv *notes, struct al_error *err);
-
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "gitops/follow/follow.h"
 #include "gitops/git_lock.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
@@ -304,6 +305,9 @@ static void finish(const struct al_push *push, const char *commit, struct al_run
                                       .branch = push->ref,
                                       .old_head = *push->head ? push->head : NULL,
                                       .commit = commit };
+    const struct al_follow with = { .repo = push->repo,
+                                    .from = *push->head ? push->head : al_push_empty_tree(push),
+                                    .shown = push->shown };
 
     note_outcome(push, commit, result);
     al_push_note_lfs(push, &result->notes);
@@ -311,7 +315,7 @@ static void finish(const struct al_push *push, const char *commit, struct al_run
     if (al_staged_pushed(push->staging, &push->staged, &pushed, budget, &why) < 0)
         al_strv_addf(&result->notes, "The staged commit is still listed: %s", why.message);
     al_error_clear(&why);
-    if (push->is_checked_out && al_push_worktree(push, commit, budget, &result->notes, &why) < 0)
+    if (push->is_checked_out && al_follow_partly(&with, commit, budget, &result->notes, &why) < 0)
         al_strv_addf(&result->notes, "The working tree of %s was not brought along: %s",
                      push->shown, why.message);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "staging/push/worktree_paths.h"
+#include "gitops/follow/paths.h"
 
 #include <errno.h>
 #include <fts.h>
@@ -10,23 +10,17 @@
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/run.h"
-#include "staging/push/private.h"
 #include "util/fs.h"
 #include "util/sorted.h"
 
 #define MESSAGE_BYTES (64u * 1024u)
 
-const char *al_push_old(const struct al_push *push)
-{
-    return *push->head ? push->head : al_push_empty_tree(push);
-}
-
-void al_worktree_paths_clear(struct al_worktree_paths *paths)
+void al_follow_paths_clear(struct al_follow_paths *paths)
 {
     for (size_t i = 0; i < paths->count; i++)
         free(paths->items[i].name);
     free(paths->items);
-    *paths = (struct al_worktree_paths){ .items = NULL };
+    *paths = (struct al_follow_paths){ .items = NULL };
 }
 
 /* A submodule is a directory with files that no commit of the target has. */
@@ -38,8 +32,8 @@ static bool replaces_submodule(const char *record)
 /* One record of a raw diff: ":<old mode> <new mode> <old id> <new id> <status>" and the path. */
 static bool take_change(void *payload, char *const *fields)
 {
-    struct al_worktree_paths *paths = payload;
-    struct al_worktree_path *path;
+    struct al_follow_paths *paths = payload;
+    struct al_follow_path *path;
     const char *oid;
 
     if (paths->count == paths->room) {
@@ -47,7 +41,7 @@ static bool take_change(void *payload, char *const *fields)
         paths->items = al_reallocarray(paths->items, paths->room, sizeof(*paths->items));
     }
     path = &paths->items[paths->count];
-    *path = (struct al_worktree_path){ .name = NULL };
+    *path = (struct al_follow_path){ .name = NULL };
     if (strlen(fields[0]) < sizeof(":100644 100644 ") - 1)
         return false;
     memcpy(path->mode, fields[0] + strlen(":100644 "), 6);
@@ -63,12 +57,11 @@ static bool take_change(void *payload, char *const *fields)
 
 static int compare_paths(const void *a, const void *b)
 {
-    return strcmp(((const struct al_worktree_path *)a)->name,
-                  ((const struct al_worktree_path *)b)->name);
+    return strcmp(((const struct al_follow_path *)a)->name,
+                  ((const struct al_follow_path *)b)->name);
 }
 
-struct al_worktree_path *al_worktree_paths_find(const struct al_worktree_paths *paths,
-                                                const char *name)
+struct al_follow_path *al_follow_paths_find(const struct al_follow_paths *paths, const char *name)
 {
     const size_t at = al_sorted_find(paths->items, paths->count, sizeof(*paths->items), name);
 
@@ -83,12 +76,12 @@ static bool is_in(const char *name, const char *dir)
     return !strncmp(name, dir, len) && name[len] == '/';
 }
 
-/* A path that the push does not change was added by the user when a new path is above or beneath
+/* A path that does not differ was added by the user when a new path is above or beneath
  * it.  The index cannot have both. */
 static bool take_entry_changed(void *payload, char *const *fields)
 {
-    struct al_worktree_paths *paths = payload;
-    struct al_worktree_path *path = al_worktree_paths_find(paths, fields[0]);
+    struct al_follow_paths *paths = payload;
+    struct al_follow_path *path = al_follow_paths_find(paths, fields[0]);
 
     if (path) {
         path->entry_changed = true;
@@ -102,16 +95,16 @@ static bool take_entry_changed(void *payload, char *const *fields)
 
 static bool take_file_changed(void *payload, char *const *fields)
 {
-    struct al_worktree_path *path = al_worktree_paths_find(payload, fields[0]);
+    struct al_follow_path *path = al_follow_paths_find(payload, fields[0]);
 
     if (path)
         path->file_changed = true;
     return true;
 }
 
-int al_push_worktree_read(const struct al_push *push, const char *const *words,
-                          struct al_worktree_paths *paths, bool (*take)(void *, char *const *),
-                          size_t nfields, struct al_run_limits *budget, struct al_error *err)
+int al_follow_read(const struct al_follow *with, const char *const *words,
+                   struct al_follow_paths *paths, bool (*take)(void *, char *const *),
+                   size_t nfields, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
@@ -120,17 +113,17 @@ int al_push_worktree_read(const struct al_push *push, const char *const *words,
     al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, NULL);
     for (; *words; words++)
         al_strv_add(&command.argv, *words);
-    return al_git_read_records(&push->repo->at, &command, &records, budget, err);
+    return al_git_read_records(&with->repo->at, &command, &records, budget, err);
 }
 
-int al_push_worktree_run(const struct al_push *push, struct al_git_command *command,
-                         struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+int al_follow_run(const struct al_follow *with, struct al_git_command *command,
+                  struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
     command->class = AL_GIT_WRITE;
-    r = al_git_run(&push->repo->at, command,
+    r = al_git_run(&with->repo->at, command,
                    &(struct al_git_run){ .max_bytes = MESSAGE_BYTES, .checked = true }, budget,
                    &output, err);
     if (r == 0 && out)
@@ -139,7 +132,7 @@ int al_push_worktree_run(const struct al_push *push, struct al_git_command *comm
 }
 
 /* A file whose stat differs from its entry may have the same content. */
-static int refresh(const struct al_push *push, struct al_run_limits *budget, struct al_error *err)
+static int refresh(const struct al_follow *with, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -147,49 +140,48 @@ static int refresh(const struct al_push *push, struct al_run_limits *budget, str
     command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "git", "update-index", "-q", "--ignore-submodules", "--refresh",
                  NULL);
-    return al_git_run(&push->repo->at, &command, &(struct al_git_run){ .max_bytes = MESSAGE_BYTES },
+    return al_git_run(&with->repo->at, &command, &(struct al_git_run){ .max_bytes = MESSAGE_BYTES },
                       budget, &output, err); /* exits with 1 when files have changed */
 }
 
-bool al_worktree_path_is_deleted(const struct al_worktree_path *path)
+bool al_follow_path_is_deleted(const struct al_follow_path *path)
 {
     return !strcmp(path->mode, "000000");
 }
 
-/* `path` cannot follow unless `other`, which is above or beneath it, is deleted by the push; NULL:
- * the push does not change it. */
-static void wait_for(struct al_worktree_path *path, const struct al_worktree_path *other)
+/* `path` cannot follow unless `other`, which is above or beneath it, is deleted; NULL: it does
+ * not differ. */
+static void wait_for(struct al_follow_path *path, const struct al_follow_path *other)
 {
-    if (!other || !al_worktree_path_is_deleted(other) || other->entry_changed ||
-        other->file_changed)
+    if (!other || !al_follow_path_is_deleted(other) || other->entry_changed || other->file_changed)
         path->file_changed = true;
     if (other && other->entry_changed)
         path->entry_changed = true;
 }
 
 /* A file or link where a directory would come. */
-static void look_above(const struct al_push *push, const struct al_worktree_paths *paths,
-                       struct al_worktree_path *path)
+static void look_above(const struct al_follow *with, const struct al_follow_paths *paths,
+                       struct al_follow_path *path)
 {
     for (const char *slash = strchr(path->name, '/'); slash; slash = strchr(slash + 1, '/')) {
         al_auto(al_freep) char *name = al_strndup(path->name, (size_t)(slash - path->name));
-        al_auto(al_freep) char *file = al_fs_join(push->repo->at.top, name);
+        al_auto(al_freep) char *file = al_fs_join(with->repo->at.top, name);
         struct stat st;
 
         if (lstat(file, &st) < 0)
             return;
         if (!S_ISDIR(st.st_mode)) {
-            wait_for(path, al_worktree_paths_find(paths, name));
+            wait_for(path, al_follow_paths_find(paths, name));
             return;
         }
     }
 }
 
 /* A directory where a file would come: git would delete what is ignored in it. */
-static void look_beneath(const struct al_push *push, const struct al_worktree_paths *paths,
-                         struct al_worktree_path *path)
+static void look_beneath(const struct al_follow *with, const struct al_follow_paths *paths,
+                         struct al_follow_path *path)
 {
-    al_auto(al_freep) char *dir = al_fs_join(push->repo->at.top, path->name);
+    al_auto(al_freep) char *dir = al_fs_join(with->repo->at.top, path->name);
     char *const roots[] = { dir, NULL };
     FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
     FTSENT *entry;
@@ -203,7 +195,7 @@ static void look_beneath(const struct al_push *push, const struct al_worktree_pa
         if (entry->fts_info == FTS_D || entry->fts_info == FTS_DP)
             continue;
         wait_for(path,
-                 al_worktree_paths_find(paths, entry->fts_path + strlen(dir) - strlen(path->name)));
+                 al_follow_paths_find(paths, entry->fts_path + strlen(dir) - strlen(path->name)));
     }
     if (errno != 0) /* the walk was not to the end */
         path->file_changed = true;
@@ -211,49 +203,57 @@ static void look_beneath(const struct al_push *push, const struct al_worktree_pa
 }
 
 /* A new path has no entry; a file there is one that the user made. */
-static void find_untracked(const struct al_push *push, struct al_worktree_paths *paths)
+static void find_untracked(const struct al_follow *with, struct al_follow_paths *paths)
 {
     for (size_t i = 0; i < paths->count; i++) {
-        struct al_worktree_path *path = &paths->items[i];
-        al_auto(al_freep) char *file = al_fs_join(push->repo->at.top, path->name);
+        struct al_follow_path *path = &paths->items[i];
+        al_auto(al_freep) char *file = al_fs_join(with->repo->at.top, path->name);
         struct stat st;
 
         if (!path->is_new)
             continue;
-        look_above(push, paths, path);
+        look_above(with, paths, path);
         if (lstat(file, &st) < 0)
             continue;
         if (S_ISDIR(st.st_mode))
-            look_beneath(push, paths, path);
+            look_beneath(with, paths, path);
         else
             path->file_changed = true;
     }
 }
 
-int al_worktree_paths_look(const struct al_push *push, const char *commit,
-                           struct al_worktree_paths *paths, struct al_run_limits *budget,
-                           struct al_error *err)
+int al_follow_look(const struct al_follow *with, const char *commit, struct al_follow_paths *paths,
+                   struct al_run_limits *budget, struct al_error *err)
 {
-    const char *const changes[] = {
-        "diff-tree",       "-r",   "-z", "--raw", "--no-abbrev", "--no-renames",
-        al_push_old(push), commit, "--", NULL
-    };
+    const char *const changes[] = { "diff-tree",    "-r",       "-z",   "--raw", "--no-abbrev",
+                                    "--no-renames", with->from, commit, "--",    NULL };
     /* Changes inside a submodule are its own; git would run there to find them. */
-    const char *const entries[] = { "diff-index",      "--cached",     "-z",
-                                    "--name-only",     "--no-renames", "--ignore-submodules=dirty",
-                                    al_push_old(push), "--",           NULL };
+    const char *const entries[] = { "diff-index",  "--cached",     "-z",
+                                    "--name-only", "--no-renames", "--ignore-submodules=dirty",
+                                    with->from,    "--",           NULL };
     const char *const files[] = { "diff-files", "-z", "--name-only", "--ignore-submodules=dirty",
                                   "--",         NULL };
-    int r = refresh(push, budget, err);
+    /* In place of the files' stat data, this compares their content where those differ. */
+    const char *const contents[] = { "diff",
+                                     "-z",
+                                     "--name-only",
+                                     "--no-renames",
+                                     "--no-ext-diff",
+                                     "--no-textconv",
+                                     "--ignore-submodules=dirty",
+                                     "--",
+                                     NULL };
+    int r = with->only_looks ? 0 : refresh(with, budget, err);
 
     if (r == 0)
-        r = al_push_worktree_read(push, changes, paths, take_change, 2, budget, err);
+        r = al_follow_read(with, changes, paths, take_change, 2, budget, err);
     if (r < 0)
         return r;
     qsort(paths->items, paths->count, sizeof(*paths->items), compare_paths);
-    r = al_push_worktree_read(push, entries, paths, take_entry_changed, 1, budget, err);
+    r = al_follow_read(with, entries, paths, take_entry_changed, 1, budget, err);
     if (r == 0)
-        r = al_push_worktree_read(push, files, paths, take_file_changed, 1, budget, err);
-    find_untracked(push, paths);
-    return r < 0 ? r : al_worktree_marks_look(push, paths, budget, err);
+        r = al_follow_read(with, with->only_looks ? contents : files, paths, take_file_changed, 1,
+                           budget, err);
+    find_untracked(with, paths);
+    return r < 0 ? r : al_follow_look_at_marks(with, paths, budget, err);
 }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Bringing a working tree along when the branch that it has checked out moves: index and files
+ * follow.
+ *
+ *   a changed path                          its index entry    its file
+ *
+ *   as the old commit has it                follows            follows
+ *   entry as the old commit, file changed   follows            stays
+ *   entry changed                           stays              stays
+ *
+ * git does it with a merge of two trees, which changes no file that is not as its entry says.  The
+ * second tree has the paths of the first row; the entries of the second row are set afterwards.
+ *
+ * Source: git-read-tree(1) "Two Tree Merge".
+ */
+#ifndef AL_GITOPS_FOLLOW_FOLLOW_H
+#define AL_GITOPS_FOLLOW_FOLLOW_H
+
+#include <stdbool.h>
+
+#include "gitops/command.h"
+#include "gitops/repo/repo.h"
+#include "util/error.h"
+#include "util/str.h"
+
+/** A working tree whose branch moves.  Borrowed. */
+struct al_follow {
+    const struct al_repo *repo;
+    const char *from;  /**< the commit that it is on; the empty tree for a branch without commits */
+    const char *shown; /**< the working tree for users, safe text */
+    bool only_looks;   /**< nothing is written, not even into the index: for a preview */
+};
+
+/**
+ * List the paths that stay, since the user has changed them, of those that differ between `from`
+ * and `to`: paths whose entry or file is not as `from` has it, and untracked files in the way,
+ * ignored ones too.
+ *
+ * @param to  A commit or a tree.
+ */
+int al_follow_find_changed(const struct al_follow *with, const char *to,
+                           struct al_run_limits *budget, struct al_strv *ret_paths,
+                           struct al_error *err);
+
+/** Bring along what the user has not changed.  The other paths are named in `notes`. */
+int al_follow_partly(const struct al_follow *with, const char *to, struct al_run_limits *budget,
+                     struct al_strv *notes, struct al_error *err);
+
+/**
+ * Bring along everything, or nothing.
+ *
+ * @return 0; AL_ERR_EXECUTION naming paths that the user has changed.
+ */
+int al_follow_wholly(const struct al_follow *with, const char *to, struct al_run_limits *budget,
+                     struct al_error *err);
+
+/** The error that names such paths: AL_ERR_EXECUTION with AL_CODE_DIRTY_WORKDIR. */
+int al_follow_refuse(const struct al_follow *with, const struct al_strv *paths,
+                     struct al_error *err);
+
+#endif
