@@ -203,8 +203,12 @@ static int make_shell(struct al_setup *setup, struct al_error *err)
         &setup->session.shell, err);
 }
 
+/* Worktrees that a session can make roots of.  Every one is a rule of a git child's confinement. */
+#define AL_ADMITTED_ROOTS_MAX 128
+
 int al_setup_session(struct al_setup *setup, struct al_error *err)
 {
+    al_auto(al_strv_clear) struct al_strv forbidden = AL_STRV_INIT;
     al_auto(al_freep) char *ssh = NULL;
     al_auto(al_freep) char *ssh_home = find_ssh_home();
     al_auto(al_freep) char *self = realpath("/proc/self/exe", NULL);
@@ -222,6 +226,8 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
     if (r < 0)
         return r;
     open_journal(setup);
+    al_setup_forbidden(setup, &forbidden);
+    al_roots_reserve(&setup->roots, AL_ADMITTED_ROOTS_MAX);
     ssh = al_find_program(al_environment_get("PATH"), "ssh", &setup->roots);
     r = al_git_new(
         &(struct al_git_options){
@@ -239,6 +245,11 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
             .state_dir = setup->fallback_dir ? setup->fallback_dir : setup->state_dir,
             .require_confinement = config->sandbox.require_confinement,
             .require_signature = config->git.require_signature,
+            .growing = &setup->roots,
+            .forbidden = &forbidden,
+            .worktrees_dir =
+                config->worktrees.dir ? config->worktrees.dir : AL_WORKTREES_DIR_DEFAULT,
+            .worktrees_max = config->worktrees.max,
         },
         &session->git, err);
     if (r < 0)

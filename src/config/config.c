@@ -31,6 +31,7 @@ void al_config_init(struct al_config *config)
                      .max_age_days = AL_MAX_AGE_DAYS_DEFAULT,
                      .max_file_bytes = AL_SNAPSHOT_FILE_BYTES_DEFAULT },
         .staging = { .max_bytes = AL_SANDBOX_MAX_BYTES_DEFAULT },
+        .worktrees = { .max = AL_WORKTREES_MAX_DEFAULT },
     };
     al_strv_adds(&config->toolsets, "git", "workflow", NULL);
     for (const char *const *name = al_whitelist_standard; *name; name++)

@@ -63,6 +63,11 @@ enum al_staging_backend { AL_STAGING_MEMORY, AL_STAGING_DIRECTORY };
 #define AL_STAGING_PATH_DEFAULT    ".sandbox/workspace"
 #define AL_GITHUB_BASE_URL_DEFAULT "https://github.com"
 
+#define AL_WORKTREES_DIR_DEFAULT ".worktrees"
+#define AL_WORKTREES_MAX_DEFAULT 50
+#define AL_WORKTREES_MAX_MIN     1
+#define AL_WORKTREES_MAX_MAX     1000
+
 struct al_config {
     char *file; /**< the file that was read; NULL: none */
 
@@ -118,6 +123,12 @@ struct al_config {
         char *github_base_url; /**< staging.github_base_url; NULL: the default */
         bool allow_symlinks;   /**< staging.allow_symlinks: they may be staged */
     } staging;
+
+    struct {
+        char *dir;    /**< worktrees.dir: absolute, or relative to the main working tree; NULL: the
+                         default */
+        uint32_t max; /**< worktrees.max: linked worktrees below it, 1..1000 */
+    } worktrees;
 
     struct {
         char *agent;  /**< serve.agent, --agent: the agent's name; NULL: another name */

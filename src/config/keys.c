@@ -8,6 +8,7 @@
 #include "guard/agent.h"
 #include "guard/credential_hosts.h"
 #include "guard/env.h"
+#include "guard/gitdir.h"
 #include "guard/whitelist.h"
 #include "util/nearest.h"
 
@@ -53,6 +54,28 @@ static const char *const staging_backends[] = { "memory", "directory", NULL };
 static int check_absolute(const char *path, struct al_error *err)
 {
     return *path == '/' ? 0 : al_error_set(err, AL_ERR_BAD_ARGS, "must be an absolute path");
+}
+
+/* A relative path leads down: airlock makes the directory, and git never lists it. */
+static int check_worktrees_dir(const char *path, struct al_error *err)
+{
+    const char *part = *path == '/' ? path + 1 : path;
+
+    while (*part) {
+        size_t len = strcspn(part, "/");
+
+        if (!len || (len == 1 && part[0] == '.') || (len == 2 && !strncmp(part, "..", 2)))
+            break;
+        part += len;
+        if (!*part && !al_path_has_dot_git(path))
+            return 0;
+        part += *part == '/' && part[1] ? 1 : 0;
+        if (*part == '/')
+            break;
+    }
+    return al_error_set(err, AL_ERR_BAD_ARGS,
+                        "must be the path of a directory without '.', '..', '.git' and a '/' at "
+                        "its end");
 }
 
 static const struct al_key keys[] = {
@@ -113,6 +136,9 @@ static const struct al_key keys[] = {
     { "staging.github_base_url", STRING(staging.github_base_url),
       .check = al_staging_check_base_url },
     { "staging.allow_symlinks", BOOL(staging.allow_symlinks) },
+
+    { "worktrees.dir", STRING(worktrees.dir), .check = check_worktrees_dir },
+    { "worktrees.max", UINT32(worktrees.max, AL_WORKTREES_MAX_MIN, AL_WORKTREES_MAX_MAX) },
 
     { "serve.agent", STRING(serve.agent), .check = al_agent_check_name },
     { "serve.grant", STRING(serve.grant) },

@@ -38,6 +38,11 @@ struct al_git {
     struct al_strv env_network; /* our own entries that children with network access get */
     char *home, *config_home;
     const struct al_roots *roots;
+    struct al_roots *growing; /* as in al_git_options */
+    struct al_strv forbidden; /* where no root may be */
+    char *worktrees_dir;      /* see gitops/worktree/place.h; NULL: nowhere */
+    uint32_t worktrees_max;
+    char *state_dir;
     struct al_strv env_allowed; /* entries that the user allowed */
     char *ceiling;              /* GIT_CEILING_DIRECTORIES */
     uint64_t max_fetch_bytes;
@@ -49,6 +54,7 @@ struct al_git {
 
     char *private_dir; /* <state>/run/<random>; holds tmp/ and one folder per vetting */
     char *stash_dir;   /* <state>/stashes, see gitops/plumbing/stash_owners.h */
+    char *records_dir; /* <state>/worktrees, see gitops/worktree/record.h */
     char *lock_dir;    /* <state>/locks, see gitops/repo/shared_lock.h */
     int private_fd; /* locked while the process lives, so that others can tell an abandoned one */
     unsigned private_serial;

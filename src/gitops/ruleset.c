@@ -9,7 +9,7 @@
 #include "guard/root.h"
 #include "util/clock.h"
 
-#define RULES_MAX 96
+#define RULES_MAX 256
 
 /*
  * The time for which a ruleset is used without a check of its paths.  A ruleset is bound to the
@@ -300,6 +300,14 @@ int al_git_index_ruleset(struct al_git *git, const struct al_git_index *index, b
     return get(git,
                &(struct purpose){ .class = AL_GIT_READ, .index = index, .kept = index->ruleset },
                now, ret_held, err);
+}
+
+void al_git_forget_rulesets(struct al_git *git)
+{
+    (void)pthread_mutex_lock(&git->lock);
+    for (int i = 0; i < AL_GIT_CLASSES; i++)
+        drop(al_take(&git->rulesets[i]));
+    (void)pthread_mutex_unlock(&git->lock);
 }
 
 void al_git_ruleset_put(struct al_git *git, struct al_held_ruleset *held)

@@ -26,6 +26,9 @@ int al_git_ruleset(struct al_git *git, enum al_git_class class, bool now,
 int al_git_index_ruleset(struct al_git *git, const struct al_git_index *index, bool now,
                          struct al_held_ruleset **ret_held, struct al_error *err);
 
+/** Forget the rulesets of the classes: the roots have changed.  A git that runs keeps its own. */
+void al_git_forget_rulesets(struct al_git *git);
+
 /** Release a ruleset. */
 void al_git_ruleset_put(struct al_git *git, struct al_held_ruleset *held);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 
 static void root_clear(struct al_root *root)
 {
+    if (root->is_borrowed)
+        return;
     free(root->path);
     al_close(root->fd);
     *root = (struct al_root){ .fd = -1 };
@@ -21,8 +24,8 @@ static void root_clear(struct al_root *root)
 
 void al_roots_clear(struct al_roots *roots)
 {
-    if (roots->parts) { /* its first items are borrowed */
-        for (size_t i = roots->count; i < roots->parts->count; i++)
+    if (roots->parts) {
+        for (size_t i = 0; i < roots->parts->count; i++)
             root_clear(&roots->parts->items[i]);
         free(roots->parts->items);
         free(roots->parts);
@@ -186,12 +189,34 @@ static bool has_root(const struct al_roots *roots, const char *path)
     return false;
 }
 
-/* `root` is moved. */
+/* `root` is moved.  The count is changed last: others may be reading. */
 static void append(struct al_roots *roots, struct al_root *root)
 {
-    roots->items = al_reallocarray(roots->items, roots->count + 1, sizeof(*roots->items));
-    roots->items[roots->count++] = *root;
+    if (roots->count == roots->room) {
+        roots->room = roots->count + 1;
+        roots->items = al_reallocarray(roots->items, roots->room, sizeof(*roots->items));
+    }
+    roots->items[roots->count] = *root;
+    roots->count++;
     *root = (struct al_root){ .fd = -1 };
+}
+
+static void append_borrowed(struct al_roots *roots, const struct al_root *root)
+{
+    struct al_root borrowed = *root;
+
+    borrowed.is_borrowed = true;
+    append(roots, &borrowed);
+}
+
+static void need_parts(struct al_roots *roots)
+{
+    if (roots->parts)
+        return;
+    roots->parts = al_calloc(1, sizeof(*roots->parts));
+    roots->parts->allow_absolute = true;
+    for (size_t i = 0; i < roots->count; i++)
+        append_borrowed(roots->parts, &roots->items[i]);
 }
 
 /* Open a directory that may become a root.  `ret_root` is cleared by the caller, also on failure.
@@ -229,17 +254,65 @@ int al_roots_add_git_dir(struct al_roots *roots, const char *path, const struct 
     root.is_git_dir = true;
     if (top)
         root.top = (struct al_file_key){ .dev = top->dev, .ino = top->ino };
-    if (!roots->parts) {
-        roots->parts = al_calloc(1, sizeof(*roots->parts));
-        roots->parts->allow_absolute = true;
-        for (size_t i = 0; i < roots->count; i++) {
-            struct al_root borrowed = roots->items[i];
-
-            append(roots->parts, &borrowed);
-        }
-    }
+    need_parts(roots);
     append(roots->parts, &root);
     return 0;
+}
+
+static void reserve(struct al_roots *roots, size_t more)
+{
+    roots->room = roots->count + more;
+    roots->items = al_reallocarray(roots->items, roots->room, sizeof(*roots->items));
+}
+
+void al_roots_reserve(struct al_roots *roots, size_t more)
+{
+    need_parts(roots);
+    reserve(roots, more);
+    reserve(roots->parts, more);
+}
+
+/* One root of a path is enough: a worktree that is made again is another directory.  The number of
+ * the descriptor stays, since others may be about to use it. */
+static bool replace(struct al_roots *roots, const struct al_root *root)
+{
+    struct al_roots *const lists[] = { roots, roots->parts };
+    bool found = false;
+
+    for (size_t i = 0; i < AL_COUNT(lists); i++)
+        for (size_t k = 0; k < lists[i]->count; k++) {
+            struct al_root *old = &lists[i]->items[k];
+
+            if (strcmp(old->path, root->path) != 0 || old->is_git_dir)
+                continue;
+            if (!old->is_borrowed && (old->dev != root->dev || old->ino != root->ino))
+                (void)dup3(root->fd, old->fd, O_CLOEXEC);
+            old->dev = root->dev;
+            old->ino = root->ino;
+            found = true;
+        }
+    return found;
+}
+
+int al_roots_admit(struct al_roots *roots, const char *path, const struct al_strv *forbidden,
+                   const char *home, struct al_error *err)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    al_auto(root_clear) struct al_root root = { .fd = -1 };
+    int r = open_checked(path, forbidden, home, &root, err);
+
+    if (r < 0)
+        return r;
+    (void)pthread_mutex_lock(&lock);
+    if (!roots->parts || (!replace(roots, &root) && roots->count == roots->room)) {
+        r = al_error_set(err, AL_ERR_EXECUTION,
+                         "this session has no room for one more root; start a new one");
+    } else if (!has_root(roots, root.path)) {
+        append_borrowed(roots->parts, &root);
+        append(roots, &root);
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return r;
 }
 
 const struct al_roots *al_roots_parts(const struct al_roots *roots)

@@ -28,13 +28,15 @@ struct al_root {
     dev_t dev;
     ino_t ino;
     bool is_git_dir;        /**< a git directory outside the roots */
+    bool is_borrowed;       /**< it belongs to another list; private */
     struct al_file_key top; /**< of a git directory: the only working tree that may use it directly;
                                zeros for the common directory of linked worktrees */
 };
 
 struct al_roots {
     struct al_root *items;
-    size_t count;
+    _Atomic size_t count;   /**< grows while others read; see al_roots_admit() */
+    size_t room;            /**< items that there is memory for; private */
     bool allow_absolute;    /**< absolute paths are accepted; they still have to be inside */
     struct al_roots *parts; /**< see al_roots_parts(); private */
 };
@@ -78,6 +80,24 @@ int al_roots_exclude(const struct al_roots *roots, const char *path, const char 
  */
 int al_roots_add_git_dir(struct al_roots *roots, const char *path, const struct al_root *top,
                          const struct al_strv *forbidden, const char *home, struct al_error *err);
+
+/**
+ * Make room for roots that are added later by al_roots_admit(): `items` does not move any more.
+ * Call it once all other roots are there, before a second thread uses them.
+ */
+void al_roots_reserve(struct al_roots *roots, size_t more);
+
+/**
+ * Add a root while other threads use the roots: a linked worktree that airlock has made.  Its common
+ * directory belongs to the roots already.  A root that was removed, and made again under its old
+ * path, takes the old one's place.  A root stays until the end: airlock refuses to remove a worktree
+ * in which a call runs, and a root that is gone can be opened by nobody.
+ *
+ * @return as al_roots_add(); AL_ERR_EXECUTION when there is no room left.
+ * Threads: safe.
+ */
+int al_roots_admit(struct al_roots *roots, const char *path, const struct al_strv *forbidden,
+                   const char *home, struct al_error *err);
 
 /** The roots together with the git directories that belong to them: where the parts of a repository
  * may lie.  Never for a path of an agent.  Borrowed. */

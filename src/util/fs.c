@@ -179,6 +179,16 @@ int al_fs_mkdirs(const char *path, mode_t mode)
     }
 }
 
+int64_t al_fs_birth_ns(int fd)
+{
+    struct statx stx;
+
+    if (statx(fd, "", AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BTIME, &stx) < 0 ||
+        !(stx.stx_mask & STATX_BTIME))
+        return 0;
+    return stx.stx_btime.tv_sec * 1000000000 + stx.stx_btime.tv_nsec;
+}
+
 char *al_fs_fd_path(int fd)
 {
     char link[64], target[4096];

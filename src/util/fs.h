@@ -65,6 +65,10 @@ int al_fs_mkdirs(const char *path, mode_t mode);
  * stay.  Errors are ignored.  (remove_tree.c) */
 void al_fs_remove_tree(const char *path);
 
+/** When an open file was made, in nanoseconds since 1970; 0: the file system does not know.  A new
+ * file may get the inode of one that is gone, but not its birth. */
+int64_t al_fs_birth_ns(int fd);
+
 /** The path of an open descriptor from /proc/self/fd; NULL: it has none.  Caller frees. */
 char *al_fs_fd_path(int fd);
 

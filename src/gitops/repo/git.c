@@ -87,6 +87,13 @@ int al_git_new(const struct al_git_options *options, struct al_git **ret_git, st
     git->require_signature = options->require_signature;
     git->stash_dir = al_fs_join(options->state_dir, "stashes");
     git->lock_dir = al_fs_join(options->state_dir, "locks");
+    git->records_dir = al_fs_join(options->state_dir, "worktrees");
+    git->state_dir = al_strdup(options->state_dir);
+    git->growing = options->growing;
+    for (size_t i = 0; options->forbidden && i < options->forbidden->count; i++)
+        al_strv_add(&git->forbidden, options->forbidden->items[i]);
+    git->worktrees_dir = al_strdup(options->worktrees_dir);
+    git->worktrees_max = options->worktrees_max;
     git->home = al_strdup(options->home);
     git->config_home = al_strdup(options->config_home);
     git->roots = options->roots;
@@ -108,6 +115,44 @@ int al_git_new(const struct al_git_options *options, struct al_git **ret_git, st
         al_git_free(git);
         return r;
     }
+    *ret_git = git;
+    return 0;
+}
+
+static void copy(struct al_strv *to, const struct al_strv *from)
+{
+    for (size_t i = 0; i < from->count; i++)
+        al_strv_add(to, from->items[i]);
+}
+
+int al_git_new_beside(const struct al_git *like, const struct al_roots *roots,
+                      struct al_git **ret_git, struct al_error *err)
+{
+    struct al_git *git;
+    int r = al_git_new(
+        &(struct al_git_options){
+            .program = like->program,
+            .ssh = like->ssh,
+            .self = like->self,
+            .roots = roots,
+            .env_allow = &(struct al_strv){ .items = NULL },
+            .max_fetch_bytes = like->max_fetch_bytes,
+            .home = like->home,
+            .config_home = like->config_home,
+            .state_dir = like->state_dir,
+            .require_confinement = like->require_confinement,
+            .require_signature = like->require_signature,
+            .forbidden = &like->forbidden,
+            .worktrees_dir = like->worktrees_dir,
+            .worktrees_max = like->worktrees_max,
+        },
+        &git, err);
+
+    if (r < 0)
+        return r;
+    copy(&git->env_network, &like->env_network);
+    copy(&git->env_helpers, &like->env_helpers);
+    copy(&git->env_allowed, &like->env_allowed);
     *ret_git = git;
     return 0;
 }
@@ -136,6 +181,10 @@ void al_git_free(struct al_git *git)
     al_known_remotes_free(git->known_remotes);
     free(git->stash_dir);
     free(git->lock_dir);
+    free(git->records_dir);
+    free(git->state_dir);
+    free(git->worktrees_dir);
+    al_strv_clear(&git->forbidden);
     free(git->home);
     free(git->config_home);
     free(git->ceiling);

@@ -30,9 +30,23 @@ struct al_git_options {
     const char *state_dir;    /**< outside every root; a private directory is made below it */
     bool require_confinement; /**< refuse to run where Landlock is missing */
     bool require_signature;   /**< refuse to make commits that the user wants signed */
+    struct al_roots *growing; /**< `roots` again, if worktrees may be added to them; NULL: they may
+                                 not.  See al_roots_reserve() */
+    const struct al_strv *forbidden; /**< as for al_roots_add(); NULL: none */
+    const char *worktrees_dir;       /**< where linked worktrees are made; NULL: nowhere */
+    uint32_t worktrees_max;          /**< at most so many below it */
 };
 
 struct al_git;
+
+/**
+ * Set up a layer with roots of its own, beside another one: for a worktree that is no root of the
+ * agent's.  Everything else is as in `like`, which outlives it.
+ *
+ * @return as al_git_new().
+ */
+int al_git_new_beside(const struct al_git *like, const struct al_roots *roots,
+                      struct al_git **ret_git, struct al_error *err);
 
 /**
  * Set up the layer.  Starts no process.
