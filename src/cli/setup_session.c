@@ -13,6 +13,7 @@
 #include "cli/signals.h"
 #include "gitops/git_dir.h"
 #include "gitops/repo/git.h"
+#include "gitops/worktree/roots.h"
 #include "guard/guards.h"
 #include "guard/program.h"
 #include "guard/root.h"
@@ -254,6 +255,7 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
         &session->git, err);
     if (r < 0)
         return r;
+    al_worktree_admit_recorded(session->git);
     if (!al_guarded)
         al_log_warn("this build checks neither arguments nor grants; it is for one test");
     if (al_confine_abi() == 0)

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/worktree/add.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/failure.h"
+#include "gitops/layer.h"
+#include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/filters.h"
+#include "gitops/plumbing/partial_clone.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/plumbing/rollback_plumbing.h"
+#include "gitops/refs.h"
+#include "gitops/repo/repo.h"
+#include "gitops/ruleset.h"
+#include "gitops/run.h"
+#include "gitops/vet/vet.h"
+#include "gitops/worktree/beside.h"
+#include "gitops/worktree/find.h"
+#include "gitops/worktree/list.h"
+#include "gitops/worktree/record.h"
+#include "gitops/worktree/remove.h"
+#include "guard/nofollow.h"
+#include "guard/root.h"
+#include "guard/text.h"
+#include "util/fs.h"
+
+#define OUTPUT_MAX_BYTES (64u << 10)
+
+/* --- Checks --- */
+
+static bool is_empty(int fd)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(fd);
+    size_t count = 0;
+
+    while (dir && count < 3 && readdir(dir))
+        count++;
+    return count == 2; /* "." and ".." */
+}
+
+static int exists_already(const struct al_worktree_place *place, const char *name,
+                          struct al_error *err)
+{
+    al_auto(al_freep) char *dir = al_text_sanitize_line(place->dir);
+
+    return al_error_set(err, AL_ERR_EXECUTION, "'%s' exists already in '%s'; choose another name",
+                        name, dir);
+}
+
+static int check_name_is_free(const struct al_repo *repo, const struct al_worktree_place *place,
+                              const char *name, struct al_error *err)
+{
+    al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
+    int r = al_worktree_find(repo, place, name, &found, err);
+
+    if (r < 0)
+        return r;
+    if (!found.id && found.has_top && place->fd >= 0) {
+        al_auto(al_closep) int fd = al_nofollow_open(place->fd, name, O_RDONLY | O_DIRECTORY);
+
+        return fd >= 0 && is_empty(fd) ? 0 : exists_already(place, name, err);
+    }
+    if (found.id && !found.has_top) {
+        r = al_error_set(err, AL_ERR_EXECUTION,
+                         "There is a worktree '%s' whose files are gone; remove it first", name);
+        if (err)
+            err->remedy = "git_worktree with action remove removes what is left.";
+        return r;
+    }
+    return found.id || found.has_top ? exists_already(place, name, err) : 0;
+}
+
+static int check_room(const struct al_repo *repo, const struct al_worktree_place *place,
+                      struct al_error *err)
+{
+    const unsigned max = repo->at.git->worktrees_max;
+    size_t count;
+    int r = al_worktree_count(repo, place, &count, err);
+
+    if (r < 0 || count < max)
+        return r;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "There are %zu worktrees already, and worktrees.max is %u; remove one "
+                        "first",
+                        count, max);
+}
+
+static int check_branch(const struct al_repo *repo, const struct al_worktree_add_options *options,
+                        struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", options->branch);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(options->branch);
+    al_auto(al_freep) char *place = NULL;
+    bool exists = al_ref_exists(&repo->at, ref);
+    int r;
+
+    if (options->start && exists)
+        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_EXISTS,
+                                 "A branch named '%s' exists already; leave create out to check it "
+                                 "out, or name another one",
+                                 safe);
+    if (options->start)
+        return 0;
+    if (!exists)
+        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
+                                 "There is no branch '%s'; create makes one", safe);
+    r = al_worktree_find_branch(repo, ref, budget, &place, err);
+    if (r < 0 || !place)
+        return r;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "The branch '%s' is checked out in the worktree '%s' already; a branch can "
+                        "be checked out once only",
+                        safe, place);
+}
+
+/* git would run these programs for the files that it writes. */
+static int check_files(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
+                       struct al_error *err)
+{
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    int r = al_git_check_downloaded(repo, commit, NULL, budget, err);
+
+    if (r < 0 || !repo->vetting->filters.count)
+        return r;
+    r = al_git_list_changed(repo, al_git_empty_tree(repo), commit, budget, &list, err);
+    if (r == 0)
+        r = al_git_check_filters(repo, &list, commit, budget, err);
+    al_buffer_clear(&list);
+    return r;
+}
+
+int al_worktree_check_add(const struct al_repo *repo, const struct al_worktree_place *place,
+                          const struct al_worktree_add_options *options,
+                          struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", options->branch);
+    int r = check_name_is_free(repo, place, options->name, err);
+
+    if (r == 0)
+        r = check_room(repo, place, err);
+    if (r == 0)
+        r = check_branch(repo, options, budget, err);
+    return r < 0 ? r : check_files(repo, options->start ? options->start : ref, budget, err);
+}
+
+/* --- Making it --- */
+
+/* A worktree while it is made. */
+struct making {
+    const struct al_repo *repo;
+    const struct al_worktree_add_options *options;
+    struct al_run_limits *budget;
+    struct al_worktree_place place;
+    struct al_worktree_record record;
+    struct al_worktree_added added;
+    bool began; /* what is there is ours to remove */
+};
+
+static void making_clear(struct making *making)
+{
+    al_worktree_place_clear(&making->place);
+    al_worktree_record_clear(&making->record);
+    free(making->added.top);
+}
+
+/* An empty directory is what an add leaves that was killed before its first record. */
+static int make_dir(struct making *making, struct al_error *err)
+{
+    const char *name = making->options->name;
+    al_auto(al_closep) int fd = -1;
+
+    if (mkdirat(making->place.fd, name, 0777) < 0 && errno != EEXIST)
+        return al_error_errno(err, errno, "cannot make the worktree '%s'", name);
+    fd = al_nofollow_open(making->place.fd, name, O_RDONLY | O_DIRECTORY);
+    if (fd < 0 || !is_empty(fd))
+        return exists_already(&making->place, name, err);
+    making->record.tree = al_worktree_tree_id(fd);
+    return making->record.tree ? 0 : exists_already(&making->place, name, err);
+}
+
+static int make_branch(struct making *making, struct al_error *err)
+{
+    const struct al_ref_move move = { making->record.branch, NULL, making->options->start };
+
+    return making->options->start
+               ? al_git_move_refs(making->repo, &move, 1, making->budget, err)
+               : 0;
+}
+
+static int run_git(struct making *making, struct al_error *err)
+{
+    al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    const struct al_worktree_add_options *options = making->options;
+    int r = al_worktree_open_beside(making->repo, making->repo->at.top, making->record.path,
+                                    making->budget, &beside, err);
+
+    if (r < 0)
+        return r;
+    al_repo_use_absolute_paths(beside.repo);
+    command.class = AL_GIT_WRITE;
+    command.starts_children = true;
+    al_strv_adds(&command.argv, "git", "worktree", "add", "--no-guess-remote", NULL);
+    if (options->locks)
+        al_strv_add(&command.argv, "--lock");
+    if (options->locks && options->reason)
+        al_strv_addf(&command.argv, "--reason=%s", options->reason);
+    al_strv_adds(&command.argv, "--", making->record.path, options->branch, NULL);
+    r = al_git_run(&beside.repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES }, making->budget, &output,
+                   err);
+    return r == 0 && !al_git_wrote_all_files(&output) ? al_git_failed(&output, err) : r;
+}
+
+/* What git made is what was asked for, and nobody has put something else in its place. */
+static int check_made(struct making *making, int *ret_top_fd, struct al_error *err)
+{
+    al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
+    const char *name = making->options->name;
+    al_auto(al_freep) char *tree = NULL;
+    int r = al_worktree_find(making->repo, &making->place, name, &found, err);
+
+    if (r < 0)
+        return r;
+    *ret_top_fd = al_nofollow_open(making->place.fd, name, O_PATH | O_DIRECTORY);
+    tree = *ret_top_fd < 0 ? NULL : al_worktree_tree_id(*ret_top_fd);
+    if (!found.is_whole || !tree || strcmp(tree, making->record.tree) != 0)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "The worktree '%s' was changed while it was made", name);
+    return 0;
+}
+
+static int fill(struct making *making, struct al_error *err)
+{
+    al_auto(al_closep) int top_fd = -1;
+    int r = run_git(making, err);
+
+    if (r == 0)
+        r = check_made(making, &top_fd, err);
+    if (r == 0)
+        r = al_worktree_copy_ignored(making->repo, making->place.dir, top_fd, making->budget,
+                                     &making->added.copies, err);
+    return r;
+}
+
+static int write_record(struct making *making, bool is_made, struct al_error *err)
+{
+    making->record.making = !is_made;
+    return al_worktree_record_write(making->repo, making->options->name, &making->record, err);
+}
+
+static int make(struct making *making, struct al_error *err)
+{
+    int r = make_dir(making, err);
+
+    if (r < 0)
+        return r;
+    making->began = true;
+    r = write_record(making, false, err);
+    if (r == 0)
+        r = make_branch(making, err);
+    if (r < 0)
+        free(al_take(&making->record.branch)); /* it is not ours */
+    if (r == 0)
+        r = fill(making, err);
+    if (r == 0)
+        r = al_worktree_admit(making->repo, making->record.path, err);
+    return r < 0 ? r : write_record(making, true, err);
+}
+
+/* Nothing is removed that was not made here. */
+static void discard(struct making *making)
+{
+    if (making->began)
+        al_worktree_discard(making->repo, &making->place, making->options->name, &making->record);
+    else if (making->place.made && unlinkat(making->place.fd, ".gitignore", 0) == 0)
+        (void)rmdir(making->place.dir);
+}
+
+int al_worktree_add(const struct al_repo *repo, const struct al_worktree_add_options *options,
+                    struct al_run_limits *budget, struct al_worktree_added *ret_added,
+                    struct al_error *err)
+{
+    al_auto(making_clear) struct making making = { .repo = repo,
+                                                   .options = options,
+                                                   .budget = budget,
+                                                   .place = AL_WORKTREE_PLACE_INIT };
+    int r = al_worktree_place_find(repo, true, &making.place, err);
+
+    if (r < 0)
+        return r;
+    al_worktree_discard_unfinished(repo, &making.place);
+    r = al_worktree_check_add(repo, &making.place, options, budget, err);
+    making.record.path = al_fs_join(making.place.dir, options->name);
+    making.record.from = al_strdup(repo->at.top);
+    making.record.agent = al_strdup(options->agent);
+    if (options->start) {
+        making.record.branch = al_asprintf("refs/heads/%s", options->branch);
+        making.record.branch_oid = al_strdup(options->start);
+    }
+    if (r == 0)
+        r = make(&making, err);
+    if (r < 0) {
+        discard(&making);
+        return r;
+    }
+    making.added.top = al_strdup(making.record.path);
+    *ret_added = making.added;
+    making.added.top = NULL;
+    return 0;
+}
+
+int al_worktree_admit(const struct al_repo *repo, const char *top, struct al_error *err)
+{
+    struct al_git *git = repo->at.git;
+    int r;
+
+    if (al_roots_find(git->roots, top) || !git->growing)
+        return 0;
+    r = al_roots_admit(git->growing, top, &git->forbidden, git->home, err);
+    if (r == 0)
+        al_git_forget_rulesets(git);
+    return r;
+}

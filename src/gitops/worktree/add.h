@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Making a linked worktree below airlock's directory.
+ *
+ * It is made as a whole or not at all:
+ *
+ *   1. the record says that it is being made, and of which branch
+ *   2. its directory, which must not exist
+ *   3. its branch, if it is to have a new one: without configuration
+ *   4. git worktree add
+ *   5. the files that `.worktreeinclude` names
+ *   6. the record says that it is there, and the session gets it as a root
+ *
+ * A failure in any step removes everything.  If airlock is killed, the next writer of
+ * gitops/worktree/remove.h does.
+ *
+ * Source: git-worktree(1) "add".
+ */
+#ifndef AL_GITOPS_WORKTREE_ADD_H
+#define AL_GITOPS_WORKTREE_ADD_H
+
+#include <stdbool.h>
+
+#include "gitops/repo/repo.h"
+#include "gitops/worktree/copies.h"
+#include "gitops/worktree/place.h"
+#include "util/error.h"
+
+/** Borrowed. */
+struct al_worktree_add_options {
+    const char *name;
+    const char *branch; /**< without refs/heads/ */
+    const char *start;  /**< the commit that the branch is made at; NULL: it exists */
+    bool locks;         /**< it is locked from the beginning */
+    const char *reason; /**< why; NULL: not said */
+    const char *agent;  /**< who makes it; NULL: nobody said */
+};
+
+struct al_worktree_added {
+    char *top; /**< owned */
+    struct al_worktree_copies copies;
+};
+
+/**
+ * Check what can be checked before anybody is asked: the name is free, there is room, the branch
+ * exists or does not, and no other worktree has it checked out.
+ */
+int al_worktree_check_add(const struct al_repo *repo, const struct al_worktree_place *place,
+                          const struct al_worktree_add_options *options,
+                          struct al_run_limits *budget, struct al_error *err);
+
+/** Make it.  With the repository's write lock held.  The caller frees ret_added->top. */
+int al_worktree_add(const struct al_repo *repo, const struct al_worktree_add_options *options,
+                    struct al_run_limits *budget, struct al_worktree_added *ret_added,
+                    struct al_error *err);
+
+/** Make a worktree a root of this session, unless it lies in one.  It was made from here. */
+int al_worktree_admit(const struct al_repo *repo, const char *top, struct al_error *err);
+
+#endif

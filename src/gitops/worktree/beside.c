@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/worktree/beside.h"
+
+#include <string.h>
+
+#include "gitops/layer.h"
+#include "gitops/repo/git.h"
+
+void al_worktree_beside_clear(struct al_worktree_beside *beside)
+{
+    al_repo_free(beside->repo);
+    al_git_free(beside->git);
+    al_roots_clear(&beside->roots);
+    *beside = AL_WORKTREE_BESIDE_INIT;
+}
+
+/* The git directory of a main working tree is its own; that of linked ones is the common directory.
+ */
+static int add_common_dir(const struct al_repo *repo, const char *top, struct al_roots *roots,
+                          struct al_error *err)
+{
+    const char *common_dir = repo->at.common_dir;
+    bool own = !strcmp(repo->at.git_dir, common_dir) && !strcmp(repo->at.top, top);
+
+    if (al_roots_find(roots, common_dir))
+        return 0;
+    return al_roots_add_git_dir(roots, common_dir, own ? &roots->items[0] : NULL,
+                                &repo->at.git->forbidden, repo->at.git->home, err);
+}
+
+int al_worktree_open_beside(const struct al_repo *repo, const char *top, const char *also,
+                            struct al_run_limits *budget, struct al_worktree_beside *ret_beside,
+                            struct al_error *err)
+{
+    al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
+    const struct al_git *git = repo->at.git;
+    int r;
+
+    beside.roots.allow_absolute = true;
+    r = al_roots_add(&beside.roots, top, &git->forbidden, git->home, err);
+    if (r == 0 && also)
+        r = al_roots_add(&beside.roots, also, &git->forbidden, git->home, err);
+    if (r == 0)
+        r = add_common_dir(repo, top, &beside.roots, err);
+    if (r == 0)
+        r = al_git_new_beside(git, &beside.roots, &beside.git, err);
+    if (r == 0)
+        r = al_repo_open(beside.git, beside.roots.items[0].path, ".", budget, &beside.repo, err);
+    if (r == 0 && strcmp(beside.repo->at.common_dir, repo->at.common_dir) != 0)
+        r = al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: it belongs to another repository");
+    if (r < 0)
+        return r;
+    /* The structs that were moved point to one another. */
+    *ret_beside = beside;
+    ret_beside->git->roots = &ret_beside->roots;
+    beside = AL_WORKTREE_BESIDE_INIT;
+    return 0;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/worktree/list.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gitops/nul_records.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/run.h"
+#include "gitops/worktree/beside.h"
+#include "guard/text.h"
+
+static void entry_clear(struct al_worktree_entry *entry)
+{
+    free(entry->path);
+    free(entry->head);
+    free(entry->branch);
+    free(entry->locked);
+}
+
+void al_worktrees_clear(struct al_worktrees *worktrees)
+{
+    for (size_t i = 0; i < worktrees->count; i++)
+        entry_clear(&worktrees->items[i]);
+    free(worktrees->items);
+    *worktrees = AL_WORKTREES_INIT;
+}
+
+/* The rest of a line that begins with a word; NULL: it does not. */
+static const char *value_of(const char *line, const char *word)
+{
+    size_t len = strlen(word);
+
+    if (strncmp(line, word, len) != 0)
+        return NULL;
+    return line[len] == ' ' ? line + len + 1 : line[len] ? NULL : "";
+}
+
+static void set(char **field, const char *value)
+{
+    free(*field);
+    *field = al_strdup(value);
+}
+
+/* One line of `git worktree list --porcelain`; the first of each worktree is its path. */
+static bool take_line(void *payload, char *const *fields)
+{
+    struct al_worktrees *worktrees = payload;
+    const char *line = fields[0], *value = value_of(line, "worktree");
+    struct al_worktree_entry *entry;
+
+    if (value) {
+        worktrees->items = al_reallocarray(worktrees->items, worktrees->count + 1,
+                                           sizeof(*worktrees->items));
+        worktrees->items[worktrees->count++] =
+            (struct al_worktree_entry){ .path = al_strdup(value) };
+        return true;
+    }
+    if (!worktrees->count)
+        return true;
+    entry = &worktrees->items[worktrees->count - 1];
+    if ((value = value_of(line, "HEAD")) && strspn(value, "0") != strlen(value))
+        set(&entry->head, value);
+    else if ((value = value_of(line, "branch")))
+        set(&entry->branch, al_starts_with(value, "refs/heads/") ? value + 11 : value);
+    else if ((value = value_of(line, "locked")))
+        set(&entry->locked, value);
+    else if (value_of(line, "bare"))
+        entry->is_bare = true;
+    else if (value_of(line, "prunable"))
+        entry->is_gone = true;
+    return true;
+}
+
+int al_worktree_list(const struct al_repo *repo, struct al_run_limits *budget,
+                     struct al_worktrees *ret_worktrees, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_worktrees_clear) struct al_worktrees worktrees = AL_WORKTREES_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_line, &worktrees);
+    int r;
+
+    al_strv_adds(&command.argv, "git", "worktree", "list", "--porcelain", "-z", NULL);
+    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    if (r < 0)
+        return r;
+    *ret_worktrees = worktrees;
+    worktrees = AL_WORKTREES_INIT;
+    return 0;
+}
+
+int al_worktree_find_branch(const struct al_repo *repo, const char *ref,
+                            struct al_run_limits *budget, char **ret_path, struct al_error *err)
+{
+    al_auto(al_worktrees_clear) struct al_worktrees worktrees = AL_WORKTREES_INIT;
+    int r = al_worktree_list(repo, budget, &worktrees, err);
+
+    *ret_path = NULL;
+    for (size_t i = 0; r == 0 && i < worktrees.count; i++) {
+        const struct al_worktree_entry *entry = &worktrees.items[i];
+
+        if (!*ret_path && entry->branch && !entry->is_bare &&
+            !strcmp(entry->branch, ref + strlen("refs/heads/")))
+            *ret_path = al_text_sanitize_line(entry->path);
+    }
+    return r;
+}
+
+/* --- What is in them --- */
+
+struct status {
+    struct al_worktree_counts *counts;
+    bool skips; /* the next record is the old name of a rename */
+};
+
+/* "1 XY …", "2 XY …" and the old name, "u …", "? …" */
+static bool take_status(void *payload, char *const *fields)
+{
+    struct status *status = payload;
+    const char *line = fields[0];
+
+    if (status->skips || !line[0] || !line[1]) {
+        status->skips = false;
+        return true;
+    }
+    status->counts->untracked += line[0] == '?';
+    status->counts->conflicts += line[0] == 'u';
+    if (line[0] == '1' || line[0] == '2') {
+        status->counts->staged += line[2] != '.';
+        status->counts->modified += line[2] && line[3] != '.';
+    }
+    status->skips = line[0] == '2';
+    return true;
+}
+
+static int count(const struct al_repo *repo, struct al_run_limits *budget,
+                 struct al_worktree_counts *ret_counts, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    struct al_worktree_counts counts = { .known = true };
+    struct status status = { .counts = &counts };
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_status, &status);
+    int r;
+
+    al_strv_adds(&command.argv, "git", "status", "--porcelain=v2", "-z",
+                 "--untracked-files=normal", "--ignore-submodules=dirty", NULL);
+    command.lists_untracked = true;
+    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    if (r == 0)
+        *ret_counts = counts;
+    return r;
+}
+
+/* "<behind> TAB <ahead>" */
+static int compare(const struct al_repo *repo, const char *default_branch,
+                   struct al_run_limits *budget, struct al_worktree_entry *entry,
+                   struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_freep) char *word = NULL;
+    const char *tab;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "rev-list", "--count", "--left-right", NULL);
+    al_strv_addf(&command.argv, "%s...%s", default_branch, entry->head);
+    al_strv_add(&command.argv, "--");
+    r = al_git_run_word(repo, &command, budget, &word, err);
+    tab = r == 0 && word ? strchr(word, '\t') : NULL;
+    if (!tab)
+        return r;
+    entry->is_compared = true;
+    entry->behind = strtoul(word, NULL, 10);
+    entry->ahead = strtoul(tab + 1, NULL, 10);
+    return 0;
+}
+
+/* Only the end of the call's time ends the list. */
+static int unless_over(int r)
+{
+    return r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED ? r : 0;
+}
+
+int al_worktree_look(const struct al_repo *repo, const char *default_branch,
+                     struct al_run_limits *budget, struct al_worktree_entry *entry,
+                     struct al_error *err)
+{
+    al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
+    int r = 0;
+
+    if (entry->head && default_branch)
+        r = unless_over(compare(repo, default_branch, budget, entry, err));
+    if (r < 0 || entry->is_bare || entry->is_gone)
+        return r;
+    if (!strcmp(entry->path, repo->at.top))
+        return unless_over(count(repo, budget, &entry->counts, err));
+    r = al_worktree_open_beside(repo, entry->path, NULL, budget, &beside, err);
+    if (r == 0)
+        r = count(beside.repo, budget, &entry->counts, err);
+    return unless_over(r);
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The worktrees of a repository, and what is in them.
+ *
+ * Source: git-worktree(1) "LIST OUTPUT FORMAT", git-status(1) "Porcelain Format Version 2",
+ * git-rev-list(1).
+ */
+#ifndef AL_GITOPS_WORKTREE_LIST_H
+#define AL_GITOPS_WORKTREE_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "gitops/repo/repo.h"
+#include "util/error.h"
+
+/** What is not committed in a working tree. */
+struct al_worktree_counts {
+    bool known; /**< false: the working tree cannot be looked at */
+    size_t staged, modified, untracked, conflicts;
+};
+
+/** One worktree.  Strings are owned. */
+struct al_worktree_entry {
+    char *path;   /**< as git prints it */
+    char *head;   /**< the commit; NULL: none, or it is bare */
+    char *branch; /**< without refs/heads/; NULL: detached or bare */
+    bool is_bare, is_gone; /**< gone: its files are not there */
+    char *locked; /**< the reason, "" without one; NULL: not locked */
+    struct al_worktree_counts counts;
+    bool is_compared; /**< the next two are known */
+    unsigned long ahead, behind; /**< of the default branch, in commits */
+};
+
+struct al_worktrees {
+    struct al_worktree_entry *items; /**< the main one first */
+    size_t count;
+};
+
+#define AL_WORKTREES_INIT ((struct al_worktrees){ .items = NULL })
+
+void al_worktrees_clear(struct al_worktrees *worktrees);
+
+/** List them: path, head, branch, locked. */
+int al_worktree_list(const struct al_repo *repo, struct al_run_limits *budget,
+                     struct al_worktrees *ret_worktrees, struct al_error *err);
+
+/** Count what is not committed in one of them, and compare it with the default branch, a full name
+ * or NULL.  What cannot be looked at stays unknown; the deadline is an error. */
+int al_worktree_look(const struct al_repo *repo, const char *default_branch,
+                     struct al_run_limits *budget, struct al_worktree_entry *entry,
+                     struct al_error *err);
+
+/** The path of the worktree that has a branch (a full name) checked out, safe text; NULL: none has.
+ * Caller frees. */
+int al_worktree_find_branch(const struct al_repo *repo, const char *ref,
+                            struct al_run_limits *budget, char **ret_path, struct al_error *err);
+
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/worktree/remove.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/location.h"
+#include "gitops/plumbing/rollback_plumbing.h"
+#include "gitops/refs.h"
+#include "guard/nofollow.h"
+#include "guard/text.h"
+#include "util/fs.h"
+
+#define DISCARD_MS 30000u
+
+int al_worktree_check_removable(const struct al_worktree_place *place,
+                                const struct al_worktree_found *found, const char *name,
+                                struct al_error *err)
+{
+    al_auto(al_freep) char *dir = al_text_sanitize_line(place->dir);
+    al_auto(al_freep) char *reason = found->locked ? al_text_sanitize_line(found->locked) : NULL;
+    int r;
+
+    if (!found->id) {
+        r = al_error_set(err, AL_ERR_EXECUTION, "There is no worktree '%s' below '%s'", name, dir);
+        if (err) {
+            err->reason = "not_found";
+            err->remedy = "git_worktree with action list shows those there are.";
+        }
+        return r;
+    }
+    if (!reason)
+        return 0;
+    r = al_error_set(err, AL_ERR_EXECUTION, "The worktree '%s' is locked%s%s", name,
+                     *reason ? ": " : "", reason);
+    if (err)
+        err->remedy = "git_worktree with action unlock unlocks it.";
+    return r;
+}
+
+/* Remove a tree below an open directory, whose path an agent could change. */
+static int remove_below(int dir_fd, const char *name)
+{
+    al_auto(al_freep) char *path = al_asprintf("/proc/self/fd/%d/%s", dir_fd, name);
+    struct stat st;
+
+    al_fs_remove_tree(path);
+    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        return -ENOTEMPTY;
+    return errno == ENOENT ? 0 : -errno;
+}
+
+/* git removes worktrees/ with the last one, too. */
+static int remove_admin(const struct al_repo *repo, const char *id)
+{
+    al_auto(al_closep) int common_fd = -1;
+    al_auto(al_closep) int fd = -1;
+    int r;
+
+    if (al_location_open_common_dir(&repo->at, &common_fd, NULL) < 0)
+        return -ENOENT;
+    fd = al_nofollow_open(common_fd, "worktrees", O_PATH | O_DIRECTORY);
+    if (fd < 0)
+        return fd;
+    r = remove_below(fd, id);
+    if (r == 0)
+        (void)unlinkat(common_fd, "worktrees", AT_REMOVEDIR);
+    return r;
+}
+
+static int cannot_remove(const char *name, const char *what, int r, struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_EXECUTION, "The %s of the worktree '%s' cannot be removed: %s",
+                        what, name,
+                        r == -ENOTEMPTY ? "something in it stays" : strerrordesc_np(-r));
+}
+
+int al_worktree_remove(const struct al_repo *repo, const struct al_worktree_place *place,
+                       const struct al_worktree_found *found, const char *name,
+                       struct al_error *err)
+{
+    int r = 0;
+
+    if (found->has_top)
+        r = remove_below(place->fd, name);
+    if (r < 0)
+        return cannot_remove(name, "files", r, err);
+    if (found->id)
+        r = remove_admin(repo, found->id);
+    if (r < 0)
+        return cannot_remove(name, "administrative directory", r, err);
+    al_worktree_record_remove(repo, name);
+    return 0;
+}
+
+static void delete_branch(const struct al_repo *repo, const struct al_worktree_record *record)
+{
+    struct al_run_limits budget = { .left_ms = DISCARD_MS, .exit_code = -1 };
+    const struct al_ref_move move = { record->branch, record->branch_oid, NULL };
+    al_auto(al_freep) char *now = al_ref_oid(&repo->at, record->branch);
+
+    if (!strcmp(now, record->branch_oid))
+        (void)al_git_move_refs(repo, &move, 1, &budget, NULL);
+}
+
+/* Whether the directory is still the one that was made; somebody may have made another one. */
+static bool is_the_one(const struct al_worktree_place *place, const char *name,
+                       const struct al_worktree_record *record)
+{
+    al_auto(al_closep) int fd = al_nofollow_open(place->fd, name, O_PATH | O_DIRECTORY);
+    al_auto(al_freep) char *tree = fd < 0 ? NULL : al_worktree_tree_id(fd);
+
+    return tree && record->tree && !strcmp(tree, record->tree);
+}
+
+void al_worktree_discard(const struct al_repo *repo, const struct al_worktree_place *place,
+                         const char *name, const struct al_worktree_record *record)
+{
+    al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+
+    if (al_worktree_find(repo, place, name, &found, &err) < 0)
+        return;
+    if (found.has_top && !is_the_one(place, name, record)) {
+        al_worktree_record_remove(repo, name);
+        return;
+    }
+    if (al_worktree_remove(repo, place, &found, name, &err) < 0)
+        return; /* the record stays, so that the next one tries again */
+    if (record->branch && record->branch_oid)
+        delete_branch(repo, record);
+    if (!place->made)
+        return;
+    (void)unlinkat(place->fd, ".gitignore", 0);
+    (void)rmdir(place->dir);
+}
+
+void al_worktree_discard_unfinished(const struct al_repo *repo,
+                                    const struct al_worktree_place *place)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    al_worktree_record_names(repo->at.git, repo->at.common_dir, &names);
+    for (size_t i = 0; i < names.count; i++) {
+        al_auto(al_worktree_record_clear) struct al_worktree_record record =
+            AL_WORKTREE_RECORD_INIT;
+        const char *name = names.items[i];
+        al_auto(al_freep) char *top = al_fs_join(place->dir, name);
+
+        if (al_worktree_check_name("name", name, NULL) < 0 ||
+            al_worktree_record_read(repo->at.git, repo->at.common_dir, name, &record) < 0 ||
+            !record.making || strcmp(record.path, top) != 0)
+            continue;
+        al_worktree_discard(repo, place, name, &record);
+    }
+}

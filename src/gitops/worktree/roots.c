@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/worktree/roots.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gitops/layer.h"
+#include "gitops/locate.h"
+#include "gitops/repo/repo.h"
+#include "gitops/worktree/add.h"
+#include "gitops/worktree/find.h"
+#include "gitops/worktree/place.h"
+#include "gitops/worktree/record.h"
+#include "guard/nofollow.h"
+#include "guard/root.h"
+#include "util/fs.h"
+#include "util/log.h"
+
+/* Whether the worktree is the one of the record, made in the working tree `repo`. */
+static bool is_recorded(const struct al_repo *repo, const struct al_worktree_place *place,
+                        const char *name, const struct al_worktree_record *record)
+{
+    al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
+    al_auto(al_freep) char *tree = NULL;
+    al_auto(al_closep) int fd = -1;
+
+    if (record->making || !record->tree || strcmp(record->from, repo->at.top) != 0 ||
+        al_worktree_find(repo, place, name, &found, NULL) < 0 || !found.is_whole ||
+        strcmp(found.top, record->path) != 0)
+        return false;
+    fd = al_nofollow_open(place->fd, name, O_PATH | O_DIRECTORY);
+    tree = fd < 0 ? NULL : al_worktree_tree_id(fd);
+    return tree && !strcmp(tree, record->tree);
+}
+
+static void admit_from(const struct al_repo *repo)
+{
+    al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    al_worktree_record_names(repo->at.git, repo->at.common_dir, &names);
+    if (!names.count || al_worktree_place_find(repo, false, &place, NULL) < 0 || place.fd < 0)
+        return;
+    for (size_t i = 0; i < names.count; i++) {
+        al_auto(al_worktree_record_clear) struct al_worktree_record record =
+            AL_WORKTREE_RECORD_INIT;
+        al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+        const char *name = names.items[i];
+
+        if (al_worktree_check_name("name", name, NULL) == 0 &&
+            al_worktree_record_read(repo->at.git, repo->at.common_dir, name, &record) == 0 &&
+            is_recorded(repo, &place, name, &record) &&
+            al_worktree_admit(repo, record.path, &err) < 0)
+            al_log_warn("the worktree '%s' is no root: %s", name, err.message);
+    }
+}
+
+void al_worktree_admit_recorded(struct al_git *git)
+{
+    const size_t count = git->roots->count; /* not those that are added here */
+
+    if (!git->growing || access(git->records_dir, F_OK) < 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const struct al_root *root = &git->roots->items[i];
+        struct al_repo repo = { .at = AL_LOCATION_INIT };
+
+        repo.at.git = git;
+        repo.at.root = root;
+        repo.at.dir = al_strdup(root->path);
+        repo.at.dir_fd = openat(root->fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (repo.at.dir_fd >= 0 && al_location_find(&repo.at, git->roots, ".", NULL) == 0 &&
+            !strcmp(repo.at.top, root->path))
+            admit_from(&repo);
+        al_location_clear(&repo.at);
+    }
+}
