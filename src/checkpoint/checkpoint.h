@@ -114,6 +114,13 @@ struct al_checkpoint_reason {
     /** Receives the parts that the checkpoint is really without, for the checkpoint after.  May be
      * NULL. */
     unsigned *ret_without;
+    /** The linked worktrees that the execution makes or removes as "linked/<name>", and those that
+     * it locks or unlocks as "linked-lock/<name>": the checkpoint has them as well
+     * (checkpoint/linked.h).  NULL: none. */
+    const struct al_strv *linked;
+    /** They are about to be removed: their checkpoints are exact to the byte, and what they do not
+     * have is in ret_missing, as "<name>/<path>". */
+    bool exactly;
     /** For a checkpoint after an execution: the id of the one before.  Else NULL. */
     const char *before;
     /** Full names of references that the operation may delete or move; may be NULL. */
@@ -293,6 +300,8 @@ enum al_part {
     AL_PART_REF,      /**< a reference, by its full name */
     AL_PART_STASH,    /**< the stash's reflog, "logs/refs/stash" */
     AL_PART_STATE,    /**< another file of the git directory */
+    AL_PART_LINKED,   /**< a linked worktree as a whole, "linked/<name>", or whether it is locked,
+                         "linked-lock/<name>" */
 };
 
 /** One difference between two checkpoints. */

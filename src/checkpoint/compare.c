@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/linked.h"
 
 void al_differences_clear(struct al_differences *changes)
 {
@@ -55,7 +56,15 @@ static enum al_part part_of(const char *path, bool worktree)
 {
     if (worktree)
         return AL_PART_WORKTREE;
+    if (al_starts_with(path, AL_LINKED_PREFIX) || al_starts_with(path, AL_LINKED_LOCK_PREFIX))
+        return AL_PART_LINKED;
     return !strcmp(path, "logs/refs/stash") ? AL_PART_STASH : AL_PART_STATE;
+}
+
+/* Only checkpoints that are about a linked worktree say anything about it. */
+static bool is_compared(const struct al_saved_file *a, const struct al_saved_file *b, bool worktree)
+{
+    return (a && b) || part_of(a ? a->path : b->path, worktree) != AL_PART_LINKED;
 }
 
 static void compare_files(const struct al_saved_files *from, const struct al_saved_files *to,
@@ -70,7 +79,7 @@ static void compare_files(const struct al_saved_files *from, const struct al_sav
         const struct al_saved_file *a = order <= 0 ? &from->items[i++] : NULL;
         const struct al_saved_file *b = order >= 0 ? &to->items[k++] : NULL;
 
-        if (!a || !b || !is_same_file(a, b))
+        if (is_compared(a, b, worktree) && (!a || !b || !is_same_file(a, b)))
             add_file(changes, part_of(a ? a->path : b->path, worktree), a, b);
     }
 }

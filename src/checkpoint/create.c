@@ -143,6 +143,8 @@ static int put_state(struct al_checkpoint_writer *writer, struct al_oid *ret_tre
     int r = al_gitdir_read(writer->git_fd, writer->common_fd, writer->deadline, &writer->gitdir,
                            writer->err);
 
+    if (r == 0 && writer->linked && writer->linked->count)
+        al_linked_add_state(writer->linked, writer->reason->linked, &writer->gitdir);
     return r < 0 ? r : al_create_state(writer, ret_tree);
 }
 
@@ -198,6 +200,8 @@ static int put_parts(struct al_checkpoint_writer *writer, struct al_checkpoint_t
     if (r < 0 || !writer->reason->overwriting || !writer->reason->ret_missing)
         return r;
     al_strv_clear(writer->reason->ret_missing);
+    for (size_t i = 0; writer->reason->exactly && i < writer->linked->left_out.count; i++)
+        al_strv_add(writer->reason->ret_missing, writer->linked->left_out.items[i]);
     return al_create_find_missing(writer, writer->reason->ret_missing);
 }
 
@@ -312,7 +316,8 @@ static int write_once(struct al_checkpoint_writer *writer)
 }
 
 int al_checkpoint_write(struct al_checkpoint_writer *writer, struct al_store *store,
-                        const struct al_checkpoint_reason *reason, int quarantine_fd,
+                        const struct al_checkpoint_reason *reason,
+                        const struct al_linked *linked, int quarantine_fd,
                         struct al_deadline *deadline, struct al_error *err)
 {
     unsigned without =
@@ -329,6 +334,7 @@ int al_checkpoint_write(struct al_checkpoint_writer *writer, struct al_store *st
         writer->without = without;
         writer->store = store;
         writer->reason = reason;
+        writer->linked = linked;
         writer->deadline = deadline;
         writer->err = err;
         al_objects_init(&writer->objects, store->pack_fd, quarantine_fd, store->sha256);
@@ -379,9 +385,15 @@ int al_checkpoint_create(struct al_store *store, const struct al_checkpoint_reas
 {
     al_auto(al_checkpoint_writer_clear) struct al_checkpoint_writer writer =
         AL_CHECKPOINT_WRITER_INIT;
-    struct al_deadline deadline = al_deadline_begin(budget);
-    int r = al_checkpoint_write(&writer, store, reason, -1, &deadline, err);
+    al_auto(al_linked_clear) struct al_linked linked = { .items = NULL };
+    struct al_deadline deadline;
+    int r = al_linked_read(store, reason, budget, &linked, err);
 
+    if (r == 0)
+        r = al_linked_accept(&linked, budget, err);
+    deadline = al_deadline_begin(budget);
+    if (r == 0)
+        r = al_checkpoint_write(&writer, store, reason, &linked, -1, &deadline, err);
     if (r == 0)
         r = al_checkpoint_publish(&writer, reason->dropping);
     if (r == AL_ERR_TIMEOUT)

@@ -8,6 +8,7 @@
 #include "checkpoint/collect.h"
 #include "checkpoint/gitdir.h"
 #include "checkpoint/index_cache.h"
+#include "checkpoint/linked.h"
 #include "checkpoint/prefetch.h"
 #include "checkpoint/refs.h"
 #include "checkpoint/stat_cache.h"
@@ -21,6 +22,7 @@
 struct al_checkpoint_writer {
     struct al_store *store;
     const struct al_checkpoint_reason *reason;
+    const struct al_linked *linked; /* the worktrees of the reason; NULL: none */
     unsigned without; /* enum al_checkpoint_parts */
     /* The index or the files cannot be read without git, so that the next attempt keeps the whole
      * tree. */
@@ -59,12 +61,14 @@ void al_checkpoint_writer_clear(struct al_checkpoint_writer *writer);
 /**
  * create.c: read the repository, again if it changes meanwhile, and write the objects.
  *
+ * @param linked         From al_linked_read(), for this reason.
  * @param quarantine_fd  As in al_objects_init().
  * @return As al_checkpoint_create(), before al_checkpoint_result().
  * Ownership: the caller clears `writer` in every case.  It borrows all arguments.
  */
 int al_checkpoint_write(struct al_checkpoint_writer *writer, struct al_store *store,
-                        const struct al_checkpoint_reason *reason, int quarantine_fd,
+                        const struct al_checkpoint_reason *reason,
+                        const struct al_linked *linked, int quarantine_fd,
                         struct al_deadline *deadline, struct al_error *err);
 
 /** create.c: pack what the repository that was read has lost or is about to lose, then write the

@@ -10,6 +10,7 @@ struct al_pending_checkpoint {
     struct al_checkpoint_reason reason;
     struct al_checkpoint_writer writer;
     struct al_quarantine quarantine;
+    struct al_linked linked;
 };
 
 int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpoint_reason *reason,
@@ -18,15 +19,18 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
                                  char ret_id[AL_OID_TEXT], struct al_error *err)
 {
     struct al_pending_checkpoint *pending = al_calloc(1, sizeof(*pending));
-    struct al_deadline deadline = al_deadline_begin(budget);
+    struct al_deadline deadline;
     int r;
 
     pending->reason = *reason;
     pending->writer = AL_CHECKPOINT_WRITER_INIT;
     pending->quarantine = AL_QUARANTINE_INIT;
-    r = al_quarantine_begin(&pending->quarantine, store, err);
+    r = al_linked_read(store, reason, budget, &pending->linked, err);
+    deadline = al_deadline_begin(budget);
     if (r == 0)
-        r = al_checkpoint_write(&pending->writer, store, &pending->reason,
+        r = al_quarantine_begin(&pending->quarantine, store, err);
+    if (r == 0)
+        r = al_checkpoint_write(&pending->writer, store, &pending->reason, &pending->linked,
                                 pending->quarantine.pack_fd, &deadline, err);
     al_deadline_sync(&deadline);
     if (r < 0) {
@@ -41,9 +45,12 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
 int al_checkpoint_accept(struct al_pending_checkpoint *pending, const struct al_strv *dropping,
                          struct al_run_limits *budget, struct al_error *err)
 {
-    struct al_deadline deadline = al_deadline_begin(budget);
-    int r = al_quarantine_migrate(&pending->quarantine, err);
+    struct al_deadline deadline;
+    int r = al_linked_accept(&pending->linked, budget, err);
 
+    deadline = al_deadline_begin(budget);
+    if (r == 0)
+        r = al_quarantine_migrate(&pending->quarantine, err);
     pending->writer.deadline = &deadline;
     pending->writer.err = err;
     if (r == 0)
@@ -58,6 +65,7 @@ void al_pending_checkpoint_free(struct al_pending_checkpoint *pending)
         return;
     al_checkpoint_writer_clear(&pending->writer); /* before the directory that it writes to */
     al_quarantine_end(&pending->quarantine);
+    al_linked_clear(&pending->linked);
     free(pending);
 }
 

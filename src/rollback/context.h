@@ -19,6 +19,7 @@
 #include "checkpoint/store.h"
 #include "journal/recorded.h"
 #include "rollback/executions.h"
+#include "rollback/linked.h"
 #include "rollback/lockfile.h"
 #include "rollback/plan.h"
 #include "rollback/rollback.h"
@@ -47,6 +48,8 @@ struct al_rollback_context {
     struct al_executions executions;
     struct al_plan plan;
     struct al_touched touched;
+    struct al_strv linked_names; /* of worktrees that the executions touched */
+    struct al_linked_changes linked;
     struct al_way_back way; /* its changes move to the report */
     struct al_saved_state from, to;
     char present[AL_OID_TEXT];

@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "checkpoint/linked.h"
 #include "guard/text.h"
 
 char *al_difference_words(const struct al_difference *change)
@@ -19,6 +21,14 @@ char *al_difference_words(const struct al_difference *change)
     case AL_PART_WORKTREE:
     case AL_PART_REF:
         break;
+    case AL_PART_LINKED: {
+        al_auto(al_freep) char *name = al_text_sanitize_line(strchr(change->name, '/') + 1);
+
+        return al_asprintf(al_starts_with(change->name, AL_LINKED_PREFIX) ? "the worktree '%s'"
+                                                                          : "the lock of the "
+                                                                            "worktree '%s'",
+                           name);
+    }
     case AL_PART_STATE: {
         al_auto(al_freep) char *name = al_text_sanitize_line(change->name);
 

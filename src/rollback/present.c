@@ -87,6 +87,7 @@ const char *al_present_value(const struct al_present *present, const struct al_d
         break;
     case AL_PART_STASH:
     case AL_PART_STATE:
+    case AL_PART_LINKED:
         file = find_file(&present->state.files, of->name);
         break;
     }

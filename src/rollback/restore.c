@@ -13,6 +13,7 @@
 #include "checkpoint/store.h"
 #include "gitops/oid.h"
 #include "gitops/plumbing/rollback_plumbing.h"
+#include "rollback/linked.h"
 #include "util/fs.h"
 
 #define INDEX_MODE (S_IFREG | 0644u)
@@ -366,6 +367,8 @@ int al_restore_apply(const struct al_restore *restore, struct al_strv *ret_kept,
         r = write_index(restore, &dir, name, err);
     if (r == 0)
         r = al_restore_objects(restore, writes_index ? path : NULL, err);
+    if (r == 0 && restore->linked)
+        r = al_linked_remove(restore, restore->linked, err);
     if (r == 0)
         r = restore_refs(restore, err);
     if (r == 0)
@@ -374,6 +377,8 @@ int al_restore_apply(const struct al_restore *restore, struct al_strv *ret_kept,
         r = restore_worktree(restore, ret_kept, err);
     if (r == 0)
         r = restore_state(restore, err);
+    if (r == 0 && restore->linked)
+        r = al_linked_restore(restore, restore->linked, err);
     if (r == 0 && writes_index && renameat(restore->git_fd, name, restore->git_fd, "index") < 0)
         r = al_error_errno(err, errno, "cannot write the index");
     if (r == 0 && !restore->keeps_index && !to->has_index)

@@ -24,12 +24,16 @@
 #include "rollback/atomic_file.h"
 #include "rollback/lockfile.h"
 
+struct al_linked_changes;
+
 /** A restore: the checkpoints and the repository.  Borrowed. */
 struct al_restore {
     struct al_store *store;
     struct al_repo *repo;
     const struct al_differences *changes;
     struct al_saved_state *from, *to; /**< the state of the present, and the target */
+    /** Linked worktrees that come back or go; NULL: none. */
+    const struct al_linked_changes *linked;
     bool keeps_index;                 /**< the index stays as it is */
     const char *token;                /**< of this rollback */
     struct al_run_limits *budget;

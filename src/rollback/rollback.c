@@ -9,6 +9,7 @@
 #include "guard/rules/effects.h"
 #include "journal/recorded.h"
 #include "rollback/context.h"
+#include "rollback/linked.h"
 #include "rollback/restore.h"
 #include "rollback/stash_entries.h"
 #include "rollback/worktrees.h"
@@ -98,10 +99,14 @@ static void close_record(struct al_rollback_context *ctx, int r, bool changed,
  * refused, or be a dry run. */
 static int read_present(struct al_rollback_context *ctx, struct al_error *err)
 {
-    struct al_checkpoint_reason reason = { .tool = TOOL, .operation = OPERATION };
+    struct al_checkpoint_reason reason = { .tool = TOOL,
+                                           .operation = OPERATION,
+                                           .linked = &ctx->linked_names };
     int r =
         al_touched_read(ctx->store, &ctx->executions, &ctx->plan, ctx->budget, &ctx->touched, err);
 
+    if (r == 0)
+        r = al_linked_touched(ctx->store, &ctx->touched, ctx->budget, &ctx->linked_names, err);
     reason.without = al_touched_without(&ctx->touched);
     if (r == 0)
         r = al_checkpoint_create_pending(ctx->store, &reason, ctx->budget, &ctx->pending,
@@ -115,6 +120,9 @@ static int read_present(struct al_rollback_context *ctx, struct al_error *err)
         r = al_way_back_target(ctx->store, &ctx->way, &ctx->from, ctx->budget, &ctx->to, err);
     ctx->report->changes = ctx->way.changes;
     ctx->way.changes = (struct al_differences){ .items = NULL };
+    if (r == 0)
+        r = al_linked_changes_read(ctx->store, &ctx->report->changes, ctx->budget, &ctx->linked,
+                                   err);
     return r;
 }
 
@@ -141,6 +149,7 @@ static struct al_restore restore_of(struct al_rollback_context *ctx)
         .changes = &ctx->report->changes,
         .from = &ctx->from,
         .to = &ctx->to,
+        .linked = &ctx->linked,
         .keeps_index = !ctx->way.index_of[0],
         .token = ctx->token,
         .budget = ctx->budget,
@@ -153,8 +162,12 @@ static struct al_restore restore_of(struct al_rollback_context *ctx)
 static int find_conflicts(struct al_rollback_context *ctx, struct al_error *err)
 {
     struct al_restore restore = restore_of(ctx);
-    int r = al_rollback_leave_worktrees(ctx->store, &ctx->executions, ctx->plan.first, ctx->budget,
-                                        &ctx->report->changes, &ctx->report->lost, err);
+    int r = al_linked_check(&ctx->linked, ctx->repo, ctx->options->journal_file, ctx->budget, err);
+
+    if (r == 0)
+        r = al_rollback_leave_worktrees(ctx->store, &ctx->executions, ctx->plan.first,
+                                        &ctx->linked, ctx->budget, &ctx->report->changes,
+                                        &ctx->report->lost, err);
 
     if (r == 0)
         r = al_rollback_find_stash_entries(ctx->store, &ctx->report->changes, ctx->budget,
@@ -262,6 +275,7 @@ static int restore(struct al_rollback_context *ctx, struct al_error *err)
         &(struct al_checkpoint_reason){ .tool = TOOL,
                                         .operation = OPERATION,
                                         .without = al_touched_without(&ctx->touched),
+                                        .linked = &ctx->linked_names,
                                         .before = ctx->present },
         ctx->budget, after, &why);
     /* The rollback did happen, so this is a warning and no error. */
@@ -326,6 +340,8 @@ static void release(struct al_rollback_context *ctx)
     al_saved_state_clear(&ctx->to);
     al_touched_clear(&ctx->touched);
     al_way_back_clear(&ctx->way);
+    al_linked_changes_clear(&ctx->linked);
+    al_strv_clear(&ctx->linked_names);
     al_executions_clear(&ctx->executions);
     al_pending_checkpoint_free(ctx->pending);
     al_store_close(ctx->store);

@@ -35,6 +35,7 @@ static void add_change(struct al_saved_state *state, const struct al_difference 
             al_strv_add(&state->left_out, change->name);
         break;
     case AL_PART_INDEX:
+    case AL_PART_LINKED: /* rollback/linked.h reads it */
         break;
     case AL_PART_HEAD:
         free(state->head);

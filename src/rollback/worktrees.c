@@ -40,7 +40,8 @@ static void add_head(struct elsewhere *elsewhere, int dir_fd, const char *path, 
     al_strv_take(&elsewhere->places, al_text_sanitize_line(place));
 }
 
-static void add_linked(struct elsewhere *elsewhere, int common_fd, const char *own)
+static void add_linked(struct elsewhere *elsewhere, int common_fd, const char *own,
+                       const struct al_linked_changes *linked)
 {
     int fd = openat(common_fd, "worktrees", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -50,7 +51,8 @@ static void add_linked(struct elsewhere *elsewhere, int common_fd, const char *o
         al_auto(al_freep) char *path = al_asprintf("worktrees/%s/HEAD", entry->d_name);
         al_auto(al_freep) char *place = al_asprintf("the worktree '%s'", entry->d_name);
 
-        if (entry->d_name[0] != '.' && strcmp(entry->d_name, own) != 0)
+        if (entry->d_name[0] != '.' && strcmp(entry->d_name, own) != 0 &&
+            !al_linked_will_go(linked, entry->d_name))
             add_head(elsewhere, common_fd, path, place);
     }
     if (dir)
@@ -59,10 +61,11 @@ static void add_linked(struct elsewhere *elsewhere, int common_fd, const char *o
         al_close(fd);
 }
 
-static int list_elsewhere(const struct al_location *at, struct elsewhere *ret_elsewhere,
+static int list_elsewhere(const struct al_location *at, const struct al_linked_changes *linked,
+                          struct elsewhere *ret_elsewhere,
                           struct al_error *err)
 {
-    bool linked = strcmp(at->git_dir, at->common_dir) != 0;
+    bool is_linked = strcmp(at->git_dir, at->common_dir) != 0;
     const char *slash = strrchr(at->git_dir, '/');
     al_auto(al_closep) int fd = -1;
     int r = al_location_open_common_dir(at, &fd, err);
@@ -70,9 +73,9 @@ static int list_elsewhere(const struct al_location *at, struct elsewhere *ret_el
     if (r < 0)
         return r;
     /* The HEAD of a bare repository, which has no index, is nobody's working tree. */
-    if (linked && faccessat(fd, "index", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+    if (is_linked && faccessat(fd, "index", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         add_head(ret_elsewhere, fd, "HEAD", "the main working tree");
-    add_linked(ret_elsewhere, fd, linked && slash ? slash + 1 : "");
+    add_linked(ret_elsewhere, fd, is_linked && slash ? slash + 1 : "", linked);
     return 0;
 }
 
@@ -159,13 +162,14 @@ static void drop_change(struct al_differences *changes, size_t at)
 }
 
 int al_rollback_leave_worktrees(struct al_store *store, const struct al_executions *executions,
-                                size_t first, struct al_run_limits *budget,
+                                size_t first, const struct al_linked_changes *linked,
+                                struct al_run_limits *budget,
                                 struct al_differences *changes, struct al_strv *lost,
                                 struct al_error *err)
 {
     al_auto(elsewhere_clear) struct elsewhere elsewhere = { .branches = AL_STRV_INIT };
     al_auto(al_strv_clear) struct al_strv moved = AL_STRV_INIT;
-    int r = list_elsewhere(&store->repo->at, &elsewhere, err);
+    int r = list_elsewhere(&store->repo->at, linked, &elsewhere, err);
 
     for (size_t i = first; r == 0 && elsewhere.branches.count && i < executions->count; i++)
         r = add_moved(store, executions->items[i].before, budget, &moved, err);

@@ -5,6 +5,7 @@
 
 #include "checkpoint/checkpoint.h"
 #include "rollback/executions.h"
+#include "rollback/linked.h"
 #include "util/error.h"
 
 /**
@@ -17,12 +18,14 @@
  * Source: git-worktree(1), gitrepository-layout(5).
  *
  * @param executions  Those that are undone, and the ones after them; from the index `first`.
+ * @param linked      Worktrees that the rollback removes have nothing checked out.
  * @param changes     From the present to the checkpoint; branches that stay are removed.
  * @param lost        Changes in words; those of branches that stay are removed.
  * @return 0; AL_ERR_EXECUTION naming the branch and the worktree; as al_checkpoint_compare().
  */
 int al_rollback_leave_worktrees(struct al_store *store, const struct al_executions *executions,
-                                size_t first, struct al_run_limits *budget,
+                                size_t first, const struct al_linked_changes *linked,
+                                struct al_run_limits *budget,
                                 struct al_differences *changes, struct al_strv *lost,
                                 struct al_error *err);
 

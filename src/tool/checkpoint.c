@@ -35,7 +35,8 @@ static struct al_checkpoint_reason reason_of(const struct al_call *call)
     return (struct al_checkpoint_reason){ .tool = call->tool->name,
                                           .operation = call->operation->name,
                                           .without = call->without,
-                                          .only = &call->only };
+                                          .only = &call->only,
+                                          .linked = &call->linked };
 }
 
 static void add_deleted_branches(const struct al_call *call, struct al_strv *ret_names)
@@ -188,7 +189,12 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
         r = add_overwritten_files(call, &overwriting, err);
     if (r < 0)
         return r;
+    al_strv_clear(&call->linked);
+    if (call->tool->linked_worktrees)
+        call->tool->linked_worktrees(call->operation, call->args, &call->linked,
+                                     &call->removes_linked);
     reason = reason_of(call);
+    reason.exactly = call->removes_linked;
     add_deleted_branches(call, &dropping);
     reason.dropping = &dropping;
     reason.overwriting = call->knows_files && writes_over_files(call) ? &call->only : &overwriting;

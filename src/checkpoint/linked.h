@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Linked worktrees in a checkpoint of another worktree: what git_worktree makes, locks and removes.
+ *
+ * The checkpoint has a file `state/linked/<name>` for each worktree that the execution is about:
+ *
+ *   absent NL                       there is nothing of this name
+ *
+ *   worktree NL                     there is one
+ *   from <path> NL                  the worktree that it was made in; missing: by others
+ *   agent <name> NL                 who made it; missing: nobody said
+ *   top <path> NL                   its top
+ *   id <name> NL                    its name below worktrees/
+ *   checkpoint <id, or -> NL        a checkpoint in its own store; "-": its files were not there
+ *   file <octal> <size> <path> NL   each file of its administrative directory, and its `.git` file
+ *     <bytes> NL                    as "/.git"; the index only where there is no checkpoint
+ *
+ * A checkpoint around an execution that only locks or unlocks one has `state/linked-lock/<name>`:
+ * "absent NL", "unlocked NL", or "locked NL" and the bytes of the file that says so.
+ *
+ * Two such files are equal when nothing changed in the worktree: a checkpoint of it that has no
+ * difference to the last one is not kept, and the last one named again.
+ *
+ * Source: gitrepository-layout(5) worktrees/.
+ */
+#ifndef AL_CHECKPOINT_LINKED_H
+#define AL_CHECKPOINT_LINKED_H
+
+#include <stdbool.h>
+
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/gitdir.h"
+#include "gitops/worktree/beside.h"
+#include "util/str.h"
+
+/** The directory of these files in `state/`. */
+#define AL_LINKED_PREFIX "linked/"
+
+#define AL_LINKED_LOCK_PREFIX "linked-lock/"
+
+/** The path of the `.git` file among those of a worktree. */
+#define AL_LINKED_DOT_GIT "/.git"
+
+/** One worktree as it is now. */
+struct al_linked_item {
+    struct al_str text; /* as described above */
+    struct al_worktree_beside beside;
+    struct al_store *store;                /* its own; NULL: there is no checkpoint of it */
+    struct al_pending_checkpoint *pending; /* NULL: the last one is named again */
+    char id[AL_OID_TEXT];                  /* of the pending one */
+    char *branch;                          /* what HEAD names, or NULL */
+};
+
+/** All worktrees of a reason. */
+struct al_linked {
+    struct al_linked_item *items;
+    size_t count;
+    struct al_strv left_out; /**< "<name>/<path>" of files that a checkpoint of one does not have */
+};
+
+void al_linked_clear(struct al_linked *linked);
+
+/**
+ * Look at the worktrees that reason->linked names.  Their stores do not change yet.
+ *
+ * @param exactly  A checkpoint of a worktree is kept, too, when only the bytes of its index differ.
+ */
+int al_linked_read(struct al_store *store, const struct al_checkpoint_reason *reason,
+                   struct al_run_limits *budget, struct al_linked *ret_linked,
+                   struct al_error *err);
+
+/** Keep the checkpoints of the worktrees, with the commits that only their HEAD or branch reach. */
+int al_linked_accept(struct al_linked *linked, struct al_run_limits *budget, struct al_error *err);
+
+/** Add the files of the worktrees to those of the git directory. */
+void al_linked_add_state(const struct al_linked *linked, const struct al_strv *names,
+                         struct al_gitdir_files *files);
+
+/** A worktree as a checkpoint has it.  Set up with AL_LINKED_SAVED_INIT. */
+struct al_linked_saved {
+    bool exists;
+    char *top, *id;
+    char *from, *agent; /**< NULL: unknown */
+    char checkpoint[AL_OID_TEXT];  /**< "": there is none */
+    struct al_gitdir_files files; /**< relative to the administrative directory, or "/.git" */
+};
+
+#define AL_LINKED_SAVED_INIT ((struct al_linked_saved){ .exists = false })
+
+void al_linked_saved_clear(struct al_linked_saved *saved);
+
+/** Parse a file of `state/linked/`.  False: it is not in this form. */
+bool al_linked_parse(const struct al_str *text, struct al_linked_saved *ret_saved);
+
+#endif

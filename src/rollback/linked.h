@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Linked worktrees that executions made, removed or locked: what a rollback does about them.
+ *
+ *   the checkpoint has        and now                 a rollback
+ *
+ *   no worktree               there is one            removes it; the present's checkpoint has it
+ *   one                       there is none           makes it again: administrative files, HEAD,
+ *                                                     branch, index, files, lock
+ *   one                       there is another state  gives it that state
+ *
+ * A worktree comes back from the checkpoint in its own store.
+ */
+#ifndef AL_ROLLBACK_LINKED_H
+#define AL_ROLLBACK_LINKED_H
+
+#include "checkpoint/linked.h"
+#include "rollback/restore.h"
+#include "rollback/touched.h"
+#include "util/error.h"
+
+/** A change of one worktree. */
+struct al_linked_change {
+    char *name;
+    bool is_lock;              /**< only of its lock */
+    struct al_str from_text, to_text;
+    struct al_linked_saved from, to;
+};
+
+struct al_linked_changes {
+    struct al_linked_change *items;
+    size_t count;
+};
+
+void al_linked_changes_clear(struct al_linked_changes *linked);
+
+/** Append what a checkpoint of the present has to be about, as in struct al_checkpoint_reason. */
+int al_linked_touched(struct al_store *store, const struct al_touched *touched,
+                      struct al_run_limits *budget, struct al_strv *ret_names,
+                      struct al_error *err);
+
+/** Read the changes of worktrees among these. */
+int al_linked_changes_read(struct al_store *store, const struct al_differences *changes,
+                           struct al_run_limits *budget, struct al_linked_changes *ret_linked,
+                           struct al_error *err);
+
+/** Test whether a worktree will be removed, by its name below worktrees/. */
+bool al_linked_will_go(const struct al_linked_changes *linked, const char *id);
+
+/**
+ * Refuse before anything changes: a call runs in a worktree that would be removed, or something is
+ * in the way of one that comes back.
+ */
+int al_linked_check(const struct al_linked_changes *linked, struct al_repo *repo,
+                    const char *journal_file, struct al_run_limits *budget, struct al_error *err);
+
+/** Remove the worktrees that the target does not have. */
+int al_linked_remove(const struct al_restore *restore, const struct al_linked_changes *linked,
+                     struct al_error *err);
+
+/** Make the worktrees again that the target has, and lock or unlock them. */
+int al_linked_restore(const struct al_restore *restore, const struct al_linked_changes *linked,
+                      struct al_error *err);
+
+#endif
