@@ -316,9 +316,8 @@ static int write_once(struct al_checkpoint_writer *writer)
 }
 
 int al_checkpoint_write(struct al_checkpoint_writer *writer, struct al_store *store,
-                        const struct al_checkpoint_reason *reason,
-                        const struct al_linked *linked, int quarantine_fd,
-                        struct al_deadline *deadline, struct al_error *err)
+                        const struct al_checkpoint_reason *reason, const struct al_linked *linked,
+                        int quarantine_fd, struct al_deadline *deadline, struct al_error *err)
 {
     unsigned without =
         reason->without & AL_PARTS_WORKTREE ? reason->without : reason->without & AL_PARTS_REFS;

@@ -23,7 +23,7 @@ struct al_checkpoint_writer {
     struct al_store *store;
     const struct al_checkpoint_reason *reason;
     const struct al_linked *linked; /* the worktrees of the reason; NULL: none */
-    unsigned without; /* enum al_checkpoint_parts */
+    unsigned without;               /* enum al_checkpoint_parts */
     /* The index or the files cannot be read without git, so that the next attempt keeps the whole
      * tree. */
     bool needs_all;
@@ -67,9 +67,8 @@ void al_checkpoint_writer_clear(struct al_checkpoint_writer *writer);
  * Ownership: the caller clears `writer` in every case.  It borrows all arguments.
  */
 int al_checkpoint_write(struct al_checkpoint_writer *writer, struct al_store *store,
-                        const struct al_checkpoint_reason *reason,
-                        const struct al_linked *linked, int quarantine_fd,
-                        struct al_deadline *deadline, struct al_error *err);
+                        const struct al_checkpoint_reason *reason, const struct al_linked *linked,
+                        int quarantine_fd, struct al_deadline *deadline, struct al_error *err);
 
 /** create.c: pack what the repository that was read has lost or is about to lose, then write the
  * checkpoint's reference and the stat cache.  The objects are in the store by now. */

@@ -18,7 +18,7 @@
 #include "util/fs.h"
 
 /** The last checkpoint of a worktree that a checkpoint of another one names. */
-#define REF_LAST "refs/linked/last"
+#define REF_LAST       "refs/linked/last"
 
 #define DEPTH_MAX      8
 #define LOCK_MAX_BYTES 65536u
@@ -63,8 +63,9 @@ static int add_file(struct al_str *text, int fd, const char *path, struct al_err
     al_str_add(text, bytes.buf, bytes.len);
     al_str_addc(text, '\n');
     return text->len > AL_GITDIR_ALL_BYTES
-               ? al_error_set(err, AL_ERR_EXECUTION, "a worktree's administrative files are larger "
-                                                     "than %u bytes",
+               ? al_error_set(err, AL_ERR_EXECUTION,
+                              "a worktree's administrative files are larger "
+                              "than %u bytes",
                               AL_GITDIR_ALL_BYTES)
                : 0;
 }
@@ -98,8 +99,7 @@ static int add_dir(struct al_str *text, int admin_fd, const char *path, bool wit
         al_auto(al_closep) int fd = -1;
         struct stat st;
 
-        if (!is_wanted(name, with_index) ||
-            fstatat(admin_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        if (!is_wanted(name, with_index) || fstatat(admin_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
             continue;
         if (S_ISDIR(st.st_mode))
             r = add_dir(text, admin_fd, name, with_index, depth + 1, err);
@@ -115,8 +115,7 @@ static int add_dir(struct al_str *text, int admin_fd, const char *path, bool wit
 static int add_admin(struct al_str *text, const struct al_worktree_found *found, bool with_index,
                      struct al_error *err)
 {
-    al_auto(al_closep) int fd =
-        open(found->git_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    al_auto(al_closep) int fd = open(found->git_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     return fd < 0 ? al_error_set(err, AL_ERR_EXECUTION,
                                  "the administrative directory of a worktree cannot be read")
@@ -211,8 +210,7 @@ static int take(struct al_store *store, const struct al_checkpoint_reason *reaso
 static int add_lock(struct al_str *text, const struct al_worktree_found *found,
                     struct al_error *err)
 {
-    al_auto(al_closep) int fd =
-        open(found->git_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    al_auto(al_closep) int fd = open(found->git_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
 
     if (!found->locked) {
@@ -272,8 +270,7 @@ static int read_item(struct al_store *store, const struct al_checkpoint_reason *
 }
 
 int al_linked_read(struct al_store *store, const struct al_checkpoint_reason *reason,
-                   struct al_run_limits *budget, struct al_linked *ret_linked,
-                   struct al_error *err)
+                   struct al_run_limits *budget, struct al_linked *ret_linked, struct al_error *err)
 {
     size_t count = reason->linked ? reason->linked->count : 0;
     int r = 0;
@@ -369,8 +366,8 @@ static bool take_file(const char **at, const char *end, struct al_gitdir_files *
         return false;
     files->items = al_reallocarray(files->items, files->count + 1, sizeof(*files->items));
     file = &files->items[files->count++];
-    *file = (struct al_gitdir_file){ .path = al_strdup(line + n), .mode = mode,
-                                     .bytes = AL_STR_INIT };
+    *file =
+        (struct al_gitdir_file){ .path = al_strdup(line + n), .mode = mode, .bytes = AL_STR_INIT };
     al_str_add(&file->bytes, *at, size);
     *at += size + 1;
     return true;

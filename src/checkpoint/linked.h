@@ -34,7 +34,7 @@
 #include "util/str.h"
 
 /** The directory of these files in `state/`. */
-#define AL_LINKED_PREFIX "linked/"
+#define AL_LINKED_PREFIX      "linked/"
 
 #define AL_LINKED_LOCK_PREFIX "linked-lock/"
 
@@ -80,8 +80,8 @@ void al_linked_add_state(const struct al_linked *linked, const struct al_strv *n
 struct al_linked_saved {
     bool exists;
     char *top, *id;
-    char *from, *agent; /**< NULL: unknown */
-    char checkpoint[AL_OID_TEXT];  /**< "": there is none */
+    char *from, *agent;           /**< NULL: unknown */
+    char checkpoint[AL_OID_TEXT]; /**< "": there is none */
     struct al_gitdir_files files; /**< relative to the administrative directory, or "/.git" */
 };
 

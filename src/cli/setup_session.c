@@ -207,30 +207,18 @@ static int make_shell(struct al_setup *setup, struct al_error *err)
 /* Worktrees that a session can make roots of.  Every one is a rule of a git child's confinement. */
 #define AL_ADMITTED_ROOTS_MAX 128
 
-int al_setup_session(struct al_setup *setup, struct al_error *err)
+/* The git layer of the session. */
+static int make_git(struct al_setup *setup, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv forbidden = AL_STRV_INIT;
-    al_auto(al_freep) char *ssh = NULL;
     al_auto(al_freep) char *ssh_home = find_ssh_home();
     al_auto(al_freep) char *self = realpath("/proc/self/exe", NULL);
+    al_auto(al_freep) char *ssh = al_find_program(al_environment_get("PATH"), "ssh", &setup->roots);
     const struct al_config *config = &setup->config;
-    struct al_session *session = &setup->session;
-    int r;
 
-    r = al_setup_git(setup, err);
-    if (r == 0)
-        r = al_setup_worker_roots(setup, err);
-    if (r == 0)
-        r = al_proc_init(setup->git_program, err);
-    if (r == 0)
-        r = make_private_dir(setup, err);
-    if (r < 0)
-        return r;
-    open_journal(setup);
     al_setup_forbidden(setup, &forbidden);
     al_roots_reserve(&setup->roots, AL_ADMITTED_ROOTS_MAX);
-    ssh = al_find_program(al_environment_get("PATH"), "ssh", &setup->roots);
-    r = al_git_new(
+    return al_git_new(
         &(struct al_git_options){
             .program = setup->git_program,
             .ssh = ssh,
@@ -252,7 +240,26 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
                 config->worktrees.dir ? config->worktrees.dir : AL_WORKTREES_DIR_DEFAULT,
             .worktrees_max = config->worktrees.max,
         },
-        &session->git, err);
+        &setup->session.git, err);
+}
+
+int al_setup_session(struct al_setup *setup, struct al_error *err)
+{
+    const struct al_config *config = &setup->config;
+    struct al_session *session = &setup->session;
+    int r;
+
+    r = al_setup_git(setup, err);
+    if (r == 0)
+        r = al_setup_worker_roots(setup, err);
+    if (r == 0)
+        r = al_proc_init(setup->git_program, err);
+    if (r == 0)
+        r = make_private_dir(setup, err);
+    if (r < 0)
+        return r;
+    open_journal(setup);
+    r = make_git(setup, err);
     if (r < 0)
         return r;
     al_worktree_admit_recorded(session->git);

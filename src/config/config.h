@@ -63,10 +63,10 @@ enum al_staging_backend { AL_STAGING_MEMORY, AL_STAGING_DIRECTORY };
 #define AL_STAGING_PATH_DEFAULT    ".sandbox/workspace"
 #define AL_GITHUB_BASE_URL_DEFAULT "https://github.com"
 
-#define AL_WORKTREES_DIR_DEFAULT ".worktrees"
-#define AL_WORKTREES_MAX_DEFAULT 50
-#define AL_WORKTREES_MAX_MIN     1
-#define AL_WORKTREES_MAX_MAX     1000
+#define AL_WORKTREES_DIR_DEFAULT   ".worktrees"
+#define AL_WORKTREES_MAX_DEFAULT   50
+#define AL_WORKTREES_MAX_MIN       1
+#define AL_WORKTREES_MAX_MAX       1000
 
 struct al_config {
     char *file; /**< the file that was read; NULL: none */

@@ -88,10 +88,10 @@ int al_roots_add_git_dir(struct al_roots *roots, const char *path, const struct 
 void al_roots_reserve(struct al_roots *roots, size_t more);
 
 /**
- * Add a root while other threads use the roots: a linked worktree that airlock has made.  Its common
- * directory belongs to the roots already.  A root that was removed, and made again under its old
- * path, takes the old one's place.  A root stays until the end: airlock refuses to remove a worktree
- * in which a call runs, and a root that is gone can be opened by nobody.
+ * Add a root while other threads use the roots: a linked worktree that airlock has made.  Its
+ * common directory belongs to the roots already.  A root that was removed, and made again under its
+ * old path, takes the old one's place.  A root stays until the end: airlock refuses to remove a
+ * worktree in which a call runs, and a root that is gone can be opened by nobody.
  *
  * @return as al_roots_add(); AL_ERR_EXECUTION when there is no room left.
  * Threads: safe.

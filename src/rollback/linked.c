@@ -56,8 +56,7 @@ static int add_interrupted(struct al_store *store, const char *before, struct al
 }
 
 int al_linked_touched(struct al_store *store, const struct al_touched *touched,
-                      struct al_run_limits *budget, struct al_strv *ret_names,
-                      struct al_error *err)
+                      struct al_run_limits *budget, struct al_strv *ret_names, struct al_error *err)
 {
     int r = 0;
 
@@ -118,8 +117,8 @@ int al_linked_changes_read(struct al_store *store, const struct al_differences *
             continue;
         ret_linked->count++;
         *item = (struct al_linked_change){ .name = al_strdup(slash + 1),
-                                           .is_lock = al_starts_with(change->name,
-                                                                     AL_LINKED_LOCK_PREFIX),
+                                           .is_lock =
+                                               al_starts_with(change->name, AL_LINKED_LOCK_PREFIX),
                                            .from_text = AL_STR_INIT,
                                            .to_text = AL_STR_INIT };
         r = read_side(store, change->from, item->is_lock, budget, &item->from_text, &item->from,

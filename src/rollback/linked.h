@@ -22,11 +22,12 @@
 /** A change of one worktree. */
 struct al_linked_change {
     char *name;
-    bool is_lock;              /**< only of its lock */
+    bool is_lock; /**< only of its lock */
     struct al_str from_text, to_text;
     struct al_linked_saved from, to;
 };
 
+/** The changes of all worktrees that a rollback is about. */
 struct al_linked_changes {
     struct al_linked_change *items;
     size_t count;

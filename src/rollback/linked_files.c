@@ -103,8 +103,8 @@ static int write_admin(const struct al_restore *restore, const struct halves *ha
         for (size_t i = 0; i < to->files.count && r == 0; i++) {
             const struct al_gitdir_file *file = &to->files.items[i];
             int its = !strcmp(file->path, "gitdir") ? 0 : !strcmp(file->path, "locked") ? 2 : 1;
-            bool plain = !strcmp(file->path, AL_LINKED_DOT_GIT) ||
-                         al_atomic_file_is_plain(file->path);
+            bool plain =
+                !strcmp(file->path, AL_LINKED_DOT_GIT) || al_atomic_file_is_plain(file->path);
 
             if (its == pass && plain)
                 r = write_file(restore, halves, file, err);
@@ -253,14 +253,12 @@ static int write_record(const struct al_restore *restore, const struct al_linked
                         int top_fd, struct al_error *err)
 {
     al_auto(al_freep) char *tree = al_worktree_tree_id(top_fd);
-    const struct al_worktree_record record = { .path = change->to.top,
-                                               .from = change->to.from,
-                                               .agent = change->to.agent,
-                                               .tree = tree };
+    const struct al_worktree_record record = {
+        .path = change->to.top, .from = change->to.from, .agent = change->to.agent, .tree = tree
+    };
 
-    return record.from && tree
-               ? al_worktree_record_write(restore->repo, change->name, &record, err)
-               : 0;
+    return record.from && tree ? al_worktree_record_write(restore->repo, change->name, &record, err)
+                               : 0;
 }
 
 int al_linked_restore_one(const struct al_restore *restore, const struct al_linked_change *change,

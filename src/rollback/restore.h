@@ -34,8 +34,8 @@ struct al_restore {
     struct al_saved_state *from, *to; /**< the state of the present, and the target */
     /** Linked worktrees that come back or go; NULL: none. */
     const struct al_linked_changes *linked;
-    bool keeps_index;                 /**< the index stays as it is */
-    const char *token;                /**< of this rollback */
+    bool keeps_index;  /**< the index stays as it is */
+    const char *token; /**< of this rollback */
     struct al_run_limits *budget;
     int top_fd, git_fd, common_fd;
 };

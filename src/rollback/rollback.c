@@ -165,9 +165,9 @@ static int find_conflicts(struct al_rollback_context *ctx, struct al_error *err)
     int r = al_linked_check(&ctx->linked, ctx->repo, ctx->options->journal_file, ctx->budget, err);
 
     if (r == 0)
-        r = al_rollback_leave_worktrees(ctx->store, &ctx->executions, ctx->plan.first,
-                                        &ctx->linked, ctx->budget, &ctx->report->changes,
-                                        &ctx->report->lost, err);
+        r = al_rollback_leave_worktrees(ctx->store, &ctx->executions, ctx->plan.first, &ctx->linked,
+                                        ctx->budget, &ctx->report->changes, &ctx->report->lost,
+                                        err);
 
     if (r == 0)
         r = al_rollback_find_stash_entries(ctx->store, &ctx->report->changes, ctx->budget,

@@ -62,8 +62,7 @@ static void add_linked(struct elsewhere *elsewhere, int common_fd, const char *o
 }
 
 static int list_elsewhere(const struct al_location *at, const struct al_linked_changes *linked,
-                          struct elsewhere *ret_elsewhere,
-                          struct al_error *err)
+                          struct elsewhere *ret_elsewhere, struct al_error *err)
 {
     bool is_linked = strcmp(at->git_dir, at->common_dir) != 0;
     const char *slash = strrchr(at->git_dir, '/');
@@ -163,9 +162,8 @@ static void drop_change(struct al_differences *changes, size_t at)
 
 int al_rollback_leave_worktrees(struct al_store *store, const struct al_executions *executions,
                                 size_t first, const struct al_linked_changes *linked,
-                                struct al_run_limits *budget,
-                                struct al_differences *changes, struct al_strv *lost,
-                                struct al_error *err)
+                                struct al_run_limits *budget, struct al_differences *changes,
+                                struct al_strv *lost, struct al_error *err)
 {
     al_auto(elsewhere_clear) struct elsewhere elsewhere = { .branches = AL_STRV_INIT };
     al_auto(al_strv_clear) struct al_strv moved = AL_STRV_INIT;

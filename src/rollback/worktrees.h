@@ -25,8 +25,7 @@
  */
 int al_rollback_leave_worktrees(struct al_store *store, const struct al_executions *executions,
                                 size_t first, const struct al_linked_changes *linked,
-                                struct al_run_limits *budget,
-                                struct al_differences *changes, struct al_strv *lost,
-                                struct al_error *err);
+                                struct al_run_limits *budget, struct al_differences *changes,
+                                struct al_strv *lost, struct al_error *err);
 
 #endif

@@ -362,8 +362,8 @@ struct al_tool {
     int (*changed_files)(struct al_call *call, const void *args, bool *ret_known,
                          struct al_strv *out, struct al_error *err);
 
-    /** Stage 6: append the linked worktrees that the operation makes, removes or locks, as in struct
-     * al_checkpoint_reason.  NULL: none. */
+    /** Stage 6: append the linked worktrees that the operation makes, removes or locks, as in
+     * struct al_checkpoint_reason.  NULL: none. */
     void (*linked_worktrees)(const struct al_operation *operation, const void *args,
                              struct al_strv *out, bool *ret_removes);
 

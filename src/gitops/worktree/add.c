@@ -189,9 +189,8 @@ static int make_branch(struct making *making, struct al_error *err)
 {
     const struct al_ref_move move = { making->record.branch, NULL, making->options->start };
 
-    return making->options->start
-               ? al_git_move_refs(making->repo, &move, 1, making->budget, err)
-               : 0;
+    return making->options->start ? al_git_move_refs(making->repo, &move, 1, making->budget, err)
+                                  : 0;
 }
 
 static int run_git(struct making *making, struct al_error *err)
@@ -289,10 +288,9 @@ int al_worktree_add(const struct al_repo *repo, const struct al_worktree_add_opt
                     struct al_run_limits *budget, struct al_worktree_added *ret_added,
                     struct al_error *err)
 {
-    al_auto(making_clear) struct making making = { .repo = repo,
-                                                   .options = options,
-                                                   .budget = budget,
-                                                   .place = AL_WORKTREE_PLACE_INIT };
+    al_auto(making_clear) struct making making = {
+        .repo = repo, .options = options, .budget = budget, .place = AL_WORKTREE_PLACE_INIT
+    };
     int r = al_worktree_place_find(repo, true, &making.place, err);
 
     if (r < 0)

@@ -47,7 +47,8 @@ int al_worktree_open_beside(const struct al_repo *repo, const char *top, const c
     if (r == 0)
         r = al_repo_open(beside.git, beside.roots.items[0].path, ".", budget, &beside.repo, err);
     if (r == 0 && strcmp(beside.repo->at.common_dir, repo->at.common_dir) != 0)
-        r = al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: it belongs to another repository");
+        r = al_error_set(err, AL_ERR_SANDBOX,
+                         "Path outside sandbox: it belongs to another repository");
     if (r < 0)
         return r;
     /* The structs that were moved point to one another. */

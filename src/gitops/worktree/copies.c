@@ -84,8 +84,8 @@ static void measure(struct copy *copy, struct al_worktree_copies *copies)
         al_auto(al_closep) int fd = open_source(copy, path, &st);
 
         if (fd < 0) {
-            copies->links += fstatat(copy->from_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-                             S_ISLNK(st.st_mode);
+            copies->links +=
+                fstatat(copy->from_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
             continue;
         }
         copies->bytes += (uint64_t)st.st_size;

@@ -45,10 +45,10 @@ static int for_each(const struct al_repo *repo, admin_fn *take, void *payload, s
         al_auto(al_freep) char *base = al_fs_join(repo->at.common_dir, "worktrees");
         al_auto(al_freep) char *path = al_fs_join(base, entry->d_name);
         al_auto(al_closep) int fd =
-            entry->d_name[0] == '.' ? -1
-                                    : al_nofollow_open(dirfd(dir), entry->d_name, O_PATH | O_DIRECTORY);
-        al_auto(al_freep) char *named =
-            fd < 0 ? NULL : al_git_read_pointer(fd, "gitdir", "", path);
+            entry->d_name[0] == '.'
+                ? -1
+                : al_nofollow_open(dirfd(dir), entry->d_name, O_PATH | O_DIRECTORY);
+        al_auto(al_freep) char *named = fd < 0 ? NULL : al_git_read_pointer(fd, "gitdir", "", path);
 
         if (!named || !al_ends_with(named, dot_git))
             continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/worktree/list.h"
 
-#include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,8 +51,8 @@ static bool take_line(void *payload, char *const *fields)
     struct al_worktree_entry *entry;
 
     if (value) {
-        worktrees->items = al_reallocarray(worktrees->items, worktrees->count + 1,
-                                           sizeof(*worktrees->items));
+        worktrees->items =
+            al_reallocarray(worktrees->items, worktrees->count + 1, sizeof(*worktrees->items));
         worktrees->items[worktrees->count++] =
             (struct al_worktree_entry){ .path = al_strdup(value) };
         return true;
@@ -145,13 +145,23 @@ static int count(const struct al_repo *repo, struct al_run_limits *budget,
         AL_NUL_RECORDS_INIT(1, take_status, &status);
     int r;
 
-    al_strv_adds(&command.argv, "git", "status", "--porcelain=v2", "-z",
-                 "--untracked-files=normal", "--ignore-submodules=dirty", NULL);
+    al_strv_adds(&command.argv, "git", "status", "--porcelain=v2", "-z", "--untracked-files=normal",
+                 "--ignore-submodules=dirty", NULL);
     command.lists_untracked = true;
     r = al_git_read_records(&repo->at, &command, &records, budget, err);
     if (r == 0)
         *ret_counts = counts;
     return r;
+}
+
+/* The number that a text begins with. */
+static size_t parse_count(const char *text)
+{
+    size_t count = 0;
+
+    for (; *text >= '0' && *text <= '9' && count < SIZE_MAX / 16; text++)
+        count = count * 10 + (size_t)(*text - '0');
+    return count;
 }
 
 /* "<behind> TAB <ahead>" */
@@ -172,8 +182,8 @@ static int compare(const struct al_repo *repo, const char *default_branch,
     if (!tab)
         return r;
     entry->is_compared = true;
-    entry->behind = strtoul(word, NULL, 10);
-    entry->ahead = strtoul(tab + 1, NULL, 10);
+    entry->behind = parse_count(word);
+    entry->ahead = parse_count(tab + 1);
     return 0;
 }
 

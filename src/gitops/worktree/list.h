@@ -22,14 +22,14 @@ struct al_worktree_counts {
 
 /** One worktree.  Strings are owned. */
 struct al_worktree_entry {
-    char *path;   /**< as git prints it */
-    char *head;   /**< the commit; NULL: none, or it is bare */
-    char *branch; /**< without refs/heads/; NULL: detached or bare */
+    char *path;            /**< as git prints it */
+    char *head;            /**< the commit; NULL: none, or it is bare */
+    char *branch;          /**< without refs/heads/; NULL: detached or bare */
     bool is_bare, is_gone; /**< gone: its files are not there */
-    char *locked; /**< the reason, "" without one; NULL: not locked */
+    char *locked;          /**< the reason, "" without one; NULL: not locked */
     struct al_worktree_counts counts;
-    bool is_compared; /**< the next two are known */
-    unsigned long ahead, behind; /**< of the default branch, in commits */
+    bool is_compared;     /**< the next two are known */
+    size_t ahead, behind; /**< of the default branch, in commits */
 };
 
 struct al_worktrees {

@@ -44,7 +44,7 @@ int al_worktree_set_lock(const struct al_repo *repo, const struct al_worktree_fo
         r = al_fs_write_atomic(fd, "locked", text, strlen(text), 0644, false);
     else
         r = unlinkat(fd, "locked", 0) < 0 ? -errno : 0;
-    return r < 0 ? al_error_errno(err, -r, "cannot %slock the worktree '%s'", locks ? "" : "un",
-                                  name)
-                 : 0;
+    return r < 0
+               ? al_error_errno(err, -r, "cannot %slock the worktree '%s'", locks ? "" : "un", name)
+               : 0;
 }
