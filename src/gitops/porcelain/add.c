@@ -35,13 +35,15 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
 
     command.class = AL_GIT_WRITE;
     command.starts_children = al_repo_may_have_gitlinks(&repo->at);
+    command.index = options->index;
     al_strv_adds(&command.argv, "git", "add", NULL);
     if (options->mode == AL_ADD_ALL) {
         al_strv_add(&command.argv, "-A");
         add_exclusions(options, &list);
     } else if (options->mode == AL_ADD_UPDATE) {
         al_strv_add(&command.argv, "-u");
-    } else {
+    }
+    if (options->mode == AL_ADD_PATHS || options->limited) {
         r = al_repo_pathspecs(repo, options->paths, budget, &list, err);
         if (r < 0)
             return r;

@@ -3,6 +3,7 @@
 #ifndef AL_GITOPS_PORCELAIN_ADD_H
 #define AL_GITOPS_PORCELAIN_ADD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "gitops/repo/repo.h"
@@ -16,7 +17,9 @@ struct al_add_options {
     enum al_add_mode mode;
     const struct al_strv *paths;
     const struct al_strv
-        *without; /**< names relative to the top that AL_ADD_ALL skips; may be NULL */
+        *without;      /**< names relative to the top that AL_ADD_ALL skips; may be NULL */
+    bool limited;      /**< `paths` limits AL_ADD_UPDATE */
+    const char *index; /**< the index file to change; NULL: the repository's own.  Borrowed */
 };
 
 /** Run `git add`. A non-zero exit code is an error. */

@@ -70,8 +70,9 @@ int al_git_restore(struct al_repo *repo, const struct al_restore_options *option
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     if (options->worktree) {
-        int r = al_git_check_downloaded(repo, options->staged ? "HEAD" : NULL, options->paths,
-                                        budget, err);
+        const char *head = options->staged ? "HEAD" : NULL;
+        int r = al_git_check_downloaded(repo, options->source ? options->source : head,
+                                        options->paths, budget, err);
 
         if (r < 0)
             return r;
@@ -81,6 +82,8 @@ int al_git_restore(struct al_repo *repo, const struct al_restore_options *option
         al_strv_add(&command.argv, "--staged");
     if (options->worktree)
         al_strv_add(&command.argv, "--worktree");
+    if (options->source)
+        al_strv_addf(&command.argv, "--source=%s", options->source);
     return run_on_paths(repo, &command, options->paths, max_bytes, budget, ret_output, err);
 }
 

@@ -12,6 +12,7 @@
 struct al_restore_options {
     const struct al_strv *paths;
     bool staged, worktree;
+    const char *source; /**< the commit to restore from; NULL: the index, or HEAD with `staged` */
 };
 
 /** Fail if content would be written through a configured filter driver. */

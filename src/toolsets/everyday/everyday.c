@@ -5,6 +5,8 @@ static const struct al_tool *const tools[] = {
     /* Reading. */
     &al_tool_everyday_status,
     /* Changes: add to undo. */
+    &al_tool_everyday_add,
+    &al_tool_everyday_restore,
     /* History, branches, remotes. */
     &al_tool_everyday_conflicts,
     NULL,

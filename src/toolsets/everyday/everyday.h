@@ -46,6 +46,8 @@ int al_toolset_everyday_register(struct al_toolset_registry *registry, struct al
 extern const struct al_tool al_tool_everyday_status;
 
 /** Changes: add to undo. */
+extern const struct al_tool al_tool_everyday_add;
+extern const struct al_tool al_tool_everyday_restore;
 
 /** History, branches, remotes. */
 extern const struct al_tool al_tool_everyday_conflicts;

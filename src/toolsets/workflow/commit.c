@@ -20,7 +20,7 @@
 #include "gitops/vet/vet.h"
 #include "guard/text.h"
 #include "tool/call.h"
-#include "toolsets/workflow/left_out.h"
+#include "toolsets/left_out.h"
 #include "toolsets/workflow/message.h"
 #include "toolsets/workflow/results.h"
 #include "toolsets/workflow/workflow.h"
@@ -140,7 +140,7 @@ static int show_staged_first(struct al_call *call, const struct al_strv *files, 
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_strv_clear) struct al_strv without = AL_STRV_INIT, staged = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    int r = al_workflow_leave_out(call, &without, &line, err);
+    int r = al_leave_out(call, NULL, &without, &line, err);
 
     if (r < 0)
         return r;
@@ -195,7 +195,7 @@ static int stage_everything(struct al_call *call, struct al_result *result, stru
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     const struct al_add_options everything = { .mode = AL_ADD_ALL, .without = &without };
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_workflow_leave_out(call, &without, &line, err);
+    int r = al_leave_out(call, NULL, &without, &line, err);
 
     if (r < 0)
         return r;

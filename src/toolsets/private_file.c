@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolsets/workflow/private_file.h"
+#include "toolsets/private_file.h"
 
 #include <fnmatch.h>
 #include <stddef.h>

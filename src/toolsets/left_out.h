@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The new files that a commit of every change leaves out. */
-#ifndef AL_TOOLSETS_WORKFLOW_LEFT_OUT_H
-#define AL_TOOLSETS_WORKFLOW_LEFT_OUT_H
+#ifndef AL_TOOLSETS_LEFT_OUT_H
+#define AL_TOOLSETS_LEFT_OUT_H
 
 #include "util/error.h"
 #include "util/str.h"
@@ -11,10 +11,11 @@ struct al_call;
 /**
  * Find the untracked files to leave out: files that look like secrets, core dumps and large files.
  *
+ * @param except     Absolute paths of files that are not left out; NULL: none.
  * @param ret_names  Their names, relative to the top of the working tree.
  * @param ret_line   One line that names them with the reasons; "" when there are none.
  */
-int al_workflow_leave_out(struct al_call *call, struct al_strv *ret_names, struct al_str *ret_line,
-                          struct al_error *err);
+int al_leave_out(struct al_call *call, const struct al_strv *except, struct al_strv *ret_names,
+                 struct al_str *ret_line, struct al_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolsets/workflow/left_out.h"
+#include "toolsets/left_out.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "guard/rules/policy.h"
 #include "guard/text.h"
 #include "tool/call.h"
-#include "toolsets/workflow/private_file.h"
+#include "toolsets/private_file.h"
 #include "util/fs.h"
 
 #define LARGE_BYTES 5000000
@@ -70,8 +70,8 @@ static const char *reason_of(int top, const char *name)
     return is_core_dump(fd) ? "a core dump" : NULL;
 }
 
-int al_workflow_leave_out(struct al_call *call, struct al_strv *ret_names, struct al_str *ret_line,
-                          struct al_error *err)
+int al_leave_out(struct al_call *call, const struct al_strv *except, struct al_strv *ret_names,
+                 struct al_str *ret_line, struct al_error *err)
 {
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -87,7 +87,9 @@ int al_workflow_leave_out(struct al_call *call, struct al_strv *ret_names, struc
         const char *name = list.data + at, *reason = reason_of(top, name);
         al_auto(al_freep) char *word = reason ? al_text_sanitize_shown_line(name) : NULL;
 
-        if (!reason || is_allowed(call, name))
+        al_auto(al_freep) char *path = al_fs_join(repo->at.top, name);
+
+        if (!reason || (except && al_strv_contains(except, path)) || is_allowed(call, name))
             continue;
         if (ret_names->count < NAMED_MAX)
             al_str_addf(ret_line, "%s%s (%s)", ret_names->count ? ", " : "Left out: ", word,

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Hunks that a call names by their ids. */
+#ifndef AL_TOOLSETS_EVERYDAY_CHOSEN_H
+#define AL_TOOLSETS_EVERYDAY_CHOSEN_H
+
+#include "gitops/hunks/hunk_apply.h"
+#include "tool/call.h"
+#include "tool/tool.h"
+
+#define AL_CHOSEN_IDS_MAX 1000
+
+/** The row of the ids.  `T` is the tool's args struct. */
+#define AL_CHOSEN_ROW(T)                                                                           \
+    AL_STRINGS(T, hunks, "Ids that git_diff shows with hunks.", .max = AL_CHOSEN_IDS_MAX,          \
+               .max_bytes = AL_HUNK_ID_TEXT)
+
+/** Chosen hunks and the list that they are of.  Zero-initialised is empty; not to be moved. */
+struct al_chosen {
+    struct al_hunk_list list;
+    struct al_hunk_choice choice;
+};
+
+void al_chosen_clear(struct al_chosen *chosen);
+
+/**
+ * Read the hunks of a side, and choose those with the ids.
+ *
+ * @return 0; AL_ERR_BAD_ARGS when one is not there, or is on the other side, which the remedy says.
+ */
+int al_chosen_read(struct al_call *call, enum al_hunk_side side, const struct al_strv *ids,
+                   struct al_chosen *ret_chosen, struct al_error *err);
+
+/** Append the files of the chosen hunks as absolute paths. */
+void al_chosen_files(const struct al_call *call, const struct al_chosen *chosen,
+                     struct al_strv *out);
+
+/** Append "2 hunks of a.c (+3 -1), 1 hunk of b.c (+1)". */
+void al_chosen_describe(const struct al_call *call, const struct al_chosen *chosen,
+                        struct al_str *out);
+
+/** For `summarize`: append "<verb> a.c, b.c and 3 more". */
+void al_chosen_summarize(const char *verb, const struct al_strv *paths, struct al_str *out);
+
+/** Append a list of files, "a.c, b.c": at most 20 names, then "and 1,204 more".
+ *
+ * @param files  Absolute paths, or relative to the top. */
+void al_chosen_add_names(const struct al_call *call, const struct al_strv *files,
+                         struct al_str *out);
+
+#endif

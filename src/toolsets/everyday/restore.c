@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_restore: take back changes of files, or unstage them. */
+#include "gitops/porcelain/restore.h"
+#include "answer/state_line.h"
+#include "gitops/command.h"
+#include "gitops/diff/diff.h"
+#include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/index_scan.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/plumbing/skipped.h"
+#include "gitops/preview/affected_files.h"
+#include "gitops/preview/diff_excerpt.h"
+#include "gitops/preview/untracked_overwritten.h"
+#include "gitops/repo/repo.h"
+#include "gitops/run.h"
+#include "guard/arg.h"
+#include "guard/text.h"
+#include "tool/resolved.h"
+#include "toolsets/everyday/chosen.h"
+#include "toolsets/everyday/everyday.h"
+
+struct restore_args {
+    struct al_strv paths, hunks;
+    bool staged;
+    const char *rev;
+    AL_EVERYDAY_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_EVERYDAY_PATHS_ROW(struct restore_args, .min = 0),
+    AL_CHOSEN_ROW(struct restore_args),
+    AL_BOOL(struct restore_args, staged, "Unstage, the file stays; with rev: both.",
+            .default_int = 0),
+    AL_STRING(struct restore_args, rev, "Restore as it is there.", .flags = AL_PARAM_NAME,
+              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct restore_args),
+};
+
+static bool writes_index(const struct restore_args *args)
+{
+    return args->staged;
+}
+
+static bool writes_files(const struct restore_args *args)
+{
+    return !args->staged || args->rev;
+}
+
+static bool only_index(const struct al_call *call, const void *p)
+{
+    (void)call;
+    return !writes_files(p);
+}
+
+static bool only_files(const struct al_call *call, const void *p)
+{
+    (void)call;
+    return !writes_index(p);
+}
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct restore_args *args = p;
+
+    if (!args->paths.count && !args->hunks.count)
+        return al_failure_bad_args(err, "paths [\".\"] is everything in working_dir.",
+                                   "Name what to restore: paths or hunks");
+    if (args->paths.count && args->hunks.count)
+        return al_failure_bad_args(err, "The id of a hunk says which file it is of.",
+                                   "paths and hunks cannot be given together");
+    if (args->hunks.count && args->rev)
+        return al_failure_bad_args(err, "git_restore with paths takes whole files from a revision.",
+                                   "hunks and rev cannot be given together");
+    return args->rev ? al_arg_check_revision("rev", args->rev, err) : 0;
+}
+
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct restore_args *args = p;
+    al_auto(al_freep) char *oid = NULL;
+    int r = 0;
+
+    if (args->rev)
+        r = al_git_resolve_commit(al_call_repo(call), args->rev, al_call_budget(call), &oid, err);
+    if (r == 0 && oid)
+        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
+    return r;
+}
+
+static enum al_hunk_side side_of(const struct restore_args *args)
+{
+    return args->staged ? AL_HUNKS_STAGED : AL_HUNKS_UNSTAGED;
+}
+
+static int files_of_hunks(struct al_call *call, const struct restore_args *args,
+                          struct al_strv *out, struct al_error *err)
+{
+    al_auto(al_chosen_clear) struct al_chosen chosen = { .choice = { NULL } };
+    int r = al_chosen_read(call, side_of(args), &args->hunks, &chosen, err);
+
+    if (r == 0)
+        al_chosen_files(call, &chosen, out);
+    return r;
+}
+
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
+{
+    const struct restore_args *args = p;
+    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    struct al_repo *repo = al_call_repo(call);
+    int r;
+
+    if (args->hunks.count)
+        return files_of_hunks(call, args, out, err);
+    if (!writes_files(args))
+        return al_git_affected_files(repo, &args->paths, false, al_call_budget(call), out, err);
+    r = al_git_overwritten_files(repo, &args->paths, false, al_call_budget(call), out, err);
+    if (r == 0 && commit)
+        r = al_git_untracked_overwritten(repo, commit, &args->paths, al_call_budget(call), out,
+                                         err);
+    return r;
+}
+
+/* With rev git also writes files that are as the index has them, or that it does not know. */
+static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
+{
+    const struct restore_args *args = p;
+    struct al_repo *repo = al_call_repo(call);
+
+    *ret_known = !args->staged && !args->rev && !al_repo_may_have_marks(&repo->at);
+    if (!*ret_known)
+        return 0;
+    if (args->hunks.count)
+        return files_of_hunks(call, args, out, err);
+    return al_git_rewritten_files(repo, &args->paths, al_call_budget(call), out, err);
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct restore_args *args = p;
+    struct al_repo *repo = al_call_repo(call);
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+    const struct al_strv *files;
+    int r = al_repo_pathspecs(repo, &args->paths, al_call_budget(call), &list, err);
+
+    if (r == 0 && writes_files(args) && args->paths.count)
+        r = al_git_restore_check(repo, &args->paths, al_call_budget(call), err);
+    if (r == 0 && args->hunks.count)
+        r = al_call_affected_files(call, &files, err);
+    if (r == 0 && args->hunks.count && writes_files(args))
+        r = al_git_restore_check(repo, files, al_call_budget(call), err);
+    return r;
+}
+
+/* Append lost changes under a title; nothing if there are none. */
+static int show_loss(struct al_call *call, const struct restore_args *args, bool cached,
+                     const char *title, struct al_str *out, struct al_error *err)
+{
+    const struct al_diff_options options = {
+        .cached = cached,
+        .unified = -1,
+        .from_ref = al_call_resolved(call, AL_RESOLVED_COMMIT),
+        .paths = &args->paths,
+    };
+    al_auto(al_str_clear) struct al_str loss = AL_STR_INIT;
+    int r = al_git_diff_excerpt(al_call_repo(call), &options, al_call_budget(call), &loss, err);
+
+    if (r == 0 && !cached)
+        r = al_git_unseen_changes_excerpt(al_call_repo(call), &args->paths, al_call_budget(call),
+                                          &loss, err);
+    if (r == 0 && loss.len)
+        al_str_addf(out, "%s\n%s", title, loss.buf);
+    return r;
+}
+
+static int preview_hunks(struct al_call *call, const struct restore_args *args, struct al_str *out,
+                         struct al_error *err)
+{
+    al_auto(al_chosen_clear) struct al_chosen chosen = { .choice = { NULL } };
+    al_auto(al_str_clear) struct al_str shown = AL_STR_INIT;
+    int r = al_chosen_read(call, side_of(args), &args->hunks, &chosen, err);
+
+    for (size_t i = 0; r == 0 && i < chosen.list.count; i++)
+        if (chosen.choice.chosen[i])
+            al_hunk_show(&chosen.list, &chosen.list.items[i], AL_HUNKS_CONTEXT, &shown);
+    al_str_adds(out, args->staged ? "This is no longer staged:\n" : "This is lost:\n");
+    al_text_sanitize(shown.buf, shown.len, out);
+    return r;
+}
+
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    const struct restore_args *args = p;
+    int r = 0;
+
+    (void)op;
+    if (args->hunks.count)
+        return preview_hunks(call, args, out, err);
+    if (args->staged)
+        r = show_loss(call, args, true, "This is no longer staged:", out, err);
+    if (r == 0 && writes_files(args))
+        r = show_loss(call, args, false, "This is lost:", out, err);
+    if (r == 0 && !out->len)
+        al_call_skip_approval(call);
+    return r;
+}
+
+static int restore_hunks(struct al_call *call, const struct restore_args *args, struct al_str *text,
+                         struct al_error *err)
+{
+    al_auto(al_chosen_clear) struct al_chosen chosen = { .choice = { NULL } };
+    int r = al_chosen_read(call, side_of(args), &args->hunks, &chosen, err);
+
+    if (r == 0)
+        r = al_git_apply_hunks(al_call_repo(call), &chosen.choice,
+                               args->staged ? AL_HUNKS_UNSTAGE : AL_HUNKS_DISCARD, NULL,
+                               al_call_budget(call), err);
+    if (r < 0)
+        return r;
+    al_str_adds(text, args->staged ? "Unstaged " : "Took back ");
+    al_chosen_describe(call, &chosen, text);
+    al_str_addc(text, '\n');
+    return 0;
+}
+
+/* List the files that differ from what they are restored from. */
+static int list_different(struct al_call *call, const struct restore_args *args,
+                          struct al_strv *out, struct al_error *err)
+{
+    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    const char *options[] = { "--no-renames", "--ignore-submodules=dirty",
+                              args->staged && !commit ? "--cached" : commit, NULL };
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    int r = al_repo_pathspecs(al_call_repo(call), &args->paths, al_call_budget(call), &words, err);
+
+    if (r == 0)
+        r = al_batch_list_diff(al_call_repo(call), options, &words, al_call_budget(call), &list,
+                               err);
+    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
+        al_strv_add(out, list.data + at);
+    al_buffer_clear(&list);
+    return r;
+}
+
+static int restore_files(struct al_call *call, const struct restore_args *args, struct al_str *text,
+                         struct al_error *err)
+{
+    const struct al_restore_options options = {
+        .paths = &args->paths,
+        .staged = args->staged,
+        .worktree = writes_files(args),
+        .source = al_call_resolved(call, AL_RESOLVED_COMMIT),
+    };
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    const char *did = args->rev      ? "Restored "
+                      : args->staged ? "Unstaged "
+                                     : "Took back changes of ";
+    int r = list_different(call, args, &files, err);
+
+    if (r == 0)
+        r = al_git_restore(al_call_repo(call), &options, al_call_max_bytes(call),
+                           al_call_budget(call), &output, err);
+    if (r < 0)
+        return r;
+    if (!files.count) {
+        al_str_adds(text, args->rev      ? "Nothing to restore: it is as it is there.\n"
+                          : args->staged ? "Nothing to unstage: nothing there is staged.\n"
+                                         : "Nothing to take back: nothing there is changed.\n");
+        return 0;
+    }
+    al_str_adds(text, did);
+    al_chosen_add_names(call, &files, text);
+    if (args->rev)
+        al_str_addf(text, " as of %.*s", AL_SHORT_ID, options.source);
+    al_str_addc(text, '\n');
+    return 0;
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    static const char *const hooks[] = { "post-index-change", NULL };
+    const struct restore_args *args = p;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = args->hunks.count ? restore_hunks(call, args, &text, err)
+                              : restore_files(call, args, &text, err);
+
+    if (r < 0)
+        return r;
+    if (args->staged)
+        al_git_skipped_hooks(al_call_repo(call), hooks, &text);
+    al_answer_done(call, &text, result);
+    return 0;
+}
+
+static const struct al_operation operations[] = {
+    { "unstage", only_index, AL_WRITES_INDEX | AL_DISCARDS_WORK, execute, AL_ASKS_UNLESS_SAVED },
+    { "worktree", only_files, AL_WRITES_WORKTREE | AL_DISCARDS_WORK, execute,
+      AL_ASKS_UNLESS_SAVED },
+    { "both", NULL, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK, execute,
+      AL_ASKS_UNLESS_SAVED },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct restore_args *args = p;
+    const char *verb = args->rev ? "Restore" : args->staged ? "Unstage" : "Take back changes of";
+
+    (void)op;
+    if (args->hunks.count)
+        al_str_addf(out, "%s %zu hunk(s)", args->staged ? "Unstage" : "Take back",
+                    args->hunks.count);
+    else
+        al_chosen_summarize(verb, &args->paths, out);
+    if (args->rev)
+        al_str_addf(out, " as of '%s'", args->rev);
+}
+
+const struct al_tool al_tool_everyday_restore = {
+    .name = "git_restore",
+    .title = "Restore",
+    .about = "Take back changes of files or hunks on disk, or unstage them.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_EVERYDAY_TOOL(struct restore_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .check = check,
+    .resolve = resolve,
+    .authorize = authorize,
+    .affected_files = affected_files,
+    .changed_files = changed_files,
+    .preview = preview,
+    .summarize = summarize,
+};

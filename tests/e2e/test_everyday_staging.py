@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""everyday: git_add and git_restore stage, unstage and take back files and single hunks."""
+import os
+import re
+
+import everyday
+import harness
+from everyday import LINES, text_with
+
+
+class Case(everyday.Case):
+    def setUp(self):
+        super().setUp()
+        self.init()
+        self.commit("f.txt", "".join(LINES), "base")
+
+    def hunk_ids(self, staged=False):
+        """The ids there are: the error of an id that is not there names them."""
+        arguments = {"hunks": ["00000000"], "staged": staged}
+        result = self.call("git_restore", arguments)
+        self.assertIn("hunk 00000000 is not there any more", result.text)
+        return re.findall(r"\b([0-9a-f]{8}(?:-\d+)?)\b", result.text.partition("hunks are")[2].splitlines()[0])
+
+    def index(self, path="f.txt"):
+        return self.git("show", f":{path}").stdout.decode()
+
+
+class Add(Case):
+    def test_paths(self):
+        """git_add: names what was staged, then where one is"""
+        self.write("f.txt", "x\n")
+        self.write("dir/new file.txt", "n\n")
+        self.assertEqual(self.says("git_add", {"paths": ["f.txt", "dir"]}),
+                         "Staged dir/new file.txt, f.txt\nmain, 2 staged")
+        self.assertEqual(self.says("git_add", {"paths": ["f.txt"]}).splitlines()[0],
+                         "Nothing to stage: no change here is unstaged")
+
+    def test_many(self):
+        """git_add: more than twenty names are counted"""
+        for i in range(25):
+            self.write(f"n{i:02}", "n\n")
+        text = self.says("git_add", {"paths": ["n*"]})
+        self.assertIn("n19 and 5 more\n", text)
+
+    def test_all(self):
+        """git_add: all leaves secrets and large files out, unless paths names them"""
+        self.write(".env", "TOKEN=1\n")
+        self.write("big", "x" * 5000001)
+        self.write("new", "n\n")
+        text = self.says("git_add", {"all": True})
+        self.assertIn("Staged new\n", text)
+        self.assertIn("Left out: .env (looks like a secret), big (larger than 5 MB)", text)
+        text = self.says("git_add", {"all": True, "paths": [".env"]})
+        self.assertIn("Staged .env\n", text)
+        self.assertIn("Left out: big", text)
+        self.assertEqual(self.git("diff", "--cached", "--name-only").stdout.split(),
+                         [b".env", b"new"])
+
+    def test_update(self):
+        """git_add: update stages tracked files only, in paths if given"""
+        self.commit("d/g.txt", "g\n", "g")
+        self.write("f.txt", "x\n")
+        self.write("d/g.txt", "x\n")
+        self.write("d/new", "n\n")
+        self.assertIn("Staged d/g.txt\n", self.says("git_add", {"update": True, "paths": ["d"]}))
+        self.assertIn("Staged f.txt\n", self.says("git_add", {"update": True}))
+
+    def test_ignored(self):
+        """git_add: an ignored file is an error that names the rule, and nothing else is staged"""
+        self.commit(".gitignore", "*.log\n", "ignore")
+        self.write("a.log", "x")
+        self.write("f.txt", "x")
+        self.fails("ExecutionFailed", "'a.log' is ignored by .gitignore:1 *.log", "git_add",
+                   {"paths": ["f.txt", "a.log"]})
+        self.fails("ExecutionFailed", "did not match any files", "git_add",
+                   {"paths": ["f.txt", "none"]})
+
+    def test_hunks(self):
+        """git_add: stages chosen hunks, whose neighbours keep their ids"""
+        self.write("f.txt", text_with(at3="three", at5="five", at30="thirty"))
+        ids = self.hunk_ids()
+        self.assertEqual(len(ids), 3)
+        self.assertEqual(self.says("git_add", {"hunks": [ids[1]]}),
+                         "Staged 1 hunk of f.txt (+1 -1)\nmain, 1 staged, 1 not staged")
+        self.assertEqual(self.index(), text_with(at5="five"))
+        self.assertEqual(self.hunk_ids(), [ids[0], ids[2]])
+        self.fails("BadArgs", f"hunk {ids[1]} is not there any more; the unstaged hunks are: "
+                   f"f.txt: {ids[0]}, {ids[2]}", "git_add", {"hunks": [ids[0], ids[1]]})
+        self.says("git_add", {"hunks": [ids[2].upper(), ids[0]]})
+        self.assertEqual(self.index(), text_with(at3="three", at5="five", at30="thirty"))
+
+    def test_contradictions(self):
+        """git_add: arguments that cannot both hold are refused"""
+        for arguments in ({}, {"all": True, "update": True}, {"hunks": ["1"], "all": True},
+                          {"hunks": ["1"], "paths": ["f.txt"]}):
+            with self.subTest(arguments):
+                result = self.call("git_add", arguments)
+                self.assertEqual(result.kind, "BadArgs", result)
+        self.fails("SandboxViolation", "", "git_add", {"paths": ["../../x"]})
+        self.fails("BadArgs", "not there any more", "git_add", {"hunks": ["--all"]})
+
+    def test_names(self):
+        """git_add: odd names are staged and shown as they are"""
+        for name in ("a b", "q\"uote", "back\\slash", "nl\nx", "ü", "-dash", "日本"):
+            self.write(name, "x\n")
+            with self.subTest(name):
+                shown = name.replace("\n", "<U+000A>")
+                given = name if name != "back\\slash" else "back\\\\slash"
+                self.assertEqual(self.says("git_add", {"paths": [given]}).splitlines()[0],
+                                 f"Staged {shown}")
+
+    def test_nothing_is_asked(self):
+        """git_add, git_restore: no question while there are checkpoints, else one"""
+        self.write("f.txt", "x\n")
+        for arguments in ("git_add", {"paths": ["f.txt"]}), ("git_restore", {"paths": ["f.txt"]}):
+            self.ok(*arguments, approval="ask")
+            self.write("f.txt", "y\n")
+            result = self.call(*arguments, "--no-git", approval="ask")
+            self.assertEqual(result.kind, "ApprovalRequired", result)
+
+
+class Restore(Case):
+    def test_worktree(self):
+        """git_restore: takes changes back from the index, and what is staged stays"""
+        self.write("f.txt", text_with(at1="staged"))
+        self.git("add", "f.txt")
+        self.write("f.txt", "x\n")
+        self.assertEqual(self.says("git_restore", {"paths": ["."]}),
+                         "Took back changes of f.txt\nmain, 1 staged")
+        self.assertEqual((self.root / "f.txt").read_bytes().decode(), text_with(at1="staged"))
+        self.assertIn("Nothing to take back", self.says("git_restore", {"paths": ["f.txt"]}))
+
+    def test_staged(self):
+        """git_restore: staged never touches the file"""
+        self.write("f.txt", "x\n")
+        self.write("new", "n\n")
+        self.git("add", ".")
+        self.assertEqual(self.says("git_restore", {"paths": ["."], "staged": True}),
+                         "Unstaged f.txt, new\nmain, 1 not staged")
+        self.assertEqual((self.root / "f.txt").read_bytes().decode(), "x\n")
+
+    def test_rev(self):
+        """git_restore: rev restores the file, with staged the index too"""
+        self.commit("f.txt", "second\n", "second")
+        self.assertIn("Restored f.txt as of ",
+                      self.says("git_restore", {"paths": ["f.txt"], "rev": "HEAD~1"}))
+        self.assertEqual((self.root / "f.txt").read_bytes().decode(), "".join(LINES))
+        self.assertEqual(self.index(), "second\n")
+        self.says("git_restore", {"paths": ["f.txt"], "rev": "HEAD~1", "staged": True})
+        self.assertEqual(self.index(), "".join(LINES))
+        self.fails("ExecutionFailed", "nonsense", "git_restore",
+                   {"paths": ["f.txt"], "rev": "nonsense"})
+
+    def test_hunks(self):
+        """git_restore: takes back or unstages just those hunks"""
+        self.write("f.txt", text_with(at3="three", at5="five", at30="thirty"))
+        ids = self.hunk_ids()
+        self.assertIn("Took back 1 hunk of f.txt (+1 -1)",
+                      self.says("git_restore", {"hunks": [ids[0]]}))
+        self.assertEqual((self.root / "f.txt").read_bytes().decode(), text_with(at5="five", at30="thirty"))
+        self.git("add", "f.txt")
+        staged = self.hunk_ids(staged=True)
+        self.assertEqual(len(staged), 2)
+        result = self.fails("BadArgs", "there are no unstaged changes", "git_restore",
+                            {"hunks": [staged[0]]})
+        self.assertIn("This hunk is staged", result.text)
+        self.says("git_restore", {"hunks": [staged[1]], "staged": True})
+        self.assertEqual(self.index(), text_with(at5="five"))
+        self.assertEqual((self.root / "f.txt").read_bytes().decode(), text_with(at5="five", at30="thirty"))
+
+    def test_unmatched(self):
+        """git_restore: a name that matches nothing is an error, and nothing is restored"""
+        self.write("f.txt", "x\n")
+        self.fails("ExecutionFailed", "did not match", "git_restore", {"paths": ["f.txt", "none"]})
+        for arguments in ({}, {"paths": ["f.txt"], "hunks": ["1"]}, {"hunks": ["1"], "rev": "HEAD"}):
+            self.assertEqual(self.call("git_restore", arguments).kind, "BadArgs")
+
+    def test_bytes(self):
+        """git_restore: hunks with CRLF, without a newline at the end, and modes"""
+        self.commit("c.txt", "a\r\nb\r\nc\r\nd\r\ne", "crlf")
+        self.write("c.txt", "A\r\nb\r\nc\r\nd\r\nE\r\n")
+        os.chmod(self.root / "c.txt", 0o755)
+        ids = self.hunk_ids()
+        self.assertEqual(len(ids), 3)
+        for one in ids:
+            self.says("git_restore", {"hunks": [one]})
+        self.assertEqual(self.git("status", "--porcelain").stdout, b"")
+
+
+if __name__ == "__main__":
+    harness.main()
