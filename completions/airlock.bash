@@ -21,7 +21,7 @@ _airlock() {
     --command-timeout | --agent) return ;;
     esac
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback staging doctor version help --help --version --tool-log --rollback' -- "$cur"))
+        COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback staging install doctor version help --help --version --tool-log --rollback' -- "$cur"))
         return
     fi
     case $command in
@@ -36,6 +36,9 @@ _airlock() {
         ;;
     tools) COMPREPLY=($(compgen -W "$shared --json $(_airlock_names tools)" -- "$cur")) ;;
     doctor) COMPREPLY=($(compgen -W "$shared --json" -- "$cur")) ;;
+    install)
+        COMPREPLY=($(compgen -W "claude-code claude-desktop codex cursor gemini opencode vscode zed $shared --user --with-rules --remove --print -y --yes" -- "$cur"))
+        ;;
     log) COMPREPLY=($(compgen -W '--audit --config --json --verify --follow --running --tool --agent --since --help' -- "$cur")) ;;
     rollback) COMPREPLY=($(compgen -W '--dry-run --force --redo -y --yes --agent --root --audit --config --help' -- "$cur")) ;;
     diff) COMPREPLY=($(compgen -W '--stat --agent --root --audit --config --help' -- "$cur")) ;;
@@ -48,7 +51,7 @@ _airlock() {
             COMPREPLY=($(compgen -W '--target --branch --approval --root --worker --config --json --help' -- "$cur"))
         fi
         ;;
-    help) COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback staging doctor version' -- "$cur")) ;;
+    help) COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback staging install doctor version' -- "$cur")) ;;
     esac
 }
 

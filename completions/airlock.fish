@@ -12,8 +12,8 @@ function __airlock_grants
     or command airlock complete grants 2>/dev/null
 end
 
-set -l commands serve call tools policy log diff rollback staging doctor version help
-set -l sessions serve call tools policy doctor
+set -l commands serve call tools policy log diff rollback staging install doctor version help
+set -l sessions serve call tools policy install doctor
 
 complete -c airlock -f
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a serve -d 'be an MCP server on standard input and output'
@@ -41,6 +41,13 @@ complete -c airlock -n '__fish_seen_subcommand_from staging; and __fish_seen_sub
 complete -c airlock -n '__fish_seen_subcommand_from staging; and __fish_seen_subcommand_from push' -l approval -x -a 'ask allow deny' -d 'how it is approved'
 complete -c airlock -n '__fish_seen_subcommand_from staging' -l root -x -a '(__fish_complete_directories)' -d 'the root'
 complete -c airlock -n '__fish_seen_subcommand_from serve call' -s v -d 'say what each call does'
+complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a install -d 'write the entry into the settings of a client'
+complete -c airlock -n '__fish_seen_subcommand_from install' -a 'claude-code claude-desktop codex cursor gemini opencode vscode zed'
+complete -c airlock -n '__fish_seen_subcommand_from install' -l user -d 'for every repository'
+complete -c airlock -n '__fish_seen_subcommand_from install' -l with-rules -d 'rules of the client too'
+complete -c airlock -n '__fish_seen_subcommand_from install' -l remove -d 'take it back'
+complete -c airlock -n '__fish_seen_subcommand_from install' -l print -d 'only show the change'
+complete -c airlock -n '__fish_seen_subcommand_from install' -s y -l yes -d 'do not ask'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'what this machine and repository offer'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a version -d 'show versions'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -l version -d 'show versions'

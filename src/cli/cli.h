@@ -21,6 +21,7 @@ int al_cmd_rollback(int argc, char **argv);
 int al_cmd_diff(int argc, char **argv);
 int al_cmd_staging(int argc, char **argv);
 int al_cmd_doctor(int argc, char **argv);
+int al_cmd_install(int argc, char **argv);
 int al_cmd_complete(int argc, char **argv);
 int al_cmd_version(int argc, char **argv);
 

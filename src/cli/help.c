@@ -23,6 +23,7 @@ static const char overview[] =
     "                         what agents have staged in their sandboxes\n"
     "  policy explain TOOL [ARGUMENTS]\n"
     "                         which rule would decide a call, and how\n"
+    "  install CLIENT         connect an MCP client: write into its settings\n"
     "  doctor                 check this machine and this repository, and say how to\n"
     "                         fix what is missing\n"
     "  version                versions of airlock and git, kernel's confinement\n"
@@ -145,10 +146,26 @@ static const struct command_help {
       "Exit codes: 0 decided, 1 the call would fail before that, 2 wrong usage or\n"
       "configuration.\n",
       session_options, "  --json                 the same as an object\n" },
+    { "install", "airlock install [OPTIONS] CLIENT",
+      "Write airlock's entry into the settings of a client, for this working tree. The\n"
+      "change is shown, and you are asked. Everything else in the file stays as it is,\n"
+      "comments too. CLIENT is claude-code, claude-desktop, codex, cursor, gemini,\n"
+      "opencode, vscode or zed. The options of serve that are given here become part of\n"
+      "the entry.\n"
+      "Exit codes: 0 done, 1 not written, 2 wrong usage or configuration.\n",
+      session_options,
+      "  --user                 for every repository: the client's settings in your home\n"
+      "                         directory, without --root\n"
+      "  --with-rules           Claude Code: also deny it git in its own shell, and let\n"
+      "                         it call airlock's reading tools without asking\n"
+      "  --remove               take back what an installation wrote\n"
+      "  --print                only show the change\n"
+      "  -y, --yes              do not ask\n" },
     { "doctor", "airlock doctor [OPTIONS]",
       "Check this machine and the repository, and say how to fix what is missing.\n"
       "The repository is that of the current directory, or of each --root. Each server\n"
-      "of [mcp.servers] is started. Exit code 0 when all that matters is there, else 1.\n",
+      "of [mcp.servers] is started, and airlock as each client would start it in whose\n"
+      "settings it is installed. Exit code 0 when all that matters is there, else 1.\n",
       session_options, "  --json                 the findings as JSON\n" },
     { "complete", "airlock complete tools|grants|staged [--config FILE]",
       "Print names for the completion of a shell, one a line.\n", "", "" },

@@ -68,7 +68,8 @@ void al_upstream_start(struct al_upstream *server)
         if (server->has_thread)
             server->phase = AL_UPSTREAM_STARTING;
     }
-    warns = server->has_thread && !server->settings.confine && !server->warned;
+    warns = server->has_thread && !server->settings.confine && !server->settings.is_airlock &&
+            !server->warned;
     server->warned |= warns;
     (void)pthread_mutex_unlock(&server->lock);
     if (warns)

@@ -50,7 +50,8 @@ struct al_upstream_settings {
     char *const *environ_;        /**< airlock's environment, of which the server gets a few */
     const char *scratch_dir;      /**< absolute: made at the first start, removed at the end */
 
-    bool is_brief; /**< for one call: a failure does not say when the server is started again */
+    bool is_brief;   /**< for one call: a failure does not say when the server is started again */
+    bool is_airlock; /**< airlock itself is tried: nobody is warned that it is not confined */
     bool elicitation, sampling; /**< what the client can be asked for, see al_upstream_ask_fn */
 
     /** The list of tools was read for the first time or has changed.  Runs on the server's thread:

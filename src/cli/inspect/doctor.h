@@ -30,4 +30,8 @@ void al_doctor_repositories(struct al_findings *findings, const struct al_setup 
 /** Start every configured MCP server and report about it.  Call after al_setup_session(). */
 void al_doctor_servers(struct al_findings *findings, struct al_setup *setup);
 
+/** Start airlock as each client would in whose settings it is installed, and report about it.  Call
+ * after al_setup_session(). */
+void al_doctor_clients(struct al_findings *findings, const struct al_setup *setup);
+
 #endif

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The findings of airlock doctor about MCP clients: the entries that start airlock, and how it
+ * answers when it is started as the client would start it.
+ *
+ * A file in a repository may be anybody's.  Only this program is started, and from a file in a
+ * repository only with options that run nothing else.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/inspect/doctor.h"
+#include "cli/install/clients.h"
+#include "cli/install/settings_file.h"
+#include "guard/program.h"
+#include "guard/text.h"
+#include "toolsets/upstream/upstream.h"
+#include "util/fs.h"
+
+#define START_MS 10000u
+
+/** An entry that was found. */
+struct entry {
+    const struct al_client *client;
+    const char *file;
+    bool of_project; /* the file lies in a repository */
+    struct al_strv command;
+};
+
+/* The variables that clients pass on to a server on standard input and output. */
+static void add_environment(struct al_strv *env)
+{
+    static const char *const names[] = { "HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER" };
+
+    for (size_t i = 0; i < AL_COUNT(names); i++)
+        if (getenv(names[i]))
+            al_strv_addf(env, "%s=%s", names[i], getenv(names[i]));
+}
+
+static bool is_this_program(const char *path)
+{
+    struct stat own, other;
+
+    return stat("/proc/self/exe", &own) == 0 && stat(path, &other) == 0 &&
+           own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
+/* The options that `airlock install` writes into a project's file by itself, or that only choose
+ * what airlock offers. */
+static bool is_plain_command(const struct al_strv *command)
+{
+    static const char *const known[] = { "--root", "--toolset", "--approval", "--agent", "--tool" };
+    size_t i = 2;
+
+    if (command->count < 2 || strcmp(command->items[1], "serve") != 0)
+        return false;
+    for (; i + 1 < command->count; i += 2) {
+        bool found = false;
+
+        for (size_t j = 0; j < AL_COUNT(known); j++)
+            found |= !strcmp(command->items[i], known[j]);
+        if (!found)
+            return false;
+    }
+    return i == command->count;
+}
+
+/* Start it, and ask for its tools. */
+static void try_entry(struct al_findings *findings, const struct al_setup *setup,
+                      const struct entry *entry, const char *what)
+{
+    static char *const no_environment[] = { NULL };
+    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
+    al_auto(al_upstream_state_clear) struct al_upstream_state state = { .ntools = 0 };
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    const struct al_upstream_tools *tools = NULL;
+    al_auto(al_freep) char *scratch =
+        al_asprintf("%s/run/doctor-%d", setup->state_dir, (int)getpid());
+    struct al_upstream *server;
+    al_auto(al_freep) char *text = NULL;
+    int r;
+
+    add_environment(&env);
+    server = al_upstream_new(&(struct al_upstream_settings){ .name = "airlock",
+                                                             .command = &entry->command,
+                                                             .env = &env,
+                                                             .timeout_ms = START_MS,
+                                                             .roots = &setup->roots,
+                                                             .path_list = getenv("PATH"),
+                                                             .environ_ = no_environment,
+                                                             .scratch_dir = scratch,
+                                                             .is_airlock = true,
+                                                             .is_brief = true });
+    r = al_upstream_tools(server, START_MS, NULL, &tools, &err);
+    al_upstream_get_state(server, &state);
+    if (r < 0)
+        text = al_asprintf("%s: %s", entry->file, state.problem ? state.problem : err.message);
+    else
+        text = al_asprintf("%s: %s, %zu tool%s", entry->file,
+                           state.revision ? state.revision->name : "no revision", tools->count,
+                           tools->count == 1 ? "" : "s");
+    al_finding_add(findings, what, r < 0 ? AL_MISSING : AL_FINE, text,
+                   "Correct the entry, or write it again with airlock install.");
+    al_upstream_tools_unref(tools);
+    al_upstream_end(server);
+    al_upstream_free(server);
+}
+
+static void check_entry(struct al_findings *findings, const struct al_setup *setup,
+                        struct entry *entry)
+{
+    al_auto(al_freep) char *what = al_asprintf("%s", entry->client->name);
+    const char *program = entry->command.items[0];
+    al_auto(al_freep) char *found = al_program_find(program, getenv("PATH"), &setup->roots);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(program);
+    al_auto(al_freep) char *text = NULL;
+
+    if (!found) {
+        text = al_asprintf("%s: there is no program '%s' outside the roots", entry->file, safe);
+        al_finding_add(findings, what, AL_MISSING, text,
+                       "Write the entry again with airlock install.");
+    } else if (!is_this_program(found)) {
+        text =
+            al_asprintf("%s: starts another program, '%s', and was not tried", entry->file, safe);
+        al_finding_add(findings, what, AL_WARNING, text,
+                       "Run doctor of that program, or write the entry again with airlock "
+                       "install.");
+    } else if (entry->of_project && !is_plain_command(&entry->command)) {
+        text = al_asprintf("%s: its options could start other programs, and it was not tried",
+                           entry->file);
+        al_finding_add(findings, what, AL_WARNING, text,
+                       "Look at the entry: the file lies in the repository.");
+    } else {
+        try_entry(findings, setup, entry, what);
+    }
+}
+
+/* Look into one file of a client. */
+static void check_file(struct al_findings *findings, const struct al_setup *setup,
+                       const struct al_client *client, const char *path, bool of_project)
+{
+    al_auto(al_settings_file_clear) struct al_settings_file file = AL_SETTINGS_FILE_INIT;
+    al_auto(al_json_decrefp) json_t *value = NULL;
+    struct al_settings_text settings = AL_SETTINGS_TEXT_INIT;
+    al_auto(al_freep) char *safe = al_text_sanitize_line(path);
+    struct entry entry = { .client = client, .file = safe, .of_project = of_project };
+
+    if (al_settings_file_read(path, &file, NULL) < 0 || !file.exists)
+        return;
+    al_str_add(&settings.text, file.text.buf ? file.text.buf : "", file.text.len);
+    value = al_client_get(client, &settings);
+    al_settings_text_clear(&settings);
+    if (!value)
+        return;
+    if (client->read(value, &entry.command))
+        check_entry(findings, setup, &entry);
+    else
+        al_finding_add(findings, client->name, AL_MISSING, "the entry of airlock names no command",
+                       "Write the entry again with airlock install.");
+    al_strv_clear(&entry.command);
+}
+
+void al_doctor_clients(struct al_findings *findings, const struct al_setup *setup)
+{
+    size_t count;
+    const struct al_client *clients = al_clients(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        al_auto(al_freep) char *user =
+            setup->home ? al_fs_join(setup->home, clients[i].user_file) : NULL;
+        al_auto(al_freep) char *project =
+            clients[i].project_file
+                ? al_fs_join(setup->roots.items[0].path, clients[i].project_file)
+                : NULL;
+
+        if (project)
+            check_file(findings, setup, &clients[i], project, true);
+        if (user)
+            check_file(findings, setup, &clients[i], user, false);
+    }
+}
