@@ -139,31 +139,43 @@ static int find_lines(struct search *search, size_t *ret_begin, size_t *ret_end,
     return 0;
 }
 
+static void add_string(const json_t *value, struct al_str *out)
+{
+    al_json_quote(json_string_value(value), json_string_length(value), out);
+}
+
+static void add_value(const json_t *value, struct al_str *out)
+{
+    const json_t *item;
+    size_t i;
+
+    if (json_is_integer(value)) {
+        al_str_addf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    } else if (json_is_array(value)) {
+        al_str_addc(out, '[');
+        json_array_foreach(value, i, item)
+        {
+            al_str_adds(out, i ? ", " : "");
+            add_string(item, out);
+        }
+        al_str_addc(out, ']');
+    } else {
+        add_string(value, out);
+    }
+}
+
 static void add_table(const char *table, const json_t *entry, const char *newline,
                       struct al_str *out)
 {
     const char *name;
-    const json_t *value, *item;
+    const json_t *value;
     json_t *members = (json_t *)entry; /* the iterator of jansson does not change it */
-    size_t i;
 
     al_str_addf(out, "[%s]%s", table, newline);
     json_object_foreach(members, name, value)
     {
         al_str_addf(out, "%s = ", name);
-        if (json_is_array(value)) {
-            al_str_addc(out, '[');
-            json_array_foreach(value, i, item)
-            {
-                al_str_adds(out, i ? ", " : "");
-                al_json_quote(json_string_value(item), json_string_length(item), out);
-            }
-            al_str_addc(out, ']');
-        } else if (json_is_integer(value)) {
-            al_str_addf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-        } else {
-            al_json_quote(json_string_value(value), json_string_length(value), out);
-        }
+        add_value(value, out);
         al_str_adds(out, newline);
     }
 }
