@@ -51,9 +51,23 @@ int al_git_commit_preview(const struct al_repo *repo, struct al_run_limits *budg
     return r;
 }
 
-static int commit(struct al_repo *repo, const char *message, size_t max_bytes,
-                  struct al_run_limits *budget, struct al_git_output *ret_output,
-                  struct al_error *err)
+static void add_options(const struct al_commit_options *options, struct al_strv *argv)
+{
+    if (options->amend)
+        al_strv_add(argv, "--amend");
+    if (options->allow_empty)
+        al_strv_add(argv, "--allow-empty");
+    if (options->author)
+        al_strv_addf(argv, "--author=%s", options->author);
+    if (options->message)
+        al_strv_adds(argv, "-F", "-", NULL);
+    else
+        al_strv_add(argv, "--no-edit");
+}
+
+int al_git_commit_with(struct al_repo *repo, const struct al_commit_options *options,
+                       size_t max_bytes, struct al_run_limits *budget,
+                       struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -61,9 +75,11 @@ static int commit(struct al_repo *repo, const char *message, size_t max_bytes,
 
     command.class = AL_GIT_WRITE;
     command.starts_children = al_git_has_autostash(repo);
-    command.input = message;
-    command.input_len = strlen(message);
-    al_strv_adds(&command.argv, "git", "commit", "--no-verify", "--no-gpg-sign", "-F", "-", NULL);
+    command.index = options->index;
+    command.input = options->message;
+    command.input_len = options->message ? strlen(options->message) : 0;
+    al_strv_adds(&command.argv, "git", "commit", "--no-verify", "--no-gpg-sign", NULL);
+    add_options(options, &command.argv);
     r = al_git_run(&repo->at, &command,
                    &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true }, budget,
                    &output, err);
@@ -80,6 +96,14 @@ static int commit(struct al_repo *repo, const char *message, size_t max_bytes,
     *ret_output = output;
     output = (struct al_git_output){ .exit_code = -1 };
     return 0;
+}
+
+static int commit(struct al_repo *repo, const char *message, size_t max_bytes,
+                  struct al_run_limits *budget, struct al_git_output *ret_output,
+                  struct al_error *err)
+{
+    return al_git_commit_with(repo, &(struct al_commit_options){ .message = message }, max_bytes,
+                              budget, ret_output, err);
 }
 
 int al_git_commit(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,

@@ -3,6 +3,8 @@
 #ifndef AL_GITOPS_PORCELAIN_COMMIT_H
 #define AL_GITOPS_PORCELAIN_COMMIT_H
 
+#include <stdbool.h>
+
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 
@@ -24,5 +26,18 @@ int al_git_commit_preview(const struct al_repo *repo, struct al_run_limits *budg
 int al_git_commit(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,
                   struct al_run_limits *budget, struct al_git_output *ret_output,
                   struct al_error *err);
+
+/** Options of `git commit`.  Zero-initialised with a message, it commits what is staged. */
+struct al_commit_options {
+    const char *message; /**< NULL: with `amend`, that of the commit stays */
+    bool amend, allow_empty;
+    const char *author; /**< "Name <address>"; NULL: the identity of the configuration */
+    const char *index;  /**< the index to commit; NULL: the repository's own.  Borrowed */
+};
+
+/** Run `git commit` with these options; failures as for al_git_commit(). */
+int al_git_commit_with(struct al_repo *repo, const struct al_commit_options *options,
+                       size_t max_bytes, struct al_run_limits *budget,
+                       struct al_git_output *ret_output, struct al_error *err);
 
 #endif

@@ -4,12 +4,12 @@
 #include "gitops/command.h"
 #include "gitops/plumbing/check_ignore.h"
 #include "gitops/plumbing/filters.h"
-#include "gitops/plumbing/skipped.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "toolsets/everyday/chosen.h"
 #include "toolsets/everyday/everyday.h"
+#include "toolsets/everyday/outcome.h"
 #include "toolsets/left_out.h"
 
 struct add_args {
@@ -181,7 +181,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 
     if (r < 0)
         return r;
-    al_git_skipped_hooks(al_call_repo(call), hooks, &text);
+    al_outcome_add_skipped(call, hooks, false, &text);
     al_answer_done(call, &text, result);
     return 0;
 }

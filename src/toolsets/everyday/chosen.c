@@ -103,6 +103,33 @@ void al_chosen_describe(const struct al_call *call, const struct al_chosen *chos
     al_str_add(out, text.buf, text.len);
 }
 
+static int show_side(struct al_call *call, enum al_hunk_side side, const struct al_strv *ids,
+                     struct al_str *out, struct al_error *err)
+{
+    al_auto(al_hunk_list_clear) struct al_hunk_list list = AL_HUNK_LIST_INIT;
+    al_auto(al_str_clear) struct al_str shown = AL_STR_INIT;
+    int r = read_side(call, side, &list, err);
+
+    for (size_t i = 0; r == 0 && i < ids->count; i++) {
+        const struct al_hunk_item *item = al_hunk_find(&list, ids->items[i]);
+
+        if (!item)
+            continue;
+        al_str_addf(&shown, "%s\n", list.files[item->file].path);
+        al_hunk_show(&list, item, AL_HUNKS_CONTEXT, &shown);
+    }
+    al_text_sanitize(shown.buf, shown.len, out);
+    return r;
+}
+
+int al_chosen_show(struct al_call *call, const struct al_strv *ids, struct al_str *out,
+                   struct al_error *err)
+{
+    int r = show_side(call, AL_HUNKS_STAGED, ids, out, err);
+
+    return r < 0 ? r : show_side(call, AL_HUNKS_UNSTAGED, ids, out, err);
+}
+
 void al_chosen_summarize(const char *verb, const struct al_strv *paths, struct al_str *out)
 {
     al_str_addf(out, "%s ", verb);

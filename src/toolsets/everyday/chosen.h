@@ -38,6 +38,11 @@ void al_chosen_files(const struct al_call *call, const struct al_chosen *chosen,
 void al_chosen_describe(const struct al_call *call, const struct al_chosen *chosen,
                         struct al_str *out);
 
+/** For a preview: append the hunks with these ids, of either side.  An id that is not there is left
+ * out, and reported later. */
+int al_chosen_show(struct al_call *call, const struct al_strv *ids, struct al_str *out,
+                   struct al_error *err);
+
 /** For `summarize`: append "<verb> a.c, b.c and 3 more". */
 void al_chosen_summarize(const char *verb, const struct al_strv *paths, struct al_str *out);
 

@@ -7,6 +7,7 @@ static const struct al_tool *const tools[] = {
     /* Changes: add to undo. */
     &al_tool_everyday_add,
     &al_tool_everyday_restore,
+    &al_tool_everyday_commit,
     /* History, branches, remotes. */
     &al_tool_everyday_conflicts,
     NULL,

@@ -48,6 +48,7 @@ extern const struct al_tool al_tool_everyday_status;
 /** Changes: add to undo. */
 extern const struct al_tool al_tool_everyday_add;
 extern const struct al_tool al_tool_everyday_restore;
+extern const struct al_tool al_tool_everyday_commit;
 
 /** History, branches, remotes. */
 extern const struct al_tool al_tool_everyday_conflicts;

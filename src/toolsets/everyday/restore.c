@@ -7,17 +7,16 @@
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/index_scan.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/plumbing/skipped.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/preview/untracked_overwritten.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "guard/arg.h"
-#include "guard/text.h"
 #include "tool/resolved.h"
 #include "toolsets/everyday/chosen.h"
 #include "toolsets/everyday/everyday.h"
+#include "toolsets/everyday/outcome.h"
 
 struct restore_args {
     struct al_strv paths, hunks;
@@ -176,21 +175,6 @@ static int show_loss(struct al_call *call, const struct restore_args *args, bool
     return r;
 }
 
-static int preview_hunks(struct al_call *call, const struct restore_args *args, struct al_str *out,
-                         struct al_error *err)
-{
-    al_auto(al_chosen_clear) struct al_chosen chosen = { .choice = { NULL } };
-    al_auto(al_str_clear) struct al_str shown = AL_STR_INIT;
-    int r = al_chosen_read(call, side_of(args), &args->hunks, &chosen, err);
-
-    for (size_t i = 0; r == 0 && i < chosen.list.count; i++)
-        if (chosen.choice.chosen[i])
-            al_hunk_show(&chosen.list, &chosen.list.items[i], AL_HUNKS_CONTEXT, &shown);
-    al_str_adds(out, args->staged ? "This is no longer staged:\n" : "This is lost:\n");
-    al_text_sanitize(shown.buf, shown.len, out);
-    return r;
-}
-
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {
@@ -199,7 +183,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
 
     (void)op;
     if (args->hunks.count)
-        return preview_hunks(call, args, out, err);
+        return al_chosen_show(call, &args->hunks, out, err);
     if (args->staged)
         r = show_loss(call, args, true, "This is no longer staged:", out, err);
     if (r == 0 && writes_files(args))
@@ -294,7 +278,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r < 0)
         return r;
     if (args->staged)
-        al_git_skipped_hooks(al_call_repo(call), hooks, &text);
+        al_outcome_add_skipped(call, hooks, false, &text);
     al_answer_done(call, &text, result);
     return 0;
 }

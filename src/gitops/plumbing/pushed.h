@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Commits that somebody else may have: those that a remote-tracking branch reaches.
+ *
+ * Source: git-rev-list(1).
+ */
+#ifndef AL_GITOPS_PLUMBING_PUSHED_H
+#define AL_GITOPS_PLUMBING_PUSHED_H
+
+#include <stdbool.h>
+
+#include "gitops/repo/repo.h"
+
+/**
+ * Test whether a remote-tracking branch has one of the commits that `from` reaches and `to` does
+ * not.
+ *
+ * @param from, to  Full ids.  Without `to` (NULL), only `from` itself counts.
+ */
+int al_git_has_pushed(const struct al_repo *repo, const char *from, const char *to,
+                      struct al_run_limits *budget, bool *ret_pushed, struct al_error *err);
+
+#endif

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_commit: commit what is staged, or exactly some files or hunks; amend. */
+#include "gitops/porcelain/commit.h"
+
+#include <stdlib.h>
+
+#include "answer/place.h"
+#include "answer/state_line.h"
+#include "gitops/command.h"
+#include "gitops/failure.h"
+#include "gitops/index/scratch_index.h"
+#include "gitops/plumbing/filters.h"
+#include "gitops/plumbing/pushed.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/porcelain/add.h"
+#include "gitops/porcelain/commit_part.h"
+#include "gitops/porcelain/resume.h"
+#include "gitops/preview/affected_files.h"
+#include "gitops/preview/diff_excerpt.h"
+#include "gitops/refs.h"
+#include "gitops/repo/signature.h"
+#include "gitops/run.h"
+#include "gitops/sequencer/conflict.h"
+#include "gitops/sequencer/expected_commit.h"
+#include "gitops/vet/vet.h"
+#include "guard/text.h"
+#include "tool/resolved.h"
+#include "toolsets/everyday/chosen.h"
+#include "toolsets/everyday/everyday.h"
+#include "toolsets/everyday/outcome.h"
+#include "toolsets/left_out.h"
+
+struct commit_args {
+    const char *message;
+    struct al_strv paths, hunks;
+    bool all, amend, allow_empty;
+    const char *author;
+    AL_EVERYDAY_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_STRING(struct commit_args, message, "With amend: default, the old one.",
+              .max_bytes = AL_EVERYDAY_TEXT_MAX_BYTES),
+    AL_STRINGS(struct commit_args, paths, "Commit just these; what else is staged stays.",
+               .flags = AL_PARAM_PATH, .max = AL_EVERYDAY_PATHS_MAX,
+               .max_bytes = AL_EVERYDAY_PATH_MAX_BYTES),
+    AL_STRINGS(struct commit_args, hunks, "Commit just these, by id.", .max = AL_CHOSEN_IDS_MAX,
+               .max_bytes = AL_HUNK_ID_TEXT),
+    AL_BOOL(struct commit_args, all, "Every change, new files too.", .flags = AL_PARAM_EVERY_PATH),
+    AL_BOOL(struct commit_args, amend, "Replace the last commit.",
+            .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_STRING(struct commit_args, author, "Name <address>.", .max_bytes = 1024),
+    AL_BOOL(struct commit_args, allow_empty, "Without a change too.",
+            .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct commit_args),
+};
+
+static bool is_blank(const char *text)
+{
+    return !text[strspn(text, " \t\r\n\v\f")];
+}
+
+static bool chooses(const struct commit_args *args)
+{
+    return args->all || args->paths.count || args->hunks.count;
+}
+
+static int check_author(const char *author, struct al_error *err)
+{
+    const char *open = strchr(author, '<');
+
+    if (open && open > author && strchr(open, '>') && !strpbrk(author, "\r\n"))
+        return 0;
+    return al_failure_bad_args(err, "For example: Jane Roe <jane@example.org>.",
+                               "author: a name and an address in <> are needed");
+}
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct commit_args *args = p;
+
+    if (!args->message && !args->amend)
+        return al_failure_bad_args(err, "Only amend does without one: it keeps the old message.",
+                                   "message is required");
+    if (args->message && is_blank(args->message))
+        return al_failure_bad_args(err, "Say what the commit does.", "message is empty");
+    if ((args->paths.count > 0) + (args->hunks.count > 0) + args->all > 1)
+        return al_failure_bad_args(err, "Each of them says what is committed.",
+                                   "Only one of paths, hunks and all can be given");
+    return args->author ? check_author(args->author, err) : 0;
+}
+
+static bool is_amend(const struct al_call *call, const void *p)
+{
+    (void)call;
+    return ((const struct commit_args *)p)->amend;
+}
+
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
+
+    (void)p;
+    (void)err;
+    if (*head)
+        al_resolved_add(out, AL_RESOLVED_COMMIT, head);
+    return 0;
+}
+
+/* What cannot be told counts as pushed. */
+static bool is_pushed(struct al_call *call, const void *p)
+{
+    const char *head = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    bool pushed = false;
+
+    (void)p;
+    if (head)
+        (void)al_git_has_pushed(al_call_repo(call), head, NULL, al_call_budget(call), &pushed,
+                                NULL);
+    return pushed;
+}
+
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
+{
+    const struct commit_args *args = p;
+
+    if (!args->all && !args->paths.count)
+        return 0;
+    return al_git_affected_files(al_call_repo(call), args->all ? NULL : &args->paths, true,
+                                 al_call_budget(call), out, err);
+}
+
+/* git_conflicts concludes what stopped; a merge is concluded by a commit of everything staged. */
+static int check_operation(struct al_call *call, const struct commit_args *args,
+                           struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_str_clear) struct al_str merging = AL_STR_INIT;
+    const enum al_operation_state state = al_git_resumable(repo);
+    int r = al_git_check_no_conflicts(repo, al_call_budget(call), err);
+
+    if (r < 0)
+        return r;
+    if (state != AL_IN_PROGRESS_NONE)
+        return al_failure_set(err,
+                              "git_conflicts with action continue makes this commit and goes on.",
+                              "A %s is in progress", al_operation_state_name(state));
+    r = al_git_add_merge_heads(repo, &merging, err);
+    if (r < 0 || !merging.len || (!args->paths.count && !args->hunks.count && !args->amend))
+        return r;
+    return al_failure_set(err,
+                          "Stage what belongs to the merge and commit it without paths, hunks and "
+                          "amend; git_conflicts with action abort gives the merge up.",
+                          "A merge is in progress: its commit has everything that is staged");
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct commit_args *args = p;
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    const struct al_strv *files;
+    int r = al_repo_pathspecs(repo, &args->paths, al_call_budget(call), &words, err);
+
+    if (r == 0)
+        r = al_git_check_signature(repo, err);
+    if (r == 0)
+        r = check_operation(call, args, err);
+    if (r == 0 && !repo->vetting->has_identity)
+        r = al_git_no_identity(err);
+    if (r == 0 && args->amend && !al_call_resolved(call, AL_RESOLVED_COMMIT))
+        r = al_failure_set(err, "git_commit without amend makes the first commit.",
+                           "There is no commit to amend yet");
+    if (r == 0)
+        r = al_call_affected_files(call, &files, err);
+    if (r == 0 && args->paths.count)
+        r = al_git_add_check(repo, &args->paths, files, al_call_budget(call), err);
+    return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
+}
+
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    const struct commit_args *args = p;
+    const struct al_diff_options changed = { .unified = -1,
+                                             .cached = !chooses(args),
+                                             .paths = args->paths.count ? &args->paths : NULL };
+    struct al_repo *repo = al_call_repo(call);
+    char *expected;
+    int r = 0;
+
+    (void)op;
+    al_git_show_unsigned(repo, out);
+    if (args->message) {
+        al_str_adds(out, "The message:\n");
+        al_text_add_indented(out, args->message, al_call_budget(call)->in_full);
+    }
+    if (args->amend && is_pushed(call, p))
+        al_str_adds(out, "A remote-tracking branch has the commit that is replaced.\n");
+    if (args->hunks.count)
+        return al_chosen_show(call, &args->hunks, out, err);
+    if (!chooses(args) && !args->amend) {
+        r = al_git_expect_commit(repo, al_call_budget(call), &expected, err);
+        if (r == 0)
+            al_call_set_expected(call, expected);
+    }
+    return r < 0 ? r : al_git_diff_excerpt(repo, &changed, al_call_budget(call), out, err);
+}
+
+/* The branch must not have moved to another commit since it was decided whether the user is asked.
+ */
+static int check_head(struct al_call *call, struct al_error *err)
+{
+    const char *decided = al_call_tool_data(call);
+    const char *head = al_call_resolved(call, AL_RESOLVED_COMMIT);
+
+    if (!decided || (head && !strcmp(decided, head)))
+        return 0;
+    return al_failure_set(err, "git_log shows the branch as it is now.",
+                          "The branch moved while this was decided; nothing was done");
+}
+
+static int authorize_amend(struct al_call *call, const void *p, struct al_error *err)
+{
+    const char *head = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    int r = authorize(call, p, err);
+
+    if (r == 0 && is_amend(call, p) && head)
+        al_call_set_tool_data(call, al_strdup(head), free);
+    return r;
+}
+
+static int make_commit(struct al_call *call, const struct commit_args *args, const char *index,
+                       struct al_error *err)
+{
+    const struct al_commit_options options = {
+        .message = args->message,
+        .amend = args->amend,
+        .allow_empty = args->allow_empty,
+        .author = args->author,
+        .index = index,
+    };
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    if (!index && !args->amend && !args->allow_empty && !args->author)
+        return al_git_commit(al_call_repo(call), args->message, al_call_expected(call),
+                             al_call_max_bytes(call), al_call_budget(call), &output, err);
+    return al_git_commit_with(al_call_repo(call), &options, al_call_max_bytes(call),
+                              al_call_budget(call), &output, err);
+}
+
+/* Make the commit on a copy of the index, and put the index that is left into place. */
+static int commit_part(struct al_call *call, const struct commit_args *args, struct al_str *notes,
+                       struct al_error *err)
+{
+    al_auto(al_commit_indexes_clear) struct al_commit_indexes indexes = { .commit = NULL };
+    al_auto(al_strv_clear) struct al_strv without = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    const struct al_commit_part part = {
+        .paths = args->paths.count ? &args->paths : NULL,
+        .hunks = args->hunks.count ? &args->hunks : NULL,
+        .without = &without,
+    };
+    int r = args->all ? al_leave_out(call, NULL, &without, &line, err) : 0;
+
+    if (r == 0)
+        r = al_git_choose_commit(al_call_repo(call), &part, al_call_budget(call), &indexes, err);
+    if (r == 0)
+        r = make_commit(call, args, indexes.commit, err);
+    if (r == 0)
+        r = al_scratch_index_install(al_call_repo(call), indexes.after, err);
+    if (line.len)
+        al_str_addf(notes, "%s; name them in paths to commit them\n", line.buf);
+    return r;
+}
+
+/* "3 files changed, 10 insertions(+), 2 deletions(-)" as git says it. */
+static int add_stat(struct al_call *call, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_freep) char *line = NULL;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "diff-tree", "--root", "-m", "--first-parent", "-r",
+                 "--no-commit-id", "--no-ext-diff", "--no-textconv", "--shortstat", "HEAD", "--",
+                 NULL);
+    r = al_git_run_word(al_call_repo(call), &command, al_call_budget(call), &line, err);
+    if (r == 0 && line)
+        al_str_addf(out, "%s\n", line + strspn(line, " "));
+    return r;
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    static const char *const hooks[] = { "pre-commit",  "prepare-commit-msg", "commit-msg",
+                                         "post-commit", "post-rewrite",       NULL };
+    const struct commit_args *args = p;
+    const char *before = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT, notes = AL_STR_INIT;
+    int r = check_head(call, err);
+
+    if (r == 0)
+        r = chooses(args) ? commit_part(call, args, &notes, err)
+                          : make_commit(call, args, NULL, err);
+    if (r < 0)
+        return r;
+    if (args->amend)
+        al_str_addf(&text, "Amended %.*s: ", AL_SHORT_ID, before);
+    r = al_outcome_add_commit(call, "HEAD", &text, err);
+    al_str_addc(&text, '\n');
+    if (r == 0)
+        r = add_stat(call, &text, err);
+    al_str_add(&text, notes.buf, notes.len);
+    al_outcome_add_skipped(call, hooks, true, &text);
+    al_answer_done(call, &text, result);
+    return 0;
+}
+
+#define COMMITS (AL_WRITES_INDEX | AL_WRITES_REFS)
+
+static const struct al_operation operations[] = {
+    { "amend", is_amend, COMMITS | AL_REWRITES_HISTORY, execute, AL_ASKS_UNLESS_SAVED },
+    { "commit", NULL, COMMITS, execute, AL_ASKS_UNLESS_SAVED },
+};
+
+static const struct al_stricter stricter[] = {
+    { { "amend", NULL, COMMITS | AL_REWRITES_HISTORY, execute, AL_ASKS_ALWAYS },
+      is_pushed,
+      "for a commit that a remote-tracking branch has" },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct commit_args *args = p;
+
+    (void)op;
+    al_str_adds(out, args->amend ? "Amend the last commit" : "Commit");
+    if (args->all)
+        al_str_adds(out, " with every change");
+    if (args->hunks.count)
+        al_str_addf(out, " %zu hunk(s)", args->hunks.count);
+    if (args->paths.count)
+        al_chosen_summarize("", &args->paths, out);
+    if (args->message)
+        al_str_addf(out, ": %.*s", (int)strcspn(args->message, "\n"), args->message);
+}
+
+const struct al_tool al_tool_everyday_commit = {
+    .name = "git_commit",
+    .title = "Commit",
+    .about = "Commit what is staged, or exactly some files, hunks or everything; amend.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_EVERYDAY_TOOL(struct commit_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .stricter = stricter,
+    .nstricter = AL_COUNT(stricter),
+    .moves_branch = true,
+    .check = check,
+    .resolve = resolve,
+    .authorize = authorize_amend,
+    .affected_files = affected_files,
+    .preview = preview,
+    .summarize = summarize,
+};
