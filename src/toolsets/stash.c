@@ -220,17 +220,23 @@ int al_stash_affected_files(struct al_call *call, const void *args, struct al_st
                                     err);
 }
 
-/* A push resets the files to HEAD's, and with include_untracked removes others. */
 int al_stash_changed_files(struct al_call *call, const void *args, bool *ret_known,
                            struct al_strv *out, struct al_error *err)
 {
-    const struct al_stash_args *stash = args;
+    struct al_stash_options options;
+    al_auto(al_freep) char *entry = NULL;
 
-    *ret_known = stash->action == AL_STASH_COMMAND_PUSH;
-    return *ret_known
-               ? al_git_reset_files(al_call_repo(call), "HEAD", NULL, stash->include_untracked,
-                                    al_call_budget(call), ret_known, out, err)
-               : 0;
+    /* A push resets the files to HEAD's, and with include_untracked removes others. */
+    if (al_stash_is_push(call, args))
+        return al_git_reset_files(al_call_repo(call), "HEAD", NULL,
+                                  ((const struct al_stash_args *)args)->include_untracked,
+                                  al_call_budget(call), ret_known, out, err);
+    *ret_known = al_stash_options_of(call, args, &options, NULL) == 0;
+    if (!*ret_known)
+        return 0;
+    entry = al_git_stash_entry(&options);
+    return al_git_applied_files(al_call_repo(call), entry, al_call_budget(call), ret_known, out,
+                                err);
 }
 
 int al_stash_preview(struct al_call *call, const struct al_operation *op, const void *args,

@@ -222,7 +222,9 @@ class Effects(random_calls.Repository):
                                   ("git_checkout", "create_branch"), ("git_branch", "create"),
                                   ("git_branch", "rename"), ("git_branch", "force_delete"),
                                   ("git_checkout", "switch"), ("git_checkout", "commit"),
-                                  ("git_stash", "push"), ("git_restore", "both"),
+                                  ("git_stash", "push"), ("git_stash", "pop"),
+                                  ("git_stash", "apply"), ("git_merge", "merge"),
+                                  ("git_restore", "both"),
                                   ("git_restore", "staged"), ("git_restore", "worktree"),
                                   ("git_checkout", "restore_paths")}, partial)
 

@@ -375,6 +375,19 @@ bool al_repo_may_have_marks(const struct al_location *at)
     return may_fail(index, is_unmarked);
 }
 
+static bool is_merged(void *payload, const struct al_index_entry *entry)
+{
+    (void)payload;
+    return entry->stage == 0;
+}
+
+bool al_repo_may_have_conflicts(const struct al_location *at)
+{
+    al_auto(al_freep) char *index = al_fs_join(at->git_dir, "index");
+
+    return may_fail(index, is_merged);
+}
+
 bool al_repo_may_have_gitlinks(const struct al_location *at)
 {
     al_auto(al_freep) char *index = al_fs_join(at->git_dir, "index");

@@ -80,6 +80,10 @@ bool al_index_cursor_next(struct al_index_cursor *cursor, struct al_index_entry 
  * not look at its file.  False only if the index was understood completely, or does not exist. */
 bool al_repo_may_have_marks(const struct al_location *at);
 
+/** Test whether an entry may be a side of a conflict.  False only if the index was understood
+ * completely, or does not exist. */
+bool al_repo_may_have_conflicts(const struct al_location *at);
+
 /** Test whether the index may have a gitlink, or entries in another file.  False only if the index
  * was understood completely, or does not exist. */
 bool al_index_may_have_gitlinks(const char *path);

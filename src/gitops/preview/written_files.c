@@ -10,6 +10,8 @@
 #include "gitops/location.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/index_scan.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/preview/three_way.h"
 #include "gitops/refs.h"
 #include "gitops/vet/vet.h"
 #include "util/fs.h"
@@ -146,4 +148,101 @@ int al_git_reset_files(const struct al_repo *repo, const char *target, const str
     if (*ret_known)
         r = add_differing(repo, target, paths, budget, ret_known, out, err);
     return r == 0 && *ret_known && untracked ? add_untracked(repo, budget, ret_known, out, err) : r;
+}
+
+/** How to list the changes of the two sides of a three-way merge. */
+struct sides {
+    const struct al_git_command *theirs, *ours;
+    bool renames; /* what is known holds when files were renamed, too */
+};
+
+static bool has_status(const struct al_side *side, char status)
+{
+    for (size_t i = 0; i < side->count; i++)
+        if (side->items[i].status == status)
+            return true;
+    return false;
+}
+
+/* List the files that the three-way merge writes.  This side is only listed if that is needed. */
+static int bound(const struct al_repo *repo, const struct sides *sides,
+                 struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
+                 struct al_error *err)
+{
+    al_auto(al_side_clear) struct al_side theirs = AL_SIDE_INIT, ours = AL_SIDE_INIT;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    enum al_bound bound = AL_BOUND_UNKNOWN;
+    int r = al_side_read(repo, sides->theirs, budget, &theirs, err);
+
+    *ret_known = false;
+    if (r == 0 && (sides->renames || !has_status(&theirs, 'A') || !has_status(&theirs, 'D')))
+        bound = al_three_way_bound(repo, &theirs, NULL, &names);
+    if (r == 0 && bound == AL_BOUND_NEEDS_OURS) {
+        r = al_side_read(repo, sides->ours, budget, &ours, err);
+        if (r == 0)
+            bound = al_three_way_bound(repo, &theirs, &ours, &names);
+    }
+    /* A renamed file of this side may get another name when it has changes. */
+    if (!sides->renames && names.count > theirs.count)
+        bound = AL_BOUND_UNKNOWN;
+    *ret_known = r == 0 && bound == AL_BOUND_KNOWN;
+    for (size_t i = 0; *ret_known && i < names.count; i++)
+        al_strv_take(out, al_fs_join(repo->at.top, names.items[i]));
+    return not_known(r, err);
+}
+
+int al_git_merged_files(const struct al_repo *repo, const char *target,
+                        struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
+                        struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command theirs = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command ours = AL_GIT_COMMAND_INIT;
+    const struct sides sides = { .theirs = &theirs, .ours = &ours, .renames = true };
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
+    int r = 0;
+
+    *ret_known = is_plain(repo);
+    al_strv_adds(&theirs.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "diff-tree", "-r", "-z", "--raw",
+                 "--no-renames", "--merge-base", head, target, NULL);
+    al_strv_adds(&ours.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "diff-tree", "-r", "-z", "--raw",
+                 "--no-renames", "--merge-base", target, head, NULL);
+    if (*ret_known)
+        r = bound(repo, &sides, budget, ret_known, out, err);
+    return r == 0 && *ret_known
+               ? al_git_reset_files(repo, head, NULL, false, budget, ret_known, out, err)
+               : r;
+}
+
+int al_git_picked_files(const struct al_repo *repo, const char *from, const char *to,
+                        struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
+                        struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command theirs = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command ours = AL_GIT_COMMAND_INIT;
+    const struct sides sides = { .theirs = &theirs, .ours = &ours, .renames = true };
+
+    *ret_known = is_plain(repo);
+    al_strv_adds(&theirs.argv, "git", "diff-tree", "-r", "-z", "--raw", "--no-renames", from, to,
+                 NULL);
+    al_strv_adds(&ours.argv, "git", "diff-index", "--cached", "-z", "--raw", "--no-renames", from,
+                 "--", NULL);
+    return *ret_known ? bound(repo, &sides, budget, ret_known, out, err) : 0;
+}
+
+/* The third tree of an entry, with the untracked files, is shown with the second one. */
+int al_git_applied_files(const struct al_repo *repo, const char *entry,
+                         struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command theirs = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command ours = AL_GIT_COMMAND_INIT;
+    const struct sides sides = { .theirs = &theirs, .ours = &ours };
+
+    *ret_known = is_plain(repo);
+    al_strv_adds(&theirs.argv, "git", "stash", "show", "--include-untracked", "-z", "--raw",
+                 "--no-renames", entry, NULL);
+    al_strv_adds(&ours.argv, "git", "diff-index", "--cached", "-z", "--raw", "--no-renames", NULL);
+    al_strv_addf(&ours.argv, "%s^", entry);
+    al_strv_add(&ours.argv, "--");
+    return *ret_known ? bound(repo, &sides, budget, ret_known, out, err) : 0;
 }

@@ -10,7 +10,7 @@
  *
  * Each function is for the `changed_files` of a tool (tool/tool.h).
  *
- * Source: git's unpack-trees.c, entry.c, builtin/checkout.c, builtin/stash.c.
+ * Source: git's unpack-trees.c, entry.c, builtin/checkout.c, builtin/stash.c, builtin/merge.c.
  */
 #ifndef AL_GITOPS_PREVIEW_WRITTEN_FILES_H
 #define AL_GITOPS_PREVIEW_WRITTEN_FILES_H
@@ -43,5 +43,31 @@ int al_git_switched_files(const struct al_repo *repo, const char *target,
 int al_git_reset_files(const struct al_repo *repo, const char *target, const struct al_strv *paths,
                        bool untracked, struct al_run_limits *budget, bool *ret_known,
                        struct al_strv *out, struct al_error *err);
+
+/**
+ * List the files of a merge of HEAD with a commit: those of the three-way merge (three_way.h), and
+ * those that have local changes.  When a merge fails, git resets them and applies them again.  With
+ * several merge bases, or none, it is not known.
+ *
+ * @param target  The id of a commit.
+ */
+int al_git_merged_files(const struct al_repo *repo, const char *target,
+                        struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
+                        struct al_error *err);
+
+/**
+ * List the files of a command that applies what a commit changed to the index and the files, as
+ * `git cherry-pick`, or with the commits exchanged `git revert`.
+ *
+ * @param from, to  Commits or trees, as git accepts them.
+ */
+int al_git_picked_files(const struct al_repo *repo, const char *from, const char *to,
+                        struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
+                        struct al_error *err);
+
+/** List the files of `git stash apply`.  @param entry  A revision such as "stash@{0}", or an id. */
+int al_git_applied_files(const struct al_repo *repo, const char *entry,
+                         struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
+                         struct al_error *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include "gitops/diff/cat_file.h"
 #include "gitops/location.h"
 #include "gitops/nul_records.h"
+#include "gitops/plumbing/index_scan.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
 #include "util/utf8.h"
@@ -111,8 +112,10 @@ int al_git_check_no_conflicts(const struct al_repo *repo, struct al_run_limits *
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
-    int r = al_git_conflicts(repo, budget, &conflicts, err);
+    int r = 0;
 
+    if (al_repo_may_have_conflicts(&repo->at))
+        r = al_git_conflicts(repo, budget, &conflicts, err);
     if (r < 0 || !conflicts.count)
         return r;
     al_conflicts_add_paths(&conflicts, &paths);

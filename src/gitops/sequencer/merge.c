@@ -116,7 +116,16 @@ static int check_all_filters(const struct al_repo *repo, const char *oid,
     return r;
 }
 
-static int make_plan(const struct al_repo *repo, const struct al_merge_options *options,
+/* Whether something depends on the merge base: a program that git may start, or what a commit
+ * needs. */
+static bool needs_base(const struct al_repo *repo)
+{
+    return repo->vetting->filters.count || repo->vetting->merge_drivers.count ||
+           !repo->vetting->has_identity || al_git_check_signature(repo, NULL) < 0;
+}
+
+/* Check the merge, and find the commits.  The merge base is searched for if a check needs it. */
+static int make_plan(const struct al_repo *repo, const struct al_merge_options *options, bool base,
                      struct al_run_limits *budget, struct plan *plan, struct al_error *err)
 {
     int r = al_git_check_no_operation(repo, budget, err);
@@ -130,6 +139,8 @@ static int make_plan(const struct al_repo *repo, const struct al_merge_options *
     plan->head = al_ref_head(&repo->at);
     if (!*plan->head)
         return check_all_filters(repo, plan->oid, budget, err);
+    if (!base && !needs_base(repo))
+        return 0;
     r = merge_base(repo, plan->oid, budget, &plan->base, err);
     if (r == 0)
         r = check_programs(repo, plan->oid, plan->base, budget, err);
@@ -145,7 +156,7 @@ int al_git_merge_check(const struct al_repo *repo, const struct al_merge_options
 {
     al_auto(plan_clear) struct plan plan = { .oid = NULL };
 
-    return make_plan(repo, options, budget, &plan, err);
+    return make_plan(repo, options, false, budget, &plan, err);
 }
 
 int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_options *options,
@@ -155,7 +166,7 @@ int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_optio
     al_auto(plan_clear) struct plan plan = { .oid = NULL };
     al_auto(al_freep) char *exclude_head = NULL;
     struct al_diff_options change = { .unified = -1 };
-    int r = make_plan(repo, options, budget, &plan, err);
+    int r = make_plan(repo, options, true, budget, &plan, err);
 
     if (r < 0)
         return r;
@@ -203,14 +214,16 @@ int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, s
 {
     al_auto(plan_clear) struct plan plan = { .oid = NULL };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    int r = make_plan(repo, options, budget, &plan, err);
+    int r = make_plan(repo, options, false, budget, &plan, err);
 
     if (r < 0)
         return r;
     add_words(options, plan.oid, &command);
-    return al_merge_run_or_restore(
-        repo,
-        &(struct al_merge_input){
-            .command = &command, .oid = plan.oid, .head = plan.head, .is_merge = true },
-        max_bytes, budget, ret_outcome, err);
+    return al_merge_run_or_restore(repo,
+                                   &(struct al_merge_input){ .command = &command,
+                                                             .oid = plan.oid,
+                                                             .head = plan.head,
+                                                             .files = options->files,
+                                                             .is_merge = true },
+                                   max_bytes, budget, ret_outcome, err);
 }

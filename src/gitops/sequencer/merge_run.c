@@ -144,7 +144,7 @@ int al_merge_run_or_restore(struct al_repo *repo, const struct al_merge_input *i
     int r;
 
     al_strv_add(&incoming, input->oid);
-    r = al_savepoint_create(repo, &incoming, budget, &savepoint, err);
+    r = al_savepoint_create_for(repo, &incoming, input->files, budget, &savepoint, err);
     if (r == 0)
         r = check_no_overwrite(repo, &savepoint, budget, err);
     if (r == 0)

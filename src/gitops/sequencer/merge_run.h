@@ -27,7 +27,9 @@ struct al_merge_input {
     const struct al_git_command *command;
     const char *oid;  /**< id of the commit */
     const char *head; /**< commit of the branch before; "" when it is unborn */
-    bool is_merge;    /**< the command is `git merge`; the merged commit must be `oid` */
+    /** The files, relative to the top, that the command can write or remove.  NULL: any. */
+    const struct al_strv *files;
+    bool is_merge; /**< the command is `git merge`; the merged commit must be `oid` */
 };
 
 /**

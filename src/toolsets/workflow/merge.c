@@ -2,6 +2,7 @@
 /* git_merge: merge a branch, or abort the operation in progress. */
 #include "gitops/sequencer/merge.h"
 #include "gitops/plumbing/revision.h"
+#include "gitops/preview/written_files.h"
 #include "gitops/sequencer/operation_state.h"
 #include "guard/arg.h"
 #include "tool/call.h"
@@ -68,6 +69,7 @@ static struct al_merge_options options_of(const struct al_call *call, const stru
         .oid = al_call_resolved(call, AL_RESOLVED_COMMIT),
         .message = args->message && *args->message ? args->message : NULL,
         .no_ff = args->no_ff,
+        .files = al_call_changed_files(call),
     };
 }
 
@@ -91,6 +93,18 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     return args->abort
                ? al_git_abort_affected_files(al_call_repo(call), al_call_budget(call), out, err)
                : 0;
+}
+
+static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
+{
+    const struct merge_args *args = p;
+    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
+
+    *ret_known = !args->abort && commit;
+    return *ret_known ? al_git_merged_files(al_call_repo(call), commit, al_call_budget(call),
+                                            ret_known, out, err)
+                      : 0;
 }
 
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
@@ -233,6 +247,7 @@ const struct al_tool al_tool_workflow_merge = {
     .resolve = resolve,
     .authorize = authorize,
     .affected_files = affected_files,
+    .changed_files = changed_files,
     .preview = preview,
     .ignored = ignored,
     .summarize = summarize,

@@ -4,6 +4,7 @@
 #include "proc/proc.h"
 #include "tests/unit/tool/lib.h"
 #include "toolsets/git/git.h"
+#include "toolsets/workflow/workflow.h"
 
 static size_t started;
 static struct al_str *words; /* the commands, one a line */
@@ -117,12 +118,43 @@ static void what_switches_starts_two(void **state)
                     2);
 }
 
+/* One lists the files.  A pushed stash is packed by two more. */
+static void what_stashes_starts_four(void **state)
+{
+    struct scene *scene = *state;
+    struct al_checkpoint_settings settings;
+
+    git_ok(scene->w->repo, "add", "-A", NULL);
+    git_ok(scene->w->repo, "commit", "-q", "-m", "all", NULL);
+    begin(scene, &settings);
+    tmpdir_write(scene->w->repo, "a.txt", "stashed\n");
+    assert_children(scene, &al_tool_git_stash, "{\"working_dir\":\"repo\",\"action\":\"push\"}", 4);
+    assert_children(scene, &al_tool_git_stash, "{\"working_dir\":\"repo\",\"action\":\"pop\"}", 2);
+}
+
+/* Two list the files, one reads the commit that was made. */
+static void what_merges_starts_four(void **state)
+{
+    struct scene *scene = *state;
+    struct al_checkpoint_settings settings;
+
+    git_ok(scene->w->repo, "add", "-A", NULL);
+    git_ok(scene->w->repo, "commit", "-q", "-m", "all", NULL);
+    git_ok(scene->w->repo, "checkout", "-q", "-b", "other", "HEAD~", NULL);
+    git_fixture_commit(scene->w->repo, "theirs.txt", "theirs\n", "theirs");
+    git_ok(scene->w->repo, "checkout", "-q", "main", NULL);
+    begin(scene, &settings);
+    assert_children(scene, &al_tool_workflow_merge, "{\"cwd\":\"repo\",\"branch\":\"other\"}", 4);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         SCENE_TEST(what_writes_no_file_starts_one_git),
         SCENE_TEST(what_restores_files_starts_two),
         SCENE_TEST(what_switches_starts_two),
+        SCENE_TEST(what_stashes_starts_four),
+        SCENE_TEST(what_merges_starts_four),
     };
 
     gitops_begin();
