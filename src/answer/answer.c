@@ -12,124 +12,138 @@
 /** Kept for the lines at the end: what is left, and the cursor. */
 #define TAIL_BYTES 700u
 
-void al_pages_clear(struct al_pages *answer)
+void al_pages_clear(struct al_pages *pages)
 {
-    al_str_clear(&answer->text);
+    al_str_clear(&pages->text);
 }
 
-int al_pages_begin(struct al_pages *answer, struct al_call *call, const struct al_page *page,
+int al_pages_begin(struct al_pages *pages, struct al_call *call, const struct al_page *page,
                    struct al_error *err)
 {
-    answer->call = call;
-    answer->max_bytes = (size_t)page->max_bytes.value - TAIL_BYTES;
-    sha256_init(&answer->passed);
-    return page->cursor ? al_cursor_find(al_call_session(call), page->cursor, &answer->from, err)
+    pages->call = call;
+    pages->max_bytes = (size_t)page->max_bytes.value - TAIL_BYTES;
+    sha256_init(&pages->passed);
+    return page->cursor ? al_cursor_find(al_call_session(call), page->cursor, &pages->from, err)
                         : 0;
 }
 
 /* The digest of what was added so far, and `len` bytes more. */
-static void digest_before(const struct al_pages *answer, const char *unit, size_t len,
+static void digest_before(const struct al_pages *pages, const char *unit, size_t len,
                           uint8_t digest[SHA256_DIGEST_SIZE])
 {
-    struct sha256_ctx sum = answer->passed;
+    struct sha256_ctx sum = pages->passed;
 
     sha256_update(&sum, len, (const uint8_t *)unit);
     sha256_digest(&sum, SHA256_DIGEST_SIZE, digest);
 }
 
-static bool is_continued(const struct al_pages *answer)
+static bool is_continued(const struct al_pages *pages)
 {
-    return answer->from.unit || answer->from.offset;
+    return pages->from.unit || pages->from.offset;
 }
 
 /* The unit in which the page begins: what is before has to be what it was. */
-static bool is_where_it_was(const struct al_pages *answer, const char *unit, size_t len)
+static bool is_where_it_was(const struct al_pages *pages, const char *unit, size_t len)
 {
     uint8_t digest[SHA256_DIGEST_SIZE];
 
-    if (answer->from.offset > len)
+    if (pages->from.offset > len)
         return false;
-    digest_before(answer, unit, answer->from.offset, digest);
-    return !memcmp(digest, answer->from.before, sizeof(digest));
+    digest_before(pages, unit, pages->from.offset, digest);
+    return !memcmp(digest, pages->from.before, sizeof(digest));
 }
 
-bool al_pages_shows(const struct al_pages *answer)
+bool al_pages_shows(const struct al_pages *pages)
 {
-    return answer->at >= answer->from.unit;
+    return pages->at >= pages->from.unit;
 }
 
-static void stop_at(struct al_pages *answer, const char *unit, uint64_t offset)
+static void stop_at(struct al_pages *pages, const char *unit, uint64_t offset)
 {
-    answer->full = true;
-    answer->next = (struct al_cursor_place){ .unit = answer->at, .offset = offset };
-    digest_before(answer, unit, offset, answer->next.before);
+    pages->full = true;
+    pages->next = (struct al_cursor_place){ .unit = pages->at, .offset = offset };
+    digest_before(pages, unit, offset, pages->next.before);
+}
+
+void al_pages_lead(struct al_pages *pages, const char *line)
+{
+    if (!is_continued(pages) || pages->at != pages->from.unit || pages->text.len)
+        return;
+    al_text_sanitize(line, strlen(line), &pages->text);
+    pages->base = pages->text.len;
+}
+
+void al_pages_stop(struct al_pages *pages)
+{
+    if (!pages->full && !pages->moved)
+        stop_at(pages, "", 0);
 }
 
 /* How much of a unit that does not fit is shown: nothing if it fits on a page of its own, else the
  * lines there is room for, else a part of its first line. */
-static size_t part_to_show(struct al_pages *answer, const char *text, size_t len, size_t room)
+static size_t part_to_show(struct al_pages *pages, const char *text, size_t len, size_t room)
 {
     const char *end;
 
-    if (len <= answer->max_bytes && answer->text.len > 0)
+    if (len <= pages->max_bytes && pages->text.len > pages->base)
         return 0;
     end = room ? memrchr(text, '\n', room) : NULL;
     if (end)
         return (size_t)(end - text) + 1;
-    if (answer->text.len > 0)
+    if (pages->text.len > pages->base)
         return 0;
-    answer->cut_in_line = true;
+    pages->cut_in_line = true;
     return al_utf8_floor(text, room);
 }
 
-static void show(struct al_pages *answer, const char *unit, size_t skipped, size_t len)
+static void show(struct al_pages *pages, const char *unit, size_t skipped, size_t len)
 {
     const char *text = unit + skipped;
     size_t left = len - skipped, room, part;
 
-    room = answer->max_bytes > answer->text.len ? answer->max_bytes - answer->text.len : 0;
+    room = pages->max_bytes > pages->text.len ? pages->max_bytes - pages->text.len : 0;
     if (left <= room) {
-        al_str_add(&answer->text, text, left);
+        al_str_add(&pages->text, text, left);
         return;
     }
-    part = part_to_show(answer, text, left, room);
-    al_str_add(&answer->text, text, part);
-    stop_at(answer, unit, skipped + part);
+    part = part_to_show(pages, text, left, room);
+    al_str_add(&pages->text, text, part);
+    stop_at(pages, unit, skipped + part);
 }
 
-static bool add_safe(struct al_pages *answer, const char *unit, size_t len)
+static bool add_safe(struct al_pages *pages, const char *unit, size_t len)
 {
-    bool here = answer->at == answer->from.unit;
+    bool here = pages->at == pages->from.unit;
 
-    if (here && is_continued(answer) && !is_where_it_was(answer, unit, len)) {
-        answer->moved = true;
+    if (here && is_continued(pages) && !is_where_it_was(pages, unit, len)) {
+        pages->moved = true;
         return false;
     }
-    if (al_pages_shows(answer))
-        show(answer, unit, here ? answer->from.offset : 0, len);
-    if (answer->full)
+    if (al_pages_shows(pages))
+        show(pages, unit, here ? pages->from.offset : 0, len);
+    if (pages->full)
         return false;
-    sha256_update(&answer->passed, len, (const uint8_t *)unit);
-    answer->at++;
+    sha256_update(&pages->passed, len, (const uint8_t *)unit);
+    pages->at++;
     return true;
 }
 
-bool al_pages_add(struct al_pages *answer, const char *unit, size_t len)
+bool al_pages_add(struct al_pages *pages, const char *unit, size_t len)
 {
     al_auto(al_str_clear) struct al_str safe = AL_STR_INIT;
 
-    if (answer->full || answer->moved)
+    if (pages->full || pages->moved)
         return false;
     al_text_sanitize(unit, len, &safe);
-    return add_safe(answer, safe.buf, safe.len);
+    return add_safe(pages, safe.buf, safe.len);
 }
 
-bool al_pages_adds(struct al_pages *answer, const char *unit)
+bool al_pages_adds(struct al_pages *pages, const char *unit)
 {
-    return al_pages_add(answer, unit, strlen(unit));
+    return al_pages_add(pages, unit, strlen(unit));
 }
 
-bool al_pages_addf(struct al_pages *answer, const char *fmt, ...)
+bool al_pages_addf(struct al_pages *pages, const char *fmt, ...)
 {
     al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;
     va_list args;
@@ -137,7 +151,7 @@ bool al_pages_addf(struct al_pages *answer, const char *fmt, ...)
     va_start(args, fmt);
     al_str_addv(&unit, fmt, args);
     va_end(args);
-    return al_pages_add(answer, unit.buf, unit.len);
+    return al_pages_add(pages, unit.buf, unit.len);
 }
 
 static int refuse_moved(struct al_error *err)
@@ -150,40 +164,40 @@ static int refuse_moved(struct al_error *err)
     return AL_ERR_BAD_ARGS;
 }
 
-static int add_tail(struct al_pages *answer, const char *left, struct al_error *err)
+static int add_tail(struct al_pages *pages, const char *left, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str tail = AL_STR_INIT;
     int r;
 
-    if (answer->text.len && answer->text.buf[answer->text.len - 1] != '\n')
-        al_str_addc(&answer->text, '\n');
+    if (pages->text.len && pages->text.buf[pages->text.len - 1] != '\n')
+        al_str_addc(&pages->text, '\n');
     al_str_adds(&tail, "-- ");
-    if (answer->cut_in_line)
+    if (pages->cut_in_line)
         al_str_adds(&tail, "cut in the middle of a line -- ");
     if (*left)
         al_str_addf(&tail, "%s -- ", left);
     al_str_adds(&tail, "go on with cursor \"");
-    r = al_cursor_add(answer->call, &answer->next, &tail, err);
+    r = al_cursor_add(pages->call, &pages->next, &tail, err);
     al_str_adds(&tail, "\"\n");
-    al_str_add(&answer->text, tail.buf, tail.len);
+    al_str_add(&pages->text, tail.buf, tail.len);
     return r;
 }
 
-int al_pages_end(struct al_pages *answer, const char *left, struct al_result *result,
+int al_pages_end(struct al_pages *pages, const char *left, struct al_result *result,
                  struct al_error *err)
 {
     int r = 0;
 
     /* The answer may have become shorter than the cursor's place. */
-    if (answer->moved || (answer->at < answer->from.unit) ||
-        (answer->at == answer->from.unit && answer->from.offset && !answer->full))
+    if (pages->moved || (pages->at < pages->from.unit) ||
+        (pages->at == pages->from.unit && pages->from.offset && !pages->full))
         return refuse_moved(err);
-    if (answer->full)
-        r = add_tail(answer, left, err);
+    if (pages->full)
+        r = add_tail(pages, left, err);
     if (r < 0)
         return r;
-    result->truncated = answer->full;
-    al_answer_text(&answer->text, result);
+    result->truncated = pages->full;
+    al_answer_text(&pages->text, result);
     return 0;
 }
 
@@ -227,15 +241,22 @@ void al_answer_add_counted(uint64_t count, const char *one, const char *many, st
 
 void al_answer_add_items(const struct al_strv *items, size_t max_bytes, struct al_str *out)
 {
-    size_t begin = out->len;
+    al_answer_add_items_of(items, items->count, max_bytes, out);
+}
 
-    for (size_t i = 0; i < items->count; i++) {
-        if (i && out->len - begin + strlen(items->items[i]) > max_bytes) {
-            al_str_adds(out, ", … and ");
-            al_answer_add_count(items->count - i, out);
-            al_str_adds(out, " more");
-            return;
-        }
+void al_answer_add_items_of(const struct al_strv *items, size_t total, size_t max_bytes,
+                            struct al_str *out)
+{
+    size_t begin = out->len, i;
+
+    for (i = 0; i < items->count; i++) {
+        if (i && out->len - begin + strlen(items->items[i]) > max_bytes)
+            break;
         al_str_addf(out, "%s%s", i ? ", " : "", items->items[i]);
+    }
+    if (i < total) {
+        al_str_adds(out, ", … and ");
+        al_answer_add_count(total - i, out);
+        al_str_adds(out, " more");
     }
 }

@@ -63,13 +63,13 @@ struct al_pages {
 
 #define AL_PAGES_INIT ((struct al_pages){ .text = AL_STR_INIT })
 
-void al_pages_clear(struct al_pages *answer);
+void al_pages_clear(struct al_pages *pages);
 
 /** Begin an answer.
  *
  * @return 0; AL_ERR_BAD_ARGS for a cursor that is not of this session.
  */
-int al_pages_begin(struct al_pages *answer, struct al_call *call, const struct al_page *page,
+int al_pages_begin(struct al_pages *pages, struct al_call *call, const struct al_page *page,
                    struct al_error *err);
 
 /**
@@ -79,13 +79,20 @@ int al_pages_begin(struct al_pages *answer, struct al_call *call, const struct a
  * @return false: the page is full (this unit is not shown, or not wholly), or the cursor is stale;
  *         nothing more is taken, and git can be stopped.
  */
-bool al_pages_add(struct al_pages *answer, const char *unit, size_t len);
-bool al_pages_adds(struct al_pages *answer, const char *unit);
-bool al_pages_addf(struct al_pages *answer, const char *fmt, ...) al_printf(2, 3);
+bool al_pages_add(struct al_pages *pages, const char *unit, size_t len);
+bool al_pages_adds(struct al_pages *pages, const char *unit);
+bool al_pages_addf(struct al_pages *pages, const char *fmt, ...) al_printf(2, 3);
+
+/** If the page goes on with the unit that is added next, add a line above it: what the unit belongs
+ * to, which an earlier page said. */
+void al_pages_lead(struct al_pages *pages, const char *line);
+
+/** End the page here although there is room: for a tool with a limit of its own. */
+void al_pages_stop(struct al_pages *pages);
 
 /** Test whether the unit that is added next would be shown, or digested only: for a tool that can
  * save work for units before the cursor. */
-bool al_pages_shows(const struct al_pages *answer);
+bool al_pages_shows(const struct al_pages *pages);
 
 /**
  * End an answer, and make it the result.
@@ -94,7 +101,7 @@ bool al_pages_shows(const struct al_pages *answer);
  *              cannot tell.  Not used when everything is shown.
  * @return 0; AL_ERR_BAD_ARGS when the repository has changed since the cursor.
  */
-int al_pages_end(struct al_pages *answer, const char *left, struct al_result *result,
+int al_pages_end(struct al_pages *pages, const char *left, struct al_result *result,
                  struct al_error *err);
 
 /**
@@ -117,5 +124,9 @@ void al_answer_add_counted(uint64_t count, const char *one, const char *many, st
 
 /** Append the items of a list until `max_bytes` of it are written, then "… and 12 more". */
 void al_answer_add_items(const struct al_strv *items, size_t max_bytes, struct al_str *out);
+
+/** The same for a list of `total` items of which only the first ones are known. */
+void al_answer_add_items_of(const struct al_strv *items, size_t total, size_t max_bytes,
+                            struct al_str *out);
 
 #endif

@@ -122,9 +122,15 @@ static const struct {
     { AL_CODE_SNAPSHOT_DISABLED, NULL, NULL,
       "A user can turn checkpoints on, or set on_snapshot_failure to warn, in [journal] of the "
       "configuration." },
-    { AL_CODE_NONE, "unknown revision", "git_branch",
+    { AL_CODE_NONE, "has only", NULL, "Give lines that the file has." },
+    { AL_CODE_NONE, "egular expression", NULL,
+      "Correct the expression, or search for plain text." },
+    { AL_CODE_NONE, "Unmatched", NULL, "Correct the expression, or search for plain text." },
+    { AL_CODE_NONE, "unable to resolve revision", "git_log",
       "git_branch lists the branches there are, git_tag the tags, git_log the commits." },
-    { AL_CODE_NONE, "bad revision", "git_branch",
+    { AL_CODE_NONE, "unknown revision", "git_log",
+      "git_branch lists the branches there are, git_tag the tags, git_log the commits." },
+    { AL_CODE_NONE, "bad revision", "git_log",
       "git_branch lists the branches there are, git_tag the tags, git_log the commits." },
 };
 

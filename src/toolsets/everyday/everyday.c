@@ -4,6 +4,11 @@
 static const struct al_tool *const tools[] = {
     /* Reading. */
     &al_tool_everyday_status,
+    &al_tool_everyday_diff,
+    &al_tool_everyday_log,
+    &al_tool_everyday_show,
+    &al_tool_everyday_grep,
+    &al_tool_everyday_blame,
     /* Changes: add to undo. */
     &al_tool_everyday_add,
     &al_tool_everyday_restore,

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Run `git grep`.
+ *
+ * Source: git-grep(1).
+ */
+#ifndef AL_GITOPS_READING_GREP_H
+#define AL_GITOPS_READING_GREP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gitops/repo/repo.h"
+
+/** What is searched for, and where.  Words of an agent are checked by the caller. */
+struct al_grep_query {
+    const char *pattern;
+    const char *rev;             /**< NULL: the tracked files of the working tree */
+    const struct al_strv *paths; /**< as the agent wrote them; NULL: all */
+    bool ignore_case, regex, word, files_only;
+    int64_t context;
+};
+
+/** One line, or with `files_only` one file.  Valid only while it is passed on. */
+struct al_grep_line {
+    const char *path; /**< raw bytes, relative to the top */
+    const char *line; /**< its number, as text */
+    const char *text; /**< without the newline; any bytes */
+    size_t len;
+    bool is_match; /**< false: a line around one */
+};
+
+/**
+ * Search.  One git child.
+ *
+ * @param take  Gets each line; false ends the search.
+ * @return 0, also without a match; git's failure.
+ */
+int al_git_grep(const struct al_repo *repo, const struct al_grep_query *query,
+                bool (*take)(void *payload, const struct al_grep_line *line), void *payload,
+                struct al_run_limits *budget, struct al_error *err);
+
+#endif

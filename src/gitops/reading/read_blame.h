@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Run `git blame`.
+ *
+ * Source: git-blame(1) "THE PORCELAIN FORMAT".
+ */
+#ifndef AL_GITOPS_READING_READ_BLAME_H
+#define AL_GITOPS_READING_READ_BLAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gitops/repo/repo.h"
+
+/** The commit of a line.  Valid only while it is passed on. */
+struct al_blamed {
+    const char *oid;  /**< whole; zeros for lines that are not committed */
+    const char *date; /**< 2026-02-07, the author's; "" if it is not committed */
+    const char *author, *subject;
+    bool is_committed;
+};
+
+/** Gets a line; false ends the reading.
+ *
+ * @param begins  The line before is of another commit. */
+typedef bool (*al_blame_fn)(void *payload, const struct al_blamed *commit, bool begins,
+                            uint64_t line, const char *text, size_t len);
+
+/**
+ * Blame a file.  One git child.
+ *
+ * @param path   As the agent wrote it.
+ * @param rev    NULL: the working tree.
+ * @param first  The first line; 1: from the beginning.
+ * @param last   The last line; UINT64_MAX: to the end.
+ */
+int al_git_read_blame(const struct al_repo *repo, const char *path, const char *rev, uint64_t first,
+                      uint64_t last, al_blame_fn take, void *payload, struct al_run_limits *budget,
+                      struct al_error *err);
+
+#endif

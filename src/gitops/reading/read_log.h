@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Run `git log`: commits, and what they changed, read while git prints them. */
+#ifndef AL_GITOPS_READING_READ_LOG_H
+#define AL_GITOPS_READING_READ_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gitops/reading/change_reader.h"
+#include "gitops/repo/repo.h"
+
+/** The commits that are wanted.  Words of an agent are checked by the caller. */
+struct al_log_query {
+    const char *range;           /**< a revision or a range; NULL: HEAD */
+    const struct al_strv *paths; /**< as the agent wrote them; NULL: all */
+    const char *author;          /**< a part of the name or address, taken literally; NULL */
+    const char *since, *until;   /**< as git takes dates; NULL */
+    const char *grep;            /**< of the message: an extended regular expression; NULL */
+    const char *changed;         /**< a text whose number changed; NULL */
+    bool regex;                  /**< `changed` is an expression that a changed line matches */
+    bool follow, first_parent;
+    bool no_walk;       /**< only the commit that `range` names */
+    bool stat, patch;   /**< what is shown of a commit beside its header */
+    uint64_t max_count; /**< 0: all */
+};
+
+/** One commit.  Valid only while it is passed on. */
+struct al_logged {
+    const char *hash;        /**< abbreviated by git; whole with `no_walk` */
+    const char *date;        /**< 2026-02-07, the author's */
+    const char *author;      /**< the name; with `stat`, `patch` or `no_walk` "Name <mail>" */
+    const char *decorations; /**< "HEAD -> main, tag: v1"; "" for none */
+    const char *message; /**< the subject; with `stat`, `patch` or `no_walk` the whole message */
+    const char *parents; /**< with `no_walk` their ids, else "" */
+};
+
+/** Gets what is read.  False ends the reading, which stops git. */
+struct al_log_taker {
+    bool (*take_commit)(void *payload, const struct al_logged *commit);
+    /** With `stat`: the files of the commit before. */
+    bool (*take_files)(void *payload, const struct al_changed_files *files);
+    struct al_patch_taker patch; /**< with `patch`; its payload is that of all */
+};
+
+/**
+ * Run `git log`.  One git child.
+ *
+ * @param[out] ret_unborn  HEAD has no commit yet, and nothing else was asked for.
+ * @return 0, also when the taker has stopped; git's failure.
+ */
+int al_git_read_commits(const struct al_repo *repo, const struct al_log_query *query,
+                        const struct al_log_taker *to, struct al_run_limits *budget,
+                        bool *ret_unborn, struct al_error *err);
+
+/** Count the commits of a query, at most its `max_count`.  One git child. */
+int al_git_count_commits(const struct al_repo *repo, const struct al_log_query *query,
+                         struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err);
+
+/** The time of the commit that a word names, in seconds; false: it names none. */
+int al_git_commit_time(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
+                       bool *ret_found, int64_t *ret_time, struct al_error *err);
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/reading/read_object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "gitops/command.h"
+#include "gitops/failure.h"
+#include "gitops/nul_records.h"
+#include "gitops/plumbing/partial_clone.h"
+#include "gitops/refs.h"
+
+#define INFO_MAX_BYTES 65536u
+
+void al_object_info_clear(struct al_object_info *info)
+{
+    free(al_take(&info->oid));
+}
+
+static enum al_object_type type_of(const char *word, size_t len)
+{
+    static const char *const names[] = { [AL_OBJECT_COMMIT] = "commit",
+                                         [AL_OBJECT_TAG] = "tag",
+                                         [AL_OBJECT_TREE] = "tree",
+                                         [AL_OBJECT_BLOB] = "blob" };
+
+    for (size_t i = AL_OBJECT_COMMIT; i < AL_COUNT(names); i++)
+        if (strlen(names[i]) == len && !strncmp(names[i], word, len))
+            return (enum al_object_type)i;
+    return AL_OBJECT_NONE;
+}
+
+/* "<oid> <type> <size>"; anything else says that there is no such object. */
+static void read_info(const char *line, struct al_object_info *info)
+{
+    size_t oid_len = strcspn(line, " "), type_len;
+
+    if (!al_is_oid(line, oid_len) || line[oid_len] != ' ')
+        return;
+    type_len = strcspn(line + oid_len + 1, " ");
+    info->type = type_of(line + oid_len + 1, type_len);
+    if (info->type == AL_OBJECT_NONE)
+        return;
+    info->oid = al_strndup(line, oid_len);
+    info->bytes = strtoull(line + oid_len + 1 + type_len, NULL, 10);
+}
+
+int al_git_read_object_info(const struct al_repo *repo, const char *word,
+                            struct al_run_limits *budget, struct al_object_info *ret_info,
+                            struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+    int r;
+
+    if (strchr(word, '\n')) /* it would be two questions */
+        return 0;
+    al_str_addf(&input, "%s\n", word);
+    command.input = input.buf;
+    command.input_len = input.len;
+    al_strv_adds(&command.argv, "git", "cat-file",
+                 "--batch-check=%(objectname) %(objecttype) %(objectsize)", NULL);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = INFO_MAX_BYTES, .checked = true }, budget,
+                   &output, err);
+    if (r == 0)
+        read_info(output.out.out.buf, ret_info);
+    return r;
+}
+
+int al_git_read_object(const struct al_repo *repo, const struct al_object_info *info,
+                       struct al_sink to, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    command.bulk = true;
+    al_strv_adds(&command.argv, "git", "cat-file", info->type == AL_OBJECT_TAG ? "tag" : "blob",
+                 info->oid, NULL);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = to }, budget, &output, err);
+    return r == 0 && !al_git_read_well(&output) ? al_git_failed(&output, err) : r;
+}
+
+struct listing {
+    bool (*take)(void *payload, const struct al_tree_entry *entry);
+    void *payload;
+    bool has_sizes;
+};
+
+/* "<mode> <type> <oid> <size>\t<name>"; the size is padded, and "-" for what is no file. */
+static bool take_entry(void *payload, char *const *fields)
+{
+    const struct listing *listing = payload;
+    const char *tab = strchr(fields[0], '\t');
+    struct al_tree_entry entry = { .mode = (unsigned)strtoull(fields[0], NULL, 8) };
+    const char *size = tab;
+
+    if (!tab)
+        return true;
+    while (size > fields[0] && size[-1] != ' ')
+        size--;
+    entry.name = tab + 1;
+    entry.bytes = *size == '-' || !listing->has_sizes ? 0 : strtoull(size, NULL, 10);
+    return listing->take(listing->payload, &entry);
+}
+
+int al_git_read_tree(const struct al_repo *repo, const struct al_object_info *info,
+                     bool (*take)(void *payload, const struct al_tree_entry *entry), void *payload,
+                     struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    /* A partial clone may lack the files whose sizes are asked for. */
+    struct listing listing = { .take = take,
+                               .payload = payload,
+                               .has_sizes = !al_repo_is_partial(repo) };
+    struct al_nul_records records = AL_NUL_RECORDS_INIT(1, take_entry, &listing);
+    int r;
+
+    al_strv_adds(&command.argv, "git", "ls-tree", "-z", "--full-tree", NULL);
+    if (listing.has_sizes)
+        al_strv_add(&command.argv, "--long");
+    al_strv_add(&command.argv, info->oid);
+    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    al_nul_records_clear(&records);
+    return r;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Objects as git show answers them: what a revision names, and files and directories in it. */
+#ifndef AL_GITOPS_READING_READ_OBJECT_H
+#define AL_GITOPS_READING_READ_OBJECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gitops/repo/repo.h"
+#include "gitops/run.h"
+
+/** The kind of an object. */
+enum al_object_type {
+    AL_OBJECT_NONE,
+    AL_OBJECT_COMMIT,
+    AL_OBJECT_TAG,
+    AL_OBJECT_TREE,
+    AL_OBJECT_BLOB
+};
+
+/** An object.  Set up with AL_OBJECT_INFO_INIT. */
+struct al_object_info {
+    enum al_object_type type; /**< AL_OBJECT_NONE: the word names nothing */
+    char *oid;
+    uint64_t bytes;
+};
+
+#define AL_OBJECT_INFO_INIT ((struct al_object_info){ .oid = NULL })
+
+void al_object_info_clear(struct al_object_info *info);
+
+/**
+ * Find out what a word names.  One git child.
+ *
+ * @param word  A revision, or "revision:path".  Checked by the caller.
+ */
+int al_git_read_object_info(const struct al_repo *repo, const char *word,
+                            struct al_run_limits *budget, struct al_object_info *ret_info,
+                            struct al_error *err);
+
+/** Pass the content of an object on: a blob's bytes, a tag's text. */
+int al_git_read_object(const struct al_repo *repo, const struct al_object_info *info,
+                       struct al_sink to, struct al_run_limits *budget, struct al_error *err);
+
+/** One entry of a directory.  Valid only while it is passed on. */
+struct al_tree_entry {
+    const char *name; /**< raw bytes, without the directory */
+    unsigned mode;
+    uint64_t bytes; /**< of a file; 0 for others, and in a partial clone */
+};
+
+/** List a directory.  False from `take` ends the listing. */
+int al_git_read_tree(const struct al_repo *repo, const struct al_object_info *info,
+                     bool (*take)(void *payload, const struct al_tree_entry *entry), void *payload,
+                     struct al_run_limits *budget, struct al_error *err);
+
+#endif

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_diff: what has changed, between any two of the working tree, the index and revisions. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "answer/place.h"
+#include "gitops/hunks/hunk_list.h"
+#include "gitops/reading/read_changes.h"
+#include "guard/arg.h"
+#include "tool/call.h"
+#include "toolsets/everyday/change_view.h"
+#include "toolsets/everyday/everyday.h"
+
+#define CONTEXT_DEFAULT 3
+#define CONTEXT_MAX     1000
+
+struct diff_args {
+    const char *from, *to;
+    bool staged;
+    struct al_strv paths;
+    bool stat, hunks;
+    struct al_opt_int context;
+    struct al_page page;
+    AL_EVERYDAY_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_STRING(struct diff_args, from, "A revision, or a range A...B.", .flags = AL_PARAM_NAME,
+              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_STRING(struct diff_args, to, "Default: the working tree.",
+              .flags = AL_PARAM_NAME | AL_PARAM_NO_DESCRIPTION,
+              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_BOOL(struct diff_args, staged, "The index, not the working tree.",
+            .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_EVERYDAY_PATHS_ROW(struct diff_args),
+    AL_BOOL(struct diff_args, stat, "Only the numbers of each file.",
+            .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_BOOL(struct diff_args, hunks, "Each hunk with an id, for git_add and others.", .flags = 0),
+    AL_INT(struct diff_args, context, "Unchanged lines around a change.",
+           .flags = AL_PARAM_NO_DESCRIPTION, .min = 0, .max = CONTEXT_MAX,
+           .default_int = CONTEXT_DEFAULT),
+    AL_PAGE_ROWS(struct diff_args),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct diff_args),
+};
+
+static int check_revisions(const struct diff_args *args, struct al_error *err)
+{
+    bool is_range = false;
+    int r = args->from ? al_arg_check_range("from", args->from, &is_range, err) : 0;
+
+    if (r == 0 && args->to)
+        r = al_arg_check_revision("to", args->to, err);
+    if (r < 0)
+        return r;
+    if (args->to && !args->from)
+        return al_failure_bad_args(err, "Give from as well, or make to the from.",
+                                   "to: without from there is nothing to compare it with");
+    if (is_range && args->to)
+        return al_failure_bad_args(err, "Give a range in from, or from and to.",
+                                   "from is a range, so to cannot be given");
+    if (args->staged && (args->to || is_range))
+        return al_failure_bad_args(
+            err, "Leave out staged, or compare the index with one revision.",
+            "staged compares the index with one revision, not two revisions");
+    return 0;
+}
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct diff_args *args = p;
+    int r = check_revisions(args, err);
+
+    if (r < 0)
+        return r;
+    if (args->hunks && args->from)
+        return al_failure_bad_args(err, "Leave out from: hunks are of what can be staged.",
+                                   "hunks: only changes of the working tree or the index have ids");
+    if (args->hunks && args->stat)
+        return al_failure_bad_args(err, "Give hunks or stat.", "stat and hunks exclude each other");
+    if (args->stat && args->context.given)
+        return al_failure_bad_args(err, "Leave out context, or stat.",
+                                   "context: with stat no lines are shown");
+    return 0;
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct diff_args *args = p;
+    al_auto(al_str_clear) struct al_str specs = AL_STR_INIT;
+
+    if (al_location_is_bare(&al_call_repo(call)->at) && !args->to &&
+        (!args->from || !strstr(args->from, "..")))
+        return al_failure_bad_args(err, "Give from and to.",
+                                   "This repository is bare: it has no working tree to compare");
+    return al_repo_pathspecs(al_call_repo(call), &args->paths, al_call_budget(call), &specs, err);
+}
+
+static void add_nothing(const struct diff_args *args, struct al_str *out)
+{
+    al_str_adds(out, "No changes");
+    if (args->staged)
+        al_str_addf(out, " staged%s", args->from ? " against that revision" : "");
+    else if (!args->from)
+        al_str_adds(out, " in the working tree that are not staged");
+    al_str_adds(out, args->paths.count ? " in these paths.\n" : ".\n");
+}
+
+static int show_changes(struct al_call *call, const struct diff_args *args, struct al_pages *pages,
+                        struct al_result *result, struct al_error *err)
+{
+    const struct al_diff_options options = {
+        .cached = args->staged,
+        .unified = args->stat            ? -1
+                   : args->context.given ? args->context.value
+                                         : CONTEXT_DEFAULT,
+        .from_ref = args->from,
+        .to_ref = args->to,
+        .paths = args->paths.count ? &args->paths : NULL,
+    };
+    al_auto(al_change_view_clear) struct al_change_view view = {
+        .pages = pages, .repo = al_call_repo(call), .lists_all = args->stat, .header = AL_STR_INIT
+    };
+    al_auto(al_change_reader_clear) struct al_change_reader reader;
+    al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
+    struct al_patch_taker to = al_change_view_taker;
+    int r;
+
+    to.payload = &view;
+    al_change_reader_init(&reader, al_change_view_files, &to);
+    r = al_git_read_changes(al_call_repo(call), &options, !args->stat, al_call_budget(call),
+                            &reader, err);
+    if (r < 0)
+        return r;
+    al_change_view_end(&view);
+    if (!reader.files.count && !pages->text.len) {
+        add_nothing(args, &left);
+        (void)al_pages_adds(pages, left.buf);
+        al_str_reset(&left);
+    }
+    al_change_view_left(&view, &left);
+    return al_pages_end(pages, left.buf, result, err);
+}
+
+/* The line of a file above its hunks. */
+static void add_hunk_file(const struct al_repo *repo, const struct al_hunk_file *file,
+                          struct al_str *out)
+{
+    const char *fact = file->status == 'A'   ? " (new file)"
+                       : file->status == 'D' ? " (deleted file)"
+                       : file->status == 'U' ? " (in conflict: git_conflicts shows it)"
+                                             : "";
+
+    al_str_adds(out, "--- ");
+    al_place_add(repo, file->path, out);
+    if (file->added || file->deleted)
+        al_str_addf(out, " +%" PRIu64 " -%" PRIu64, file->added, file->deleted);
+    al_str_addf(out, "%s\n", fact);
+}
+
+/* Append the files of a list, each with its hunks; false: the page is full. */
+static bool add_hunks(const struct al_repo *repo, const struct al_hunk_list *list, size_t context,
+                      struct al_pages *pages, size_t *ret_shown)
+{
+    for (size_t i = 0; i < list->nfiles; i++) {
+        const struct al_hunk_file *file = &list->files[i];
+        al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;
+
+        add_hunk_file(repo, file, &unit);
+        for (size_t k = file->first; k < file->first + file->count; k++) {
+            al_hunk_show(list, &list->items[k], context, &unit);
+            if (!al_pages_add(pages, unit.buf, unit.len))
+                return false;
+            al_str_reset(&unit);
+            (*ret_shown)++;
+        }
+        if (unit.len && !al_pages_add(pages, unit.buf, unit.len))
+            return false;
+    }
+    return true;
+}
+
+static int show_hunks(struct al_call *call, const struct diff_args *args, struct al_pages *pages,
+                      struct al_result *result, struct al_error *err)
+{
+    const struct al_hunk_query query = { .side = args->staged ? AL_HUNKS_STAGED : AL_HUNKS_UNSTAGED,
+                                         .paths = args->paths.count ? &args->paths : NULL };
+    const int64_t context = args->context.given ? args->context.value : CONTEXT_DEFAULT;
+    al_auto(al_hunk_list_clear) struct al_hunk_list list = AL_HUNK_LIST_INIT;
+    al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
+    size_t shown = 0;
+    int r = al_git_read_hunks(al_call_repo(call), &query, al_call_budget(call), &list, err);
+
+    if (r < 0)
+        return r;
+    if (!list.nfiles) {
+        add_nothing(args, &left);
+        (void)al_pages_adds(pages, left.buf);
+        al_str_reset(&left);
+    }
+    if (!add_hunks(al_call_repo(call), &list, (size_t)context, pages, &shown)) {
+        al_answer_add_count(list.count - shown, &left);
+        al_str_adds(&left, " of ");
+        al_answer_add_counted(list.count, "hunk", "hunks", &left);
+        al_str_adds(&left, " not shown");
+    }
+    if (list.truncated)
+        (void)al_pages_adds(pages, "The diff is larger than 64 MiB: give paths for the hunks of "
+                                   "further files.\n");
+    return al_pages_end(pages, left.buf, result, err);
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct diff_args *args = p;
+    al_auto(al_pages_clear) struct al_pages pages = AL_PAGES_INIT;
+    int r = al_pages_begin(&pages, call, &args->page, err);
+
+    if (r < 0)
+        return r;
+    return args->hunks ? show_hunks(call, args, &pages, result, err)
+                       : show_changes(call, args, &pages, result, err);
+}
+
+static const struct al_operation operations[] = {
+    { "diff", NULL, AL_READS, execute, AL_ASKS_NEVER },
+};
+
+const struct al_tool al_tool_everyday_diff = {
+    .name = "git_diff",
+    .title = "Show changes",
+    .about = "Show changes of the working tree, the index or between revisions.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_EVERYDAY_TOOL(struct diff_args),
+    AL_EVERYDAY_PAGES,
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .check = check,
+    .authorize = authorize,
+};

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_show: a commit or a tag; with a path, the file or the directory at that revision. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "answer/place.h"
+#include "answer/state_line.h"
+#include "gitops/reading/read_log.h"
+#include "gitops/reading/read_object.h"
+#include "guard/arg.h"
+#include "tool/call.h"
+#include "toolsets/everyday/change_view.h"
+#include "toolsets/everyday/everyday.h"
+#include "toolsets/everyday/file_view.h"
+#include "toolsets/everyday/lines.h"
+
+#define TAG_MAX_BYTES 65536u
+
+struct show_args {
+    const char *rev, *path, *lines;
+    bool stat;
+    struct al_page page;
+    AL_EVERYDAY_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_STRING(struct show_args, rev, "Default: HEAD.", .flags = AL_PARAM_NAME,
+              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_STRING(struct show_args, path, "A file or directory at that revision.",
+              .flags = AL_PARAM_PATH, .max_bytes = AL_EVERYDAY_PATH_MAX_BYTES),
+    AL_STRING(struct show_args, lines, "Of the file, numbered: \"4,6\".", .max_bytes = 64),
+    AL_BOOL(struct show_args, stat, "Without the patch.", .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_PAGE_ROWS(struct show_args),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct show_args),
+};
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct show_args *args = p;
+    struct al_lines lines;
+
+    if (args->lines && !args->path)
+        return al_failure_bad_args(err, "Give path, or leave out lines.",
+                                   "lines: they are of a file, and no path is given");
+    if (args->stat && args->path)
+        return al_failure_bad_args(err, "Leave out stat, or path.",
+                                   "stat is of a commit; with path a file is shown");
+    if (args->rev && al_arg_check_revision("rev", args->rev, err) < 0)
+        return AL_ERR_BAD_ARGS;
+    return al_lines_read(args->lines, &lines, err);
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct show_args *args = p;
+    al_auto(al_freep) char *path = NULL;
+
+    return args->path ? al_place_from_argument(al_call_repo(call), "path", args->path, &path, err)
+                      : 0;
+}
+
+static bool take_commit(void *payload, const struct al_logged *commit)
+{
+    struct al_change_view *view = payload;
+    al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;
+
+    al_str_addf(&unit, "%s %s ", commit->hash, commit->date);
+    al_place_add_name(commit->author, &unit);
+    if (*commit->decorations) {
+        al_str_adds(&unit, " (");
+        al_place_add_name(commit->decorations, &unit);
+        al_str_addc(&unit, ')');
+    }
+    al_str_addf(&unit, "\n\n%s\n\n", commit->message);
+    if (strchr(commit->parents, ' '))
+        al_str_addf(&unit, "merge of %s; changes against the first parent:\n", commit->parents);
+    return al_pages_add(view->pages, unit.buf, unit.len);
+}
+
+static int show_commit(struct al_call *call, const struct show_args *args, const char *oid,
+                       struct al_pages *pages, struct al_result *result, struct al_error *err)
+{
+    al_auto(al_change_view_clear) struct al_change_view view = {
+        .pages = pages, .repo = al_call_repo(call), .lists_all = args->stat, .header = AL_STR_INIT
+    };
+    const struct al_log_query query = { .range = oid, .no_walk = true, .patch = !args->stat };
+    struct al_log_taker to = { .take_commit = take_commit,
+                               .take_files = al_change_view_files,
+                               .patch = al_change_view_taker };
+    al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
+    bool unborn;
+    int r;
+
+    to.patch.payload = &view;
+    r = al_git_read_commits(al_call_repo(call), &query, &to, al_call_budget(call), &unborn, err);
+    if (r < 0)
+        return r;
+    al_change_view_end(&view);
+    al_change_view_left(&view, &left);
+    return al_pages_end(pages, left.buf, result, err);
+}
+
+static int no_revision(const char *rev, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str word = AL_STR_INIT;
+
+    al_place_add_name(rev, &word);
+    return al_failure_bad_args(err,
+                               "git_branch lists the branches, git_tag the tags, git_log the "
+                               "commits.",
+                               "rev: '%s' names nothing in this repository", word.buf);
+}
+
+/* The text of a tag, above the commit that it names. */
+static int add_tag(struct al_call *call, const struct al_object_info *tag, struct al_pages *pages,
+                   struct al_error *err)
+{
+    struct al_buffer text = { .max_bytes = TAG_MAX_BYTES };
+    int r = al_git_read_object(al_call_repo(call), tag, al_buffer_sink(&text), al_call_budget(call),
+                               err);
+
+    if (r == 0) {
+        al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;
+
+        al_file_view_add_tag(text.data ? text.data : "", text.len, &unit);
+        (void)al_pages_add(pages, unit.buf, unit.len);
+    }
+    al_buffer_clear(&text);
+    return r;
+}
+
+/* A revision: a commit, a tag of one, or a directory or file by its id or as "rev:path". */
+static int show_revision(struct al_call *call, const struct show_args *args, const char *rev,
+                         struct al_pages *pages, struct al_result *result, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_object_info_clear) struct al_object_info info = AL_OBJECT_INFO_INIT;
+    al_auto(al_freep) char *peeled = NULL;
+    int r = al_git_read_object_info(repo, rev, al_call_budget(call), &info, err);
+
+    for (int depth = 0; r == 0 && info.type == AL_OBJECT_TAG && depth < 5; depth++) {
+        r = add_tag(call, &info, pages, err);
+        free(peeled);
+        peeled = al_asprintf("%s^{}", info.oid);
+        al_object_info_clear(&info);
+        info = AL_OBJECT_INFO_INIT;
+        if (r == 0)
+            r = al_git_read_object_info(repo, peeled, al_call_budget(call), &info, err);
+    }
+    if (r < 0)
+        return r;
+    if (info.type == AL_OBJECT_NONE && !args->rev) {
+        (void)al_pages_adds(pages, "No commits yet.\n");
+        return al_pages_end(pages, "", result, err);
+    }
+    if (info.type == AL_OBJECT_NONE)
+        return no_revision(rev, err);
+    if (info.type == AL_OBJECT_COMMIT)
+        return show_commit(call, args, info.oid, pages, result, err);
+    if (args->stat)
+        return al_failure_bad_args(err, "Leave out stat.", "stat: '%s' is no commit", rev);
+    return al_file_view(call, &info, &(struct al_lines){ .first = 1, .last = UINT64_MAX }, pages,
+                        result, err);
+}
+
+static int no_path(const char *rev, const struct al_repo *repo, const char *path,
+                   struct al_error *err)
+{
+    al_auto(al_freep) char *shown = al_place(repo, path);
+    al_auto(al_str_clear) struct al_str word = AL_STR_INIT;
+
+    al_place_add_name(rev, &word);
+    return al_failure_bad_args(err,
+                               "git_show with the path of a directory lists what is in it; git_log "
+                               "with paths and follow tells what became of a file.",
+                               "path: there is no '%s' in %s", shown, word.buf);
+}
+
+static int show_path(struct al_call *call, const struct show_args *args, const char *rev,
+                     struct al_pages *pages, struct al_result *result, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_object_info_clear) struct al_object_info info = AL_OBJECT_INFO_INIT;
+    al_auto(al_object_info_clear) struct al_object_info whole = AL_OBJECT_INFO_INIT;
+    al_auto(al_freep) char *path = NULL;
+    al_auto(al_freep) char *word = NULL;
+    struct al_lines lines;
+    int r = al_place_from_argument(repo, "path", args->path, &path, err);
+
+    if (r == 0)
+        r = al_lines_read(args->lines, &lines, err);
+    if (r < 0)
+        return r;
+    word = al_asprintf("%s:%s", rev, path);
+    r = al_git_read_object_info(repo, word, al_call_budget(call), &info, err);
+    if (r == 0 && info.type == AL_OBJECT_NONE)
+        r = al_git_read_object_info(repo, rev, al_call_budget(call), &whole, err);
+    if (r < 0)
+        return r;
+    if (info.type == AL_OBJECT_NONE)
+        return whole.type == AL_OBJECT_NONE ? no_revision(rev, err) : no_path(rev, repo, path, err);
+    if (args->lines && info.type != AL_OBJECT_BLOB)
+        return al_failure_bad_args(err, "Leave out lines.", "lines: the path is no file");
+    lines.is_numbered = args->lines != NULL;
+    return al_file_view(call, &info, &lines, pages, result, err);
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct show_args *args = p;
+    const char *rev = args->rev ? args->rev : "HEAD";
+    al_auto(al_pages_clear) struct al_pages pages = AL_PAGES_INIT;
+    int r = al_pages_begin(&pages, call, &args->page, err);
+
+    if (r < 0)
+        return r;
+    return args->path ? show_path(call, args, rev, &pages, result, err)
+                      : show_revision(call, args, rev, &pages, result, err);
+}
+
+static const struct al_operation operations[] = {
+    { "show", NULL, AL_READS, execute, AL_ASKS_NEVER },
+};
+
+const struct al_tool al_tool_everyday_show = {
+    .name = "git_show",
+    .title = "Show a commit or file",
+    .about = "Show a commit or tag; with path a file or directory at a revision.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_EVERYDAY_TOOL(struct show_args),
+    AL_EVERYDAY_PAGES,
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .check = check,
+    .authorize = authorize,
+};
