@@ -24,6 +24,7 @@ struct al_changed_file {
     bool is_binary;
 };
 
+/** All files of a change. */
 struct al_changed_files {
     struct al_changed_file *items;
     size_t count, allocated, bytes;

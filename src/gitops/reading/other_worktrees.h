@@ -16,6 +16,7 @@ struct al_other_worktree {
     char *head;   /**< the commit of a HEAD that is on no branch; "" else */
 };
 
+/** All of them but this one. */
 struct al_other_worktrees {
     struct al_other_worktree *items;
     size_t count;

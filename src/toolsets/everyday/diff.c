@@ -32,7 +32,7 @@ static const struct al_param params[] = {
               .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
     AL_BOOL(struct diff_args, staged, "The index, not the working tree.",
             .flags = AL_PARAM_NO_DESCRIPTION),
-    AL_EVERYDAY_PATHS_ROW(struct diff_args),
+    AL_EVERYDAY_PATHS_ROW(struct diff_args, .min = 0),
     AL_BOOL(struct diff_args, stat, "Only the numbers of each file.",
             .flags = AL_PARAM_NO_DESCRIPTION),
     AL_BOOL(struct diff_args, hunks, "Each hunk with an id, for git_add and others.", .flags = 0),

@@ -78,9 +78,9 @@ extern const struct al_tool al_tool_everyday_conflicts;
 #define AL_EVERYDAY_PAGES .expand = al_cursor_expand
 
 /* Rows that several tools have. */
-#define AL_EVERYDAY_PATHS_ROW(T)                                                                   \
+#define AL_EVERYDAY_PATHS_ROW(T, ...)                                                              \
     AL_STRINGS(T, paths, "Files, directories, globs.",                                             \
                .flags = AL_PARAM_NO_DESCRIPTION | AL_PARAM_PATH, .max = AL_EVERYDAY_PATHS_MAX,     \
-               .max_bytes = AL_EVERYDAY_PATH_MAX_BYTES)
+               .max_bytes = AL_EVERYDAY_PATH_MAX_BYTES, __VA_ARGS__)
 
 #endif

@@ -32,7 +32,7 @@ static const struct al_param params[] = {
               .max_bytes = AL_EVERYDAY_TEXT_MAX_BYTES),
     AL_STRING(struct grep_args, rev, "Default: the working tree.", .flags = AL_PARAM_NAME,
               .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
-    AL_EVERYDAY_PATHS_ROW(struct grep_args),
+    AL_EVERYDAY_PATHS_ROW(struct grep_args, .min = 0),
     AL_BOOL(struct grep_args, ignore_case, "Upper or lower case.",
             .flags = AL_PARAM_NO_DESCRIPTION),
     AL_BOOL(struct grep_args, regex, "Extended regex, not plain text.", .flags = 0),

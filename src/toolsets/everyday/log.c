@@ -35,7 +35,7 @@ struct log_args {
 static const struct al_param params[] = {
     AL_STRING(struct log_args, range, "A..B, A...B or a revision.", .flags = AL_PARAM_NAME,
               .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
-    AL_EVERYDAY_PATHS_ROW(struct log_args),
+    AL_EVERYDAY_PATHS_ROW(struct log_args, .min = 0),
     AL_STRING(struct log_args, author, "Part of a name or address.",
               .flags = AL_PARAM_NO_DESCRIPTION, .min_bytes = 1,
               .max_bytes = AL_EVERYDAY_TEXT_MAX_BYTES),
