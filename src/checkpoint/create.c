@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "checkpoint/pin.h"
 #include "gitops/deadline.h"
 #include "gitops/location.h"
 #include "gitops/vet/vet.h"
@@ -253,41 +252,6 @@ static int put_commit(struct al_checkpoint_writer *writer, const struct al_oid *
                           writer->err);
 }
 
-/* The cache only saves time: without it the next checkpoint reads more. */
-static void save_cache(struct al_checkpoint_writer *writer, const char *reference)
-{
-    struct al_oid oid;
-
-    for (size_t at = 0; at < writer->objects.used.len; at += sizeof(oid)) {
-        memcpy(&oid, writer->objects.used.buf + at, sizeof(oid));
-        al_stat_cache_write_known(&writer->new_cache, &oid);
-    }
-    for (size_t i = 0; i < writer->worktree.count; i++)
-        al_stat_cache_write_file(&writer->new_cache, writer->worktree.files[i].path,
-                                 &writer->worktree.stats[i]);
-    memset(writer->new_head.reference, 0, sizeof(writer->new_head.reference));
-    memcpy(writer->new_head.reference, reference, strlen(reference) + 1);
-    (void)al_stat_cache_save(&writer->new_cache, &writer->new_head, writer->store->dir_fd,
-                             writer->store->sha256);
-}
-
-static void update_cache(struct al_checkpoint_writer *writer, const char *reference)
-{
-    if (!writer->changed && al_oid_equal(&writer->new_head.root, &writer->root))
-        return;
-    writer->new_head.root = writer->root;
-    save_cache(writer, reference);
-}
-
-static void save_index_cache(struct al_checkpoint_writer *writer, const char *reference)
-{
-    struct al_index_cache *cache = &writer->index_cache;
-
-    memset(cache->reference, 0, sizeof(cache->reference));
-    memcpy(cache->reference, reference, strlen(reference) + 1);
-    (void)al_index_cache_save(cache, writer->store->dir_fd, writer->store->sha256);
-}
-
 /* The first checkpoint of a large working tree may take longer than one call has.  The next call
  * then continues with what this one read.  No reference names these objects, so each is looked up
  * in the store before it is relied on. */
@@ -298,7 +262,7 @@ static void save_progress(struct al_checkpoint_writer *writer)
         al_objects_finish(&writer->objects, NULL) < 0)
         return;
     writer->new_head = (struct al_stat_cache_head){ .reference = "" };
-    save_cache(writer, "");
+    al_checkpoint_save_cache(writer, "");
 }
 
 static int write_once(struct al_checkpoint_writer *writer)
@@ -312,7 +276,9 @@ static int write_once(struct al_checkpoint_writer *writer)
         r = put_root(writer, &trees, &writer->root);
     if (r == 0)
         r = put_commit(writer, &writer->root, &writer->commit);
-    return r < 0 ? r : al_objects_finish(&writer->objects, writer->err);
+    if (r == 0 && writer->objects.quarantine_fd >= 0)
+        r = al_objects_finish(&writer->objects, writer->err);
+    return r;
 }
 
 int al_checkpoint_write(struct al_checkpoint_writer *writer, struct al_store *store,
@@ -340,31 +306,6 @@ int al_checkpoint_write(struct al_checkpoint_writer *writer, struct al_store *st
         r = write_once(writer);
     }
     return r;
-}
-
-int al_checkpoint_publish(struct al_checkpoint_writer *writer, const struct al_strv *dropping)
-{
-    const char *before = writer->reason->before;
-    al_auto(al_freep) char *reference = NULL;
-    char id[AL_OID_TEXT];
-    int r = 0;
-
-    if (has(writer, AL_PARTS_REFS))
-        r = al_pin_lost(writer->store, &writer->refs, &writer->gitdir, dropping, writer->deadline,
-                        writer->err);
-    if (r < 0)
-        return r;
-    al_oid_text(&writer->commit, writer->store->sha256, id);
-    reference =
-        before ? al_asprintf(AL_REF_AFTER "%s", before) : al_asprintf(AL_REF_BEFORE "%s", id);
-    r = al_store_write_ref(writer->store, reference, &writer->commit, writer->err);
-    if (r < 0)
-        return r;
-    if (has(writer, AL_PARTS_WORKTREE))
-        update_cache(writer, reference);
-    else if (has(writer, AL_PARTS_INDEX) && writer->changed)
-        save_index_cache(writer, reference);
-    return 0;
 }
 
 int al_checkpoint_result(int r, struct al_error *err)

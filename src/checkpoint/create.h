@@ -70,9 +70,14 @@ int al_checkpoint_write(struct al_checkpoint_writer *writer, struct al_store *st
                         const struct al_checkpoint_reason *reason, const struct al_linked *linked,
                         int quarantine_fd, struct al_deadline *deadline, struct al_error *err);
 
-/** create.c: pack what the repository that was read has lost or is about to lose, then write the
- * checkpoint's reference and the stat cache.  The objects are in the store by now. */
+/** publish.c: pack what the repository that was read has lost or is about to lose, then write the
+ * checkpoint, its reference and the stat cache.  Objects of a quarantine are in the store by now.
+ */
 int al_checkpoint_publish(struct al_checkpoint_writer *writer, const struct al_strv *dropping);
+
+/** publish.c: write the stat cache for a checkpoint with this reference.  It only saves time:
+ * without it the next checkpoint reads more. */
+void al_checkpoint_save_cache(struct al_checkpoint_writer *writer, const char *reference);
 
 /** create.c: the status and the message that callers outside of this folder get. */
 int al_checkpoint_result(int r, struct al_error *err);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The objects of the index that a checkpoint has beside the files of the working tree. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include "gitops/deadline.h"
 #include "gitops/plumbing/bare.h"
 #include "gitops/plumbing/staged_objects.h"
+#include "util/fs.h"
 
 /* So many missing objects are looked for without git first. */
 #define LOOSE_MAX 64u
@@ -110,6 +112,9 @@ static int copy_with_git(struct al_checkpoint_writer *writer, const struct al_st
     if (r == 0 && copy.lines.len)
         r = al_bare_pack(bare, &copy.lines, false, writer->deadline->budget, &hash, writer->err);
     al_objects_look_again(&writer->objects);
+    /* git synchronises the pack and not its name, and a reference will lead to it. */
+    if (r == 0 && copy.lines.len && al_fs_sync(writer->objects.dir_fd) < 0)
+        r = al_error_errno(writer->err, errno, "cannot write to the checkpoint store");
     return r;
 }
 

@@ -17,6 +17,7 @@
 
 #include "checkpoint/pin.h"
 #include "checkpoint/quarantine.h"
+#include "checkpoint/recent.h"
 #include "checkpoint/store.h"
 #include "gitops/plumbing/bare.h"
 #include "odb/pack_index.h"
@@ -86,6 +87,7 @@ static int drop(struct al_store *store, const struct al_checkpoint_list *list, s
                 struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    int r;
 
     if (!count)
         return 0;
@@ -97,7 +99,8 @@ static int drop(struct al_store *store, const struct al_checkpoint_list *list, s
         else
             al_strv_addf(&names, AL_REF_BEFORE "%s", checkpoint->id);
     }
-    return al_bare_delete_refs(&store->bare, &names, budget, err);
+    r = al_bare_delete_refs(&store->bare, &names, budget, err);
+    return r < 0 ? r : al_store_sync_refs(store, err);
 }
 
 /* The index of the last execution's first checkpoint.  It and those after it always stay. */
@@ -208,7 +211,9 @@ static int collect_garbage(struct al_store *store, const struct al_packs_size *s
     int r = 0;
 
     remove_leftovers(store);
-    if (due)
+    /* What is deleted must not come back from there. */
+    r = al_recent_settle(store, true, err);
+    if (r == 0 && due)
         r = drop_expired(store, budget, err);
     if (r == 0 && size->bytes > store->settings->max_store_bytes)
         r = shrink(store, due, budget, err);
@@ -225,7 +230,7 @@ int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_
     if (r < 0)
         return r;
     if (size.unkept <= PACKS_MAX && size.bytes <= store->settings->max_store_bytes &&
-        !is_expiry_due(store))
+        !al_recent_is_full(store) && !is_expiry_due(store))
         return 0;
     if (!lock_exclusive(store))
         return 0;

@@ -303,7 +303,7 @@ int al_linked_accept(struct al_linked *linked, struct al_run_limits *budget, str
             al_strv_add(&dropping, item->branch);
         r = al_checkpoint_accept(item->pending, &dropping, budget, err);
         if (r == 0 && al_store_parse_id(item->store, item->id, &oid))
-            r = al_store_write_ref(item->store, REF_LAST, &oid, err);
+            r = al_store_write_ref(item->store, REF_LAST, &oid, true, err);
     }
     return r;
 }

@@ -16,7 +16,7 @@
 struct preamble {
     char magic[8];
     uint32_t head_bytes, file_bytes;
-    uint32_t sha256, reserved;
+    uint32_t sha256, sum; /* the sum is that of everything after the preamble */
     uint64_t nknown, nfiles, total_bytes;
 };
 
@@ -26,6 +26,21 @@ void al_stat_cache_clear(struct al_stat_cache *cache)
 {
     al_str_clear(&cache->data);
     *cache = AL_STAT_CACHE_INIT;
+}
+
+/* A sum that finds blocks that were lost, and takes a tenth of the time that writing takes. */
+static uint32_t sum_of(const char *data, size_t len)
+{
+    uint64_t sum = len, word = 0;
+
+    for (; len >= sizeof(word); data += sizeof(word), len -= sizeof(word)) {
+        memcpy(&word, data, sizeof(word));
+        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+    }
+    word = 0;
+    memcpy(&word, data, len);
+    sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(sum >> 32);
 }
 
 static size_t files_at(const struct al_stat_cache *cache)
@@ -63,6 +78,19 @@ void al_stat_cache_load(struct al_stat_cache *cache, int dir_fd, bool sha256)
     }
     cache->next = files_at(cache);
     cache->left = cache->nfiles;
+}
+
+bool al_stat_cache_is_whole(int dir_fd, bool sha256)
+{
+    al_auto(al_stat_cache_clear) struct al_stat_cache cache = AL_STAT_CACHE_INIT;
+    struct preamble preamble;
+
+    al_stat_cache_load(&cache, dir_fd, sha256);
+    if (cache.data.len < sizeof(preamble))
+        return false;
+    memcpy(&preamble, cache.data.buf, sizeof(preamble));
+    return preamble.sum ==
+           sum_of(cache.data.buf + sizeof(preamble), cache.data.len - sizeof(preamble));
 }
 
 void al_stat_cache_known(const struct al_stat_cache *cache, size_t i, struct al_oid *ret_oid)
@@ -180,5 +208,7 @@ int al_stat_cache_save(const struct al_stat_cache_writer *writer,
     al_str_add(&data, head, sizeof(*head));
     al_str_add(&data, writer->known.buf, writer->known.len);
     al_str_add(&data, writer->files.buf, writer->files.len);
+    preamble.sum = sum_of(data.buf + sizeof(preamble), data.len - sizeof(preamble));
+    memcpy(data.buf, &preamble, sizeof(preamble));
     return al_fs_write_atomic(dir_fd, NAME, data.buf, data.len, 0600, true);
 }

@@ -55,6 +55,10 @@ struct al_stat_cache {
 void al_stat_cache_load(struct al_stat_cache *cache, int dir_fd, bool sha256);
 void al_stat_cache_clear(struct al_stat_cache *cache);
 
+/** Test whether the file has the checksum that it was written with, so that no part of it was lost
+ * in a power failure.  False when there is none. */
+bool al_stat_cache_is_whole(int dir_fd, bool sha256);
+
 /** Get known object number `i`: one that is in the store. */
 void al_stat_cache_known(const struct al_stat_cache *cache, size_t i, struct al_oid *ret_oid);
 

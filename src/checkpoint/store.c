@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "checkpoint/recent.h"
 #include "gitops/deadline.h"
 #include "gitops/plumbing/bare.h"
 #include "gitops/vet/vet.h"
@@ -18,6 +19,8 @@
 #define ID_DIGITS        32
 #define PACKED_MAX_BYTES (64u << 20)
 #define LOCK_POLL_MS     10
+
+const char *const al_store_ref_dirs[2] = { "refs/before", "refs/after" };
 
 static int unusable(const struct al_store *store, int errno_value, struct al_error *err)
 {
@@ -121,13 +124,15 @@ int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo 
     store->repo = repo;
     store->sha256 = repo->vetting->is_sha256;
     store->dir = al_fs_join(settings->state_dir, id);
-    store->dir_fd = store->lock_fd = store->pack_fd = -1;
+    store->dir_fd = store->lock_fd = store->pack_fd = store->recent.fd = -1;
     store->bare = (struct al_bare){ .git = repo->at.git, .lender = &repo->at, .dir_fd = -1 };
     r = open_dirs(store, create, err);
     if (r == 0)
         r = lock_shared(store, &deadline, err);
     if (r == 0)
         r = open_bare(store, create, err);
+    if (r == 0)
+        r = al_recent_open(store, create, &deadline, err);
     al_deadline_sync(&deadline);
     if (r < 0) {
         al_store_close(store);
@@ -143,6 +148,7 @@ void al_store_close(struct al_store *store)
 {
     if (!store)
         return;
+    al_close(store->recent.fd);
     al_close(store->lock_fd);
     al_close(store->pack_fd);
     al_close(store->bare.dir_fd);
@@ -192,7 +198,7 @@ bool al_store_has_ref(const struct al_store *store, const char *name)
 }
 
 int al_store_write_ref(const struct al_store *store, const char *name, const struct al_oid *oid,
-                       struct al_error *err)
+                       bool durable, struct al_error *err)
 {
     const char *slash = strrchr(name, '/');
     al_auto(al_freep) char *dir = al_strndup(name, (size_t)(slash - name));
@@ -212,8 +218,22 @@ int al_store_write_ref(const struct al_store *store, const char *name, const str
     al_oid_text(oid, store->sha256, text);
     r = (int)strlen(text);
     text[r] = '\n';
-    r = al_fs_write_durable(dir_fd, slash + 1, text, (size_t)r + 1, 0600);
+    r = durable ? al_fs_write_durable(dir_fd, slash + 1, text, (size_t)r + 1, 0600)
+                : al_fs_write_atomic(dir_fd, slash + 1, text, (size_t)r + 1, 0600, true);
     return r < 0 ? unusable(store, -r, err) : 0;
+}
+
+int al_store_sync_refs(const struct al_store *store, struct al_error *err)
+{
+    for (size_t i = 0; i < AL_COUNT(al_store_ref_dirs); i++) {
+        al_auto(al_closep) int fd =
+            openat(store->bare.dir_fd, al_store_ref_dirs[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int r = fd < 0 ? 0 : al_fs_sync(fd);
+
+        if (r < 0)
+            return unusable(store, -r, err);
+    }
+    return 0;
 }
 
 bool al_store_parse_id(const struct al_store *store, const char *id, struct al_oid *ret_oid)

@@ -15,6 +15,16 @@
 #define AL_REF_BEFORE "refs/before/"
 #define AL_REF_AFTER  "refs/after/"
 
+/** The directories of these references. */
+extern const char *const al_store_ref_dirs[2];
+
+/** The file of the newest checkpoints, see checkpoint/recent.h. */
+struct al_recent {
+    int fd;              /* -1: there is none */
+    uint64_t nonce, end; /* where the last record that is known ends; 0: not known */
+    unsigned count;      /* the number of records up to there */
+};
+
 /** See checkpoint/checkpoint.h. */
 struct al_store {
     const struct al_checkpoint_settings *settings; /* borrowed */
@@ -25,6 +35,7 @@ struct al_store {
     struct al_bare bare; /* checkpoints.git; the descriptor in it belongs to the store */
     int pack_fd;         /* objects/pack */
     int lock_fd;         /* locked shared while the store is open */
+    struct al_recent recent;
 };
 
 /** Parse the id of a checkpoint; false unless it has as many digits as ids of this store. */
@@ -40,8 +51,11 @@ bool al_store_has_ref(const struct al_store *store, const char *name);
 int al_store_read_ref(const struct al_store *store, const char *name, struct al_oid *ret_oid,
                       struct al_error *err);
 
-/** Create a reference. */
+/** Make removals of references durable: one that came back would lead to nothing. */
+int al_store_sync_refs(const struct al_store *store, struct al_error *err);
+
+/** Create a reference, and synchronise it if it must be durable by itself. */
 int al_store_write_ref(const struct al_store *store, const char *name, const struct al_oid *oid,
-                       struct al_error *err);
+                       bool durable, struct al_error *err);
 
 #endif

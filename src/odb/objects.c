@@ -139,6 +139,11 @@ int al_objects_put_pieces(struct al_objects *objects, const void *data, size_t l
     return al_objects_put(objects, AL_OBJECT_TREE, tree.buf, tree.len, ret_tree, err);
 }
 
+bool al_objects_take_image(struct al_objects *objects, struct al_pack_image *ret_image)
+{
+    return al_pack_take_image(objects->pack, ret_image);
+}
+
 int al_objects_finish(struct al_objects *objects, struct al_error *err)
 {
     return al_pack_finish(objects->pack, err);

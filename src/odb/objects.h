@@ -53,6 +53,10 @@ int al_objects_put_pieces(struct al_objects *objects, const void *data, size_t l
 /** Forget the packs that were read: there are new ones. */
 void al_objects_look_again(struct al_objects *objects);
 
+/** Take the new objects out of memory instead of making them visible.  False when there are so many
+ * that they are in a file already. */
+bool al_objects_take_image(struct al_objects *objects, struct al_pack_image *ret_image);
+
 /** Make the objects visible. */
 int al_objects_finish(struct al_objects *objects, struct al_error *err);
 

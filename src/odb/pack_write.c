@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "odb/pack_image.h"
 #include "util/fs.h"
 
 #define BUFFER_BYTES   (128u * 1024u)
@@ -17,17 +18,12 @@
 /* Fast, since a call waits for it.  Packs that stay are compressed better when they are joined. */
 #define LEVEL 1
 
-struct entry {
-    struct al_oid oid;
-    uint32_t crc, offset;
-};
-
 struct al_pack {
     int dir_fd;
     bool sha256, durable;
     int fd; /* -1 until something is written */
     char name[48];
-    struct entry *entries;
+    struct al_pack_entry *entries;
     size_t count, capacity;
     uint64_t written; /* bytes in the file, before those in the buffer */
     uint64_t before;  /* bytes of the packs finished already */
@@ -247,7 +243,7 @@ int al_pack_add(struct al_pack *pack, const void *data, size_t len, struct al_er
 
 int al_pack_end(struct al_pack *pack, struct al_oid *ret_oid, struct al_error *err)
 {
-    struct entry *entry;
+    struct al_pack_entry *entry;
     int r = deflate_all(pack, "", 0, Z_FINISH, err);
 
     if (r < 0)
@@ -257,7 +253,7 @@ int al_pack_end(struct al_pack *pack, struct al_oid *ret_oid, struct al_error *e
         pack->entries = al_reallocarray(pack->entries, pack->capacity, sizeof(*pack->entries));
     }
     entry = &pack->entries[pack->count++];
-    *entry = (struct entry){ .crc = pack->crc, .offset = (uint32_t)pack->begun_at };
+    *entry = (struct al_pack_entry){ .crc = pack->crc, .offset = (uint32_t)pack->begun_at };
     al_hash_end(&pack->hash, &entry->oid);
     pack->ended = true;
     pack->open = false;
@@ -330,57 +326,45 @@ static int seal(struct al_pack *pack, struct al_oid *ret_sum, struct al_error *e
     return r < 0 ? failed(-r, err) : 0;
 }
 
-static int by_oid(const void *a, const void *b)
-{
-    return memcmp(((const struct entry *)a)->oid.bytes, ((const struct entry *)b)->oid.bytes,
-                  AL_OID_MAX_BYTES);
-}
-
-static void add_be32(struct al_str *out, uint32_t value)
-{
-    uint32_t big = htobe32(value);
-
-    al_str_add(out, &big, sizeof(big));
-}
-
-static void add_fanout(const struct al_pack *pack, struct al_str *out)
-{
-    size_t n = 0;
-
-    for (unsigned first = 0; first < 256; first++) {
-        while (n < pack->count && pack->entries[n].oid.bytes[0] == first)
-            n++;
-        add_be32(out, (uint32_t)n);
-    }
-}
-
 static int write_index(struct al_pack *pack, const char *name, const struct al_oid *pack_sum,
                        struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
-    size_t oid_bytes = al_oid_bytes(pack->sha256);
-    struct al_hash hash;
-    struct al_oid sum;
     int r;
 
-    qsort(pack->entries, pack->count, sizeof(*pack->entries), by_oid);
-    add_be32(&out, 0xff744f63);
-    add_be32(&out, 2);
-    add_fanout(pack, &out);
-    for (size_t i = 0; i < pack->count; i++)
-        al_str_add(&out, pack->entries[i].oid.bytes, oid_bytes);
-    for (size_t i = 0; i < pack->count; i++)
-        add_be32(&out, pack->entries[i].crc);
-    for (size_t i = 0; i < pack->count; i++)
-        add_be32(&out, pack->entries[i].offset);
-    al_str_add(&out, pack_sum->bytes, oid_bytes);
-    al_hash_init(&hash, pack->sha256);
-    al_hash_add(&hash, out.buf, out.len);
-    al_hash_end(&hash, &sum);
-    al_str_add(&out, sum.bytes, oid_bytes);
+    al_pack_image_add_index(pack->entries, pack->count, pack_sum, pack->sha256, &out);
     r = pack->durable ? al_fs_write_durable(pack->dir_fd, name, out.buf, out.len, 0400)
                       : al_fs_write_atomic(pack->dir_fd, name, out.buf, out.len, 0400, true);
     return r < 0 ? failed(-r, err) : 0;
+}
+
+bool al_pack_take_image(struct al_pack *pack, struct al_pack_image *ret_image)
+{
+    size_t oid_bytes = al_oid_bytes(pack->sha256);
+    struct al_hash hash;
+    struct al_oid sum;
+    uint32_t head[3];
+
+    if (pack->open)
+        (void)al_pack_undo(pack, NULL); /* only memory is changed unless the pack has a file */
+    if (pack->fd >= 0 || pack->before)
+        return false;
+    *ret_image = AL_PACK_IMAGE_INIT;
+    if (!pack->count)
+        return true;
+    make_head((uint32_t)pack->count, head);
+    memcpy(pack->buffer, head, sizeof(head));
+    al_hash_init(&hash, pack->sha256);
+    al_hash_add(&hash, pack->buffer, pack->buffered);
+    al_hash_end(&hash, &sum);
+    al_str_reserve(&ret_image->pack, pack->buffered + oid_bytes);
+    al_str_add(&ret_image->pack, pack->buffer, pack->buffered);
+    al_str_add(&ret_image->pack, sum.bytes, oid_bytes);
+    al_pack_image_add_index(pack->entries, pack->count, &sum, pack->sha256, &ret_image->index);
+    pack->count = 0;
+    pack->buffered = 0;
+    pack->begun_at = 0;
+    return true;
 }
 
 int al_pack_finish(struct al_pack *pack, struct al_error *err)

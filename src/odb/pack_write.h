@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "gitops/oid.h"
+#include "odb/pack_image.h"
 #include "util/error.h"
 
 /** Every object is smaller than this, so that each offset in a pack fits into 31 bits. */
@@ -56,5 +57,14 @@ uint64_t al_pack_bytes(const struct al_pack *pack);
 
 /** Make every object visible, except one that was begun and not ended. */
 int al_pack_finish(struct al_pack *pack, struct al_error *err);
+
+/**
+ * Complete a pack that is still in memory, and take it out.  The pack is empty afterwards, and no
+ * file was written.
+ *
+ * @return False when it is so large that a part is in a file; then al_pack_finish() completes it.
+ * Ownership: the caller clears the image.
+ */
+bool al_pack_take_image(struct al_pack *pack, struct al_pack_image *ret_image);
 
 #endif

@@ -8,7 +8,10 @@
 #include "gitops/plumbing/bare_run.h"
 #include "util/fs.h"
 
-#define ID_MAX_BYTES   128u /* an object id as text */
+#define ID_MAX_BYTES 128u /* an object id as text */
+/* git does not synchronise references by itself.  A reference that came back after a power failure
+ * would lead to objects that were removed. */
+#define SYNC_REFS      "core.fsync=committed"
 #define LINE_MAX_BYTES 256u /* the header of an object in cat-file's output */
 
 static bool add_text(void *payload, const char *data, size_t len)
@@ -190,6 +193,20 @@ int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, boo
     return r;
 }
 
+int al_bare_is_whole(const struct al_bare *bare, const struct al_strv *commits,
+                     struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+
+    add_lines(&input, (const char *const *)commits->items, commits->count);
+    command.input = input.buf;
+    command.input_len = input.len;
+    command.bulk = true;
+    al_strv_adds(&command.argv, "git", "rev-list", "--objects", "--quiet", "--stdin", NULL);
+    return run_quietly(bare, &command, budget, err);
+}
+
 int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool reachable,
                  struct al_run_limits *budget, char **ret_hash, struct al_error *err)
 {
@@ -339,7 +356,7 @@ int al_bare_delete_refs(const struct al_bare *bare, const struct al_strv *names,
     command.class = AL_GIT_WRITE;
     command.input = input.buf;
     command.input_len = input.len;
-    al_strv_adds(&command.argv, "git", "update-ref", "--stdin", NULL);
+    al_strv_adds(&command.argv, "git", "-c", SYNC_REFS, "update-ref", "--stdin", NULL);
     return run_quietly(bare, &command, budget, err);
 }
 
@@ -352,7 +369,7 @@ int al_bare_tidy(const struct al_bare *bare, struct al_run_limits *budget, struc
     repack.class = pack_refs.class = AL_GIT_WRITE;
     repack.starts_children = true;
     al_strv_adds(&repack.argv, "git", "repack", "-d", "-q", "--geometric=2", NULL);
-    al_strv_adds(&pack_refs.argv, "git", "pack-refs", "--all", NULL);
+    al_strv_adds(&pack_refs.argv, "git", "-c", SYNC_REFS, "pack-refs", "--all", NULL);
     r = run_quietly(bare, &repack, budget, err);
     return r < 0 ? r : run_quietly(bare, &pack_refs, budget, err);
 }

@@ -43,6 +43,11 @@ int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noi
 int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, bool blobs,
                      struct al_str *ret_lines, struct al_run_limits *budget, struct al_error *err);
 
+/** Test whether everything that these commits lead to is in the bare repository itself: 0, or
+ * AL_ERR_EXECUTION when something is missing. */
+int al_bare_is_whole(const struct al_bare *bare, const struct al_strv *commits,
+                     struct al_run_limits *budget, struct al_error *err);
+
 /**
  * Pack objects, borrowed ones included, into the bare repository.
  *

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The newest checkpoints of a store, in one file that a power failure cannot tear: `recent`.
+ *
+ * A checkpoint is written here first, with its objects and its reference in one record.  The pack
+ * and the reference that git reads follow, and are not synchronised.  One fdatasync(2) of this file
+ * therefore makes the checkpoint durable, and every checkpoint before it.
+ *
+ *   add      append a record
+ *   settle   join the packs of all records into one, pack the references, synchronise both, and
+ *            begin the file anew
+ *   recover  after another boot of the machine: settle the records that are whole, and remove packs
+ *            and references that are not
+ *
+ * Format: a head of 512 bytes, then records.  Head and records have a nonce, so that what remains
+ * of records before the last settling does not count.  A record that is not whole is the last one.
+ */
+#ifndef AL_CHECKPOINT_RECENT_H
+#define AL_CHECKPOINT_RECENT_H
+
+#include <stdbool.h>
+
+#include "checkpoint/store.h"
+#include "gitops/deadline.h"
+#include "odb/pack_image.h"
+#include "util/error.h"
+
+/** Open the file, and recover if another boot wrote it.  A store without this file gets one if the
+ * store may be created. */
+int al_recent_open(struct al_store *store, bool create, struct al_deadline *deadline,
+                   struct al_error *err);
+
+/** Whether the store has the file, so that al_recent_add() can be called. */
+bool al_recent_is_open(const struct al_store *store);
+
+/**
+ * Append a checkpoint.
+ *
+ * @param image    Its objects, as far as the store does not have them already.
+ * @param durable  Synchronise this record and all before it.
+ * @return 0 or AL_ERR_EXECUTION; then the record does not count.
+ */
+int al_recent_add(struct al_store *store, const char *reference, const struct al_oid *commit,
+                  const struct al_pack_image *image, bool durable, struct al_error *err);
+
+/** Whether it is time to settle.  False unless this handle added a record. */
+bool al_recent_is_full(const struct al_store *store);
+
+/** Settle.  With `alone`, no other process uses the store: the single packs and references are
+ * removed. */
+int al_recent_settle(struct al_store *store, bool alone, struct al_error *err);
+
+#endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The form of the file `recent`, see checkpoint/recent.h. */
+#ifndef AL_CHECKPOINT_RECENT_FILE_H
+#define AL_CHECKPOINT_RECENT_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gitops/oid.h"
+#include "odb/pack_image.h"
+#include "util/boot_id.h"
+#include "util/str.h"
+
+#define AL_RECENT_HEAD_BYTES 512u
+
+/** The head of the file. */
+struct al_recent_head {
+    uint64_t nonce;
+    char boot[AL_BOOT_ID_BYTES + 1];
+};
+
+/** Parse a head; false when it is not whole or is that of another object format. */
+bool al_recent_head_parse(const void *bytes, bool sha256, struct al_recent_head *ret_head);
+void al_recent_head_format(const struct al_recent_head *head, bool sha256,
+                           char ret_bytes[AL_RECENT_HEAD_BYTES]);
+
+/** A record.  The bytes are borrowed from the file's. */
+struct al_recent_record {
+    const char *reference;
+    struct al_oid commit;
+    const char *pack, *index;
+    size_t pack_len, index_len;
+};
+
+/**
+ * Read the record at an offset.
+ *
+ * @param check  Compare its checksum.  Without, only a record that a killed process has not
+ *               completed, which is the last one, can be taken for whole.
+ * @return The offset after the record; 0 when there is none.
+ */
+size_t al_recent_record_at(const char *bytes, size_t len, size_t at, uint64_t nonce, bool check,
+                           struct al_recent_record *ret_record);
+
+/** Append the bytes of a record. */
+void al_recent_record_format(const struct al_recent_record *record, uint64_t nonce,
+                             struct al_str *out);
+
+#endif
