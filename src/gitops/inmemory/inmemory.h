@@ -91,6 +91,10 @@ struct al_new_commit {
 int al_inmemory_commit(struct al_inmemory *memory, const struct al_new_commit *commit,
                        struct al_run_limits *budget, char **ret_oid, struct al_error *err);
 
+/** Remove space at the ends of lines, empty lines at both ends, and all but one of several in a
+ * row; as git-stripspace(1) does. */
+void al_message_strip_space(const char *message, struct al_str *out);
+
 /** A commit that was read.  Author and message are in UTF-8, as far as iconv(3) knows their
  * encoding: git encodes them so when it picks a commit. */
 struct al_commit_read {

@@ -45,10 +45,6 @@ int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
 /** Note that new commits build on a commit. */
 void al_inmemory_add_bound(struct al_inmemory *memory, const char *commit);
 
-/** Remove space at the ends of lines, empty lines at both ends, and all but one of several in a
- * row; as git-stripspace(1) does. */
-void al_message_strip_space(const char *message, struct al_str *out);
-
 /** The message without empty lines at its beginning, as git-cherry-pick(1) takes it over.  Borrowed
  * from `message`. */
 const char *al_message_without_empty_lines(const char *message);

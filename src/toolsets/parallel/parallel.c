@@ -2,6 +2,8 @@
 #include "toolsets/parallel/parallel.h"
 
 static const struct al_tool *const tools[] = {
+    &al_tool_parallel_compare,
+    &al_tool_parallel_land,
     NULL,
 };
 

@@ -7,6 +7,10 @@
 #include "tool/tool.h"
 #include "tool/toolset_registry.h"
 
+/** The tools; each has a file of its own. */
+extern const struct al_tool al_tool_parallel_compare;
+extern const struct al_tool al_tool_parallel_land;
+
 /** Register the toolset. */
 int al_toolset_parallel_register(struct al_toolset_registry *registry, struct al_error *err);
 
