@@ -118,7 +118,10 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
     al_strv_adds(&command.argv, "git", "checkout", NULL);
     if (options->force)
         al_strv_add(&command.argv, "--force");
-    if (options->create) /* with any further option git would rewrite the index */
+    if (options->create && options->from)
+        al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-overwrite-ignore", "-b",
+                     options->create, options->from, "--", NULL);
+    else if (options->create) /* with any further option git would rewrite the index */
         al_strv_adds(&command.argv, "-b", options->create, NULL);
     else if (options->branch)
         al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-overwrite-ignore",
@@ -126,7 +129,7 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
     else
         al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-overwrite-ignore",
                      "--no-guess", options->commit, "--", NULL);
-    if (options->create ||
+    if ((options->create && !options->from) ||
         options->force) /* creates a branch only, or overwrites changes that are not in git */
         return al_git_run(
             &repo->at, &command,

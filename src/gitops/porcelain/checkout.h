@@ -11,8 +11,10 @@
 /** Options of a checkout: the first of the three targets that is set counts. */
 struct al_checkout_options {
     const char *create, *branch, *commit;
-    bool force;      /**< discard local changes */
-    const char *oid; /**< the commit of branch or commit; NULL: git is asked */
+    const char *from; /**< with `create`: where the branch begins, whose files are written; NULL: at
+                         HEAD */
+    bool force;       /**< discard local changes */
+    const char *oid;  /**< the commit of branch or commit; NULL: git is asked */
     /** The files, relative to the top, that the checkout can write or remove.  NULL: any. */
     const struct al_strv *files;
 };

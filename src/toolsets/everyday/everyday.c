@@ -13,6 +13,8 @@ static const struct al_tool *const tools[] = {
     &al_tool_everyday_add,
     &al_tool_everyday_restore,
     &al_tool_everyday_commit,
+    &al_tool_everyday_reset,
+    &al_tool_everyday_switch,
     /* History, branches, remotes. */
     &al_tool_everyday_conflicts,
     NULL,

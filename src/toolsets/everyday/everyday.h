@@ -54,6 +54,8 @@ extern const struct al_tool al_tool_everyday_blame;
 extern const struct al_tool al_tool_everyday_add;
 extern const struct al_tool al_tool_everyday_restore;
 extern const struct al_tool al_tool_everyday_commit;
+extern const struct al_tool al_tool_everyday_reset;
+extern const struct al_tool al_tool_everyday_switch;
 
 /** History, branches, remotes. */
 extern const struct al_tool al_tool_everyday_conflicts;

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_reset: move the branch to another commit. */
+#include "gitops/porcelain/reset.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "answer/place.h"
+#include "answer/state_line.h"
+#include "gitops/command.h"
+#include "gitops/plumbing/pushed.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/preview/affected_files.h"
+#include "gitops/preview/diff_excerpt.h"
+#include "gitops/preview/untracked_overwritten.h"
+#include "gitops/preview/written_files.h"
+#include "gitops/refs.h"
+#include "gitops/run.h"
+#include "gitops/sequencer/operation_state.h"
+#include "guard/arg.h"
+#include "tool/resolved.h"
+#include "toolsets/everyday/everyday.h"
+#include "toolsets/everyday/outcome.h"
+
+#define LISTED_MAX     10
+#define LIST_MAX_BYTES 4096u
+#define RESOLVED_HEAD  "head"
+
+struct reset_args {
+    const char *to;
+    int mode; /* enum al_reset_mode */
+    AL_EVERYDAY_FIELDS;
+};
+
+static const struct al_choice modes[] = {
+    { "mixed", AL_RESET_MIXED },
+    { "soft", AL_RESET_SOFT },
+    { "keep", AL_RESET_KEEP },
+    { "hard", AL_RESET_HARD },
+    { NULL, 0 },
+};
+
+static const struct al_param params[] = {
+    AL_STRING(struct reset_args, to, "Commit.", .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME,
+              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_CHOICE(struct reset_args, mode, "What becomes of changes: unstaged, staged, kept, or lost.",
+              .choices = modes, .default_int = AL_RESET_MIXED),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct reset_args),
+};
+
+static int mode_of(const void *p)
+{
+    return ((const struct reset_args *)p)->mode;
+}
+
+static bool is_soft(const struct al_call *call, const void *p)
+{
+    (void)call;
+    return mode_of(p) == AL_RESET_SOFT;
+}
+
+static bool is_mixed(const struct al_call *call, const void *p)
+{
+    (void)call;
+    return mode_of(p) == AL_RESET_MIXED;
+}
+
+static bool is_keep(const struct al_call *call, const void *p)
+{
+    (void)call;
+    return mode_of(p) == AL_RESET_KEEP;
+}
+
+static int check(const void *p, struct al_error *err)
+{
+    return al_arg_check_revision("to", ((const struct reset_args *)p)->to, err);
+}
+
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct reset_args *args = p;
+    al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
+    al_auto(al_freep) char *oid = NULL;
+    int r = al_git_resolve_commit(al_call_repo(call), args->to, al_call_budget(call), &oid, err);
+
+    if (r < 0)
+        return r;
+    al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
+    al_resolved_add(out, RESOLVED_HEAD, head);
+    return 0;
+}
+
+/* What cannot be told counts as pushed. */
+static bool loses_pushed(struct al_call *call, const void *p)
+{
+    const char *head = al_call_resolved(call, RESOLVED_HEAD);
+    const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    bool pushed = true;
+
+    (void)p;
+    if (!head || !*head || !to)
+        return false;
+    (void)al_git_has_pushed(al_call_repo(call), head, to, al_call_budget(call), &pushed, NULL);
+    return pushed;
+}
+
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
+{
+    const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    struct al_repo *repo = al_call_repo(call);
+    int r;
+
+    if (mode_of(p) != AL_RESET_HARD)
+        return 0;
+    r = al_git_overwritten_files(repo, NULL, false, al_call_budget(call), out, err);
+    return r < 0 ? r : al_git_untracked_overwritten(repo, to, NULL, al_call_budget(call), out, err);
+}
+
+static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
+{
+    const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    const struct al_repo *repo = al_call_repo(call);
+
+    if (mode_of(p) == AL_RESET_KEEP)
+        return al_git_switched_files(repo, to, al_call_budget(call), ret_known, out, err);
+    return al_git_reset_files(repo, to, NULL, false, al_call_budget(call), ret_known, out, err);
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const char *head = al_call_resolved(call, RESOLVED_HEAD);
+    const struct al_repo *repo = al_call_repo(call);
+    const enum al_operation_state state = al_git_operation_state(repo);
+
+    if (!*head)
+        return al_failure_set(err, "git_commit makes the first commit.",
+                              "The branch has no commit yet");
+    if (state != AL_IN_PROGRESS_NONE && state != AL_IN_PROGRESS_MERGE)
+        return al_failure_set(err, "git_conflicts with action abort gives it up.",
+                              "A %s is in progress", al_operation_state_name(state));
+    al_call_set_tool_data(call, al_strdup(head), free);
+    return al_git_reset_check(repo, al_call_resolved(call, AL_RESOLVED_COMMIT),
+                              (enum al_reset_mode)mode_of(p), al_call_budget(call), err);
+}
+
+/* List the commits that one commit reaches and the other does not; counts them. */
+static int list_commits(struct al_call *call, const char *from, const char *without,
+                        struct al_str *out, uint64_t *ret_count, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command counting = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *count = NULL;
+    int r;
+
+    al_strv_adds(&counting.argv, "git", "rev-list", "--count", from, NULL);
+    al_strv_addf(&counting.argv, "^%s", without);
+    al_strv_add(&counting.argv, "--");
+    r = al_git_run_word(al_call_repo(call), &counting, al_call_budget(call), &count, err);
+    *ret_count = count ? strtoull(count, NULL, 10) : 0;
+    if (r < 0 || !*ret_count)
+        return r;
+    al_strv_adds(&command.argv, "git", "log", "--no-decorate", "--abbrev=8", "--encoding=UTF-8",
+                 "--format=  %h %s", NULL);
+    al_strv_addf(&command.argv, "--max-count=%d", LISTED_MAX);
+    al_strv_add(&command.argv, from);
+    al_strv_addf(&command.argv, "^%s", without);
+    al_strv_add(&command.argv, "--");
+    r = al_git_run(&al_call_repo(call)->at, &command,
+                   &(struct al_git_run){ .max_bytes = LIST_MAX_BYTES, .checked = true },
+                   al_call_budget(call), &output, err);
+    al_str_add(out, output.out.out.buf, output.out.out.len);
+    if (r == 0 && *ret_count > LISTED_MAX)
+        al_str_addf(out, "  and %" PRIu64 " more\n", *ret_count - LISTED_MAX);
+    return r;
+}
+
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    const char *head = al_call_resolved(call, RESOLVED_HEAD);
+    const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    const struct al_diff_options changed = { .unified = -1, .from_ref = "HEAD" };
+    al_auto(al_str_clear) struct al_str commits = AL_STR_INIT, loss = AL_STR_INIT;
+    uint64_t count = 0;
+    int r = list_commits(call, head, to, &commits, &count, err);
+
+    (void)op;
+    if (r < 0)
+        return r;
+    if (count)
+        al_str_addf(out, "These commits leave the branch%s:\n%s",
+                    loses_pushed(call, p) ? ", which a remote-tracking branch has" : "",
+                    commits.buf);
+    if (mode_of(p) != AL_RESET_HARD)
+        return 0;
+    r = al_git_diff_excerpt(al_call_repo(call), &changed, al_call_budget(call), &loss, err);
+    if (r == 0)
+        r = al_git_unseen_changes_excerpt(al_call_repo(call), NULL, al_call_budget(call), &loss,
+                                          err);
+    if (r == 0 && loss.len)
+        al_str_addf(out, "This is lost:\n%s", loss.buf);
+    return r;
+}
+
+static int add_moved(struct al_call *call, const char *head, const char *to, struct al_str *text,
+                     struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str left = AL_STR_INIT, came = AL_STR_INIT;
+    uint64_t nleft = 0, ncame = 0;
+    int r = list_commits(call, head, to, &left, &nleft, err);
+
+    if (r == 0)
+        r = list_commits(call, to, head, &came, &ncame, err);
+    if (r < 0)
+        return r;
+    if (nleft) {
+        al_answer_add_counted(nleft, "commit", "commits", text);
+        al_str_addf(text, " left the branch (it was at %.*s):\n%s", AL_SHORT_ID, head, left.buf);
+    }
+    if (ncame) {
+        al_answer_add_counted(ncame, "commit", "commits", text);
+        al_str_addf(text, " came:\n%s", came.buf);
+    }
+    return 0;
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    static const char *const hooks[] = { "reference-transaction", "post-index-change", NULL };
+    static const char *const said[] = {
+        [AL_RESET_MIXED] = "Reset to ",
+        [AL_RESET_SOFT] = "Soft reset to ",
+        [AL_RESET_KEEP] = "Reset to ",
+        [AL_RESET_HARD] = "Hard reset to ",
+    };
+    const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    al_auto(al_freep) char *head = al_strdup(al_call_resolved(call, RESOLVED_HEAD));
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r;
+
+    if (strcmp(head, al_call_tool_data(call)) != 0)
+        return al_failure_set(err, "git_log shows the branch as it is now.",
+                              "The branch moved while this was decided; nothing was done");
+    r = al_git_reset(al_call_repo(call), to, (enum al_reset_mode)mode_of(p), al_call_budget(call),
+                     err);
+    if (r == 0)
+        al_str_adds(&text, said[mode_of(p)]);
+    if (r == 0)
+        r = al_outcome_add_commit(call, to, &text, err);
+    al_str_addc(&text, '\n');
+    if (r == 0)
+        r = add_moved(call, head, to, &text, err);
+    if (r < 0)
+        return r;
+    al_outcome_add_skipped(call, hooks, false, &text);
+    al_answer_done(call, &text, result);
+    return 0;
+}
+
+#define MOVES (AL_WRITES_REFS | AL_REWRITES_HISTORY)
+
+static const struct al_operation operations[] = {
+    { "soft", is_soft, MOVES, execute, AL_ASKS_UNLESS_SAVED },
+    { "mixed", is_mixed, MOVES | AL_WRITES_INDEX, execute, AL_ASKS_UNLESS_SAVED },
+    { "keep", is_keep, MOVES | AL_WRITES_INDEX | AL_WRITES_WORKTREE, execute,
+      AL_ASKS_UNLESS_SAVED },
+    { "hard", NULL, MOVES | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK, execute,
+      AL_ASKS_UNLESS_SAVED },
+};
+
+#define WHEN_PUSHED "for commits that a remote-tracking branch has"
+
+static const struct al_stricter stricter[] = {
+    { { "soft", NULL, MOVES, execute, AL_ASKS_ALWAYS }, loses_pushed, WHEN_PUSHED },
+    { { "mixed", NULL, MOVES | AL_WRITES_INDEX, execute, AL_ASKS_ALWAYS },
+      loses_pushed,
+      WHEN_PUSHED },
+    { { "keep", NULL, MOVES | AL_WRITES_INDEX | AL_WRITES_WORKTREE, execute, AL_ASKS_ALWAYS },
+      loses_pushed,
+      WHEN_PUSHED },
+    { { "hard", NULL, MOVES | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK, execute,
+        AL_ASKS_ALWAYS },
+      loses_pushed,
+      WHEN_PUSHED },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    al_str_addf(out, "Reset the branch to '%s' (%s)", ((const struct reset_args *)p)->to, op->name);
+}
+
+const struct al_tool al_tool_everyday_reset = {
+    .name = "git_reset",
+    .title = "Reset",
+    .about = "Move the branch to another commit.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_EVERYDAY_TOOL(struct reset_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .stricter = stricter,
+    .nstricter = AL_COUNT(stricter),
+    .moves_branch = true,
+    .check = check,
+    .resolve = resolve,
+    .authorize = authorize,
+    .affected_files = affected_files,
+    .changed_files = changed_files,
+    .preview = preview,
+    .summarize = summarize,
+};

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_switch: change to a branch, make one, or look at a commit. */
+#include <stdlib.h>
+
+#include "answer/place.h"
+#include "answer/state_line.h"
+#include "gitops/command.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/porcelain/checkout.h"
+#include "gitops/preview/affected_files.h"
+#include "gitops/refs.h"
+#include "gitops/run.h"
+#include "gitops/sequencer/operation_state.h"
+#include "guard/arg.h"
+#include "guard/text.h"
+#include "tool/resolved.h"
+#include "toolsets/checkout.h"
+#include "toolsets/everyday/everyday.h"
+#include "toolsets/everyday/outcome.h"
+
+struct switch_args {
+    const char *branch, *from, *rev;
+    bool create;
+    AL_EVERYDAY_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_STRING(struct switch_args, branch, "Branch.",
+              .flags = AL_PARAM_BRANCH | AL_PARAM_NO_DESCRIPTION,
+              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_BOOL(struct switch_args, create, "Make the branch.", .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_STRING(struct switch_args, from, "Where create begins; default HEAD.",
+              .flags = AL_PARAM_NAME, .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_STRING(struct switch_args, rev, "Commit to look at, on no branch.", .flags = AL_PARAM_NAME,
+              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct switch_args),
+};
+
+static bool creates(const struct al_call *call, const void *p)
+{
+    (void)call;
+    return ((const struct switch_args *)p)->create;
+}
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct switch_args *args = p;
+    int r = 0;
+
+    if (!args->branch == !args->rev)
+        return al_failure_bad_args(err, "rev looks at a commit without a branch.",
+                                   "Give either branch or rev");
+    if (args->create && !args->branch)
+        return al_failure_bad_args(err, "git_switch with branch and create makes one.",
+                                   "create makes a branch, which rev is not");
+    if (args->from && !args->create)
+        return al_failure_bad_args(err, "from is where create begins a new branch.",
+                                   "from is given without create");
+    if (args->from)
+        r = al_arg_check_revision("from", args->from, err);
+    if (r < 0)
+        return r;
+    if (args->create)
+        return al_arg_check_branch("branch", args->branch, err);
+    return al_arg_check_revision(args->branch ? "branch" : "rev",
+                                 args->branch ? args->branch : args->rev, err);
+}
+
+static int resolve_commit(struct al_call *call, const char *rev, struct al_resolved *out,
+                          struct al_error *err)
+{
+    al_auto(al_freep) char *oid = NULL;
+    int r = al_git_resolve_commit(al_call_repo(call), rev, al_call_budget(call), &oid, err);
+
+    if (r == 0)
+        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
+    return r;
+}
+
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct switch_args *args = p;
+
+    if (args->rev)
+        return resolve_commit(call, args->rev, out, err);
+    if (!args->create)
+        return al_resolve_checkout(call, args->branch, out, err);
+    return args->from ? resolve_commit(call, args->from, out, err) : 0;
+}
+
+static struct al_checkout_options options_of(const struct al_call *call,
+                                             const struct switch_args *args)
+{
+    struct al_checkout_options options = { .files = al_call_changed_files(call),
+                                           .oid = al_call_resolved(call, AL_RESOLVED_COMMIT) };
+
+    if (args->create) {
+        options.create = args->branch;
+        options.from = args->from;
+    } else if (args->rev) {
+        options.commit = options.oid;
+    } else {
+        al_resolved_checkout(call, args->branch, &options);
+    }
+    return options;
+}
+
+static int check_new(struct al_call *call, const char *branch, struct al_error *err)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", branch);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(branch);
+    int r;
+
+    if (!al_ref_exists(&al_call_repo(call)->at, ref))
+        return 0;
+    r = al_failure_set(err, "Without create, git_switch changes to it.", "'%s' exists already",
+                       safe);
+    if (err)
+        err->code = AL_CODE_BRANCH_EXISTS;
+    return r;
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct switch_args *args = p;
+    const struct al_checkout_options options = options_of(call, args);
+    const struct al_checkout_options to = { .branch = args->create ? NULL : options.branch,
+                                            .commit = args->create ? options.oid : options.commit };
+    const enum al_operation_state state = al_git_operation_state(al_call_repo(call));
+    int r = 0;
+
+    if (state != AL_IN_PROGRESS_NONE)
+        return al_failure_set(
+            err, "git_conflicts with action continue or abort brings it to an end first.",
+            "A %s is in progress", al_operation_state_name(state));
+    if (args->create)
+        r = check_new(call, args->branch, err);
+    else if (args->branch && !al_call_resolved(call, AL_RESOLVED_BRANCH) && options.oid)
+        r = al_failure_bad_args(err, "rev looks at a commit; create makes a branch of this name.",
+                                "branch: there is no branch of this name");
+    else if (args->branch)
+        r = al_switch_check(call, args->branch, err);
+    if (r < 0 || (args->create && !args->from))
+        return r;
+    return al_git_checkout_check(al_call_repo(call), &to, al_call_budget(call), err);
+}
+
+static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
+{
+    const struct switch_args *args = p;
+
+    *ret_known = true; /* a new branch at HEAD writes no file */
+    return args->create && !args->from ? 0 : al_switch_changed_files(call, ret_known, out, err);
+}
+
+/* The commit that HEAD was at, if no branch or tag has it: git's warning lists it first. */
+static void note_dangling(const struct al_git_output *output, struct al_str *text)
+{
+    const char *warning = strstr(output->err.out.buf, "Warning: you are leaving ");
+    const char *commit = warning ? strstr(warning, "\n  ") : NULL;
+
+    if (!commit)
+        return;
+    commit += strlen("\n  ");
+    al_str_addf(text,
+                "HEAD was at %.*s, which is on no branch: git_branch with action create and from "
+                "%.*s keeps it\n",
+                (int)strcspn(commit, "\n"), commit, (int)strcspn(commit, " \n"), commit);
+}
+
+static int describe(struct al_call *call, const struct switch_args *args, const char *before,
+                    struct al_str *text, struct al_error *err)
+{
+    static const char heads[] = "refs/heads/";
+    al_auto(al_freep) char *now = al_ref_read_head(&al_call_repo(call)->at);
+    const char *ref = now && al_starts_with(now, "ref: ") ? now + strlen("ref: ") : NULL;
+    int r = 0;
+
+    if (!ref) {
+        al_str_adds(text, "On no branch, at ");
+        r = al_outcome_add_commit(call, "HEAD", text, err);
+    } else {
+        const bool same = before && !strcmp(before, now);
+
+        al_str_adds(text, args->create ? "Made and switched to "
+                          : same       ? "Already on "
+                                       : "Switched to ");
+        al_place_add_name(al_starts_with(ref, heads) ? ref + strlen(heads) : ref, text);
+    }
+    al_str_addc(text, '\n');
+    return r;
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    static const char *const hooks[] = { "post-checkout", NULL };
+    const struct switch_args *args = p;
+    const struct al_checkout_options options = options_of(call, args);
+    al_auto(al_freep) char *before = al_ref_read_head(&al_call_repo(call)->at);
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = al_git_checkout(al_call_repo(call), &options, al_call_max_bytes(call),
+                            al_call_budget(call), &output, err);
+
+    if (r < 0) {
+        if (err && err->reason && err->code == AL_CODE_NONE)
+            err->code = AL_CODE_BRANCH_NOT_FOUND;
+        return r;
+    }
+    r = describe(call, args, before, &text, err);
+    if (r < 0)
+        return r;
+    note_dangling(&output, &text);
+    al_outcome_add_skipped(call, hooks, false, &text);
+    al_answer_done(call, &text, result);
+    return 0;
+}
+
+/* AL_WRITES_CONFIG: with branch.autoSetupMerge git sets an upstream for a new branch. */
+#define SWITCHES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS | AL_WRITES_CONFIG)
+
+static const struct al_operation operations[] = {
+    { "create", creates, SWITCHES, execute, AL_ASKS_UNLESS_SAVED },
+    { "switch", NULL, SWITCHES, execute, AL_ASKS_UNLESS_SAVED },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct switch_args *args = p;
+
+    (void)op;
+    if (args->rev)
+        al_str_addf(out, "Look at '%s'", args->rev);
+    else
+        al_str_addf(out, "%s '%s'", args->create ? "Make and switch to branch" : "Switch to",
+                    args->branch);
+    if (args->from)
+        al_str_addf(out, " from '%s'", args->from);
+}
+
+const struct al_tool al_tool_everyday_switch = {
+    .name = "git_switch",
+    .title = "Switch",
+    .about = "Change to a branch, make one, or look at a commit; local changes are kept.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_EVERYDAY_TOOL(struct switch_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .check = check,
+    .resolve = resolve,
+    .authorize = authorize,
+    .changed_files = changed_files,
+    .summarize = summarize,
+};
