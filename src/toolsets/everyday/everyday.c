@@ -16,6 +16,9 @@ static const struct al_tool *const tools[] = {
     &al_tool_everyday_reset,
     &al_tool_everyday_switch,
     /* History, branches, remotes. */
+    &al_tool_everyday_rebase,
+    &al_tool_everyday_cherry_pick,
+    &al_tool_everyday_revert,
     &al_tool_everyday_conflicts,
     NULL,
 };

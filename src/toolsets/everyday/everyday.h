@@ -58,6 +58,9 @@ extern const struct al_tool al_tool_everyday_reset;
 extern const struct al_tool al_tool_everyday_switch;
 
 /** History, branches, remotes. */
+extern const struct al_tool al_tool_everyday_rebase;
+extern const struct al_tool al_tool_everyday_cherry_pick;
+extern const struct al_tool al_tool_everyday_revert;
 extern const struct al_tool al_tool_everyday_conflicts;
 
 /* Limits of arguments.  They are enforced but not printed in schemas. */

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The commits that a cherry-pick, a revert or a rebase is about, as full ids.
+ *
+ * Source: git-rev-list(1), git-rebase(1), "--reapply-cherry-picks".
+ */
+#ifndef AL_GITOPS_REPLAY_COMMIT_LIST_H
+#define AL_GITOPS_REPLAY_COMMIT_LIST_H
+
+#include <stdbool.h>
+
+#include "gitops/command.h"
+#include "gitops/repo/repo.h"
+#include "util/str.h"
+
+/** More commits than this are refused. */
+#define AL_COMMIT_LIST_MAX 10000
+
+/** Append the commits that a word names: one, or those of a range "A..B".
+ *
+ * @param newest_first  The order of a range. */
+int al_commit_list_add(const struct al_repo *repo, const char *word, bool newest_first,
+                       struct al_run_limits *budget, struct al_strv *out, struct al_error *err);
+
+/** What `git rebase <onto>` replays. */
+struct al_rebase_list {
+    struct al_strv commits; /**< oldest first, without merges and without what `onto` has already */
+    size_t merges;          /**< merges that are left out */
+    size_t known;           /**< commits that are left out since `onto` has their change already */
+};
+
+void al_rebase_list_clear(struct al_rebase_list *list);
+
+/** List the commits that are in HEAD and not in `onto`, oldest first.
+ *
+ * @param onto  A full id.
+ * @param all   Those whose change `onto` has already as well. */
+int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all,
+                          struct al_run_limits *budget, struct al_rebase_list *ret_list,
+                          struct al_error *err);
+
+/** Count the commits that `words` (for git rev-list, ending with NULL) select. */
+int al_commit_list_count(const struct al_repo *repo, const char *const *words,
+                         struct al_run_limits *budget, size_t *ret_count, struct al_error *err);
+
+/** Test whether a remote-tracking branch has a commit that is reachable from `from` and not from
+ * `to`.  Both are ids. */
+int al_commit_list_is_published(const struct al_repo *repo, const char *from, const char *to,
+                                struct al_run_limits *budget, bool *ret_published,
+                                struct al_error *err);
+
+#endif

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Replaying commits on the current branch: in memory first, and for real once it is known to stop.
+ *
+ *     struct al_replay_work *work = al_replay_work_new();
+ *
+ *     ... set kind, onto, steps ...
+ *     r = al_replay_work_try(repo, work, budget, err);     changes nothing
+ *     ... show what would be, ask ...
+ *     r = al_replay_work_do(repo, work, max_bytes, budget, &outcome, err);
+ *
+ * What does not conflict is written once: the objects, then the branch, the index and the files.
+ * What conflicts is begun again by git itself, so that the state of a stopped rebase, cherry-pick
+ * or revert is git's own and git can go on with it.
+ *
+ * Source: git-rebase(1), git-cherry-pick(1), git-revert(1).
+ */
+#ifndef AL_GITOPS_REPLAY_WORK_H
+#define AL_GITOPS_REPLAY_WORK_H
+
+#include <stdbool.h>
+
+#include "gitops/inmemory/inmemory.h"
+#include "gitops/sequencer/merge.h"
+
+/** The command that the work is. */
+enum al_replay_work_kind { AL_WORK_REBASE, AL_WORK_CHERRY_PICK, AL_WORK_REVERT };
+
+/** One step; the strings are owned. */
+struct al_work_step {
+    char *commit, *message;
+    enum al_replay_kind kind;
+    unsigned mainline;
+};
+
+/** Commits to replay, and what came of it. */
+struct al_replay_work {
+    enum al_replay_work_kind kind;
+    bool no_commit;  /**< of a cherry-pick and a revert: the changes are left in the index */
+    char *onto;      /**< full id */
+    char *onto_name; /**< what the reflog says; NULL: the id */
+    struct al_work_step *steps;
+    size_t nsteps;
+
+    /* Set by al_replay_work_try(). */
+    char *head; /**< the commit of HEAD */
+    struct al_inmemory *memory;
+    struct al_replayed replayed;
+};
+
+/** New work without steps. */
+struct al_replay_work *al_replay_work_new(void);
+void al_replay_work_free(struct al_replay_work *work);
+
+/** Add a step; the strings are copied, and `message` may be NULL. */
+void al_replay_work_add(struct al_replay_work *work, enum al_replay_kind kind, const char *commit,
+                        const char *message, unsigned mainline);
+
+/** Replay in memory.  Conflicts are a success: work->replayed.stopped. */
+int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,
+                       struct al_run_limits *budget, struct al_error *err);
+
+/**
+ * Do what was tried.  With the write lock held.
+ *
+ * @return 0, with conflicts too; AL_ERR_EXECUTION as al_git_advance(), and what git fails with. The
+ *         repository is then as it was.
+ */
+int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t max_bytes,
+                      struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
+                      struct al_error *err);
+
+/** begin_rebase.c: for work that stops, begin the rebase as git does and let git run into the
+ * conflict. */
+int al_replay_begin_rebase(struct al_repo *repo, struct al_replay_work *work, size_t max_bytes,
+                           struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
+                           struct al_error *err);
+
+#endif
