@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/setup.h"
 #include "cli/signals.h"
+#include "journal/journal.h"
 #include "mcp/server.h"
 #include "util/log.h"
 
@@ -34,6 +35,8 @@ static int serve(struct al_setup *setup)
     int r;
 
     al_signals_handle(setup, NULL);
+    if (setup->session.journal)
+        al_journal_sync_later(setup->session.journal);
     for (size_t i = 0; is_chosen && i < setup->registry.notes.count; i++)
         al_log_note("%s", setup->registry.notes.items[i]);
     if (setup->session.mode == AL_APPROVAL_ALLOW)

@@ -49,6 +49,11 @@ void al_journal_free(struct al_journal *journal);
  * several threads use the journal. */
 void al_journal_limit(struct al_journal *journal, uint64_t max_file_bytes);
 
+/** Synchronise the lines of calls in a thread from now on: closing a record does not wait for the
+ * disk.  al_journal_free() waits for the thread.  Call this before several threads use the journal.
+ */
+void al_journal_sync_later(struct al_journal *journal);
+
 /** The id of this session, which lines have as `conversation_id`: the time when the journal was
  * opened as YYYYMMDD_HHMMSS, '-', six hexadecimal digits.  Borrowed. */
 const char *al_journal_session_id(const struct al_journal *journal);

@@ -13,6 +13,7 @@
 #include "journal/input.h"
 #include "journal/open_records.h"
 #include "journal/recover.h"
+#include "journal/sync_later.h"
 #include "util/clock.h"
 #include "util/utf8.h"
 
@@ -25,6 +26,7 @@
 struct al_journal {
     struct al_chain *chain;
     struct al_open_records *open;
+    struct al_sync_later *later; /* NULL: closing a record synchronises */
     char session_id[32];
     atomic_uint_least64_t calls; /* the number of the last call that began */
     /* The members after "input" of a call that is interrupted right away. */
@@ -184,7 +186,7 @@ static void add_line(const struct al_record *record, const struct al_record_end 
     al_str_addc(line, '}');
 }
 
-/* Add the members after "input" that the line has if this process dies before the call ends. */
+/* The members after "input" that the line has if this process dies before the call ends. */
 static void add_interrupted(struct al_str *line)
 {
     static const char text[] = "airlock ended while the call ran";
@@ -234,6 +236,7 @@ void al_journal_free(struct al_journal *journal)
 {
     if (!journal)
         return;
+    al_sync_later_free(journal->later); /* before what it uses */
     al_chain_free(journal->chain);
     al_open_records_free(journal->open);
     al_str_clear(&journal->interrupted);
@@ -243,6 +246,11 @@ void al_journal_free(struct al_journal *journal)
 void al_journal_limit(struct al_journal *journal, uint64_t max_file_bytes)
 {
     al_chain_limit(journal->chain, max_file_bytes);
+}
+
+void al_journal_sync_later(struct al_journal *journal)
+{
+    journal->later = al_sync_later_new(journal->chain, journal->open);
 }
 
 const char *al_journal_session_id(const struct al_journal *journal)
@@ -375,16 +383,19 @@ int al_journal_close_record(struct al_journal *journal, struct al_record *record
                             const struct al_record_end *end, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    bool is_later = false;
     int r;
 
     add_line(record, end, &line);
     r = al_chain_append(journal->chain, &line, err);
-    if (r == 0 && is_durable(end))
-        r = al_chain_sync(journal->chain, err);
-    if (r == 0)
-        al_open_records_end(journal->open, &record->open);
-    else
+    if (r == 0 && is_durable(end)) {
+        is_later = al_sync_later_add(journal->later, &record->open);
+        r = is_later ? 0 : al_chain_sync(journal->chain, err);
+    }
+    if (r < 0)
         al_open_records_abandon(journal->open, &record->open);
+    else if (!is_later)
+        al_open_records_end(journal->open, &record->open);
     free_record(record);
     return r;
 }

@@ -272,6 +272,14 @@ static void close_call(struct al_open_records *records, struct al_open_file *fil
         drop(records, file);
 }
 
+/* If the line cannot be written, the call is shown as running for a moment longer. */
+void al_open_records_written(struct al_open_records *records, const struct al_open_record *record)
+{
+    (void)pthread_mutex_lock(&records->lock);
+    (void)add_line(record->file, "written", record->serial, NULL);
+    (void)pthread_mutex_unlock(&records->lock);
+}
+
 /* If the line cannot be written, recover.h finds the call's line in the log. */
 void al_open_records_end(struct al_open_records *records, const struct al_open_record *record)
 {

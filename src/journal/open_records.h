@@ -6,6 +6,7 @@
  *
  *     {"begin":7,…}   call 7 began; the other members are its line in the log if it never ends
  *     {"note":7,…}    more is known of call 7; these members replace those of "begin"
+ *     {"written":7}   the log has the line of call 7, which may not be on the disk
  *     {"end":7}       the log has the line of call 7
  *
  * States of a file:
@@ -71,6 +72,10 @@ int al_open_records_note(struct al_open_records *records, const struct al_open_r
 
 /** Synchronise the call's lines and the file's name with the disk.  0 or -errno. */
 int al_open_records_sync(struct al_open_records *records, const struct al_open_record *record);
+
+/** Record that the log has the call's line, and that the line is synchronised later.  The call does
+ * not count as running any more, and its record stays open. */
+void al_open_records_written(struct al_open_records *records, const struct al_open_record *record);
 
 /** Record that the log has the call's line. */
 void al_open_records_end(struct al_open_records *records, const struct al_open_record *record);

@@ -35,7 +35,7 @@ static void apply_old_line(json_t *calls, json_t *line)
         (void)json_object_set(calls, "", line);
 }
 
-static void apply_line(json_t *calls, const char *text, size_t len)
+static void apply_line(json_t *calls, const char *text, size_t len, bool only_running)
 {
     al_auto(al_json_decrefp) json_t *line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
     char key[24];
@@ -45,21 +45,26 @@ static void apply_line(json_t *calls, const char *text, size_t len)
         (void)json_object_set(calls, key, line);
     } else if (get_key(line, "note", key)) {
         (void)json_object_update_existing(json_object_get(calls, key), line);
-    } else if (get_key(line, "end", key)) {
+    } else if (get_key(line, "end", key) || (only_running && get_key(line, "written", key))) {
         (void)json_object_del(calls, key);
     } else {
         apply_old_line(calls, line);
     }
 }
 
-json_t *al_open_scan_calls(const char *text, size_t len)
+static json_t *scan(const char *text, size_t len, bool only_running)
 {
     json_t *calls = al_json_object();
     const char *end;
 
     for (; (end = memchr(text, '\n', len)); len -= (size_t)(end + 1 - text), text = end + 1)
-        apply_line(calls, text, (size_t)(end - text));
+        apply_line(calls, text, (size_t)(end - text), only_running);
     return calls;
+}
+
+json_t *al_open_scan_calls(const char *text, size_t len)
+{
+    return scan(text, len, false);
 }
 
 /* --- Files --- */
@@ -87,13 +92,13 @@ static int lock_file(int fd, int how)
     return r < 0 ? -errno : 0;
 }
 
-static int read_calls(int fd, const char *name, json_t **ret_calls)
+static int read_calls(int fd, const char *name, bool only_running, json_t **ret_calls)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = al_fs_read_fd(fd, AL_OPEN_FILE_MAX_BYTES, &text);
 
     if (r == 0)
-        *ret_calls = al_open_scan_calls(text.buf, text.len);
+        *ret_calls = scan(text.buf, text.len, only_running);
     else if (r != -EFBIG)
         al_log_warn("the record of calls that are open cannot be read: '%s': %s", name,
                     strerrordesc_np(-r));
@@ -115,7 +120,7 @@ static void scan_dead(int dir_fd, const char *name, al_open_scan_fn *found, void
     fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0 || lock_file(fd, LOCK_EX) < 0 || fstat(fd, &st) < 0 || st.st_nlink == 0)
         return;
-    r = read_calls(fd, name, &calls);
+    r = read_calls(fd, name, false, &calls);
     if (r == -EFBIG ||
         (r == 0 && (json_object_size(calls) == 0 || found(payload, pid, calls) == 0)))
         (void)unlinkat(dir_fd, name, 0);
@@ -141,7 +146,8 @@ static void scan_running(int dir_fd, const char *name, al_open_scan_fn *found, v
     if (!parse_name(name, &pid))
         return;
     fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd >= 0 && is_locked(fd) && read_calls(fd, name, &calls) == 0 && json_object_size(calls))
+    if (fd >= 0 && is_locked(fd) && read_calls(fd, name, true, &calls) == 0 &&
+        json_object_size(calls))
         (void)found(payload, pid, calls);
 }
 

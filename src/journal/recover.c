@@ -79,7 +79,7 @@ static void drop_all_recorded(const struct al_chain *chain, json_t *calls)
 }
 
 /* The lines are on the disk before the open record is removed, since they may have the only mention
- * of a checkpoint. */
+ * of a checkpoint.  A process that died may not have synchronised those that it wrote, either. */
 static int append(struct al_chain *chain, json_t *calls, struct al_error *err)
 {
     const json_t *call;
@@ -94,7 +94,7 @@ static int append(struct al_chain *chain, json_t *calls, struct al_error *err)
         if (r == 0)
             r = al_chain_append(chain, &line, err);
     }
-    return r == 0 && json_object_size(calls) ? al_chain_sync(chain, err) : r;
+    return r == 0 ? al_chain_sync(chain, err) : r;
 }
 
 /* A record without a session id is not that of a call. */

@@ -4,16 +4,23 @@
 #include "journal/journal.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "guard/rules/effects.h"
 #include "tests/unit/journal/fixture.h"
+#include "util/fs.h"
 
 /* How often a file was synchronised, and the result each time. */
-static int syncs, sync_error;
+static atomic_int syncs;
+static int sync_error;
+static void (*on_sync)(void);
 
 static int sync_as_told(void)
 {
+    if (on_sync)
+        on_sync();
     syncs++;
     errno = sync_error;
     return sync_error ? -1 : 0;
@@ -69,6 +76,71 @@ static void synchronises_what_changes_something_and_nothing_else(void **state)
     assert_int_equal(close_one(journal, AL_LEAVES_MACHINE, "timeout"), 2);
     assert_int_equal(close_one(journal, AL_READS, "ok"), 0);
     al_journal_free(journal);
+}
+
+/* The number of open calls that the next start finds if the power fails while the log is
+ * synchronised. */
+static char *open_file;
+static size_t open_then;
+
+static void count_open_calls(void)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_json_decrefp) json_t *calls = NULL;
+
+    assert_int_equal(al_fs_read(AT_FDCWD, open_file, 1u << 20, &text), 0);
+    calls = al_open_scan_calls(text.buf, text.len);
+    open_then = json_object_size(calls);
+}
+
+/* An answer does not wait, and until the line is on the disk its record is open. */
+static void synchronises_after_the_answer(void **state)
+{
+    al_auto(al_freep) char *name = al_asprintf("open/%ld-0.jsonl", (long)getpid());
+    al_auto(al_freep) char *path = tmpdir_path(*state, name);
+    struct al_journal *journal = journal_open(*state);
+    const struct al_record_end known = { .effects = AL_WRITES_INDEX, .git_commit = "1234" };
+
+    al_journal_sync_later(journal);
+    assert_int_equal(close_one(journal, AL_READS, "ok"), 0); /* makes the file */
+    open_file = path;
+    on_sync = count_open_calls;
+    open_then = 0;
+    syncs = 0;
+    for (int i = 0; i < 3; i++) {
+        struct al_record_end end = { .effects = AL_WRITES_INDEX, .outcome = "ok" };
+        struct al_record *record = begin(journal);
+
+        assert_int_equal(al_journal_update(record, &known, NULL), 0);
+        assert_int_equal(al_journal_close_record(journal, record, &end, NULL), 0);
+    }
+    al_journal_free(journal);
+    on_sync = NULL;
+    assert_true(syncs >= 3); /* log, head and directory; each at most once a call */
+    assert_true(syncs <= 7);
+    assert_true(open_then >= 1 && open_then <= 3);
+    assert_int_equal(faccessat(AT_FDCWD, path, F_OK, 0), -1);
+    assert_intact(*state, 4);
+}
+
+/* The next start synchronises what a process that died did not. */
+static void synchronises_what_a_dead_process_wrote(void **state)
+{
+    static const char lines[] = "{\"begin\":1,\"conversation_id\":\"%s\",\"id\":1}\n"
+                                "{\"written\":1}\n";
+    struct al_journal *journal = journal_open(*state);
+    al_auto(al_freep) char *id = al_strdup(al_journal_session_id(journal));
+    al_auto(al_freep) char *text = NULL;
+
+    assert_int_equal(close_one(journal, AL_READS, "ok"), 0);
+    al_journal_free(journal);
+    text = al_asprintf(lines, id);
+    tmpdir_write(*state, "open/1-0.jsonl", text);
+    syncs = 0;
+    journal = journal_open(*state);
+    assert_true(syncs >= 2);
+    al_journal_free(journal);
+    assert_intact(*state, 1); /* the line was there */
 }
 
 static void synchronises_a_log_that_was_begun(void **state)
@@ -132,6 +204,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         JOURNAL_TEST(synchronises_what_changes_something_and_nothing_else),
+        JOURNAL_TEST(synchronises_after_the_answer),
+        JOURNAL_TEST(synchronises_what_a_dead_process_wrote),
         JOURNAL_TEST(synchronises_a_log_that_was_begun),
         JOURNAL_TEST(synchronises_a_note_before_anything_is_changed),
         JOURNAL_TEST(tells_of_a_disk_that_cannot),
