@@ -6,7 +6,7 @@ PREFIX = /usr/local
 NINJA = $(shell command -v ninja || echo ninja)
 
 .DEFAULT_GOAL = build/airlock
-.PHONY: build/airlock deps demo test check asan tsan fuzz lint format bench install clean help
+.PHONY: build/airlock deps demo test check asan tsan fuzz lint format bench bench-economy install clean help
 
 build/airlock: $(BUILD)/build.ninja ## build the program (the default)
 	@$(NINJA) -C $(BUILD) --quiet
@@ -47,6 +47,9 @@ bench: $(BUILD)/build.ninja ## measure against bare git (BENCH_REPO=DIR: a big r
 	@$(NINJA) -C $(BUILD) --quiet
 	@$(NINJA) -C $(BUILD) --quiet bench/bench bench/checkpoint
 	@bench/run.sh $(BUILD)
+
+bench-economy: build/airlock ## calls and bytes of a day's tasks, beside other git MCP servers from npm
+	@python3 bench/economy/economy.py $(BUILD)/airlock $(BUILD)/bench-economy
 
 install: build/airlock ## install below PREFIX (DESTDIR is honoured)
 	@meson install -C $(BUILD) --no-rebuild
