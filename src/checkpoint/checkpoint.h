@@ -115,7 +115,7 @@ struct al_checkpoint_reason {
      * NULL. */
     unsigned *ret_without;
     /** The linked worktrees that the execution makes or removes as "linked/<name>", and those that
-     * it locks or unlocks as "linked-lock/<name>": the checkpoint has them as well
+     * it may lock or unlock as "linked-lock/<name>": the checkpoint has them as well
      * (checkpoint/linked.h).  NULL: none. */
     const struct al_strv *linked;
     /** They are about to be removed: their checkpoints are exact to the byte, and what they do not

@@ -43,11 +43,12 @@ void al_linked_clear(struct al_linked *linked)
 
 /* --- The administrative directory --- */
 
-/* Locks are not part of it; the objects of submodules are not either.  The index is in the
- * checkpoint of the worktree. */
+/* Lock files of git are not part of it, nor are the objects of submodules.  The index is in the
+ * checkpoint of the worktree, and whether it is locked is a thing of its own. */
 static bool is_wanted(const char *path, bool with_index)
 {
     return !al_ends_with(path, ".lock") && strcmp(path, "modules") != 0 &&
+           strcmp(path, "locked") != 0 &&
            (with_index || (strcmp(path, "index") != 0 && !al_starts_with(path, "sharedindex.")));
 }
 
@@ -210,13 +211,14 @@ static int take(struct al_store *store, const struct al_checkpoint_reason *reaso
 static int add_lock(struct al_str *text, const struct al_worktree_found *found,
                     struct al_error *err)
 {
-    al_auto(al_closep) int fd = open(found->git_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
+    al_auto(al_closep) int fd = -1;
 
     if (!found->locked) {
         al_str_adds(text, "unlocked\n");
         return 0;
     }
+    fd = open(found->git_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (al_fs_read(fd, "locked", LOCK_MAX_BYTES, &bytes) < 0)
         return al_error_set(err, AL_ERR_EXECUTION, "cannot read the lock of a worktree");
     al_str_adds(text, "locked\n");
@@ -251,12 +253,12 @@ static int read_item(struct al_store *store, const struct al_checkpoint_reason *
         r = al_worktree_find(store->repo, &place, name, &found, err);
     if (r < 0)
         return r;
+    if (al_starts_with(path, AL_LINKED_LOCK_PREFIX))
+        return add_lock(&item->text, &found, err);
     if (!found.id) {
         al_str_adds(&item->text, "absent\n");
         return 0;
     }
-    if (al_starts_with(path, AL_LINKED_LOCK_PREFIX))
-        return add_lock(&item->text, &found, err);
     al_str_adds(&item->text, "worktree\n");
     add_record(store, name, &item->text);
     al_str_addf(&item->text, "top %s\nid %s\n", found.top, found.id);

@@ -15,8 +15,8 @@
  *   file <octal> <size> <path> NL   each file of its administrative directory, and its `.git` file
  *     <bytes> NL                    as "/.git"; the index only where there is no checkpoint
  *
- * A checkpoint around an execution that only locks or unlocks one has `state/linked-lock/<name>`:
- * "absent NL", "unlocked NL", or "locked NL" and the bytes of the file that says so.
+ * Whether it is locked is in a file of its own, `state/linked-lock/<name>`: "unlocked NL", also if
+ * there is no worktree, or "locked NL" and the bytes of the file `locked`.
  *
  * Two such files are equal when nothing changed in the worktree: a checkpoint of it that has no
  * difference to the last one is not kept, and the last one named again.

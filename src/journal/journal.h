@@ -54,6 +54,9 @@ void al_journal_limit(struct al_journal *journal, uint64_t max_file_bytes);
  */
 void al_journal_sync_later(struct al_journal *journal);
 
+/** The path of the log.  Borrowed. */
+const char *al_journal_file(const struct al_journal *journal);
+
 /** The id of this session, which lines have as `conversation_id`: the time when the journal was
  * opened as YYYYMMDD_HHMMSS, '-', six hexadecimal digits.  Borrowed. */
 const char *al_journal_session_id(const struct al_journal *journal);

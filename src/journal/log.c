@@ -243,6 +243,11 @@ void al_journal_free(struct al_journal *journal)
     free(journal);
 }
 
+const char *al_journal_file(const struct al_journal *journal)
+{
+    return al_chain_file(journal->chain);
+}
+
 void al_journal_limit(struct al_journal *journal, uint64_t max_file_bytes)
 {
     al_chain_limit(journal->chain, max_file_bytes);

@@ -160,6 +160,33 @@ static void find_running(void *payload, long pid, const json_t *call)
         running->words = al_asprintf("%s (process %ld)", tool, pid);
 }
 
+/* Whether the rollback unlocks a worktree as well. */
+static bool unlocks(const struct al_linked_changes *linked, const char *name)
+{
+    for (size_t i = 0; i < linked->count; i++)
+        if (linked->items[i].is_lock && !strcmp(linked->items[i].name, name))
+            return true;
+    return false;
+}
+
+/* Somebody has locked it since. */
+static int check_lock(const struct al_linked_changes *linked, const struct al_linked_change *change,
+                      struct al_repo *repo, struct al_error *err)
+{
+    al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
+    al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
+    int r = al_worktree_place_find(repo, false, &place, err);
+
+    if (r == 0)
+        r = al_worktree_find(repo, &place, change->name, &found, err);
+    if (r < 0 || !found.locked || unlocks(linked, change->name))
+        return r;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "the rollback would remove the worktree '%s', which is locked; unlock it "
+                        "first",
+                        change->name);
+}
+
 static int check_removal(const struct al_linked_change *change, const char *journal_file,
                          struct al_error *err)
 {
@@ -222,8 +249,10 @@ int al_linked_check(const struct al_linked_changes *linked, struct al_repo *repo
         const struct al_linked_change *change = &linked->items[i];
 
         if (goes(change))
+            r = check_lock(linked, change, repo, err);
+        if (r == 0 && goes(change))
             r = check_removal(change, journal_file, err);
-        else if (!change->is_lock && change->to.exists)
+        else if (r == 0 && !change->is_lock && change->to.exists)
             r = check_return(change, repo, budget, err);
     }
     return r;
@@ -262,13 +291,11 @@ int al_linked_restore(const struct al_restore *restore, const struct al_linked_c
 {
     int r = 0;
 
-    for (size_t i = 0; i < linked->count && r == 0; i++) {
-        const struct al_linked_change *change = &linked->items[i];
-
-        if (change->is_lock)
-            r = al_linked_restore_lock(restore, change, err);
-        else if (change->to.exists)
-            r = al_linked_restore_one(restore, change, err);
-    }
+    for (size_t i = 0; i < linked->count && r == 0; i++)
+        if (!linked->items[i].is_lock && linked->items[i].to.exists)
+            r = al_linked_restore_one(restore, &linked->items[i], err);
+    for (size_t i = 0; i < linked->count && r == 0; i++)
+        if (linked->items[i].is_lock)
+            r = al_linked_restore_lock(restore, &linked->items[i], err);
     return r;
 }

@@ -19,6 +19,8 @@
 #include "guard/nofollow.h"
 #include "util/fs.h"
 
+#define NO_HEAD "ref: refs/heads/airlock/returning\n"
+
 /* The file of this path; NULL: there is none. */
 static const struct al_gitdir_file *find_file(const struct al_linked_saved *saved, const char *path)
 {
@@ -80,6 +82,13 @@ static int open_halves(const struct al_restore *restore, const struct al_linked_
     return r < 0 ? al_error_errno(err, -r, "cannot make the worktree '%s'", change->name) : 0;
 }
 
+/* HEAD until the objects are back: otherwise it would name a commit that the repository lacks. */
+static const struct al_gitdir_file no_head = {
+    .path = (char[]){ "HEAD" },
+    .mode = 0644,
+    .bytes = { .buf = (char[]){ NO_HEAD }, .len = sizeof(NO_HEAD) - 1 },
+};
+
 static int write_file(const struct al_restore *restore, const struct halves *halves,
                       const struct al_gitdir_file *file, struct al_error *err)
 {
@@ -92,22 +101,23 @@ static int write_file(const struct al_restore *restore, const struct halves *hal
                                 file->bytes.buf, file->bytes.len, err);
 }
 
-/* The lock comes last: a worktree that is half back is not protected.  `gitdir` comes first: it
- * says whose the directory is. */
+/* `gitdir` comes first: it says whose the directory is. */
 static int write_admin(const struct al_restore *restore, const struct halves *halves,
                        const struct al_linked_saved *to, struct al_error *err)
 {
     int r = 0;
 
-    for (int pass = 0; pass < 3 && r == 0; pass++)
+    for (int pass = 0; pass < 2 && r == 0; pass++)
         for (size_t i = 0; i < to->files.count && r == 0; i++) {
             const struct al_gitdir_file *file = &to->files.items[i];
-            int its = !strcmp(file->path, "gitdir") ? 0 : !strcmp(file->path, "locked") ? 2 : 1;
+            int its = strcmp(file->path, "gitdir") != 0;
             bool plain =
                 !strcmp(file->path, AL_LINKED_DOT_GIT) || al_atomic_file_is_plain(file->path);
 
             if (its == pass && plain)
-                r = write_file(restore, halves, file, err);
+                r = write_file(restore, halves,
+                               to->checkpoint[0] && !strcmp(file->path, "HEAD") ? &no_head : file,
+                               err);
         }
     return r;
 }
@@ -207,6 +217,8 @@ static int compare(const struct al_restore *restore, const struct al_linked_chan
     branch = head;
     keep_own(back, branch);
     keep_ref(&back->to, branch);
+    al_pending_checkpoint_free(back->pending); /* its quarantine would get the packs made below */
+    back->pending = NULL;
     return 0;
 }
 
@@ -267,6 +279,7 @@ int al_linked_restore_one(const struct al_restore *restore, const struct al_link
     al_auto(halves_clear) struct halves halves = { .place = AL_WORKTREE_PLACE_INIT,
                                                    .top_fd = -1,
                                                    .admin_fd = -1 };
+    const struct al_gitdir_file *log;
     int r;
 
     r = open_halves(restore, change, &halves, err);
@@ -274,6 +287,9 @@ int al_linked_restore_one(const struct al_restore *restore, const struct al_link
         r = write_admin(restore, &halves, &change->to, err);
     if (r == 0 && change->to.checkpoint[0])
         r = restore_files(restore, change, err);
+    log = find_file(&change->to, "logs/HEAD");
+    if (r == 0 && log) /* git writes to it when the branch comes back */
+        r = write_file(restore, &halves, log, err);
     return r < 0 ? r : write_record(restore, change, halves.top_fd, err);
 }
 
@@ -289,7 +305,7 @@ int al_linked_restore_lock(const struct al_restore *restore, const struct al_lin
 
     if (r == 0)
         r = al_worktree_find(restore->repo, &place, change->name, &found, err);
-    if (r < 0 || !found.id || !strcmp(to->buf, "absent\n"))
+    if (r < 0 || !found.id)
         return r;
     fd = open(found.git_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)

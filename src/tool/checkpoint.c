@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/linked.h"
 #include "gitops/command.h"
 #include "guard/path.h"
 #include "guard/root.h"
@@ -172,12 +173,29 @@ static int keep_overwritten(struct al_call *call, struct al_strv *missing, struc
     return r;
 }
 
+/* Note the linked worktree that the call is about. */
+static enum al_linked_effect find_linked(struct al_call *call)
+{
+    enum al_linked_effect effect = AL_LINKED_MADE;
+    const char *name = call->tool->linked_worktree
+                           ? call->tool->linked_worktree(call->operation, call->args, &effect)
+                           : NULL;
+
+    al_strv_clear(&call->linked);
+    if (name)
+        al_strv_addf(&call->linked, AL_LINKED_LOCK_PREFIX "%s", name);
+    if (name && effect != AL_LINKED_LOCKED)
+        al_strv_addf(&call->linked, AL_LINKED_PREFIX "%s", name);
+    return effect;
+}
+
 static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
                              struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv dropping = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv overwriting = AL_STRV_INIT;
     struct al_checkpoint_reason reason;
+    enum al_linked_effect linked;
     int r = al_store_open(call->session->checkpoints, call->repo, true, &call->budget, &call->store,
                           err);
 
@@ -189,12 +207,9 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
         r = add_overwritten_files(call, &overwriting, err);
     if (r < 0)
         return r;
-    al_strv_clear(&call->linked);
-    if (call->tool->linked_worktrees)
-        call->tool->linked_worktrees(call->operation, call->args, &call->linked,
-                                     &call->removes_linked);
+    linked = find_linked(call);
     reason = reason_of(call);
-    reason.exactly = call->removes_linked;
+    reason.exactly = linked == AL_LINKED_REMOVED;
     add_deleted_branches(call, &dropping);
     reason.dropping = &dropping;
     reason.overwriting = call->knows_files && writes_over_files(call) ? &call->only : &overwriting;

@@ -53,7 +53,6 @@ struct al_call {
     unsigned without;
     struct al_strv only;
     struct al_strv linked;
-    bool removes_linked;
     char *unsaved;                /* why no checkpoint can be taken; NULL: none was refused */
     bool knows_files;             /* `only` is from the tool's changed_files */
     char checkpoint[AL_OID_TEXT]; /* id of the checkpoint before the call; "" when there is none */

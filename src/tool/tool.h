@@ -190,6 +190,9 @@ enum al_asks {
     AL_ASKS_UNLESS_SAVED,
 };
 
+/** What an operation does to a linked worktree as a whole. */
+enum al_linked_effect { AL_LINKED_MADE, AL_LINKED_REMOVED, AL_LINKED_LOCKED };
+
 /** One thing a tool can do. */
 struct al_operation {
     const char *name; /**< as the journal and policy rules spell it */
@@ -362,10 +365,10 @@ struct al_tool {
     int (*changed_files)(struct al_call *call, const void *args, bool *ret_known,
                          struct al_strv *out, struct al_error *err);
 
-    /** Stage 6: append the linked worktrees that the operation makes, removes or locks, as in
-     * struct al_checkpoint_reason.  NULL: none. */
-    void (*linked_worktrees)(const struct al_operation *operation, const void *args,
-                             struct al_strv *out, bool *ret_removes);
+    /** Stage 6: the linked worktree that the operation is about, which its checkpoints then have,
+     * and what it does to it.  A name below airlock's directory; NULL: none. */
+    const char *(*linked_worktree)(const struct al_operation *operation, const void *args,
+                                   enum al_linked_effect *ret_effect);
 
     /** Stage 6: whether this call deletes the branch in AL_PARAM_DELETED_BRANCH.  NULL: always. */
     bool (*deletes_branch)(const void *args);

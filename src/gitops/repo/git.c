@@ -128,6 +128,7 @@ static void copy(struct al_strv *to, const struct al_strv *from)
 int al_git_new_beside(const struct al_git *like, const struct al_roots *roots,
                       struct al_git **ret_git, struct al_error *err)
 {
+    static char *const no_environment[] = { NULL }; /* its parts are copied below */
     struct al_git *git;
     int r = al_git_new(
         &(struct al_git_options){
@@ -136,6 +137,7 @@ int al_git_new_beside(const struct al_git *like, const struct al_roots *roots,
             .self = like->self,
             .roots = roots,
             .env_allow = &(struct al_strv){ .items = NULL },
+            .environ_ = no_environment,
             .max_fetch_bytes = like->max_fetch_bytes,
             .home = like->home,
             .config_home = like->config_home,

@@ -280,7 +280,7 @@ static void discard(struct making *making)
 {
     if (making->began)
         al_worktree_discard(making->repo, &making->place, making->options->name, &making->record);
-    else if (making->place.made && unlinkat(making->place.fd, ".gitignore", 0) == 0)
+    if (making->place.made && unlinkat(making->place.fd, ".gitignore", 0) == 0)
         (void)rmdir(making->place.dir);
 }
 

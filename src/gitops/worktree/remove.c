@@ -34,6 +34,16 @@ int al_worktree_check_removable(const struct al_worktree_place *place,
         }
         return r;
     }
+    if (!reason && found->has_top && !found->is_whole) {
+        r = al_error_set(err, AL_ERR_EXECUTION,
+                         "What is at '%s/%s' does not belong to the worktree '%s': its .git file "
+                         "and the administrative directory do not name each other",
+                         dir, name, name);
+        if (err)
+            err->remedy = "'git worktree repair' mends that; or move the directory away, and "
+                          "remove the worktree then.";
+        return r;
+    }
     if (!reason)
         return 0;
     r = al_error_set(err, AL_ERR_EXECUTION, "The worktree '%s' is locked%s%s", name,
@@ -55,7 +65,7 @@ static int remove_below(int dir_fd, const char *name)
     return errno == ENOENT ? 0 : -errno;
 }
 
-/* git removes worktrees/ with the last one, too. */
+/* git removes worktrees/ with the last one, too.  `id`: NULL if there is no directory any more. */
 static int remove_admin(const struct al_repo *repo, const char *id)
 {
     al_auto(al_closep) int common_fd = -1;
@@ -66,8 +76,8 @@ static int remove_admin(const struct al_repo *repo, const char *id)
         return -ENOENT;
     fd = al_nofollow_open(common_fd, "worktrees", O_PATH | O_DIRECTORY);
     if (fd < 0)
-        return fd;
-    r = remove_below(fd, id);
+        return fd == -ENOENT && !id ? 0 : fd;
+    r = id ? remove_below(fd, id) : 0;
     if (r == 0)
         (void)unlinkat(common_fd, "worktrees", AT_REMOVEDIR);
     return r;
@@ -90,8 +100,7 @@ int al_worktree_remove(const struct al_repo *repo, const struct al_worktree_plac
         r = remove_below(place->fd, name);
     if (r < 0)
         return cannot_remove(name, "files", r, err);
-    if (found->id)
-        r = remove_admin(repo, found->id);
+    r = remove_admin(repo, found->id);
     if (r < 0)
         return cannot_remove(name, "administrative directory", r, err);
     al_worktree_record_remove(repo, name);
@@ -134,10 +143,23 @@ void al_worktree_discard(const struct al_repo *repo, const struct al_worktree_pl
         return; /* the record stays, so that the next one tries again */
     if (record->branch && record->branch_oid)
         delete_branch(repo, record);
-    if (!place->made)
-        return;
-    (void)unlinkat(place->fd, ".gitignore", 0);
-    (void)rmdir(place->dir);
+}
+
+bool al_worktree_has_unfinished(const struct al_repo *repo)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    bool found = false;
+
+    al_worktree_record_names(repo->at.git, repo->at.common_dir, &names);
+    for (size_t i = 0; i < names.count && !found; i++) {
+        al_auto(al_worktree_record_clear) struct al_worktree_record record =
+            AL_WORKTREE_RECORD_INIT;
+
+        found = al_worktree_record_read(repo->at.git, repo->at.common_dir, names.items[i],
+                                        &record) == 0 &&
+                record.making;
+    }
+    return found;
 }
 
 void al_worktree_discard_unfinished(const struct al_repo *repo,

@@ -11,6 +11,8 @@
 #ifndef AL_GITOPS_WORKTREE_REMOVE_H
 #define AL_GITOPS_WORKTREE_REMOVE_H
 
+#include <stdbool.h>
+
 #include "gitops/repo/repo.h"
 #include "gitops/worktree/find.h"
 #include "gitops/worktree/place.h"
@@ -44,6 +46,10 @@ int al_worktree_remove(const struct al_repo *repo, const struct al_worktree_plac
  */
 void al_worktree_discard(const struct al_repo *repo, const struct al_worktree_place *place,
                          const char *name, const struct al_worktree_record *record);
+
+/** Test whether airlock was killed while it made a worktree, so that something may be in the way
+ * that the next one removes. */
+bool al_worktree_has_unfinished(const struct al_repo *repo);
 
 /** al_worktree_discard() for every record of a worktree that was not finished, because airlock was
  * killed. */

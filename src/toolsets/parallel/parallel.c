@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolsets/parallel/parallel.h"
 
+#include "toolsets/worktree.h"
+
 static const struct al_tool *const tools[] = {
+    &al_tool_git_worktree,
     &al_tool_parallel_compare,
     &al_tool_parallel_land,
     NULL,
