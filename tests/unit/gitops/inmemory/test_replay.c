@@ -239,7 +239,6 @@ static void rewords_and_reorders(void **state)
 {
     struct world *w = *state;
     al_auto(run_clear) struct run run = { .repo = NULL };
-    al_auto(al_freep) char *message = NULL;
 
     part(w);
     add(w, &run, AL_REPLAY_REWORD, "topic~1", "  new words \n\n\nand more\n\n");
