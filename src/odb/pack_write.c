@@ -11,9 +11,11 @@
 #include <zlib.h>
 
 #include "odb/pack_image.h"
+#include "odb/write_behind.h"
 #include "util/fs.h"
 
 #define BUFFER_BYTES   (128u * 1024u)
+#define BEHIND_BYTES   (1u << 20) /* more are written by a thread, while the next ones come */
 #define PACK_MAX_BYTES (1u << 30) /* a larger pack is finished before the next object */
 /* Fast, since a call waits for it.  Packs that stay are compressed better when they are joined. */
 #define LEVEL 1
@@ -37,7 +39,9 @@ struct al_pack {
     struct al_hash hash;
     z_stream deflate;
     bool has_deflate, store_only;
-    unsigned char buffer[BUFFER_BYTES];
+    struct al_write_behind *behind;
+    unsigned char *buffer; /* one of these */
+    unsigned char buffers[2][BUFFER_BYTES];
 };
 
 struct al_pack *al_pack_new(int dir_fd, bool sha256, bool durable)
@@ -48,6 +52,7 @@ struct al_pack *al_pack_new(int dir_fd, bool sha256, bool durable)
     pack->sha256 = sha256;
     pack->durable = durable;
     pack->fd = -1;
+    pack->buffer = pack->buffers[0];
     return pack;
 }
 
@@ -61,8 +66,15 @@ void al_pack_expect(struct al_pack *pack, uint32_t count)
     pack->expected = count;
 }
 
+static void end_behind(struct al_pack *pack)
+{
+    al_write_behind_end(pack->behind);
+    pack->behind = NULL;
+}
+
 static void abandon(struct al_pack *pack)
 {
+    end_behind(pack);
     if (pack->fd >= 0) {
         (void)unlinkat(pack->dir_fd, pack->name, 0);
         al_closep(&pack->fd);
@@ -104,17 +116,33 @@ static int open_file(struct al_pack *pack, struct al_error *err)
     return pack->fd < 0 ? failed(errno, err) : 0;
 }
 
+/* 0 or -errno */
+static int write_buffer(struct al_pack *pack)
+{
+    int r;
+
+    if (pack->expected && !pack->behind && pack->written >= BEHIND_BYTES)
+        pack->behind = al_write_behind_begin(pack->fd, &pack->sum);
+    if (pack->behind) {
+        r = al_write_behind_put(pack->behind, pack->buffer, pack->buffered);
+        pack->buffer = pack->buffers[pack->buffer == pack->buffers[0]];
+        return r;
+    }
+    r = al_write_all(pack->fd, pack->buffer, pack->buffered);
+    if (r == 0 && pack->expected)
+        al_hash_add(&pack->sum, pack->buffer, pack->buffered);
+    return r;
+}
+
 static int flush(struct al_pack *pack, struct al_error *err)
 {
     int r = pack->fd < 0 ? open_file(pack, err) : 0;
 
     if (r < 0)
         return r;
-    r = al_write_all(pack->fd, pack->buffer, pack->buffered);
+    r = write_buffer(pack);
     if (r < 0)
         return failed(-r, err);
-    if (pack->expected)
-        al_hash_add(&pack->sum, pack->buffer, pack->buffered);
     pack->written += pack->buffered;
     pack->buffered = 0;
     return 0;
@@ -271,6 +299,7 @@ int al_pack_undo(struct al_pack *pack, struct al_error *err)
         pack->buffered = (size_t)(pack->begun_at - pack->written);
         return 0;
     }
+    end_behind(pack);
     pack->expected = 0; /* what was hashed is taken away */
     pack->buffered = 0;
     pack->written = pack->begun_at;
@@ -310,8 +339,11 @@ static int hash_file(struct al_pack *pack, struct al_oid *ret_sum, struct al_err
 /* Write the checksum. */
 static int seal(struct al_pack *pack, struct al_oid *ret_sum, struct al_error *err)
 {
-    int r = flush(pack, err);
+    int r = flush(pack, err), written = pack->behind ? al_write_behind_wait(pack->behind) : 0;
 
+    end_behind(pack);
+    if (r == 0 && written < 0)
+        r = failed(-written, err);
     if (r < 0)
         return r;
     if (pack->expected && pack->count == pack->expected)

@@ -26,6 +26,12 @@ int al_directory_is_special(const char *path, struct al_error *err)
                            " is no regular file but a fifo, a socket or a device");
 }
 
+int al_directory_is_made(const char *path, struct al_error *err)
+{
+    return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "",
+                           " was created meanwhile by somebody else; try again");
+}
+
 int al_directory_fail(int errno_value, const char *path, struct al_error *err)
 {
     al_auto(al_freep) char *after = NULL;

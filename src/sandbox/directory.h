@@ -87,6 +87,9 @@ int al_directory_fail(int errno_value, const char *path, struct al_error *err);
  * directory of the sandbox is gone. */
 int al_directory_write_fail(int errno_value, const char *path, struct al_error *err);
 
+/** The failure to create `path`, which somebody else did meanwhile. */
+int al_directory_is_made(const char *path, struct al_error *err);
+
 /** The failure to use `path`, which is neither a file nor a directory nor a link. */
 int al_directory_is_special(const char *path, struct al_error *err);
 

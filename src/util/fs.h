@@ -41,7 +41,8 @@ int al_fs_write_atomic(int dir_fd, const char *name, const void *data, size_t le
 int al_fs_write_durable(int dir_fd, const char *name, const void *data, size_t len, mode_t mode);
 
 /** The process that made a temporary file of this name, beside the file that it was writing:
- * ".airlock-<pid>-<number>"; for a link ".airlock-link-<pid>-<number>".  0: no such name. */
+ * ".airlock-<pid>-<number>"; for a link ".airlock-link-<pid>-<number>", and for a directory
+ * ".airlock-dir-<pid>-<number>".  0: no such name. */
 pid_t al_fs_temp_owner(const char *name);
 
 /** fsync(2) a file or a directory.  0 or -errno; a file system without fsync is not an error. */
@@ -64,6 +65,9 @@ int al_fs_mkdirs(const char *path, mode_t mode);
  * program that still changes the tree cannot lead the removal out of it; what the program adds may
  * stay.  Errors are ignored.  (remove_tree.c) */
 void al_fs_remove_tree(const char *path);
+
+/** The same for an entry of a directory, which an agent may be able to write. */
+void al_fs_remove_tree_at(int dir_fd, const char *name);
 
 /** When an open file was made, in nanoseconds since 1970; 0: the file system does not know.  A new
  * file may get the inode of one that is gone, but not its birth. */

@@ -87,12 +87,17 @@ static void remove_entries(struct removal *removal, int fd, unsigned depth)
 
 void al_fs_remove_tree(const char *path)
 {
-    al_auto(al_closep) int top_fd = open_dir(AT_FDCWD, path);
+    al_fs_remove_tree_at(AT_FDCWD, path);
+}
+
+void al_fs_remove_tree_at(int dir_fd, const char *name)
+{
+    al_auto(al_closep) int top_fd = open_dir(dir_fd, name);
     struct removal removal = { .top_fd = top_fd };
     unsigned nmoved;
 
     if (top_fd < 0) {
-        (void)unlink(path);
+        (void)unlinkat(dir_fd, name, 0);
         return;
     }
     for (unsigned round = 0; round < MAX_ROUNDS; round++) {
@@ -101,5 +106,5 @@ void al_fs_remove_tree(const char *path)
         if (removal.nmoved == nmoved)
             break;
     }
-    (void)rmdir(path);
+    (void)unlinkat(dir_fd, name, AT_REMOVEDIR);
 }

@@ -41,9 +41,10 @@ class Workspace(killed.Killed):
 
     def content(self):
         """Every file of the sandbox."""
-        return {str(path.relative_to(self.workspace)): path.read_text(encoding="utf-8")
-                for path in self.workspace.rglob("*") if path.is_file()
-                and not path.name.startswith(".airlock-")}
+        paths = (path.relative_to(self.workspace) for path in self.workspace.rglob("*"))
+        return {str(path): (self.workspace / path).read_text(encoding="utf-8") for path in paths
+                if (self.workspace / path).is_file() and not any(part.startswith(".airlock-")
+                                                          for part in path.parts)}
 
     def changed(self):
         """The paths that git_status names."""

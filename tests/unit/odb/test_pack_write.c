@@ -4,6 +4,8 @@
 #include "odb/pack_write.h"
 
 #include <dirent.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "tests/lib/assert.h"
@@ -219,6 +221,76 @@ static void is_sound_when_less_came_than_was_expected(void **state)
     }
 }
 
+#define MUCH ((size_t)3 << 20) /* more than a thread lets wait */
+
+static void is_sound_when_a_thread_writes(void **state)
+{
+    struct pack_world *w = *state;
+    al_auto(al_freep) char *bytes = noise(MUCH, 5);
+    struct al_oid small[2], large, gone;
+
+    for (uint32_t expected = 3; expected <= 4; expected++) {
+        al_pack_free(w->pack);
+        w->pack = al_pack_new(w->packs->fd, w->sha256, true);
+        al_pack_store_only(w->pack);
+        al_pack_expect(w->pack, expected);
+        put(w, bytes, 10, &small[0]);
+        put(w, bytes, MUCH, &large);
+        if (expected == 4) {
+            put(w, bytes, MUCH - 1, &gone);
+            assert_int_equal(al_pack_undo(w->pack, &w->err), 0);
+        }
+        put(w, bytes, 11, &small[1]);
+        finish(w);
+        assert_true(git_has(w, &small[0]) && git_has(w, &small[1]) && git_has(w, &large));
+    }
+    assert_false(git_has(w, &gone));
+    assert_sound(w, 1); /* both are the same */
+}
+
+static void is_given_up_while_a_thread_writes(void **state)
+{
+    struct pack_world *w = *state;
+    al_auto(al_freep) char *bytes = noise(MUCH, 5);
+    struct al_oid oid;
+
+    al_pack_expect(w->pack, 2);
+    put(w, bytes, MUCH, &oid);
+    al_pack_free(w->pack);
+    w->pack = NULL;
+    assert_sound(w, 0);
+}
+
+/* The failure is that of a buffer before. */
+static void says_when_a_thread_cannot_write(void **state)
+{
+    struct pack_world *w = *state;
+    al_auto(al_freep) char *bytes = noise(MUCH, 5);
+    struct rlimit before, limit;
+    struct al_oid oid;
+    int r;
+
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = (struct rlimit){ .rlim_cur = MUCH / 2, .rlim_max = before.rlim_max };
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    al_pack_store_only(w->pack);
+    al_pack_expect(w->pack, 1);
+    r = al_pack_begin(w->pack, AL_OBJECT_BLOB, MUCH, &w->err);
+    if (r == 0)
+        r = al_pack_add(w->pack, bytes, MUCH, &w->err);
+    if (r == 0)
+        r = al_pack_end(w->pack, &oid, &w->err);
+    if (r == 0)
+        r = al_pack_finish(w->pack, &w->err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(r, AL_ERR_EXECUTION);
+    assert_non_null(strstr(w->err.message, "File too large"));
+    al_pack_free(w->pack);
+    w->pack = NULL;
+    assert_sound(w, 0);
+}
+
 static void writes_trees_and_commits(void **state)
 {
     struct pack_world *w = *state;
@@ -409,6 +481,9 @@ int main(void)
         PACK_TEST(writes_objects_of_every_size_uncompressed),
         PACK_TEST(is_sound_whatever_number_was_expected),
         PACK_TEST(is_sound_when_less_came_than_was_expected),
+        PACK_TEST(is_sound_when_a_thread_writes),
+        PACK_TEST(is_given_up_while_a_thread_writes),
+        PACK_TEST(says_when_a_thread_cannot_write),
         PACK_TEST(writes_trees_and_commits),
         cmocka_unit_test_setup_teardown(writes_trees_and_commits_with_sha256, setup_sha256,
                                         teardown),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* sandbox/directory.c: files on the disk, where others can put what is no plain file. */
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -289,13 +290,18 @@ static pid_t ended_process(void)
     return pid;
 }
 
-/* A file of the workspace that was last written two minutes ago. */
-static void write_long_ago(const struct box *box, const char *name)
+/* As if it was last written two minutes ago. */
+static void make_old(const struct box *box, const char *name)
 {
     const struct timespec past = { .tv_sec = time(NULL) - 120 }, times[] = { past, past };
 
-    write_plainly(box, name);
     assert_int_equal(utimensat(box->dir->fd, name, times, 0), 0);
+}
+
+static void write_long_ago(const struct box *box, const char *name)
+{
+    write_plainly(box, name);
+    make_old(box, name);
 }
 
 static void sweeps_what_killed_processes_left(void **state)
@@ -309,6 +315,7 @@ static void sweeps_what_killed_processes_left(void **state)
     al_auto(al_freep) char *other = al_asprintf("ws/.airlock-%ld-x", dead);
     al_auto(al_freep) char *list = al_asprintf("%s d/a", other + strlen("ws/"));
     al_auto(al_freep) char *dir = al_asprintf("ws/.airlock-%ld-3", dead);
+    al_auto(al_freep) char *file = al_asprintf("%s/a", dir);
 
     box_write(box, "d/a", "text");
     write_long_ago(box, left);
@@ -327,6 +334,49 @@ static void sweeps_what_killed_processes_left(void **state)
     write_long_ago(box, young);
     assert_list(box, "", NULL, list);
     assert_file(box, young, NULL);
+    write_plainly(box, file);
+    make_old(box, dir);
+    assert_list(box, "", NULL, list);
+    assert_file(box, file, "canary"); /* nobody makes directories of this name */
+}
+
+static void sweeps_directories_that_killed_processes_left(void **state)
+{
+    struct box *box = *state;
+    const long dead = (long)ended_process(), alive = (long)getpid();
+    al_auto(al_freep) char *used = al_asprintf("ws/.airlock-dir-%ld-1", alive);
+    al_auto(al_freep) char *file = al_asprintf("%s/d/e/file", used);
+    al_auto(al_freep) char *link = al_asprintf("%s/link", used);
+    al_auto(al_freep) char *left = al_asprintf("ws/.airlock-dir-%ld-1", dead);
+    al_auto(al_freep) char *moved = al_asprintf("%s/d/e/file", left);
+    int fd;
+
+    write_plainly(box, "outside");
+    tmpdir_mkdir(box->dir, used);
+    for (size_t i = 0; i < 2; i++) {
+        al_auto(al_freep) char *dir = al_asprintf("%s/%s", used, i ? "d/e" : "d");
+
+        tmpdir_mkdir(box->dir, dir);
+    }
+    write_plainly(box, file);
+    tmpdir_symlink(box->dir, "../../outside", link);
+    make_old(box, used);
+    assert_list(box, "", NULL, "");
+    assert_file(box, file, "canary");
+    assert_int_equal(renameat(box->dir->fd, used, box->dir->fd, left), 0);
+    fd = openat(box->dir->fd, left, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    make_old(box, left);
+    assert_list(box, "", NULL, "");
+    assert_file(box, moved, "canary"); /* a process of another namespace uses it */
+    (void)close(fd);
+    (void)utimensat(box->dir->fd, left, NULL, 0);
+    assert_list(box, "", NULL, "");
+    assert_file(box, moved, "canary"); /* not for long */
+    make_old(box, left);
+    assert_list(box, "", NULL, "");
+    assert_int_equal(faccessat(box->dir->fd, left, F_OK, AT_SYMLINK_NOFOLLOW), -1);
+    assert_file(box, "outside", "canary");
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup_directory, box_teardown)
@@ -346,6 +396,7 @@ int main(void)
         TEST(keeps_permissions),
         TEST(leaves_no_file_beside),
         TEST(sweeps_what_killed_processes_left),
+        TEST(sweeps_directories_that_killed_processes_left),
         TEST(leaves_no_directory_of_a_write_that_fails),
         TEST(reports_a_workspace_that_was_removed),
     };
