@@ -111,6 +111,9 @@ struct al_checkpoint_reason {
     /** Without the working tree: the files of it, relative to the top, that the execution can
      * change all the same.  NULL: none. */
     const struct al_strv *only;
+    /** For a checkpoint before: "config" if the execution can change the configuration, "HEAD", and
+     * the references that it can move, by full name or as "refs/remotes/".  NULL: all. */
+    const struct al_strv *moves;
     /** Receives the parts that the checkpoint is really without, for the checkpoint after.  May be
      * NULL. */
     unsigned *ret_without;
@@ -262,6 +265,8 @@ struct al_saved_state {
     unsigned without; /**< the parts that it does not have (enum al_checkpoint_parts) */
     /** Without the working tree: the files that it has, or that did not exist; sorted. */
     struct al_strv paths;
+    bool moves_all; /**< the execution can change every reference, HEAD and the configuration */
+    struct al_strv moves; /**< otherwise: see struct al_checkpoint_reason */
     bool has_index;
     struct al_str index;       /**< the index file, byte for byte */
     int64_t index_mtime_ns;    /**< when it was written, since 1970; 0: unknown */
@@ -335,6 +340,17 @@ int al_difference_order(const void *a, const void *b);
 int al_checkpoint_compare(struct al_store *store, const char *from, const char *to,
                           struct al_run_limits *budget, struct al_differences *ret_changes,
                           struct al_error *err);
+
+/**
+ * The same for an execution: the differences that it can have made.  References, HEAD and the
+ * configuration that its operation does not change were changed by another program meanwhile.
+ *
+ * @param before  The checkpoint before the execution.
+ * @param end     The one after.  If the execution was interrupted, a later one.
+ */
+int al_checkpoint_changes_of(struct al_store *store, const char *before, const char *end,
+                             struct al_run_limits *budget, struct al_differences *ret_changes,
+                             struct al_error *err);
 void al_differences_clear(struct al_differences *changes);
 
 #endif

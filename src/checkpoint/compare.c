@@ -178,9 +178,45 @@ static int load_worktrees(struct al_store *store, const char *const ids[2], stru
     return r;
 }
 
-int al_checkpoint_compare(struct al_store *store, const char *from, const char *to,
-                          struct al_run_limits *budget, struct al_differences *ret_changes,
-                          struct al_error *err)
+/* Whether the execution with this checkpoint before can have made a change. */
+static bool can_make(const struct al_saved_state *before, const struct al_difference *change)
+{
+    const char *name = change->part == AL_PART_STASH ? "refs/stash" : change->name;
+
+    if (before->moves_all || change->part == AL_PART_WORKTREE || change->part == AL_PART_INDEX ||
+        (change->part == AL_PART_STATE && strcmp(name, "config") != 0))
+        return true;
+    for (size_t i = 0; i < before->moves.count; i++) {
+        const char *moved = before->moves.items[i];
+
+        if (al_ends_with(moved, "/") ? al_starts_with(name, moved) : !strcmp(name, moved))
+            return true;
+    }
+    return false;
+}
+
+/* Drop what the execution cannot have changed. */
+static void keep_own(const struct al_saved_state *before, struct al_differences *changes)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < changes->count; i++) {
+        struct al_difference *change = &changes->items[i];
+
+        if (can_make(before, change)) {
+            changes->items[kept++] = *change;
+            continue;
+        }
+        free(change->name);
+        free(change->from);
+        free(change->to);
+    }
+    changes->count = kept;
+}
+
+static int compare(struct al_store *store, const char *from, const char *to, bool only_own,
+                   struct al_run_limits *budget, struct al_differences *ret_changes,
+                   struct al_error *err)
 {
     al_auto(side_clear) struct side a = { .state = { .index = AL_STR_INIT } };
     al_auto(side_clear) struct side b = { .state = { .index = AL_STR_INIT } };
@@ -198,8 +234,24 @@ int al_checkpoint_compare(struct al_store *store, const char *from, const char *
     changes.index_was_written = !((a.state.without | b.state.without) & AL_PARTS_INDEX) &&
                                 !is_same_index(&a.state, &b.state);
     compare_states(&a.state, &b.state, &changes);
+    if (only_own)
+        keep_own(&a.state, &changes);
     if (changes.count)
         qsort(changes.items, changes.count, sizeof(*changes.items), al_difference_order);
     *ret_changes = changes;
     return 0;
+}
+
+int al_checkpoint_compare(struct al_store *store, const char *from, const char *to,
+                          struct al_run_limits *budget, struct al_differences *ret_changes,
+                          struct al_error *err)
+{
+    return compare(store, from, to, false, budget, ret_changes, err);
+}
+
+int al_checkpoint_changes_of(struct al_store *store, const char *before, const char *end,
+                             struct al_run_limits *budget, struct al_differences *ret_changes,
+                             struct al_error *err)
+{
+    return compare(store, before, end, true, budget, ret_changes, err);
 }

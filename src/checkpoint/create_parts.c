@@ -134,6 +134,16 @@ static void add_without(unsigned without, struct al_str *about)
     al_str_addc(about, '\n');
 }
 
+/* Names of references have no space.  An airlock that does not know the line attributes more. */
+static void add_moves(const struct al_strv *moves, struct al_str *about)
+{
+    al_str_adds(about, "moves");
+    for (size_t i = 0; i < moves->count; i++)
+        if (*moves->items[i] && !strpbrk(moves->items[i], " \n"))
+            al_str_addf(about, " %s", moves->items[i]);
+    al_str_addc(about, '\n');
+}
+
 int al_create_about(struct al_checkpoint_writer *writer, struct al_checkpoint_trees *trees)
 {
     struct common_modes common = count_modes(&writer->worktree);
@@ -151,7 +161,9 @@ int al_create_about(struct al_checkpoint_writer *writer, struct al_checkpoint_tr
                 common.plain, common.executable);
     if (index->id.exists)
         al_str_addf(&about, "index-time %" PRId64 "\n", index->id.mtime_ns);
-    if (writer->without)
+    if (writer->reason->moves)
+        add_moves(writer->reason->moves, &about);
+    if (writer->without) /* the last line: an older airlock reads to the end */
         add_without(writer->without, &about);
     for (size_t i = 0; i < left_out->count; i++)
         al_str_add(&list, left_out->items[i], strlen(left_out->items[i]) + 1);

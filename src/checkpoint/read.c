@@ -28,6 +28,7 @@ void al_saved_state_clear(struct al_saved_state *state)
     if (state->index.buf)
         al_str_clear(&state->index);
     al_saved_files_clear(&state->files);
+    al_strv_clear(&state->moves);
     al_strv_clear(&state->left_out);
     al_strv_clear(&state->paths);
     *state = (struct al_saved_state){ .has_index = false, .index = AL_STR_INIT };
@@ -155,7 +156,8 @@ struct about {
 /* Parse the line of the parts that a checkpoint of version 2 does not have. */
 static unsigned parse_without(const char *text)
 {
-    const char *line = strstr(text, "\nwithout ");
+    const char *found = strstr(text, "\nwithout ");
+    al_auto(al_freep) char *line = found ? al_strndup(found, 1 + strcspn(found + 1, "\n")) : NULL;
     unsigned without = 0;
 
     if (!line)
@@ -306,6 +308,22 @@ static void add_words(const struct al_str *text, struct al_strv *words)
         al_strv_add(words, text->buf + at);
 }
 
+/* Parse the line of what the execution can move. */
+static void parse_moves(const char *about, struct al_saved_state *state)
+{
+    const char *line = strstr(about, "\nmoves");
+    al_auto(al_freep) char *words = NULL;
+    char *save = NULL;
+
+    state->moves_all = !line;
+    if (!line)
+        return;
+    line += strlen("\nmoves");
+    words = al_strndup(line, strcspn(line, "\n"));
+    for (char *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save))
+        al_strv_add(&state->moves, word);
+}
+
 static int parse_state(struct al_store *store, struct raw *raw, struct al_saved_state *state,
                        struct al_error *err)
 {
@@ -322,6 +340,7 @@ static int parse_state(struct al_store *store, struct raw *raw, struct al_saved_
     state->refs = refs.items;
     state->nrefs = refs.count;
     state->head = al_ref_value(linked ? linked : raw->head.buf, store->sha256);
+    parse_moves(raw->about.buf, state);
     add_words(&raw->left_out, &state->left_out);
     add_words(&raw->paths, &state->paths);
     return state->head ? 0 : malformed(err);

@@ -201,8 +201,8 @@ static int read_execution(struct query *query, size_t which, al_difference_fn ta
         found.patches[i] = AL_STR_INIT;
     r = find_end(query, which, end, &found.ended, err);
     if (r == 0)
-        r = al_checkpoint_compare(query->store, execution->before, end, query->budget,
-                                  &found.changes, err);
+        r = al_checkpoint_changes_of(query->store, execution->before, end, query->budget,
+                                     &found.changes, err);
     if (r == 0 && found.changes.count)
         r = add_patches(query, (const char *const[]){ execution->before, end }, &found, err);
     if (r == 0 && found.changes.count)

@@ -51,7 +51,7 @@ static int changed(struct al_store *store, const struct al_execution *execution,
     *ret_ended = r == 0;
     if (r < 0)
         return r == AL_ERR_NOT_FOUND ? 0 : r;
-    r = al_checkpoint_compare(store, execution->before, after, budget, &changes, err);
+    r = al_checkpoint_changes_of(store, execution->before, after, budget, &changes, err);
     *ret_changed = changes.count > 0;
     al_differences_clear(&changes);
     return r;

@@ -62,7 +62,7 @@ int al_touched_read(struct al_store *store, const struct al_executions *executio
 
         touched.interrupted[i] = al_checkpoint_find_after(store, before, after, NULL) < 0;
         if (!touched.interrupted[i])
-            r = al_checkpoint_compare(store, before, after, budget, &touched.each[i], err);
+            r = al_checkpoint_changes_of(store, before, after, budget, &touched.each[i], err);
         if (executions->items[plan->oldest + i].input)
             drop_leftovers(&touched.each[i]);
     }

@@ -34,7 +34,8 @@ static void search_clear(struct search *search)
     al_oid_set_clear(&search->named);
 }
 
-/* An execution that was interrupted may have made every change since the checkpoint before it. */
+/* An execution that was interrupted may have made every change since the checkpoint before it that
+ * its operation can make. */
 static int read_interrupted(struct search *search, struct al_touched *touched, const char *present,
                             struct al_error *err)
 {
@@ -42,9 +43,9 @@ static int read_interrupted(struct search *search, struct al_touched *touched, c
 
     for (size_t i = 0; i < touched->count && r == 0; i++)
         if (touched->interrupted[i])
-            r = al_checkpoint_compare(search->store,
-                                      touched->executions->items[touched->first + i].before,
-                                      present, search->budget, &touched->each[i], err);
+            r = al_checkpoint_changes_of(search->store,
+                                         touched->executions->items[touched->first + i].before,
+                                         present, search->budget, &touched->each[i], err);
     return r;
 }
 

@@ -98,7 +98,7 @@ static int add_moved(struct al_store *store, const char *before, struct al_run_l
 
     if (al_checkpoint_find_after(store, before, after, NULL) < 0)
         return 0; /* interrupted: it is refused without --force */
-    r = al_checkpoint_compare(store, before, after, budget, &made, err);
+    r = al_checkpoint_changes_of(store, before, after, budget, &made, err);
     for (size_t i = 0; r == 0 && i < made.count; i++) {
         if (made.items[i].part == AL_PART_REF)
             al_strv_add(ret_names, made.items[i].name);

@@ -307,6 +307,7 @@ static void release(struct al_call *call)
     free(call->expected);
     al_strv_clear(&call->affected_files);
     al_strv_clear(&call->only);
+    al_strv_clear(&call->moves);
     al_strv_clear(&call->linked);
     al_resolved_clear(&call->resolved);
 }

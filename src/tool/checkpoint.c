@@ -37,6 +37,7 @@ static struct al_checkpoint_reason reason_of(const struct al_call *call)
                                           .operation = call->operation->name,
                                           .without = call->without,
                                           .only = &call->only,
+                                          .moves = call->moves_all ? NULL : &call->moves,
                                           .linked = &call->linked };
 }
 
@@ -208,6 +209,7 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
     if (r < 0)
         return r;
     linked = find_linked(call);
+    al_call_find_moves(call);
     reason = reason_of(call);
     reason.exactly = linked == AL_LINKED_REMOVED;
     add_deleted_branches(call, &dropping);

@@ -61,7 +61,7 @@ static char *describe_changes(struct al_call *call, const char *after, struct al
         return al_strdup("The call failed and has no checkpoint, so it cannot be told what it "
                          "changed until then; look at the files it is about");
     if (!*after ||
-        al_checkpoint_compare(call->store, call->checkpoint, after, budget, &changes, NULL) < 0)
+        al_checkpoint_changes_of(call->store, call->checkpoint, after, budget, &changes, NULL) < 0)
         return al_strdup(
             "The call failed, and it cannot be told what it changed until then. A user "
             "restores the state before it with 'airlock rollback'");

@@ -52,6 +52,8 @@ struct al_call {
     /* What its checkpoints have: see struct al_checkpoint_reason. */
     unsigned without;
     struct al_strv only;
+    struct al_strv moves;
+    bool moves_all;
     struct al_strv linked;
     char *unsaved;                /* why no checkpoint can be taken; NULL: none was refused */
     bool knows_files;             /* `only` is from the tool's changed_files */
@@ -115,6 +117,9 @@ void al_call_note_ignored(const struct al_call *call, struct al_str *out);
 
 /** Test whether a checkpoint is taken before this call, as far as is known yet. */
 bool al_call_is_saved(const struct al_call *call);
+
+/** Stage 6: find out what the call can move, for `moves`. */
+void al_call_find_moves(struct al_call *call);
 
 /** Stage 6: create the checkpoint before an operation that changes the repository. */
 int al_call_checkpoint_before(struct al_call *call, struct al_error *err);

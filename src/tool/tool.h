@@ -193,6 +193,15 @@ enum al_asks {
 /** What an operation does to a linked worktree as a whole. */
 enum al_linked_effect { AL_LINKED_MADE, AL_LINKED_REMOVED, AL_LINKED_LOCKED };
 
+/** The references that an operation with AL_WRITES_REFS can move.  Any other that changed meanwhile
+ * was changed by another program, and a rollback leaves it. */
+enum al_moves {
+    AL_MOVES_HEAD = 1 << 0,   /**< HEAD: to another branch, or detached */
+    AL_MOVES_BRANCH = 1 << 1, /**< the branch that HEAD is on, or a detached HEAD */
+    AL_MOVES_NAMED = 1 << 2,  /**< the branches that arguments with AL_PARAM_BRANCH name */
+    AL_MOVES_STASH = 1 << 3,  /**< the stash */
+};
+
 /** One thing a tool can do. */
 struct al_operation {
     const char *name; /**< as the journal and policy rules spell it */
@@ -347,6 +356,10 @@ struct al_tool {
     /** Stage 6: the locks of git's that the operation takes besides index.lock, of enum
      * al_git_locks.  Nobody is asked and nothing begins before they are free.  NULL: none. */
     unsigned (*git_locks)(const struct al_operation *operation);
+
+    /** Stage 6: the references that the operation can move, of enum al_moves.  0, or NULL: every
+     * reference, and HEAD. */
+    unsigned (*moves)(const struct al_operation *operation);
 
     /** Stage 6: append further files that the call overwrites, in the same form.  The checkpoint
      * has to contain them; the approval does not depend on them. */

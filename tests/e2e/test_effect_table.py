@@ -157,6 +157,16 @@ class Effects(random_calls.Repository):
                 if was is None or not name.endswith(".o"):
                     self.assertEqual(self.saved(store, checkpoint, name), was, (name, said))
 
+    def assert_moves(self, before, changed, said):
+        """The checkpoint names the references that changed, HEAD and the configuration."""
+        about = self.out("cat-file", "blob", f"{before}:about", cwd=self.store_of(before))
+        [moves] = [line.split()[1:] for line in about.splitlines() if line.startswith("moves")]
+        for name in changed:
+            name = name.removeprefix(".git/")
+            if name in ("HEAD", "config") or name.startswith("refs/"):
+                self.assertTrue(any(name == moved or moved.endswith("/") and name.startswith(moved)
+                                    for moved in moves), (name, moves, said))
+
     def store_of(self, before):
         """The store that has a checkpoint."""
         [store] = [path for path in (self.home / ".local/state/airlock").glob("*/checkpoints.git")
@@ -203,6 +213,7 @@ class Effects(random_calls.Repository):
             lacking = {part for part in parts - files if part.partition(":")[0] in without
                        or part.partition(":")[0] not in ("worktree", "index", "refs")}
             self.assertEqual(lacking, set(), said)
+            self.assert_moves(line["git_commit"], changed, said)
             if files:
                 names = {part.partition(":")[2] for part in parts & files}
                 self.assert_saved(line["git_commit"], names, (before, after), said)

@@ -244,6 +244,11 @@ static void ignored(const void *p, struct al_ignored *out)
     }
 }
 
+static unsigned moves(const struct al_operation *operation)
+{
+    return AL_MOVES_NAMED | (!strcmp(operation->name, "rename") ? AL_MOVES_HEAD : 0);
+}
+
 const struct al_tool al_tool_git_branch = {
     .name = "git_branch",
     .title = "Branches",
@@ -258,5 +263,6 @@ const struct al_tool al_tool_git_branch = {
     .preview = preview,
     .ignored = ignored,
     .git_locks = git_locks,
+    .moves = moves,
     .summarize = summarize,
 };

@@ -180,6 +180,12 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
         al_str_adds(out, "...");
 }
 
+static unsigned moves(const struct al_operation *operation)
+{
+    /* What is continued may move any branch. */
+    return operation->effects & AL_WRITES_WORKTREE ? 0 : AL_MOVES_BRANCH;
+}
+
 const struct al_tool al_tool_git_commit = {
     .name = "git_commit",
     .title = "Commit staged changes",
@@ -193,5 +199,6 @@ const struct al_tool al_tool_git_commit = {
     .moves_branch = true,
     .authorize = authorize,
     .preview = preview,
+    .moves = moves,
     .summarize = summarize,
 };

@@ -127,6 +127,7 @@ const struct al_tool al_tool_git_stash = {
     .authorize = al_stash_authorize,
     .affected_files = al_stash_affected_files,
     .changed_files = al_stash_changed_files,
+    .moves = al_stash_moves,
     .preview = al_stash_preview,
     .ignored = ignored,
     .git_locks = al_stash_git_locks,

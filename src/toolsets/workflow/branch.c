@@ -277,6 +277,11 @@ static void ignored(const void *p, struct al_ignored *out)
     al_ignored_add(out, args->force && args->action != DELETE, "force");
 }
 
+static unsigned moves(const struct al_operation *operation)
+{
+    return AL_MOVES_NAMED | (!strcmp(operation->name, "rename") ? AL_MOVES_HEAD : 0);
+}
+
 const struct al_tool al_tool_workflow_branch = {
     .name = "git_branch",
     .title = "Branches",
@@ -292,6 +297,7 @@ const struct al_tool al_tool_workflow_branch = {
     .preview = preview,
     .ignored = ignored,
     .git_locks = git_locks,
+    .moves = moves,
     .summarize = summarize,
     .output_schema = output_schema,
 };

@@ -349,6 +349,11 @@ static const char output_schema[] = AL_JSON({
 });
 /* clang-format on */
 
+static unsigned moves(const struct al_operation *operation)
+{
+    return strcmp(operation->name, "restore_paths") != 0 ? AL_MOVES_HEAD | AL_MOVES_NAMED : 0;
+}
+
 const struct al_tool al_tool_workflow_checkout = {
     .name = "git_checkout",
     .title = "Check out",
@@ -364,6 +369,7 @@ const struct al_tool al_tool_workflow_checkout = {
     .affected_files = affected_files,
     .changed_files = changed_files,
     .preview = preview,
+    .moves = moves,
     .summarize = summarize,
     .output_schema = output_schema,
 };

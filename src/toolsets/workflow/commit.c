@@ -312,6 +312,12 @@ static const char output_schema[] = AL_JSON({
 });
 /* clang-format on */
 
+static unsigned moves(const struct al_operation *operation)
+{
+    /* What is continued may move any branch. */
+    return operation->effects & AL_WRITES_WORKTREE ? 0 : AL_MOVES_BRANCH;
+}
+
 const struct al_tool al_tool_workflow_commit = {
     .name = "git_commit",
     .title = "Commit",
@@ -327,6 +333,7 @@ const struct al_tool al_tool_workflow_commit = {
     .authorize = authorize,
     .affected_files = affected_files,
     .preview = preview,
+    .moves = moves,
     .summarize = summarize,
     .output_schema = output_schema,
 };

@@ -233,6 +233,11 @@ static void ignored(const void *p, struct al_ignored *out)
     al_ignored_add(out, args->abort && args->message, "message");
 }
 
+static unsigned moves(const struct al_operation *operation)
+{
+    return !strcmp(operation->name, "merge") ? AL_MOVES_BRANCH : 0;
+}
+
 const struct al_tool al_tool_workflow_merge = {
     .name = "git_merge",
     .title = "Merge",
@@ -250,6 +255,7 @@ const struct al_tool al_tool_workflow_merge = {
     .changed_files = changed_files,
     .preview = preview,
     .ignored = ignored,
+    .moves = moves,
     .summarize = summarize,
     .output_schema = output_schema,
 };

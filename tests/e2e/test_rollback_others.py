@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What an execution's operation cannot have changed is not the execution's, and stays."""
+import os
+import threading
+
+import harness
+import rollback
+
+
+class Others(rollback.Rollback):
+    def store(self):
+        """The store of the repository."""
+        [store] = (self.home / ".local/state/airlock").glob("*/checkpoints.git")
+        return store
+
+    def interrupt(self):
+        """The last execution did not come to its end, as far as its checkpoints say."""
+        self.git("update-ref", "-d", "refs/after/" + self.record()["git_commit"], cwd=self.store())
+
+    def others(self):
+        """What somebody else does with plain git."""
+        self.git("branch", "-f", "theirs", "HEAD~")
+        self.git("branch", "new")
+        self.git("config", "their.key", "1")
+
+    def assert_others(self, theirs):
+        """It is still there."""
+        self.assertEqual(self.out("rev-parse", "theirs").strip(), theirs)
+        self.assertEqual(self.out("config", "their.key"), "1\n")
+        self.git("rev-parse", "--verify", "refs/heads/new")
+
+    def begin(self):
+        """A commit to go back to, and a branch of somebody else."""
+        self.commit("b.txt", "b\n", "second")
+        self.git("branch", "theirs")
+        self.write("a.txt", "two\n")
+        self.git("add", "a.txt")
+        return self.out("rev-parse", "HEAD")
+
+    def test_interrupted_commit(self):
+        """an interrupted commit moved the current branch only: --force takes back nothing else"""
+        head = self.begin()
+        self.ok("git_commit", {"type": "fix", "message": "m"})
+        self.interrupt()
+        self.others()
+        theirs = self.out("rev-parse", "theirs").strip()
+        self.refuses("was interrupted")
+        self.rollback("--force")
+        self.assertEqual(self.out("rev-parse", "main"), head)
+        self.assert_others(theirs)
+
+    def test_interrupted_branch(self):
+        """an interrupted new branch goes, and no other; HEAD and the stash stay, the configuration does
+        not: a branch may have an upstream"""
+        self.begin()
+        self.ok("git_branch", {"create": "ours"})
+        self.interrupt()
+        self.others()
+        theirs = self.out("rev-parse", "theirs").strip()
+        self.git("stash", "push", "-q")
+        self.git("checkout", "-q", "new")
+        self.rollback("--force")
+        self.assertNotIn("ours", self.out("branch"))
+        self.assertEqual(self.out("rev-parse", "theirs").strip(), theirs)
+        self.assertEqual(self.out("branch", "--show-current"), "new\n")
+        self.assertIn("stash@{0}", self.out("stash", "list"))
+        self.assertEqual(self.git("config", "their.key", check=False).returncode, 1)
+
+    def test_meanwhile(self):
+        """plain git makes a branch and sets a key while a call runs: neither is the call's"""
+        self.begin()
+        head = self.out("rev-parse", "HEAD")
+        self.git("config", "core.filesRefLockTimeout", str(1000 * harness.WATCHDOG_SECONDS))
+        self.ok("git_branch", {"create": "warm"})
+        lock = self.root / ".git/refs/heads/main.lock"
+        lock.touch()
+        before = set(self.out("for-each-ref", "refs/before", cwd=self.store()).splitlines())
+        call = threading.Thread(target=self.ok, args=(
+            "git_commit", {"type": "fix", "message": "m"}))
+        call.start()
+        while set(self.out("for-each-ref", "refs/before", cwd=self.store()).splitlines()) <= before:
+            os.sched_yield()
+        self.others()
+        lock.unlink()
+        call.join()
+        theirs = self.out("rev-parse", "theirs").strip()
+        self.assertNotEqual(self.out("rev-parse", "main"), head)
+        shown = self.command("diff").stdout
+        self.assertIn("refs/heads/main", shown)
+        self.assertNotIn("refs/heads/new", shown)
+        self.rollback()
+        self.assertEqual(self.out("rev-parse", "main"), head)
+        self.assert_others(theirs)
+
+
+if __name__ == "__main__":
+    harness.main()
