@@ -79,7 +79,9 @@ class Session:
         response = self.ask("tools/call", request)
         result = response.get("result") or response.get("error")
         self.cost.calls += 1
-        for value in (request, result):
+        # Clients keep _meta for themselves: the model does not see it.
+        seen = {name: value for name, value in result.items() if name != "_meta"}
+        for value in (request, seen):
             self.cost.bytes += len(json.dumps(value, separators=(",", ":"),
                                               ensure_ascii=False).encode())
         text = "\n".join(part.get("text", "") for part in result.get("content", []))
