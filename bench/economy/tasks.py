@@ -216,7 +216,7 @@ def settle(s, tool, arguments):
     s.call(tool, **arguments)
     shown = s.call("git_conflicts")
     s.call("git_conflicts", action="resolve", path="f1.txt",
-           hunks=[{"id": found(r"\b([0-9a-f]{8})\b", shown), "content": "line 60 as both have it"}])
+           hunks=[{"id": found(r"hunk ([0-9a-f]{8})", shown), "content": "line 60 as both have it"}])
     s.call("git_conflicts", action="continue")
 
 
