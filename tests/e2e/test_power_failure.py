@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""After a power failure: what was synchronised is there, of the rest any part, and `log --verify`
+and `rollback` work or say what is gone.
+
+docs/CHECKPOINTS.md, "Order of writing", and docs/JOURNAL.md, "Synchronisation", say what is
+synchronised when.  tests/unit/checkpoint/test_recent.c does this to the store alone, at random.
+"""
+import json
+import os
+import shutil
+import struct
+import zlib
+
+import harness
+import rollback
+
+HEAD = struct.Struct("<8sQ40sI")     # the file `recent`: magic, nonce, boot, object format
+RECORD = struct.Struct("<IIQQIIII32s")  # magic, checksum, nonce, bytes, lengths, checkpoint
+HEAD_BYTES = 512
+
+
+class PowerFailure(rollback.Rollback):
+    def setUp(self):
+        super().setUp()
+        self.state = self.home / ".local/state/airlock"
+
+    def top(self):
+        """The directory of the only store."""
+        [store] = self.state.glob("*/checkpoints.git")
+        return store.parent
+
+    def other_boot(self, data):
+        """The bytes of `recent`, as another boot wrote them."""
+        magic, nonce, _, sha256 = HEAD.unpack_from(data)
+        head = HEAD.pack(magic, nonce, b"0" * 36, sha256)
+        return head + struct.pack("<I", zlib.crc32(head)) + data[HEAD.size + 4:]
+
+    def records(self, data):
+        """Where the records of `recent` are, and the names of their packs."""
+        hash_bytes, at, found = 20, HEAD_BYTES, []
+        nonce = HEAD.unpack_from(data)[1]
+        while at + RECORD.size <= len(data):
+            record = RECORD.unpack_from(data, at)
+            if record[2] != nonce or not record[3]:
+                break
+            end = at + RECORD.size + record[4] + record[5]
+            found.append((at, record[3], f"pack-{data[end - hash_bytes:end].hex()}"))
+            at += record[3]
+        return found
+
+    def lose(self, path, how):
+        """Damage a file that was not synchronised."""
+        if not path.exists():
+            return
+        content = path.read_bytes()
+        path.unlink()
+        if how != "gone":
+            path.write_bytes({"empty": b"", "cut": content[:len(content) // 2],
+                              "zeros": bytes(len(content)), "whole": content}[how])
+
+    def lose_power(self, how, last=True):
+        """The power failed.  All files that were not synchronised are damaged in one way; with
+        `last`, so is the record of the last checkpoint, that after the last execution."""
+        top = self.top()
+        data = self.other_boot((top / "recent").read_bytes())
+        records = self.records(data)
+        self.assertTrue(records)
+        if last:
+            at, length, _ = records[-1]
+            lost = length if how in ("gone", "zeros") else length // 2
+            data = data[:at + length - lost] + bytes(lost) + data[at + length:]
+        (top / "recent").write_bytes(data)
+        for name in ("index", "stat"):
+            self.lose(top / name, how)
+        for pattern in ("refs/before/*", "refs/after/*",
+                        *(f"objects/pack/{name}.*" for _, _, name in records)):
+            for path in (top / "checkpoints.git").glob(pattern):
+                self.lose(path, how)
+
+    def assert_whole(self):
+        """No reference of the store leads to what is not there."""
+        store = self.top() / "checkpoints.git"
+        self.assertEqual(self.out("rev-list", "--objects", "--all", "--quiet", cwd=store), "")
+
+    def verify(self):
+        """What `log --verify` says: exit code and text."""
+        done = self.command("log", "--verify")
+        return done.returncode, done.stdout + done.stderr
+
+    def two_calls(self):
+        """A repository, how it was before two calls, between them, and after them."""
+        self.rich()
+        first = self.snapshot()
+        self.ok("git_add", {"paths": ["dir/b.txt", "untracked.txt"]})
+        second = self.snapshot()
+        self.ok("git_commit", {"type": "fix", "message": "x"})
+        return first, second
+
+    def test_last_checkpoint(self):
+        """the checkpoint after is lost: the execution counts as interrupted, and comes back"""
+        for number, how in enumerate(("gone", "empty", "cut", "zeros", "whole")):
+            if number:
+                self.clean()
+            _, second = self.two_calls()
+            self.lose_power(how)
+            self.assertEqual(self.verify()[0], 0)
+            done = self.command("rollback", "1")
+            if how == "whole":  # it is in no record, and everything that it leads to is there
+                self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+            else:
+                self.assertEqual(done.returncode, 1, done)
+                self.assertIn("interrupted", done.stderr)
+                self.rollback("1", "--force")
+            self.assert_whole()
+            self.assert_same(second)
+            self.ok("git_add", {"all": True})
+            self.rollback()
+            self.assert_same(second)
+            self.assert_whole()
+
+    def clean(self):
+        """Begin with a new repository."""
+        shutil.rmtree(self.root)
+        shutil.rmtree(self.state)
+        self.root.mkdir()
+        self.init()
+
+    def test_everything_else(self):
+        """every other file is lost, and the records are whole: nothing is missing"""
+        for number, how in enumerate(("gone", "empty", "cut", "zeros", "whole")):
+            if number:
+                self.clean()
+            first, _ = self.two_calls()
+            self.lose_power(how, last=False)
+            self.rollback("2")
+            self.assert_same(first)
+            self.assert_whole()
+            self.assertEqual(self.verify()[0], 0)
+
+    def kill_server(self):
+        """A server that adds a file and is killed; the lines of the log then."""
+        server = harness.Server(self)
+        result = server.call("git_add", {"paths": ["dir/b.txt"]})
+        self.assertFalse(result.failed, result)
+        server.process.kill()
+        server.process.wait()
+        for stream in (server.process.stdin, server.process.stdout, server.process.stderr):
+            if stream:
+                stream.close()
+        return (self.state / "tool_log.jsonl").read_bytes().splitlines(keepends=True)
+
+    def test_line(self):
+        """the line of an answered call is lost: the journal has the call as interrupted"""
+        self.rich()
+        self.ok("git_branch", {"create": "first"})
+        before = self.snapshot()
+        head = (self.state / "tool_log.head").read_bytes()
+        lines = self.kill_server()
+        [record] = (self.state / "open").iterdir()
+        # Until both were synchronised, the record did not end.
+        text = record.read_bytes()
+        record.write_bytes(b"".join(line for line in text.splitlines(keepends=True)
+                                    if b'{"end"' not in line))
+        (self.state / "tool_log.jsonl").write_bytes(b"".join(lines[:-1]))
+        (self.state / "tool_log.head").write_bytes(head)
+        self.lose_power("gone")
+        self.ok("git_status")
+        lines = [json.loads(line) for line in
+                 (self.state / "tool_log.jsonl").read_text(encoding="utf-8").splitlines()]
+        [lost] = [line for line in lines if line["tool"] == "git_add"]
+        self.assertEqual(lost["outcome"], "interrupted")
+        self.assertTrue(lost["git_commit"])
+        self.assertEqual(self.verify()[0], 0)
+        self.rollback("1", "--force")
+        self.assert_same(before)
+        self.assert_whole()
+
+    def test_head(self):
+        """the head is newer than the log: `log --verify` says so, and rollback works"""
+        self.rich()
+        self.ok("git_branch", {"create": "first"})
+        before = self.snapshot()
+        lines = self.kill_server()
+        [record] = (self.state / "open").iterdir()
+        record.write_bytes(b"".join(line for line in record.read_bytes().splitlines(keepends=True)
+                                    if b'{"end"' not in line))
+        (self.state / "tool_log.jsonl").write_bytes(b"".join(lines[:-1]))
+        code, text = self.verify()
+        self.assertEqual(code, 1)
+        self.assertIn("missing", text)
+        self.lose_power("zeros")
+        done = self.command("rollback", "1", "--force")
+        self.assertEqual(done.returncode, 0, done)
+        self.assert_same(before)
+        self.assert_whole()
+        self.assertEqual(self.verify()[0], 1)
+
+    def test_same_boot(self):
+        """without a power failure the files are left as they are"""
+        self.two_calls()
+        before = sorted(os.listdir(self.top() / "checkpoints.git/objects/pack"))
+        self.assertEqual(self.command("rollback", "2", "--dry-run").returncode, 0)
+        self.assertEqual(sorted(os.listdir(self.top() / "checkpoints.git/objects/pack")), before)
+
+
+if __name__ == "__main__":
+    harness.main()
