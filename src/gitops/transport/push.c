@@ -44,16 +44,26 @@ static void add_hook_words(const struct al_git_output *output, struct al_str *ou
 
 /* "<flag><summary>" from git's line "<flag> TAB <from>:<to> TAB <summary>"; NULL when there is
  * none.  Caller frees. */
-static char *status_line(const struct al_git_output *output, const struct al_push_options *options)
+static char *status_from(const struct al_git_output *output, const char *from, const char *branch)
 {
-    al_auto(al_freep) char *mark =
-        al_asprintf("\t%s:refs/heads/%s\t", options->commit, options->branch);
+    al_auto(al_freep) char *mark = al_asprintf("\t%s:refs/heads/%s\t", from, branch);
     const char *at = strstr(output->out.out.buf, mark), *summary;
 
     if (!at || at == output->out.out.buf)
         return NULL;
     summary = at + strlen(mark);
     return al_asprintf("%c%.*s", at[-1], (int)strcspn(summary, "\n"), summary);
+}
+
+/* git has two words for what a branch is deleted from. */
+static char *status_line(const struct al_git_output *output, const struct al_push_options *options)
+{
+    char *status;
+
+    if (!options->deletes)
+        return status_from(output, options->commit, options->branch);
+    status = status_from(output, "", options->branch);
+    return status ? status : status_from(output, "(delete)", options->branch);
 }
 
 static const struct refusal {
@@ -91,6 +101,25 @@ static int rejected(const struct al_git_output *output, const char *branch, cons
                            hook.len ? ". It says: " : "", hook.buf);
 }
 
+/* Count the lines "*\trefs/tags/…". */
+static size_t count_new_tags(const struct al_git_output *output)
+{
+    static const char begin[] = "*\trefs/tags/";
+    size_t count = 0;
+
+    for (const char *at = output->out.out.buf; (at = strstr(at, begin)); at++)
+        count += at == output->out.out.buf || at[-1] == '\n';
+    return count;
+}
+
+/* The line of a tag that the remote does not take; NULL: there is none.  Caller frees. */
+static char *rejected_tag(const struct al_git_output *output)
+{
+    const char *at = strstr(output->out.out.buf, "!\trefs/tags/");
+
+    return at ? al_strndup(at + 2, strcspn(at + 2, ":")) : NULL;
+}
+
 static void parse_status(const struct al_git_output *output, const char *status,
                          struct al_pushed *pushed)
 {
@@ -99,6 +128,7 @@ static void parse_status(const struct al_git_output *output, const char *status,
     pushed->forced = *status == '+';
     if (*status == ' ' || *status == '+')
         pushed->range = al_strndup(status + 1, strcspn(status + 1, " "));
+    pushed->new_tags = count_new_tags(output);
     add_hook_words(output, &pushed->from_hook);
 }
 
@@ -110,8 +140,13 @@ static void add_words(struct al_strv *argv, const struct al_push_options *option
                  progress ? "--progress" : "--no-progress", NULL);
     if (options->lease)
         al_strv_addf(argv, "--force-with-lease=refs/heads/%s:%s", options->branch, options->lease);
+    if (options->looks)
+        al_strv_add(argv, "--dry-run");
     al_strv_add(argv, remote);
-    al_strv_addf(argv, "%s:refs/heads/%s", options->commit, options->branch);
+    al_strv_addf(argv, "%s:refs/heads/%s", options->deletes ? "" : options->commit,
+                 options->branch);
+    if (options->tags)
+        al_strv_add(argv, "refs/tags/*:refs/tags/*");
 }
 
 static bool is_whole_oid(const char *text)
@@ -128,9 +163,11 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *status = NULL;
+    al_auto(al_freep) char *tag = NULL;
     int r;
 
-    if (!is_whole_oid(options->commit)) /* an empty source would delete the remote's branch */
+    if (!options->deletes &&
+        !is_whole_oid(options->commit)) /* an empty source would delete the remote's branch */
         return al_remote_error(err, "See git_branch with action list.",
                                "There is no commit on '%s'", options->branch);
     add_words(&command.argv, options, al_network_name(network), progress);
@@ -143,6 +180,10 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
         ret_pushed->is_stale = strstr(status, "(stale info)");
         return rejected(&output, options->branch, status, err);
     }
+    tag = status && options->tags ? rejected_tag(&output) : NULL;
+    if (tag)
+        return al_remote_error(err, "A tag that is there is not moved; the branch was pushed.",
+                               "The remote has another '%s'", tag);
     if (output.exit_code != 0 || !status)
         return al_network_failed(network, &output, err);
     parse_status(&output, status, ret_pushed);

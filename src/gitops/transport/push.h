@@ -13,6 +13,9 @@ struct al_push_options {
     const char *commit; /**< the commit to push, an object id */
     const char *lease;  /**< NULL: fast-forward only; else the object id that the remote's branch
                            must have to be replaced (--force-with-lease), "" for no branch */
+    bool deletes;       /**< delete the branch there; `commit` is not used, `lease` as above */
+    bool tags;          /**< push every tag as well */
+    bool looks;         /**< change nothing: say what a push would do */
 };
 
 /** The result of a successful push. */
@@ -21,6 +24,7 @@ struct al_pushed {
     bool is_rejected;        /**< also set when the push failed: git here, git there or a hook there
                                 refused it, and nothing changed */
     bool is_stale;           /**< as is_rejected: the remote's branch was not what the lease says */
+    size_t new_tags;         /**< tags that were not there */
     char *range;             /**< "1234567..89abcde", NULL for a new branch */
     struct al_str from_hook; /**< output of the other side's hooks, safe */
 };

@@ -16,10 +16,13 @@ static const struct al_tool *const tools[] = {
     &al_tool_everyday_reset,
     &al_tool_everyday_switch,
     /* History, branches, remotes. */
+    &al_tool_everyday_merge,
     &al_tool_everyday_rebase,
     &al_tool_everyday_cherry_pick,
     &al_tool_everyday_revert,
     &al_tool_everyday_conflicts,
+    &al_tool_everyday_pull,
+    &al_tool_everyday_push,
     NULL,
 };
 

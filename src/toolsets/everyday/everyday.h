@@ -58,10 +58,13 @@ extern const struct al_tool al_tool_everyday_reset;
 extern const struct al_tool al_tool_everyday_switch;
 
 /** History, branches, remotes. */
+extern const struct al_tool al_tool_everyday_merge;
 extern const struct al_tool al_tool_everyday_rebase;
 extern const struct al_tool al_tool_everyday_cherry_pick;
 extern const struct al_tool al_tool_everyday_revert;
 extern const struct al_tool al_tool_everyday_conflicts;
+extern const struct al_tool al_tool_everyday_pull;
+extern const struct al_tool al_tool_everyday_push;
 
 /* Limits of arguments.  They are enforced but not printed in schemas. */
 #define AL_EVERYDAY_PATH_MAX_BYTES 4096

@@ -6,7 +6,7 @@
 #include "guard/text.h"
 #include "tool/ignored.h"
 #include "tool/resolved.h"
-#include "toolsets/workflow/transfer.h"
+#include "toolsets/transfer.h"
 #include "toolsets/workflow/workflow.h"
 
 struct fetch_args {

@@ -8,8 +8,8 @@
 #include "guard/text.h"
 #include "guard/url.h"
 #include "tool/resolved.h"
+#include "toolsets/transfer.h"
 #include "toolsets/workflow/results.h"
-#include "toolsets/workflow/transfer.h"
 #include "toolsets/workflow/workflow.h"
 
 struct push_args {

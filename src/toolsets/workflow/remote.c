@@ -7,7 +7,7 @@
 #include "guard/text.h"
 #include "guard/url.h"
 #include "tool/ignored.h"
-#include "toolsets/workflow/transfer.h"
+#include "toolsets/transfer.h"
 #include "toolsets/workflow/workflow.h"
 
 enum action { LIST, ADD, REMOVE, RENAME };

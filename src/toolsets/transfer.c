@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolsets/workflow/transfer.h"
+#include "toolsets/transfer.h"
 
 #include "gitops/refs.h"
 #include "gitops/repo/known_remotes.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The common part of git_fetch, git_pull and git_push. */
-#ifndef AL_TOOLSETS_WORKFLOW_TRANSFER_H
-#define AL_TOOLSETS_WORKFLOW_TRANSFER_H
+#ifndef AL_TOOLSETS_TRANSFER_H
+#define AL_TOOLSETS_TRANSFER_H
 
 #include "gitops/repo/remotes.h"
 #include "gitops/transport/fetch.h"
@@ -9,13 +9,16 @@
 #include "tool/call.h"
 #include "tool/resolved.h"
 
+/** Limit of the name of a remote. */
+#define AL_TRANSFER_NAME_MAX_BYTES 1024
+
 /** The remote when none is given. */
 #define AL_DEFAULT_REMOTE "origin"
 
 /** The parameter row of the remote.  `T` is the tool's args struct. */
 #define AL_TRANSFER_ROW_REMOTE(T)                                                                  \
     AL_STRING(T, remote, "Remote.", .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_NO_DESCRIPTION,       \
-              .default_str = AL_DEFAULT_REMOTE, .max_bytes = AL_WORKFLOW_REF_MAX_BYTES)
+              .default_str = AL_DEFAULT_REMOTE, .max_bytes = AL_TRANSFER_NAME_MAX_BYTES)
 
 /** Check the names of a remote and a branch.  `branch` may be NULL.  AL_ERR_BAD_ARGS for invalid
  * ones. */

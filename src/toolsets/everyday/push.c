@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_push: push a branch to the branch of the same name at a remote, or delete it there. */
+#include "gitops/transport/push.h"
+
+#include <stdlib.h>
+
+#include "answer/answer.h"
+#include "answer/place.h"
+#include "gitops/refs.h"
+#include "gitops/repo/remotes.h"
+#include "gitops/repo/repo.h"
+#include "tool/resolved.h"
+#include "toolsets/everyday/everyday.h"
+#include "toolsets/everyday/outcome.h"
+#include "toolsets/everyday/remote_branch.h"
+#include "toolsets/transfer.h"
+
+struct push_args {
+    const char *remote, *branch;
+    bool set_upstream, force, tags, delete;
+    AL_EVERYDAY_FIELDS;
+};
+
+static const struct al_param params[] = {
+    AL_STRING(struct push_args, remote, "Remote.", .flags = AL_PARAM_NO_DESCRIPTION | AL_PARAM_NAME,
+              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_STRING(struct push_args, branch, "Default: the current one.", .flags = AL_PARAM_BRANCH,
+              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_BOOL(struct push_args, set_upstream, "Follow it.", .default_int = 0,
+            .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_BOOL(struct push_args, force, "Replace what was last seen there.", .default_int = 0),
+    AL_BOOL(struct push_args, tags, "All tags too.", .default_int = 0),
+    AL_BOOL(struct push_args, delete, "Delete the branch there.", .default_int = 0),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct push_args),
+};
+
+/* What the remote says before the user is asked: there is nothing to push. */
+struct look {
+    bool nothing;
+};
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct push_args *args = p;
+
+    if (args->delete &&!args->branch)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "branch is required with delete");
+    if (args->delete &&(args->set_upstream || args->tags || args->force))
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "delete cannot be combined with set_upstream, tags or force");
+    return args->remote ? al_transfer_check(args->remote, args->branch, err)
+                        : al_transfer_check(AL_DEFAULT_REMOTE, args->branch, err);
+}
+
+static bool deletes(const struct al_call *call, const void *p)
+{
+    (void)call;
+    return ((const struct push_args *)p)->delete;
+}
+
+static bool is_plain(const struct al_call *call, const void *p)
+{
+    (void)call;
+    return !((const struct push_args *)p)->force && !((const struct push_args *)p)->delete;
+}
+
+static int find_branch(struct al_call *call, const struct push_args *args, char **ret_branch,
+                       struct al_error *err)
+{
+    al_auto(al_freep) char *ref = NULL;
+    int r = 0;
+
+    if (args->branch)
+        *ret_branch = al_strdup(args->branch);
+    else
+        r = al_everyday_current_branch(call, ret_branch, err);
+    if (r < 0 || args->delete)
+        return r;
+    ref = al_asprintf("refs/heads/%s", *ret_branch);
+    if (al_ref_exists(&al_call_repo(call)->at, ref))
+        return 0;
+    r = al_failure_set(err, "git_branch lists the branches; git_commit makes the first commit.",
+                       "There is no branch '%s', or no commit on it", *ret_branch);
+    if (err)
+        err->code = AL_CODE_BRANCH_NOT_FOUND;
+    free(al_take(ret_branch));
+    return r;
+}
+
+static char *target_key(const char *address)
+{
+    return al_asprintf("place of %s", address);
+}
+
+static int add_target(struct al_call *call, const struct al_remote *remote, const char *address,
+                      struct al_resolved *out, struct al_error *err)
+{
+    al_auto(al_network_endp) struct al_network *network = NULL;
+    al_auto(al_freep) char *name = target_key(address);
+    int r = al_transfer_begin(call, remote, address, AL_PUSHES, &network, err);
+
+    if (r < 0)
+        return r;
+    al_resolved_add(out, "address", address);
+    al_resolved_add(out, name, al_network_repository_id(network));
+    return 0;
+}
+
+/* Resolve the remote, the branch, its commit, the repositories, and the remote commit that a forced
+ * push or a deletion is about. */
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct push_args *args = p;
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    al_auto(al_freep) char *branch = NULL;
+    al_auto(al_freep) char *name = NULL;
+    al_auto(al_freep) char *ref = NULL;
+    al_auto(al_freep) char *commit = NULL;
+    al_auto(al_freep) char *tracking = NULL;
+    al_auto(al_freep) char *seen = NULL;
+    int r = find_branch(call, args, &branch, err);
+
+    if (r < 0)
+        return r;
+    name = args->remote ? al_strdup(args->remote) : al_everyday_default_remote(call, branch);
+    r = al_transfer_authorize(call, name, err);
+    if (r == 0)
+        r = al_remote_find(repo, name, &remote, err);
+    if (r < 0)
+        return r;
+    ref = al_asprintf("refs/heads/%s", branch);
+    commit = args->delete ? al_strdup("") : al_ref_oid(&repo->at, ref);
+    tracking = al_remote_tracking(&remote, branch);
+    seen = tracking ? al_ref_oid(&repo->at, tracking) : al_strdup("");
+    if (args->delete &&!*seen)
+        return al_failure_set(err, "git_fetch looks what is there now.",
+                              "'%s/%s' was never seen here, so it is not deleted", name, branch);
+    al_resolved_add(out, "remote", name);
+    al_resolved_add(out, "branch", branch);
+    al_resolved_add(out, "commit", commit);
+    al_resolved_add(out, "seen", seen);
+    for (size_t i = 0; i < remote.push_urls.count && r == 0; i++)
+        r = add_target(call, &remote, remote.push_urls.items[i], out, err);
+    return r;
+}
+
+static int find_remote(struct al_call *call, struct al_remote *remote, struct al_error *err)
+{
+    return al_remote_find(al_call_repo(call), al_call_resolved(call, "remote"), remote, err);
+}
+
+static bool is_new_address(struct al_call *call)
+{
+    return al_transfer_is_new(call, al_call_resolved(call, "remote"), AL_PUSHES);
+}
+
+/* The first push of a session to each address and branch. */
+static bool is_first(struct al_call *call, const void *p)
+{
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    const char *branch = al_call_resolved(call, "branch");
+
+    if (((const struct push_args *)p)->tags || is_new_address(call) ||
+        find_remote(call, &remote, NULL) < 0)
+        return true;
+    for (size_t i = 0; i < remote.push_urls.count; i++)
+        if (!al_everyday_was_pushed(call, remote.push_urls.items[i], branch))
+            return true;
+    return false;
+}
+
+static struct al_push_options options_of(const struct al_call *call, const struct push_args *args)
+{
+    return (struct al_push_options){
+        .branch = al_call_resolved(call, "branch"),
+        .commit = al_call_resolved(call, "commit"),
+        .lease = args->force || args->delete ? al_call_resolved(call, "seen") : NULL,
+        .deletes = args->delete,
+        .tags = args->tags,
+    };
+}
+
+/* Check that the address still leads to the repository that was resolved. */
+static int check_target(const struct al_call *call, const struct al_network *network,
+                        const char *address, struct al_error *err)
+{
+    al_auto(al_freep) char *name = target_key(address);
+    const char *place = al_call_resolved(call, name);
+
+    if (place && !strcmp(place, al_network_repository_id(network)))
+        return 0;
+    return al_remote_error(err, "Nothing was pushed there; try again.",
+                           "'%s' leads to another repository by now", al_network_shown(network));
+}
+
+static int push_to(struct al_call *call, const struct al_remote *remote, const char *address,
+                   const struct al_push_options *options, struct al_pushed *pushed,
+                   struct al_error *err)
+{
+    al_auto(al_network_endp) struct al_network *network = NULL;
+    int r = al_transfer_begin(call, remote, address, AL_PUSHES, &network, err);
+
+    if (r == 0)
+        r = check_target(call, network, address, err);
+    if (r < 0)
+        return r;
+    al_pushed_clear(pushed);
+    return al_git_push(network, options, al_call_progress(call), al_call_max_bytes(call),
+                       al_call_budget(call), pushed, err);
+}
+
+static void free_look(void *data)
+{
+    free(data);
+}
+
+/* Look at a remote that the user knows: a question about nothing is not asked. */
+static void look(struct al_call *call, const struct push_args *args, const struct al_remote *remote)
+{
+    struct al_push_options options = options_of(call, args);
+    bool nothing = !args->tags && !args->delete &&!is_new_address(call);
+    struct look *data;
+
+    options.looks = true;
+    for (size_t i = 0; nothing && i < remote->push_urls.count; i++) {
+        al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
+
+        nothing = push_to(call, remote, remote->push_urls.items[i], &options, &pushed, NULL) == 0 &&
+                  pushed.up_to_date;
+    }
+    data = al_calloc(1, sizeof(*data));
+    data->nothing = nothing;
+    al_call_set_tool_data(call, data, free_look);
+    if (nothing)
+        al_call_skip_approval(call);
+}
+
+/* Show the addresses, and the commits that a forced push removes. */
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    const struct push_args *args = p;
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    int r = find_remote(call, &remote, err);
+
+    (void)op;
+    if (r < 0)
+        return r;
+    look(call, args, &remote);
+    al_transfer_preview(call, &remote, AL_PUSHES, out);
+    if (args->tags)
+        al_str_adds(out, "All tags are pushed too.\n");
+    if (args->delete) {
+        al_str_addf(out, "The branch is deleted there; it was last seen at %.8s.\n",
+                    al_call_resolved(call, "seen"));
+        return 0;
+    }
+    return al_git_push_preview(al_call_repo(call), al_call_resolved(call, "commit"),
+                               al_call_resolved(call, "seen"), args->force, al_call_budget(call),
+                               out, err);
+}
+
+static void add_done(struct al_call *call, const struct push_args *args,
+                     const struct al_pushed *pushed, struct al_str *text)
+{
+    al_auto(al_str_clear) struct al_str there = AL_STR_INIT;
+
+    al_place_add_name(al_call_resolved(call, "remote"), &there);
+    al_str_addc(&there, '/');
+    al_place_add_name(al_call_resolved(call, "branch"), &there);
+    if (args->delete)
+        al_str_addf(text, "Deleted %s", there.buf);
+    else if (pushed->up_to_date)
+        al_str_addf(text, "%s was up to date already", there.buf);
+    else if (pushed->is_new)
+        al_str_addf(text, "Pushed the new branch %s", there.buf);
+    else
+        al_str_addf(text, "%s %s: %s", pushed->forced ? "Force pushed" : "Pushed", there.buf,
+                    pushed->range);
+    if (pushed->new_tags) {
+        al_str_adds(text, ", and ");
+        al_answer_add_counted(pushed->new_tags, "new tag", "new tags", text);
+    }
+    if (args->set_upstream)
+        al_str_adds(text, "; the branch follows it");
+    al_str_addc(text, '\n');
+    if (pushed->from_hook.len)
+        al_str_addf(text, "The remote says:\n%s\n", pushed->from_hook.buf);
+}
+
+static int push(struct al_call *call, const struct push_args *args, struct al_pushed *pushed,
+                struct al_error *err)
+{
+    const struct look *looked = al_call_tool_data(call);
+    const char *branch = al_call_resolved(call, "branch");
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    const struct al_push_options options = options_of(call, args);
+    int r = find_remote(call, &remote, err);
+
+    if (r < 0)
+        return r;
+    al_transfer_accept(call, &remote, AL_PUSHES);
+    pushed->up_to_date = looked && looked->nothing && !al_call_was_asked(call);
+    for (size_t i = 0; r == 0 && !pushed->up_to_date && i < remote.push_urls.count; i++) {
+        r = push_to(call, &remote, remote.push_urls.items[i], &options, pushed, err);
+        if (r == 0 && !args->delete)
+            al_everyday_note_pushed(call, remote.push_urls.items[i], branch);
+        if (pushed->up_to_date && i + 1 < remote.push_urls.count)
+            pushed->up_to_date = false;
+    }
+    if (r == 0 && args->set_upstream)
+        r = al_git_set_upstream(al_call_repo(call), branch, remote.name, al_call_budget(call), err);
+    return r;
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    static const char *const hooks[] = { "pre-push", NULL };
+    const struct push_args *args = p;
+    al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = push(call, args, &pushed, err);
+
+    if (r < 0)
+        return r;
+    add_done(call, args, &pushed, &text);
+    al_outcome_add_skipped(call, hooks, false, &text);
+    al_answer_done(call, &text, result);
+    return 0;
+}
+
+#define EFFECTS (AL_USES_NETWORK | AL_LEAVES_MACHINE | AL_WRITES_REFS | AL_WRITES_CONFIG)
+
+static const char *const always_by[] = { "branch", "address", NULL };
+
+static const struct al_operation operations[] = {
+    { "push", is_plain, EFFECTS, execute, AL_ASKS_NEVER },
+    { "delete", deletes, EFFECTS | AL_REWRITES_HISTORY, execute, AL_ASKS_ALWAYS },
+    { "force", NULL, EFFECTS | AL_REWRITES_HISTORY, execute, AL_ASKS_ALWAYS },
+};
+
+static const struct al_stricter stricter[] = {
+    { { "push", NULL, EFFECTS, execute, AL_ASKS_ALWAYS },
+      is_first,
+      "for the first push of a session to an address and branch, and for tags" },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct push_args *args = p;
+
+    (void)op;
+    if (args->delete)
+        al_str_addf(out, "Delete %s at ", args->branch);
+    else
+        al_str_addf(out, "%s %s to ", args->force ? "Force push" : "Push",
+                    args->branch ? args->branch : "the current branch");
+    al_str_adds(out, args->remote ? args->remote : "its remote");
+    if (args->tags)
+        al_str_adds(out, " with all tags");
+}
+
+const struct al_tool al_tool_everyday_push = {
+    .name = "git_push",
+    .title = "Push",
+    .about = "Push a branch to the same name at a remote, or delete it there.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_EVERYDAY_TOOL(struct push_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .stricter = stricter,
+    .nstricter = AL_COUNT(stricter),
+    .moves_branch = true,
+    .check = check,
+    .resolve = resolve,
+    .always_by = always_by,
+    .preview = preview,
+    .summarize = summarize,
+};

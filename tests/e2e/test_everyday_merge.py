@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""everyday: git_merge, with conflicts as a result."""
+import everyday
+import harness
+from everyday import LINES, text_with
+
+
+class Merge(everyday.Case):
+    def clean(self):
+        """`topic` and `main` change different lines."""
+        self.fork(text_with(at5="main"), text_with(at30="topic"), "".join(LINES))
+
+    def test_merge(self):
+        """git_merge: a merge commit with the given message, or git's"""
+        self.clean()
+        text = self.says("git_merge", {"branch": "topic"})
+        self.assertRegex(text, r"^Merged topic: [0-9a-f]{8} Merge branch 'topic'\n"
+                               r"1 file changed, 1 insertion\(\+\), 1 deletion\(-\)\n")
+        self.git("reset", "-q", "--hard", "HEAD^")
+        self.says("git_merge", {"branch": "topic", "message": "joined\n\nwhy"})
+        self.assertEqual(self.out("log", "-1", "--format=%B").strip(), "joined\n\nwhy")
+        self.assertIn("Nothing to merge: the branch has topic already.",
+                      self.says("git_merge", {"branch": "topic"}))
+
+    def test_forward(self):
+        """git_merge: a fast-forward, and no_ff"""
+        self.clean()
+        self.git("checkout", "-q", "-B", "main", "topic~1")
+        start = self.out("rev-parse", "HEAD").strip()
+        self.assertIn("Moved on to topic: ", self.says("git_merge", {"branch": "topic"}))
+        self.git("reset", "-q", "--hard", start)
+        self.assertIn("Merged topic: ", self.says("git_merge", {"branch": "topic", "no_ff": True}))
+        self.assertEqual(len(self.out("log", "-1", "--format=%P").split()), 2)
+
+    def test_squash(self):
+        """git_merge squash: staged, or one commit with the message"""
+        self.clean()
+        head = self.out("rev-parse", "HEAD").strip()
+        text = self.says("git_merge", {"branch": "topic", "squash": True})
+        self.assertIn("Squashed topic: staged; git_commit makes the commit.", text)
+        self.assertEqual(self.out("rev-parse", "HEAD").strip(), head)
+        self.assertEqual(self.out("status", "--porcelain"), "M  f.txt\n")
+        self.git("reset", "-q", "--hard")
+        self.says("git_merge", {"branch": "topic", "squash": True, "message": "as one"})
+        self.assertEqual(self.out("log", "-1", "--format=%s%n%P"), f"as one\n{head}\n")
+        self.assertEqual((self.root / "f.txt").read_text(), text_with(at5="main", at30="topic"))
+        self.assertIn("Nothing to merge: its changes are here already.",
+                      self.says("git_merge", {"branch": "topic", "squash": True}))
+
+    def test_conflict(self):
+        """git_merge: conflicts with the number of hunks of each file, then on to the end"""
+        self.fork(text_with(at5="main", at20="main"), text_with(at5="topic", at20="topic"),
+                  "".join(LINES))
+        before = self.snapshot()
+        text = self.says("git_merge", {"branch": "topic"})
+        self.assertTrue(text.startswith(
+            "The merge of topic stopped at conflicts.\n"
+            "Merge: ours is main, theirs is topic.\nConflicts: f.txt (2 hunks)\n"), text)
+        self.assertIn("1 conflict", text.splitlines()[-1])
+        self.says("git_conflicts", {"action": "abort"})
+        self.assertEqual(self.snapshot(), before)
+        self.says("git_merge", {"branch": "topic"})
+        self.says("git_conflicts", {"action": "resolve", "path": "f.txt", "take": "theirs"})
+        self.assertIn("The merge is done: ", self.says("git_conflicts", {"action": "continue"}))
+
+    def test_squash_conflict(self):
+        """git_merge squash: a conflict is nothing in progress; git_conflicts and git_commit end it"""
+        self.fork(text_with(at5="main"), text_with(at5="topic"), "".join(LINES))
+        text = self.says("git_merge", {"branch": "topic", "squash": True})
+        self.assertIn("Squashing topic stopped at a conflict; once it is resolved, git_commit", text)
+        self.says("git_conflicts", {"action": "resolve", "path": "f.txt", "take": "theirs"})
+        self.assertEqual(self.out("status", "--porcelain"), "M  f.txt\n")
+
+    def test_refused(self):
+        """git_merge: what is not there, staged changes, files in the way, something in progress"""
+        self.clean()
+        self.fails("BadArgs", "squash and no_ff cannot both hold", "git_merge",
+                   {"branch": "topic", "squash": True, "no_ff": True})
+        self.fails("BadArgs", "branch is required", "git_merge", {})
+        self.fails("ExecutionFailed", "nowhere", "git_merge", {"branch": "nowhere"})
+        self.fails("BadArgs", "branch", "git_merge", {"branch": "--abort"})
+        for squash in (False, True):
+            arguments = {"branch": "topic", "squash": squash}
+            self.write("f.txt", "mine\n")
+            self.fails("ExecutionFailed", "f.txt", "git_merge", arguments)
+            self.git("add", "f.txt")
+            self.fails("ExecutionFailed", "There are uncommitted changes: 1 staged", "git_merge",
+                       arguments)
+            self.git("reset", "-q", "--hard")
+
+    def test_same_session(self):
+        """git_conflicts: what this session began is not asked about; after a restart it is"""
+        self.fork(text_with(at5="main"), text_with(at5="topic"), "".join(LINES))
+        server = everyday.AskingServer(self)
+        server.ok("git_merge", {"branch": "topic"})
+        result = server.ok("git_conflicts", {"action": "abort"})
+        self.assertEqual(result.text.splitlines()[0], "Gave up the merge.")
+        server.ok("git_merge", {"branch": "topic"})
+        other = everyday.AskingServer(self)
+        question, result = other.decided("reject", "git_conflicts", {"action": "abort"})
+        self.assertIn("This session has not begun it.", str(question))
+        self.assertTrue(result.failed, result)
+        self.assertEqual(self.unmerged(), ["f.txt"])
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""everyday: git_pull and git_push."""
+import re
+
+import everyday
+import harness
+from everyday import LINES, text_with
+
+
+class Case(everyday.Case):
+    """`repo` with one commit and the bare `hub.git` beside it, both inside the root."""
+
+    def setUp(self):
+        super().setUp()
+        self.top, self.root = self.root, self.root / "repo"
+        self.root.mkdir()
+        self.init()
+        self.hub = self.top / "hub.git"
+        self.git("init", "-q", "--bare", str(self.hub))
+        self.git("remote", "add", "origin", str(self.hub))
+        self.commit("f.txt", "".join(LINES), "base")
+        self.git("push", "-q", "-u", "origin", "main")
+
+    def call(self, tool, arguments=None, *options, **named):
+        arguments = {"working_dir": str(self.root), **(arguments or {})}
+        return super().call(tool, arguments, *options, root=self.top, **named)
+
+    def elsewhere(self, name="b.txt", content="b\n", force=False):
+        """Another user commits to main of the hub; gives the commit."""
+        other = self.base / "other"
+        if not other.exists():
+            self.git("clone", "-q", str(self.hub), str(other), cwd=self.base)
+        self.git("fetch", "-q", cwd=other)
+        self.git("checkout", "-q", "-B", "main", "origin/main", cwd=other)
+        if force:
+            self.git("reset", "-q", "--hard", "HEAD~1", cwd=other)
+        commit = self.commit(name, content, "elsewhere", other)
+        self.git("push", "-q", "-f", "origin", "main", cwd=other)
+        return commit
+
+    def at_hub(self, ref="refs/heads/main"):
+        """What a reference of the hub is; "" for none."""
+        return self.out("rev-parse", "-q", "--verify", ref, cwd=self.hub, check=False).strip()
+
+    def here(self, name="HEAD"):
+        """What a revision is here."""
+        return self.out("rev-parse", "--verify", name).strip()
+
+
+class Pull(Case):
+    def test_forward(self):
+        """git_pull: on to what is there; then nothing to do"""
+        there = self.elsewhere()
+        text = self.says("git_pull")
+        self.assertRegex(text, r"^Moved on to origin/main: [0-9a-f]{8} elsewhere\n1 file changed")
+        self.assertEqual(self.here(), there)
+        self.assertIn("the branch has origin/main already.", self.says("git_pull"))
+        self.assertIn("the branch has origin/main already.", self.says("git_pull", {"rebase": True}))
+
+    def test_merge(self):
+        """git_pull: a merge"""
+        self.elsewhere()
+        self.commit("own.txt", "own\n", "own")
+        self.assertIn("Merged origin/main: ", self.says("git_pull"))
+        self.assertEqual(len(self.out("log", "-1", "--format=%P").split()), 2)
+
+    def test_rebase(self):
+        """git_pull rebase: own commits on top, with their authors and messages"""
+        there = self.elsewhere()
+        self.commit("own.txt", "own\n", "own\n\nbody", GIT_AUTHOR_NAME="Somebody")
+        text = self.says("git_pull", {"rebase": True})
+        self.assertIn("Rebased onto origin/main, 1 commit replayed.", text)
+        self.assertEqual(self.out("log", "-1", "--format=%an %s %P"), f"Somebody own {there}\n")
+        self.assertIn("main 1 ahead of origin/main", text)
+
+    def test_rebase_conflict(self):
+        """git_pull rebase: into a conflict, hunk by hunk out of it, and on"""
+        self.elsewhere("f.txt", text_with(at5="there", at20="there"))
+        self.commit("f.txt", text_with(at5="here", at20="here"), "here")
+        before = self.here()
+        text = self.says("git_pull", {"rebase": True})
+        self.assertIn("Fetched; the rebase onto origin/main stopped at a conflict.\n", text)
+        self.assertIn("Conflicts: f.txt (2 hunks)\n", text)
+        first, second = re.findall(r"^hunk (\S+),", self.says("git_conflicts"), re.M)
+        self.says("git_conflicts", {"action": "resolve", "path": "f.txt", "hunks": [
+            {"id": first, "take": "theirs"}, {"id": second, "content": "both\n"}]})
+        self.assertIn("The rebase is done", self.says("git_conflicts", {"action": "continue"}))
+        self.assertEqual((self.root / "f.txt").read_text(), text_with(at5="here", at20="both"))
+        self.assertNotEqual(self.here(), before)
+        self.assertEqual(self.out("symbolic-ref", "HEAD"), "refs/heads/main\n")
+
+    def test_refused(self):
+        """git_pull: local changes in the way, what is not there, an operation in progress"""
+        self.elsewhere("f.txt", "there\n")
+        self.fails("ExecutionFailed", "nowhere", "git_pull", {"branch": "nowhere"})
+        self.fails("ExecutionFailed", "nobody", "git_pull", {"remote": "nobody"})
+        self.fails("BadArgs", "remote", "git_pull", {"remote": "--upload-pack=x"})
+        self.write("f.txt", "mine\n")
+        self.fails("ExecutionFailed", "There are uncommitted changes: 0 staged, 1 not staged",
+                   "git_pull", {"rebase": True})
+
+    def test_published(self):
+        """git_pull rebase: what another remote-tracking branch has is rewritten only when asked"""
+        self.elsewhere()
+        commit = self.commit("own.txt", "own\n", "own")
+        self.git("update-ref", "refs/remotes/origin/other", commit)
+        result = self.call("git_pull", {"rebase": True}, approval="ask")
+        self.assertEqual(result.kind, "ApprovalRequired", result)
+        self.assertEqual(self.here(), commit)
+
+
+class Push(Case):
+    def test_push(self):
+        """git_push: the branch; then there is nothing to push"""
+        head = self.commit("c.txt", "c\n", "c")
+        text = self.says("git_push")
+        self.assertRegex(text, r"^Pushed origin/main: [0-9a-f]+\.\.[0-9a-f]+\n")
+        self.assertEqual(self.at_hub(), head)
+        self.assertIn("origin/main was up to date already", self.says("git_push"))
+
+    def test_new(self):
+        """git_push set_upstream: a new branch, and the local one follows it"""
+        self.git("checkout", "-q", "-b", "topic")
+        text = self.says("git_push", {"set_upstream": True})
+        self.assertIn("Pushed the new branch origin/topic; the branch follows it\n", text)
+        self.assertEqual(self.out("rev-parse", "--abbrev-ref", "@{u}"), "origin/topic\n")
+
+    def test_tags(self):
+        """git_push tags: every tag too; one that is there is not moved"""
+        self.git("tag", "v1")
+        self.git("tag", "-a", "-m", "two", "v2")
+        self.commit("c.txt", "c\n", "c")
+        self.assertIn(", and 2 new tags", self.says("git_push", {"tags": True}))
+        self.assertEqual(self.at_hub("refs/tags/v1"), self.here("v1"))
+        was = self.at_hub("refs/tags/v1")
+        self.git("tag", "-f", "v1", "HEAD")
+        self.fails("ExecutionFailed", "The remote has another 'refs/tags/v1'", "git_push",
+                   {"tags": True})
+        self.assertEqual(self.at_hub("refs/tags/v1"), was)
+
+    def test_force(self):
+        """git_push force: a lease on what was last seen there"""
+        self.commit("c.txt", "c\n", "c")
+        self.says("git_push")
+        self.git("commit", "-q", "--amend", "-m", "again")
+        self.fails("ExecutionFailed", "has commits that this branch does not have", "git_push")
+        self.assertIn("Force pushed origin/main: ", self.says("git_push", {"force": True}))
+        self.assertEqual(self.at_hub(), self.here())
+        self.elsewhere("d.txt", "d\n")
+        there = self.at_hub()
+        self.git("commit", "-q", "--amend", "-m", "once more")
+        self.fails("ExecutionFailed", "is not what was seen there last", "git_push",
+                   {"force": True})
+        self.assertEqual(self.at_hub(), there)
+
+    def test_delete(self):
+        """git_push delete: a branch there, if it is what was last seen"""
+        self.git("push", "-q", "origin", "main:topic", "main:moved")
+        self.git("fetch", "-q")
+        self.assertIn("Deleted origin/topic\n",
+                      self.says("git_push", {"branch": "topic", "delete": True}))
+        self.assertEqual(self.at_hub("refs/heads/topic"), "")
+        self.git("update-ref", "refs/heads/moved", self.here("HEAD~1"), cwd=self.hub)
+        self.fails("ExecutionFailed", "is not what was seen there last", "git_push",
+                   {"branch": "moved", "delete": True})
+        self.fails("ExecutionFailed", "was never seen here", "git_push",
+                   {"branch": "nowhere", "delete": True})
+        for more in ({}, {"branch": "main", "force": True}, {"branch": "main", "tags": True},
+                     {"branch": "main", "set_upstream": True}):
+            self.fails("BadArgs", "delete", "git_push", {"delete": True} | more)
+
+    def test_hooks(self):
+        """git_push: pre-push does not run, and the result names it; what the remote says is shown"""
+        hook = self.root / ".git/hooks/pre-push"
+        hook.write_text(f"#!/bin/sh\ntouch {self.base}/canary\n", encoding="utf-8")
+        hook.chmod(0o755)
+        there = self.hub / "hooks/post-receive"
+        there.write_text("#!/bin/sh\necho thanks\n", encoding="utf-8")
+        there.chmod(0o755)
+        self.commit("c.txt", "c\n", "c")
+        self.git("push", "-q", "--dry-run", "origin", "main")
+        self.assertTrue((self.base / "canary").exists())
+        (self.base / "canary").unlink()
+        text = self.says("git_push")
+        self.assertIn("pre-push", text)
+        self.assertFalse((self.base / "canary").exists())
+
+
+class Asking(Case):
+    def start(self):
+        """A session whose user can be asked."""
+        return everyday.AskingServer(self)
+
+    def launch(self, argv):
+        return [self.top if word == str(self.root) else word for word in argv]
+
+    def push(self, server, decision=None, **arguments):
+        """A push; with a decision it has to be asked about."""
+        arguments = {"working_dir": str(self.root)} | arguments
+        if decision:
+            return server.decided(decision, "git_push", arguments)
+        return server.call("git_push", arguments)
+
+    def test_first(self):
+        """the first push of a session to each address and branch asks; later ones do not"""
+        server = self.start()
+        head = self.commit("c.txt", "c\n", "c")
+        shown, result = self.push(server, "reject")
+        self.assertIn(str(self.hub), shown)
+        self.assertTrue(result.failed, result)
+        self.assertNotEqual(self.at_hub(), head)
+        shown, result = self.push(server, "once")
+        self.assertFalse(result.failed, result)
+        self.assertEqual(self.at_hub(), head)
+        head = self.commit("d.txt", "d\n", "d")
+        self.assertFalse(self.push(server).failed)
+        self.assertEqual(self.at_hub(), head)
+        self.git("checkout", "-q", "-b", "topic")
+        _, result = self.push(server, "once")
+        self.assertFalse(result.failed, result)
+
+    def test_nothing(self):
+        """nothing to push: no question, and the answer says so"""
+        server = self.start()
+        result = self.push(server)
+        self.assertIn("origin/main was up to date already", result.text)
+        self.commit("c.txt", "c\n", "c")
+        _, result = self.push(server, "once")
+        self.assertFalse(result.failed, result)
+
+    def test_always_asks(self):
+        """force, delete and tags ask each time"""
+        server = self.start()
+        self.commit("c.txt", "c\n", "c")
+        self.push(server, "once")
+        self.git("push", "-q", "origin", "main:topic")
+        self.git("fetch", "-q")
+        self.git("tag", "v1")
+        self.git("commit", "-q", "--amend", "-m", "again")
+        shown, _ = self.push(server, "reject", force=True)
+        self.assertIn("Replaced, and gone from there:", shown)
+        shown, _ = self.push(server, "reject", branch="topic", delete=True)
+        self.assertIn("The branch is deleted there; it was last seen at ", shown)
+        self.push(server, "reject", tags=True)
+        self.assertNotEqual(self.at_hub("refs/heads/topic"), "")
+
+    def test_stale(self):
+        """the branch moves while the question is open: what was not shown is not pushed"""
+        server = self.start()
+        self.commit("c.txt", "c\n", "c")
+        was = self.at_hub()
+        number = server.ask("git_push", {"working_dir": str(self.root)})
+        question = server.receive()
+        self.commit("late.txt", "late\n", "late")
+        server.send(id=question["id"], result={"action": "accept", "content": {"decision": "once"}})
+        answer = server.receive()
+        if answer.get("method") == "elicitation/create":
+            self.assertIn("late", str(answer))
+            server.send(id=answer["id"], result={"action": "decline"})
+            answer = server.receive()
+        self.assertEqual(answer["id"], number)
+        self.assertTrue(answer["result"]["isError"], answer)
+        self.assertEqual(self.at_hub(), was)
+
+    def test_address_moves(self):
+        """the address changes while the question is open: nothing goes there"""
+        server = self.start()
+        self.commit("c.txt", "c\n", "c")
+        evil = self.top / "evil.git"
+        self.git("init", "-q", "--bare", str(evil))
+        number = server.ask("git_push", {"working_dir": str(self.root)})
+        question = server.receive()
+        self.git("remote", "set-url", "origin", str(evil))
+        server.send(id=question["id"], result={"action": "accept", "content": {"decision": "once"}})
+        answer = server.receive()
+        if answer.get("method") == "elicitation/create":
+            self.assertIn("Something this depends on changed", str(answer))
+            server.send(id=answer["id"],
+                        result={"action": "accept", "content": {"decision": "once"}})
+            answer = server.receive()
+        self.assertEqual(answer["id"], number)
+        self.assertEqual(self.out("for-each-ref", cwd=evil), "")
+
+
+if __name__ == "__main__":
+    harness.main()
