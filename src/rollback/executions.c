@@ -26,6 +26,7 @@ static void add(struct al_executions *executions, const json_t *line)
     *item = (struct al_execution){
         .seq = (uint64_t)json_integer_value(json_object_get(line, "seq")),
         .tool = al_strdup(tool),
+        .session = al_strdup(al_json_get_string(line, "conversation_id")),
         .agent = al_strdup(al_json_get_string(line, "agent")),
         .summary = al_strdup(al_json_get_string(line, "summary")),
         .interrupted = !strcmp(outcome, "interrupted"),
@@ -87,24 +88,37 @@ int al_executions_read(const char *file, const char *top, struct al_executions *
 static void clear(struct al_execution *execution)
 {
     free(execution->tool);
+    free(execution->session);
     free(execution->agent);
     free(execution->summary);
     json_decref(execution->input);
 }
 
-void al_executions_keep_agent(struct al_executions *executions, const char *agent)
+/* Keep those whose agent, or session, has this name. */
+static void keep(struct al_executions *executions, const char *agent, const char *session)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < executions->count; i++) {
         struct al_execution *item = &executions->items[i];
+        const char *name = agent ? item->agent : item->session;
 
-        if (item->agent && !strcmp(item->agent, agent))
+        if (name && !strcmp(name, agent ? agent : session))
             executions->items[kept++] = *item;
         else
             clear(item);
     }
     executions->count = kept;
+}
+
+void al_executions_keep_agent(struct al_executions *executions, const char *agent)
+{
+    keep(executions, agent, NULL);
+}
+
+void al_executions_keep_session(struct al_executions *executions, const char *session)
+{
+    keep(executions, NULL, session);
 }
 
 void al_executions_clear(struct al_executions *executions)

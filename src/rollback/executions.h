@@ -15,6 +15,7 @@
 struct al_execution {
     uint64_t seq;
     char *tool;
+    char *session; /**< the id of the session that made the call */
     char *agent;   /**< the name of the agent; NULL when it has none */
     char *summary; /**< NULL when there is none */
     char before[AL_OID_TEXT];
@@ -41,5 +42,8 @@ void al_executions_clear(struct al_executions *executions);
 
 /** Forget the executions of others.  What they changed then counts like any other change. */
 void al_executions_keep_agent(struct al_executions *executions, const char *agent);
+
+/** Forget the executions of other sessions, in the same way. */
+void al_executions_keep_session(struct al_executions *executions, const char *session);
 
 #endif

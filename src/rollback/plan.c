@@ -38,10 +38,9 @@ char *al_difference_words(const struct al_difference *change)
     return al_text_sanitize_line(change->name);
 }
 
-/* Whether the execution changed anything.  One that was interrupted may have. */
-static int changed(struct al_store *store, const struct al_execution *execution,
-                   struct al_run_limits *budget, bool *ret_changed, bool *ret_ended,
-                   struct al_error *err)
+int al_plan_changed(struct al_store *store, const struct al_execution *execution,
+                    struct al_run_limits *budget, bool *ret_changed, bool *ret_ended,
+                    struct al_error *err)
 {
     struct al_differences changes = { .items = NULL };
     char after[AL_OID_TEXT];
@@ -146,7 +145,7 @@ int al_plan_redo(struct al_store *store, const struct al_executions *executions,
             continue;
         }
         r = al_checkpoint_exists(store, item->before)
-                ? changed(store, item, budget, &did, &ended, err)
+                ? al_plan_changed(store, item, budget, &did, &ended, err)
                 : nothing_to_redo(err);
         if (r == 0 && did && !item->input)
             r = nothing_to_redo(err);
@@ -157,7 +156,7 @@ int al_plan_redo(struct al_store *store, const struct al_executions *executions,
     if (r == 0 && !found)
         r = nothing_to_redo(err);
     for (size_t i = found; r == 0 && i > 0 && i <= executions->count; i++) {
-        r = changed(store, &executions->items[i - 1], budget, &did, &ended, err);
+        r = al_plan_changed(store, &executions->items[i - 1], budget, &did, &ended, err);
         plan.count += did;
         if (!ended)
             plan.interrupted = executions->items[i - 1].seq;
@@ -183,7 +182,7 @@ int al_plan_further(struct al_store *store, const struct al_executions *executio
     for (size_t i = plan->first; i > 0 && r == 0 && !did; i--) {
         if (!al_checkpoint_exists(store, executions->items[i - 1].before))
             break;
-        r = changed(store, &executions->items[i - 1], budget, &did, &ended, err);
+        r = al_plan_changed(store, &executions->items[i - 1], budget, &did, &ended, err);
     }
     if (r == 0 && did)
         *ret_count = plan->count + 2;
@@ -211,7 +210,7 @@ int al_plan_choose(struct al_store *store, const struct al_executions *execution
 
         if (!al_checkpoint_exists(store, execution->before))
             break; /* the older ones are gone as well */
-        r = changed(store, execution, budget, &did, &ended, err);
+        r = al_plan_changed(store, execution, budget, &did, &ended, err);
         if (r < 0)
             return r;
         if (!did)

@@ -37,6 +37,24 @@ int al_plan_make(struct al_store *store, const struct al_executions *executions,
 int al_plan_redo(struct al_store *store, const struct al_executions *executions,
                  struct al_run_limits *budget, struct al_plan *ret_plan, struct al_error *err);
 
+/**
+ * Plan to undo the last calls that changed something and that no rollback has undone.  What was
+ * rolled back and redone counts again.
+ *
+ * @param executions  Those of one session.
+ * @param ret_calls   The calls, newest first: "git_add: Stage a.c".
+ * @return 0; AL_ERR_NOT_FOUND when there are not so many.
+ */
+int al_plan_undo(struct al_store *store, const struct al_executions *executions, size_t count,
+                 struct al_run_limits *budget, struct al_plan *ret_plan, struct al_strv *ret_calls,
+                 struct al_error *err);
+
+/** Test whether the execution changed anything, with *ret_changed.  One that was interrupted may
+ * have; *ret_ended tells. */
+int al_plan_changed(struct al_store *store, const struct al_execution *execution,
+                    struct al_run_limits *budget, bool *ret_changed, bool *ret_ended,
+                    struct al_error *err);
+
 /** Count the executions to undo in order to go one execution further back than this plan, once it
  * has been carried out.  The rollback then is an execution, too.  0 when there is nothing further
  * back. */

@@ -24,6 +24,7 @@ void al_rollback_clear(struct al_rollback *rollback)
     al_strv_clear(&rollback->lost);
     al_strv_clear(&rollback->unsaved);
     al_strv_clear(&rollback->kept);
+    al_strv_clear(&rollback->calls);
     al_differences_clear(&rollback->changes);
     al_str_clear(&rollback->stat);
     *rollback = AL_ROLLBACK_INIT;
@@ -49,8 +50,8 @@ static struct al_record_end record_of(const struct al_rollback_context *ctx, con
     return (struct al_record_end){
         .operation = OPERATION,
         .effects = AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS | AL_DISCARDS_WORK,
-        .decision = "once",
-        .decided_by = "terminal",
+        .decision = ctx->options->own_session ? "auto" : "once",
+        .decided_by = ctx->options->own_session ? "policy" : "terminal",
         .summary = summary,
         .root = ctx->repo->at.root->path,
         .repository = ctx->repo->at.top,
@@ -204,11 +205,15 @@ static int check_refusals(const struct al_rollback_context *ctx, struct al_error
 static int make_plan(struct al_rollback_context *ctx, struct al_error *err)
 {
     const struct al_executions *executions = &ctx->executions;
+    const bool own = ctx->options->own_session;
     bool continues_redo =
         al_plan_is_unfinished(executions) && executions->items[executions->count - 1].redo;
 
     if (ctx->options->redo && !continues_redo)
         return al_plan_redo(ctx->store, executions, ctx->budget, &ctx->plan, err);
+    if (own)
+        return al_plan_undo(ctx->store, executions, ctx->options->count, ctx->budget, &ctx->plan,
+                            &ctx->report->calls, err);
     return al_plan_make(ctx->store, executions, ctx->options->count, ctx->budget, &ctx->plan, err);
 }
 
@@ -220,6 +225,10 @@ static int check_unfinished(const struct al_rollback_context *ctx, struct al_err
 
     if (!al_plan_is_unfinished(executions))
         return 0;
+    if (ctx->options->own_session)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "a rollback was interrupted; a user completes it with 'airlock "
+                            "rollback'");
     agent = executions->items[executions->count - 1].agent;
     if (wanted && agent ? !strcmp(wanted, agent) : wanted == agent)
         return 0;
@@ -230,14 +239,17 @@ static int check_unfinished(const struct al_rollback_context *ctx, struct al_err
 
 static int find_executions(struct al_rollback_context *ctx, struct al_error *err)
 {
-    int r =
-        al_executions_read(ctx->options->journal_file, ctx->repo->at.top, &ctx->executions, err);
+    const char *file = ctx->options->journal_file ? ctx->options->journal_file
+                                                  : al_journal_file(ctx->options->journal);
+    int r = al_executions_read(file, ctx->repo->at.top, &ctx->executions, err);
 
     ctx->is_consistent = r == 0 && !al_plan_is_unfinished(&ctx->executions);
     if (r == 0)
         r = check_unfinished(ctx, err);
     if (r == 0 && ctx->options->agent)
         al_executions_keep_agent(&ctx->executions, ctx->options->agent);
+    if (r == 0 && ctx->options->own_session)
+        al_executions_keep_session(&ctx->executions, al_journal_session_id(ctx->options->journal));
     return r;
 }
 

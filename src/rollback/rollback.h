@@ -20,13 +20,16 @@ struct al_journal;
 
 /** The executions to roll back, and the means.  Borrowed. */
 struct al_rollback_options {
-    const char *journal_file;
-    struct al_journal *journal; /**< the open journal; NULL for a dry run */
+    const char *journal_file;   /**< NULL: that of `journal` */
+    struct al_journal *journal; /**< the open journal; NULL for a dry run with a file */
     const struct al_checkpoint_settings *settings;
     const char *confinement; /**< for the record in the journal */
     uint32_t lock_wait_ms;   /**< how long to wait while another git holds index.lock */
     size_t count;            /**< executions to undo; 0 when the user gave no number */
     const char *agent;       /**< undo only executions of this agent; NULL: of anybody */
+    /** Undo only what this session, that of `journal`, has done.  `count` then counts its calls
+     * that are not undone already, so a second rollback goes further back. */
+    bool own_session;
     bool force, dry_run;
     bool redo; /**< undo the last rollback; `count` is 0 then */
 };
@@ -44,13 +47,16 @@ struct al_rollback {
     /** Files that stay although the checkpoint does not have them. */
     struct al_strv kept;
     struct al_differences changes; /**< from the present to the checkpoint */
-    struct al_str stat;            /**< of the working tree, as safe text; only for a dry run */
+    struct al_strv calls; /**< with `own_session`: the calls that are undone, newest first, as
+                             "git_add: Stage a.c" */
+    struct al_str stat;   /**< of the working tree, as safe text; only for a dry run */
 };
 
 #define AL_ROLLBACK_INIT                                                                           \
     ((struct al_rollback){ .lost = AL_STRV_INIT,                                                   \
                            .unsaved = AL_STRV_INIT,                                                \
                            .kept = AL_STRV_INIT,                                                   \
+                           .calls = AL_STRV_INIT,                                                  \
                            .stat = AL_STR_INIT })
 
 void al_rollback_clear(struct al_rollback *rollback);

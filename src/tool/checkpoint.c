@@ -279,7 +279,8 @@ int al_call_checkpoint_before(struct al_call *call, struct al_error *err)
     al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
     int r;
 
-    if (!call->session->checkpoints || !al_effects_change_repository(call->operation->effects))
+    if (!call->session->checkpoints || !al_effects_change_repository(call->operation->effects) ||
+        call->tool->goes_back)
         return 0;
     if (!call->repo && call->tool->open_repository)
         return 0;

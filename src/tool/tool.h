@@ -383,6 +383,10 @@ struct al_tool {
     const char *(*linked_worktree)(const struct al_operation *operation, const void *args,
                                    enum al_linked_effect *ret_effect);
 
+    /** Stage 6: the call goes back by the checkpoints (rollback/rollback.h), which takes the locks,
+     * saves the present and has a record of its own. */
+    bool goes_back;
+
     /** Stage 6: whether this call deletes the branch in AL_PARAM_DELETED_BRANCH.  NULL: always. */
     bool (*deletes_branch)(const void *args);
 

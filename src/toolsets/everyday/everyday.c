@@ -15,6 +15,7 @@ static const struct al_tool *const tools[] = {
     &al_tool_everyday_commit,
     &al_tool_everyday_reset,
     &al_tool_everyday_switch,
+    &al_tool_everyday_undo,
     /* History, branches, remotes. */
     &al_tool_everyday_merge,
     &al_tool_everyday_rebase,

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""everyday: git_undo takes back what the session's own calls changed, and nobody else's work."""
+import json
+import subprocess
+
+import everyday
+import harness
+from everyday import LINES, text_with
+
+
+class Undo(everyday.Case):
+    def setUp(self):
+        super().setUp()
+        self.init()
+        self.commit("f.txt", "".join(LINES), "base")
+        self.server = self.serve()
+
+    def serve(self, *options):
+        server = everyday.Server(self, *options)
+        self.addCleanup(server.close)
+        return server
+
+    def fails_with(self, server, kind, words, arguments=None):
+        before = self.snapshot()
+        result = server.call("git_undo", arguments or {})
+        self.assertTrue(result.failed, result)
+        self.assertEqual(result.kind, kind, result)
+        self.assertIn(words, result.text)
+        self.assertEqual(self.snapshot(), before)
+
+    def airlock(self, *words):
+        """A command of the user's."""
+        subprocess.run([harness.AIRLOCK, *words], cwd=self.root, env=self.env, check=True,
+                       stdin=subprocess.DEVNULL, capture_output=True,
+                       timeout=harness.WATCHDOG_SECONDS)
+
+    def text(self):
+        return (self.root / "f.txt").read_text()
+
+    def test_discard(self):
+        """git_undo: brings back what a wrong discard took, and redoes it"""
+        self.write("f.txt", "mine\n")
+        self.server.says("git_restore", {"paths": ["f.txt"]})
+        before = self.snapshot()
+        look = self.server.says("git_undo", {"dry_run": True})
+        self.assertIn("This would undo git_restore: Take back changes of f.txt\n  f.txt\n", look)
+        self.assertEqual(self.snapshot(), before)
+        text = self.server.says("git_undo")
+        self.assertEqual(text, "Undone: git_restore: Take back changes of f.txt\n  f.txt\n"
+                         "main, 1 not staged")
+        self.assertEqual(self.text(), "mine\n")
+        self.assertIn("Redone what the last undo took back:\n  f.txt\n",
+                      self.server.says("git_undo", {"steps": -1}))
+        self.assertEqual(self.text(), "".join(LINES))
+
+    def test_steps(self):
+        """git_undo: one after the other goes further back; steps take several; redo returns"""
+        for name in ("a", "b", "c"):
+            self.write(name, name)
+            self.server.says("git_commit", {"message": name, "all": True})
+        done = self.snapshot()
+        self.assertIn("git_commit: Commit with every change: c", self.server.says("git_undo"))
+        self.assertIn("git_commit: Commit with every change: b", self.server.says("git_undo"))
+        self.assertEqual(self.out("log", "-1", "--format=%s").strip(), "a")
+        self.server.says("git_undo", {"steps": -1})
+        self.server.says("git_undo", {"steps": -1})
+        self.assertEqual(self.snapshot(), done)
+        self.assertIn("Nothing to redo", self.server.says("git_undo", {"steps": -1}))
+        text = self.server.says("git_undo", {"steps": 3})
+        self.assertIn("c; git_commit: Commit with every change: b; git_commit: ", text)
+        self.assertEqual(self.out("log", "-1", "--format=%s").strip(), "base")
+        self.assertIn("Nothing to undo", self.server.says("git_undo"))
+        self.server.says("git_add", {"all": True})
+        self.fails_with(self.server, "BadArgs", "only 1 call of this session can be undone, not 2",
+                        {"steps": 2})
+
+    def test_everything(self):
+        """git_undo: commit, switch, reset, stage and restore by hunk, byte for byte"""
+        self.write("f.txt", text_with(at1="one"))
+        self.write("new", "n\n")
+        for tool, arguments in (("git_add", {"paths": ["f.txt", "new"]}),
+                                ("git_restore", {"paths": ["new"], "staged": True}),
+                                ("git_commit", {"message": "m"}),
+                                ("git_commit", {"message": "again", "amend": True}),
+                                ("git_switch", {"branch": "topic", "create": True}),
+                                ("git_switch", {"rev": "HEAD~1"}),
+                                ("git_reset", {"to": "topic", "mode": "hard"}),
+                                ("git_reset", {"to": "HEAD~1"})):
+            with self.subTest(tool, **arguments):
+                before = self.snapshot()
+                self.server.says(tool, arguments)
+                self.assertNotEqual(self.snapshot(), before)
+                self.server.says("git_undo")
+                self.assertEqual(self.snapshot(), before)
+                self.server.says("git_undo", {"steps": -1})
+
+    def test_other_sessions(self):
+        """git_undo: another session's calls are not this one's"""
+        other = self.serve()
+        self.write("a", "a")
+        self.server.says("git_add", {"paths": ["a"]})
+        self.assertIn("Nothing to undo", other.says("git_undo"))
+        self.assertEqual(self.out("diff", "--cached", "--name-only").split(), ["a"])
+        self.assertIn("Undone: git_add", self.server.says("git_undo"))
+
+    def test_lost(self):
+        """git_undo: refuses, naming it, where somebody else's change would be lost"""
+        self.write("f.txt", "mine\n")
+        self.server.says("git_restore", {"paths": ["f.txt"]})
+        self.write("f.txt", "theirs\n")
+        self.fails_with(self.server, "ExecutionFailed",
+                        "Changed since by somebody else, and it would be lost: f.txt")
+        self.write("f.txt", "".join(LINES))
+        self.server.says("git_undo")
+        self.assertEqual(self.text(), "mine\n")
+
+    def test_lost_ref(self):
+        """git_undo: a branch that somebody else moved since is not moved back"""
+        self.write("a", "a")
+        self.server.says("git_commit", {"message": "m", "all": True})
+        self.git("commit", "-q", "--allow-empty", "-m", "theirs")
+        self.fails_with(self.server, "ExecutionFailed", "refs/heads/main")
+
+    def test_lost_to_session(self):
+        """git_undo: another session's change since is somebody else's"""
+        other = self.serve()
+        self.write("a", "a")
+        self.server.says("git_add", {"paths": ["a"]})
+        self.write("b", "b")
+        other.says("git_add", {"paths": ["b"]})
+        self.fails_with(self.server, "ExecutionFailed", "the index (what is staged)")
+        other.says("git_undo")
+        self.server.says("git_undo")
+        self.assertEqual(self.out("diff", "--cached", "--name-only"), "")
+
+    def test_others_stay(self):
+        """git_undo: what somebody else changed elsewhere stays"""
+        self.write("f.txt", "mine\n")
+        self.server.says("git_restore", {"paths": ["f.txt"]})
+        self.write("theirs", "t\n")
+        self.server.says("git_undo")
+        self.assertEqual((self.root / "theirs").read_text(), "t\n")
+        self.assertEqual(self.text(), "mine\n")
+
+    def test_nothing(self):
+        """git_undo: nothing to undo is an answer; bad steps are not"""
+        self.assertIn("Nothing to undo", self.server.says("git_undo"))
+        self.assertIn("Nothing to redo", self.server.says("git_undo", {"steps": -1}))
+        for steps in (0, -2, 51, "one"):
+            self.assertEqual(self.server.call("git_undo", {"steps": steps}).kind, "BadArgs")
+
+    def test_without_checkpoints(self):
+        """git_undo: says so when the session takes no checkpoints"""
+        self.fails_with(self.serve("--no-git"), "ExecutionFailed", "takes no checkpoints")
+
+    def test_by_the_user(self):
+        """git_undo: what a user rolled back is as it was, and nothing more is undone"""
+        self.write("f.txt", "mine\n")
+        self.server.says("git_restore", {"paths": ["f.txt"]})
+        self.airlock("rollback")
+        self.assertEqual(self.text(), "mine\n")
+        self.assertIn("nothing: it is as it was before", self.server.says("git_undo"))
+        self.assertEqual(self.text(), "mine\n")
+
+    def test_recorded(self):
+        """git_undo: is journaled as a rollback of this session, which a user can take back"""
+        self.write("f.txt", "mine\n")
+        self.server.says("git_restore", {"paths": ["f.txt"]})
+        self.server.says("git_undo")
+        lines = [json.loads(line) for line in
+                 (self.home / ".local/state/airlock/tool_log.jsonl").read_bytes().splitlines()]
+        rollback = [line for line in lines if line["tool"] == "rollback"]
+        self.assertEqual(len(rollback), 1, lines)
+        self.assertEqual(rollback[0]["conversation_id"], lines[0]["conversation_id"])
+        self.assertEqual(rollback[0]["decided_by"], "policy")
+        self.airlock("rollback")
+        self.assertEqual(self.text(), "".join(LINES))
+
+
+if __name__ == "__main__":
+    harness.main()
