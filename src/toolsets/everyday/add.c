@@ -52,7 +52,7 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     int r;
 
     if (args->hunks.count) {
-        al_auto(al_chosen_clear) struct al_chosen chosen = { .choice = { NULL } };
+        al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
 
         r = al_chosen_read(call, AL_HUNKS_UNSTAGED, &args->hunks, &chosen, err);
         if (r == 0)
@@ -124,7 +124,7 @@ static void keep_staged(const struct al_call *call, const struct al_strv *files,
 static int add_hunks(struct al_call *call, const struct add_args *args, struct al_str *text,
                      struct al_error *err)
 {
-    al_auto(al_chosen_clear) struct al_chosen chosen = { .choice = { NULL } };
+    al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
     int r = al_chosen_read(call, AL_HUNKS_UNSTAGED, &args->hunks, &chosen, err);
 
     if (r == 0)

@@ -14,8 +14,7 @@
 void al_chosen_clear(struct al_chosen *chosen)
 {
     al_hunk_choice_clear(&chosen->choice);
-    if (chosen->list.text.buf)
-        al_hunk_list_clear(&chosen->list);
+    al_hunk_list_clear(&chosen->list);
 }
 
 static int read_side(struct al_call *call, enum al_hunk_side side, struct al_hunk_list *ret_list,
@@ -49,7 +48,7 @@ int al_chosen_read(struct al_call *call, enum al_hunk_side side, const struct al
 {
     int r;
 
-    *ret_chosen = (struct al_chosen){ .list = AL_HUNK_LIST_INIT };
+    *ret_chosen = AL_CHOSEN_INIT;
     r = read_side(call, side, &ret_chosen->list, err);
     if (r < 0)
         return r;

@@ -14,11 +14,13 @@
     AL_STRINGS(T, hunks, "Ids that git_diff shows with hunks.", .max = AL_CHOSEN_IDS_MAX,          \
                .max_bytes = AL_HUNK_ID_TEXT)
 
-/** Chosen hunks and the list that they are of.  Zero-initialised is empty; not to be moved. */
+/** Chosen hunks and the list that they are of.  Set up with AL_CHOSEN_INIT; not to be moved. */
 struct al_chosen {
     struct al_hunk_list list;
     struct al_hunk_choice choice;
 };
+
+#define AL_CHOSEN_INIT ((struct al_chosen){ .list = AL_HUNK_LIST_INIT })
 
 void al_chosen_clear(struct al_chosen *chosen);
 

@@ -95,7 +95,7 @@ static enum al_hunk_side side_of(const struct restore_args *args)
 static int files_of_hunks(struct al_call *call, const struct restore_args *args,
                           struct al_strv *out, struct al_error *err)
 {
-    al_auto(al_chosen_clear) struct al_chosen chosen = { .choice = { NULL } };
+    al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
     int r = al_chosen_read(call, side_of(args), &args->hunks, &chosen, err);
 
     if (r == 0)
@@ -196,7 +196,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
 static int restore_hunks(struct al_call *call, const struct restore_args *args, struct al_str *text,
                          struct al_error *err)
 {
-    al_auto(al_chosen_clear) struct al_chosen chosen = { .choice = { NULL } };
+    al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
     int r = al_chosen_read(call, side_of(args), &args->hunks, &chosen, err);
 
     if (r == 0)
