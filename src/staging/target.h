@@ -89,4 +89,13 @@ int al_target_branch(const struct al_target *target, const struct al_repo *repo,
 /** Test whether the working tree of a target's repository is on this branch, a full name. */
 bool al_target_is_checked_out(const struct al_repo *repo, const char *ref);
 
+/** Go on with the working tree that has the target's branch checked out, if it is another one of
+ * the same repository inside the roots, and no further one uses the branch.  Its files then follow
+ * a push.
+ *
+ * @param[in,out] repo  The repository of the target.
+ */
+int al_target_go_to_branch(const struct al_target *target, struct al_run_limits *budget,
+                           struct al_repo **repo, struct al_error *err);
+
 #endif

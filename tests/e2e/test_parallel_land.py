@@ -182,6 +182,18 @@ class Land(parallel.Parallel):
         self.not_landed(f"The working tree '{where}' has main checked out as well",
                         branch="feature")
 
+    def test_link(self):
+        """a HEAD that is a symbolic link, an old form of it"""
+        self.branch("feature", b__txt="b\n")
+        dev = self.worktree("dev")
+        for head, into in ((self.root / ".git/HEAD", "main"),
+                           (self.root / ".git/worktrees/dev/HEAD", "dev")):
+            head.unlink()
+            head.symlink_to(f"refs/heads/{into}")
+            self.assertTrue(self.land(branch="feature", into=into).failed)
+            self.assertEqual(self.rev(into), self.rev("feature~"))
+        self.assertFalse((self.root / "b.txt").exists() or (dev / "b.txt").exists())
+
     def test_outside(self):
         """a working tree outside of the roots is not written to, and named"""
         where = self.branch("feature", b__txt="b\n")

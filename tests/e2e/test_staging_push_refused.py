@@ -102,8 +102,8 @@ class Conflicts(pushing.Pushing):
         self.pushed(self.stage({"x.txt": "x\n"}), self.LOCAL | {"branch": "new"})
 
     def test_checked_out_elsewhere(self):
-        """a branch that another working tree has checked out"""
-        self.git("worktree", "add", "-q", "-b", "wt", "linked")
+        """a branch that another working tree outside of the roots has checked out"""
+        self.git("worktree", "add", "-q", "-b", "wt", str(self.base / "linked"))
         self.assertIn("Another working tree", self.other(self.LOCAL | {"branch": "wt"}))
 
     def test_two_pushers(self):

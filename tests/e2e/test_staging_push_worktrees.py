@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """git_push into a working tree whose index has marks, and beside working trees that use the branch."""
 import os
+import subprocess
 
 import harness
 import pushing
@@ -113,6 +114,11 @@ class Users(pushing.Pushing):
         """A push to the branch works."""
         self.pushed(self.stage({"ok.txt": f"{branch}\n"}), (target or self.LOCAL) | {"branch": branch})
 
+    def text(self, name):
+        """The content of a file; None: there is none."""
+        path = self.root / name
+        return path.read_text(encoding="utf-8") if path.exists() else None
+
     def linked(self, *words, check=True):
         """git in the linked working tree."""
         return self.git(*words, cwd=self.root / "linked", check=check)
@@ -133,9 +139,9 @@ class Users(pushing.Pushing):
         self.refused("side", "Another working tree of the target rebases this branch")
         self.allowed("base")
         self.linked("rebase", "--abort")
-        self.refused("side", "has this branch checked out")
-        self.linked("checkout", "-q", "--detach")
         self.allowed("side")
+        self.assertEqual(self.text("linked/ok.txt"), "side\n")
+        self.linked("checkout", "-q", "--detach")
 
     def test_rebase_with_apply(self):
         """the same with the other way of rebasing"""
@@ -186,13 +192,56 @@ class Users(pushing.Pushing):
         """the main working tree counts as well when the target is a linked one"""
         self.add_linked()
         target = {"type": "local", "path": "linked"}
-        self.refused("main", "has this branch checked out", target)
+        self.allowed("main", target)
+        self.assertEqual((self.text("ok.txt"), self.text("linked/ok.txt")), ("main\n", None))
         self.git("bisect", "start", "main", "main~2")
         self.refused("main", "bisects this branch", target)
         self.git("bisect", "reset")
         self.git("checkout", "-q", "--detach")
-        self.allowed("main", target)
         self.allowed("side", target)
+        self.assertEqual(self.text("linked/ok.txt"), "side\n")
+
+    def test_follows(self):
+        """the working tree that has the branch checked out follows, as the question says; no other"""
+        self.add_linked()
+        self.git("worktree", "add", "-q", "-b", "third", "third", "main")
+        self.write("linked/a.txt", "mine\n")
+        before = (self.out("status", "--porcelain"), self.out("status", "--porcelain", cwd=self.root / "third"))
+        staged = self.stage({"a.txt": "pushed\n", "b.txt": "b\n"})
+        target = self.LOCAL | {"branch": "side"}
+        self.assertIn(f"the files of the working tree '{self.root}/linked' are brought along",
+                      self.shown(staged, target))
+        _, notes = self.pushed(staged, target)
+        self.assertIn(f"Changed in the working tree of {self.root}/linked and left as they are: a.txt", notes)
+        self.assertEqual((self.text("linked/a.txt"), self.text("linked/b.txt")), ("mine\n", "b\n"))
+        self.assertEqual((self.out("status", "--porcelain"),
+                          self.out("status", "--porcelain", cwd=self.root / "third")), before)
+        self.assertEqual((self.text("b.txt"), self.text("third/b.txt")), (None, None))
+        done = subprocess.run([harness.AIRLOCK, "rollback"], cwd=self.root / "linked", env=self.env,
+                              capture_output=True, check=False, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual((self.text("linked/a.txt"), self.text("linked/b.txt")), ("mine\n", None))
+        self.assertEqual(self.out("rev-parse", "side"), self.out("rev-parse", "main"))
+
+    def test_moved_meanwhile(self):
+        """what was pulled through one working tree is compared when another one follows"""
+        self.add_linked()
+        self.ok("git_pull", {"source": self.LOCAL | {"branch": "side"},
+                             "paths": ["a.txt"]})
+        self.write("linked/a.txt", "new\n")
+        self.linked("commit", "-q", "-a", "-m", "new")
+        staged = self.stage({"a.txt": "pushed\n"})
+        found = self.conflict(staged, self.LOCAL | {"branch": "side"})
+        self.assertEqual(found["reason"], "non-fast-forward")
+
+    def test_outside(self):
+        """a working tree outside of the roots, or one that is gone, is not written to"""
+        self.git("worktree", "add", "-q", str(self.base / "elsewhere"), "side")
+        self.refused("side", "has this branch checked out")
+        self.git("worktree", "remove", str(self.base / "elsewhere"))
+        self.add_linked()
+        (self.root / "linked").rename(self.base / "moved")
+        self.refused("side", "has this branch checked out")
 
     def test_bare(self):
         """a linked working tree of a bare repository; its own HEAD is nobody's working tree"""

@@ -68,7 +68,8 @@ static int check_users(const struct al_landing *landing, struct al_error *err)
     int r = al_branch_find_users(landing->repo, landing->into.ref, &users, err);
 
     for (size_t i = 0; r == 0 && i < users.count; i++)
-        if (!users.items[i].is_own || users.items[i].use != AL_BRANCH_CHECKED_OUT)
+        if (!users.items[i].is_own || users.items[i].use != AL_BRANCH_CHECKED_OUT ||
+            !al_landing_is_checked_out(landing->repo, landing->into.ref))
             r = refuse_use(landing, &users.items[i], err);
     return r;
 }

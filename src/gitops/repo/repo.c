@@ -70,6 +70,7 @@ void al_repo_free(struct al_repo *repo)
     al_location_clear(&repo->at);
     al_repo_forget_pathspecs(repo);
     free(repo->pathspecs);
+    free(repo->asked_top);
     free(repo->shown);
     free(repo);
 }

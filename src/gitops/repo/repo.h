@@ -27,6 +27,8 @@ struct al_repo {
     struct al_write_lock *write_lock; /**< the write lock, NULL while it is not held; private */
     struct al_mirror *mirror;         /**< what an own repository is part of; NULL: of nothing */
     void (*free_mirror)(struct al_mirror *); /**< the mirror goes with this repository; NULL: not */
+    char *asked_top; /**< the working tree that was asked for, if another one of the repository was
+                        opened since it has a branch checked out; NULL: this one */
     char *shown; /**< own: what users see in place of a path, "github:user/name"; NULL: the path */
 };
 

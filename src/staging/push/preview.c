@@ -160,6 +160,15 @@ static void add_other_bases(const struct al_push *push, struct al_str *out)
     al_str_addc(out, '\n');
 }
 
+/* The target names another working tree than the one that has the branch checked out. */
+static void add_worktree(const struct al_push *push, struct al_str *out)
+{
+    al_auto(al_freep) char *top = al_text_sanitize_shown_line(push->repo->at.top);
+
+    if (push->repo->asked_top)
+        al_str_addf(out, "Note:   the files of the working tree '%s' are brought along\n", top);
+}
+
 static void add_head(const struct al_push *push, struct al_str *out)
 {
     const char *message = push->staged.message;
@@ -179,6 +188,7 @@ static void add_head(const struct al_push *push, struct al_str *out)
         al_str_adds(out, "Note:   the target has new commits since these files were pulled; see "
                          "that the diff undoes nothing\n");
     add_other_bases(push, out);
+    add_worktree(push, out);
     al_str_addc(out, '\n');
 }
 

@@ -305,9 +305,11 @@ static void finish(const struct al_push *push, const char *commit, struct al_run
                                       .branch = push->ref,
                                       .old_head = *push->head ? push->head : NULL,
                                       .commit = commit };
+    al_auto(al_freep) char *top = al_text_sanitize_line(push->repo->at.top);
+    const char *shown = push->repo->asked_top ? top : push->shown;
     const struct al_follow with = { .repo = push->repo,
                                     .from = *push->head ? push->head : al_push_empty_tree(push),
-                                    .shown = push->shown };
+                                    .shown = shown };
 
     note_outcome(push, commit, result);
     al_push_note_lfs(push, &result->notes);
@@ -316,8 +318,8 @@ static void finish(const struct al_push *push, const char *commit, struct al_run
         al_strv_addf(&result->notes, "The staged commit is still listed: %s", why.message);
     al_error_clear(&why);
     if (push->is_checked_out && al_follow_partly(&with, commit, budget, &result->notes, &why) < 0)
-        al_strv_addf(&result->notes, "The working tree of %s was not brought along: %s",
-                     push->shown, why.message);
+        al_strv_addf(&result->notes, "The working tree of %s was not brought along: %s", shown,
+                     why.message);
 }
 
 /* The mirror has the commit; now GitHub gets it. */

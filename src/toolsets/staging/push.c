@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_push: a staged commit leaves the sandbox, after a user approved it. */
 #include "staging/push/push.h"
+#include "gitops/repo/repo.h"
 
 #include "staging/staged.h"
 #include "staging/staging.h"
@@ -32,7 +33,18 @@ static int check(const void *p, struct al_error *err)
 static int open_repository(struct al_call *call, const void *p, struct al_repo **ret_repo,
                            struct al_error *err)
 {
-    return al_target_args_open(call, &((const struct push_args *)p)->target, false, ret_repo, err);
+    const struct push_args *args = p;
+    const struct al_target target = al_target_from_args(call, &args->target);
+    struct al_repo *repo = NULL;
+    int r = al_target_args_open(call, &args->target, false, &repo, err);
+
+    if (r == 0)
+        r = al_target_go_to_branch(&target, al_call_budget(call), &repo, err);
+    if (r < 0)
+        al_repo_free(repo);
+    else
+        *ret_repo = repo;
+    return r;
 }
 
 static void free_push(void *push)
