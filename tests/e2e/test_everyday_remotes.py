@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""everyday: git_pull and git_push."""
+"""everyday: git_pull, git_push, git_fetch and git_remote."""
 import re
 
 import everyday
@@ -38,6 +38,15 @@ class Case(everyday.Case):
         commit = self.commit(name, content, "elsewhere", other)
         self.git("push", "-q", "-f", "origin", "main", cwd=other)
         return commit
+
+    def start(self):
+        """A session whose user can be asked."""
+        return everyday.AskingServer(self)
+
+    def launch(self, argv):
+        """A server has the root above the repository."""
+        return [str(self.top) if word == str(self.root) and "serve" in argv else word
+                for word in argv]
 
     def at_hub(self, ref="refs/heads/main"):
         """What a reference of the hub is; "" for none."""
@@ -187,14 +196,85 @@ class Push(Case):
         self.assertFalse((self.base / "canary").exists())
 
 
+class Fetch(Case):
+    def test_moved(self):
+        """git_fetch: what moved, a line a reference; then nothing new"""
+        self.git("push", "-q", "origin", "main:topic")
+        self.git("update-ref", "-d", "refs/remotes/origin/topic")
+        there = self.elsewhere()
+        text = self.says("git_fetch")
+        self.assertRegex(text, r"^Fetched from origin:\n[0-9a-f]+\.\.[0-9a-f]+ main -> ")
+        self.assertIn("* [new branch] topic -> ", text)
+        self.assertEqual(self.here("origin/main"), there)
+        self.assertIn("main 1 behind origin/main", text)
+        self.assertIn("Fetched from origin: nothing new.", self.says("git_fetch"))
+
+    def test_prune_and_tags(self):
+        """git_fetch: prune forgets what is gone, tags brings all of them"""
+        self.git("push", "-q", "origin", "main:topic")
+        self.git("fetch", "-q")
+        self.git("update-ref", "-d", "refs/heads/topic", cwd=self.hub)
+        self.git("tag", "loose", self.elsewhere(), cwd=self.base / "other")
+        self.git("push", "-q", "origin", "loose", cwd=self.base / "other")
+        self.git("update-ref", "refs/heads/main", self.here("origin/main"), cwd=self.hub)
+        self.assertIn("[deleted]", self.says("git_fetch", {"prune": True}))
+        self.assertEqual(self.out("tag"), "")
+        self.assertIn("[new tag]", self.says("git_fetch", {"tags": True}))
+        self.assertEqual(self.out("tag"), "loose\n")
+
+    def test_refused(self):
+        """git_fetch: what is not there, and arguments that cannot both hold"""
+        self.fails("ExecutionFailed", "nobody", "git_fetch", {"remote": "nobody"})
+        self.fails("ExecutionFailed", "nowhere", "git_fetch", {"branch": "nowhere"})
+        self.fails("BadArgs", "branch and prune cannot both hold", "git_fetch",
+                   {"branch": "main", "prune": True})
+        self.fails("BadArgs", "branch", "git_fetch", {"branch": "+main:main"})
+
+    def test_new_address(self):
+        """git_fetch: an address that the agent added is asked about if it is not on this machine"""
+        server = self.start()
+        where = {"working_dir": str(self.root)}
+        server.ok("git_remote", where | {"action": "add", "name": "far",
+                                         "url": "https://127.0.0.1:1/x.git"})
+        shown, result = server.decided("reject", "git_fetch", where | {"remote": "far"})
+        self.assertIn("This address was added or changed in this session.", shown)
+        self.assertTrue(result.failed, result)
+
+
+class Remote(Case):
+    def test_life(self):
+        """git_remote: add, list, rename, remove"""
+        self.assertEqual(self.says("git_remote"), f"origin {self.hub}")
+        text = self.says("git_remote", {"action": "add", "name": "far",
+                                        "url": "https://user:secret@example.invalid/x.git"})
+        self.assertIn("Added the remote far: https://[redacted]@example.invalid/x.git\n", text)
+        self.assertNotIn("secret", self.says("git_remote"))
+        self.assertIn("Renamed the remote far to away.", self.says(
+            "git_remote", {"action": "rename", "name": "far", "new_name": "away"}))
+        self.assertIn("Removed the remote away", self.says(
+            "git_remote", {"action": "remove", "name": "away"}))
+        self.assertEqual(self.out("remote"), "origin\n")
+        self.git("remote", "remove", "origin")
+        self.assertEqual(self.says("git_remote"), "There are no remotes.")
+
+    def test_refused(self):
+        """git_remote: arguments without their action, names that are taken or not there"""
+        for arguments, words in (
+                ({"name": "origin"}, "name does not go with list"),
+                ({"action": "add", "name": "x"}, "url is required for add"),
+                ({"action": "add", "url": "x"}, "name is required for add"),
+                ({"action": "remove", "name": "origin", "url": "x"}, "url does not go with remove"),
+                ({"action": "rename", "name": "origin"}, "new_name is required for rename"),
+                ({"action": "add", "name": "-x", "url": "x"}, "name"),
+                ({"action": "add", "name": "x", "url": "--upload-pack=x"}, "url must not begin"),
+        ):
+            with self.subTest(arguments=arguments):
+                self.fails("BadArgs", words, "git_remote", arguments)
+        self.fails("ExecutionFailed", "nobody", "git_remote",
+                   {"action": "remove", "name": "nobody"})
+
+
 class Asking(Case):
-    def start(self):
-        """A session whose user can be asked."""
-        return everyday.AskingServer(self)
-
-    def launch(self, argv):
-        return [self.top if word == str(self.root) else word for word in argv]
-
     def push(self, server, decision=None, **arguments):
         """A push; with a decision it has to be asked about."""
         arguments = {"working_dir": str(self.root)} | arguments

@@ -36,7 +36,10 @@ int al_git_fetch(struct al_network *network, const struct al_fetch_options *opti
     al_strv_adds(&command.argv, "git", "fetch", "--no-recurse-submodules", "--no-auto-maintenance",
                  "--upload-pack=git-upload-pack", "--no-prune-tags",
                  options->prune ? "--prune" : "--no-prune",
-                 progress ? "--progress" : "--no-progress", al_network_name(network), NULL);
+                 progress ? "--progress" : "--no-progress", NULL);
+    if (options->tags)
+        al_strv_add(&command.argv, "--tags");
+    al_strv_add(&command.argv, al_network_name(network));
     if (options->branch)
         al_strv_addf(&command.argv, "refs/heads/%s", options->branch);
     r = al_network_run(network, &command, max_bytes, progress, budget, &output, err);

@@ -11,6 +11,7 @@
 /** Options of a fetch. */
 struct al_fetch_options {
     const char *branch; /**< NULL: the remote's refspecs */
+    bool tags;          /**< every tag too, not only those of commits that come */
     bool prune;         /**< delete references whose branch is gone at the remote */
 };
 

@@ -24,6 +24,8 @@ static const struct al_tool *const tools[] = {
     &al_tool_everyday_conflicts,
     &al_tool_everyday_pull,
     &al_tool_everyday_push,
+    &al_tool_everyday_fetch,
+    &al_tool_everyday_remote,
     NULL,
 };
 

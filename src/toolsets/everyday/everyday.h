@@ -66,6 +66,8 @@ extern const struct al_tool al_tool_everyday_revert;
 extern const struct al_tool al_tool_everyday_conflicts;
 extern const struct al_tool al_tool_everyday_pull;
 extern const struct al_tool al_tool_everyday_push;
+extern const struct al_tool al_tool_everyday_fetch;
+extern const struct al_tool al_tool_everyday_remote;
 
 /* Limits of arguments.  They are enforced but not printed in schemas. */
 #define AL_EVERYDAY_PATH_MAX_BYTES 4096
