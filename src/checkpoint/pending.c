@@ -38,6 +38,8 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
         return al_checkpoint_result(r, err);
     }
     al_oid_text(&pending->writer.commit, store->sha256, ret_id);
+    if (reason->ret_without)
+        *reason->ret_without = pending->writer.without;
     *ret_pending = pending;
     return 0;
 }

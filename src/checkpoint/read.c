@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "checkpoint/memo.h"
 #include "checkpoint/refs.h"
 #include "checkpoint/store.h"
 #include "gitops/nul_records.h"
@@ -209,52 +210,25 @@ static void set_exceptions(struct al_saved_files *files, const struct al_str *mo
     }
 }
 
-/* Take the files below a directory, with paths relative to it. */
+/* Take the files below a directory out of the listing, with paths relative to it. */
 static void take_subtree(struct listing *listing, const char *prefix,
                          struct al_saved_files *ret_files)
 {
     size_t len = strlen(prefix), kept = 0;
+    struct al_saved_files *all = &listing->files;
 
-    *ret_files = listing->files;
-    listing->files = (struct al_saved_files){ .items = NULL };
-    for (size_t i = 0; i < ret_files->count; i++) {
-        struct al_saved_file *file = &ret_files->items[i];
+    *ret_files = (struct al_saved_files){ .items = al_calloc(all->count + 1, sizeof(*all->items)) };
+    for (size_t i = 0; i < all->count; i++) {
+        struct al_saved_file *file = &all->items[i];
 
         if (!al_starts_with(file->path, prefix)) {
-            free(file->path);
+            all->items[kept++] = *file;
             continue;
         }
         memmove(file->path, file->path + len, strlen(file->path + len) + 1);
-        ret_files->items[kept++] = *file;
+        ret_files->items[ret_files->count++] = *file;
     }
-    ret_files->count = kept;
-}
-
-int al_checkpoint_worktree(struct al_store *store, const char *id, struct al_run_limits *budget,
-                           struct al_saved_files *ret_files, struct al_error *err)
-{
-    static const char *const names[] = { "about", "modes", "worktree" };
-    al_auto(listing_clear) struct listing listing = { .files = { .items = NULL } };
-    al_auto(texts_clear) struct texts texts = { .oids = NULL };
-    al_auto(al_str_clear) struct al_str about_text = AL_STR_INIT;
-    al_auto(al_str_clear) struct al_str modes = AL_STR_INIT;
-    struct about about;
-    int r = list(store, id, names, AL_COUNT(names), &listing, budget, err);
-
-    if (r < 0)
-        return r;
-    (void)add_wanted(&texts, &listing, "about", &about_text);
-    (void)add_wanted(&texts, &listing, "modes/", &modes);
-    r = read_texts(store, &texts, budget, err);
-    if (r < 0)
-        return r;
-    if (!parse_about(about_text.buf, &about))
-        return malformed(err);
-    take_subtree(&listing, "worktree/", ret_files);
-    for (size_t i = 0; i < ret_files->count; i++)
-        set_permissions(&ret_files->items[i], &about);
-    set_exceptions(ret_files, &modes);
-    return 0;
+    all->count = kept;
 }
 
 int al_checkpoint_files_in(struct al_store *store, const char *id, const char *dir,
@@ -273,7 +247,7 @@ int al_checkpoint_files_in(struct al_store *store, const char *id, const char *d
 
 /** The texts of a checkpoint before they are parsed. */
 struct raw {
-    struct al_str about, head, refs, left_out, paths;
+    struct al_str about, head, refs, left_out, paths, modes;
     bool head_is_link;
 };
 
@@ -284,6 +258,7 @@ static void raw_clear(struct raw *raw)
     al_str_clear(&raw->refs);
     al_str_clear(&raw->left_out);
     al_str_clear(&raw->paths);
+    al_str_clear(&raw->modes);
 }
 
 static void remove_head(struct al_saved_files *files, bool *ret_was_link)
@@ -346,26 +321,50 @@ static int parse_state(struct al_store *store, struct raw *raw, struct al_saved_
     return state->head ? 0 : malformed(err);
 }
 
-int al_checkpoint_state(struct al_store *store, const char *id, struct al_run_limits *budget,
-                        struct al_saved_state *ret_state, struct al_error *err)
+/* Read the texts of a checkpoint. */
+static int read_raw(struct al_store *store, struct listing *listing, struct raw *raw,
+                    struct al_saved_state *state, struct al_run_limits *budget,
+                    struct al_error *err)
 {
-    static const char *const names[] = { "about", "index", "left-out", "paths", "refs", "state" };
-    al_auto(listing_clear) struct listing listing = { .files = { .items = NULL } };
     al_auto(texts_clear) struct texts texts = { .oids = NULL };
-    al_auto(raw_clear) struct raw raw = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT,
+
+    (void)add_wanted(&texts, listing, "about", &raw->about);
+    (void)add_wanted(&texts, listing, "state/HEAD", &raw->head);
+    (void)add_wanted(&texts, listing, "refs/", &raw->refs);
+    (void)add_wanted(&texts, listing, "left-out/", &raw->left_out);
+    (void)add_wanted(&texts, listing, "paths/", &raw->paths);
+    (void)add_wanted(&texts, listing, "modes/", &raw->modes);
+    state->has_index = add_wanted(&texts, listing, "index/", &state->index) > 0;
+    return read_texts(store, &texts, budget, err);
+}
+
+static void take_worktree(struct listing *listing, const struct raw *raw,
+                          struct al_saved_files *ret_files)
+{
+    struct about about;
+
+    take_subtree(listing, "worktree/", ret_files);
+    if (!parse_about(raw->about.buf, &about))
+        return; /* the state was not read either */
+    for (size_t i = 0; i < ret_files->count; i++)
+        set_permissions(&ret_files->items[i], &about);
+    set_exceptions(ret_files, &raw->modes);
+}
+
+int al_read_checkpoint(struct al_store *store, const char *id, struct al_run_limits *budget,
+                       struct al_saved_state *ret_state, struct al_saved_files *ret_files,
+                       struct al_error *err)
+{
+    static const char *const names[] = { "about", "index", "left-out", "modes",
+                                         "paths", "refs",  "state",    "worktree" };
+    al_auto(listing_clear) struct listing listing = { .files = { .items = NULL } };
+    al_auto(raw_clear) struct raw raw = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT, AL_STR_INIT,
                                           AL_STR_INIT, AL_STR_INIT, false };
     al_auto(al_saved_state_clear) struct al_saved_state state = { .index = AL_STR_INIT };
     int r = list(store, id, names, AL_COUNT(names), &listing, budget, err);
 
-    if (r < 0)
-        return r;
-    (void)add_wanted(&texts, &listing, "about", &raw.about);
-    (void)add_wanted(&texts, &listing, "state/HEAD", &raw.head);
-    (void)add_wanted(&texts, &listing, "refs/", &raw.refs);
-    (void)add_wanted(&texts, &listing, "left-out/", &raw.left_out);
-    (void)add_wanted(&texts, &listing, "paths/", &raw.paths);
-    state.has_index = add_wanted(&texts, &listing, "index/", &state.index) > 0;
-    r = read_texts(store, &texts, budget, err);
+    if (r == 0)
+        r = read_raw(store, &listing, &raw, &state, budget, err);
     if (r < 0)
         return r;
     take_subtree(&listing, "state/", &state.files);
@@ -373,6 +372,7 @@ int al_checkpoint_state(struct al_store *store, const char *id, struct al_run_li
     r = parse_state(store, &raw, &state, err);
     if (r < 0)
         return r;
+    take_worktree(&listing, &raw, ret_files);
     *ret_state = state;
     state = (struct al_saved_state){ .index = AL_STR_INIT };
     return 0;

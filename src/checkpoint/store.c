@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "checkpoint/memo.h"
 #include "checkpoint/recent.h"
 #include "gitops/deadline.h"
 #include "gitops/plumbing/bare.h"
@@ -148,6 +149,7 @@ void al_store_close(struct al_store *store)
 {
     if (!store)
         return;
+    al_memo_free(store->memo);
     al_close(store->recent.fd);
     al_close(store->lock_fd);
     al_close(store->pack_fd);

@@ -25,6 +25,8 @@ struct al_recent {
     unsigned count;      /* the number of records up to there */
 };
 
+struct al_memo; /* checkpoint/memo.h */
+
 /** See checkpoint/checkpoint.h. */
 struct al_store {
     const struct al_checkpoint_settings *settings; /* borrowed */
@@ -36,6 +38,7 @@ struct al_store {
     int pack_fd;         /* objects/pack */
     int lock_fd;         /* locked shared while the store is open */
     struct al_recent recent;
+    struct al_memo *memo; /* NULL: nothing was read */
 };
 
 /** Parse the id of a checkpoint; false unless it has as many digits as ids of this store. */

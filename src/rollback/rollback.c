@@ -108,7 +108,10 @@ static int read_present(struct al_rollback_context *ctx, struct al_error *err)
 
     if (r == 0)
         r = al_linked_touched(ctx->store, &ctx->touched, ctx->budget, &ctx->linked_names, err);
-    reason.without = al_touched_without(&ctx->touched);
+    ctx->without = al_touched_without(&ctx->touched, &ctx->files);
+    reason.without = ctx->without;
+    reason.only = &ctx->files;
+    reason.ret_without = &ctx->without;
     if (r == 0)
         r = al_checkpoint_create_pending(ctx->store, &reason, ctx->budget, &ctx->pending,
                                          ctx->present, err);
@@ -282,14 +285,14 @@ static int restore(struct al_rollback_context *ctx, struct al_error *err)
     al_rollback_remove_leftovers(ctx);
     r = al_restore_apply(&restore, &ctx->report->kept, err);
     /* Also after a failure, so that its result can be undone as well. */
-    taken = al_checkpoint_create(
-        ctx->store,
-        &(struct al_checkpoint_reason){ .tool = TOOL,
-                                        .operation = OPERATION,
-                                        .without = al_touched_without(&ctx->touched),
-                                        .linked = &ctx->linked_names,
-                                        .before = ctx->present },
-        ctx->budget, after, &why);
+    taken = al_checkpoint_create(ctx->store,
+                                 &(struct al_checkpoint_reason){ .tool = TOOL,
+                                                                 .operation = OPERATION,
+                                                                 .without = ctx->without,
+                                                                 .only = &ctx->files,
+                                                                 .linked = &ctx->linked_names,
+                                                                 .before = ctx->present },
+                                 ctx->budget, after, &why);
     /* The rollback did happen, so this is a warning and no error. */
     if (taken < 0)
         al_log_warn("there is no checkpoint of how it is now, so undoing this rollback needs "
@@ -356,6 +359,7 @@ static void release(struct al_rollback_context *ctx)
     al_strv_clear(&ctx->linked_names);
     al_executions_clear(&ctx->executions);
     al_pending_checkpoint_free(ctx->pending);
+    al_strv_clear(&ctx->files);
     al_store_close(ctx->store);
 }
 

@@ -73,16 +73,17 @@ int al_touched_read(struct al_store *store, const struct al_executions *executio
     return 0;
 }
 
-unsigned al_touched_without(const struct al_touched *touched)
+unsigned al_touched_without(const struct al_touched *touched, struct al_strv *ret_files)
 {
+    for (size_t i = 0; i < touched->count; i++)
+        if (touched->interrupted[i])
+            return 0;
     for (size_t i = 0; i < touched->count; i++) {
         const struct al_differences *changes = &touched->each[i];
 
-        if (touched->interrupted[i])
-            return 0;
         /* Files come first in the order. */
-        if (changes->count && changes->items[0].part == AL_PART_WORKTREE)
-            return 0;
+        for (size_t k = 0; k < changes->count && changes->items[k].part == AL_PART_WORKTREE; k++)
+            al_strv_add(ret_files, changes->items[k].name);
     }
     return AL_PARTS_WORKTREE;
 }

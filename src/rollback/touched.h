@@ -35,8 +35,13 @@ int al_touched_read(struct al_store *store, const struct al_executions *executio
                     struct al_touched *ret_touched, struct al_error *err);
 void al_touched_clear(struct al_touched *touched);
 
-/** The parts that a checkpoint of the present may be without (enum al_checkpoint_parts). */
-unsigned al_touched_without(const struct al_touched *touched);
+/**
+ * What a checkpoint of the present has to have.
+ *
+ * @param[out] ret_files  The files of the working tree that the executions changed, appended.
+ * @return the parts that it may be without (enum al_checkpoint_parts).
+ */
+unsigned al_touched_without(const struct al_touched *touched, struct al_strv *ret_files);
 
 /**
  * Find the way back from the present.
