@@ -319,9 +319,10 @@ int al_worktree_add(const struct al_repo *repo, const struct al_worktree_add_opt
 int al_worktree_admit(const struct al_repo *repo, const char *top, struct al_error *err)
 {
     struct al_git *git = repo->at.git;
+    const struct al_root *root = al_roots_find(git->roots, top); /* of an earlier one of its name */
     int r;
 
-    if (al_roots_find(git->roots, top) || !git->growing)
+    if (!git->growing || (root && strcmp(root->path, top) != 0))
         return 0;
     r = al_roots_admit(git->growing, top, &git->forbidden, git->home, err);
     if (r == 0)
