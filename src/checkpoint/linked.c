@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "checkpoint/store.h"
+#include "gitops/plumbing/stash_owners.h"
 #include "gitops/refs.h"
 #include "gitops/worktree/find.h"
 #include "gitops/worktree/place.h"
@@ -247,6 +248,7 @@ static int read_item(struct al_store *store, const struct al_checkpoint_reason *
     const char *name = strchr(path, '/') + 1;
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
+    al_auto(al_freep) char *owner = NULL;
     int r = al_worktree_place_find(store->repo, false, &place, err);
 
     if (r == 0)
@@ -261,6 +263,9 @@ static int read_item(struct al_store *store, const struct al_checkpoint_reason *
     }
     al_str_adds(&item->text, "worktree\n");
     add_record(store, name, &item->text);
+    owner = al_stash_owner_id(found.git_dir);
+    if (owner)
+        al_str_addf(&item->text, "owner %s\n", owner);
     al_str_addf(&item->text, "top %s\nid %s\n", found.top, found.id);
     if (found.is_whole)
         r = take(store, reason, name, &found, budget, item, left_out, err);
@@ -340,6 +345,7 @@ void al_linked_saved_clear(struct al_linked_saved *saved)
     free(saved->id);
     free(saved->from);
     free(saved->agent);
+    free(saved->owner);
     al_gitdir_files_clear(&saved->files);
     *saved = AL_LINKED_SAVED_INIT;
 }
@@ -388,6 +394,7 @@ bool al_linked_parse(const struct al_str *text, struct al_linked_saved *ret_save
     saved.exists = true;
     saved.from = take_value(&at, "from ");
     saved.agent = take_value(&at, "agent ");
+    saved.owner = take_value(&at, "owner ");
     saved.top = take_value(&at, "top ");
     saved.id = take_value(&at, "id ");
     id = take_value(&at, "checkpoint ");

@@ -9,6 +9,7 @@
  *   worktree NL                     there is one
  *   from <path> NL                  the worktree that it was made in; missing: by others
  *   agent <name> NL                 who made it; missing: nobody said
+ *   owner <id> NL                   what its stash entries are known by
  *   top <path> NL                   its top
  *   id <name> NL                    its name below worktrees/
  *   checkpoint <id, or -> NL        a checkpoint in its own store; "-": its files were not there
@@ -80,7 +81,7 @@ void al_linked_add_state(const struct al_linked *linked, const struct al_strv *n
 struct al_linked_saved {
     bool exists;
     char *top, *id;
-    char *from, *agent;           /**< NULL: unknown */
+    char *from, *agent, *owner; /**< NULL: unknown */
     char checkpoint[AL_OID_TEXT]; /**< "": there is none */
     struct al_gitdir_files files; /**< relative to the administrative directory, or "/.git" */
 };

@@ -10,7 +10,7 @@
 
 #include "checkpoint/store.h"
 #include "gitops/location.h"
-#include "gitops/refs.h"
+#include "gitops/plumbing/stash_owners.h"
 #include "gitops/worktree/add.h"
 #include "gitops/worktree/beside.h"
 #include "gitops/worktree/find.h"
@@ -248,6 +248,8 @@ static int restore_files(const struct al_restore *restore, const struct al_linke
         r = open_dirs(&back, err);
     if (r < 0)
         return r;
+    if (change->to.owner)
+        al_stash_owners_inherit(back.beside.repo, change->to.owner);
     return al_restore_apply(&(struct al_restore){ .store = back.store,
                                                   .repo = back.beside.repo,
                                                   .changes = &back.changes,

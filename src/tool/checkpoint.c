@@ -38,7 +38,8 @@ static struct al_checkpoint_reason reason_of(const struct al_call *call)
                                           .without = call->without,
                                           .only = &call->only,
                                           .moves = call->moves_all ? NULL : &call->moves,
-                                          .linked = &call->linked };
+                                          .linked = &call->linked,
+                                          .exactly = call->linked_effect != AL_LINKED_LOCKED };
 }
 
 static void add_deleted_branches(const struct al_call *call, struct al_strv *ret_names)
@@ -175,19 +176,18 @@ static int keep_overwritten(struct al_call *call, struct al_strv *missing, struc
 }
 
 /* Note the linked worktree that the call is about. */
-static enum al_linked_effect find_linked(struct al_call *call)
+static void find_linked(struct al_call *call)
 {
-    enum al_linked_effect effect = AL_LINKED_MADE;
-    const char *name = call->tool->linked_worktree
-                           ? call->tool->linked_worktree(call->operation, call->args, &effect)
-                           : NULL;
+    const char *name =
+        call->tool->linked_worktree
+            ? call->tool->linked_worktree(call->operation, call->args, &call->linked_effect)
+            : NULL;
 
     al_strv_clear(&call->linked);
     if (name)
         al_strv_addf(&call->linked, AL_LINKED_LOCK_PREFIX "%s", name);
-    if (name && effect != AL_LINKED_LOCKED)
+    if (name && call->linked_effect != AL_LINKED_LOCKED)
         al_strv_addf(&call->linked, AL_LINKED_PREFIX "%s", name);
-    return effect;
 }
 
 static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
@@ -196,7 +196,6 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
     al_auto(al_strv_clear) struct al_strv dropping = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv overwriting = AL_STRV_INIT;
     struct al_checkpoint_reason reason;
-    enum al_linked_effect linked;
     int r = al_store_open(call->session->checkpoints, call->repo, true, &call->budget, &call->store,
                           err);
 
@@ -208,10 +207,9 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
         r = add_overwritten_files(call, &overwriting, err);
     if (r < 0)
         return r;
-    linked = find_linked(call);
+    find_linked(call);
     al_call_find_moves(call);
     reason = reason_of(call);
-    reason.exactly = linked == AL_LINKED_REMOVED;
     add_deleted_branches(call, &dropping);
     reason.dropping = &dropping;
     reason.overwriting = call->knows_files && writes_over_files(call) ? &call->only : &overwriting;

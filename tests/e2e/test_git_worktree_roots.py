@@ -80,6 +80,24 @@ class Roots(worktrees.Case):
         self.assertEqual((place / "untracked.txt").read_text(encoding="utf-8"), "untracked\n")
         self.assertTrue(self.sees(self.session(self.one), place))
 
+    def test_stash_comes_back(self):
+        """stash entries of a worktree that is removed and brought back are its own; a new one's are not"""
+        server = self.session(self.one)
+        place = self.add(server)
+        self.write("a.txt", "stashed\n", place)
+        server.ok("git_stash", {"message": "mine", "working_dir": str(place)})
+        server.ok("git_worktree", {"action": "remove", "name": "x"})
+        self.add(server, branch="x")
+        pop = {"action": "pop", "working_dir": str(place)}
+        self.assertIn("No stash entries of this worktree", server.call("git_stash", pop).text)
+        server.ok("git_worktree", {"action": "remove", "name": "x"})
+        done = subprocess.run([harness.AIRLOCK, "rollback", "3"], cwd=self.one, env=self.env, check=False,
+                              stdin=subprocess.DEVNULL, capture_output=True)
+        self.assertEqual(done.returncode, 0, done)
+        server = self.session(self.one)
+        server.ok("git_stash", pop)
+        self.assertEqual((place / "a.txt").read_text(encoding="utf-8"), "stashed\n")
+
     def test_swapped(self):
         """another directory under its path is no root: a link, a repository, another worktree"""
         secret = self.base / "secret"

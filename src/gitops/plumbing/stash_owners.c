@@ -46,16 +46,32 @@ static bool has_others(const struct al_repo *repo)
     return count > 1;
 }
 
-/* "<inode> TAB <worktree> TAB"; NULL when the name has a character that would not fit into a
- * record. The inode tells a working tree from a later one of the same name.  Caller frees. */
-static char *name_own(const struct al_repo *repo)
+char *al_stash_owner_id(const char *git_dir)
 {
-    const char *name = is_linked(repo) ? strrchr(repo->at.git_dir, '/') + 1 : "";
+    al_auto(al_closep) int fd = open(git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct stat st;
 
-    if (strpbrk(name, "\t\n") || stat(repo->at.git_dir, &st) < 0)
+    if (fd < 0 || fstat(fd, &st) < 0)
         return NULL;
-    return al_asprintf("%llx\t%s\t", (unsigned long long)st.st_ino, name);
+    return al_asprintf("%llx.%llx", (unsigned long long)st.st_ino,
+                       (unsigned long long)al_fs_birth_ns(fd));
+}
+
+/* The name below worktrees/; "" for the main working tree. */
+static const char *worktree_name(const struct al_repo *repo)
+{
+    return is_linked(repo) ? strrchr(repo->at.git_dir, '/') + 1 : "";
+}
+
+/* "<inode>.<birth> TAB <worktree> TAB"; NULL when the name has a character that would not fit into a
+ * record.  Inode and birth tell a working tree from a later one of the same name, which may get the
+ * inode again.  Caller frees. */
+static char *name_own(const struct al_repo *repo)
+{
+    const char *name = worktree_name(repo);
+    al_auto(al_freep) char *id = al_stash_owner_id(repo->at.git_dir);
+
+    return strpbrk(name, "\t\n") || !id ? NULL : al_asprintf("%s\t%s\t", id, name);
 }
 
 /* Caller frees; NULL: the repository is gone. */
@@ -227,6 +243,27 @@ static void read_log(const struct al_repo *repo, struct al_strv *ret_oids,
         al_strv_take(ret_oids, al_strndup(oid + 1, strcspn(oid + 1, " ")));
         if (ret_messages)
             al_strv_add(ret_messages, message ? message + 1 : "");
+    }
+}
+
+void al_stash_owners_inherit(const struct al_repo *repo, const char *id)
+{
+    al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
+    al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
+    al_auto(al_freep) char *other = al_asprintf("%s\t%s\t", id, worktree_name(repo));
+
+    al_stash_owners_read(repo, &owners);
+    al_git_stash_entries(repo, &entries);
+    for (size_t i = entries.count; i > 0; i--) {
+        const char *oid = entries.items[i - 1];
+        const char *record = find_record(&owners, oid);
+        const char *agent = record ? record + strlen(other) : NULL;
+        al_auto(al_freep) char *name = NULL;
+
+        if (!record || !al_starts_with(record, other))
+            continue;
+        name = al_strndup(agent, strcspn(agent, "\t"));
+        al_stash_owners_add(repo, oid, *name ? name : NULL);
     }
 }
 

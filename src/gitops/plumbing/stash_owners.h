@@ -4,7 +4,8 @@
  * trees of a repository share one stash, and git does not record this.
  *
  *   file       <state>/stashes/<device>-<inode of the common directory>
- *   record     <object id> TAB <inode of the git directory> TAB <worktree> TAB <agent> TAB .
+ *   record     <object id> TAB <git directory> TAB <worktree> TAB <agent> TAB .
+ *   git directory  its inode and birth, <hex>.<hex>: not even one of the same name has both
  *   worktree   its name below worktrees/; empty for the main working tree
  *
  * A push that saved nothing is a record with "-" in place of the id.  Records are only appended: an
@@ -52,6 +53,16 @@ char *al_stash_owner_words(const struct al_stash_owners *owners, const char *oid
  * @param agent  The name of the agent, safe text; NULL: none.
  */
 void al_stash_owners_add(const struct al_repo *repo, const char *oid, const char *agent);
+
+/** What tells a git directory from others: "<inode>.<birth>".  Caller frees; NULL: it is gone. */
+char *al_stash_owner_id(const char *git_dir);
+
+/**
+ * Let this working tree own what another one owned: it is the same one, brought back.
+ *
+ * @param id  The other one's al_stash_owner_id().  It had the same name.
+ */
+void al_stash_owners_inherit(const struct al_repo *repo, const char *id);
 
 /** The object ids of the entries, newest first: the index in the list is that of the entry.  What
  * cannot be read is no entry. */

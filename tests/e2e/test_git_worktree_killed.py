@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""git_worktree that is killed, wherever that is: an add leaves nothing that the next one does not
+remove, and a removal can be undone.
+
+Run as killed.py says.
+"""
+import json
+import os
+
+import harness
+import killed
+import rollback
+
+
+class Killed(killed.Killed):
+    def words(self, **arguments):
+        """The command line of a call."""
+        return ("call", "--json", "--root", str(self.root), "--toolset", "parallel", "git_worktree",
+                json.dumps(arguments))
+
+    def unlock(self):
+        """A git that ends with its airlock cannot remove its locks: a user does, as git says."""
+        for path in (self.root / ".git").rglob("*.lock"):
+            path.unlink()
+
+    def places(self):
+        """What is there of worktrees and branches."""
+        admin, trees = self.root / ".git/worktrees", self.root / ".worktrees"
+        return (self.out("for-each-ref", "--format=%(refname)"),
+                sorted(os.listdir(admin)) if admin.exists() else [],
+                [name for name in sorted(os.listdir(trees)) if name[0] != "."] if trees.exists() else [])
+
+    def hashes(self):
+        """Every byte of the worktree x."""
+        return {str(path): rollback.digest(path)
+                for top in (self.root / ".worktrees/x", self.root / ".git/worktrees/x")
+                for path in rollback.files_below(top)}
+
+    def test_add(self):
+        """the next add finds nothing in its way, and what it makes is whole"""
+        self.commit("b.txt", "b\n", "second")
+        self.keep()
+
+        def check():
+            self.unlock()
+            result = self.call("git_worktree", {"action": "add", "name": "x"}, "--toolset", "parallel")
+            if result.failed:  # it was complete
+                self.assertIn("exists already", result.error["message"])
+            else:
+                refs, admin, trees = self.places()
+                self.assertEqual((refs, admin, trees),
+                                 ("refs/heads/main\nrefs/heads/x\n", ["x"], ["x"]))
+            self.assertEqual(self.out("status", "--porcelain", cwd=self.root / ".worktrees/x"), "")
+            self.git("fsck", "--strict")
+
+        self.walk(self.words(action="add", name="x"), check)
+
+    def test_add_of_another(self):
+        """an add of another name removes all that is left"""
+        self.keep()
+
+        def check():
+            self.unlock()
+            done = self.places()[2] == ["x"] and "making" not in "".join(
+                path.read_text(encoding="utf-8")
+                for path in (self.home / ".local/state/airlock/worktrees").glob("*/x"))
+            self.ok("git_worktree", {"action": "add", "name": "y"}, "--toolset", "parallel")
+            refs, admin, trees = self.places()
+            self.assertIn(refs, ("refs/heads/main\nrefs/heads/y\n", "refs/heads/main\nrefs/heads/x\nrefs/heads/y\n"))
+            if not done or "refs/heads/x" not in refs:
+                self.assertEqual((refs, admin), ("refs/heads/main\nrefs/heads/y\n", ["y"]))
+                self.assertIn(trees, (["y"], ["x", "y"]))  # an empty directory
+
+        self.walk(self.words(action="add", name="x"), check)
+
+    def test_remove(self):
+        """a rollback brings the worktree back byte for byte"""
+        self.ok("git_worktree", {"action": "add", "name": "x"}, "--toolset", "parallel")
+        place = self.root / ".worktrees/x"
+        self.write("a.txt", "staged\n", place)
+        self.git("add", "a.txt", cwd=place)
+        self.write("new.txt", "new\n", place)
+        before = self.hashes()
+        self.keep()
+
+        def check():
+            self.unlock()
+            self.ok("git_branch", {"create": "next"}, "--toolset", "git")
+            found = [line for line in self.lines() if line["tool"] == "git_worktree" and line["operation"] == "remove"]
+            if found and found[0]["git_commit"]:
+                self.rollback("2", "--force")
+            self.assertEqual(self.hashes(), before)
+
+        self.walk(self.words(action="remove", name="x"), check)
+
+
+if __name__ == "__main__":
+    harness.main()
