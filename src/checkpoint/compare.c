@@ -184,6 +184,7 @@ static bool can_make(const struct al_saved_state *before, const struct al_differ
     const char *name = change->part == AL_PART_STASH ? "refs/stash" : change->name;
 
     if (before->moves_all || change->part == AL_PART_WORKTREE || change->part == AL_PART_INDEX ||
+        change->part == AL_PART_LINKED ||
         (change->part == AL_PART_STATE && strcmp(name, "config") != 0))
         return true;
     for (size_t i = 0; i < before->moves.count; i++) {

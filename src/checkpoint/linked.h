@@ -81,7 +81,7 @@ void al_linked_add_state(const struct al_linked *linked, const struct al_strv *n
 struct al_linked_saved {
     bool exists;
     char *top, *id;
-    char *from, *agent, *owner; /**< NULL: unknown */
+    char *from, *agent, *owner;   /**< NULL: unknown */
     char checkpoint[AL_OID_TEXT]; /**< "": there is none */
     struct al_gitdir_files files; /**< relative to the administrative directory, or "/.git" */
 };

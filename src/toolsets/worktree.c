@@ -336,6 +336,13 @@ static const char *linked_worktree(const struct al_operation *op, const void *p,
     return args->name;
 }
 
+/* Only the branch that an add makes. */
+static unsigned moves(const struct al_operation *op)
+{
+    (void)op;
+    return AL_MOVES_NAMED;
+}
+
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
 {
     const struct worktree_args *args = p;
@@ -368,5 +375,6 @@ const struct al_tool al_tool_git_worktree = {
     .resolve = resolve,
     .authorize = authorize,
     .linked_worktree = linked_worktree,
+    .moves = moves,
     .summarize = summarize,
 };

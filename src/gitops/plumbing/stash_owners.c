@@ -63,9 +63,9 @@ static const char *worktree_name(const struct al_repo *repo)
     return is_linked(repo) ? strrchr(repo->at.git_dir, '/') + 1 : "";
 }
 
-/* "<inode>.<birth> TAB <worktree> TAB"; NULL when the name has a character that would not fit into a
- * record.  Inode and birth tell a working tree from a later one of the same name, which may get the
- * inode again.  Caller frees. */
+/* "<inode>.<birth> TAB <worktree> TAB"; NULL when the name has a character that would not fit into
+ * a record.  Inode and birth tell a working tree from a later one of the same name, which may get
+ * the inode again.  Caller frees. */
 static char *name_own(const struct al_repo *repo)
 {
     const char *name = worktree_name(repo);
