@@ -209,6 +209,8 @@ static void add_words(struct al_strv *argv, const struct al_stash_options *optio
             al_strv_add(argv, "--include-untracked");
         if (options->message)
             al_strv_addf(argv, "--message=%s", options->message);
+        if (options->paths)
+            al_strv_adds(argv, "--pathspec-from-file=-", "--pathspec-file-nul", NULL);
     } else if (options->action != AL_STASH_CLEAR) {
         al_strv_take(argv, al_git_stash_entry(options));
     }
@@ -218,7 +220,13 @@ static int run(struct al_repo *repo, const struct al_stash_options *options, siz
                struct al_run_limits *budget, struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+    int r = options->paths ? al_repo_pathspecs(repo, options->paths, budget, &list, err) : 0;
 
+    if (r < 0)
+        return r;
+    command.input = options->paths ? list.buf : NULL;
+    command.input_len = list.len;
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* git stash runs git reset, git clean and git apply */
     add_words(&command.argv, options);

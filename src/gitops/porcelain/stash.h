@@ -25,6 +25,7 @@ struct al_stash_options {
     const char *message;
     bool include_untracked;
     int64_t index;
+    const struct al_strv *paths; /**< with AL_STASH_PUSH: as the agent wrote them; NULL: all */
     const char *agent;   /**< with AL_STASH_PUSH: who pushes, see stash_owners.h; NULL: nobody */
     const char *entries; /**< the object id of the entry, which counts and not the index; with
                             AL_STASH_CLEAR those of the entries to drop, separated by spaces; NULL:

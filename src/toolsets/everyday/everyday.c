@@ -14,6 +14,7 @@ static const struct al_tool *const tools[] = {
     &al_tool_everyday_restore,
     &al_tool_everyday_commit,
     &al_tool_everyday_reset,
+    &al_tool_everyday_stash,
     &al_tool_everyday_switch,
     &al_tool_everyday_undo,
     /* History, branches, remotes. */

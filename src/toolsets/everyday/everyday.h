@@ -55,6 +55,7 @@ extern const struct al_tool al_tool_everyday_add;
 extern const struct al_tool al_tool_everyday_restore;
 extern const struct al_tool al_tool_everyday_commit;
 extern const struct al_tool al_tool_everyday_reset;
+extern const struct al_tool al_tool_everyday_stash;
 extern const struct al_tool al_tool_everyday_switch;
 extern const struct al_tool al_tool_everyday_undo;
 

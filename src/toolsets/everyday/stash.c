@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_stash: put changes aside and bring them back; entries are named by id. */
+#include "gitops/porcelain/stash.h"
+
+#include "answer/state_line.h"
+#include "gitops/command.h"
+#include "gitops/git_lock.h"
+#include "gitops/plumbing/stash_owners.h"
+#include "gitops/porcelain/stash_preview.h"
+#include "gitops/preview/affected_files.h"
+#include "gitops/preview/written_files.h"
+#include "gitops/run.h"
+#include "tool/resolved.h"
+#include "toolsets/everyday/everyday.h"
+#include "toolsets/everyday/stash_choose.h"
+#include "toolsets/everyday/stash_text.h"
+
+#define ID_DIGITS_MIN 4
+
+enum action { PUSH, POP, APPLY, DROP, LIST, SHOW };
+
+struct stash_args {
+    int action;
+    const char *message, *id;
+    struct al_strv paths;
+    bool untracked;
+    AL_EVERYDAY_FIELDS;
+};
+
+static const struct al_choice actions[] = {
+    { "push", PUSH }, { "list", LIST }, { "pop", POP }, { "apply", APPLY },
+    { "show", SHOW }, { "drop", DROP }, { NULL, 0 },
+};
+
+static const struct al_param params[] = {
+    AL_CHOICE(struct stash_args, action, "What to do.", .choices = actions, .default_int = PUSH,
+              .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_STRING(struct stash_args, message, "Words for push.", .flags = AL_PARAM_NO_DESCRIPTION,
+              .max_bytes = AL_EVERYDAY_TEXT_MAX_BYTES),
+    AL_STRINGS(struct stash_args, paths, "Only these (push).", .flags = AL_PARAM_PATH,
+               .max = AL_EVERYDAY_PATHS_MAX, .max_bytes = AL_EVERYDAY_PATH_MAX_BYTES),
+    AL_BOOL(struct stash_args, untracked, "Untracked files too (push).", .default_int = 0),
+    AL_STRING(struct stash_args, id, "Entry; default: the newest of this worktree.",
+              .flags = AL_PARAM_NAME, .max_bytes = 128),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct stash_args),
+};
+
+static int action_of(const void *p)
+{
+    return ((const struct stash_args *)p)->action;
+}
+
+static bool is_push(const struct al_call *call, const void *p)
+{
+    (void)call;
+    return action_of(p) == PUSH;
+}
+
+static bool is_pop(const struct al_call *call, const void *p)
+{
+    (void)call;
+    return action_of(p) == POP;
+}
+
+static bool is_apply(const struct al_call *call, const void *p)
+{
+    (void)call;
+    return action_of(p) == APPLY;
+}
+
+static bool only_reads(const struct al_call *call, const void *p)
+{
+    (void)call;
+    return action_of(p) == LIST || action_of(p) == SHOW;
+}
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct stash_args *args = p;
+    const bool pushes = args->action == PUSH;
+
+    if (!pushes && (args->message || args->paths.count || args->untracked))
+        return al_failure_bad_args(err, "Without action, git_stash is a push.",
+                                   "message, paths and untracked are for push");
+    if (args->id && (pushes || args->action == LIST))
+        return al_failure_bad_args(err, "pop, apply, show and drop take an id.",
+                                   "id names an entry, which push and list do not take");
+    if (args->id && (strlen(args->id) < ID_DIGITS_MIN ||
+                     strspn(args->id, "0123456789abcdefABCDEF") != strlen(args->id)))
+        return al_failure_bad_args(err, "git_stash with action list shows the ids.",
+                                   "id: at least four hexadecimal digits are needed");
+    return 0;
+}
+
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct stash_args *args = p;
+
+    if (args->action == PUSH || args->action == LIST)
+        return 0;
+    return al_stash_choose(call, args->id, args->action == POP, out, err);
+}
+
+static bool is_foreign(struct al_call *call, const void *p)
+{
+    const char *whose = al_call_resolved(call, AL_STASH_WHOSE);
+
+    (void)p;
+    return whose && strcmp(whose, "this worktree") != 0;
+}
+
+static struct al_stash_options options_of(struct al_call *call, const struct stash_args *args)
+{
+    static const enum al_stash_action names[] = {
+        [PUSH] = AL_STASH_PUSH, [POP] = AL_STASH_POP,    [APPLY] = AL_STASH_APPLY,
+        [DROP] = AL_STASH_DROP, [LIST] = AL_STASH_APPLY, [SHOW] = AL_STASH_APPLY
+    };
+
+    return (struct al_stash_options){
+        .action = names[args->action],
+        .message = args->message,
+        .include_untracked = args->untracked,
+        .paths = args->paths.count ? &args->paths : NULL,
+        .agent = al_call_agent(call),
+        .entries = al_call_resolved(call, AL_STASH_ENTRY),
+    };
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct stash_args *args = p;
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    struct al_stash_options options;
+    int r;
+
+    if (only_reads(call, p))
+        return 0;
+    options = options_of(call, args);
+    r = al_repo_pathspecs(al_call_repo(call), &args->paths, al_call_budget(call), &words, err);
+    return r < 0 ? r : al_git_stash_check(al_call_repo(call), &options, al_call_budget(call), err);
+}
+
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
+{
+    const struct stash_args *args = p;
+
+    if (args->action != PUSH)
+        return 0;
+    return al_git_overwritten_files(al_call_repo(call), args->paths.count ? &args->paths : NULL,
+                                    args->untracked, al_call_budget(call), out, err);
+}
+
+static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
+{
+    const struct stash_args *args = p;
+
+    if (args->action == PUSH)
+        return al_git_reset_files(al_call_repo(call), "HEAD",
+                                  args->paths.count ? &args->paths : NULL, args->untracked,
+                                  al_call_budget(call), ret_known, out, err);
+    return al_git_applied_files(al_call_repo(call), al_call_resolved(call, AL_STASH_ENTRY),
+                                al_call_budget(call), ret_known, out, err);
+}
+
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    const struct al_stash_options options = options_of(call, p);
+    const struct al_strv *files;
+    bool any = false;
+    int r = al_call_affected_files(call, &files, err);
+
+    (void)op;
+    if (only_reads(call, p))
+        return 0;
+    if (r == 0 && is_foreign(call, p))
+        al_str_addf(out, "This entry belongs to %s, not to this one.\n",
+                    al_call_resolved(call, AL_STASH_WHOSE));
+    if (r == 0)
+        r = al_git_stash_preview(al_call_repo(call), &options, files, al_call_budget(call), out,
+                                 &any, err);
+    if (r == 0 && !any)
+        al_call_skip_approval(call);
+    return r;
+}
+
+static int push(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    const struct al_stash_options options = options_of(call, p);
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_strv_clear) struct al_strv before = AL_STRV_INIT, after = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    struct al_repo *repo = al_call_repo(call);
+    int r;
+
+    al_git_stash_entries(repo, &before);
+    r = al_git_stash(repo, &options, al_call_max_bytes(call), al_call_budget(call), &output, err);
+    if (r < 0)
+        return r;
+    al_git_stash_entries(repo, &after);
+    if (after.count == before.count) {
+        al_str_adds(&text, "Nothing to put aside: no change here\n");
+    } else {
+        al_str_adds(&text, "Put aside as ");
+        r = al_stash_text_entry(call, after.items[0], &text, err);
+        al_str_addc(&text, '\n');
+    }
+    if (r == 0)
+        al_answer_done(call, &text, result);
+    return r;
+}
+
+/* A conflict is a result: nothing is in progress, and the entry stays. */
+static int apply(struct al_call *call, const void *p, struct al_result *result,
+                 struct al_error *err)
+{
+    const struct al_stash_options options = options_of(call, p);
+    const bool pops = action_of(p) == POP;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *oid = al_strdup(options.entries);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = al_git_stash(al_call_repo(call), &options, al_call_max_bytes(call),
+                         al_call_budget(call), &output, err);
+    bool conflicts = r == AL_ERR_EXECUTION && err && err->code == AL_CODE_CONFLICT;
+
+    if (conflicts) {
+        al_error_clear(err);
+        r = 0;
+    }
+    if (r == 0) {
+        al_str_adds(&text, pops && !conflicts ? "Brought back and dropped " : "Brought back ");
+        r = al_stash_text_entry(call, oid, &text, err);
+    }
+    if (r < 0)
+        return r;
+    al_str_addf(&text, "%s\n",
+                conflicts ? ", with conflicts; the entry stays. git_conflicts shows and resolves "
+                            "them, git_undo takes this back"
+                          : "");
+    al_answer_done(call, &text, result);
+    return 0;
+}
+
+static int drop(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    const struct al_stash_options options = options_of(call, p);
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r;
+
+    al_str_adds(&text, "Dropped ");
+    r = al_stash_text_entry(call, options.entries, &text, err);
+    if (r == 0)
+        r = al_git_stash(al_call_repo(call), &options, al_call_max_bytes(call),
+                         al_call_budget(call), &output, err);
+    if (r < 0)
+        return r;
+    al_str_addc(&text, '\n');
+    al_answer_done(call, &text, result);
+    return 0;
+}
+
+static int look(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = action_of(p) == LIST
+                ? al_stash_text_list(call, &text, err)
+                : al_stash_text_show(call, al_call_resolved(call, AL_STASH_ENTRY), &text, err);
+
+    if (r == 0)
+        al_answer_text(&text, result);
+    return r;
+}
+
+#define APPLIES (AL_WRITES_INDEX | AL_WRITES_WORKTREE)
+
+static const struct al_operation operations[] = {
+    { "look", only_reads, AL_READS, look, AL_ASKS_NEVER },
+    { "push", is_push, APPLIES | AL_WRITES_REFS, push, AL_ASKS_UNLESS_SAVED },
+    { "pop", is_pop, APPLIES | AL_WRITES_REFS, apply, AL_ASKS_UNLESS_SAVED },
+    { "apply", is_apply, APPLIES, apply, AL_ASKS_UNLESS_SAVED },
+    { "drop", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, drop, AL_ASKS_UNLESS_SAVED },
+};
+
+/* An entry of another working tree is somebody else's work. */
+static const struct al_stricter stricter[] = {
+    { { "pop", NULL, APPLIES | AL_WRITES_REFS, apply, AL_ASKS_ALWAYS },
+      is_foreign,
+      "for an entry of another worktree" },
+    { { "apply", NULL, APPLIES, apply, AL_ASKS_ALWAYS },
+      is_foreign,
+      "for an entry of another worktree" },
+    { { "drop", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, drop, AL_ASKS_ALWAYS },
+      is_foreign,
+      "for an entry of another worktree" },
+};
+
+static unsigned git_locks(const struct al_operation *op)
+{
+    return !strcmp(op->name, "drop") || !strcmp(op->name, "pop") ? AL_LOCK_PACKED_REFS : 0;
+}
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    static const char *const words[] = { [PUSH] = "Put changes aside",
+                                         [POP] = "Pop",
+                                         [APPLY] = "Apply",
+                                         [DROP] = "Drop",
+                                         [LIST] = "List",
+                                         [SHOW] = "Show" };
+    const struct stash_args *args = p;
+
+    (void)op;
+    al_str_adds(out, words[args->action]);
+    if (args->message)
+        al_str_addf(out, ": %s", args->message);
+    if (args->action != PUSH)
+        al_str_addf(out, " stash entry %s", args->id ? args->id : "(the newest)");
+}
+
+static void summarize_resolved(struct al_call *call, const void *p, struct al_str *out)
+{
+    const char *entry = al_call_resolved(call, AL_STASH_ENTRY);
+
+    summarize(NULL, p, out);
+    if (entry)
+        al_str_addf(out, " (%.*s)", AL_SHORT_ID, entry);
+}
+
+static const char *const always_by[] = { AL_STASH_WHOSE, NULL };
+
+const struct al_tool al_tool_everyday_stash = {
+    .name = "git_stash",
+    .title = "Stash",
+    .about = "Put changes aside (push), bring them back (pop, apply), list, show or drop.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_EVERYDAY_TOOL(struct stash_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .stricter = stricter,
+    .nstricter = AL_COUNT(stricter),
+    .check = check,
+    .resolve = resolve,
+    .summarize_resolved = summarize_resolved,
+    .always_by = always_by,
+    .authorize = authorize,
+    .affected_files = affected_files,
+    .changed_files = changed_files,
+    .preview = preview,
+    .git_locks = git_locks,
+    .summarize = summarize,
+};

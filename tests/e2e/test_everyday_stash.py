@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""everyday: git_stash names entries by id, and knows whose they are."""
+import re
+
+import everyday
+import harness
+from everyday import LINES, text_with
+
+
+class Stash(everyday.Case):
+    def setUp(self):
+        super().setUp()
+        self.init()
+        self.commit("f.txt", "".join(LINES), "base")
+
+    def text(self):
+        return (self.root / "f.txt").read_text()
+
+    def push(self, content, **arguments):
+        self.write("f.txt", content)
+        text = self.says("git_stash", arguments)
+        return re.match(r"Put aside as ([0-9a-f]{8}) ", text)[1]
+
+    def test_push_pop(self):
+        """git_stash: push and pop, and the words of the entry"""
+        one = self.push(text_with(at1="one"), message="mine")
+        self.assertEqual(self.text(), "".join(LINES))
+        self.assertRegex(self.says("git_stash", {"action": "list"}),
+                         rf"^{one} \d{{4}}-\d\d-\d\d  On main: mine$")
+        self.assertEqual(self.says("git_stash", {"action": "pop"}),
+                         f"Brought back and dropped {one} On main: mine\nmain, 1 not staged")
+        self.assertEqual(self.text(), text_with(at1="one"))
+        self.assertEqual(self.says("git_stash", {"action": "list"}), "No stash entries.")
+
+    def test_ids(self):
+        """git_stash: an id names the same entry, whatever is pushed and dropped meanwhile"""
+        one, two = self.push(text_with(at1="one")), self.push(text_with(at2="two"))
+        three = self.push(text_with(at3="three"))
+        self.assertIn(f"Dropped {two} ", self.says("git_stash", {"action": "drop", "id": two}))
+        self.fails("ExecutionFailed", f"No stash entry {two}", "git_stash",
+                   {"action": "pop", "id": two})
+        self.assertIn("+one\n", self.says("git_stash", {"action": "show", "id": one.upper()}))
+        self.says("git_stash", {"action": "apply", "id": one})
+        self.assertEqual(self.text(), text_with(at1="one"))
+        self.assertEqual(re.findall("^[0-9a-f]{8}", self.says("git_stash", {"action": "list"}),
+                                    re.M), [three, one])
+
+    def test_paths(self):
+        """git_stash: only some paths, with untracked files"""
+        self.write("f.txt", "x\n")
+        self.write("d/new", "n\n")
+        self.says("git_stash", {"paths": ["d"], "untracked": True})
+        self.assertEqual(self.text(), "x\n")
+        self.assertFalse((self.root / "d/new").exists())
+        self.says("git_stash", {"action": "pop"})
+        self.assertEqual((self.root / "d/new").read_text(), "n\n")
+        self.fails("ExecutionFailed", "did not match any file", "git_stash", {"paths": ["none"]})
+
+    def test_conflict(self):
+        """git_stash: a pop that conflicts is a result, and the entry stays"""
+        one = self.push(text_with(at1="mine"))
+        self.commit("f.txt", text_with(at1="theirs"), "theirs")
+        text = self.says("git_stash", {"action": "pop"})
+        self.assertIn(f"Brought back {one} ", text)
+        self.assertIn("with conflicts; the entry stays", text)
+        self.assertIn("1 conflict", text)
+        self.assertIn(one, self.says("git_stash", {"action": "list"}))
+
+    def test_in_the_way(self):
+        """git_stash: a pop that git refuses changes nothing"""
+        self.push(text_with(at1="mine"))
+        self.write("f.txt", "local\n")
+        self.fails("ExecutionFailed", "f.txt", "git_stash", {"action": "pop"})
+
+    def test_bad(self):
+        """git_stash: contradictions, ids that are none, nothing there"""
+        for arguments in ({"id": "1234"}, {"action": "pop", "message": "m"},
+                          {"action": "drop", "paths": ["f.txt"]},
+                          {"action": "list", "id": "1234"}, {"action": "pop", "id": "12"},
+                          {"action": "pop", "id": "HEAD"}, {"action": "pop", "id": "--index"}):
+            self.assertEqual(self.call("git_stash", arguments).kind, "BadArgs", arguments)
+        for action in ("pop", "apply", "show", "drop"):
+            self.fails("ExecutionFailed", "There is no stash entry", "git_stash",
+                       {"action": action})
+        self.assertIn("Nothing to put aside", self.says("git_stash"))
+
+    def test_other_worktree(self):
+        """git_stash: pop takes this worktree's newest; another's is asked about"""
+        other = self.base / "other"
+        self.git("worktree", "add", "-q", str(other), "-b", "topic")
+        one = self.push(text_with(at1="mine"))
+        result = self.call("git_stash", {"action": "pop"}, root=other)
+        self.assertIn("This worktree has no stash entry", result.text)
+        both = ("--root", str(other))
+        result = self.call("git_stash", {"action": "pop", "id": one, "working_dir": str(other)},
+                           *both, approval="ask")
+        self.assertEqual(result.kind, "ApprovalRequired", result)
+        self.ok("git_stash", {"action": "pop", "id": one}, *both, approval="ask")
+
+
+if __name__ == "__main__":
+    harness.main()
