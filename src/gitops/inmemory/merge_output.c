@@ -174,14 +174,36 @@ static void add_kind(struct al_merge_conflict *conflict, const char *type)
     conflict->kind = all;
 }
 
+/* Sort the paths.  The entries of one may have come apart from each other. */
+static void sort_conflicts(struct al_merged *merged)
+{
+    struct al_merge_conflict *items = merged->conflicts;
+    size_t kept = 0;
+
+    if (merged->count)
+        qsort(items, merged->count, sizeof(*items), by_path);
+    for (size_t i = 1; i < merged->count; i++) {
+        if (strcmp(items[kept].path, items[i].path) != 0) {
+            items[++kept] = items[i];
+            continue;
+        }
+        for (size_t side = 0; side < AL_SIDES; side++)
+            if (*items[i].sides[side].mode)
+                items[kept].sides[side] = items[i].sides[side];
+        free(items[i].path);
+        free(items[i].kind);
+    }
+    if (merged->count)
+        merged->count = kept + 1;
+}
+
 /* Give each path its kinds.  A path that only messages name is added. */
 static void apply_notes(struct parsing *parsing)
 {
     struct al_merged *merged = parsing->merged;
     size_t listed;
 
-    if (merged->count)
-        qsort(merged->conflicts, merged->count, sizeof(*merged->conflicts), by_path);
+    sort_conflicts(merged);
     if (parsing->nnotes)
         qsort(parsing->notes, parsing->nnotes, sizeof(*parsing->notes), by_note);
     listed = merged->count;
@@ -200,7 +222,7 @@ static void apply_notes(struct parsing *parsing)
             add_kind(add_conflict(parsing, note->path), note->type);
     }
     if (merged->count > listed)
-        qsort(merged->conflicts, merged->count, sizeof(*merged->conflicts), by_path);
+        sort_conflicts(merged);
 }
 
 static bool parse(struct parsing *parsing, struct fields *fields, bool sha256)

@@ -5,6 +5,42 @@
 #include "gitops/plumbing/revision.h"
 #include "tests/unit/gitops/inmemory/memory_lib.h"
 
+/* In place of an older git: its version, and that it knows no such option. */
+static const char *old_version;
+
+int __real_al_git_run(const struct al_location *at, const struct al_git_command *command,
+                      const struct al_git_run *options, struct al_run_limits *budget,
+                      struct al_git_output *ret_output, struct al_error *err);
+int __wrap_al_git_run(const struct al_location *at, const struct al_git_command *command,
+                      const struct al_git_run *options, struct al_run_limits *budget,
+                      struct al_git_output *ret_output, struct al_error *err);
+int __real_al_git_version(const char *program, char **ret_version, struct al_error *err);
+int __wrap_al_git_version(const char *program, char **ret_version, struct al_error *err);
+
+int __wrap_al_git_run(const struct al_location *at, const struct al_git_command *command,
+                      const struct al_git_run *options, struct al_run_limits *budget,
+                      struct al_git_output *ret_output, struct al_error *err)
+{
+    struct al_git_command older = *command;
+    int r;
+
+    if (!old_version || !al_strv_contains(&command->argv, "merge-tree"))
+        return __real_al_git_run(at, command, options, budget, ret_output, err);
+    older.argv = AL_STRV_INIT;
+    al_strv_adds(&older.argv, "git", "merge-tree", "--no-such-option", NULL);
+    r = __real_al_git_run(at, &older, options, budget, ret_output, err);
+    al_strv_clear(&older.argv);
+    return r;
+}
+
+int __wrap_al_git_version(const char *program, char **ret_version, struct al_error *err)
+{
+    if (!old_version)
+        return __real_al_git_version(program, ret_version, err);
+    *ret_version = al_strdup(old_version);
+    return 0;
+}
+
 static int merge_names(struct world *w, const char *ours, const char *theirs,
                        struct al_merged *merged)
 {
@@ -232,6 +268,22 @@ static void a_merge_driver_is_refused(void **state)
     assert_worked(w, merge_names(w, "fine", "too", &merged));
 }
 
+static void an_older_git_is_named(void **state)
+{
+    struct world *w = *state;
+    al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
+
+    branch_with(w, "ours", "main", "b.txt", "b\n");
+    branch_with(w, "theirs", "main", "c.txt", "c\n");
+    old_version = "2.37.9";
+    assert_int_equal(merge_names(w, "ours", "theirs", &merged), AL_ERR_EXECUTION);
+    old_version = NULL;
+    assert_string_equal(w->err.message,
+                        "git 2.37.9 cannot merge without a working tree; that needs "
+                        "git 2.38 or newer");
+    assert_worked(w, merge_names(w, "ours", "theirs", &merged));
+}
+
 static void a_cancelled_merge_ends(void **state)
 {
     struct world *w = *state;
@@ -261,6 +313,7 @@ int main(void)
         WORLD_TEST(the_repository_gets_nothing),
         WORLD_TEST(unrelated_histories_are_refused),
         WORLD_TEST(a_merge_driver_is_refused),
+        WORLD_TEST(an_older_git_is_named),
         WORLD_TEST(a_cancelled_merge_ends),
     };
 
