@@ -10,6 +10,7 @@
 #include "cli/known_names.h"
 #include "cli/options.h"
 #include "guard/agent.h"
+#include "guard/text.h"
 #include "toolsets/shell/shell.h"
 #include "toolsets/toolsets.h"
 #include "util/fs.h"
@@ -107,6 +108,35 @@ static void write_line(const char *line)
     (void)al_write_all(STDERR_FILENO, text, strlen(text));
 }
 
+/* Append an option with the path of what exists, from any directory.  False: it is no word. */
+static bool add_option(struct al_str *out, const char *name, const char *given)
+{
+    al_auto(al_freep) char *path = realpath(given, NULL);
+    al_auto(al_freep) char *safe = path ? al_text_sanitize_shown_line(path) : NULL;
+
+    if (!path || strcmp(path, safe) != 0 || strchr(path, '\''))
+        return false;
+    al_str_addf(out,
+                strcspn(path, " \t!\"#$&()*;<>?[\\]^`{|}~") < strlen(path) ? " %s '%s'" : " %s %s",
+                name, path);
+    return true;
+}
+
+/* What the configuration file says holds in another terminal as well. */
+static char *format_options(const struct al_options *options)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    bool is_whole = true;
+
+    for (size_t i = 0; i < options->roots.count && is_whole; i++)
+        is_whole = add_option(&text, "--root", options->roots.items[i]);
+    if (options->config && is_whole)
+        is_whole = add_option(&text, "--config", options->config);
+    if (options->worker && is_whole)
+        is_whole = add_option(&text, "--worker", options->worker);
+    return is_whole ? al_str_detach(&text) : NULL;
+}
+
 int al_setup_config(struct al_setup *setup, const struct al_options *options, struct al_error *err)
 {
     struct al_config *config = &setup->config;
@@ -115,6 +145,8 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
     *setup = (struct al_setup){ .roots = AL_ROOTS_INIT, .registry = AL_REGISTRY_INIT };
     al_config_init(config);
     setup->home = find_home();
+    setup->options = format_options(options);
+    setup->session.options = setup->options;
     r = al_config_load(config, options->config, al_environment_get("XDG_CONFIG_HOME"), setup->home,
                        err);
     if (r < 0)

@@ -32,6 +32,7 @@ struct al_setup {
     char *home, *state_dir, *journal_file, *git_program; /**< absolute paths; NULL: unknown */
     char *agent;        /**< of the session; NULL: the client's name; after al_setup_tools() */
     char *servers_dir;  /**< for the files of other MCP servers; NULL: there are none */
+    char *options;      /**< for session.options */
     char *fallback_dir; /**< replaces the state directory when that is not writable; else NULL */
     struct al_roots roots;
     struct al_toolset_registry toolsets; /**< every toolset there is */

@@ -301,6 +301,7 @@ void al_setup_clear(struct al_setup *setup)
         al_fs_remove_tree(setup->fallback_dir);
     free(setup->fallback_dir);
     free(setup->agent);
+    free(setup->options);
     free(setup->home);
     free(setup->state_dir);
     free(setup->journal_file);

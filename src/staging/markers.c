@@ -16,8 +16,12 @@
 #define PIECE_BYTES ((size_t)1 << 20)
 
 /* A line that begins so.  What stands between the two may be text of the file. */
-#define BEGIN "\n<<<<<<< " AL_MERGE_LABEL_OURS
-#define END   "\n>>>>>>> " AL_MERGE_LABEL_THEIRS
+#define BEGIN     "\n<<<<<<< " AL_MERGE_LABEL_OURS
+#define END       "\n>>>>>>> " AL_MERGE_LABEL_THEIRS
+#define SEPARATOR "\n=======" /* and nothing else */
+
+/* What is left of the markers. */
+enum left { NOTHING, MARKERS, ONE_SEPARATOR };
 
 /* --- The list --- */
 
@@ -36,7 +40,6 @@ static int load(const struct al_staging *staging, struct al_strv *ret_paths, str
         return al_staging_unusable(staging, -r, err);
     for (size_t at = 0; at < list.len; at += strlen(list.buf + at) + 1)
         al_strv_add(ret_paths, list.buf + at);
-    al_strv_sort(ret_paths);
     return 0;
 }
 
@@ -54,38 +57,63 @@ static int save(const struct al_staging *staging, const struct al_strv *paths, s
     return r < 0 ? al_staging_unusable(staging, -r, err) : 0;
 }
 
+static const char *path_of(const char *entry)
+{
+    return entry + (*entry == '/');
+}
+
+/* What the list says of a path; NULL: nothing. */
+static const char *find_entry(const struct al_strv *known, const char *path)
+{
+    for (size_t i = 0; i < known->count; i++)
+        if (!strcmp(path_of(known->items[i]), path))
+            return known->items[i];
+    return NULL;
+}
+
+/* Save the entries of `known` whose paths are not among `paths`, which are sorted, and `added`. */
+static int save_others(const struct al_staging *staging, const struct al_strv *known,
+                       const struct al_strv *paths, const struct al_strv *added,
+                       struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv left = AL_STRV_INIT;
+
+    for (size_t i = 0; i < known->count; i++)
+        if (!al_strv_contains_sorted(paths, path_of(known->items[i])))
+            al_strv_add(&left, known->items[i]);
+    if (left.count == known->count && !(added && added->count))
+        return 0;
+    for (size_t i = 0; added && i < added->count; i++)
+        al_strv_add(&left, added->items[i]);
+    return save(staging, &left, err);
+}
+
 int al_markers_remember(struct al_staging *staging, const struct al_strv *paths,
                         struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv known = AL_STRV_INIT;
-    size_t before;
+    al_auto(al_strv_clear) struct al_strv plain = AL_STRV_INIT;
     int r = paths->count ? load(staging, &known, err) : 0;
 
     if (r < 0 || !paths->count)
         return r;
-    before = known.count;
     for (size_t i = 0; i < paths->count; i++)
-        if (!al_strv_contains(&known, paths->items[i]))
-            al_strv_add(&known, paths->items[i]);
-    return known.count > before ? save(staging, &known, err) : 0;
+        al_strv_add(&plain, path_of(paths->items[i]));
+    al_strv_sort(&plain);
+    return save_others(staging, &known, &plain, paths, err);
 }
 
 void al_markers_forget(struct al_staging *staging, const struct al_changes *changes)
 {
     al_auto(al_strv_clear) struct al_strv known = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv staged = AL_STRV_INIT;
-    al_auto(al_strv_clear) struct al_strv left = AL_STRV_INIT;
 
     if (load(staging, &known, NULL) < 0 || !known.count)
         return;
     for (size_t i = 0; i < changes->count; i++)
         al_strv_add(&staged, changes->items[i].path);
     al_strv_sort(&staged);
-    for (size_t i = 0; i < known.count; i++)
-        if (!al_strv_contains_sorted(&staged, known.items[i]))
-            al_strv_add(&left, known.items[i]);
-    if (left.count < known.count)
-        (void)save(staging, &left, NULL);
+    (void)save_others(staging, &known, &staged, NULL, NULL);
 }
 
 void al_markers_drop(struct al_staging *staging, const char *key)
@@ -97,9 +125,35 @@ void al_markers_drop(struct al_staging *staging, const char *key)
 
 /* --- The files --- */
 
-static bool contains(const struct al_str *text, const char *marker)
+static size_t count(const struct al_str *text, const char *marker, bool is_whole_line)
 {
-    return memmem(text->buf, text->len, marker, strlen(marker)) != NULL;
+    const char *at = text->buf, *end = text->buf + text->len;
+    const size_t len = strlen(marker);
+    size_t found = 0;
+
+    while ((at = memmem(at, (size_t)(end - at), marker, len))) {
+        at += len;
+        found += !is_whole_line || (at < end && *at == '\n') ||
+                 (at + 1 < end && at[0] == '\r' && at[1] == '\n');
+    }
+    return found;
+}
+
+bool al_markers_have_all_separators(const struct al_str *text)
+{
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+
+    al_str_addc(&lines, '\n');
+    al_str_add(&lines, text->buf, text->len);
+    al_str_addc(&lines, '\n');
+    return count(&lines, SEPARATOR, true) == count(&lines, BEGIN, false);
+}
+
+static enum left find_left(const struct al_str *text, bool has_all_separators)
+{
+    if (count(text, BEGIN, false) || count(text, END, false))
+        return MARKERS;
+    return has_all_separators && count(text, SEPARATOR, true) ? ONE_SEPARATOR : NOTHING;
 }
 
 /* Keep what may be the beginning of a marker. */
@@ -113,39 +167,68 @@ static void keep_tail(struct al_str *text)
     al_str_truncate(text, most);
 }
 
-static int look(struct al_sandbox *sandbox, const char *path, bool *ret_found, struct al_error *err)
+/* A separator does not end the search, since other markers may follow. */
+static int look(struct al_sandbox *sandbox, const char *path, bool has_all_separators,
+                enum left *ret_left, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str piece = AL_STR_INIT;
+    enum left left = NOTHING;
     uint64_t offset = 0;
-    bool found = false;
+    bool ends = false;
 
     al_str_addc(&text, '\n');
-    do {
+    while (left != MARKERS && !ends) {
         int r = al_sandbox_read(sandbox, path, offset, PIECE_BYTES, &piece, NULL, err);
+        enum left here;
 
         if (r < 0)
             return r;
+        ends = piece.len < PIECE_BYTES;
         al_str_add(&text, piece.buf, piece.len);
-        found = contains(&text, BEGIN) || contains(&text, END);
+        if (ends)
+            al_str_addc(&text, '\n'); /* the last line may have no end */
+        here = find_left(&text, has_all_separators);
+        left = here != NOTHING ? here : left;
         keep_tail(&text);
         offset += piece.len;
-    } while (!found && piece.len == PIECE_BYTES);
-    *ret_found = found;
+    }
+    *ret_left = left;
     return 0;
 }
 
-static int refuse(const char *path, struct al_error *err)
+static int refuse(const char *path, enum left left, struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(path);
-    int r = al_error_set(err, AL_ERR_EXECUTION,
+    int r;
+
+    if (left == ONE_SEPARATOR)
+        r = al_error_set(err, AL_ERR_EXECUTION,
+                         "'" AL_SANDBOX_ROOT "/%s' still has a line ======= of the conflict "
+                         "markers that git_pull wrote; remove it with write_file, then call "
+                         "git_stage again",
+                         safe);
+    else
+        r = al_error_set(err, AL_ERR_EXECUTION,
                          "'" AL_SANDBOX_ROOT "/%s' still has the conflict markers that git_pull "
                          "wrote; resolve each conflict with write_file, then call git_stage again",
                          safe);
-
     if (err)
         err->reason = "conflict";
     return r;
+}
+
+/* What is left in the file of a change. */
+static int find_in(const struct al_staging *staging, const struct al_strv *known,
+                   const struct al_change *change, enum left *ret_left, struct al_error *err)
+{
+    const char *entry;
+
+    *ret_left = NOTHING;
+    if (!change->mode || change->mode == AL_SANDBOX_MODE_LINK || !known->count)
+        return 0;
+    entry = find_entry(known, change->path);
+    return entry ? look(staging->options.sandbox, change->path, *entry == '/', ret_left, err) : 0;
 }
 
 int al_markers_find(struct al_staging *staging, const struct al_changes *changes,
@@ -154,16 +237,12 @@ int al_markers_find(struct al_staging *staging, const struct al_changes *changes
     al_auto(al_strv_clear) struct al_strv known = AL_STRV_INIT;
     int r = load(staging, &known, err);
 
-    for (size_t i = 0; i < changes->count && r == 0 && known.count; i++) {
-        const struct al_change *change = &changes->items[i];
-        bool found = false;
+    for (size_t i = 0; i < changes->count && r == 0; i++) {
+        enum left left;
 
-        if (!change->mode || change->mode == AL_SANDBOX_MODE_LINK ||
-            !al_strv_contains_sorted(&known, change->path))
-            continue;
-        r = look(staging->options.sandbox, change->path, &found, err);
-        if (r == 0 && found)
-            al_strv_add(ret_paths, change->path);
+        r = find_in(staging, &known, &changes->items[i], &left, err);
+        if (r == 0 && left != NOTHING)
+            al_strv_add(ret_paths, changes->items[i].path);
     }
     return r;
 }
@@ -171,8 +250,15 @@ int al_markers_find(struct al_staging *staging, const struct al_changes *changes
 int al_markers_check(struct al_staging *staging, const struct al_changes *changes,
                      struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    int r = al_markers_find(staging, changes, &paths, err);
+    al_auto(al_strv_clear) struct al_strv known = AL_STRV_INIT;
+    int r = load(staging, &known, err);
 
-    return r == 0 && paths.count ? refuse(paths.items[0], err) : r;
+    for (size_t i = 0; i < changes->count && r == 0; i++) {
+        enum left left;
+
+        r = find_in(staging, &known, &changes->items[i], &left, err);
+        if (r == 0 && left != NOTHING)
+            r = refuse(changes->items[i].path, left, err);
+    }
+    return r;
 }

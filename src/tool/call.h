@@ -61,8 +61,10 @@ struct al_session {
     struct al_staging_settings *staging_settings; /**< of the worker file; NULL: none */
     struct al_mounts *mounts; /**< tools of other MCP servers; NULL: no server is configured */
     struct al_progress
-        on_lock_wait; /**< told about a wait for a lock; no callback: only the client is
-                       */
+        on_lock_wait;    /**< told about a wait for a lock; no callback: only the client is
+                          */
+    const char *options; /**< that a command in another terminal needs too, as words of a shell:
+                            " --root /a"; NULL: they cannot be written on a line */
     void (*trace)(const char *line); /**< the lines of `-v`, safe text; NULL: no `-v` */
 };
 

@@ -6,6 +6,8 @@ import pulling
 
 LEFT = ("'/workspace/{}' still has the conflict markers that git_pull wrote; resolve each conflict "
         "with write_file, then call git_stage again")
+SEPARATOR = ("'/workspace/{}' still has a line ======= of the conflict markers that git_pull "
+             "wrote; remove it with write_file, then call git_stage again")
 
 
 class Markers:
@@ -22,9 +24,9 @@ class Markers:
         self.assertEqual(self.pull(server, *names)[1], list(names))
         return server
 
-    def refused(self, server, name, *files):
+    def refused(self, server, name, *files, left=LEFT):
         """git_stage names a file that still has markers, and stages nothing."""
-        result = server.refused("ExecutionFailed", LEFT.format(name), "git_stage", {
+        result = server.refused("ExecutionFailed", left.format(name), "git_stage", {
             "files": [f"/workspace/{path}" for path in files or (name,)], "message": "x"})
         self.assertEqual(result.error["reason"], "conflict")
         self.assertNotIn("Staged Commits", self.status(server))
@@ -43,7 +45,28 @@ class Markers:
         self.put(server, "sub/b.md", half)
         self.refused(server, "sub/b.md", "")
         self.put(server, "sub/b.md", "resolved\n=======\n")
+        self.refused(server, "sub/b.md", "", left=SEPARATOR)
+        self.put(server, "sub/b.md", "resolved\n========\n")
         self.assertEqual(len(self.stage(server, "")["files"]), 3)
+
+    def test_title(self):
+        """a line that looks like a marker and was in the file before is staged"""
+        title = "A title\n=======\n"
+        self.upstream({"a.md": f"{title}one\n", "b.md": "one\n"})
+        server = self.server()
+        self.pull(server, "a.md", "b.md")
+        self.put(server, "a.md", f"{title}ours\n")
+        self.put(server, "b.md", "ours\n")
+        self.upstream({"a.md": f"{title}theirs\n", "b.md": "theirs\n"})
+        self.assertEqual(self.pull(server, "a.md", "b.md")[1], ["a.md", "b.md"])
+        self.refused(server, "a.md")
+        self.put(server, "a.md", f"{title}both\n")
+        self.put(server, "b.md", "ours\r\n=======\r\ntheirs")
+        self.refused(server, "b.md", "", left=SEPARATOR)
+        self.put(server, "b.md", "both\n=======")
+        self.refused(server, "b.md", left=SEPARATOR)
+        self.put(server, "b.md", "both\n")
+        self.assertEqual(len(self.stage(server, "")["files"]), 2)
 
     def test_status(self):
         """git_status names the files that have to be resolved, in a second text"""

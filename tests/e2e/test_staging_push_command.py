@@ -107,8 +107,17 @@ class Told(pushing.Pushing):
                               (self.LOCAL | {"branch": "a/b"}, " --target local:. --branch a/b")):
             result = self.push(staged, target, approval="ask")
             self.assertEqual(result.kind, "ApprovalRequired", result)
-            self.assertTrue(result.text.endswith(f"terminal: airlock staging push {staged}{words}"),
-                            result.text)
+            self.assertTrue(result.text.endswith(f"terminal: airlock staging push {staged}{words} "
+                                                 f"--root {self.root}"), result.text)
+        worker = self.base / "a worker.md"
+        worker.write_text("---\nname: w\n---\n", encoding="utf-8")
+        result = self.push(staged, self.BARE, "--worker", "../a worker.md", approval="ask")
+        self.assertTrue(result.text.endswith(
+            f"push {staged} --target local-bare:bare.git --root {self.root} "
+            f"--worker '{worker}'"), result.text)
+        odd = worker.rename(self.base / "it's.md")
+        self.assertIn("terminal, with its arguments: airlock call ",
+                      self.push(staged, self.LOCAL, "--worker", odd, approval="ask").text)
         odd = self.LOCAL | {"branch": "a;b"}
         self.assertIn("terminal, with its arguments: airlock call ",
                       self.push(staged, odd, approval="ask").text)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "staging/pull/file_merge.h"
+#include "staging/markers.h"
 
 #include "guard/text.h"
 #include "staging/pull/merge.h"
@@ -111,6 +112,7 @@ static int merge_item(struct al_staging *staging, struct al_pull_item *item,
     else
         r = put_result(objects, &versions, &content, item, err);
     item->has_markers = outcome == AL_MERGE_CONFLICT;
+    item->has_all_separators = item->has_markers && al_markers_have_all_separators(&content);
     if (item->has_markers)
         item->conflict = item->base.mode ? "the lines between the markers have to be resolved"
                                          : "the sandbox had another file of this name; the lines "

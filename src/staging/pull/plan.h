@@ -35,14 +35,15 @@ struct al_pull_item {
     struct al_pull_side theirs, base, ours;
     size_t which; /**< in the list of the commit; SIZE_MAX: it is not there */
     bool chosen;
-    const char *skipped;  /**< why it is left alone; NULL: it is not */
-    const char *conflict; /**< what happened; NULL: no conflict */
-    bool merges;          /**< lines have to be merged; `mode` of the result is known already */
-    bool changes;         /**< the sandbox's file becomes `result` */
-    bool is_settled;      /**< `theirs` becomes the base */
-    bool is_blocked;      /**< there is no place for it in the sandbox */
-    bool has_markers;     /**< `result` has conflict markers */
-    bool is_made;         /**< the sandbox has the result already */
+    const char *skipped;     /**< why it is left alone; NULL: it is not */
+    const char *conflict;    /**< what happened; NULL: no conflict */
+    bool merges;             /**< lines have to be merged; `mode` of the result is known already */
+    bool changes;            /**< the sandbox's file becomes `result` */
+    bool is_settled;         /**< `theirs` becomes the base */
+    bool is_blocked;         /**< there is no place for it in the sandbox */
+    bool has_markers;        /**< `result` has conflict markers */
+    bool has_all_separators; /**< and every line `=======` is one */
+    bool is_made;            /**< the sandbox has the result already */
     struct al_pull_side result;
 };
 

@@ -311,9 +311,12 @@ static int remember_markers(struct pull *pull)
 {
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
 
-    for (size_t i = 0; i < pull->plan.count; i++)
-        if (pull->plan.items[i].has_markers)
-            al_strv_add(&paths, pull->plan.items[i].path);
+    for (size_t i = 0; i < pull->plan.count; i++) {
+        const struct al_pull_item *item = &pull->plan.items[i];
+
+        if (item->has_markers)
+            al_strv_addf(&paths, "%s%s", item->has_all_separators ? "/" : "", item->path);
+    }
     return al_markers_remember(pull->staging, &paths, pull->err);
 }
 

@@ -224,14 +224,17 @@ static bool command_line(const struct al_call *call, const void *p, struct al_st
     const struct push_args *args = p;
     const struct al_target target = al_target_from_args(call, &args->target);
     const char *place = target.type == AL_TARGET_GITHUB ? target.repo : target.path;
+    const char *options = al_call_session(call)->options;
 
-    if (!is_word(args->commit_id) || !is_word(place) || (target.branch && !is_word(target.branch)))
+    if (!options || !is_word(args->commit_id) || !is_word(place) ||
+        (target.branch && !is_word(target.branch)))
         return false;
     al_str_addf(out, "airlock staging push %s", args->commit_id);
     if (target.type != AL_TARGET_LOCAL || strcmp(place, ".") != 0 || target.branch)
         al_str_addf(out, " --target %s:%s", al_target_type_name(target.type), place);
     if (target.branch)
         al_str_addf(out, " --branch %s", target.branch);
+    al_str_adds(out, options);
     return true;
 }
 
