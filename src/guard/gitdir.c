@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "guard/fold.h"
 #include "guard/text.h"
 #include "util/fs.h"
 #include "util/utf8.h"
@@ -15,21 +16,26 @@ static bool has(int dir_fd, const char *part, const char *coming)
 {
     struct stat st;
 
-    return (coming && !strcasecmp(part, coming)) ||
-           fstatat(dir_fd, part, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    return (coming && al_fold_is(coming, strlen(coming), part)) ||
+           fstatat(dir_fd, strcmp(part, "head") != 0 ? part : "HEAD", &st, AT_SYMLINK_NOFOLLOW) ==
+               0;
 }
 
 bool al_gitdir_is(int dir_fd, const char *coming)
 {
-    return has(dir_fd, "HEAD", coming) &&
+    return has(dir_fd, "head", coming) &&
            (has(dir_fd, "commondir", coming) ||
             (has(dir_fd, "objects", coming) && has(dir_fd, "refs", coming)));
 }
 
 bool al_gitdir_has_part(const char *name)
 {
-    return !strcasecmp(name, "HEAD") || !strcasecmp(name, "commondir") ||
-           !strcasecmp(name, "objects") || !strcasecmp(name, "refs");
+    static const char *const parts[] = { "head", "commondir", "objects", "refs" };
+
+    for (size_t i = 0; i < AL_COUNT(parts); i++)
+        if (al_fold_is(name, strlen(name), parts[i]))
+            return true;
+    return false;
 }
 
 static bool is_same(const struct stat *one, const struct stat *two)

@@ -5,8 +5,8 @@
  * never writes into one by a name, or with content, that an agent chose.
  *
  * The test is git's own (gitrepository-layout(5)): HEAD with objects and refs, or HEAD with
- * commondir.  Only names are compared, of any file type and in any case, so a few more directories
- * match than git accepts.
+ * commondir.  Only names are compared, of any file type, and also names that a file system may take
+ * for these (fold.h), so a few more directories match than git accepts.
  */
 #ifndef AL_GUARD_GITDIR_H
 #define AL_GUARD_GITDIR_H

@@ -3,8 +3,8 @@
  * Conflict markers that a pull wrote into files of the sandbox.  Such a file is not staged before
  * they are gone.
  *
- * sandboxes/<key>.markers has the paths of these files, each ended by a NUL.  A path begins with '/'
- * if every line `=======` of the file is a marker: one that is left alone is found then, too.  A
+ * sandboxes/<key>.markers has the paths of these files, each ended by a NUL.  A path begins with
+ * '/' if every line `=======` of the file is a marker: one that is left alone is found then, too. A
  * path may be listed although its markers are gone, so the file itself is looked at when it is
  * staged.
  */
@@ -20,8 +20,8 @@ struct al_staging;
 /** Test whether every line `=======` of a text with markers is a marker. */
 bool al_markers_have_all_separators(const struct al_str *text);
 
-/** Remember that files get markers; before they do.  The paths are as in the list.  With the store's
- * lock held. */
+/** Remember that files get markers; before they do.  The paths are as in the list.  With the
+ * store's lock held. */
 int al_markers_remember(struct al_staging *staging, const struct al_strv *paths,
                         struct al_error *err);
 

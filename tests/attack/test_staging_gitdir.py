@@ -50,8 +50,11 @@ class Together(pushing.Pushing):
         refused = [{"X/HEAD": "x", "x/refs/a": "x", "X/objects/a": "x"},
                    {"d/One/HEAD": "x", "D/oNE/commondir": "x"},
                    {"head": "x", "Refs/a": "x", "OBJECTS/a": "x"},
-                   {"y/Head": "x", "Y/refs/a/b": "x", "Y/refs/c": "x", "y-/x": "x", "Y/Objects": "x"}]
-        for target, some in ((self.LOCAL, refused), (self.BARE, refused[:1])):
+                   {"y/Head": "x", "Y/refs/a/b": "x", "Y/refs/c": "x", "y-/x": "x", "Y/Objects": "x"},
+                   {"É/HEAD": "x", "é/refs/a": "x", "E\u0301/objects/a": "x"},
+                   {"s/HEAD": "x", "\u017f/refs/a": "x", "S/objects/a": "x"},
+                   {"z/HEAD": "x", "z/ref\u017f/a": "x", "z/ob\u200djects/a": "x"}]
+        for target, some in ((self.LOCAL, refused), (self.BARE, (refused[0], refused[4]))):
             for files in some:
                 staged = self.stage(files)
                 result = self.push(staged, target)
@@ -70,8 +73,8 @@ class Together(pushing.Pushing):
         target = self.LOCAL | {"branch": "b"}
         staged = self.stage({"LIB/refs/a": "x"})
         self.assertIn("Protected path: LIB/refs/a ", self.push(staged, target).text)
-        self.pushed(self.stage({"lIB/other": "x", "lib/refsx": "x", "LIBS/refs": "x", "refs/a": "x"}),
-                    target)
+        self.pushed(self.stage({"lIB/other": "x", "lib/refsx": "x", "LIBS/refs": "x", "refs/a": "x",
+                                "é/HEAD": "x", "É/x": "x", "l\u0131b/b": "x"}), target)
 
 
 if __name__ == "__main__":

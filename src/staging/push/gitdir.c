@@ -7,23 +7,23 @@
  */
 #include <fcntl.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #include "gitops/command.h"
 #include "gitops/nul_records.h"
+#include "guard/fold.h"
 #include "guard/gitdir.h"
 #include "staging/push/private.h"
 #include "util/fs.h"
 
 /* What makes a directory a git directory: HEAD with objects and refs, or HEAD with commondir. */
-static const char *const parts[] = { "HEAD", "objects", "refs", "commondir" };
+static const char *const parts[] = { "head", "objects", "refs", "commondir" };
 enum { HEAD = 1, OBJECTS = 2, REFS = 4, COMMONDIR = 8 };
 
 /* The bit of a component; 0: another name. */
 static unsigned part_of(const char *name, size_t len)
 {
     for (size_t i = 0; i < AL_COUNT(parts); i++)
-        if (strlen(parts[i]) == len && !strncasecmp(parts[i], name, len))
+        if (al_fold_is(name, len, parts[i]))
             return 1u << i;
     return 0;
 }
@@ -36,12 +36,12 @@ static bool is_whole(unsigned found)
 
 /* A part in a directory. */
 struct part {
-    char *dir;     /* in small letters, with the '/' at the end; "": the top */
+    char *dir;     /* folded, with the '/' at the end; "": the top */
     unsigned bits; /* of the part */
 };
 
 /* Paths in the order of their bytes, so a directory comes once.  But two that differ in case alone
- * are one directory where file systems ignore case. */
+ * or the like are one directory where file systems ignore that (guard/fold.h). */
 struct walk {
     const struct al_staged *staged;
     struct al_str path; /* the one that came last */
@@ -58,24 +58,13 @@ static void walk_clear(struct walk *walk)
     al_str_clear(&walk->path);
 }
 
-/* The beginning of a path in small letters.  Letters beyond ASCII stay as they are. */
-static char *fold(const char *path, size_t len)
-{
-    char *folded = al_strndup(path, len);
-
-    for (char *c = folded; *c; c++)
-        if (*c >= 'A' && *c <= 'Z')
-            *c = (char)(*c + 'a' - 'A');
-    return folded;
-}
-
 static void add_part(struct walk *walk, const char *path, size_t dir_len, unsigned bit)
 {
     if (walk->count == walk->room) {
         walk->room = walk->room ? 2 * walk->room : 16;
         walk->parts = al_reallocarray(walk->parts, walk->room, sizeof(*walk->parts));
     }
-    walk->parts[walk->count++] = (struct part){ fold(path, dir_len), bit };
+    walk->parts[walk->count++] = (struct part){ al_fold_path(path, dir_len), bit };
 }
 
 /* How many bytes two paths have in common at their beginning. */
@@ -113,12 +102,11 @@ static int by_dir(const void *a, const void *b)
 /* A file that the push brings below a directory; NULL: none. */
 static const char *find_below(const struct al_staged *staged, const char *dir)
 {
-    const size_t len = strlen(dir);
-
     for (size_t i = 0; i < staged->count; i++) {
         const char *path = staged->files[i].path;
+        al_auto(al_freep) char *folded = al_fold_path(path, strlen(path));
 
-        if (staged->files[i].operation != AL_STAGED_DELETE && !strncasecmp(path, dir, len))
+        if (staged->files[i].operation != AL_STAGED_DELETE && al_starts_with(folded, dir))
             return path;
     }
     return NULL;
