@@ -77,10 +77,12 @@ def shown(cost):
 def main():
     airlock = os.path.abspath(sys.argv[1])
     directory = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else HERE / "build"
-    servers = {"airlock": [airlock, "serve", "--toolset", "everyday"]} | install(directory)
     worse = []
     with tempfile.TemporaryDirectory(prefix="economy-") as base:
         world = World(base)
+        roots = ["--root", str(world.repo), "--root", str(world.origin)]
+        servers = {"airlock": [airlock, "serve", "--toolset", "everyday", *roots]} | \
+            install(directory)
         print("| task | " + " | ".join(servers) + " |")
         print("|---" * (1 + len(servers)) + "|")
         totals = {server: [0, 0, 0] for server in servers}

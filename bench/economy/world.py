@@ -28,6 +28,7 @@ class World:
         self.clock = 1770000000
         self.build()
         self.repo = self.base / "w" / "repo"
+        self.origin = self.base / "w" / "origin.git"
 
     def git(self, *words, repo=None, check=True):
         self.clock += 60
