@@ -16,6 +16,7 @@ import tempfile
 import time
 
 ROUNDS = {"small": 30, "big": 8}
+TOOLSETS = ("git", "workflow", "everyday")  # git_rebase is only in the last
 BUDGETS = {"small": (1.5, 3.0), "big": (1.3, 0.0)}  # times bare, or so many milliseconds more
 
 
@@ -36,6 +37,15 @@ class Side:
         with open(os.path.join(self.where, self.file), "a", encoding="utf-8") as file:
             file.write(text)
 
+    def make_ten(self):
+        """A branch of ten commits, to be rebased."""
+        self.git("checkout", "-b", "ten")
+        for number in range(10):
+            pathlib.Path(self.where, f"ten{number}").write_text("new\n", encoding="ascii")
+            self.git("add", f"ten{number}")
+            self.git("commit", "-q", "-m", f"feat: {number}")
+        self.git("checkout", "-")
+
     def git(self, *words):
         """Milliseconds that a command takes."""
         begin = time.perf_counter()
@@ -51,7 +61,8 @@ class Server(Side):
         super().__init__(source, where)
         self.airlock = airlock
         self.process = subprocess.Popen(
-            [airlock, "serve", "--root", where, "--approval", "allow"], cwd=where,
+            [airlock, "serve", "--root", where, "--approval", "allow",
+             *(word for name in TOOLSETS for word in ("--toolset", name))], cwd=where,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.number = 0
         self.request("initialize", protocolVersion="2025-06-18", capabilities={},
@@ -113,7 +124,12 @@ def one_round(ours, theirs, number, note):
     pair("git_checkout, branch", ("checkout", "side"), "git_checkout", branch="side")
     pair("git_merge", ("merge", "--no-ff", "-m", "x", branch), "git_merge", branch=branch,
          message="x", noFf=True)
-    note("  rolled back (git reset --keep)", theirs.git("reset", "--keep", "HEAD~"),
+    note("  merge rolled back (git reset --keep)", theirs.git("reset", "--keep", "HEAD~"),
+         ours.rollback())
+    for side in (ours, theirs):
+        side.git("checkout", "-B", "rebased", "ten")
+    pair("git_rebase, ten commits", ("rebase", branch), "git_rebase", onto=branch)
+    note("  rebase rolled back (git reset --keep)", theirs.git("reset", "--keep", "ten"),
          ours.rollback())
     theirs.git("checkout", branch)
     ours.git("checkout", branch)
@@ -126,6 +142,7 @@ def compare(airlock, source, size, scratch):
     with contextlib.closing(Server(airlock, source, os.path.join(scratch, size))) as ours:
         for side in (ours, theirs):
             side.git("branch", "side")
+            side.make_ten()
         ours.call("git_branch", create="warm")
         ours.edit("warm\n")
         ours.call("git_restore", paths=[ours.file])
@@ -138,7 +155,7 @@ def compare(airlock, source, size, scratch):
         fits = spent <= factor * bare or spent <= bare + slack
         measured = title.startswith("  ")
         good &= fits or measured
-        print(f"{title:34} {bare:6.2f} ms {spent:6.2f} ms {spent / bare:7.3f} {'':7}  "
+        print(f"{title:38} {bare:6.2f} ms {spent:6.2f} ms {spent / bare:7.3f} {'':7}  "
               f"{'' if measured else budget:22} {'' if measured else 'pass' if fits else 'OVER'}",
               flush=True)
     return good
@@ -151,7 +168,7 @@ def main():
     try:
         os.environ["XDG_STATE_HOME"] = os.path.join(scratch, "state")
         for size, source in zip(("small", "big"), sys.argv[2:4]):
-            print(f"\n{'changes, ' + size + ' repository':34} {'git':>9} {'airlock':>9} "
+            print(f"\n{'changes, ' + size + ' repository':38} {'git':>9} {'airlock':>9} "
                   f"{'median':>7} {'':7}  budget")
             good &= compare(airlock, source, size, scratch)
     finally:
