@@ -131,6 +131,52 @@ static void tells_what_differs(void **state)
                              "index index\nhead HEAD\nref refs/heads/side +\n");
 }
 
+/* "<octal> <octal> <path>" LF for each file that differs.  Caller frees. */
+static char *modes_between(struct saver *s, const char *from, const char *to)
+{
+    al_auto(al_differences_clear) struct al_differences changes = { .items = NULL };
+    struct al_run_limits budget = long_budget();
+    struct al_str text = AL_STR_INIT;
+
+    assert_int_equal(al_checkpoint_compare(s->store, from, to, &budget, &changes, &s->w->err), 0);
+    for (size_t i = 0; i < changes.count; i++)
+        if (changes.items[i].part == AL_PART_WORKTREE)
+            al_str_addf(&text, "%o %o %s\n", changes.items[i].from_mode, changes.items[i].to_mode,
+                        changes.items[i].name);
+    return al_str_detach(&text);
+}
+
+/* Permissions that are the same in both, and of which git's trees have no more than the x. */
+static void tells_the_permissions_of_what_differs(void **state)
+{
+    static const char *const names[] = { "dir/a", "dir-b", "dir.c", "dir0", "o" };
+    struct saver *s = *state;
+    al_auto(al_freep) char *said = NULL;
+    al_auto(al_freep) char *changed = NULL;
+    char from[AL_OID_TEXT], middle[AL_OID_TEXT];
+
+    for (size_t i = 0; i < COUNT(names); i++) {
+        tmpdir_write(s->w->repo, names[i], "same\n");
+        assert_int_equal(fchmodat(s->w->repo->fd, names[i], i % 2 ? 0640 : 0750, 0), 0);
+    }
+    take(s, NULL);
+    memcpy(from, s->id, sizeof(from));
+    for (size_t i = 0; i < COUNT(names); i += 2)
+        tmpdir_write(s->w->repo, names[i], "changed\n");
+    tmpdir_symlink(s->w->repo, "a.txt", "link");
+    tmpdir_write(s->w->repo, "new.txt", "new\n");
+    assert_int_equal(unlinkat(s->w->repo->fd, "a.txt", 0), 0);
+    take(s, NULL);
+    memcpy(middle, s->id, sizeof(middle));
+    said = modes_between(s, from, middle);
+    assert_string_equal(said, "100644 0 a.txt\n100750 100750 dir.c\n100750 100750 dir/a\n"
+                              "0 120777 link\n0 100644 new.txt\n100750 100750 o\n");
+    assert_int_equal(fchmodat(s->w->repo->fd, "dir0", 0600, 0), 0); /* nothing else differs */
+    take(s, NULL);
+    changed = modes_between(s, middle, s->id);
+    assert_string_equal(changed, "100640 100600 dir0\n");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -139,6 +185,7 @@ int main(void)
         SAVER_TEST(sees_changes_among_many_files),
         SAVER_TEST(shares_the_tree_when_nothing_changed),
         SAVER_TEST(tells_what_differs),
+        SAVER_TEST(tells_the_permissions_of_what_differs),
     };
 
     gitops_begin();
