@@ -41,7 +41,12 @@ class Repository(rollback.Rollback):
             self.git("branch", "-f", self.random.choice(BRANCHES), check=False)
             self.commits += 1
         self.shape()
-        self.server = harness.Server(self)
+        self.server = harness.Server(self, *self.options(seed))
+
+    def options(self, seed):
+        """Options of the server for a seed."""
+        del seed
+        return ()
 
     def shape(self):
         """Forms of the index and of references that a repository may have."""

@@ -91,9 +91,32 @@ class Effects(random_calls.Repository):
             return super().apply(operation)
         return None
 
+    def options(self, seed):
+        self.is_workflow = seed % 4 == 0
+        return ("--toolset", "workflow") if self.is_workflow else ()
+
+    def workflow_call(self):
+        """A call of the toolset workflow that the other toolset has in another form."""
+        pick = self.random.choice
+        target = pick((*random_calls.BRANCHES, "HEAD~", "HEAD"))
+        force = self.random.random() < 0.5
+        return ("call", *pick((
+            lambda: ("git_checkout", {"target": target, "force": force}),
+            lambda: ("git_checkout", {"target": target, "force": force}),
+            lambda: ("git_checkout", {"target": pick(("z", "z/y")), "create": True, "force": force}),
+            lambda: ("git_checkout", {"target": target, "force": force,
+                                      "paths": [pick((".", "e", "d", "b", "x.o", "a.txt"))]}),
+            lambda: ("git_merge", {"branch": target}),
+            lambda: ("git_stash", {"action": "push", "includeUntracked": force}),
+            lambda: ("git_stash", {"action": pick(("pop", "apply", "drop"))}),
+            lambda: ("git_branch", {"action": "create", "name": pick(random_calls.BRANCHES)}),
+        ))())
+
     def call_at_random(self):
         pick = self.random.choice
         branch = pick(random_calls.BRANCHES)
+        if self.is_workflow:
+            return self.workflow_call()
         if self.random.random() < 0.4:
             return super().call_at_random()
         return ("call", *pick((
@@ -235,7 +258,7 @@ class Effects(random_calls.Repository):
                                   ("git_checkout", "switch"), ("git_checkout", "commit"),
                                   ("git_stash", "push"), ("git_stash", "pop"),
                                   ("git_stash", "apply"), ("git_merge", "merge"),
-                                  ("git_restore", "both"),
+                                  ("git_restore", "both"), ("git_checkout", "force"),
                                   ("git_restore", "staged"), ("git_restore", "worktree"),
                                   ("git_checkout", "restore_paths")}, partial)
 
