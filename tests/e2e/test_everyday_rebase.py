@@ -315,6 +315,43 @@ class Plain(Case):
         self.assertEqual(self.out("rev-parse", "HEAD"), tip)
 
 
+class Undo(Case):
+    """What the tools do is taken back whole."""
+
+    def undone(self, server, tool, arguments):
+        """One call, and git_undo."""
+        before = self.snapshot()
+        server.ok(tool, arguments)
+        self.assertNotEqual(self.snapshot(), before)
+        server.ok("git_undo")
+        self.assertEqual(self.snapshot(), before)
+
+    def test_undo(self):
+        """git_undo: of a rebase, a pick, a revert and a merge, and of ones that stopped"""
+        self.fork(text_with(at5="main"), text_with(at5="topic"), "".join(LINES))
+        self.git("branch", "side", "main~1")
+        self.git("checkout", "-q", "side")
+        ids = [self.commit(f"own{i}.txt", f"{i}\n", f"own {i}") for i in range(3)]
+        server = everyday.Server(self)
+        self.write("untracked.txt", "mine\n")
+        self.undone(server, "git_rebase", {"onto": "main"})
+        self.undone(server, "git_rebase", {"plan": [
+            {"commit": ids[1], "do": "drop"}, {"commit": ids[2], "do": "reword", "message": "x"}]})
+        self.undone(server, "git_cherry_pick", {"commits": ["topic"]})
+        self.undone(server, "git_revert", {"commits": [ids[1]]})
+        self.undone(server, "git_merge", {"branch": "main"})
+        self.undone(server, "git_merge", {"branch": "main", "squash": True})
+        self.git("checkout", "-q", "topic")
+        self.undone(server, "git_rebase", {"onto": "main"})
+        self.undone(server, "git_cherry_pick", {"commits": ["main"]})
+        self.undone(server, "git_merge", {"branch": "main"})
+        self.undone(server, "git_merge", {"branch": "main", "squash": True})
+        server.ok("git_merge", {"branch": "main"})
+        self.undone(server, "git_conflicts", {"action": "resolve", "path": "f.txt",
+                                              "take": "ours"})
+        self.undone(server, "git_conflicts", {"action": "abort"})
+
+
 class Hostile(Case):
     """Programs that a repository names do not run; plain git is the control."""
 

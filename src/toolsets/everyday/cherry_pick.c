@@ -177,7 +177,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     const struct pick_args *args = p;
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = al_replay_execute(call, p, build, &outcome, err);
+    int r = al_replay_execute(call, &outcome, err);
 
     if (r < 0)
         return r;
@@ -217,6 +217,12 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
         al_str_adds(out, ", without a commit");
 }
 
+static unsigned moves(const struct al_operation *operation)
+{
+    (void)operation;
+    return AL_MOVES_BRANCH;
+}
+
 const struct al_tool al_tool_everyday_cherry_pick = {
     .name = "git_cherry_pick",
     .title = "Cherry-pick",
@@ -231,6 +237,8 @@ const struct al_tool al_tool_everyday_cherry_pick = {
     .resolve = resolve,
     .authorize = authorize,
     .preview = preview,
+    .changed_files = al_replay_changed_files,
+    .moves = moves,
     .summarize = summarize,
 };
 
@@ -248,5 +256,7 @@ const struct al_tool al_tool_everyday_revert = {
     .resolve = resolve,
     .authorize = authorize,
     .preview = preview,
+    .changed_files = al_replay_changed_files,
+    .moves = moves,
     .summarize = summarize,
 };

@@ -8,6 +8,7 @@
 #include "answer/place.h"
 #include "gitops/inmemory/inmemory.h"
 #include "gitops/plumbing/revision.h"
+#include "gitops/preview/written_files.h"
 #include "gitops/refs.h"
 #include "gitops/replay/advance.h"
 #include "gitops/replay/squash.h"
@@ -69,6 +70,7 @@ static struct al_merge_options options_of(const struct al_call *call, const stru
         .oid = al_call_resolved(call, AL_RESOLVED_COMMIT),
         .message = args->message,
         .no_ff = args->no_ff,
+        .files = al_call_changed_files(call),
     };
 }
 
@@ -85,6 +87,18 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if (r == 0 && *head)
         r = al_everyday_check_clean(call, false, err);
     return r < 0 ? r : al_git_merge_check(al_call_repo(call), &options, al_call_budget(call), err);
+}
+
+static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
+{
+    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
+
+    (void)p;
+    *ret_known = commit;
+    return commit ? al_git_merged_files(al_call_repo(call), commit, al_call_budget(call), ret_known,
+                                        out, err)
+                  : 0;
 }
 
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
@@ -207,6 +221,12 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
         al_str_addf(out, ": %.*s", (int)strcspn(args->message, "\n"), args->message);
 }
 
+static unsigned moves(const struct al_operation *operation)
+{
+    (void)operation;
+    return AL_MOVES_BRANCH;
+}
+
 const struct al_tool al_tool_everyday_merge = {
     .name = "git_merge",
     .title = "Merge",
@@ -220,6 +240,8 @@ const struct al_tool al_tool_everyday_merge = {
     .check = check,
     .resolve = resolve,
     .authorize = authorize,
+    .changed_files = changed_files,
     .preview = preview,
+    .moves = moves,
     .summarize = summarize,
 };

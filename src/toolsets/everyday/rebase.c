@@ -191,7 +191,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     const struct rebase_args *args = p;
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = al_replay_execute(call, p, build, &outcome, err);
+    int r = al_replay_execute(call, &outcome, err);
 
     if (r < 0)
         return r;
@@ -238,6 +238,13 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
         al_str_adds(out, " with autosquash");
 }
 
+/* One that stops detaches HEAD. */
+static unsigned moves(const struct al_operation *operation)
+{
+    (void)operation;
+    return AL_MOVES_HEAD | AL_MOVES_BRANCH;
+}
+
 const struct al_tool al_tool_everyday_rebase = {
     .name = "git_rebase",
     .title = "Rebase",
@@ -255,5 +262,7 @@ const struct al_tool al_tool_everyday_rebase = {
     .resolve = resolve,
     .authorize = authorize,
     .preview = preview,
+    .changed_files = al_replay_changed_files,
+    .moves = moves,
     .summarize = summarize,
 };

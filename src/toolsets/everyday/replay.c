@@ -8,6 +8,7 @@
 #include "answer/place.h"
 #include "gitops/failure.h"
 #include "gitops/nul_records.h"
+#include "gitops/plumbing/batch.h"
 #include "gitops/preview/commits.h"
 #include "gitops/reading/worktree_state.h"
 #include "gitops/refs.h"
@@ -17,6 +18,7 @@
 #include "gitops/sequencer/conflict.h"
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/vet/vet.h"
+#include "util/fs.h"
 
 /** New commits that a result lists. */
 #define LISTED_MAX 20
@@ -176,15 +178,35 @@ int al_replay_preview(struct al_call *call, struct al_str *out, struct al_error 
     return r;
 }
 
-int al_replay_execute(struct al_call *call, const void *args, al_replay_build build,
-                      struct al_merge_outcome *ret_outcome, struct al_error *err)
+int al_replay_changed_files(struct al_call *call, const void *args, bool *ret_known,
+                            struct al_strv *out, struct al_error *err)
+{
+    const struct al_replay_work *work = al_replay_of(call)->work;
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    int r;
+
+    (void)args;
+    *ret_known = !work->replayed.stopped;
+    if (work->replayed.stopped || !strcmp(work->head, work->replayed.tip))
+        return 0;
+    r = al_git_list_changed(al_inmemory_repo(work->memory), work->head, work->replayed.tip,
+                            al_call_budget(call), &list, err);
+    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
+        al_strv_take(out, al_fs_join(al_call_repo(call)->at.top, list.data + at));
+    al_buffer_clear(&list);
+    return r;
+}
+
+int al_replay_execute(struct al_call *call, struct al_merge_outcome *ret_outcome,
+                      struct al_error *err)
 {
     struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     int r = al_everyday_check_idle(call, err);
 
-    if (r == 0 && strcmp(head, al_replay_of(call)->work->head) != 0 && !al_call_was_asked(call))
-        r = build_and_try(call, args, build, err);
+    if (r == 0 && strcmp(head, al_replay_of(call)->work->head) != 0)
+        r = al_failure_set(err, "Nothing was done; call again.",
+                           "The branch moved while this was prepared");
     return r < 0 ? r
                  : al_replay_work_do(repo, al_replay_of(call)->work, al_call_max_bytes(call),
                                      al_call_budget(call), ret_outcome, err);

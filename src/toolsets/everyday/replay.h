@@ -41,9 +41,14 @@ bool al_replay_is_published(struct al_call *call, const void *args);
 /** For `preview`: the commits that leave the branch, and those that come. */
 int al_replay_preview(struct al_call *call, struct al_str *out, struct al_error *err);
 
-/** For `execute`: do the work.  The repository may have moved since; then it is tried again. */
-int al_replay_execute(struct al_call *call, const void *args, al_replay_build build,
-                      struct al_merge_outcome *ret_outcome, struct al_error *err);
+/** For `changed_files`: what differs between HEAD and the result.  Not known for what will stop:
+ * git then replays step by step. */
+int al_replay_changed_files(struct al_call *call, const void *args, bool *ret_known,
+                            struct al_strv *out, struct al_error *err);
+
+/** For `execute`: do the work as it was tried.  Fails if HEAD has moved since. */
+int al_replay_execute(struct al_call *call, struct al_merge_outcome *ret_outcome,
+                      struct al_error *err);
 
 /** Append "a1b2c3d4 subject" lines of the new commits, at most 20. */
 int al_replay_add_commits(struct al_call *call, struct al_str *text, struct al_error *err);
