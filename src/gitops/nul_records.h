@@ -10,7 +10,7 @@
 #include "gitops/location.h"
 #include "util/str.h"
 
-#define AL_RECORD_FIELDS_MAX 4
+#define AL_RECORD_FIELDS_MAX 6
 
 struct al_nul_records {
     struct al_str field[AL_RECORD_FIELDS_MAX];
@@ -21,10 +21,11 @@ struct al_nul_records {
 };
 
 #define AL_NUL_RECORDS_INIT(n, fn, data)                                                           \
-    ((struct al_nul_records){ .field = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT, AL_STR_INIT },     \
-                              .nfields = (n),                                                      \
-                              .take = (fn),                                                        \
-                              .payload = (data) })
+    ((struct al_nul_records){                                                                      \
+        .field = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT, AL_STR_INIT, AL_STR_INIT, AL_STR_INIT }, \
+        .nfields = (n),                                                                            \
+        .take = (fn),                                                                              \
+        .payload = (data) })
 
 void al_nul_records_clear(struct al_nul_records *records);
 

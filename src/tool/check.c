@@ -153,7 +153,8 @@ static char *flags_fault(const struct al_param *param)
 
     if ((param->flags & integer) && param->type != AL_TYPE_INT)
         return al_strdup("has a flag that is for integers");
-    if ((param->flags & AL_PARAM_BRANCH) && param->type != AL_TYPE_STRING)
+    if ((param->flags & AL_PARAM_BRANCH) && param->type != AL_TYPE_STRING &&
+        param->type != AL_TYPE_STRINGS)
         return al_strdup("is a branch and no string");
     if ((param->flags & AL_PARAM_OUTPUT) && param->type != AL_TYPE_STRING)
         return al_strdup("is a directory for files and no string");

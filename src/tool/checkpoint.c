@@ -45,12 +45,16 @@ static struct al_checkpoint_reason reason_of(const struct al_call *call)
 static void add_deleted_branches(const struct al_call *call, struct al_strv *ret_names)
 {
     al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv tags = AL_STRV_INIT;
 
     if (call->tool->deletes_branch && !call->tool->deletes_branch(call->args))
         return;
     al_call_named_branches(call, AL_PARAM_DELETED_BRANCH, &branches);
     for (size_t i = 0; i < branches.count; i++)
         al_strv_addf(ret_names, "refs/heads/%s", branches.items[i]);
+    al_call_named_branches(call, AL_PARAM_DELETED_TAG, &tags);
+    for (size_t i = 0; i < tags.count; i++)
+        al_strv_addf(ret_names, "refs/tags/%s", tags.items[i]);
 }
 
 static bool writes_over_files(const struct al_call *call)

@@ -7,6 +7,7 @@
 #include "tool/decode_value.h"
 #include "tool/spelling.h"
 #include "tool/tool.h"
+#include "util/nearest.h"
 #include "util/utf8.h"
 
 /** The longest part of an unknown name that a message repeats. */
@@ -71,6 +72,7 @@ static int refuse_twice(const struct rows *rows, const json_t *arguments, struct
 static int refuse_unknown(const struct rows *rows, const json_t *arguments, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str valid = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str meant = AL_STR_INIT;
     const char *name;
     json_t *value;
     const char *unknown = NULL;
@@ -86,13 +88,18 @@ static int refuse_unknown(const struct rows *rows, const json_t *arguments, stru
         return 0;
 
     al_auto(al_freep) char *safe = al_text_sanitize_line(unknown);
+    struct al_nearest nearest = { .word = unknown };
     if (strlen(safe) > NAME_SHOWN_MAX_BYTES)
         safe[al_utf8_floor(safe, NAME_SHOWN_MAX_BYTES)] = '\0';
-    for (size_t i = 0; i < rows->nparams; i++)
+    for (size_t i = 0; i < rows->nparams; i++) {
+        al_nearest_offer(&nearest, rows->params[i].name);
         al_str_addf(&valid, "%s%s", i > 0 ? ", " : "", rows->params[i].name);
-    return al_error_set(err, AL_ERR_BAD_ARGS,
-                        "Invalid arguments: unknown parameter '%s%s' (%s takes: %s)", rows->prefix,
-                        safe, rows->owner, valid.len > 0 ? valid.buf : "none");
+    }
+    if (nearest.found)
+        al_str_addf(&meant, "; did you mean '%s%s'?", rows->prefix, nearest.found);
+    return al_error_set(
+        err, AL_ERR_BAD_ARGS, "Invalid arguments: unknown parameter '%s%s'%s (%s takes: %s)",
+        rows->prefix, safe, meant.buf, rows->owner, valid.len > 0 ? valid.buf : "none");
 }
 
 static void set_default(const struct al_param *param, const struct al_tool_defaults *defaults,

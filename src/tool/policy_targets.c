@@ -24,8 +24,18 @@ struct branches {
 static void add_branch(void *payload, const struct al_param *param, const void *args)
 {
     const struct branches *to = payload;
-    const char *name = param->flags & to->flag ? al_args_string(args, param) : NULL;
+    const struct al_strv *names;
+    const char *name;
 
+    if (!(param->flags & to->flag))
+        return;
+    if (param->type == AL_TYPE_STRINGS) {
+        names = al_args_strings(args, param);
+        for (size_t i = 0; i < names->count; i++)
+            al_strv_add(to->names, names->items[i]);
+        return;
+    }
+    name = al_args_string(args, param);
     if (name)
         al_strv_add(to->names, name);
 }

@@ -94,6 +94,8 @@ enum al_param_flags {
     /** Together with AL_PARAM_REQUIRED: neither is the parameter required, nor does the schema say
      * so, in a session with a default target. */
     AL_PARAM_DEFAULT_TARGET = 1 << 15,
+    /** As AL_PARAM_DELETED_BRANCH, for a tag. */
+    AL_PARAM_DELETED_TAG = 1 << 16,
 };
 
 struct al_choice {
@@ -282,6 +284,10 @@ struct al_tool {
     /** Policy: the call moves the current branch when no AL_PARAM_BRANCH is given. */
     bool moves_branch;
 
+    /** What clients see leaves out what goes without saying: a false default, that an unknown name
+     * is refused, hints that are MCP's own defaults or mean nothing for a tool that reads. */
+    bool is_terse;
+
     /** Paths of the arguments may begin with "..", as long as they stay inside the working tree:
      * such a path is made absolute at the beginning of stage 4 (tool/parent_paths.h). */
     bool takes_parent_paths;
@@ -387,7 +393,8 @@ struct al_tool {
      * saves the present and has a record of its own. */
     bool goes_back;
 
-    /** Stage 6: whether this call deletes the branch in AL_PARAM_DELETED_BRANCH.  NULL: always. */
+    /** Stage 6: whether this call deletes what AL_PARAM_DELETED_BRANCH and AL_PARAM_DELETED_TAG
+     * name. NULL: always. */
     bool (*deletes_branch)(const void *args);
 
     /** Stage 8: append the arguments that had no effect because another one wins. */

@@ -91,16 +91,14 @@ static json_t *listed(const struct al_tool *tool)
     return entry;
 }
 
-static void the_default_list_is_short(void **state)
+static void check_list(const char *const *standard, size_t count)
 {
-    static const char *const standard[] = { "git", "workflow" };
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     al_auto(al_json_decrefp) json_t *list = al_json_array();
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     struct al_registry registry = AL_REGISTRY_INIT;
 
-    (void)state;
-    for (size_t i = 0; i < COUNT(standard); i++) {
+    for (size_t i = 0; i < count; i++) {
         if (al_toolset_find(&all, standard[i]))
             al_strv_add(&names, standard[i]);
     }
@@ -114,6 +112,22 @@ static void the_default_list_is_short(void **state)
     al_registry_clear(&registry);
 }
 
+static void the_default_list_is_short(void **state)
+{
+    static const char *const standard[] = { "git", "workflow" };
+
+    (void)state;
+    check_list(standard, COUNT(standard));
+}
+
+static void the_everyday_list_is_short(void **state)
+{
+    static const char *const everyday[] = { "everyday" };
+
+    (void)state;
+    check_list(everyday, COUNT(everyday));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -122,6 +136,7 @@ int main(void)
         cmocka_unit_test(no_toolset_names_a_tool_twice),
         cmocka_unit_test(every_default_passes_its_own_rules),
         cmocka_unit_test(the_default_list_is_short),
+        cmocka_unit_test(the_everyday_list_is_short),
     };
 
     al_toolsets_register(&all);

@@ -88,10 +88,6 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     const struct diff_args *args = p;
     al_auto(al_str_clear) struct al_str specs = AL_STR_INIT;
 
-    if (al_location_is_bare(&al_call_repo(call)->at) && !args->to &&
-        (!args->from || !strstr(args->from, "..")))
-        return al_failure_bad_args(err, "Give from and to.",
-                                   "This repository is bare: it has no working tree to compare");
     return al_repo_pathspecs(al_call_repo(call), &args->paths, al_call_budget(call), &specs, err);
 }
 

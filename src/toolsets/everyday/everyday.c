@@ -9,6 +9,9 @@ static const struct al_tool *const tools[] = {
     &al_tool_everyday_show,
     &al_tool_everyday_grep,
     &al_tool_everyday_blame,
+    &al_tool_everyday_branch,
+    &al_tool_everyday_tag,
+    &al_tool_everyday_pr,
     /* Changes: add to undo. */
     &al_tool_everyday_add,
     &al_tool_everyday_restore,

@@ -49,6 +49,9 @@ extern const struct al_tool al_tool_everyday_log;
 extern const struct al_tool al_tool_everyday_show;
 extern const struct al_tool al_tool_everyday_grep;
 extern const struct al_tool al_tool_everyday_blame;
+extern const struct al_tool al_tool_everyday_branch;
+extern const struct al_tool al_tool_everyday_tag;
+extern const struct al_tool al_tool_everyday_pr;
 
 /** Changes: add to undo. */
 extern const struct al_tool al_tool_everyday_add;
@@ -82,7 +85,7 @@ extern const struct al_tool al_tool_everyday_remote;
     AL_STRING(T, working_dir, "Where git runs.", .flags = AL_PARAM_NO_DESCRIPTION | AL_PARAM_NAME, \
               .max_bytes = AL_EVERYDAY_PATH_MAX_BYTES)
 #define AL_EVERYDAY_TOOL(T)                                                                        \
-    .args_size = sizeof(T), .working_dir_offset = offsetof(T, working_dir),                        \
+    .args_size = sizeof(T), .working_dir_offset = offsetof(T, working_dir), .is_terse = true,      \
     .takes_parent_paths = true, .complete_error = al_failure_complete
 
 /* The same for a tool whose answer has pages: a member `struct al_page page` in the args struct,

@@ -61,9 +61,6 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     const struct grep_args *args = p;
     al_auto(al_str_clear) struct al_str specs = AL_STR_INIT;
 
-    if (al_location_is_bare(&al_call_repo(call)->at) && !args->rev)
-        return al_failure_bad_args(err, "Give rev.",
-                                   "This repository is bare: it has no working tree to search");
     return al_repo_pathspecs(al_call_repo(call), &args->paths, al_call_budget(call), &specs, err);
 }
 

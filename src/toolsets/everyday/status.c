@@ -218,10 +218,6 @@ static int read_files(struct al_call *call, struct files *files, struct al_workt
 {
     int r;
 
-    if (al_location_is_bare(&files->repo->at)) {
-        al_state_read_files(files->repo, state);
-        return 0;
-    }
     al_git_scan_submodules(files->repo, NULL, true, al_call_budget(call), &files->submodules);
     r = al_git_read_worktree_state(files->repo, "all", on_file, files, al_call_budget(call), state,
                                    err);
@@ -234,17 +230,15 @@ static void add_head(const struct al_repo *repo, const struct files *files,
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str operation = AL_STR_INIT;
-    bool bare = al_location_is_bare(&repo->at), clean = true;
+    bool clean = true;
 
     al_state_add_branch(state, &line);
     al_state_add_operation(repo, &operation);
     for (int i = 0; i < LISTS; i++)
         clean = clean && !files->paths[i].count;
-    if (bare)
-        al_str_adds(&line, ", bare: no working tree");
     if (operation.len)
         al_str_addf(&line, ", %s in progress: git_conflicts continues or aborts it", operation.buf);
-    else if (clean && !bare)
+    else if (clean)
         al_str_adds(&line, ", clean");
     al_str_addc(&line, '\n');
     (void)al_pages_add(pages, line.buf, line.len);

@@ -134,7 +134,9 @@ static void unknown_parameters_are_refused_with_the_valid_ones(void **state)
 
     (void)state;
     (void)snprintf(expected, sizeof(expected),
-                   "Invalid arguments: unknown parameter 'Verbose' (sample takes: %s)", valid);
+                   "Invalid arguments: unknown parameter 'Verbose'; did you mean 'verbose'? "
+                   "(sample takes: %s)",
+                   valid);
     says("{\"Verbose\":true}", expected);
     (void)snprintf(expected, sizeof(expected),
                    "Invalid arguments: unknown parameter '' (sample takes: %s)", valid);

@@ -137,8 +137,8 @@ static void messages_name_the_member(void **state)
     says("{\"target\":{\"type\":\"bare\",\"files\":[\"a\",\"b\",\"c\"]}}",
          "target.files cannot contain more than 2 elements");
     says("{\"target\":{\"type\":\"bare\",\"Branch\":\"a\",\"x\":1}}",
-         "Invalid arguments: unknown parameter 'target.Branch' (target takes: type, path, branch, "
-         "files)");
+         "Invalid arguments: unknown parameter 'target.Branch'; did you mean 'target.branch'? "
+         "(target takes: type, path, branch, files)");
     says("{\"target\":{\"type\":\"bare\",\"message\":\"a\"}}",
          "Invalid arguments: unknown parameter 'target.message' (target takes: type, path, branch, "
          "files)");

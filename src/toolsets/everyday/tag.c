@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_tag: list tags, create or delete one. */
+#include <string.h>
+
+#include "answer/place.h"
+#include "gitops/command.h"
+#include "gitops/failure.h"
+#include "gitops/git_lock.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/reading/read_refs.h"
+#include "gitops/refs.h"
+#include "guard/arg.h"
+#include "tool/call.h"
+#include "toolsets/everyday/everyday.h"
+
+/** More tags are only counted. */
+#define LISTED_MAX 100
+
+enum action { LIST, CREATE, DELETE };
+
+struct tag_args {
+    int action; /* enum action */
+    const char *name, *rev, *message, *pattern;
+    AL_EVERYDAY_FIELDS;
+};
+
+static const struct al_choice actions[] = {
+    { "list", LIST },
+    { "create", CREATE },
+    { "delete", DELETE },
+    { NULL, 0 },
+};
+
+static const struct al_param params[] = {
+    AL_CHOICE(struct tag_args, action, "What to do.", .choices = actions, .default_int = LIST,
+              .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_STRING(struct tag_args, name, "The tag.",
+              .flags = AL_PARAM_NAME | AL_PARAM_DELETED_TAG | AL_PARAM_NO_DESCRIPTION,
+              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_STRING(struct tag_args, rev, "What to tag.",
+              .flags = AL_PARAM_NAME | AL_PARAM_NO_DESCRIPTION,
+              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_STRING(struct tag_args, message, "Makes it annotated.", .min_bytes = 1,
+              .max_bytes = AL_EVERYDAY_TEXT_MAX_BYTES),
+    AL_STRING(struct tag_args, pattern, "Glob for list.", .flags = AL_PARAM_NO_DESCRIPTION,
+              .min_bytes = 1, .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct tag_args),
+};
+
+static bool is_list(const struct al_call *call, const void *p)
+{
+    (void)call;
+    return ((const struct tag_args *)p)->action == LIST;
+}
+
+static bool is_create(const struct al_call *call, const void *p)
+{
+    (void)call;
+    return ((const struct tag_args *)p)->action == CREATE;
+}
+
+static bool is_delete(const void *p)
+{
+    return ((const struct tag_args *)p)->action == DELETE;
+}
+
+/* The rules for the name of a tag are those for a branch. */
+static int check(const void *p, struct al_error *err)
+{
+    const struct tag_args *args = p;
+    const char *wrong = NULL;
+    int r;
+
+    if (args->pattern && args->action != LIST)
+        wrong = "pattern";
+    else if (args->name && args->action == LIST)
+        wrong = "name";
+    else if (args->rev && args->action != CREATE)
+        wrong = "rev";
+    else if (args->message && args->action != CREATE)
+        wrong = "message";
+    if (wrong)
+        return al_failure_bad_args(err, "Leave it out, or give the action that has it.",
+                                   "%s has no meaning for action %s", wrong,
+                                   actions[args->action].name);
+    if (args->action == LIST)
+        return 0;
+    if (!args->name)
+        return al_failure_bad_args(err, "Give name.", "%s needs the name of the tag",
+                                   actions[args->action].name);
+    r = al_arg_check_branch("name", args->name, err);
+    return r == 0 && args->rev ? al_arg_check_revision("rev", args->rev, err) : r;
+}
+
+static bool exists(const struct al_call *call, const char *name)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/tags/%s", name);
+
+    return al_ref_exists(&al_call_repo(call)->at, ref);
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct tag_args *args = p;
+    al_auto(al_freep) char *oid = NULL;
+
+    if (args->action == DELETE && !exists(call, args->name))
+        return al_failure_set(err, "git_tag lists the tags there are.", "There is no tag '%s'",
+                              args->name);
+    if (args->action != CREATE)
+        return 0;
+    if (exists(call, args->name))
+        return al_failure_set(err, "Choose another name, or delete that tag first.",
+                              "There is a tag '%s' already", args->name);
+    return al_git_resolve_commit(al_call_repo(call), args->rev ? args->rev : "HEAD",
+                                 al_call_budget(call), &oid, err);
+}
+
+/** A listing while it is written. */
+struct showing {
+    struct al_str text;
+    size_t listed, left;
+};
+
+/* "v1.2 a1b2c3d 2026-02-07  subject" */
+static bool take_tag(void *payload, const struct al_listed_ref *ref)
+{
+    struct showing *showing = payload;
+
+    if (showing->listed++ >= LISTED_MAX) {
+        showing->left++;
+        return true;
+    }
+    al_place_add_name(ref->name, &showing->text);
+    al_str_addf(&showing->text, " %s %s  ", ref->hash, ref->date);
+    al_place_add_name(ref->subject, &showing->text);
+    al_str_addc(&showing->text, '\n');
+    return true;
+}
+
+static int list(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    const struct tag_args *args = p;
+    const struct al_refs_query query = { .tags = true, .pattern = args->pattern };
+    struct showing showing = { .text = AL_STR_INIT };
+    int r =
+        al_git_read_refs(al_call_repo(call), &query, take_tag, &showing, al_call_budget(call), err);
+
+    if (r == 0) {
+        if (!showing.listed)
+            al_str_adds(&showing.text, args->pattern ? "No tags match.\n" : "No tags.\n");
+        if (showing.left) {
+            al_str_adds(&showing.text, "-- ");
+            al_answer_add_count(showing.left, &showing.text);
+            al_str_adds(&showing.text, " more, older ones: pattern takes a glob\n");
+        }
+        al_answer_text(&showing.text, result);
+    }
+    al_str_clear(&showing.text);
+    return r;
+}
+
+static int create(struct al_call *call, const void *p, struct al_result *result,
+                  struct al_error *err)
+{
+    const struct tag_args *args = p;
+    const struct al_tag_options options = { .name = args->name,
+                                            .rev = args->rev,
+                                            .message = args->message };
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_freep) char *oid = NULL;
+    int r = al_git_tag_create(al_call_repo(call), &options, al_call_budget(call), err);
+
+    if (r == 0)
+        r = al_git_resolve_commit(al_call_repo(call), args->rev ? args->rev : "HEAD",
+                                  al_call_budget(call), &oid, err);
+    if (r < 0)
+        return r;
+    al_str_addf(&text, "Created %stag %s at %.8s; git_push with tags sends it.\n",
+                args->message ? "annotated " : "", args->name, oid);
+    al_answer_done(call, &text, result);
+    return 0;
+}
+
+static int remove_tag(struct al_call *call, const void *p, struct al_result *result,
+                      struct al_error *err)
+{
+    const struct tag_args *args = p;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_freep) char *ref = al_asprintf("refs/tags/%s", args->name);
+    al_auto(al_freep) char *oid = al_ref_oid(&al_call_repo(call)->at, ref);
+    int r = al_git_tag_delete(al_call_repo(call), args->name, al_call_budget(call), err);
+
+    if (r < 0)
+        return r;
+    al_str_addf(&text, "Deleted tag %s, was %.8s.\n", args->name, oid);
+    al_answer_done(call, &text, result);
+    return 0;
+}
+
+static const struct al_operation operations[] = {
+    { "list", is_list, AL_READS, list, AL_ASKS_NEVER },
+    { "create", is_create, AL_WRITES_REFS, create, AL_ASKS_NEVER },
+    { "delete", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, remove_tag, AL_ASKS_UNLESS_SAVED },
+};
+
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
+{
+    const struct tag_args *args = p;
+
+    (void)err;
+    if (args->action != DELETE)
+        return 0;
+    al_strv_addf(out, "%s/refs/tags/%s", al_call_repo(call)->at.common_dir, args->name);
+    al_strv_addf(out, "%s/packed-refs", al_call_repo(call)->at.common_dir);
+    return 0;
+}
+
+static unsigned git_locks(const struct al_operation *operation)
+{
+    return !strcmp(operation->name, "delete") ? AL_LOCK_PACKED_REFS : 0;
+}
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct tag_args *args = p;
+
+    (void)op;
+    if (args->action == LIST)
+        al_str_adds(out, "List tags");
+    else
+        al_str_addf(out, "%s tag '%s'", args->action == CREATE ? "Create" : "Delete", args->name);
+}
+
+const struct al_tool al_tool_everyday_tag = {
+    .name = "git_tag",
+    .title = "Tags",
+    .about = "List tags, newest first, or create or delete one.",
+    .params = params,
+    .nparams = AL_COUNT(params),
+    AL_EVERYDAY_TOOL(struct tag_args),
+    .operations = operations,
+    .noperations = AL_COUNT(operations),
+    .deletes_branch = is_delete,
+    .check = check,
+    .authorize = authorize,
+    .affected_files = affected_files,
+    .git_locks = git_locks,
+    .summarize = summarize,
+};

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""everyday: limits, cursors and spellings, which are the same for every tool that reads."""
+import json
+import re
+import subprocess
+
+import everyday
+import harness
+
+CURSOR = re.compile(r' go on with cursor "([0-9a-f]{16})"$')
+
+
+class Case(everyday.Case):
+    def setUp(self):
+        super().setUp()
+        self.init()
+
+    def server(self):
+        return harness.Server(self, "--toolset", "everyday")
+
+    def pages(self, server, tool, arguments):
+        """All pages of an answer, without their last lines; each is within its limit."""
+        result, pages = server.ok(tool, arguments), []
+        while True:
+            text = result.text
+            self.assertLessEqual(len(text.encode()), arguments.get("max_bytes", 30000))
+            found = CURSOR.search(text)
+            if not found:
+                return pages + [text]
+            body, _, tail = text.rpartition("\n")
+            self.assertTrue(tail.startswith("-- "), tail)
+            pages.append(body)
+            required = {name: arguments[name] for name in ("pattern", "path") if name in arguments}
+            if tool == "git_show":
+                required = {}
+            result = server.ok(tool, required | {"cursor": found[1],
+                                                 "max_bytes": arguments.get("max_bytes", 30000)})
+
+
+class Pages(Case):
+    def test_every_tool(self):
+        """pages together are the whole answer, for every tool that reads"""
+        for i in range(60):
+            self.commit(f"dir/f{i:02}.txt", "".join(f"line {i} {n}\n" for n in range(9)), f"commit {i}")
+        for i in range(45):
+            self.write(f"dir/f{i:02}.txt", "".join(f"line {i} {n} x\n" for n in range(9)))
+        server = self.server()
+        for tool, arguments in (
+                ("git_status", {}), ("git_diff", {}), ("git_diff", {"stat": True}),
+                ("git_diff", {"hunks": True}), ("git_log", {"max_count": 100}),
+                ("git_log", {"max_count": 100, "stat": True}),
+                ("git_log", {"max_count": 100, "patch": True}), ("git_show", {"path": "dir"}),
+                ("git_grep", {"pattern": "line"}), ("git_grep", {"pattern": "l", "files_only": True})):
+            pages = self.pages(server, tool, arguments | {"max_bytes": 1200})
+            whole = server.ok(tool, arguments | {"max_bytes": 200000}).text
+            self.assertGreater(len(pages), 1, (tool, arguments))
+            lines = [line for page in pages for line in page.splitlines()
+                     if not line.endswith(", continued") and line]
+            self.assertEqual(lines, [line for line in whole.splitlines() if line], (tool, arguments))
+
+    def test_one_file(self):
+        """a file larger than a page is continued inside; no line is cut"""
+        self.write("a.txt", "".join(f"{n} {'x' * 60}\n" for n in range(400)))
+        self.git("commit", "-qam", "large")
+        server = self.server()
+        for tool, arguments in (("git_show", {}), ("git_show", {"path": "a.txt"}),
+                                ("git_blame", {"path": "a.txt"})):
+            pages = self.pages(server, tool, arguments | {"max_bytes": 5000})
+            self.assertGreater(len(pages), 4)
+            numbers = re.findall(r"(?m)^(?:\+|\d+\t)?(\d+) x{60}$", "\n".join(pages))
+            self.assertEqual(numbers, [str(n) for n in range(400)], tool)
+
+    def test_one_line(self):
+        """a line larger than a page is cut inside, and the answer says so"""
+        self.commit("long", "y" * 5000 + "\n", "long")
+        server = self.server()
+        result = server.ok("git_show", {"path": "long", "max_bytes": 1000})
+        self.assertIn("-- cut in the middle of a line -- ", result.text)
+        pages = self.pages(server, "git_show", {"path": "long", "max_bytes": 1000})
+        self.assertEqual("".join(pages), "y" * 5000)
+
+    def test_what_is_left(self):
+        """the last line names the files that are not shown"""
+        for i in range(12):
+            self.write(f"f{i:02}", "x\n" * 40)
+        self.git("add", "-A")
+        text = self.server().ok("git_diff", {"staged": True, "max_bytes": 1500}).text
+        self.assertRegex(text.splitlines()[-1],
+                         r"^-- \d+ of 12 files not shown: f\d\d \+40 -0, .*, f11 \+40 -0 -- go on with "
+                         r'cursor "[0-9a-f]{16}"$')
+
+    def test_max_count(self):
+        """git_log and git_grep: the limit makes a page too"""
+        for i in range(5):
+            self.commit("b", f"{i}\n", f"commit {i}")
+        server = self.server()
+        text = server.ok("git_log", {"max_count": 2}).text
+        self.assertIn("-- 4 more commits -- ", text)
+        text = server.ok("git_log", {"cursor": CURSOR.search(text)[1]}).text
+        self.assertEqual([line.split("  ")[1] for line in text.splitlines()[:2]],
+                         ["commit 2", "commit 1"])
+        self.assertIn("-- 2 more commits -- ", text)
+
+    def test_limits(self):
+        """max_bytes: 1,000 to 200,000"""
+        for tool, more in (("git_status", {}), ("git_diff", {}), ("git_log", {}), ("git_show", {}),
+                           ("git_grep", {"pattern": "x"}), ("git_blame", {"path": "a.txt"})):
+            for bytes_ in (999, 200001, "1000"):
+                self.fails("BadArgs", "max_bytes", tool, more | {"max_bytes": bytes_})
+            for bytes_ in (1000, 200000):
+                self.says(tool, more | {"max_bytes": bytes_})
+
+
+class Cursors(Case):
+    def setUp(self):
+        super().setUp()
+        for i in range(30):
+            self.commit(f"f{i:02}", "x\n" * 20, f"commit {i}")
+            self.write(f"f{i:02}", "y\n" * 20)
+
+    def cursor(self, server, tool="git_diff", **arguments):
+        return CURSOR.search(server.ok(tool, arguments | {"max_bytes": 1000}).text)[1]
+
+    def test_stale(self):
+        """a cursor says so when what was shown has changed"""
+        server = self.server()
+        cursor = self.cursor(server)
+        self.write("f29", "changed after the place of the cursor\n")
+        stale = self.cursor(server)
+        self.write("f00", "changed before it\n")
+        result = server.call("git_diff", {"cursor": cursor})
+        self.assertEqual(result.kind, "BadArgs", result)
+        self.assertIn("the repository has changed since", result.text)
+        self.assertIn("again without cursor", result.text)
+        self.git("checkout", "-q", ".")
+        self.assertEqual(server.call("git_diff", {"cursor": stale}).kind, "BadArgs")
+        log = self.cursor(server, "git_log", max_count=5)
+        self.commit("new", "n\n", "new")
+        self.assertEqual(server.call("git_log", {"cursor": log}).kind, "BadArgs")
+
+    def test_foreign(self):
+        """a cursor of another session, another tool, or of nobody"""
+        server = self.server()
+        cursor = self.cursor(server)
+        for other, tool, word, words in (
+                (self.server(), "git_diff", cursor, "not of this session"),
+                (server, "git_log", cursor, "it goes on with git_diff, not with git_log"),
+                (server, "git_diff", "0" * 16, "not of this session"),
+                (server, "git_diff", "", "not of this session"),
+                (server, "git_diff", cursor[:-1], "not of this session")):
+            result = other.call(tool, {"cursor": word})
+            self.assertEqual(result.kind, "BadArgs", result)
+            self.assertIn(words, result.text)
+        server.ok("git_diff", {"cursor": cursor})
+        self.assertEqual(server.call("git_diff", {"cursor": 5}).kind, "BadArgs")
+
+    def test_other_arguments(self):
+        """a cursor goes on with the arguments it has; the same ones may be given again"""
+        server = self.server()
+        cursor = self.cursor(server, paths=["f*"])
+        alone = server.ok("git_diff", {"cursor": cursor}).text.splitlines()[:-1]
+        again = server.ok("git_diff", {"cursor": cursor, "paths": ["f*"]}).text.splitlines()[:-1]
+        self.assertEqual(alone, again)
+        for other in ({"paths": ["f1*"]}, {"staged": True}, {"working_dir": "."}, {"unknown": 1}):
+            result = server.call("git_diff", {"cursor": cursor} | other)
+            self.assertEqual(result.kind, "BadArgs", (other, result))
+
+
+class Spellings(Case):
+    def test_camel_case(self):
+        """a camelCase spelling is taken; both at once are refused"""
+        self.assertEqual(self.says("git_log", {"maxCount": 1, "firstParent": True, "workingDir": "."}),
+                         self.says("git_log", {"max_count": 1}))
+        self.fails("BadArgs", "'max_count' and 'maxCount' are the same parameter", "git_log",
+                   {"max_count": 1, "maxCount": 1})
+        self.fails("BadArgs", "are the same parameter", "git_status",
+                   {"working_dir": ".", "cwd": "."})
+
+    def test_unknown(self):
+        """an unknown parameter is refused, with the nearest name"""
+        self.fails("BadArgs", "unknown parameter 'max_cuont'; did you mean 'max_count'?", "git_log",
+                   {"max_cuont": 1})
+        result = self.fails("BadArgs", "unknown parameter 'timeout_ms'", "git_log", {"timeout_ms": 1})
+        self.assertNotIn("did you mean", result.text)
+
+    def test_parents(self):
+        """leading '..' components that stay inside are taken, others are refused"""
+        self.commit("d/e/f.txt", "f\n", "deep")
+        for given in ("../../a.txt", "./../../a.txt", "..//../a.txt"):
+            self.assertIn("first", self.says("git_log", {"paths": [given], "working_dir": "d/e"}))
+        self.assertEqual(self.says("git_grep", {"pattern": "f", "paths": [".."], "working_dir": "d/e"}),
+                         "f.txt\n1: f")
+        for given in ("../../../x", "../../..", "../../../root/a.txt"):
+            self.fails("SandboxViolation", "outside the working tree", "git_log",
+                       {"paths": [given], "working_dir": "d/e"})
+        for given in ("d/../a.txt", "../e/../f.txt"):
+            self.fails("SandboxViolation", "..", "git_log", {"paths": [given], "working_dir": "d"})
+
+    def test_list(self):
+        """tools/list: no output schemas, and working_dir on every tool"""
+        done = subprocess.run([harness.AIRLOCK, "tools", "--json", "--toolset", "everyday"],
+                              capture_output=True, check=True)
+        for tool in json.loads(done.stdout):
+            self.assertNotIn("outputSchema", tool)
+            self.assertIn("working_dir", tool["inputSchema"]["properties"], tool["name"])
+
+
+class Large(Case):
+    def test_many_files(self):
+        """20,000 changed files: small answers"""
+        blob = self.git("hash-object", "-w", "a.txt").stdout.strip()
+        tree = b"".join(b"100644 blob %s\tmany/%03d/f%05d\n" % (blob, i // 200, i)
+                        for i in range(20000))
+        self.git("update-index", "--index-info", stdin=tree)
+        for tool, arguments in (("git_status", {}), ("git_diff", {"staged": True}), ("git_diff", {})):
+            text = self.says(tool, arguments)
+            self.assertLessEqual(len(text.encode()), 30000)
+            self.assertIn("20,000", text)
+
+
+harness.main()

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""everyday: git_branch, git_tag and git_pr."""
+import subprocess
+
+import everyday
+import harness
+
+
+class Case(everyday.Case):
+    def setUp(self):
+        super().setUp()
+        self.init()
+        self.git("checkout", "-q", "-b", "side")
+        self.side = self.commit("b", "b\n", "aside")
+        self.git("checkout", "-q", "main")
+        self.git("branch", "old")
+
+    def branches(self):
+        return self.out("for-each-ref", "--format=%(refname:short)", "refs/heads").split()
+
+    def tags(self):
+        return self.out("tag").split()
+
+
+class Branch(Case):
+    def test_list(self):
+        """git_branch: commit, upstream, merged or not, working tree; remote-tracking ones last"""
+        far = self.base / "far"
+        self.git("clone", "-q", "--bare", str(self.root), str(far))
+        self.git("remote", "add", "origin", str(far))
+        self.git("fetch", "-q")
+        self.git("branch", "-q", "-u", "origin/main")
+        self.commit("c", "c\n", "ahead")
+        self.git("worktree", "add", "-q", str(self.base / "root/tree"), "old")
+        text = self.says("git_branch")
+        self.assertRegex(text, r"(?m)^\* main [0-9a-f]{7,} \d{4}-\d\d-\d\d  ahead \(ahead 1 of origin/main\)$")
+        self.assertRegex(text, r"(?m)^  side [0-9a-f]{7,} \S+  aside \(not merged\)$")
+        self.assertRegex(text, r"(?m)^  old .*  first \(merged, in .*/tree\)$")
+        local, _, remote = text.partition("remote-tracking:\n")
+        self.assertNotIn("origin/side", local)
+        self.assertIn("  origin/side ", remote)
+
+    def test_filters(self):
+        """git_branch: a glob, merged_into, contains"""
+        def names(**arguments):
+            return [line[2:].split()[0] for line in self.says("git_branch", arguments).splitlines()]
+
+        self.assertEqual(names(name="s*"), ["side"])
+        self.assertEqual(sorted(names(merged_into="main")), ["main", "old"])
+        self.assertEqual(names(contains="side"), ["side"])
+        self.assertEqual(self.says("git_branch", {"name": "z*"}), "No branches match.")
+
+    def test_changes(self):
+        """git_branch: create, rename, delete; nobody is asked, since a checkpoint has it"""
+        self.assertIn("Created branch new;", self.says("git_branch", {
+            "action": "create", "name": "new", "from": "side"}, approval="ask"))
+        self.assertEqual(self.out("rev-parse", "new").strip(), self.side)
+        self.says("git_branch", {"action": "rename", "name": "new", "new_name": "newer"}, approval="ask")
+        self.says("git_branch", {"action": "rename", "new_name": "trunk"}, approval="ask")
+        self.assertEqual(self.branches(), ["newer", "old", "side", "trunk"])
+        text = self.says("git_branch", {"action": "delete", "names": ["old", "newer"], "force": True},
+                         approval="ask")
+        self.assertIn(f"Deleted branch newer, was at {self.side[:8]}.\n", text)
+        self.assertEqual(self.branches(), ["side", "trunk"])
+
+    def test_no_checkpoint(self):
+        """git_branch: without checkpoints a deletion is asked about, and shows what is lost"""
+        result = self.call("git_branch", {"action": "delete", "name": "side", "force": True},
+                           "--no-git", approval="ask")
+        self.assertEqual(result.kind, "ApprovalRequired", result)
+        self.assertIn("side", self.branches())
+
+    def test_all_or_none(self):
+        """git_branch: of several branches none is deleted if one cannot be"""
+        for names, words in ((["old", "side"], "'side' has commits that are not merged"),
+                             (["old", "nope"], "no branch 'nope'"),
+                             (["old", "main"], "'main' is the current branch")):
+            self.fails("ExecutionFailed", words, "git_branch", {"action": "delete", "names": names})
+
+    def test_refused(self):
+        """git_branch: arguments of another action, and names that are none"""
+        for arguments, words in (
+                ({"new_name": "x"}, "no meaning for action list"),
+                ({"force": True}, "no meaning for action list"),
+                ({"action": "create", "name": "x", "contains": "main"}, "no meaning"),
+                ({"action": "delete", "name": "x", "from": "main"}, "no meaning"),
+                ({"action": "create"}, "needs the name"), ({"action": "rename"}, "needs new_name"),
+                ({"action": "delete"}, "either name or names"),
+                ({"action": "delete", "name": "a", "names": ["b"]}, "either name or names"),
+                ({"action": "create", "name": "-f"}, "name"), ({"action": "create", "name": "a..b"}, "name"),
+                ({"action": "create", "name": "x", "from": "--force"}, "from"),
+                ({"contains": "--format=x"}, "contains"), ({"name": "--format=x"}, "no glob"),
+                ({"action": "move"}, "must be one of")):
+            self.fails("BadArgs", words, "git_branch", arguments)
+        self.fails("ExecutionFailed", "already exists", "git_branch", {"action": "create", "name": "old"})
+
+
+class Tag(Case):
+    def test_tags(self):
+        """git_tag: create, annotated or not, list and delete"""
+        self.assertEqual(self.says("git_tag"), "No tags.")
+        self.says("git_tag", {"action": "create", "name": "v1", "rev": "side"}, approval="ask")
+        self.says("git_tag", {"action": "create", "name": "v2", "message": "Release\n\n# two"},
+                  approval="ask")
+        self.assertEqual(self.out("rev-parse", "v1").strip(), self.side)
+        self.assertEqual(self.out("tag", "-l", "--format=%(contents)", "v2").strip(), "Release\n\n# two")
+        text = self.says("git_tag")
+        self.assertRegex(text, r"(?m)^v1 [0-9a-f]{7,} \d{4}-\d\d-\d\d  aside$")
+        self.assertRegex(text, r"(?m)^v2 [0-9a-f]{7,} \d{4}-\d\d-\d\d  Release$")
+        self.assertEqual(self.says("git_tag", {"pattern": "x*"}), "No tags match.")
+        self.says("git_tag", {"action": "delete", "name": "v1"}, approval="ask")
+        self.assertEqual(self.tags(), ["v2"])
+
+    def test_brought_back(self):
+        """git_tag: a deleted tag, and the commit that only it had, can be brought back"""
+        self.git("tag", "-a", "only", "-m", "text", self.side)
+        self.git("branch", "-q", "-D", "side")
+        tag = self.out("rev-parse", "only").strip()
+        self.says("git_tag", {"action": "delete", "name": "only"})
+        self.git("reflog", "expire", "--expire=now", "--all")
+        self.git("gc", "-q", "--prune=now")
+        done = subprocess.run([harness.AIRLOCK, "rollback", "--yes", "--root", str(self.root)],
+                              cwd=self.root, env=self.env, capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.out("rev-parse", "only").strip(), tag)
+        self.assertEqual(self.out("rev-parse", "only^{commit}").strip(), self.side)
+
+    def test_refused(self):
+        """git_tag: arguments of another action, and names that are none"""
+        self.git("tag", "v1")
+        for kind, arguments, words in (
+                ("BadArgs", {"name": "v1"}, "no meaning for action list"),
+                ("BadArgs", {"action": "create", "name": "v9", "pattern": "x"}, "no meaning"),
+                ("BadArgs", {"action": "delete", "name": "v1", "rev": "main"}, "no meaning"),
+                ("BadArgs", {"action": "delete", "name": "v1", "message": "x"}, "no meaning"),
+                ("BadArgs", {"action": "create"}, "needs the name"),
+                ("BadArgs", {"action": "create", "name": "-d"}, "name"),
+                ("BadArgs", {"action": "create", "name": "v9", "rev": "-x"}, "rev"),
+                ("ExecutionFailed", {"action": "create", "name": "v1"}, "already"),
+                ("ExecutionFailed", {"action": "create", "name": "v9", "rev": "nope"}, "nope"),
+                ("ExecutionFailed", {"action": "delete", "name": "v9"}, "no tag 'v9'")):
+            self.fails(kind, words, "git_tag", arguments)
+
+
+class PullRequest(Case):
+    def test_text(self):
+        """git_pr: title and text from the commits; nothing is sent"""
+        self.git("checkout", "-q", "side")
+        text = self.says("git_pr", {"target": "main"})
+        self.assertIn("aside", text)
+        self.assertIn("-- 1 commit, 1 file. Nothing was sent", text)
+        self.assertTrue(self.says("git_pr", {"target": "main", "template": "T {branch}\n{commits}{files}"})
+                        .find("T side") > 0)
+        self.git("checkout", "-q", "main")
+        self.assertIn("nothing to ask for", self.says("git_pr", {"target": "side"}))
+
+    def test_refused(self):
+        """git_pr: a target that is none"""
+        self.fails("ExecutionFailed", "nope", "git_pr", {"target": "nope"})
+        self.fails("BadArgs", "target", "git_pr", {"target": "--all"})
+
+
+harness.main()
