@@ -239,6 +239,20 @@ static int wait_for_lock(const struct al_location *at, enum al_git_locks lock,
     return r;
 }
 
+bool al_git_lock_exists(const struct al_location *at, unsigned locks)
+{
+    bool exists = false;
+
+    for (unsigned lock = AL_LOCK_INDEX; !exists && lock <= AL_LOCK_PACKED_REFS; lock <<= 1) {
+        al_auto(al_freep) char *path =
+            locks & lock ? al_git_lock_path(at, (enum al_git_locks)lock) : NULL;
+        struct stat st;
+
+        exists = path && lstat(path, &st) == 0;
+    }
+    return exists;
+}
+
 int al_git_lock_wait(const struct al_location *at, unsigned locks, struct al_run_limits *budget,
                      struct al_error *err)
 {

@@ -30,6 +30,9 @@ bool al_git_lock_is_stale(const struct al_location *at, const struct stat *lock)
 
 #define AL_STALE_AFTER_S 60
 
+/** Test whether any of these lock files (enum al_git_locks) is there. */
+bool al_git_lock_exists(const struct al_location *at, unsigned locks);
+
 /**
  * Wait until none of these lock files is there, for at most budget->left_ms, which is reduced by
  * the time waited.

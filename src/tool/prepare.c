@@ -9,17 +9,15 @@
 
 static int acquire_lock(struct al_call *call, struct al_error *err)
 {
-    int r;
+    unsigned locks = AL_LOCK_INDEX;
 
-    if (!call->repo || call->tool->goes_back)
+    if (!call->repo)
         return 0;
     if (call->tool->at_first_root)
         return al_write_lock_acquire(call->repo, &call->budget, err);
-    r = al_write_lock_acquire_with_index(call->repo, &call->budget, err);
-    if (r == 0 && call->tool->git_locks)
-        r = al_git_lock_wait(&call->repo->at, call->tool->git_locks(call->operation), &call->budget,
-                             err);
-    return r;
+    if (call->tool->git_locks)
+        locks |= call->tool->git_locks(call->operation);
+    return al_write_lock_acquire_with(call->repo, locks, &call->budget, err);
 }
 
 int al_call_await_locks(struct al_call *call, struct al_error *err)

@@ -77,6 +77,25 @@ class Turns(worktrees.Case):
         os.close(fd)
         server.ok("git_branch", {"create": "new"})
 
+    def test_not_held_for_an_index(self):
+        """a call that waits for the index.lock of its worktree lets those of others go first"""
+        one, two = self.worktree("one"), self.worktree("two")
+        lock = harness.pathlib.Path(self.common_dir()) / "worktrees/one/index.lock"
+        fd = os.open(lock, os.O_WRONLY | os.O_CREAT)
+        self.addCleanup(os.close, fd)
+        server, other = self.server(one), self.server(two)
+        self.write("b.txt", "b\n", one)
+        self.write("b.txt", "b\n", two)
+        server.send(id=1, method="tools/call", params={
+            "name": "git_add", "arguments": {"paths": ["b.txt"]}, "_meta": {"progressToken": "p"}})
+        self.assertIn("waiting for index.lock", server.receive()["params"]["message"])
+        other.ok("git_add", {"paths": ["b.txt"], "timeout_ms": 10000})
+        lock.unlink()
+        answer = server.receive()
+        while "id" not in answer:
+            answer = server.receive()
+        self.assertFalse(harness.Result(answer["result"]).failed, answer)
+
     def test_rollback(self):
         """a rollback takes its turn, too"""
         self.ok("git_add", {"paths": ["b.txt"]})

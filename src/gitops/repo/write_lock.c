@@ -16,6 +16,9 @@
 /** The user is told once about a wait that is longer. */
 #define TELL_AFTER_MS 1000
 
+/** Another git may take its lock again each time; after so many the turn is kept. */
+#define ROUNDS_MAX 16
+
 static bool is_first(const struct al_git *git, const struct al_write_lock *mine)
 {
     for (const struct al_write_lock *at = git->write_locks; at != mine; at = at->next)
@@ -186,17 +189,31 @@ int al_write_lock_acquire_other(struct al_repo *other, const struct al_repo *own
     return acquire(other, own->write_lock, budget, err);
 }
 
-int al_write_lock_acquire_with_index(struct al_repo *repo, struct al_run_limits *budget,
-                                     struct al_error *err)
+int al_write_lock_acquire_with(struct al_repo *repo, unsigned locks, struct al_run_limits *budget,
+                               struct al_error *err)
 {
     int r = al_write_lock_acquire(repo, budget, err);
 
-    if (r < 0)
-        return r;
-    r = al_git_lock_wait(&repo->at, AL_LOCK_INDEX, budget, err);
-    if (r < 0)
-        al_write_lock_release(repo);
+    for (int round = 0; r == 0 && al_git_lock_exists(&repo->at, locks); round++) {
+        bool keeps = round == ROUNDS_MAX;
+
+        if (!keeps)
+            al_write_lock_release(repo);
+        r = al_git_lock_wait(&repo->at, locks, budget, err);
+        if (r < 0)
+            al_write_lock_release(repo);
+        else if (!keeps)
+            r = al_write_lock_acquire(repo, budget, err);
+        if (keeps)
+            break;
+    }
     return r;
+}
+
+int al_write_lock_acquire_with_index(struct al_repo *repo, struct al_run_limits *budget,
+                                     struct al_error *err)
+{
+    return al_write_lock_acquire_with(repo, AL_LOCK_INDEX, budget, err);
 }
 
 void al_write_lock_release(struct al_repo *repo)

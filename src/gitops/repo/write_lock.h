@@ -39,6 +39,13 @@ struct al_write_lock {
  */
 int al_write_lock_acquire_with_index(struct al_repo *repo, struct al_run_limits *budget,
                                      struct al_error *err);
+/**
+ * The same for other locks of git's, of enum al_git_locks.  The write lock is released while one of
+ * them is waited for: whoever does not need that one goes first.
+ */
+int al_write_lock_acquire_with(struct al_repo *repo, unsigned locks, struct al_run_limits *budget,
+                               struct al_error *err);
+
 /** Acquire the write lock only: for changes made without git, which an index.lock does not hinder.
  */
 int al_write_lock_acquire(struct al_repo *repo, struct al_run_limits *budget, struct al_error *err);
