@@ -262,7 +262,7 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
     r = make_git(setup, err);
     if (r < 0)
         return r;
-    al_worktree_admit_recorded(session->git);
+    (void)al_worktree_admit_recorded(session->git);
     if (!al_guarded)
         al_log_warn("this build checks neither arguments nor grants; it is for one test");
     if (al_confine_abi() == 0)

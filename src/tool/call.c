@@ -10,6 +10,7 @@
 #include "gitops/plumbing/blocking_files.h"
 #include "gitops/repo/repo.h"
 #include "gitops/repo/write_lock.h"
+#include "gitops/worktree/roots.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "tool/args.h"
@@ -164,7 +165,15 @@ static int find_repository(struct al_call *call, struct al_error *err)
 {
     int r = al_grant_check_tool(call->session->grant, call->tool->name, err);
 
-    return r == 0 ? open_repository(call, err) : r;
+    if (r < 0)
+        return r;
+    r = open_repository(call, err);
+    /* Another process may have made the worktree, or brought it back. */
+    if (r < 0 && !call->tool->open_repository && al_worktree_admit_recorded(call->session->git)) {
+        al_error_clear(err);
+        r = open_repository(call, err);
+    }
+    return r;
 }
 
 /* Stage 4: the grant, then the checks that only the tool can make. */

@@ -10,7 +10,7 @@ Every agent makes random calls, half of which write, and rolls some of them back
 server is killed in the middle of a call.  Plain git commits to main, stashes, packs references and
 writes the configuration in the main working tree.  Each agent compares its files, index, HEAD,
 branches and stash entries before each of its steps with what they were after the one before: nobody
-else may have touched them.  At the end every stash entry that was not taken must be there.
+else may have touched them.  Agents also make worktrees and remove them, and a rollback brings some back.  At the end every stash entry that was not taken must be there.
 """
 import argparse
 import contextlib
@@ -40,7 +40,7 @@ import worktrees  # pylint: disable=wrong-import-position
 # What plain git writes to beside the agents, in the words of a rollback.
 PLAINS = {"refs/heads/main", "config in the git directory", "the stash", "refs/stash"}
 
-SURE = ("kill", "roll_back", "push", "kill", "roll_back", "merge")  # the second step of the first agents
+SURE = ("kill", "roll_back", "push", "kill", "worktree", "merge")  # the second step of the first agents
 KILLS = 0.06  # of the steps
 KILL_WITHIN_SECONDS = 0.06
 STEPS_MIN = 3  # of each agent, however slow the machine is
@@ -143,12 +143,13 @@ class Agent(Worker):
 
     def restart(self):
         """Begin a server."""
-        self.server = self.case.server(self.place, "--agent", self.name)
+        self.server = self.case.server(self.place, "--agent", self.name, "--toolset", "git", "--toolset",
+                                       "workflow", "--toolset", "parallel")
 
     def step(self):
         self.assert_untouched()
         writers = (self.commit, self.push, self.push, self.pop, self.pop, self.drop, self.branch, self.merge,
-                   self.roll_back)
+                   self.roll_back, self.worktree)
         if self.steps == 1 and self.number <= len(SURE):  # however short the time is
             getattr(self, SURE[self.number - 1])()
         elif self.random.random() < 0.5:
@@ -293,6 +294,37 @@ class Agent(Worker):
         self.case.assertTrue(listed and listed <= PLAINS, (done, listed))
         self.assert_same(after, self.snapshot())
 
+    def worktree(self):
+        """Make a worktree, work in it, remove it; a rollback brings it back, untracked files included."""
+        name = f"w-{self.new()}"
+        branch, place = f"b-{self.name}/{name}", self.case.root / ".worktrees" / name
+        before = self.snapshot()
+        self.ok("git_worktree", action="add", name=name, branch=branch, create=True)
+        (place / "untracked.txt").write_text(name, encoding="utf-8")
+        (place / "own.txt").write_text(name, encoding="utf-8")
+        self.ok("git_add", paths=["own.txt"], working_dir=str(place))
+        (place / "own.txt").write_text(name + name, encoding="utf-8")
+        there = self.everything_in(place)
+        self.ok("git_worktree", action="remove", name=name)
+        self.case.assertFalse(place.exists())
+        if self.random.random() < 0.7:
+            done = subprocess.run([harness.AIRLOCK, "rollback"], cwd=self.place, env=self.case.env,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                                  timeout=harness.WATCHDOG_SECONDS)
+            self.case.assertEqual(done.returncode, 0, done)
+            self.count("worktree brought back")
+            self.case.assertEqual(self.everything_in(place), there)
+            self.ok("git_status", working_dir=str(place))
+            self.ok("git_worktree", action="remove", name=name)
+        self.ok("git_branch", force_delete=branch)
+        self.assert_same(before, self.snapshot())
+
+    def everything_in(self, place):
+        """Every byte of a worktree and of its administrative directory."""
+        admin = self.case.common / "worktrees" / place.name
+        return {str(path): path.read_bytes() for top in (place, admin)
+                for path in sorted(top.rglob("*")) if path.is_file()}
+
     def new_branch(self):
         self.ok("git_branch", create=f"b-{self.name}/{self.new()}")
 
@@ -309,6 +341,8 @@ class Agent(Worker):
             ("git_add", {"paths": ["own.txt"]}),
             ("git_stash", {"action": "push", "message": f"<{word}>"}),
             ("git_stash", {"action": "drop"}),
+            ("git_worktree", {"action": "add", "name": f"k-{word}", "branch": f"b-{self.name}/k-{word}",
+                              "create": True}),
             ("git_restore", {"paths": ["own.txt"]})))
         self.server.ask(tool, arguments)
         select.select([self.server.process.stdout], [], [],

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gitops/layer.h"
@@ -34,14 +35,26 @@ static bool is_recorded(const struct al_repo *repo, const struct al_worktree_pla
     return tree && !strcmp(tree, record->tree);
 }
 
-static void admit_from(const struct al_repo *repo)
+/* Whether a worktree is a root already, or lies in one. */
+static bool is_root(const struct al_repo *repo, const char *top)
 {
+    const struct al_root *root = al_roots_find(repo->at.git->roots, top);
+    struct stat st;
+
+    return root && (strcmp(root->path, top) != 0 ||
+                    (lstat(top, &st) == 0 && st.st_dev == root->dev && st.st_ino == root->ino));
+}
+
+/* The number of roots that are new. */
+static size_t admit_from(const struct al_repo *repo)
+{
+    size_t count = 0;
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
     al_worktree_record_names(repo->at.git, repo->at.common_dir, &names);
     if (!names.count || al_worktree_place_find(repo, false, &place, NULL) < 0 || place.fd < 0)
-        return;
+        return 0;
     for (size_t i = 0; i < names.count; i++) {
         al_auto(al_worktree_record_clear) struct al_worktree_record record =
             AL_WORKTREE_RECORD_INIT;
@@ -50,18 +63,24 @@ static void admit_from(const struct al_repo *repo)
 
         if (al_worktree_check_name("name", name, NULL) == 0 &&
             al_worktree_record_read(repo->at.git, repo->at.common_dir, name, &record) == 0 &&
-            is_recorded(repo, &place, name, &record) &&
-            al_worktree_admit(repo, record.path, &err) < 0)
-            al_log_warn("the worktree '%s' is no root: %s", name, err.message);
+            is_recorded(repo, &place, name, &record) && !is_root(repo, record.path)) {
+            if (al_worktree_admit(repo, record.path, &err) < 0)
+                al_log_warn("the worktree '%s' is no root: %s", name, err.message);
+            else
+                count++;
+        }
     }
+    return count;
 }
 
-void al_worktree_admit_recorded(struct al_git *git)
+bool al_worktree_admit_recorded(struct al_git *git)
 {
     const size_t count = git->roots->count; /* not those that are added here */
 
+    size_t admitted = 0;
+
     if (!git->growing || access(git->records_dir, F_OK) < 0)
-        return;
+        return false;
     for (size_t i = 0; i < count; i++) {
         const struct al_root *root = &git->roots->items[i];
         struct al_repo repo = { .at = AL_LOCATION_INIT };
@@ -72,7 +91,8 @@ void al_worktree_admit_recorded(struct al_git *git)
         repo.at.dir_fd = openat(root->fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (repo.at.dir_fd >= 0 && al_location_find(&repo.at, git->roots, ".", NULL) == 0 &&
             !strcmp(repo.at.top, root->path))
-            admit_from(&repo);
+            admitted += admit_from(&repo);
         al_location_clear(&repo.at);
     }
+    return admitted;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The worktrees that airlock made are roots again after a restart. */
+/* The worktrees that airlock made are roots again after a restart, and after a rollback. */
 #ifndef AL_GITOPS_WORKTREE_ROOTS_H
 #define AL_GITOPS_WORKTREE_ROOTS_H
+
+#include <stdbool.h>
 
 struct al_git;
 
@@ -10,8 +12,12 @@ struct al_git;
  * that lie in none.
  *
  * Airlock's records say which these are.  A worktree is left out unless its directory is the one
- * that was made, and its two halves name each other.  Before a second thread uses the roots.
+ * that was made, and its two halves name each other.
+ *
+ * @return whether there is a root more, or one that leads to another directory now: another process
+ *         may have brought a worktree back.
+ * Threads: safe.
  */
-void al_worktree_admit_recorded(struct al_git *git);
+bool al_worktree_admit_recorded(struct al_git *git);
 
 #endif
