@@ -368,6 +368,7 @@ const struct al_tool al_tool_git_worktree = {
     .nparams = AL_COUNT(params),
     .args_size = sizeof(struct worktree_args),
     .working_dir_offset = offsetof(struct worktree_args, working_dir),
+    .is_terse = true,
     .operations = operations,
     .noperations = AL_COUNT(operations),
     .check = check,

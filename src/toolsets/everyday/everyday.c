@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolsets/everyday/everyday.h"
 
+#include "toolsets/worktree.h"
+
 static const struct al_tool *const tools[] = {
     /* Reading. */
     &al_tool_everyday_status,
@@ -30,6 +32,7 @@ static const struct al_tool *const tools[] = {
     &al_tool_everyday_push,
     &al_tool_everyday_fetch,
     &al_tool_everyday_remote,
+    &al_tool_git_worktree,
     NULL,
 };
 
