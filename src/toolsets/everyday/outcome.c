@@ -10,6 +10,7 @@
 #include "gitops/plumbing/skipped.h"
 #include "gitops/repo/signature.h"
 #include "gitops/sequencer/begun.h"
+#include "guard/text.h"
 #include "toolsets/everyday/conflict_text.h"
 
 static const char how_to_settle[] =
@@ -51,6 +52,7 @@ int al_outcome_show(struct al_call *call, const struct al_conflicts *conflicts, 
                     struct al_str *text, struct al_result *result, struct al_error *err)
 {
     enum al_operation_state state = al_git_operation_state(al_call_repo(call));
+    al_auto(al_str_clear) struct al_str safe = AL_STR_INIT;
     int r = 0;
 
     if (!conflicts->count && state == AL_IN_PROGRESS_NONE) {
@@ -72,7 +74,8 @@ int al_outcome_show(struct al_call *call, const struct al_conflicts *conflicts, 
         al_str_adds(text, "-- the rest is not shown: resolve these hunks first\n");
         result->truncated = true;
     }
-    al_answer_text(text, result);
+    al_text_sanitize(text->buf, text->len, &safe);
+    al_answer_text(&safe, result);
     return 0;
 }
 
