@@ -6,6 +6,7 @@
 #include "answer/place.h"
 #include "answer/state_line.h"
 #include "gitops/plumbing/skipped.h"
+#include "gitops/preview/written_files.h"
 #include "gitops/refs.h"
 #include "gitops/repo/signature.h"
 #include "guard/root.h"
@@ -172,6 +173,20 @@ static int policy_paths(struct al_call *call, const void *p, struct al_strv *out
 {
     (void)p;
     return al_landing_paths(al_call_tool_data(call), al_call_budget(call), out, err);
+}
+
+/* The working tree follows as in a switch to the new commit. */
+static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
+{
+    const struct al_landing *landing = al_call_tool_data(call);
+
+    (void)p;
+    *ret_known = al_landing_is_idle(landing);
+    if (*ret_known)
+        return 0;
+    return al_git_switched_files(al_inmemory_repo(landing->memory), landing->commit,
+                                 al_call_budget(call), ret_known, out, err);
 }
 
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
@@ -390,6 +405,7 @@ const struct al_tool al_tool_parallel_land = {
     .policy_paths = policy_paths,
     .authorize = authorize,
     .preview = preview,
+    .changed_files = changed_files,
     .always_by = always_by,
     .summarize = summarize,
     .summarize_resolved = summarize_resolved,
