@@ -93,7 +93,8 @@ class Effects(random_calls.Repository):
 
     def options(self, seed):
         self.is_workflow = seed % 4 == 0
-        return ("--toolset", "workflow") if self.is_workflow else ()
+        first = () if self.is_workflow else ("--toolset", "git")
+        return (*first, "--toolset", "workflow", "--toolset", "parallel")
 
     def workflow_call(self):
         """A call of the toolset workflow that the other toolset has in another form."""
@@ -126,6 +127,10 @@ class Effects(random_calls.Repository):
             lambda: ("git_merge", {"branch": branch}),
             lambda: ("git_merge", {"branch": branch, "noFf": True}),
             lambda: ("git_merge", {"branch": branch}),
+            lambda: ("git_land", {"branch": branch, "into": pick(random_calls.BRANCHES),
+                                  "strategy": pick(("merge", "squash", "rebase", "ff"))}),
+            lambda: ("git_land", {"branch": branch, "into": self.current(),
+                                  "strategy": pick(("merge", "squash", "rebase", "ff"))}),
             lambda: ("git_stash", {"action": "push",
                                    "include_untracked": self.random.random() < 0.5}),
             lambda: ("git_stash", {"action": "pop"}),
@@ -134,6 +139,10 @@ class Effects(random_calls.Repository):
             lambda: ("git_resolve_conflict", {"path": pick(RENAMED),
                                               "strategy": pick(("ours", "theirs"))}),
         ))())
+
+    def current(self):
+        """The branch that is checked out."""
+        return self.out("branch", "--show-current", check=False).strip() or "main"
 
     def everything(self):
         """Each file of the repository, of its git directory too, with its content."""

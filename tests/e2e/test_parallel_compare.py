@@ -85,8 +85,8 @@ class Compare(parallel.Parallel):
         self.branch("one", **{"x\ny\x1b[31m__txt": "1\n"})
         self.branch("two", **{"x\ny\x1b[31m__txt": "2\n"})
         text = self.compare()
-        self.assertIn("one and two: x y<U+001B>[31m.txt\n", text)
-        self.assertIn("  x y<U+001B>[31m.txt (contents)\n",
+        self.assertIn("one and two: x<U+000A>y<U+001B>[31m.txt\n", text)
+        self.assertIn("  x<U+000A>y<U+001B>[31m.txt (contents)\n",
                       self.land(branch="one", into="two").text)
 
     def test_four_agents(self):
