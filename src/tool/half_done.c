@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "guard/text.h"
+#include "rollback/put_back.h"
 #include "tool/private.h"
+#include "util/log.h"
 
 #define NAMED_MAX 20
 
@@ -74,6 +76,25 @@ static char *describe_changes(struct al_call *call, const char *after, struct al
                : NULL;
 }
 
+/* Put everything back, and take the checkpoint after once more: it says what the call changed. */
+static bool put_back(struct al_call *call, const char *after, struct al_run_limits *budget)
+{
+    const struct al_checkpoint_reason reason = { .tool = call->tool->name,
+                                                 .operation = call->operation->name,
+                                                 .without = call->without,
+                                                 .only = &call->only,
+                                                 .before = call->checkpoint };
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    char id[AL_OID_TEXT];
+    int r = al_rollback_put_back(call->repo, call->store, call->checkpoint, after, budget, &why);
+
+    if (r == 0)
+        (void)al_checkpoint_create(call->store, &reason, budget, id, &why);
+    if (why.message)
+        al_log_warn("after %s: %s", call->tool->name, why.message);
+    return r == 0;
+}
+
 void al_call_note_half_done(struct al_call *call, const char *after, struct al_run_limits *budget,
                             const struct al_error *failure)
 {
@@ -82,4 +103,11 @@ void al_call_note_half_done(struct al_call *call, const char *after, struct al_r
         return;
     free(call->half_done);
     call->half_done = describe_changes(call, after, budget);
+    if (!call->half_done || !call->tool->puts_back || !call->checkpoint[0] || !*after)
+        return;
+    if (put_back(call, after, budget)) {
+        free(call->half_done);
+        call->half_done = al_strdup("This failed in the middle of its work, and everything was put "
+                                    "back as it was");
+    }
 }
