@@ -393,8 +393,8 @@ struct al_tool {
      * saves the present and has a record of its own. */
     bool goes_back;
 
-    /** Stage 7: what a failing call has changed all the same is put back from its checkpoint, except
-     * for conflicts. */
+    /** Stage 7: what a failing call has changed all the same is put back from its checkpoint,
+     * except for conflicts. */
     bool puts_back;
 
     /** Stage 6: whether this call deletes what AL_PARAM_DELETED_BRANCH and AL_PARAM_DELETED_TAG

@@ -42,24 +42,31 @@ class PutBack(everyday.Case):
         """plain git leaves the files half restored"""
         self.spoil("HEAD")
         before = self.digest()
-        self.git("restore", ".", check=False)
+        self.git("stash", check=False)
         self.assertNotEqual(self.digest(), before)
 
     def test_put_back(self):
-        """git_restore, git_reset: half done, and put back byte for byte"""
+        """git_stash: half done, and put back byte for byte, the entry too"""
         self.git("add", "z")
+        self.spoil("HEAD")
+        before = self.digest()
+        result = self.call("git_stash")
+        self.assertTrue(result.failed, result)
+        self.assertEqual(self.digest(), before, result)
+        self.assertIn("everything was put back as it was", result.text)
+
+    def test_refused_early(self):
+        """git_restore, git_reset: what cannot be read is found before anything is written"""
         for revision, tool, arguments in (
-                ("HEAD", "git_restore", {"paths": ["."]}),
                 ("old", "git_restore", {"paths": ["."], "rev": "old"}),
                 ("old", "git_restore", {"paths": ["."], "rev": "old", "staged": True}),
-                ("old", "git_reset", {"to": "old", "mode": "hard"})):
-            with self.subTest(tool, **arguments):
-                self.spoil(revision)
-                before = self.digest()
-                result = self.call(tool, arguments)
-                self.assertTrue(result.failed, result)
-                self.assertEqual(self.digest(), before, result)
-                self.assertIn("everything was put back as it was", result.text)
+                ("old", "git_reset", {"to": "old", "mode": "hard"}),
+                ("HEAD", "git_restore", {"paths": ["."]})):
+            self.spoil(revision)
+            before = self.digest()
+            result = self.call(tool, arguments)
+            self.assertTrue(result.failed, result)
+            self.assertEqual(self.digest(), before, result)
 
     def test_nothing_done(self):
         """what failed before it began says nothing of the kind"""
@@ -74,9 +81,7 @@ class PutBack(everyday.Case):
         self.addCleanup(server.close)
         self.git("add", "z")
         self.spoil("HEAD")
-        before = self.digest()
-        result = server.call("git_restore", {"paths": ["."]})
-        self.assertEqual(self.digest(), before)
+        result = server.call("git_stash", {})
         self.assertIn("everything was put back", result.text)
         self.assertIn("Nothing to undo", server.says("git_undo"))
 

@@ -87,13 +87,12 @@ class Undo(everyday.Case):
                                 ("git_switch", {"rev": "HEAD~1"}),
                                 ("git_reset", {"to": "topic", "mode": "hard"}),
                                 ("git_reset", {"to": "HEAD~1"})):
-            with self.subTest(tool, **arguments):
-                before = self.snapshot()
-                self.server.says(tool, arguments)
-                self.assertNotEqual(self.snapshot(), before)
-                self.server.says("git_undo")
-                self.assertEqual(self.snapshot(), before)
-                self.server.says("git_undo", {"steps": -1})
+            before = self.snapshot()
+            self.server.says(tool, arguments)
+            self.assertNotEqual(self.snapshot(), before)
+            self.server.says("git_undo")
+            self.assertEqual(self.snapshot(), before)
+            self.server.says("git_undo", {"steps": -1})
 
     def test_other_sessions(self):
         """git_undo: another session's calls are not this one's"""
