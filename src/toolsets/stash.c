@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "gitops/failure.h"
 #include "gitops/git_lock.h"
 #include "gitops/plumbing/stash_owners.h"
 #include "gitops/porcelain/stash.h"
@@ -159,10 +160,12 @@ int al_stash_resolve(struct al_call *call, const void *args, struct al_resolved 
     al_git_stash_entries(al_call_repo(call), &entries);
     if (stash->action == AL_STASH_COMMAND_CLEAR) /* also of none: others may push in between */
         return resolve_clear(&owners, &entries, out);
-    if (!entries.count) /* git says that there are none */
-        return 0;
+    /* As git says it, but now: another git may push before this call runs, and its entry is not
+     * what was meant. */
+    if (!entries.count)
+        return not_found(err, "No stash entries found.");
     if (stash->index.given && (uint64_t)stash->index.value >= entries.count)
-        return 0; /* git names the number that there is not */
+        return al_git_would_fail(err, "fatal: log for 'stash' only has %zu entries", entries.count);
     if (stash->index.given)
         entry = entries.items[stash->index.value];
     else if (!pops || !owners.pushed_nothing)
