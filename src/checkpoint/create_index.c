@@ -8,15 +8,16 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include "checkpoint/create.h"
 #include "gitops/plumbing/index_scan.h"
-#include "util/fs.h"
 
-#define INDEX_MAX_BYTES (512u << 20)
-#define MODE_GITLINK    0160000u
-#define LINE_BYTES      (AL_OID_TEXT + 16)
+#define INDEX_MAX_BYTES  (512u << 20)
+#define THREAD_MIN_BYTES (1 << 20) /* reading a smaller index takes less time than a thread */
+#define MODE_GITLINK     0160000u
+#define LINE_BYTES       (AL_OID_TEXT + 16)
 
 /* When so many trees lie in each other, one with all objects begins anew.  Objects that left the
  * index meanwhile are in it no longer. */
@@ -29,11 +30,13 @@ struct entries {
     struct al_oids oids;
     bool has_marks;
     int status;
+    struct al_error why; /* of a status below 0 */
 };
 
 static void entries_clear(struct entries *entries)
 {
     al_oids_clear(&entries->oids);
+    al_error_clear(&entries->why);
 }
 
 static int changed_meanwhile(struct al_checkpoint_writer *writer)
@@ -42,10 +45,10 @@ static int changed_meanwhile(struct al_checkpoint_writer *writer)
 }
 
 /* git lists the entries, and the whole tree with them. */
-static int needs_all(struct al_checkpoint_writer *writer)
+static int needs_all(struct entries *entries)
 {
-    writer->needs_all = true;
-    return al_error_set(writer->err, AL_ERR_AGAIN, "the index is in a form that only git reads");
+    entries->writer->needs_all = true;
+    return al_error_set(&entries->why, AL_ERR_AGAIN, "the index is in a form that only git reads");
 }
 
 /* The letter that `git ls-files -v` has for an entry. */
@@ -93,7 +96,7 @@ static bool add_entry(void *payload, const struct al_index_entry *entry)
     entries->has_marks |= entry->assume_unchanged || entry->skip_worktree;
     if (entry->mode != MODE_GITLINK && (entry->stage || !entry->skip_worktree))
         al_oids_add(&entries->oids, &oid);
-    entries->status = al_deadline_step(entries->writer->deadline, entries->writer->err);
+    entries->status = al_deadline_step(entries->writer->deadline, &entries->why);
     return entries->status == 0;
 }
 
@@ -104,7 +107,7 @@ static int read_entries(struct entries *entries, int fd)
 
     if (end == AL_INDEX_STOPPED)
         return entries->status;
-    return end == AL_INDEX_WHOLE ? 0 : needs_all(entries->writer);
+    return end == AL_INDEX_WHOLE ? 0 : needs_all(entries);
 }
 
 /* Add the objects that are in `now` and not in `before`.  Most of the two lists is equal. */
@@ -161,19 +164,64 @@ static int put_objects(struct al_checkpoint_writer *writer, const struct al_oids
     return goes_on ? put_both(writer, &cache->staged, &tree, &cache->staged) : 0;
 }
 
-static int read_bytes(struct al_checkpoint_writer *writer, int fd, const struct stat *before,
-                      struct al_str *ret_bytes)
+/* Write the index file in pieces. */
+static int put_bytes(struct al_checkpoint_writer *writer, int fd, const struct stat *before,
+                     struct al_oid *ret_tree)
 {
     struct stat after;
-    int r = al_fs_read_fd(fd, INDEX_MAX_BYTES, ret_bytes);
+    uint64_t bytes;
+    int r = before->st_size > INDEX_MAX_BYTES
+                ? al_error_errno(writer->err, EFBIG, "cannot read the index")
+                : al_objects_put_pieces_of(&writer->objects, fd, &bytes, ret_tree, writer->err);
 
     if (r < 0)
-        return al_error_errno(writer->err, -r, "cannot read the index");
-    if (fstat(fd, &after) < 0 || after.st_size != (off_t)ret_bytes->len ||
+        return r;
+    if (fstat(fd, &after) < 0 || (uint64_t)after.st_size != bytes ||
         after.st_ctim.tv_nsec != before->st_ctim.tv_nsec ||
         after.st_ctim.tv_sec != before->st_ctim.tv_sec)
         return changed_meanwhile(writer);
     return 0;
+}
+
+/** The reading of the entries, in a thread of its own while the file is cut into pieces. */
+struct reading {
+    struct entries *entries;
+    int fd, status;
+};
+
+static void *read_in_thread(void *payload)
+{
+    struct reading *reading = payload;
+
+    reading->status = read_entries(reading->entries, reading->fd);
+    return NULL;
+}
+
+/* Read the entries, and write the pieces.  The thread inherits its creator's seccomp filter, if
+ * any.  Only it uses the deadline, and its error is its own. */
+static int read_and_put(struct entries *entries, int fd, const struct stat *st,
+                        struct al_oid *ret_tree)
+{
+    struct al_checkpoint_writer *writer = entries->writer;
+    struct reading reading = { .entries = entries, .fd = fd };
+    pthread_t thread;
+    bool has_thread = st->st_size >= THREAD_MIN_BYTES &&
+                      pthread_create(&thread, NULL, read_in_thread, &reading) == 0;
+    int r;
+
+    if (!has_thread)
+        (void)read_in_thread(&reading);
+    r = has_thread || reading.status == 0 ? put_bytes(writer, fd, st, ret_tree) : 0;
+    if (has_thread)
+        (void)pthread_join(thread, NULL);
+    if (reading.status == 0)
+        return r;
+    if (writer->err) {
+        al_error_clear(writer->err);
+        *writer->err = entries->why;
+        entries->why = AL_ERROR_INIT;
+    }
+    return reading.status;
 }
 
 /* The cache may be another one by now, of a checkpoint that another process took. */
@@ -190,8 +238,8 @@ static void load_objects(struct al_checkpoint_writer *writer)
 /* Read the index anew.  The cache in `writer` is that of this index afterwards. */
 static int put_index(struct al_checkpoint_writer *writer, int fd)
 {
-    al_auto(entries_clear) struct entries entries = { .writer = writer };
-    al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
+    al_auto(entries_clear) struct entries entries = { .writer = writer, .why = AL_ERROR_INIT };
+    struct al_oid pieces;
     struct al_index_cache *cache = &writer->index_cache;
     int64_t began_ns = al_stat_cache_now_ns();
     struct stat st;
@@ -201,9 +249,7 @@ static int put_index(struct al_checkpoint_writer *writer, int fd)
     if (fstat(fd, &st) < 0)
         return al_error_errno(writer->err, errno, "cannot read the index");
     al_hash_init(&entries.digest, true);
-    r = read_entries(&entries, fd);
-    if (r == 0)
-        r = read_bytes(writer, fd, &st, &bytes);
+    r = read_and_put(&entries, fd, &st, &pieces);
     if (r == 0)
         r = put_objects(writer, &entries.oids);
     if (r < 0)
@@ -216,8 +262,8 @@ static int put_index(struct al_checkpoint_writer *writer, int fd)
     al_hash_end(&entries.digest, &cache->entries);
     cache->index = (struct al_stat_cache_file){ .racy = false };
     al_stat_cache_fill(&cache->index, &st, began_ns);
-    return al_objects_put_pieces(&writer->objects, bytes.buf, bytes.len, &cache->index.oid,
-                                 writer->err);
+    cache->index.oid = pieces;
+    return 0;
 }
 
 /* A repository without an index has no entries. */

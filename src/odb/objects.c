@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "odb/objects.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "odb/tree.h"
 
@@ -10,7 +12,8 @@
 #define PIECE_MAX_BYTES 65536u
 /* A piece ends where thirteen bits of the rolling hash are zero: after about 8 KiB beyond the
  * minimum. */
-#define CUT_MASK 0xfff8000000000000u
+#define CUT_MASK   0xfff8000000000000u
+#define READ_BYTES (4u * PIECE_MAX_BYTES) /* of a file that is cut while it is read */
 
 void al_objects_init(struct al_objects *objects, int dir_fd, int quarantine_fd, bool sha256)
 {
@@ -107,36 +110,120 @@ static size_t piece_len(const uint8_t *data, size_t len)
 
     if (len <= PIECE_MIN_BYTES)
         return len;
-    for (size_t i = PIECE_MIN_BYTES - 64; i < end; i++) {
+    for (size_t i = PIECE_MIN_BYTES - 64; i < PIECE_MIN_BYTES; i++)
         hash = (hash << 1) + gear[data[i]];
-        if (i >= PIECE_MIN_BYTES && !(hash & CUT_MASK))
+    for (size_t i = PIECE_MIN_BYTES; i < end; i++) {
+        hash = (hash << 1) + gear[data[i]];
+        if (!(hash & CUT_MASK))
             return i + 1;
     }
     return end;
 }
 
+/** Pieces while they are written. */
+struct pieces {
+    struct al_objects *objects;
+    struct al_str tree;
+    unsigned count;
+};
+
+/* Write the piece that the data begins with. */
+static int put_piece(struct pieces *pieces, const uint8_t *data, size_t len, size_t *ret_used,
+                     struct al_error *err)
+{
+    struct al_oid oid;
+    char name[16];
+    int r;
+
+    *ret_used = piece_len(data, len);
+    r = al_objects_put(pieces->objects, AL_OBJECT_BLOB, data, *ret_used, &oid, err);
+    (void)snprintf(name, sizeof(name), "%06u", pieces->count++);
+    al_tree_add(&pieces->tree, 0100644, name, &oid, pieces->objects->sha256);
+    return r;
+}
+
+static struct pieces begin_pieces(struct al_objects *objects)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    (void)pthread_once(&once, make_gear);
+    return (struct pieces){ .objects = objects, .tree = AL_STR_INIT };
+}
+
+/* `r`: the status so far. */
+static int end_pieces(struct pieces *pieces, int r, struct al_oid *ret_tree, struct al_error *err)
+{
+    if (r == 0)
+        r = al_objects_put(pieces->objects, AL_OBJECT_TREE, pieces->tree.buf, pieces->tree.len,
+                           ret_tree, err);
+    al_str_clear(&pieces->tree);
+    return r;
+}
+
 int al_objects_put_pieces(struct al_objects *objects, const void *data, size_t len,
                           struct al_oid *ret_tree, struct al_error *err)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    al_auto(al_str_clear) struct al_str tree = AL_STR_INIT;
+    struct pieces pieces = begin_pieces(objects);
     const uint8_t *at = data;
+    size_t used;
+    int r = 0;
 
-    (void)pthread_once(&once, make_gear);
-    for (unsigned i = 0; len; i++) {
-        size_t piece = piece_len(at, len);
-        struct al_oid oid;
-        char name[16];
-        int r = al_objects_put(objects, AL_OBJECT_BLOB, at, piece, &oid, err);
+    for (; len && r == 0; at += used, len -= used)
+        r = put_piece(&pieces, at, len, &used, err);
+    return end_pieces(&pieces, r, ret_tree, err);
+}
 
-        if (r < 0)
-            return r;
-        (void)snprintf(name, sizeof(name), "%06u", i);
-        al_tree_add(&tree, 0100644, name, &oid, objects->sha256);
-        at += piece;
-        len -= piece;
+/* Fill a buffer from a file.  The number of bytes, or -errno. */
+static ssize_t fill(int fd, uint8_t *buffer, size_t size, uint64_t at)
+{
+    size_t len = 0;
+
+    while (len < size) {
+        ssize_t n = pread(fd, buffer + len, size - len, (off_t)(at + len));
+
+        if (n < 0 && errno != EINTR)
+            return -errno;
+        if (n == 0)
+            break;
+        if (n > 0)
+            len += (size_t)n;
     }
-    return al_objects_put(objects, AL_OBJECT_TREE, tree.buf, tree.len, ret_tree, err);
+    return (ssize_t)len;
+}
+
+int al_objects_put_pieces_of(struct al_objects *objects, int fd, uint64_t *ret_bytes,
+                             struct al_oid *ret_tree, struct al_error *err)
+{
+    struct pieces pieces = begin_pieces(objects);
+    al_auto(al_freep) uint8_t *buffer = al_malloc(READ_BYTES);
+    size_t have = 0, from = 0, used;
+    bool ended = false;
+    int r = 0;
+
+    *ret_bytes = 0;
+    while (r == 0) {
+        /* A piece is cut as if all bytes were in memory. */
+        if (!ended && have - from < PIECE_MAX_BYTES) {
+            ssize_t n;
+
+            memmove(buffer, buffer + from, have - from);
+            have -= from;
+            from = 0;
+            n = fill(fd, buffer + have, READ_BYTES - have, *ret_bytes + have);
+            if (n < 0) {
+                r = al_error_errno(err, (int)-n, "cannot read the index");
+                break;
+            }
+            ended = (size_t)n < READ_BYTES - have;
+            have += (size_t)n;
+        }
+        if (from == have)
+            break;
+        r = put_piece(&pieces, buffer + from, have - from, &used, err);
+        from += used;
+        *ret_bytes += used;
+    }
+    return end_pieces(&pieces, r, ret_tree, err);
 }
 
 bool al_objects_take_image(struct al_objects *objects, struct al_pack_image *ret_image)

@@ -50,6 +50,13 @@ int al_objects_put(struct al_objects *objects, enum al_object_type type, const v
 int al_objects_put_pieces(struct al_objects *objects, const void *data, size_t len,
                           struct al_oid *ret_tree, struct al_error *err);
 
+/** Put the bytes of a file in the same way, without having all of them in memory.
+ *
+ * @param[out] ret_bytes  The number of bytes that were read.
+ */
+int al_objects_put_pieces_of(struct al_objects *objects, int fd, uint64_t *ret_bytes,
+                             struct al_oid *ret_tree, struct al_error *err);
+
 /** Forget the packs that were read: there are new ones. */
 void al_objects_look_again(struct al_objects *objects);
 

@@ -121,6 +121,29 @@ static void reads_conflicts(void **state)
     assert_same_entries(s, "a conflict");
 }
 
+/* So large that a thread reads the entries: more than 1 MiB. */
+static void reads_the_entries_of_a_large_index(void **state)
+{
+    struct saver *s = *state;
+    char word[241] = "", dir[4 * 241];
+    struct stat st;
+
+    memset(word, 'x', sizeof(word) - 1);
+    (void)snprintf(dir, sizeof(dir), "%s/%s/%s", word, word, word);
+    for (int i = 0; i < 1600; i++) {
+        al_auto(al_freep) char *name = al_asprintf("%s/%s%d", dir, "file", i);
+
+        tmpdir_write(s->w->repo, name, "same\n");
+    }
+    git_ok(s->w->repo, "add", "-A", NULL);
+    assert_int_equal(fstatat(s->w->repo->fd, ".git/index", &st, 0), 0);
+    assert_true(st.st_size > 1 << 20);
+    assert_same_entries(s, "a large index");
+    tmpdir_write(s->w->repo, "a.txt", "changed\n");
+    git_ok(s->w->repo, "add", "a.txt", NULL);
+    assert_same_entries(s, "a large index that changed");
+}
+
 /* Without an index there are no entries, as in an empty one. */
 static void reads_no_index(void **state)
 {
@@ -407,6 +430,7 @@ int main(void)
         SAVER_TEST(reads_every_form_of_entry),
         SAVER_TEST(reads_conflicts),
         SAVER_TEST(reads_no_index),
+        SAVER_TEST(reads_the_entries_of_a_large_index),
         SAVER_TEST(leaves_other_forms_to_git),
         SAVER_TEST(keeps_what_is_staged),
         SAVER_TEST(adds_what_is_new),
