@@ -184,8 +184,8 @@ void al_failure_complete(const struct al_call *call, struct al_error *err)
         err->remedy = remedy_of(call, err);
 }
 
-static int set(struct al_error *err, enum al_status status, const char *remedy, const char *fmt,
-               va_list args)
+static int al_printf(4, 0) set(struct al_error *err, enum al_status status, const char *remedy,
+                               const char *fmt, va_list args)
 {
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
 
