@@ -121,9 +121,11 @@ static void add_default(const json_t *schema, struct al_str *out)
 static const char *type_of(const json_t *schema)
 {
     const char *type = al_json_get_string(schema, "type");
+    const char *items = al_json_get_string(json_object_get(schema, "items"), "type");
 
     if (type && !strcmp(type, "array"))
-        return "list; may be repeated";
+        return items && !strcmp(items, "object") ? "list of objects, as JSON"
+                                                 : "list; may be repeated";
     return type && !strcmp(type, "boolean") ? "true or false" : type ? type : "string";
 }
 

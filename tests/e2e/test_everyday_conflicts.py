@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """everyday: git_conflicts shows hunks in three sides and resolves them one by one."""
 import re
+import subprocess
 
 import everyday
 import harness
@@ -316,6 +317,21 @@ class Resolve(everyday.Case):
         (one,) = ids(self.says("git_conflicts"))
         self.resolve(hunks=[{"id": one, "take": "ours"}])
         self.assertEqual((self.root / "f.txt").read_bytes(), b"a\nours")
+
+
+class CommandLine(everyday.Case):
+    def test_words(self):
+        """on the command line a list of objects is one JSON value, and airlock tools says so"""
+        self.collide("ours\n", "theirs\n", "base\n")
+        (one,) = ids(self.says("git_conflicts"))
+        shown = subprocess.run([harness.AIRLOCK, "tools", "--toolset", "everyday", "git_conflicts"],
+                               capture_output=True, check=True).stdout.decode()
+        self.assertRegex(shown, r"\n  hunks +Hunk by hunk\. \(list of objects, as JSON\)\n")
+        subprocess.run([harness.AIRLOCK, "call", "--root", str(self.root), "--approval", "allow",
+                        "--toolset", "everyday", "git_conflicts", "action=resolve", "path=f.txt",
+                        f'hunks=[{{"id": "{one}", "take": "theirs"}}]'], env=self.env,
+                       stdin=subprocess.DEVNULL, capture_output=True, check=True)
+        self.assertEqual((self.root / "f.txt").read_text(), "theirs\n")
 
 
 class GoOn(everyday.Case):
