@@ -147,6 +147,10 @@ static int check_operation(struct al_call *call, const struct commit_args *args,
         return al_failure_set(err,
                               "git_conflicts with action continue makes this commit and goes on.",
                               "A %s is in progress", al_operation_state_name(state));
+    if (al_git_has_autostash(repo))
+        return al_failure_set(err, "git_conflicts with action continue concludes the merge.",
+                              "A merge is in progress that put changes aside, which come back "
+                              "when it ends");
     r = al_git_add_merge_heads(repo, &merging, err);
     if (r < 0 || !merging.len || (!args->paths.count && !args->hunks.count && !args->amend))
         return r;
