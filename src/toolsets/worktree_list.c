@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_worktree, action list: the worktrees of the repository, who is in them and what is in them.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "gitops/plumbing/default_branch.h"
@@ -90,6 +91,15 @@ static void add_branch(const struct view *view, const struct al_worktree_entry *
     al_str_addf(out, " %s", safe_base);
 }
 
+/* Whether the worktree is the one that airlock made: somebody may have made another one since. */
+static bool is_recorded(const struct al_worktree_record *record, const char *path)
+{
+    al_auto(al_closep) int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    al_auto(al_freep) char *tree = fd < 0 ? NULL : al_worktree_tree_id(fd);
+
+    return tree && record->tree && !strcmp(tree, record->tree);
+}
+
 static void add_people(const struct view *view, size_t i, const char *name, struct al_str *out)
 {
     const struct al_location *at = &al_call_repo(view->call)->at;
@@ -103,7 +113,7 @@ static void add_people(const struct view *view, size_t i, const char *name, stru
         al_str_addf(out, "; locked%s%s", *reason ? ": " : "", reason);
     }
     if (name && al_worktree_record_read(at->git, at->common_dir, name, &record) == 0 &&
-        record.agent)
+        record.agent && is_recorded(&record, entry->path))
         agent = al_text_sanitize_line(record.agent);
     if (agent)
         al_str_addf(out, "; made by agent %s", agent);

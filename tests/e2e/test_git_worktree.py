@@ -323,6 +323,14 @@ class Worktrees(rollback.Rollback):
         for name in ("root", "main"):
             self.bad("There is no worktree", "remove", name)
 
+    def test_made_again_by_git(self):
+        """a worktree that somebody made by git under the old name was not made by the agent"""
+        self.good("add", "x", "--agent", "ada")
+        self.git("worktree", "remove", str(self.dir / "x"))
+        self.git("worktree", "add", "-q", str(self.dir / "x"), "x")
+        self.assertNotIn("ada", self.good("list").replace("of agent ada", ""))
+        self.good("remove", "x")
+
     def test_own(self):
         """a call cannot remove the worktree that it is made in"""
         self.good("add", "x")
