@@ -188,7 +188,7 @@ static int show_hunks(struct al_call *call, const struct diff_args *args, struct
 
     if (r < 0)
         return r;
-    if (!list.nfiles) {
+    if (!list.nfiles && !list.truncated) {
         add_nothing(args, &left);
         (void)al_pages_adds(pages, left.buf);
         al_str_reset(&left);
@@ -200,8 +200,8 @@ static int show_hunks(struct al_call *call, const struct diff_args *args, struct
         al_str_adds(&left, " not shown");
     }
     if (list.truncated)
-        (void)al_pages_adds(pages, "The diff is larger than 64 MiB: give paths for the hunks of "
-                                   "further files.\n");
+        (void)al_pages_adds(pages, "The diff is larger than 64 MiB, and what is beyond has no ids: "
+                                   "give paths.\n");
     return al_pages_end(pages, left.buf, result, err);
 }
 
