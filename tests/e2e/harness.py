@@ -334,6 +334,8 @@ class AskingServer(Server):
 class TapResult(unittest.TestResult):
     """Prints a line for each case as it ends."""
 
+    subtest_of = None  # the case with the subtest that failed last
+
     def report(self, good, test, note="", details=""):
         """One TAP line, and what went wrong as comments."""
         title = test.shortDescription() or test.id()
@@ -357,6 +359,20 @@ class TapResult(unittest.TestResult):
     def addSkip(self, test, reason):
         super().addSkip(test, reason)
         self.report(True, test, f" # SKIP {reason}")
+
+    def addSubTest(self, test, subtest, err):
+        """A part of a case that failed: the case has one line, and each of its parts comments."""
+        before = len(self.failures) + len(self.errors)
+        super().addSubTest(test, subtest, err)
+        if len(self.failures) + len(self.errors) == before:
+            return
+        failed = self.failures if self.failures and self.failures[-1][0] is subtest else self.errors
+        details = f"{subtest}\n{failed[-1][1]}"
+        if self.subtest_of is not test:
+            self.report(False, test, details=details)
+        else:
+            print("".join(f"# {line}\n" for line in details.splitlines()), end="", flush=True)
+        self.subtest_of = test
 
 
 def main(module="__main__"):
