@@ -211,9 +211,12 @@ static bool is_hashable(int top, const char *path)
            fstatat(top, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
 }
 
+/* Remove untracked files that git wrote.  `only` are the files that may be meant, sorted; NULL:
+ * any.
+ */
 static int remove_untracked(const struct al_repo *repo, const struct al_savepoint *savepoint,
-                            struct al_run_limits *budget, struct removing *removing,
-                            struct al_error *err)
+                            const struct al_strv *only, struct al_run_limits *budget,
+                            struct removing *removing, struct al_error *err)
 {
     static const char *const untracked[] = { "--others", "--exclude-standard", NULL };
     struct al_buffer found = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES };
@@ -224,7 +227,7 @@ static int remove_untracked(const struct al_repo *repo, const struct al_savepoin
         const char *path = found.data + at;
 
         if (!has(removing->dirty, path) && !has(removing->preexisting, path) &&
-            is_hashable(removing->top, path))
+            (!only || al_strv_contains_sorted(only, path)) && is_hashable(removing->top, path))
             al_strv_add(&paths, path);
     }
     if (r == 0 && paths.count)
@@ -233,16 +236,66 @@ static int remove_untracked(const struct al_repo *repo, const struct al_savepoin
     return r;
 }
 
-static bool may_be_written(const struct al_savepoint *savepoint, const char *path)
+/* List the names that differ between the saved commit and an index; NULL: the repository's. */
+static int list_staged(const struct al_repo *repo, const struct al_savepoint *savepoint,
+                       const char *index, struct al_run_limits *budget, struct al_buffer *names,
+                       struct al_error *err)
 {
-    return savepoint->any_file ||
-           (savepoint->written.count && al_strv_contains_sorted(&savepoint->written, path));
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    command.index = index;
+    al_strv_adds(&command.argv, "git", "diff-index", "--cached", "-z", "--name-only",
+                 "--no-renames", "--ignore-submodules=dirty", savepoint->commit, "--", NULL);
+    return list(repo, &command, al_buffer_sink(names), budget, err);
+}
+
+/*
+ * Add the files that the command has written although nobody expected it: another program moved the
+ * branch between the look at it and the command, which then had other commits to merge.  The index
+ * has changes of theirs that it had not before.  Git overwrites no local changes of such files.
+ */
+static int add_unexpected(const struct al_repo *repo, const struct al_savepoint *savepoint,
+                          struct al_run_limits *budget, struct al_strv *written,
+                          struct al_error *err)
+{
+    struct al_buffer before = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES };
+    struct al_buffer after = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES };
+    int r = list_staged(repo, savepoint, savepoint->index, budget, &before, err);
+
+    if (r == 0)
+        r = list_staged(repo, savepoint, NULL, budget, &after, err);
+    if (r == 0) {
+        al_auto(names_clear) struct names known = names_of(&before);
+
+        for (size_t at = 0; at < after.len; at += strlen(after.data + at) + 1)
+            if (!has(&known, after.data + at))
+                al_strv_add(written, after.data + at);
+    }
+    al_buffer_clear(&before);
+    al_buffer_clear(&after);
+    return r;
+}
+
+/* The files that the command may have written, sorted; none with `any_file`. */
+static int list_written(const struct al_repo *repo, const struct al_savepoint *savepoint,
+                        struct al_run_limits *budget, struct al_strv *ret, struct al_error *err)
+{
+    int r = 0;
+
+    if (savepoint->any_file)
+        return 0;
+    for (size_t i = 0; i < savepoint->written.count; i++)
+        al_strv_add(ret, savepoint->written.items[i]);
+    if (*savepoint->commit && savepoint->had_index)
+        r = add_unexpected(repo, savepoint, budget, ret, err);
+    al_strv_sort(ret);
+    return r;
 }
 
 /* Rewrite every other file as the index has it. */
 static int write_changed(const struct al_repo *repo, const struct al_savepoint *savepoint,
-                         const struct names *dirty, struct al_run_limits *budget,
-                         struct al_error *err)
+                         const struct al_strv *written, const struct names *dirty,
+                         struct al_run_limits *budget, struct al_error *err)
 {
     static const char *const modified[] = { "--modified", NULL };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -252,7 +305,8 @@ static int write_changed(const struct al_repo *repo, const struct al_savepoint *
     int r = list_files(repo, savepoint->index, modified, budget, &found, err);
 
     for (size_t at = 0; r == 0 && at < found.len; at += strlen(found.data + at) + 1)
-        if (!has(dirty, found.data + at) && may_be_written(savepoint, found.data + at))
+        if (!has(dirty, found.data + at) &&
+            (savepoint->any_file || al_strv_contains_sorted(written, found.data + at)))
             al_str_add(&input, found.data + at, strlen(found.data + at) + 1);
     al_buffer_clear(&found);
     if (r < 0 || !input.len)
@@ -275,15 +329,19 @@ int al_savepoint_restore_tree(const struct al_repo *repo, const struct al_savepo
     struct removing removing = { .dirty = &dirty, .preexisting = &preexisting };
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, remove_added, &removing);
+    al_auto(al_strv_clear) struct al_strv written = AL_STRV_INIT;
     al_auto(al_closep) int top = -1;
     int r = al_location_open_top(&repo->at, &top, err);
 
     removing.top = top;
+    if (r == 0)
+        r = list_written(repo, savepoint, budget, &written, err);
     for (size_t i = 0; r == 0 && i < savepoint->incoming.count; i++)
         r = list_added(repo, savepoint, savepoint->incoming.items[i], &records, budget, err);
-    if (r == 0 && savepoint->any_file)
-        r = remove_untracked(repo, savepoint, budget, &removing, err);
+    if (r == 0 && (savepoint->any_file || written.count > savepoint->written.count))
+        r = remove_untracked(repo, savepoint, savepoint->any_file ? NULL : &written, budget,
+                             &removing, err);
     if (r == 0)
-        r = write_changed(repo, savepoint, &dirty, budget, err);
+        r = write_changed(repo, savepoint, &written, &dirty, budget, err);
     return r;
 }

@@ -127,6 +127,40 @@ static void looks_at_the_named_files_only(void **state)
     assert_switch_undone(w, true);
 }
 
+/* Another program moves the branch after the look at it: git merges what nobody expected. */
+static void assert_unexpected_undone(struct world *w, const char *strategy)
+{
+    al_auto(repo_freep) struct al_repo *repo = NULL;
+    al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT, files = AL_STRV_INIT;
+    al_auto(al_freep) char *was = NULL, *is = NULL;
+    struct al_run_limits budget = long_budget();
+
+    repo = must_open(w, "repo");
+    al_strv_add(&commits, "HEAD");
+    assert_int_equal(al_savepoint_create_for(repo, &commits, &files, &budget, &savepoint, &w->err),
+                     0);
+    assert_false(savepoint.any_file);
+    tmpdir_write(w->repo, "own.txt", "the user's, and made meanwhile\n");
+    was = tree_text(w->repo);
+    (void)git_status_of(w->repo, "merge", "-q", strategy, "feature", NULL);
+    assert_int_equal(al_savepoint_restore(repo, &savepoint, &w->err), 0);
+    is = tree_text(w->repo);
+    assert_same_tree(was, is);
+}
+
+static void undoes_what_nobody_expected(void **state)
+{
+    struct world *w = *state;
+
+    part(w);
+    git_ok(w->repo, "checkout", "-q", "--", "c.txt", NULL);
+    make_old(w);
+    assert_unexpected_undone(w, "-Xours"); /* ends with a commit */
+    make_old(w);
+    assert_unexpected_undone(w, "-Xpatience"); /* ends with a conflict */
+}
+
 static void undoes_a_rebase_in_the_middle(void **state)
 {
     static const char *const reset[] = { "reset", "-q", "--hard", "feature" };
@@ -276,6 +310,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WORLD_TEST(undoes_what_git_did),
+        WORLD_TEST(undoes_what_nobody_expected),
         WORLD_TEST(looks_at_the_named_files_only),
         WORLD_TEST(undoes_a_rebase_in_the_middle),
         WORLD_TEST(undoes_a_rebase_that_went_on),
