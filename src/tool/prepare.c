@@ -11,7 +11,7 @@ static int acquire_lock(struct al_call *call, struct al_error *err)
 {
     unsigned locks = AL_LOCK_INDEX;
 
-    if (!call->repo)
+    if (!call->repo || call->tool->goes_back)
         return 0;
     if (call->tool->at_first_root)
         return al_write_lock_acquire(call->repo, &call->budget, err);

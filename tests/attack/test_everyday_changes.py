@@ -28,7 +28,7 @@ class Planted(everyday.Case):
     def plant(self, settings, attributes):
         """A program that leaves a file behind."""
         canary, hooks = self.base / "canary.sh", self.base / "hooks"
-        canary.write_text(f"#!/bin/sh\ntouch {self.base}/fired\ncat\n")
+        canary.write_text(f"#!/bin/sh\ntouch {self.base}/fired\n")
         canary.chmod(0o755)
         hooks.mkdir(exist_ok=True)
         for name in ("pre-commit", "commit-msg", "post-checkout", "post-index-change"):
