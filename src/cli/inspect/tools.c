@@ -102,7 +102,7 @@ static const char *legend(enum al_approval_mode mode)
                             "airlock tools TOOL\n",
         [AL_APPROVAL_ALLOW] =
             "Columns: risk; whether you are asked: the approval mode is allow, so only "
-            "rules of\nthe configuration ask.\n",
+            "rules\nof the configuration ask.\n",
         [AL_APPROVAL_DENY] = "Columns: risk; whether a call is refused, since the approval mode is "
                              "deny: every\ncall (deny), some, or none.\n",
     };
