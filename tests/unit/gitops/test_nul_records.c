@@ -47,9 +47,12 @@ static void reads_the_same_records_at_every_split_point(void **state)
 
 static void reads_records_of_every_width(void **state)
 {
-    static const char data[] = "1\0002\0003\0004\0";
-    static const char *const expected[] = { "<1>.<2>.<3>.<4>.", "<1><2>.<3><4>.", "<1><2><3>.",
-                                            "<1><2><3><4>." };
+    static const char data[] = "1\0002\0003\0004\0005\0006\0";
+    static const char *const expected[AL_RECORD_FIELDS_MAX] = {
+        "<1>.<2>.<3>.<4>.<5>.<6>.", "<1><2>.<3><4>.<5><6>.",
+        "<1><2><3>.<4><5><6>.",     "<1><2><3><4>.",
+        "<1><2><3><4><5>.",         "<1><2><3><4><5><6>.",
+    };
 
     (void)state;
     for (size_t n = 1; n <= AL_RECORD_FIELDS_MAX; n++) {
