@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import harness  # pylint: disable=wrong-import-position
 
 NAMED = "'{}' is a fifo or a device, and git waits for what it opens there; remove it"
-BOTH = {"staged": True, "worktree": True}  # then the checkpoint is about the whole tree
+BOTH = {"staged": True, "worktree": True}
 MS = 6000  # of which a checkpoint's git gets a quarter
 
 
@@ -43,8 +43,13 @@ class Waits(harness.Case):
         (self.root / ".git/index.lock").unlink(missing_ok=True)
         return path
 
+    def mark(self):
+        """With a marked entry the checkpoint is about the whole tree, which git has to list."""
+        self.git("update-index", "--assume-unchanged", "d/b.txt")
+
     def test_checkpoint(self):
         """what would lose something is refused, naming the fifo, and loses nothing"""
+        self.mark()
         for name in (".gitignore", "d/.gitignore", "new/deep/.gitignore"):
             path = self.plant(name)
             self.refused("ExecutionFailed", "No checkpoint can be taken: " + NAMED.format(name),
@@ -64,6 +69,7 @@ class Waits(harness.Case):
 
     def test_adding(self):
         """what only adds goes on with a warning"""
+        self.mark()
         self.plant("new/.gitignore")
         result = self.ok("git_checkout", {"branch": "side", "timeout_ms": MS})
         self.assertIn(NAMED.format("new/.gitignore"), result.stderr)
@@ -105,6 +111,7 @@ class Waits(harness.Case):
 
     def test_slow(self):
         """a git that is slow, with no such fifo in the tree, begins again and gets all the time"""
+        self.mark()
         pipe = self.root / ".git/info/exclude"  # which the checkpoint's git alone opens here
         pipe.unlink(missing_ok=True)
         os.mkfifo(pipe)

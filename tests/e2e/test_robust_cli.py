@@ -151,7 +151,7 @@ class ExitCodes(Program):
                  "call", "--aproval=deny", "git_status"),
                 ("--root needs a value; see airlock --help", "serve", "--root"),
                 ("--approval is ask, allow or deny", "serve", "--approval=maybe"),
-                ("unknown toolset 'nope' (valid: git, workflow, readonly, shell, files, staging)", "serve", "--toolset", "nope"),
+                ("unknown toolset 'nope' (valid: git, workflow, readonly, shell, files, staging, everyday, parallel)", "serve", "--toolset", "nope"),
                 ("serve takes options only", "serve", "word"),
                 ("unknown tool 'word'; airlock tools lists them", "tools", "word"),
                 ("tools takes one tool at most", "tools", "git_log", "git_show"),

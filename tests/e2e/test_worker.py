@@ -51,7 +51,7 @@ class Workers(policy.Case):
         option, path = self.worker("toolsets:\n  databse: {}")
         message = (f"airlock: {path}:4: toolsets.databse: Unknown toolset \"databse\" in worker "
                    "\"report-writer\". Valid toolsets: git, workflow, readonly, shell, files, "
-                   "staging\n")
+                   "staging, everyday, parallel\n")
         for words in (("serve",), ("tools",), ("call", "git_status"),
                       ("policy", "explain", "git_status")):
             self.wrong(message, words[0], *words[1:], option, path)
