@@ -77,25 +77,28 @@ void al_place_add_rename(const struct al_repo *repo, const char *old_path, const
     al_place_add(repo, path, out);
 }
 
-/* Join a directory below the top ("" for the top) and a word without "..", without "." components
- * and double slashes. */
+/* Append the components of a path, without "." and empty ones. */
+static void add_components(const char *path, struct al_str *out)
+{
+    size_t len;
+
+    for (const char *at = path; *at; at += len + (at[len] == '/')) {
+        len = strcspn(at, "/");
+        if (!len || (len == 1 && *at == '.'))
+            continue;
+        if (out->len)
+            al_str_addc(out, '/');
+        al_str_add(out, at, len);
+    }
+}
+
+/* Join a directory below the top ("" for the top) and a word without "..". */
 static char *join_clean(const char *dir, const char *word)
 {
     struct al_str out = AL_STR_INIT;
-    const char *const parts[] = { dir, word };
 
-    for (size_t i = 0; i < AL_COUNT(parts); i++) {
-        for (const char *at = parts[i]; *at;) {
-            size_t len = strcspn(at, "/");
-
-            if (len && !(len == 1 && *at == '.')) {
-                if (out.len)
-                    al_str_addc(&out, '/');
-                al_str_add(&out, at, len);
-            }
-            at += len + (at[len] == '/');
-        }
-    }
+    add_components(dir, &out);
+    add_components(word, &out);
     return al_str_detach(&out);
 }
 

@@ -294,13 +294,25 @@ static bool replace(struct al_roots *roots, const struct al_root *root)
     return found;
 }
 
-int al_roots_admit(struct al_roots *roots, const char *path, const struct al_strv *forbidden,
-                   const char *home, struct al_error *err)
+/* Whether a root is the directory that was checked, by its own path.  Another one may have come
+ * into its place meanwhile, or a link. */
+static bool is_still(const struct al_root *root, const char *path, int fd)
+{
+    struct stat st;
+
+    return !strcmp(root->path, path) && fstat(fd, &st) == 0 && st.st_dev == root->dev &&
+           st.st_ino == root->ino;
+}
+
+int al_roots_admit(struct al_roots *roots, const char *path, int fd,
+                   const struct al_strv *forbidden, const char *home, struct al_error *err)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     al_auto(root_clear) struct al_root root = { .fd = -1 };
     int r = open_checked(path, forbidden, home, &root, err);
 
+    if (r == 0 && !is_still(&root, path, fd))
+        r = refuse(err, path, "was replaced by another directory or a link");
     if (r < 0)
         return r;
     (void)pthread_mutex_lock(&lock);

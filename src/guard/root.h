@@ -93,11 +93,14 @@ void al_roots_reserve(struct al_roots *roots, size_t more);
  * old path, takes the old one's place.  A root stays until the end: airlock refuses to remove a
  * worktree in which a call runs, and a root that is gone can be opened by nobody.
  *
+ * @param path  Canonical.
+ * @param fd    The directory that the caller has checked.  It has to be the one at `path`, so that
+ *              nothing that is put into its place becomes a root.
  * @return as al_roots_add(); AL_ERR_EXECUTION when there is no room left.
  * Threads: safe.
  */
-int al_roots_admit(struct al_roots *roots, const char *path, const struct al_strv *forbidden,
-                   const char *home, struct al_error *err);
+int al_roots_admit(struct al_roots *roots, const char *path, int fd,
+                   const struct al_strv *forbidden, const char *home, struct al_error *err);
 
 /** The roots together with the git directories that belong to them: where the parts of a repository
  * may lie.  Never for a path of an agent.  Borrowed. */

@@ -191,36 +191,49 @@ static ssize_t fill(int fd, uint8_t *buffer, size_t size, uint64_t at)
     return (ssize_t)len;
 }
 
+/** What was read of a file and is in no piece yet. */
+struct rest {
+    uint8_t *buffer; /* READ_BYTES */
+    size_t from, have;
+    bool ended; /* the file has no more */
+};
+
+/* Read on unless there is enough for a piece: it is cut as if all bytes were in memory. */
+static int refill(struct rest *rest, int fd, uint64_t at, struct al_error *err)
+{
+    ssize_t n;
+
+    if (rest->ended || rest->have - rest->from >= PIECE_MAX_BYTES)
+        return 0;
+    memmove(rest->buffer, rest->buffer + rest->from, rest->have - rest->from);
+    rest->have -= rest->from;
+    rest->from = 0;
+    n = fill(fd, rest->buffer + rest->have, READ_BYTES - rest->have, at + rest->have);
+    if (n < 0)
+        return al_error_errno(err, (int)-n, "cannot read the index");
+    rest->ended = (size_t)n < READ_BYTES - rest->have;
+    rest->have += (size_t)n;
+    return 0;
+}
+
 int al_objects_put_pieces_of(struct al_objects *objects, int fd, uint64_t *ret_bytes,
                              struct al_oid *ret_tree, struct al_error *err)
 {
     struct pieces pieces = begin_pieces(objects);
     al_auto(al_freep) uint8_t *buffer = al_malloc(READ_BYTES);
-    size_t have = 0, from = 0, used;
-    bool ended = false;
-    int r = 0;
+    struct rest rest = { .buffer = buffer };
+    size_t used;
+    int r;
 
     *ret_bytes = 0;
-    while (r == 0) {
-        /* A piece is cut as if all bytes were in memory. */
-        if (!ended && have - from < PIECE_MAX_BYTES) {
-            ssize_t n;
-
-            memmove(buffer, buffer + from, have - from);
-            have -= from;
-            from = 0;
-            n = fill(fd, buffer + have, READ_BYTES - have, *ret_bytes + have);
-            if (n < 0) {
-                r = al_error_errno(err, (int)-n, "cannot read the index");
-                break;
-            }
-            ended = (size_t)n < READ_BYTES - have;
-            have += (size_t)n;
-        }
-        if (from == have)
+    for (;;) {
+        r = refill(&rest, fd, *ret_bytes, err);
+        if (r < 0 || rest.from == rest.have)
             break;
-        r = put_piece(&pieces, buffer + from, have - from, &used, err);
-        from += used;
+        r = put_piece(&pieces, buffer + rest.from, rest.have - rest.from, &used, err);
+        if (r < 0)
+            break;
+        rest.from += used;
         *ret_bytes += used;
     }
     return end_pieces(&pieces, r, ret_tree, err);

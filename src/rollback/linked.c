@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "checkpoint/store.h"
 #include "gitops/location.h"
@@ -217,6 +218,22 @@ static int check_branch(const struct al_linked_change *change, struct al_repo *r
                         change->name, branch + strlen("refs/heads/"), path);
 }
 
+/* Git may have made another worktree under the name that this one had below worktrees/. */
+static int check_id(const struct al_linked_change *change, const struct al_repo *repo,
+                    struct al_error *err)
+{
+    al_auto(al_freep) char *file =
+        al_asprintf("%s/worktrees/%s", repo->at.common_dir, change->to.id);
+    struct stat st;
+
+    if (lstat(file, &st) < 0)
+        return 0;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "the worktree '%s' cannot come back: another one has its place '%s' in the "
+                        "repository; remove that with 'git worktree remove' first",
+                        change->name, change->to.id);
+}
+
 static int check_return(const struct al_linked_change *change, struct al_repo *repo,
                         struct al_run_limits *budget, struct al_error *err)
 {
@@ -237,7 +254,9 @@ static int check_return(const struct al_linked_change *change, struct al_repo *r
     if (found.has_top && !found.id)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "something else is at '%s', where the worktree was; move it away", top);
-    return found.id ? 0 : check_branch(change, repo, budget, err);
+    if (!found.id)
+        r = check_id(change, repo, err);
+    return r < 0 || found.id ? r : check_branch(change, repo, budget, err);
 }
 
 int al_linked_check(const struct al_linked_changes *linked, struct al_repo *repo,

@@ -163,10 +163,15 @@ static struct al_restore restore_of(struct al_rollback_context *ctx)
     };
 }
 
+static const char *journal_file(const struct al_rollback_options *options)
+{
+    return options->journal_file ? options->journal_file : al_journal_file(options->journal);
+}
+
 static int find_conflicts(struct al_rollback_context *ctx, struct al_error *err)
 {
     struct al_restore restore = restore_of(ctx);
-    int r = al_linked_check(&ctx->linked, ctx->repo, ctx->options->journal_file, ctx->budget, err);
+    int r = al_linked_check(&ctx->linked, ctx->repo, journal_file(ctx->options), ctx->budget, err);
 
     if (r == 0)
         r = al_rollback_leave_worktrees(ctx->store, &ctx->executions, ctx->plan.first, &ctx->linked,
@@ -242,9 +247,8 @@ static int check_unfinished(const struct al_rollback_context *ctx, struct al_err
 
 static int find_executions(struct al_rollback_context *ctx, struct al_error *err)
 {
-    const char *file = ctx->options->journal_file ? ctx->options->journal_file
-                                                  : al_journal_file(ctx->options->journal);
-    int r = al_executions_read(file, ctx->repo->at.top, &ctx->executions, err);
+    int r =
+        al_executions_read(journal_file(ctx->options), ctx->repo->at.top, &ctx->executions, err);
 
     ctx->is_consistent = r == 0 && !al_plan_is_unfinished(&ctx->executions);
     if (r == 0)

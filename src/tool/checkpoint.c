@@ -216,12 +216,16 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
     reason = reason_of(call);
     add_deleted_branches(call, &dropping);
     reason.dropping = &dropping;
-    reason.overwriting = call->knows_files && writes_over_files(call) ? &call->only : &overwriting;
+    reason.overwriting = call->knows_files && (writes_over_files(call) || call->tool->puts_back)
+                             ? &call->only
+                             : &overwriting;
     reason.ret_missing = ret_missing;
     /* Two checkpoints are compared in what both have, so the one after has as much. */
     reason.ret_without = &call->without;
     r = al_checkpoint_create(call->store, &reason, &call->budget, call->checkpoint, err);
-    return r == 0 && call->knows_files && ret_missing->count
+    /* What a tool that promises to put back can write, the checkpoint has to have: git overwrites
+     * ignored files without a word. */
+    return r == 0 && call->knows_files && ret_missing->count && !call->tool->puts_back
                ? keep_overwritten(call, ret_missing, err)
                : r;
 }

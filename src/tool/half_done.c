@@ -95,6 +95,17 @@ static bool put_back(struct al_call *call, const char *after, struct al_run_limi
     return r == 0;
 }
 
+/* A user may have edited files while the call ran, for as long as its network took.  So files are
+ * put back only if they are those that git can have written. */
+static bool may_put_back(const struct al_call *call, const char *after)
+{
+    const unsigned effects = call->operation->effects;
+
+    if (!call->tool->puts_back || !call->checkpoint[0] || !*after)
+        return false;
+    return !(effects & AL_WRITES_WORKTREE) || (call->knows_files && !(effects & AL_USES_NETWORK));
+}
+
 void al_call_note_half_done(struct al_call *call, const char *after, struct al_run_limits *budget,
                             const struct al_error *failure)
 {
@@ -103,7 +114,7 @@ void al_call_note_half_done(struct al_call *call, const char *after, struct al_r
         return;
     free(call->half_done);
     call->half_done = describe_changes(call, after, budget);
-    if (!call->half_done || !call->tool->puts_back || !call->checkpoint[0] || !*after)
+    if (!call->half_done || !may_put_back(call, after))
         return;
     if (put_back(call, after, budget)) {
         free(call->half_done);

@@ -54,6 +54,14 @@ class Undo(everyday.Case):
                       self.server.says("git_undo", {"steps": -1}))
         self.assertEqual(self.text(), "".join(LINES))
 
+    def test_worktree(self):
+        """git_undo: of a worktree that was made"""
+        self.server.says("git_worktree", {"action": "add", "name": "w"})
+        self.assertIn("the worktree 'w'", self.server.says("git_undo", {"dry_run": True}))
+        self.assertTrue((self.root / ".worktrees/w").exists())
+        self.assertIn("the worktree 'w'", self.server.says("git_undo"))
+        self.assertFalse((self.root / ".worktrees/w").exists())
+
     def test_steps(self):
         """git_undo: one after the other goes further back; steps take several; redo returns"""
         for name in ("a", "b", "c"):

@@ -445,6 +445,33 @@ class Worktrees(rollback.Rollback):
         self.rollback()
         self.assertEqual(self.hashes("x"), before)
 
+    def test_its_place_was_taken(self):
+        """git gave its name below worktrees/ to another one: refused, and that one stays whole"""
+        self.good("add", "x")
+        self.good("remove", "x")
+        self.git("worktree", "add", "-q", "--detach", str(self.base / "else/x"))
+        admin = harness.pathlib.Path(self.common) / "worktrees/x"
+        before = {path.name: path.read_bytes() for path in admin.iterdir() if path.is_file()}
+        done = self.command("rollback", "--force")
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("another one has its place 'x'", done.stderr)
+        self.assertEqual({path.name: path.read_bytes() for path in admin.iterdir()
+                          if path.is_file()}, before)
+        self.git("worktree", "remove", str(self.base / "else/x"))
+        self.rollback()
+        self.assertTrue((self.dir / "x").exists())
+
+    def test_submodules(self):
+        """repositories of its submodules are in no checkpoint, so it is not removed"""
+        self.good("add", "x")
+        modules = harness.pathlib.Path(self.common) / "worktrees/x/modules"
+        modules.mkdir()
+        self.assertIn("has repositories of submodules",
+                      self.wt("remove", "x", approval="allow").error["message"])
+        self.assertTrue((self.dir / "x").exists())
+        modules.rmdir()
+        self.good("remove", "x")
+
     def test_two_at_once(self):
         """two servers add the same name: one does, and the other says that it exists"""
         servers = [harness.Server(self, *TOOLSET, "--agent", f"a{i}") for i in range(2)]

@@ -50,6 +50,21 @@ class Asks(parallel.Parallel):
         self.assertNotIn("m.txt", shown)
         self.assertIn("Landed feature", answer["result"]["content"][0]["text"])
 
+    def test_message(self):
+        """the whole message of the commit is shown, given or made"""
+        self.branch("feature", b__txt="b\n")
+        self.commit("m.txt", "m\n", "main moves")
+        message = "subject\n\nbody\n\nReviewed-by: Somebody <s@example.com>\n"
+        for arguments, words in (({"message": message}, ("subject", "Reviewed-by: Somebody")),
+                                 ({}, ("Merge branch 'feature'",))):
+            shown, _ = self.question(self.asking(), decision="reject", branch="feature",
+                                     **arguments)
+            for word in words:
+                self.assertIn(word, shown.split("The commit's message:\n")[1])
+        shown, _ = self.question(self.asking(), decision="reject", branch="feature",
+                                 strategy="rebase")
+        self.assertNotIn("The commit's message", shown)
+
     def test_rejected(self):
         """a landing that is rejected, or that nobody can be asked about, leaves nothing"""
         self.branch("feature", b__txt="b\n")

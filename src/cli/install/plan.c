@@ -118,7 +118,7 @@ void al_install_plan_show(const struct al_install_plan *plan, struct al_str *out
     if (!plan->changes)
         return;
     if (strcmp(file->path, file->real_path) != 0)
-        al_str_addf(&text, "%s is a link to %s\n", file->path, file->real_path);
+        al_str_addf(&text, "%s leads to %s\n", file->path, file->real_path);
     al_line_diff(file->real_path, file->exists ? &file->text : NULL,
                  plan->removes_file ? NULL : &plan->settings.text, &text);
     al_text_sanitize(text.buf, text.len, out);

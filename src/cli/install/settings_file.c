@@ -54,6 +54,30 @@ static int read_text(const struct al_settings_file *file, struct al_str *ret_tex
     return 0;
 }
 
+/* Where a file would be made: a directory that leads to it may be a link.  NULL with errno. */
+static char *future_path(const char *path)
+{
+    al_auto(al_freep) char *dir = al_strdup(path);
+    char *slash = strrchr(dir, '/');
+    struct stat st;
+
+    *slash = '\0';
+    while (*dir && lstat(dir, &st) < 0 && errno == ENOENT) {
+        slash = strrchr(dir, '/');
+        *slash = '\0';
+    }
+    {
+        const size_t len = strlen(dir);
+        char *real = realpath(*dir ? dir : "/", NULL), *joined;
+
+        if (!real)
+            return NULL;
+        joined = al_fs_join(real, path + len + 1);
+        free(real);
+        return joined;
+    }
+}
+
 int al_settings_file_read(const char *path, struct al_settings_file *ret, struct al_error *err)
 {
     al_auto(al_settings_file_clear) struct al_settings_file file = AL_SETTINGS_FILE_INIT;
@@ -72,7 +96,9 @@ int al_settings_file_read(const char *path, struct al_settings_file *ret, struct
             return r;
         file.mode = st.st_mode & 07777;
     } else if (errno == ENOENT) {
-        file.real_path = al_strdup(path);
+        file.real_path = future_path(path);
+        if (!file.real_path)
+            return al_error_errno(err, errno, "cannot follow '%s'", path);
     } else {
         return al_error_errno(err, errno, "cannot read '%s'", path);
     }

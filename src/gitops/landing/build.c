@@ -16,6 +16,8 @@ static int write_merge(struct al_landing *landing, const char *tree, const char 
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     al_message_strip_space(message, &text);
+    free(landing->message);
+    landing->message = al_strdup(text.buf ? text.buf : "");
     al_strv_add(&parents, landing->into.oid);
     if (landing->strategy == AL_LAND_MERGE)
         al_strv_add(&parents, landing->branch.oid);

@@ -47,6 +47,7 @@ struct al_landing {
     enum al_landing_strategy strategy;
     struct al_inmemory *memory;
     char *commit;       /* that `into` becomes; NULL: there is nothing to do, or a conflict */
+    char *message;      /* of that commit, if one is made here; else NULL */
     char *tree;         /* of that commit */
     size_t commits;     /* that come in */
     bool is_up_to_date; /* `into` has everything already */

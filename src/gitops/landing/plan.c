@@ -24,6 +24,7 @@ void al_landing_free(struct al_landing *landing)
     free(landing->commit);
     free(landing->tree);
     free(landing->conflict_commit);
+    free(landing->message);
     free(landing);
 }
 

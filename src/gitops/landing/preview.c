@@ -52,6 +52,17 @@ static void add_worktree(const struct al_landing *landing, struct al_str *out)
         al_str_adds(out, "No working tree has the branch checked out; no file changes.\n");
 }
 
+/* The whole message of the commit that is made: it is part of what is approved. */
+static void add_message(const struct al_landing *landing, struct al_str *out)
+{
+    if (!landing->message)
+        return;
+    al_str_adds(out, "The commit's message:\n");
+    al_text_add_indented(out, landing->message, true);
+    if (!al_ends_with(out->buf, "\n"))
+        al_str_addc(out, '\n');
+}
+
 int al_landing_preview(const struct al_landing *landing, struct al_run_limits *budget,
                        struct al_str *out, struct al_error *err)
 {
@@ -63,6 +74,7 @@ int al_landing_preview(const struct al_landing *landing, struct al_run_limits *b
     if (landing->strategy != AL_LAND_FF)
         al_git_show_unsigned(landing->repo, out);
     add_worktree(landing, out);
+    add_message(landing, out);
     r = add_commits(landing, budget, out, err);
     return r < 0
                ? r

@@ -163,9 +163,9 @@ static bool add_bytes(void *payload, const char *data, size_t len)
     return true;
 }
 
-int al_git_read_blame(const struct al_repo *repo, const char *path, const char *rev, uint64_t first,
-                      uint64_t last, al_blame_fn take, void *payload, struct al_run_limits *budget,
-                      struct al_error *err)
+int al_git_read_blame(const struct al_repo *repo, const char *path, const char *rev,
+                      struct al_blame_lines lines, al_blame_fn take, void *payload,
+                      struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -180,10 +180,10 @@ int al_git_read_blame(const struct al_repo *repo, const char *path, const char *
         return r;
     al_strv_adds(&command.argv, "git", "blame", "--porcelain", "--no-textconv", "--encoding=UTF-8",
                  NULL);
-    if (last != UINT64_MAX)
-        al_strv_addf(&command.argv, "-L%" PRIu64 ",%" PRIu64, first, last);
-    else if (first > 1)
-        al_strv_addf(&command.argv, "-L%" PRIu64 ",", first);
+    if (lines.last != UINT64_MAX)
+        al_strv_addf(&command.argv, "-L%" PRIu64 ",%" PRIu64, lines.first, lines.last);
+    else if (lines.first > 1)
+        al_strv_addf(&command.argv, "-L%" PRIu64 ",", lines.first);
     if (rev)
         al_strv_add(&command.argv, rev);
     al_strv_adds(&command.argv, "--", file, NULL);

@@ -26,16 +26,20 @@ struct al_blamed {
 typedef bool (*al_blame_fn)(void *payload, const struct al_blamed *commit, bool begins,
                             uint64_t line, const char *text, size_t len);
 
+/** The lines that are wanted. */
+struct al_blame_lines {
+    uint64_t first; /**< 1: from the beginning */
+    uint64_t last;  /**< UINT64_MAX: to the end */
+};
+
 /**
  * Blame a file.  One git child.
  *
  * @param path   As the agent wrote it.
  * @param rev    NULL: the working tree.
- * @param first  The first line; 1: from the beginning.
- * @param last   The last line; UINT64_MAX: to the end.
  */
-int al_git_read_blame(const struct al_repo *repo, const char *path, const char *rev, uint64_t first,
-                      uint64_t last, al_blame_fn take, void *payload, struct al_run_limits *budget,
-                      struct al_error *err);
+int al_git_read_blame(const struct al_repo *repo, const char *path, const char *rev,
+                      struct al_blame_lines lines, al_blame_fn take, void *payload,
+                      struct al_run_limits *budget, struct al_error *err);
 
 #endif

@@ -256,6 +256,16 @@ static int write_record(struct making *making, bool is_made, struct al_error *er
     return al_worktree_record_write(making->repo, making->options->name, &making->record, err);
 }
 
+/* What is at the path now is the directory that was made: a link in its place is no root. */
+static int admit(const struct making *making, struct al_error *err)
+{
+    al_auto(al_closep) int fd =
+        al_nofollow_open(making->place.fd, making->options->name, O_PATH | O_DIRECTORY);
+
+    return fd < 0 ? al_error_errno(err, -fd, "the new worktree was replaced")
+                  : al_worktree_admit(making->repo, making->record.path, fd, err);
+}
+
 static int make(struct making *making, struct al_error *err)
 {
     int r = make_dir(making, err);
@@ -271,7 +281,7 @@ static int make(struct making *making, struct al_error *err)
     if (r == 0)
         r = fill(making, err);
     if (r == 0)
-        r = al_worktree_admit(making->repo, making->record.path, err);
+        r = admit(making, err);
     return r < 0 ? r : write_record(making, true, err);
 }
 
@@ -316,7 +326,7 @@ int al_worktree_add(const struct al_repo *repo, const struct al_worktree_add_opt
     return 0;
 }
 
-int al_worktree_admit(const struct al_repo *repo, const char *top, struct al_error *err)
+int al_worktree_admit(const struct al_repo *repo, const char *top, int fd, struct al_error *err)
 {
     struct al_git *git = repo->at.git;
     const struct al_root *root = al_roots_find(git->roots, top); /* of an earlier one of its name */
@@ -324,7 +334,7 @@ int al_worktree_admit(const struct al_repo *repo, const char *top, struct al_err
 
     if (!git->growing || (root && strcmp(root->path, top) != 0))
         return 0;
-    r = al_roots_admit(git->growing, top, &git->forbidden, git->home, err);
+    r = al_roots_admit(git->growing, top, fd, &git->forbidden, git->home, err);
     if (r == 0)
         al_git_forget_rulesets(git);
     return r;

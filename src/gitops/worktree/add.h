@@ -54,7 +54,8 @@ int al_worktree_add(const struct al_repo *repo, const struct al_worktree_add_opt
                     struct al_run_limits *budget, struct al_worktree_added *ret_added,
                     struct al_error *err);
 
-/** Make a worktree a root of this session, unless it lies in one.  It was made from here. */
-int al_worktree_admit(const struct al_repo *repo, const char *top, struct al_error *err);
+/** Make a worktree a root of this session, unless it lies in one.  It was made from here, and `fd`
+ * is its directory. */
+int al_worktree_admit(const struct al_repo *repo, const char *top, int fd, struct al_error *err);
 
 #endif

@@ -28,6 +28,17 @@ static int add_common_dir(const struct al_repo *repo, const char *top, struct al
                                 &repo->at.git->forbidden, repo->at.git->home, err);
 }
 
+/* Whether the roots are what was named.  A root is opened by its path, and a link could have come
+ * into its place since it was looked at. */
+static int check_paths(const struct al_roots *roots, const char *top, const char *also,
+                       struct al_error *err)
+{
+    if (!al_roots_find(roots, top) || (also && !al_roots_find(roots, also)))
+        return al_error_set(err, AL_ERR_SANDBOX,
+                            "Path outside sandbox: a worktree was replaced by a link");
+    return 0;
+}
+
 int al_worktree_open_beside(const struct al_repo *repo, const char *top, const char *also,
                             struct al_run_limits *budget, struct al_worktree_beside *ret_beside,
                             struct al_error *err)
@@ -40,6 +51,8 @@ int al_worktree_open_beside(const struct al_repo *repo, const char *top, const c
     r = al_roots_add(&beside.roots, top, &git->forbidden, git->home, err);
     if (r == 0 && also)
         r = al_roots_add(&beside.roots, also, &git->forbidden, git->home, err);
+    if (r == 0)
+        r = check_paths(&beside.roots, top, also, err);
     if (r == 0)
         r = add_common_dir(repo, top, &beside.roots, err);
     if (r == 0)

@@ -18,9 +18,9 @@
 #include "util/fs.h"
 #include "util/log.h"
 
-/* Whether the worktree is the one of the record, made in the working tree `repo`. */
-static bool is_recorded(const struct al_repo *repo, const struct al_worktree_place *place,
-                        const char *name, const struct al_worktree_record *record)
+/* Open the worktree of a record, made in the working tree `repo`.  -1: it is not that one. */
+static int open_recorded(const struct al_repo *repo, const struct al_worktree_place *place,
+                         const char *name, const struct al_worktree_record *record)
 {
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
     al_auto(al_freep) char *tree = NULL;
@@ -29,10 +29,10 @@ static bool is_recorded(const struct al_repo *repo, const struct al_worktree_pla
     if (record->making || !record->tree || strcmp(record->from, repo->at.top) != 0 ||
         al_worktree_find(repo, place, name, &found, NULL) < 0 || !found.is_whole ||
         strcmp(found.top, record->path) != 0)
-        return false;
+        return -1;
     fd = al_nofollow_open(place->fd, name, O_PATH | O_DIRECTORY);
     tree = fd < 0 ? NULL : al_worktree_tree_id(fd);
-    return tree && !strcmp(tree, record->tree);
+    return tree && !strcmp(tree, record->tree) ? al_take_fd(&fd) : -1;
 }
 
 /* Whether a worktree is a root already, or lies in one. */
@@ -59,12 +59,14 @@ static size_t admit_from(const struct al_repo *repo)
         al_auto(al_worktree_record_clear) struct al_worktree_record record =
             AL_WORKTREE_RECORD_INIT;
         al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+        al_auto(al_closep) int fd = -1;
         const char *name = names.items[i];
 
         if (al_worktree_check_name("name", name, NULL) == 0 &&
-            al_worktree_record_read(repo->at.git, repo->at.common_dir, name, &record) == 0 &&
-            is_recorded(repo, &place, name, &record) && !is_root(repo, record.path)) {
-            if (al_worktree_admit(repo, record.path, &err) < 0)
+            al_worktree_record_read(repo->at.git, repo->at.common_dir, name, &record) == 0)
+            fd = open_recorded(repo, &place, name, &record);
+        if (fd >= 0 && !is_root(repo, record.path)) {
+            if (al_worktree_admit(repo, record.path, fd, &err) < 0)
                 al_log_warn("the worktree '%s' is no root: %s", name, err.message);
             else
                 count++;

@@ -103,8 +103,9 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r == 0)
         r = al_lines_read(args->lines, &lines, err);
     if (r == 0)
-        r = al_git_read_blame(al_call_repo(call), args->path, args->rev, lines.first, lines.last,
-                              take_line, &showing, al_call_budget(call), err);
+        r = al_git_read_blame(al_call_repo(call), args->path, args->rev,
+                              (struct al_blame_lines){ lines.first, lines.last }, take_line,
+                              &showing, al_call_budget(call), err);
     al_strv_clear(&showing.told);
     if (r < 0)
         return r;

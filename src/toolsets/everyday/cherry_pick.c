@@ -199,11 +199,11 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 #define WRITES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS)
 
 static const struct al_operation pick_operations[] = {
-    { "cherry_pick", NULL, WRITES, execute, AL_ASKS_NEVER },
+    { "cherry_pick", NULL, WRITES, execute, AL_ASKS_UNLESS_SAVED },
 };
 
 static const struct al_operation revert_operations[] = {
-    { "revert", NULL, WRITES, execute, AL_ASKS_NEVER },
+    { "revert", NULL, WRITES, execute, AL_ASKS_UNLESS_SAVED },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)

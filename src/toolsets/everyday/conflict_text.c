@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolsets/everyday/conflict_text.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 
 #include "answer/answer.h"
@@ -16,6 +15,12 @@
 
 #define MODE_EXECUTABLE 0100755u
 
+/* toupper(3) is a macro of several statements. */
+static char upper(char c)
+{
+    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
 int al_conflict_add_sides(struct al_call *call, struct al_str *out, struct al_error *err)
 {
     const struct al_repo *repo = al_call_repo(call);
@@ -28,7 +33,7 @@ int al_conflict_add_sides(struct al_call *call, struct al_str *out, struct al_er
     al_state_add_operation(repo, out);
     if (out->len == at)
         al_str_adds(out, "Nothing is in progress");
-    out->buf[at] = (char)toupper((unsigned char)out->buf[at]);
+    out->buf[at] = upper(out->buf[at]);
     al_str_adds(out, ": ours is ");
     al_place_add_name(sides.ours, out);
     al_str_adds(out, ", theirs is ");

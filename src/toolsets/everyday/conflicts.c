@@ -405,10 +405,10 @@ static bool skips(const struct al_call *call, const void *p)
 static const struct al_operation operations[] = {
     { "show", shows, AL_READS, show, AL_ASKS_NEVER },
     { "resolve", resolves, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK, resolve,
-      AL_ASKS_NEVER },
-    { "continue", continues, WRITES, go_on, AL_ASKS_NEVER },
-    { "skip", skips, WRITES | AL_DISCARDS_WORK, go_on, AL_ASKS_NEVER },
-    { "abort", NULL, WRITES | AL_DISCARDS_WORK, give_up, AL_ASKS_NEVER },
+      AL_ASKS_UNLESS_SAVED },
+    { "continue", continues, WRITES, go_on, AL_ASKS_UNLESS_SAVED },
+    { "skip", skips, WRITES | AL_DISCARDS_WORK, go_on, AL_ASKS_UNLESS_SAVED },
+    { "abort", NULL, WRITES | AL_DISCARDS_WORK, give_up, AL_ASKS_UNLESS_SAVED },
 };
 
 /* Something was begun by somebody else: what is given up is theirs. */

@@ -205,7 +205,8 @@ static int merge(struct al_call *call, const void *p, struct al_result *result,
 }
 
 static const struct al_operation operations[] = {
-    { "merge", NULL, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, merge, AL_ASKS_NEVER },
+    { "merge", NULL, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS, merge,
+      AL_ASKS_UNLESS_SAVED },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)

@@ -294,7 +294,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     (AL_USES_NETWORK | AL_WRITES_REFS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_REWRITES_HISTORY)
 
 static const struct al_operation operations[] = {
-    { "pull", NULL, EFFECTS, execute, AL_ASKS_NEVER },
+    { "pull", NULL, EFFECTS, execute, AL_ASKS_UNLESS_SAVED },
 };
 
 static const struct al_stricter stricter[] = {

@@ -214,7 +214,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 #define EFFECTS (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS | AL_REWRITES_HISTORY)
 
 static const struct al_operation operations[] = {
-    { "rebase", NULL, EFFECTS, execute, AL_ASKS_NEVER },
+    { "rebase", NULL, EFFECTS, execute, AL_ASKS_UNLESS_SAVED },
 };
 
 static const struct al_stricter stricter[] = {
