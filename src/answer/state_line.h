@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where one is now, in one line: the end of every result of a tool that changed something. */
+/* The line that ends every result of a tool that changed something: branch, upstream, changes. */
 #ifndef AL_ANSWER_STATE_LINE_H
 #define AL_ANSWER_STATE_LINE_H
 

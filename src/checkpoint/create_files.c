@@ -13,7 +13,7 @@
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
 
-/* What is in a place.  If it is a file or nothing, replacing it changes nothing else. */
+/* The kind of thing in a place.  To replace a file, or nothing, changes nothing else. */
 enum place { PLACE_EMPTY, PLACE_FILE, PLACE_OTHER };
 
 static enum place look(int top_fd, const char *path)

@@ -211,7 +211,7 @@ static int collect_garbage(struct al_store *store, const struct al_packs_size *s
     int r = 0;
 
     remove_leftovers(store);
-    /* What is deleted must not come back from there. */
+    /* Deleted references must not come back from there. */
     r = al_recent_settle(store, true, err);
     if (r == 0 && due)
         r = drop_expired(store, budget, err);

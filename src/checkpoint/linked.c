@@ -136,7 +136,7 @@ static int add_dot_git(struct al_str *text, const struct al_worktree_found *foun
 
 /* --- The checkpoint of a worktree --- */
 
-/* What a worktree shares with the others says nothing about it. */
+/* References, the stash and configuration are shared, and say nothing about one worktree. */
 static bool is_own(const struct al_difference *change)
 {
     return change->part != AL_PART_REF && change->part != AL_PART_STASH &&
@@ -227,7 +227,7 @@ static int add_lock(struct al_str *text, const struct al_worktree_found *found,
     return 0;
 }
 
-/* Who made it, so that it is known after a rollback, too. */
+/* Its maker, who is then known after a rollback, too. */
 static void add_record(struct al_store *store, const char *name, struct al_str *text)
 {
     const struct al_location *at = &store->repo->at;

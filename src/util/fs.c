@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Bytes that are copied at once. */
+#define COPY_BYTES (128u * 1024u)
+
 int al_write_all(int fd, const void *data, size_t len)
 {
     const char *at = data;
@@ -24,6 +27,26 @@ int al_write_all(int fd, const void *data, size_t len)
         len -= (size_t)n;
     }
     return 0;
+}
+
+int al_fs_copy(int from, int to)
+{
+    al_auto(al_freep) char *piece = al_malloc(COPY_BYTES);
+    off_t at = 0;
+
+    for (;;) {
+        ssize_t n = pread(from, piece, COPY_BYTES, at);
+        int r;
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : 0;
+        r = al_write_all(to, piece, (size_t)n);
+        if (r < 0)
+            return r;
+        at += n;
+    }
 }
 
 int al_fs_read_fd(int fd, size_t max_bytes, struct al_str *ret_text)

@@ -28,6 +28,10 @@ int al_fs_read(int dir_fd, const char *path, size_t max_bytes, struct al_str *re
 /** The same for an open descriptor, from the beginning of the file. */
 int al_fs_read_fd(int fd, size_t max_bytes, struct al_str *ret_text);
 
+/** Copy an open file, from its beginning, to where another one is open for writing.  0 or -errno.
+ */
+int al_fs_copy(int from, int to);
+
 /**
  * Write a temporary file in the same directory and rename it, so that a reader sees either the old
  * bytes or the new ones.  With `replace` false an existing name is refused (-EEXIST).  Returns 0 or

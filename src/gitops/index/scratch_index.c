@@ -12,29 +12,6 @@
 #include "guard/nofollow.h"
 #include "util/fs.h"
 
-#define COPY_BYTES (128u * 1024u)
-
-/* Copy one open file to another, which is new. */
-static int copy(int from, int to)
-{
-    al_auto(al_freep) char *piece = al_malloc(COPY_BYTES);
-    off_t at = 0;
-
-    for (;;) {
-        ssize_t n = pread(from, piece, COPY_BYTES, at);
-        int r;
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? -errno : 0;
-        r = al_write_all(to, piece, (size_t)n);
-        if (r < 0)
-            return r;
-        at += n;
-    }
-}
-
 static int copy_file(int from, const char *path)
 {
     al_auto(al_closep) int to = -1;
@@ -47,7 +24,7 @@ static int copy_file(int from, const char *path)
     if (fstat(from, &st) < 0 || !S_ISREG(st.st_mode))
         return -EINVAL;
     to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    return to < 0 ? -errno : copy(from, to);
+    return to < 0 ? -errno : al_fs_copy(from, to);
 }
 
 int al_scratch_index_make(const struct al_repo *repo, const char *from, char **ret_path,
@@ -83,7 +60,7 @@ int al_scratch_index_install(const struct al_repo *repo, const char *path, struc
     to = openat(git_dir, "index.lock", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (to < 0)
         return al_error_errno(err, errno, "cannot lock the index");
-    r = from < 0 ? -errno : copy(from, to);
+    r = from < 0 ? -errno : al_fs_copy(from, to);
     if (r == 0 && renameat(git_dir, "index.lock", git_dir, "index") < 0)
         r = -errno;
     if (r < 0)

@@ -213,22 +213,6 @@ int al_git_merged_files(const struct al_repo *repo, const char *target,
                : r;
 }
 
-int al_git_picked_files(const struct al_repo *repo, const char *from, const char *to,
-                        struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
-                        struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command theirs = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_command_clear) struct al_git_command ours = AL_GIT_COMMAND_INIT;
-    const struct sides sides = { .theirs = &theirs, .ours = &ours, .renames = true };
-
-    *ret_known = is_plain(repo);
-    al_strv_adds(&theirs.argv, "git", "diff-tree", "-r", "-z", "--raw", "--no-renames", from, to,
-                 NULL);
-    al_strv_adds(&ours.argv, "git", "diff-index", "--cached", "-z", "--raw", "--no-renames", from,
-                 "--", NULL);
-    return *ret_known ? bound(repo, &sides, budget, ret_known, out, err) : 0;
-}
-
 /* The third tree of an entry, with the untracked files, is shown with the second one. */
 int al_git_applied_files(const struct al_repo *repo, const char *entry,
                          struct al_run_limits *budget, bool *ret_known, struct al_strv *out,

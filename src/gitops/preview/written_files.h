@@ -55,16 +55,6 @@ int al_git_merged_files(const struct al_repo *repo, const char *target,
                         struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
                         struct al_error *err);
 
-/**
- * List the files of a command that applies what a commit changed to the index and the files, as
- * `git cherry-pick`, or with the commits exchanged `git revert`.
- *
- * @param from, to  Commits or trees, as git accepts them.
- */
-int al_git_picked_files(const struct al_repo *repo, const char *from, const char *to,
-                        struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
-                        struct al_error *err);
-
 /** List the files of `git stash apply`.  @param entry  A revision such as "stash@{0}", or an id. */
 int al_git_applied_files(const struct al_repo *repo, const char *entry,
                          struct al_run_limits *budget, bool *ret_known, struct al_strv *out,

@@ -16,7 +16,6 @@
 #include "guard/text.h"
 #include "util/fs.h"
 
-#define COPY_BYTES  (256u * 1024u)
 #define ENTRIES_MAX 4096
 
 /* Files that describe an operation in progress, its step and its messages. */
@@ -83,27 +82,6 @@ static int list_dir(int git_dir, const char *name, struct al_strv *ret_names)
     return r;
 }
 
-/* Copy one open file to another, which is new. */
-static int copy(int from, int to)
-{
-    al_auto(al_freep) char *piece = al_malloc(COPY_BYTES);
-    off_t at = 0;
-
-    for (;;) {
-        ssize_t n = pread(from, piece, COPY_BYTES, at);
-        int r;
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? -errno : 0;
-        r = al_write_all(to, piece, (size_t)n);
-        if (r < 0)
-            return r;
-        at += n;
-    }
-}
-
 static int save_index(const struct al_repo *repo, int git_dir, struct al_savepoint *savepoint)
 {
     al_auto(al_closep) int from = al_nofollow_open(git_dir, "index", O_RDONLY);
@@ -121,7 +99,7 @@ static int save_index(const struct al_repo *repo, int git_dir, struct al_savepoi
     if (to < 0)
         return -errno;
     savepoint->had_index = true;
-    return copy(from, to);
+    return al_fs_copy(from, to);
 }
 
 int al_savepoint_take_files(const struct al_repo *repo, struct al_savepoint *savepoint,
@@ -226,7 +204,7 @@ static int write_index(int git_dir, const char *saved)
     to = openat(git_dir, "index.lock", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (to < 0)
         return -errno;
-    r = copy(from, to);
+    r = al_fs_copy(from, to);
     if (r == 0 && renameat(git_dir, "index.lock", git_dir, "index") < 0)
         r = -errno;
     if (r < 0)
