@@ -19,8 +19,10 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "e2e"))
+import scratch
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TAP_LINE = re.compile(r"^(ok|not ok)\b(.*)$", re.M)
@@ -159,12 +161,15 @@ def memory():
 
 def meson_test(directory, *options):
     """Run the tests of a build directory; their cases."""
-    with tempfile.TemporaryDirectory(prefix="airlock-", dir=memory()) as scratch:
-        os.chmod(scratch, 0o755)  # some tests run as another user
-        return meson_test_in(scratch, directory, *options)
+    place = scratch.directory("airlock-", memory())
+    try:
+        os.chmod(place, 0o755)  # some tests run as another user
+        return meson_test_in(place, directory, *options)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
 
 
-def meson_test_in(scratch, directory, *options):
+def meson_test_in(place, directory, *options):
     """The same with a place for what the tests make."""
     log = os.path.join(TOP, directory, "meson-logs", "testlog.json")
     if os.path.exists(log):
@@ -172,7 +177,7 @@ def meson_test_in(scratch, directory, *options):
     reports = os.path.join(TOP, directory, "reports")
     shutil.rmtree(reports, ignore_errors=True)
     os.mkdir(reports)
-    env = os.environ | {"TMPDIR": scratch}
+    env = os.environ | {"TMPDIR": place}
     for name, words in SANITIZERS.items():
         env[name] = f"{env.get(name, words)}:log_path='{reports}/{name.split('_')[0]}'"
     good = run("meson", "test", "-C", directory, "--no-rebuild", "--print-errorlogs", "--quiet",

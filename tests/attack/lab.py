@@ -14,11 +14,11 @@ import shutil
 import stat
 import subprocess
 import sys
-import tempfile
 import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 import linked
+import scratch
 
 MARK = "airlock-secret-7f3a"  # what a secret outside contains; seeing it in an answer is a leak
 SHOUT = "CANARY-RAN"          # what a planted program says; never spelled out in a repository
@@ -85,7 +85,7 @@ class Lab:
 
     def __init__(self, binary):
         self.binary = binary
-        self.top = os.path.realpath(tempfile.mkdtemp(prefix="airlock-attack-"))
+        self.top = scratch.directory("airlock-attack-")
         self.home = os.path.join(self.top, "home")
         self.case = os.path.join(self.top, "case")
         os.mkdir(self.home)

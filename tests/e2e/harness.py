@@ -13,10 +13,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import linked
+import scratch
 
 AIRLOCK = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "airlock"
 
@@ -63,7 +63,7 @@ class Case(unittest.TestCase):
     def setUp(self):
         signal.alarm(WATCHDOG_SECONDS)
         self.addCleanup(signal.alarm, 0)
-        self.base = pathlib.Path(tempfile.mkdtemp(prefix="airlock-e2e-")).resolve()
+        self.base = pathlib.Path(scratch.directory("airlock-e2e-"))
         self.addCleanup(shutil.rmtree, self.base, ignore_errors=True)
         self.home = self.base / "home"
         self.root = self.base / "root"

@@ -263,7 +263,7 @@ class Restores(rollback.Rollback):
 
     def move_home(self):
         """The user's directory outside of what is a root now."""
-        where = harness.tempfile.mkdtemp(prefix="airlock-home-")
+        where = harness.scratch.directory("airlock-home-")
         self.addCleanup(harness.shutil.rmtree, where, ignore_errors=True)
         return where
 

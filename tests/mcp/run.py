@@ -35,8 +35,10 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+import scratch
 
 GIVE_UP_S = 60  # long enough for the slowest machine; a case that gets here has failed
 ALIVE = {"jsonrpc": "2.0", "id": "runner-ping", "method": "ping"}
@@ -123,7 +125,7 @@ class Server:
     """A running server and the place it works in."""
 
     def __init__(self, binary, options):
-        self.base = os.path.realpath(tempfile.mkdtemp(prefix="airlock-mcp-"))
+        self.base = scratch.directory("airlock-mcp-")
         self.repository = os.path.join(self.base, "repository")
         home = os.path.join(self.base, "home")
         os.mkdir(home)
