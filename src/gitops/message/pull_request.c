@@ -167,14 +167,15 @@ static char *origin_default_branch(const struct al_repo *repo)
 }
 
 /* Resolve the target, which may exist only as a remote-tracking branch. */
-static int resolve(const struct al_repo *repo, const char *target, struct al_run_limits *budget,
-                   char **ret_oid, struct al_error *err)
+static int resolve(const struct al_repo *repo, const char *target, bool prefers_origin,
+                   struct al_run_limits *budget, char **ret_oid, struct al_error *err)
 {
     al_auto(al_freep) char *remote = al_asprintf("refs/remotes/origin/%s", target);
     al_auto(al_freep) char *local = al_asprintf("refs/heads/%s", target);
-    bool only_remote = !al_ref_exists(&repo->at, local) && al_ref_exists(&repo->at, remote);
+    bool at_remote =
+        (prefers_origin || !al_ref_exists(&repo->at, local)) && al_ref_exists(&repo->at, remote);
 
-    return al_git_resolve_commit(repo, only_remote ? remote : target, budget, ret_oid, err);
+    return al_git_resolve_commit(repo, at_remote ? remote : target, budget, ret_oid, err);
 }
 
 /* "main", or origin's default branch if there is no main. Caller frees. */
@@ -283,7 +284,7 @@ int al_git_generate_pull_request(const struct al_repo *repo,
         options->template ? al_strdup(options->template) : read_template(repo);
     al_auto(al_freep) char *branch = current_branch(repo);
     al_auto(al_freep) char *oid = NULL;
-    int r = resolve(repo, target, budget, &oid, err);
+    int r = resolve(repo, target, options->prefers_origin, budget, &oid, err);
 
     if (r == 0)
         r = list_commits(repo, oid, &draft, budget, err);

@@ -12,10 +12,12 @@
 /** A larger template file is ignored. */
 #define AL_PULL_REQUEST_TEMPLATE_BYTES (64u * 1024u)
 
-/** Options of git_generate_pr. */
+/** Options of a pull request. */
 struct al_pull_request_options {
     const char *target;   /**< branch to merge into; NULL: main, else origin's default branch */
     const char *template; /**< NULL: the repository's template file, else none */
+    bool prefers_origin;  /**< compare with origin's branch of this name, which the local one may be
+                             behind; else only if there is no local one */
 };
 
 /** A generated pull request. Set up with AL_PULL_REQUEST_INIT. */

@@ -30,7 +30,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 {
     const struct pr_args *args = p;
     const struct al_pull_request_options options = { .target = args->target,
-                                                     .template = args->template };
+                                                     .template = args->template,
+                                                     .prefers_origin = true };
     al_auto(al_pull_request_clear) struct al_pull_request pr = AL_PULL_REQUEST_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = al_git_generate_pull_request(al_call_repo(call), &options, AL_ANSWER_DEFAULT_BYTES / 2,
