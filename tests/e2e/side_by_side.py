@@ -10,7 +10,10 @@ Every agent makes random calls, half of which write, and rolls some of them back
 server is killed in the middle of a call.  Plain git commits to main, stashes, packs references and
 writes the configuration in the main working tree.  Each agent compares its files, index, HEAD,
 branches and stash entries before each of its steps with what they were after the one before: nobody
-else may have touched them.  Agents also make worktrees and remove them, and a rollback brings some back.  At the end every stash entry that was not taken must be there.
+else may have touched them.  Agents also make worktrees and remove them, and a rollback brings some
+back.  At the end every stash entry that was not taken must be there.  Then four of the branches are
+compared and land in main one after the other, one with a conflict, and the worktree of an agent is
+removed and brought back.
 """
 import argparse
 import contextlib
@@ -35,14 +38,16 @@ OPTIONS = OPTIONS.parse_args()
 del sys.argv[2:]
 
 import harness  # pylint: disable=wrong-import-position
+import side_by_side_end  # pylint: disable=wrong-import-position
 import worktrees  # pylint: disable=wrong-import-position
 
 # What plain git writes to beside the agents, in the words of a rollback.
 PLAINS = {"refs/heads/main", "config in the git directory", "the stash", "refs/stash"}
 
-SURE = ("kill", "roll_back", "push", "kill", "worktree", "merge")  # the second step of the first agents
+SURE = ("kill", "roll_back", "push", "checkout", "worktree", "merge", "kill")  # the second step of the first agents
 KILLS = 0.06  # of the steps
 KILL_WITHIN_SECONDS = 0.06
+TRACE = 60  # of what an agent did, how much a failure shows
 STEPS_MIN = 3  # of each agent, however slow the machine is
 
 
@@ -54,7 +59,7 @@ class Worker(threading.Thread):
         self.case, self.place, self.number, self.name = case, place, number, f"agent-{number}"
         self.random = random.Random(OPTIONS.seed * 1000 + number)
         self.serial, self.steps, self.problem = 0, 0, None
-        self.counts = {}
+        self.counts, self.trace = {}, []
 
     def run(self):
         try:
@@ -64,7 +69,8 @@ class Worker(threading.Thread):
                 self.step()
                 self.steps += 1
         except BaseException:  # pylint: disable=broad-exception-caught
-            self.problem = f"{self.name}:\n{traceback.format_exc()}"
+            done = "\n".join(self.trace)
+            self.problem = f"{self.name}:\n{done}\n{traceback.format_exc()}"
             self.case.wrong.set()
 
     def step(self):
@@ -78,6 +84,11 @@ class Worker(threading.Thread):
 
     def count(self, what):
         self.counts[what] = self.counts.get(what, 0) + 1
+
+    def note(self, *words):
+        """Remember what was done, for whoever reads a failure."""
+        self.trace.append(f"{self.steps}: {' '.join(str(word) for word in words)}")
+        del self.trace[:-TRACE]
 
     def git(self, *words, check=True):
         return self.case.git(*words, cwd=self.place, check=check)
@@ -138,6 +149,7 @@ class Agent(Worker):
         self.server = None
         self.stash = []  # own entries: messages, oldest first
         self.lost, self.gained = set(), set()  # by calls that were killed: nobody knows
+        self.kept = f"kept-{number}.txt"  # branches of different agents do not conflict
         self.restart()
         self.before = self.snapshot()
 
@@ -148,8 +160,8 @@ class Agent(Worker):
 
     def step(self):
         self.assert_untouched()
-        writers = (self.commit, self.push, self.push, self.pop, self.pop, self.drop, self.branch, self.merge,
-                   self.roll_back, self.worktree)
+        writers = (self.commit, self.push, self.push, self.pop, self.pop, self.drop, self.branch,
+                   self.checkout, self.merge, self.roll_back, self.worktree)
         if self.steps == 1 and self.number <= len(SURE):  # however short the time is
             getattr(self, SURE[self.number - 1])()
         elif self.random.random() < 0.5:
@@ -191,6 +203,7 @@ class Agent(Worker):
     def ok(self, tool, **arguments):
         """A call that must work."""
         self.count(tool)
+        self.note(tool, arguments)
         return self.server.ok(tool, arguments)
 
     def edit(self, name="own.txt"):
@@ -213,8 +226,8 @@ class Agent(Worker):
         self.ok(tool, **arguments)
 
     def commit(self):
-        word = self.edit("kept.txt")
-        self.ok("git_add", paths=["kept.txt"])
+        word = self.edit(self.kept)
+        self.ok("git_add", paths=[self.kept])
         self.ok("git_commit", type="feat", message=word)
         self.case.assertEqual(self.out("log", "-1", "--format=%s"), f"feat: {word}\n")
 
@@ -231,6 +244,7 @@ class Agent(Worker):
             self.case.assertEqual((result.failed, result.error.get("code")), (True, 7037), result)
             return None
         result = self.ok("git_stash", action=action)
+        self.note(result.text.splitlines()[-1])
         self.case.assertIn("Dropped ", result.text)
         return self.stash.pop()
 
@@ -248,6 +262,18 @@ class Agent(Worker):
         self.ok("git_branch", create=name)
         self.ok("git_branch", rename=name, new_name=name + "-x")
         self.ok("git_branch", force_delete=name + "-x")
+
+    def checkout(self):
+        """Work on another branch, and come back: what is there is not what is here."""
+        name = f"b-{self.name}/{self.new()}"
+        files = self.snapshot()
+        self.ok("git_checkout", create_branch=name)
+        self.case.assertEqual(self.out("branch", "--show-current"), name + "\n")
+        self.commit()
+        self.ok("git_checkout", branch=self.name)
+        self.ok("git_branch", force_delete=name)
+        files[".index"] = self.snapshot()[".index"]  # its times are those of the files
+        self.assert_same(files, self.snapshot())
 
     def merge(self):
         """Bring in what plain git has committed to main.  If main moves just then, the merge is put
@@ -267,14 +293,15 @@ class Agent(Worker):
             self.edit()
         before = None if act == self.commit else self.snapshot()
         if act == self.commit:
-            word = self.edit("kept.txt")
+            word = self.edit(self.kept)
             before = self.snapshot()
-            self.ok("git_add", paths=["kept.txt"])
+            self.ok("git_add", paths=[self.kept])
             self.ok("git_commit", type="feat", message=word)
         else:
             act()
         after = self.snapshot()
         self.count("rollback")
+        self.note("rollback", count)
         done = subprocess.run([harness.AIRLOCK, "rollback", str(count)], cwd=self.place,
                               env=self.case.env, stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, check=False, timeout=harness.WATCHDOG_SECONDS)
@@ -304,7 +331,7 @@ class Agent(Worker):
         (place / "own.txt").write_text(name, encoding="utf-8")
         self.ok("git_add", paths=["own.txt"], working_dir=str(place))
         (place / "own.txt").write_text(name + name, encoding="utf-8")
-        there = self.everything_in(place)
+        there = side_by_side_end.everything_in(self.case, place)
         self.ok("git_worktree", action="remove", name=name)
         self.case.assertFalse(place.exists())
         if self.random.random() < 0.7:
@@ -313,17 +340,11 @@ class Agent(Worker):
                                   timeout=harness.WATCHDOG_SECONDS)
             self.case.assertEqual(done.returncode, 0, done)
             self.count("worktree brought back")
-            self.case.assertEqual(self.everything_in(place), there)
+            self.case.assertEqual(side_by_side_end.everything_in(self.case, place), there)
             self.ok("git_status", working_dir=str(place))
             self.ok("git_worktree", action="remove", name=name)
         self.ok("git_branch", force_delete=branch)
         self.assert_same(before, self.snapshot())
-
-    def everything_in(self, place):
-        """Every byte of a worktree and of its administrative directory."""
-        admin = self.case.common / "worktrees" / place.name
-        return {str(path): path.read_bytes() for top in (place, admin)
-                for path in sorted(top.rglob("*")) if path.is_file()}
 
     def new_branch(self):
         self.ok("git_branch", create=f"b-{self.name}/{self.new()}")
@@ -344,6 +365,7 @@ class Agent(Worker):
             ("git_worktree", {"action": "add", "name": f"k-{word}", "branch": f"b-{self.name}/k-{word}",
                               "create": True}),
             ("git_restore", {"paths": ["own.txt"]})))
+        self.note("killed", tool, arguments, "entries", self.stash)
         self.server.ask(tool, arguments)
         select.select([self.server.process.stdout], [], [],
                       self.random.random() * KILL_WITHIN_SECONDS)
@@ -367,6 +389,7 @@ class Agent(Worker):
         self.git("reset", "-q", "--hard")
         listed = self.ok("git_stash", action="list").text
         own = re.findall(rf"<({self.name}-\d+)> \(this worktree\)", listed)[::-1]
+        self.note("afterwards", own)
         self.case.assertLessEqual(set(self.stash) - self.lost, set(own))
         self.case.assertLessEqual(set(own), set(self.stash) | self.gained)
         self.stash = own
@@ -375,7 +398,8 @@ class Agent(Worker):
 class SideBySide(worktrees.Case):
     def setUp(self):
         super().setUp()
-        for name in ("own.txt", "kept.txt", "main.txt"):
+        kept = [f"kept-{number}.txt" for number in range(1, OPTIONS.agents + 1)]
+        for name in ("own.txt", "main.txt", side_by_side_end.SHARED, *kept):
             self.commit(name, "", name)
         self.common = self.root / ".git"
         self.wrong = threading.Event()
@@ -383,7 +407,7 @@ class SideBySide(worktrees.Case):
     def test_agents_beside_plain_git(self):
         """agents in linked worktrees beside plain git, killed now and then: nobody loses anything"""
         signal.alarm(int(OPTIONS.seconds) + 5 * harness.WATCHDOG_SECONDS)
-        places = [self.worktree(f"agent-{number}") for number in range(1, OPTIONS.agents + 1)]
+        places = self.make_worktrees()
         self.end = time.monotonic() + OPTIONS.seconds
         agents = [Agent(self, place, number) for number, place in enumerate(places, 1)]
         plain = Plain(self)
@@ -392,19 +416,36 @@ class SideBySide(worktrees.Case):
             worker.start()
         for worker in workers:
             worker.join()
+        self.assert_all_is_well(plain, agents)
+        side_by_side_end.End(self, agents).run()
+        self.report(plain, agents)
+        self.assertEqual(self.git("fsck", "--no-dangling").stderr, b"")
+
+    def make_worktrees(self):
+        """One for each agent, by git_worktree in the main working tree."""
+        names = [f"agent-{number}" for number in range(1, OPTIONS.agents + 1)]
+        for name in names:
+            self.ok("git_worktree", {"action": "add", "name": name}, "--toolset", "parallel")
+        return [self.root / ".worktrees" / name for name in names]
+
+    def assert_all_is_well(self, plain, agents):
+        """Nobody found anything wrong, and nothing is lost."""
+        self.report(plain, agents)
+        for worker in (plain, *agents):
+            self.assertIsNone(worker.problem, worker.problem)
+        for agent in agents:
+            agent.assert_untouched()
+        self.assert_all_there(plain, agents)
+        self.assertEqual(self.git("fsck", "--no-dangling").stderr, b"")
+
+    def report(self, plain, agents):
+        """How much was done."""
         counts = {}
-        for worker in workers:
+        for worker in (plain, *agents):
             for what, count in worker.counts.items():
                 counts[what] = counts.get(what, 0) + count
         print(f"# {sum(worker.steps for worker in agents)} steps, {plain.steps} of plain git: "
               f"{counts}")
-        for worker in workers:
-            self.assertIsNone(worker.problem, worker.problem)
-        for agent in agents:
-            agent.assert_untouched()
-            agent.server.close()
-        self.assert_all_there(plain, agents)
-        self.assertEqual(self.git("fsck", "--no-dangling").stderr, b"")
 
     def assert_all_there(self, plain, agents):
         """Every entry that was pushed and not taken is in the stash, once, and no other."""
