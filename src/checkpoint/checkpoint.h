@@ -260,6 +260,9 @@ int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, c
                            const struct al_strv *names, struct al_run_limits *budget,
                            const char **ret_missing, struct al_error *err);
 
+/** The commit of HEAD on a branch without commits. */
+#define AL_COMMIT_NONE "none"
+
 /** Everything in a checkpoint except the working tree. */
 struct al_saved_state {
     unsigned without; /**< the parts that it does not have (enum al_checkpoint_parts) */
@@ -272,6 +275,9 @@ struct al_saved_state {
     int64_t index_mtime_ns;    /**< when it was written, since 1970; 0: unknown */
     char entries[AL_OID_TEXT]; /**< digest of the index entries; equal entries have equal digests */
     char *head;                /**< HEAD, in the form of a reference's value */
+    /** The commit that HEAD led to; AL_COMMIT_NONE: none yet.  "": a checkpoint that has
+     * references, which tell it, or one for which nobody asks. */
+    char commit[AL_OID_TEXT];
     struct al_saved_ref *refs; /**< sorted by name, loose and packed references alike */
     size_t nrefs;
     /** Files of the git directory, relative to it: the state of an unfinished operation

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "checkpoint/create.h"
+#include "gitops/refs.h"
 #include "util/fs.h"
 
 #define INDEX_MAX_BYTES (512u << 20)
@@ -144,6 +145,19 @@ static void add_moves(const struct al_strv *moves, struct al_str *about)
     al_str_addc(about, '\n');
 }
 
+/* What is staged is a change of HEAD's commit.  With references a checkpoint tells that commit
+ * anyway.  Only a rollback to the checkpoint asks. */
+static void add_commit(const struct al_checkpoint_writer *writer, struct al_str *about)
+{
+    al_auto(al_freep) char *commit = NULL;
+
+    if (writer->reason->before || writer->without & AL_PARTS_INDEX ||
+        !(writer->without & AL_PARTS_REFS))
+        return;
+    commit = al_ref_head(&writer->store->repo->at);
+    al_str_addf(about, "commit %s\n", *commit ? commit : AL_COMMIT_NONE);
+}
+
 int al_create_about(struct al_checkpoint_writer *writer, struct al_checkpoint_trees *trees)
 {
     struct common_modes common = count_modes(&writer->worktree);
@@ -161,6 +175,7 @@ int al_create_about(struct al_checkpoint_writer *writer, struct al_checkpoint_tr
                 common.plain, common.executable);
     if (index->id.exists)
         al_str_addf(&about, "index-time %" PRId64 "\n", index->id.mtime_ns);
+    add_commit(writer, &about);
     if (writer->reason->moves)
         add_moves(writer->reason->moves, &about);
     if (writer->without) /* the last line: an older airlock reads to the end */

@@ -299,6 +299,15 @@ static void parse_moves(const char *about, struct al_saved_state *state)
         al_strv_add(&state->moves, word);
 }
 
+/* Parse the line of the commit that HEAD led to, of a checkpoint without references. */
+static void parse_commit(const char *about, char ret_commit[AL_OID_TEXT])
+{
+    const char *line = strstr(about, "\ncommit ");
+
+    if (!line || sscanf(line, "\ncommit %64[0-9a-z]\n", ret_commit) != 1)
+        ret_commit[0] = '\0';
+}
+
 static int parse_state(struct al_store *store, struct raw *raw, struct al_saved_state *state,
                        struct al_error *err)
 {
@@ -316,6 +325,7 @@ static int parse_state(struct al_store *store, struct raw *raw, struct al_saved_
     state->nrefs = refs.count;
     state->head = al_ref_value(linked ? linked : raw->head.buf, store->sha256);
     parse_moves(raw->about.buf, state);
+    parse_commit(raw->about.buf, state->commit);
     add_words(&raw->left_out, &state->left_out);
     add_words(&raw->paths, &state->paths);
     return state->head ? 0 : malformed(err);

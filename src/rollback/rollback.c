@@ -8,6 +8,7 @@
 #include "guard/root.h"
 #include "guard/rules/effects.h"
 #include "journal/recorded.h"
+#include "rollback/committed.h"
 #include "rollback/context.h"
 #include "rollback/linked.h"
 #include "rollback/restore.h"
@@ -22,6 +23,7 @@
 void al_rollback_clear(struct al_rollback *rollback)
 {
     al_strv_clear(&rollback->lost);
+    al_strv_clear(&rollback->committed);
     al_strv_clear(&rollback->unsaved);
     al_strv_clear(&rollback->kept);
     al_strv_clear(&rollback->calls);
@@ -181,6 +183,9 @@ static int find_conflicts(struct al_rollback_context *ctx, struct al_error *err)
     if (r == 0)
         r = al_rollback_find_stash_entries(ctx->store, &ctx->report->changes, ctx->budget,
                                            &ctx->report->lost, err);
+    if (r == 0 && !ctx->plan.resumes)
+        r = al_committed_since(ctx->store, ctx->repo, &ctx->way, &restore, &ctx->report->committed,
+                               err);
     if (r == 0)
         al_restore_check(&restore, &ctx->report->unsaved);
     return r;
@@ -206,7 +211,7 @@ static int check_refusals(const struct al_rollback_context *ctx, struct al_error
         return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                             "what you or another program changed since would be lost; --force "
                             "rolls back all the same");
-    return 0;
+    return al_committed_check(&report->committed, err);
 }
 
 /* A redo that was interrupted is continued like any other rollback. */

@@ -43,6 +43,8 @@ struct al_rollback {
     bool resumed; /**< it continued a rollback that was interrupted */
     /** Changes in words that no execution made and that would be lost. */
     struct al_strv lost;
+    /** Files whose staged change was committed since, so going back would stage the opposite. */
+    struct al_strv committed;
     struct al_strv unsaved; /**< files in the way that no checkpoint has */
     /** Files that stay although the checkpoint does not have them. */
     struct al_strv kept;
@@ -54,6 +56,7 @@ struct al_rollback {
 
 #define AL_ROLLBACK_INIT                                                                           \
     ((struct al_rollback){ .lost = AL_STRV_INIT,                                                   \
+                           .committed = AL_STRV_INIT,                                              \
                            .unsaved = AL_STRV_INIT,                                                \
                            .kept = AL_STRV_INIT,                                                   \
                            .calls = AL_STRV_INIT,                                                  \
@@ -66,9 +69,9 @@ void al_rollback_clear(struct al_rollback *rollback);
  *
  * @param rollback  Filled in as far as possible, on failure too.
  * @return 0; AL_ERR_NOT_FOUND when there are not so many executions; AL_ERR_APPROVAL_REQUIRED when
- *         `lost`, or an execution that was interrupted, needs --force; AL_ERR_EXECUTION otherwise,
- *         with AL_CODE_LOCK_TIMEOUT when another git holds a lock; AL_ERR_TIMEOUT,
- *         AL_ERR_CANCELLED, both without any change to the repository.
+ *         `lost`, `committed`, or an execution that was interrupted, needs --force;
+ * AL_ERR_EXECUTION otherwise, with AL_CODE_LOCK_TIMEOUT when another git holds a lock;
+ * AL_ERR_TIMEOUT, AL_ERR_CANCELLED, both without any change to the repository.
  */
 int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *options,
                     struct al_run_limits *budget, struct al_rollback *rollback,

@@ -279,9 +279,16 @@ static int find_index(struct search *search, const struct al_touched *touched,
     bool found = false;
     int r = 0;
 
-    for (size_t i = 0; i < items->count; i++)
-        if (items->items[i].change.part == AL_PART_INDEX)
-            entries = items->items[i].change.to;
+    for (size_t i = 0; i < items->count; i++) {
+        const struct item *item = &items->items[i];
+
+        if (item->change.part != AL_PART_INDEX)
+            continue;
+        entries = item->change.to;
+        if (strcmp(present->state.entries, entries) != 0)
+            memcpy(way->staged_of, touched->executions->items[touched->first + item->first].before,
+                   AL_OID_TEXT);
+    }
     for (size_t i = 0; r == 0 && !found && i < touched->count; i++) {
         const char *before = touched->executions->items[touched->first + i].before;
 

@@ -7,7 +7,7 @@
 void al_way_back_clear(struct al_way_back *way)
 {
     al_differences_clear(&way->changes);
-    way->index_of[0] = '\0';
+    way->index_of[0] = way->staged_of[0] = '\0';
 }
 
 static void add_file(struct al_saved_files *files, const struct al_difference *change)

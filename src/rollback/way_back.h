@@ -10,6 +10,9 @@ struct al_way_back {
     struct al_differences changes; /**< from the present to the target */
     /** The checkpoint whose index, byte for byte, is the target's; "" when the index stays. */
     char index_of[AL_OID_TEXT];
+    /** The checkpoint before the first execution that changed what is staged; "" when there is none
+     * or when it is so already. */
+    char staged_of[AL_OID_TEXT];
 };
 
 void al_way_back_clear(struct al_way_back *way);

@@ -120,6 +120,7 @@ static int show_failed(const struct al_rollback *rollback, const struct al_error
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
 
     add_list(&out, "Changed since, by you or another program:", &rollback->lost);
+    add_list(&out, "Staged then, and committed since:", &rollback->committed);
     add_list(&out, "In the way, and in no checkpoint:", &rollback->unsaved);
     print(STDERR_FILENO, &out);
     al_log_note("%s", err->message);

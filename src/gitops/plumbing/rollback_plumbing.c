@@ -276,3 +276,21 @@ int al_git_ignored_paths(const struct al_repo *repo, int top_fd, const struct al
     al_strv_adds(&command.argv, "git", "check-ignore", "-z", "--stdin", "--no-index", NULL);
     return run(repo, &command, (struct al_sink){ al_nul_records_add, &records }, 1, budget, err);
 }
+
+/* What two commits have in different forms. */
+
+int al_git_changed_files(const struct al_repo *repo, const char *from, const char *to,
+                         struct al_run_limits *budget, struct al_strv *ret_files,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, add_path, ret_files);
+    int r;
+
+    al_strv_adds(&command.argv, "git", "diff-tree", "-r", "-z", "--name-only", "--no-renames",
+                 "--no-ext-diff", "--no-textconv", from, to, "--", NULL);
+    r = run(repo, &command, (struct al_sink){ al_nul_records_add, &records }, 0, budget, err);
+    al_strv_sort(ret_files);
+    return r;
+}

@@ -125,12 +125,28 @@ static void describe(const struct al_call *call, const struct undo_args *args,
         al_str_adds(out, "What was pushed stays on the remote\n");
 }
 
+/* An undone "stage" takes the change out of the index, and never stages its opposite. */
+static int refuse_committed(const struct al_strv *files, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+
+    al_answer_add_items(files, 2000, &list);
+    return al_failure_set(err,
+                          "git_revert or git_reset takes the commit back; git_add and git_restore "
+                          "change what is staged.",
+                          "Staged then, and committed since by somebody else: %s. An undo would "
+                          "stage the opposite of that commit",
+                          list.buf);
+}
+
 /* Name what would be lost. */
 static int refuse(const struct al_rollback *rollback, struct al_error *err)
 {
     const struct al_strv *names = rollback->unsaved.count ? &rollback->unsaved : &rollback->lost;
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
 
+    if (!names->count && rollback->committed.count)
+        return refuse_committed(&rollback->committed, err);
     if (!names->count)
         return al_failure_set(err,
                               "A user can look with 'airlock diff' and go back with 'airlock "
