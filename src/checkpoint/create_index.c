@@ -239,7 +239,7 @@ static void load_objects(struct al_checkpoint_writer *writer)
 static int put_index(struct al_checkpoint_writer *writer, int fd)
 {
     al_auto(entries_clear) struct entries entries = { .writer = writer, .why = AL_ERROR_INIT };
-    struct al_oid pieces;
+    struct al_oid pieces, end;
     struct al_index_cache *cache = &writer->index_cache;
     int64_t began_ns = al_stat_cache_now_ns();
     struct stat st;
@@ -248,6 +248,7 @@ static int put_index(struct al_checkpoint_writer *writer, int fd)
     load_objects(writer);
     if (fstat(fd, &st) < 0)
         return al_error_errno(writer->err, errno, "cannot read the index");
+    (void)al_index_cache_read_end(fd, &st, writer->store->sha256, &end);
     al_hash_init(&entries.digest, true);
     r = read_and_put(&entries, fd, &st, &pieces);
     if (r == 0)
@@ -263,6 +264,7 @@ static int put_index(struct al_checkpoint_writer *writer, int fd)
     cache->index = (struct al_stat_cache_file){ .racy = false };
     al_stat_cache_fill(&cache->index, &st, began_ns);
     cache->index.oid = pieces;
+    cache->end = end;
     return 0;
 }
 
@@ -293,7 +295,7 @@ int al_create_index_alone(struct al_checkpoint_writer *writer, struct al_oid *re
     al_index_cache_load(cache, writer->store->dir_fd, writer->store->sha256, false);
     if (!cache->reference[0] || !al_store_has_ref(writer->store, cache->reference))
         al_index_cache_clear(cache);
-    if (!cache->reference[0] || !al_stat_cache_is_current(&cache->index, &st))
+    if (!al_index_cache_is_current(cache, fd, &st, writer->store->sha256))
         r = put_index(writer, fd);
     if (r < 0)
         return r;

@@ -18,7 +18,7 @@ struct head {
     uint64_t count;
     char reference[96];
     struct al_stat_cache_file index;
-    struct al_oid entries, staged;
+    struct al_oid end, entries, staged;
     uint32_t depth, has_marks;
 };
 
@@ -76,12 +76,35 @@ void al_index_cache_load(struct al_index_cache *cache, int dir_fd, bool sha256, 
         return;
     memcpy(cache->reference, head.reference, sizeof(cache->reference));
     cache->index = head.index;
+    cache->end = head.end;
     cache->entries = head.entries;
     cache->staged = head.staged;
     cache->depth = head.depth;
     cache->has_marks = head.has_marks;
     if (objects)
         add_oids(cache, &data, al_oid_bytes(sha256));
+}
+
+bool al_index_cache_read_end(int fd, const struct stat *st, bool sha256, struct al_oid *ret_end)
+{
+    size_t bytes = al_oid_bytes(sha256);
+
+    *ret_end = (struct al_oid){ .bytes = { 0 } };
+    return st->st_size >= (off_t)bytes &&
+           pread(fd, ret_end->bytes, bytes, st->st_size - (off_t)bytes) == (ssize_t)bytes;
+}
+
+bool al_index_cache_is_current(const struct al_index_cache *cache, int fd, const struct stat *st,
+                               bool sha256)
+{
+    struct al_stat_cache_file settled = cache->index;
+    struct al_oid end;
+
+    settled.racy = false;
+    if (!cache->reference[0] || !al_stat_cache_is_current(&settled, st))
+        return false;
+    return !cache->index.racy || (al_index_cache_read_end(fd, st, sha256, &end) &&
+                                  !al_oid_is_none(&end) && al_oid_equal(&end, &cache->end));
 }
 
 int al_index_cache_save(const struct al_index_cache *cache, int dir_fd, bool sha256)
@@ -96,6 +119,7 @@ int al_index_cache_save(const struct al_index_cache *cache, int dir_fd, bool sha
     head.count = cache->oids.count;
     memcpy(head.reference, cache->reference, sizeof(head.reference));
     head.index = cache->index;
+    head.end = cache->end;
     head.entries = cache->entries;
     head.staged = cache->staged;
     head.depth = cache->depth;

@@ -21,6 +21,7 @@ struct al_index_cache {
      * below and every object of the entries that the repository had. */
     char reference[96];
     struct al_stat_cache_file index; /**< the index file; its oid is the tree of its pieces */
+    struct al_oid end;               /**< the checksum that the index file ends with; may be zero */
     struct al_oid entries;           /**< SHA-256 digest of the entries */
     struct al_oid staged;            /**< the tree of the entries' objects; may be zero */
     uint32_t depth;                  /**< how many trees lie in each other there */
@@ -39,6 +40,20 @@ void al_index_cache_clear(struct al_index_cache *cache);
  * @param objects  Read the list of objects, too: the only part that is large.
  */
 void al_index_cache_load(struct al_index_cache *cache, int dir_fd, bool sha256, bool objects);
+
+/**
+ * Test whether the index is the one that was read.
+ *
+ * An index that was read at once after git wrote it has file times that a later change may have,
+ * too.  Such a change is noticed by the checksum at the end of the file.
+ *
+ * @param fd  The index that `st` is of.
+ */
+bool al_index_cache_is_current(const struct al_index_cache *cache, int fd, const struct stat *st,
+                               bool sha256);
+
+/** Read the checksum that an index file ends with.  Zero when it has none (index.skipHash). */
+bool al_index_cache_read_end(int fd, const struct stat *st, bool sha256, struct al_oid *ret_end);
 
 /** Replace the cache file.  0 or -errno. */
 int al_index_cache_save(const struct al_index_cache *cache, int dir_fd, bool sha256);
