@@ -4,19 +4,9 @@
 #include "guard/text.h"
 #include "util/fs.h"
 
-/* White space that would pass for another line or column. */
-static const char breaks[] = "\t\n\r";
-
 void al_place_add_name(const char *name, struct al_str *out)
 {
-    while (*name) {
-        size_t len = strcspn(name, breaks);
-
-        al_text_sanitize_shown(name, len, out);
-        name += len;
-        if (*name)
-            al_str_addf(out, "<U+%04X>", (unsigned)*name++);
-    }
+    al_text_add_shown_line(name, out);
 }
 
 /* The length of the leading components that both paths have, with their '/'. */

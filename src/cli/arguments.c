@@ -67,7 +67,7 @@ static int read_json(const struct al_tool *tool, const char *word, json_t **ret_
                             safe, tool->name);
     }
     if (!*ret_value) {
-        al_auto(al_freep) char *reason = al_text_sanitize_line(where.text);
+        al_auto(al_freep) char *reason = al_text_join_lines(where.text);
 
         return al_error_set(err, AL_ERR_BAD_ARGS, "malformed JSON at column %d: %s", where.column,
                             reason);

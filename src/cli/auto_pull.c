@@ -60,7 +60,7 @@ static void pull_one(const struct al_setup *setup, const struct al_listed_tool *
     if (al_cancel_fired(cancel))
         return;
     if (result.status < 0) {
-        al_auto(al_freep) char *text = al_text_sanitize_line(result.text.buf);
+        al_auto(al_freep) char *text = al_text_join_lines(result.text.buf);
 
         al_log_warn("auto_pull of '%s' failed: %s", path, text);
     } else if (json_array_size(conflicts)) {

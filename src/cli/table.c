@@ -107,7 +107,7 @@ static char *text_of(const json_t *line, const char *name)
 {
     const char *text = al_json_get_string(line, name);
 
-    return text && *text ? al_text_sanitize_line(text) : al_strdup("-");
+    return text && *text ? al_text_join_lines(text) : al_strdup("-");
 }
 
 static char *number_of(const json_t *line, const char *name)
@@ -182,7 +182,7 @@ static char *summary_of(const json_t *line, bool limited)
     al_str_adds(&text, summary ? summary : error ? error : "");
     if (summary)
         add_input(line, summary, &text);
-    safe = al_text_sanitize_line(text.buf);
+    safe = al_text_join_lines(text.buf);
     len = strlen(safe);
     if (limited && len > SUMMARY_MAX_BYTES) {
         al_auto(al_freep) char *whole = safe;

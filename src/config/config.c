@@ -76,7 +76,7 @@ static void not_toml(void *payload, unsigned line, const char *what)
     static const char noise[] = "Error "; /* toml++ says "Error while parsing …" */
     struct al_config_reader *reader = payload;
     al_auto(al_freep) char *safe =
-        al_text_sanitize_line(al_starts_with(what, noise) ? what + strlen(noise) : what);
+        al_text_join_lines(al_starts_with(what, noise) ? what + strlen(noise) : what);
 
     al_config_reader_fail(reader, line, "", "%s", safe);
 }

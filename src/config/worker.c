@@ -200,6 +200,6 @@ int al_worker_read(const char *path, struct al_worker *ret_worker, struct al_err
         return 0;
     }
     al_worker_clear(&worker);
-    safe = al_text_sanitize_line(why.message);
+    safe = al_text_join_lines(why.message);
     return al_error_set(err, r, "%s", safe);
 }

@@ -49,7 +49,7 @@ static void take_line(struct al_progress_filter *filter, char end)
     struct al_str *line = &filter->line;
 
     if (line->len && al_is_progress(line->buf)) {
-        al_auto(al_freep) char *shown = al_text_sanitize_line(line->buf);
+        al_auto(al_freep) char *shown = al_text_join_lines(line->buf);
 
         for (size_t len = strlen(shown); len && shown[len - 1] == ' '; len--)
             shown[len - 1] = '\0';

@@ -40,7 +40,7 @@ int al_git_version(const char *program, char **ret_version, struct al_error *err
                    !al_starts_with(out.data, prefix)))
         r = al_error_set(err, AL_ERR_EXECUTION, "'%s --version' does not answer like git", program);
     if (r == 0) {
-        al_auto(al_freep) char *version = al_text_sanitize_line(out.data + sizeof(prefix) - 1);
+        al_auto(al_freep) char *version = al_text_join_lines(out.data + sizeof(prefix) - 1);
 
         version[strcspn(version, " ")] = '\0';
         *ret_version = al_take(&version);

@@ -15,7 +15,7 @@ char *al_agent_name(const char *given)
 {
     al_auto(al_freep) char *start =
         given ? al_strndup(given, strnlen(given, LOOKED_AT_BYTES)) : NULL;
-    al_auto(al_freep) char *safe = start ? al_text_sanitize_line(start) : NULL;
+    al_auto(al_freep) char *safe = start ? al_text_join_lines(start) : NULL;
     const char *name = safe ? safe + strspn(safe, " ") : "";
     size_t len = strlen(name);
 

@@ -11,6 +11,41 @@
 #define EXCERPT_MAX_LINES 200
 #define EXCERPT_MAX_BYTES ((size_t)16 * 1024)
 
+/* Append one name: what would pass for another line or column is shown as <U+000A>. */
+static void add_name(const char *name, void (*add)(const char *, size_t, struct al_str *),
+                     struct al_str *out)
+{
+    while (*name) {
+        size_t len = strcspn(name, "\t\n\r");
+
+        add(name, len, out);
+        name += len;
+        if (*name)
+            al_str_addf(out, "<U+%04X>", (unsigned)*name++);
+    }
+}
+
+char *al_text_sanitize_line(const char *data)
+{
+    struct al_str text = AL_STR_INIT;
+
+    add_name(data, al_text_sanitize, &text);
+    return al_str_detach(&text);
+}
+
+void al_text_add_shown_line(const char *data, struct al_str *out)
+{
+    add_name(data, al_text_sanitize_shown, out);
+}
+
+char *al_text_sanitize_shown_line(const char *data)
+{
+    struct al_str text = AL_STR_INIT;
+
+    al_text_add_shown_line(data, &text);
+    return al_str_detach(&text);
+}
+
 /* Make one line of a text: newlines and tabs become spaces. */
 static char *one_line(struct al_str *text)
 {
@@ -28,7 +63,7 @@ static char *one_line(struct al_str *text)
     return al_str_detach(text);
 }
 
-char *al_text_sanitize_line(const char *data)
+char *al_text_join_lines(const char *data)
 {
     struct al_str text = AL_STR_INIT;
 
@@ -36,7 +71,7 @@ char *al_text_sanitize_line(const char *data)
     return one_line(&text);
 }
 
-char *al_text_sanitize_shown_line(const char *data)
+char *al_text_join_shown_lines(const char *data)
 {
     struct al_str text = AL_STR_INIT;
 
@@ -58,9 +93,8 @@ bool al_text_truncate(struct al_str *text, size_t max_bytes)
 void al_text_add_list(struct al_str *out, const struct al_strv *items, size_t max_items)
 {
     for (size_t i = 0; i < items->count && i < max_items; i++) {
-        al_auto(al_freep) char *safe = al_text_sanitize_shown_line(items->items[i]);
-
-        al_str_addf(out, "%s%s", i ? ", " : "", safe);
+        al_str_adds(out, i ? ", " : "");
+        al_text_add_shown_line(items->items[i], out);
     }
     if (items->count > max_items)
         al_str_adds(out, "...");

@@ -55,12 +55,22 @@ void al_text_end(struct al_text *text);
 /** Append a whole text to `out`, sanitized. */
 void al_text_sanitize(const char *data, size_t len, struct al_str *out);
 
-/** A text sanitized as one line: newlines and tabs become spaces.  Caller frees. */
+/** A name, a path or a word, sanitized as one line: newlines, tabs and CRs in it are shown as
+ * <U+000A>.  Caller frees. */
 char *al_text_sanitize_line(const char *data);
 
-/** A text as one line, for a user who decides by it: nothing is removed, control characters are
- * shown.  Caller frees. */
+/** The same for a user who decides by it, or for a model that repeats it: nothing is removed, every
+ * control character is shown.  Caller frees. */
 char *al_text_sanitize_shown_line(const char *data);
+void al_text_add_shown_line(const char *data, struct al_str *out);
+
+/** A text of several lines, such as a message, joined to one: newlines and tabs become spaces.
+ * Caller frees. */
+char *al_text_join_lines(const char *data);
+
+/** The same for a user who decides by it: nothing is removed, control characters are shown.  Caller
+ * frees. */
+char *al_text_join_shown_lines(const char *data);
 
 /** Append a whole text to `out`, for a user who decides by it: nothing is removed, control
  * characters are shown. */

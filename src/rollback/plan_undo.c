@@ -20,7 +20,7 @@ static size_t before_target(const struct al_executions *executions, size_t at)
 static void name_call(const struct al_execution *execution, struct al_strv *ret_calls)
 {
     al_auto(al_freep) char *safe =
-        execution->summary ? al_text_sanitize_line(execution->summary) : NULL;
+        execution->summary ? al_text_join_lines(execution->summary) : NULL;
 
     if (safe)
         al_strv_addf(ret_calls, "%s: %s", execution->tool, safe);

@@ -211,7 +211,7 @@ const struct al_staged *al_staged_earlier(const struct al_staged_list *list,
 char *al_staged_title(const struct al_staged *staged)
 {
     al_auto(al_freep) char *line = al_strndup(staged->message, strcspn(staged->message, "\n"));
-    al_auto(al_freep) char *safe = al_text_sanitize_shown_line(line);
+    al_auto(al_freep) char *safe = al_text_join_shown_lines(line);
 
     return al_asprintf("%.*s \"%s\"", AL_STAGED_SHORT_ID, staged->id, safe);
 }

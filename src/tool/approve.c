@@ -28,8 +28,7 @@ static char *name_rule(const struct al_call *call, const struct al_ruling *rulin
 static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruling,
                               struct al_error *err)
 {
-    al_auto(al_freep) char *message =
-        ruling->message ? al_text_sanitize_line(ruling->message) : NULL;
+    al_auto(al_freep) char *message = ruling->message ? al_text_join_lines(ruling->message) : NULL;
     al_auto(al_freep) char *line = al_call_command_line(call);
     al_auto(al_freep) char *rule = name_rule(call, ruling);
 
@@ -169,7 +168,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
                     "No checkpoint of this can be taken, so it could not be undone%s%s.\n\n",
                     call->unsaved ? ": " : "", call->unsaved ? call->unsaved : "");
     if (ruling->message) {
-        al_auto(al_freep) char *message = al_text_sanitize_line(ruling->message);
+        al_auto(al_freep) char *message = al_text_join_lines(ruling->message);
 
         al_str_addf(&detail, "%s%s", message, shown.len ? "\n\n" : "");
     }
@@ -213,8 +212,7 @@ static int ask_unless_always(struct al_call *call, const struct al_ruling *rulin
 static int deny(struct al_call *call, const struct al_ruling *ruling, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str detail = AL_STR_INIT;
-    al_auto(al_freep) char *message =
-        ruling->message ? al_text_sanitize_line(ruling->message) : NULL;
+    al_auto(al_freep) char *message = ruling->message ? al_text_join_lines(ruling->message) : NULL;
     al_auto(al_freep) char *rule = name_rule(call, ruling);
     int r = al_call_preview(call, &detail, err);
 

@@ -108,7 +108,7 @@ static void select_operation(struct al_call *call)
         call->tool->summarize(call->operation, call->args, &summary);
     else
         al_str_adds(&summary, call->tool->title);
-    call->summary = al_text_sanitize_shown_line(summary.buf);
+    call->summary = al_text_join_shown_lines(summary.buf);
 }
 
 /* The grant has to cover every part of the repository, wherever it lies.  `r` in a grant means that

@@ -130,7 +130,7 @@ static void summarize_resolved(struct al_call *call)
 
     call->tool->summarize_resolved(call, call->args, &summary);
     free(call->summary);
-    call->summary = al_text_sanitize_shown_line(summary.buf);
+    call->summary = al_text_join_shown_lines(summary.buf);
 }
 
 int al_call_resolve(struct al_call *call, struct al_error *err)

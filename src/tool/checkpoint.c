@@ -234,7 +234,7 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
 static void note_unsaved(struct al_call *call, const char *why)
 {
     if (call->operation->asks == AL_ASKS_UNLESS_SAVED && !call->unsaved)
-        call->unsaved = al_text_sanitize_line(why);
+        call->unsaved = al_text_join_lines(why);
 }
 
 /* Refuse or warn before work is lost that no checkpoint contains. */

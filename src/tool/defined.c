@@ -29,7 +29,7 @@ static void cut(char *text, size_t max_bytes)
 /* The title in quotation marks, which it does not contain itself. */
 static void add_title(const char *title, struct al_str *out)
 {
-    al_auto(al_freep) char *shown = al_text_sanitize_shown_line(title);
+    al_auto(al_freep) char *shown = al_text_join_shown_lines(title);
     const bool is_long = strlen(shown) > TITLE_MAX_BYTES;
 
     cut(shown, TITLE_MAX_BYTES);

@@ -68,6 +68,6 @@ int al_toolset_configure(const struct al_toolset *toolset, const struct al_tools
                           "unknown key; the toolset %s has no settings", toolset->name);
     if (r == 0)
         return 0;
-    safe = al_text_sanitize_line(why.message);
+    safe = al_text_join_lines(why.message);
     return al_error_set(err, r, "%s", safe);
 }

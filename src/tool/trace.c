@@ -22,7 +22,7 @@ al_printf(2, 3) static void trace(const struct al_call *call, const char *fmt, .
     va_start(args, fmt);
     al_str_addv(&line, fmt, args);
     va_end(args);
-    safe = al_text_sanitize_line(line.buf);
+    safe = al_text_join_lines(line.buf);
     call->session->trace(safe);
 }
 

@@ -108,7 +108,7 @@ static void add_people(const struct view *view, size_t i, const char *name, stru
     al_auto(al_freep) char *agent = NULL;
 
     if (entry->locked) {
-        al_auto(al_freep) char *reason = al_text_sanitize_line(entry->locked);
+        al_auto(al_freep) char *reason = al_text_join_lines(entry->locked);
 
         al_str_addf(out, "; locked%s%s", *reason ? ": " : "", reason);
     }

@@ -37,7 +37,7 @@ char *al_upstream_line(const char *text, size_t max_bytes)
 
     if (!text)
         return NULL;
-    al_auto(al_freep) char *line = al_text_sanitize_line(text);
+    al_auto(al_freep) char *line = al_text_join_lines(text);
 
     al_str_adds(&out, line + strspn(line, " "));
     return finish(&out, max_bytes);

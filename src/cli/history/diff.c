@@ -41,7 +41,7 @@ static void add_execution(void *payload, const struct al_execution_changes *foun
 {
     struct al_str *out = payload;
     al_auto(al_freep) char *tool = al_text_sanitize_line(found->tool);
-    al_auto(al_freep) char *summary = al_text_sanitize_line(found->summary ? found->summary : "");
+    al_auto(al_freep) char *summary = al_text_join_lines(found->summary ? found->summary : "");
 
     if (out->len)
         al_str_addc(out, '\n');

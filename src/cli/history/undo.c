@@ -183,6 +183,6 @@ void al_undo_add_change(struct al_str *out, const struct al_difference *change)
         al_str_adds(&line, " -> ");
         add_value(&line, change->to);
     }
-    safe = al_text_sanitize_line(line.buf);
+    safe = al_text_join_lines(line.buf);
     al_str_addf(out, " %s\n", safe);
 }

@@ -76,7 +76,7 @@ static void add_text(const struct al_tool *tool, const struct al_explanation *fo
     else
         al_str_adds(out, "rule       default\n");
     if (ruling->message) {
-        al_auto(al_freep) char *said = al_text_sanitize_line(ruling->message);
+        al_auto(al_freep) char *said = al_text_join_lines(ruling->message);
 
         al_str_addf(out, "message    %s\n", said);
     }

@@ -116,7 +116,7 @@ static const char *legend(enum al_approval_mode mode)
 static char *first_line(const char *about)
 {
     al_auto(al_freep) char *line = al_strndup(about, strcspn(about, "\n"));
-    al_auto(al_freep) char *safe = al_text_sanitize_line(line);
+    al_auto(al_freep) char *safe = al_text_join_lines(line);
     const bool is_long = strlen(safe) > ABOUT_MAX_BYTES;
 
     if (is_long)

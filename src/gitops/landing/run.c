@@ -36,7 +36,7 @@ static int not_moved(const struct al_landing *landing, const struct al_git_outpu
                      struct al_error *err)
 {
     const struct al_named_branch *const branches[] = { &landing->into, &landing->branch };
-    al_auto(al_freep) char *why = al_text_sanitize_line(output->err.out.buf);
+    al_auto(al_freep) char *why = al_text_join_lines(output->err.out.buf);
 
     for (size_t i = 0; i < AL_COUNT(branches); i++) {
         al_auto(al_freep) char *now = al_ref_oid(&landing->repo->at, branches[i]->ref);

@@ -55,7 +55,7 @@ static char *tidy(const char *text, char *(*take)(const char *line, bool is_subj
 static char *take_prepared(const char *line, bool is_subject)
 {
     (void)is_subject;
-    return *line == '#' ? al_strdup("") : al_text_sanitize_line(line);
+    return *line == '#' ? al_strdup("") : al_text_join_lines(line);
 }
 
 char *al_message_clean_prepared(const char *text)
@@ -66,7 +66,7 @@ char *al_message_clean_prepared(const char *text)
 /* Accept a line only if every character is visible, and the subject is not too long. */
 static char *take_proposed(const char *line, bool is_subject)
 {
-    al_auto(al_freep) char *shown = al_text_sanitize_shown_line(line);
+    al_auto(al_freep) char *shown = al_text_join_shown_lines(line);
 
     if (strcmp(shown, line) != 0 || (is_subject && al_message_characters(line) > AL_SUBJECT_MAX))
         return NULL;

@@ -92,7 +92,7 @@ static bool fits(struct draft *draft, size_t len)
 static bool take_commit(void *payload, char *const *fields)
 {
     struct draft *draft = payload;
-    al_auto(al_freep) char *subject = al_text_sanitize_line(fields[1]);
+    al_auto(al_freep) char *subject = al_text_join_lines(fields[1]);
 
     draft->pr->commits++;
     if (!draft->first_subject)

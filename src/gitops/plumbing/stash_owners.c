@@ -294,7 +294,7 @@ char *al_git_stash_find_new(const struct al_repo *repo, const struct al_strv *be
 
     read_log(repo, &oids, &messages);
     for (size_t i = 0; i < oids.count; i++) {
-        al_auto(al_freep) char *safe = al_text_sanitize_line(messages.items[i]);
+        al_auto(al_freep) char *safe = al_text_join_lines(messages.items[i]);
         al_auto(al_freep) char *found = as_in_log(safe);
 
         if (al_strv_contains(before, oids.items[i]))

@@ -28,7 +28,7 @@ int al_worktree_set_lock(const struct al_repo *repo, const struct al_worktree_fo
                          const char *name, bool locks, const char *reason, struct al_error *err)
 {
     al_auto(al_freep) char *text = al_asprintf("%s%s", reason ? reason : "", reason ? "\n" : "");
-    al_auto(al_freep) char *why = found->locked ? al_text_sanitize_line(found->locked) : NULL;
+    al_auto(al_freep) char *why = found->locked ? al_text_join_lines(found->locked) : NULL;
     al_auto(al_closep) int fd = -1;
     int r;
 

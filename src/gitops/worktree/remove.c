@@ -42,7 +42,7 @@ int al_worktree_check_removable(const struct al_worktree_place *place,
                                 struct al_error *err)
 {
     al_auto(al_freep) char *dir = al_text_sanitize_line(place->dir);
-    al_auto(al_freep) char *reason = found->locked ? al_text_sanitize_line(found->locked) : NULL;
+    al_auto(al_freep) char *reason = found->locked ? al_text_join_lines(found->locked) : NULL;
     int r;
 
     if (!found->id) {

@@ -54,7 +54,7 @@ static size_t characters(const char *text, size_t max)
 
 void al_approval_answer_set_reason(struct al_approval_answer *answer, const char *text)
 {
-    al_auto(al_freep) char *line = al_text_sanitize_line(text);
+    al_auto(al_freep) char *line = al_text_join_lines(text);
     const char *from = line + strspn(line, " ");
     size_t len = characters(from, AL_APPROVAL_REASON_MAX);
 

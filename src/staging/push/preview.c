@@ -174,9 +174,9 @@ static void add_head(const struct al_push *push, struct al_str *out)
     const char *message = push->staged.message;
     const size_t first = strcspn(message, "\n");
     al_auto(al_freep) char *line = al_strndup(message, first);
-    al_auto(al_freep) char *title = al_text_sanitize_shown_line(line);
+    al_auto(al_freep) char *title = al_text_join_shown_lines(line);
     al_auto(al_freep) char *branch = al_text_sanitize_shown_line(push->ref + strlen(AL_HEADS));
-    al_auto(al_freep) char *author = al_text_sanitize_shown_line(push->author);
+    al_auto(al_freep) char *author = al_text_join_shown_lines(push->author);
 
     al_str_addf(out, "Target: %s (branch: %s%s)\n", push->shown, branch,
                 *push->head ? "" : ", new branch");

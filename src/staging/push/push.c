@@ -234,7 +234,7 @@ static void add_title(const struct al_push *push, struct al_str *out)
 {
     const char *message = push->staged.message;
     al_auto(al_freep) char *line = al_strndup(message, strcspn(message, "\n"));
-    al_auto(al_freep) char *title = al_text_sanitize_shown_line(line);
+    al_auto(al_freep) char *title = al_text_join_shown_lines(line);
     const size_t all = strlen(title);
     size_t len = 0;
 
@@ -363,7 +363,7 @@ static int move(const struct al_push *push, const char *commit, struct al_run_li
     if (strcmp(now, push->head) != 0)
         set_conflict(result, false, al_strdup(MOVED), now);
     else
-        set_conflict(result, true, al_text_sanitize_line(output.err.out.buf), now);
+        set_conflict(result, true, al_text_join_lines(output.err.out.buf), now);
     return 0;
 }
 

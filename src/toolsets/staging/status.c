@@ -52,7 +52,7 @@ static void add_group(struct al_str *out, const struct al_changes *changes,
 static void add_staged(struct al_str *out, const struct al_staged *staged, size_t max_bytes)
 {
     al_auto(al_freep) char *line = al_strndup(staged->message, strcspn(staged->message, "\n"));
-    al_auto(al_freep) char *message = al_text_sanitize_shown_line(line);
+    al_auto(al_freep) char *message = al_text_join_shown_lines(line);
 
     al_str_addf(out, "\n  [%.*s] \"%s\" (%zu file%s)", AL_STAGED_SHORT_ID, staged->id, message,
                 staged->count, staged->count == 1 ? "" : "s");

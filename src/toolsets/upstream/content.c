@@ -34,7 +34,7 @@ static void add_safe(const json_t *text, struct al_str *out)
 /* One line of safe text; "" for NULL.  Caller frees. */
 static char *line_of(const json_t *text)
 {
-    return text ? al_text_sanitize_line(json_string_value(text)) : al_strdup("");
+    return text ? al_text_join_lines(json_string_value(text)) : al_strdup("");
 }
 
 /* Take bytes of the room that is left; false: they do not fit. */

@@ -22,7 +22,7 @@ static json_t *safe_copy(const json_t *value, bool is_read)
     size_t i;
 
     if (is_read && json_is_string(value)) {
-        al_auto(al_freep) char *safe = al_text_sanitize_shown_line(json_string_value(value));
+        al_auto(al_freep) char *safe = al_text_join_shown_lines(json_string_value(value));
 
         return al_json_string(safe);
     }

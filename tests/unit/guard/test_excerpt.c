@@ -98,8 +98,8 @@ static void a_word_is_one_safe_line(void **state)
     } cases[] = {
         { "", "" },
         { "src/a.c", "src/a.c" },
-        { "a\nb\tc\r\nd", "a b c d" },
-        { "\033[31mred\033]0;x\007\n", "red " },
+        { "a\nb\tc\r\nd", "a<U+000A>b<U+0009>c<U+000D><U+000A>d" },
+        { "\033[31mred\033]0;x\007\n", "red<U+000A>" },
         { "a\xe2\x80\xae"
           "b\xff",
           "a<U+202E>b\xef\xbf\xbd" },
@@ -113,6 +113,26 @@ static void a_word_is_one_safe_line(void **state)
     }
 }
 
+static void lines_are_joined_to_one(void **state)
+{
+    static const struct {
+        const char *in, *out, *shown;
+    } cases[] = {
+        { "", "", "" },
+        { "a\nb\tc\r\nd", "a b c d", "a b c d" },
+        { "\033[31mred\n", "red ", "<U+001B>[31mred " },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        al_auto(al_freep) char *line = al_text_join_lines(cases[i].in);
+        al_auto(al_freep) char *shown = al_text_join_shown_lines(cases[i].in);
+
+        assert_string_equal(line, cases[i].out);
+        assert_string_equal(shown, cases[i].shown);
+    }
+}
+
 static void a_list_names_the_first_items_and_hints_at_the_rest(void **state)
 {
     static const struct {
@@ -121,9 +141,9 @@ static void a_list_names_the_first_items_and_hints_at_the_rest(void **state)
     } cases[] = {
         { 0, "..." },
         { 1, "a.c..." },
-        { 2, "a.c, b c..." },
-        { 3, "a.c, b c, <U+001B>[31mred" },
-        { 4, "a.c, b c, <U+001B>[31mred" },
+        { 2, "a.c, b<U+000A>c..." },
+        { 3, "a.c, b<U+000A>c, <U+001B>[31mred" },
+        { 4, "a.c, b<U+000A>c, <U+001B>[31mred" },
     };
     al_auto(al_strv_clear) struct al_strv items = AL_STRV_INIT, none = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
@@ -282,6 +302,7 @@ int main(void)
         cmocka_unit_test(a_short_text_stays_even_under_a_tiny_cap),
         cmocka_unit_test(no_character_is_cut_in_two),
         cmocka_unit_test(a_word_is_one_safe_line),
+        cmocka_unit_test(lines_are_joined_to_one),
         cmocka_unit_test(a_list_names_the_first_items_and_hints_at_the_rest),
         cmocka_unit_test(an_excerpt_has_200_lines_at_most),
         cmocka_unit_test(an_excerpt_has_16_kib_at_most),
