@@ -76,7 +76,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         config = os.path.join(scratch, "config.toml")
         with open(config, "w", encoding="utf-8") as file:
-            file.write("[mcp.servers.s]\n"
+            file.write("toolsets = [\"everyday\"]\n[mcp.servers.s]\n"
                        f"command = {json.dumps(command)}\n[mcp.servers.s.allow]\n"
                        f"read = [{json.dumps(os.path.dirname(PROGRAM))}]\n")
         print(f"\n{'another MCP server':34} {'alone':>9} {'airlock':>9}")

@@ -80,6 +80,14 @@ def changed(before, after):
     return sorted(os.fsdecode(n) for n in names)
 
 
+def choose_toolsets(home):
+    """The user's configuration: the toolsets of a test that names none."""
+    config = os.path.join(home, ".config", "airlock", "config.toml")
+    os.makedirs(os.path.dirname(config), exist_ok=True)
+    with open(config, "w", encoding="ascii") as f:
+        f.write('toolsets = ["git", "workflow"]\n')
+
+
 class Lab:
     """One scratch directory: an isolated home, a template repository, one case at a time."""
 
@@ -92,6 +100,7 @@ class Lab:
         with open(os.path.join(self.home, ".gitconfig"), "w", encoding="ascii") as f:
             f.write("[user]\n\tname = A U Thor\n\temail = author@example.com\n"
                     "[init]\n\tdefaultBranch = main\n")
+        choose_toolsets(self.home)
         self.template = os.path.join(self.top, "template")
         self._make_template()
 

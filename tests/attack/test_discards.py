@@ -24,7 +24,7 @@ class Discards(harness.Case):
         super().setUp()
         self.init()
         path = self.home / ".config/airlock/config.toml"
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"[journal]\nmax_file_bytes = {LIMIT}\n", encoding="ascii")
 
     def text(self, name):

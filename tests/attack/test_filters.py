@@ -8,7 +8,7 @@ import os
 import sys
 
 from hostile import quoted, sub_filter, sub_fsmonitor, submodule
-from lab import write
+from lab import choose_toolsets, write
 from vectors import (ADD, ADD_ALL, COMMIT, DIFF, DIFF_REFS, LOG, STATUS, STATUS_LONG, Verb, main,
                      refused, vector)
 
@@ -100,6 +100,7 @@ def their_own(s):
     write(os.path.join(home, ".gitconfig"),
           "[user]\n\tname = A U Thor\n\temail = author@example.com\n"
           f'[filter "evil"]\n\tclean = {quoted(s.canary("cat"))}\n\trequired = true\n')
+    choose_toolsets(home)
     return {"HOME": home}
 
 

@@ -4,7 +4,7 @@
 import os
 import sys
 
-from lab import MARK, Scene, changed, remove, snapshot, write
+from lab import MARK, Scene, changed, choose_toolsets, remove, snapshot, write
 from vectors import (ADD_ALL, COMMIT, DIFF, FIVE, LOG, OUTSIDE, STATUS, Skip, check, expect_refused,
                      general_canary, head_commit, main, refused, vector)
 
@@ -151,6 +151,7 @@ def ownership(what):
 def own_home(lab, config):
     home = os.path.join(lab.top, "home2")
     write(os.path.join(home, ".gitconfig"), config)
+    choose_toolsets(home)
     return lab.env(HOME=home)
 
 

@@ -112,7 +112,7 @@ class Hostile(harness.Case):
     def test_rules(self):
         """a directory that a rule protects is protected, by whatever name and beside paths"""
         rule = self.home / ".config/airlock/config.toml"
-        rule.parent.mkdir(parents=True)
+        rule.parent.mkdir(parents=True, exist_ok=True)
         (self.root / "kept").mkdir()
         os.symlink("../kept", self.root / "p/link")
         words = ("kept", "kept/deep", "p/link", "p/link/deep", str(self.root / "kept"), ".")

@@ -127,7 +127,7 @@ class Hostile(harness.Case):
         self.write("a.txt", "two\n")
         self.ok("git_add", {"paths": ["a.txt"]})
         config = self.home / ".config/airlock/config.toml"
-        config.parent.mkdir(parents=True)
+        config.parent.mkdir(parents=True, exist_ok=True)
         config.write_text("[tools.git]\ntimeout_ms = 100\n", encoding="utf-8")
         lock = self.root / ".git/index.lock"
         before = self.out("status", "--porcelain")

@@ -20,7 +20,8 @@ class Place:
         write(os.path.join(self.home, ".gitconfig"), "[user]\n\tname = x\n\temail = x@y\n")
 
     def start(self, root, *options, **env):
-        words = [self.lab.binary, "call", "--root", root, *options, "git_status", "{}"]
+        words = [self.lab.binary, "call", "--root", root, "--toolset", "git", *options,
+                 "git_status", "{}"]
         return run(words, self.lab.env(HOME=self.home, **env))
 
 
@@ -120,7 +121,8 @@ def configuration_in_root(lab, controls_only):
     text = '[tools.git]\nenabled = false\n[tools.approval]\nmode = "allow"\n'
     for name in ("airlock.toml", "config.toml", ".config/airlock/config.toml", ".airlock.toml"):
         write(place.repo + "/" + name, text)
-    words = [lab.binary, "call", "--root", place.repo, "--json", "git_add", '{"all": true}']
+    words = [lab.binary, "call", "--root", place.repo, "--toolset", "git", "--json", "git_add",
+             '{"all": true}']
     done = run(words, lab.env(HOME=place.home), cwd=place.repo)
     assert done.rc == 3 and b"ApprovalRequired" in done.out, done
 

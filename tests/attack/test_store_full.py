@@ -18,7 +18,7 @@ class Full(harness.Case):
         super().setUp()
         self.init()
         path = self.home / ".config/airlock/config.toml"
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"[journal]\nmax_store_bytes = {LIMIT}\n", encoding="ascii")
 
     def size(self):

@@ -25,7 +25,7 @@ class Case(remotes.Case):
         self.with_origin()
         self.elsewhere("big.bin", os.urandom(2 * LIMIT))
         config = self.home / ".config/airlock/config.toml"
-        config.parent.mkdir(parents=True)
+        config.parent.mkdir(parents=True, exist_ok=True)
         config.write_text(f"[tools.git]\nmax_fetch_bytes = {LIMIT}\n", encoding="utf-8")
         self.config = config
         self.objects = self.root / ".git/objects"

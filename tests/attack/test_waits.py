@@ -78,7 +78,7 @@ class Waits(harness.Case):
     def test_reading(self):
         """a reading call takes its time and says why"""
         config = self.home / ".config/airlock/config.toml"
-        config.parent.mkdir(parents=True)
+        config.parent.mkdir(parents=True, exist_ok=True)
         config.write_text("[tools.git]\ntimeout_ms = 1000\n", encoding="utf-8")
         for name, verb, toolset in (("d/.gitignore", "status", "git"),
                                     (".gitattributes", "diff", "git"),

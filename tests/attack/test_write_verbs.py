@@ -7,7 +7,7 @@ import sys
 
 from hostile import (copy_program, hook_pre_auto_gc, id_ran, partial_clone, quoted, sub_filter,
                      sub_fsmonitor, survivors)
-from lab import Scene, changed, git_interpreter, remove, snapshot
+from lab import Scene, changed, choose_toolsets, git_interpreter, remove, snapshot
 from scenes import (APPLY, CLEAR, CREATE, DELETE, DETACH, DROP, NEW, PATHS, POP, PUSH, PUSH_ALL,
                     RENAME, RESTORE, SWITCH, UNSTAGE, attack, prepare)
 from vectors import Verb, check, main, refused
@@ -152,6 +152,7 @@ def their_own(s):
     s.write("../theirs/.gitconfig", "[user]\n\tname = A U Thor\n\temail = author@example.com\n"
             f'[filter "evil"]\n\tsmudge = {quoted(s.canary("cat"))}\n\tclean = cat\n'
             "\trequired = true\n")
+    choose_toolsets(os.path.join(s.top, "theirs"))
     return {"HOME": os.path.join(s.top, "theirs")}
 
 

@@ -36,6 +36,9 @@ WATCHDOG_SECONDS = 300 if TSAN else 60
 # How a text goes on that says which arguments had no effect.
 IGNORED = "\n\n[stderr]\nairlock: ignored: "
 
+# The toolsets of a test that names none; tests of the default itself set `Case.toolsets` to none.
+TOOLSETS = ("git", "workflow")
+
 CLOCK = 1700000000  # the first commit; each one after it is a minute later
 
 
@@ -59,6 +62,7 @@ class Case(unittest.TestCase):
     """A test with a directory of its own: `home` for the user, `root` for the agent."""
 
     maxDiff = None
+    toolsets = TOOLSETS
 
     def setUp(self):
         signal.alarm(WATCHDOG_SECONDS)
@@ -84,6 +88,10 @@ class Case(unittest.TestCase):
         (self.home / ".gitconfig").write_text(
             "[user]\n\tname = A U Thor\n\temail = author@example.com\n"
             "[init]\n\tdefaultBranch = main\n", encoding="utf-8")
+        if self.toolsets:
+            config = self.home / ".config/airlock/config.toml"
+            config.parent.mkdir(parents=True)
+            config.write_text(f"toolsets = {json.dumps(self.toolsets)}\n", encoding="utf-8")
 
     # A repository, made by git itself.
 
@@ -144,10 +152,24 @@ class Case(unittest.TestCase):
         """How a command line of airlock is started; for tests that need it somewhere else."""
         return argv
 
+    def named_toolsets(self, options):
+        """What makes these options choose the test's toolsets, if neither they nor the
+        configuration chooses any."""
+        words = dict(zip(options, options[1:]))
+        if any(word.partition("=")[0] in ("--toolset", "--worker") for word in options):
+            return []
+        config = pathlib.Path(words.get("--config", os.path.join(
+            self.env["XDG_CONFIG_HOME"], "airlock/config.toml")))
+        text = config.read_text(encoding="utf-8", errors="replace") if config.is_file() else ""
+        if "toolsets = " in text or "worker = " in text:
+            return []
+        return [word for name in self.toolsets for word in ("--toolset", name)]
+
     def call(self, tool, arguments=None, *options, approval="allow", root=None, env=None, cwd=None):
         """`airlock call --json`; nobody can be asked, since there is no terminal."""
         command = [AIRLOCK, "call", "--json", "--root", str(root or self.root), "--approval",
-                   approval, *options, tool, json.dumps(arguments or {})]
+                   approval, *options, *self.named_toolsets(options), tool,
+                   json.dumps(arguments or {})]
         done = subprocess.run(self.launch(command), cwd=cwd or self.root,
                               env=self.env | (env or {}),
                               stdin=subprocess.DEVNULL, capture_output=True, check=False,
@@ -241,7 +263,8 @@ class Server:
     """`airlock serve` and a client of the legacy protocol that sends what it is told."""
 
     def __init__(self, case, *options, env=None, **popen):
-        command = [AIRLOCK, "serve", "--root", str(case.root), "--approval", "allow", *options]
+        command = [AIRLOCK, "serve", "--root", str(case.root), "--approval", "allow", *options,
+                   *case.named_toolsets(options)]
         self.process = subprocess.Popen(case.launch(command), cwd=case.root,
                                         env=case.env | (env or {}),
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,

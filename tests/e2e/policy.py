@@ -16,7 +16,7 @@ class Case(harness.Case):
         super().setUp()
         self.init()
         self.config = self.home / ".config/airlock/config.toml"
-        self.config.parent.mkdir(parents=True)
+        self.config.parent.mkdir(parents=True, exist_ok=True)
 
     def configure(self, text):
         """Write the configuration."""
@@ -34,6 +34,8 @@ class Case(harness.Case):
 
     def command(self, *words, cwd=None):
         """A command other than `call`."""
+        if words[0] in ("policy", "tools"):
+            words += tuple(self.named_toolsets(words))
         return subprocess.run([harness.AIRLOCK, *words], cwd=cwd or self.root, env=self.env,
                               stdin=subprocess.DEVNULL, capture_output=True, check=False, text=True,
                               timeout=harness.WATCHDOG_SECONDS, start_new_session=True)

@@ -26,7 +26,7 @@ class Case(workflow.Case):
     def list_servers(self, *hosts):
         """What the user writes down for servers that get credentials."""
         config = self.home / ".config/airlock/config.toml"
-        config.parent.mkdir(parents=True)
+        config.parent.mkdir(parents=True, exist_ok=True)
         config.write_text(f"[tools.git]\ncredential_hosts = {list(hosts)}\n", encoding="utf-8")
 
     def elsewhere(self, name="b.txt", content="b\n", branch="main"):

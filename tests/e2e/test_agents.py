@@ -17,7 +17,7 @@ class Agents(test_audit_log.Audit):
     def setUp(self):
         super().setUp()
         self.config = self.home / ".config/airlock/config.toml"
-        self.config.parent.mkdir(parents=True)
+        self.config.parent.mkdir(parents=True, exist_ok=True)
 
     def greet(self, server, info):
         """Another initialize request, with this clientInfo."""

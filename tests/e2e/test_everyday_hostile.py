@@ -220,7 +220,7 @@ class Approvals(Case):
     def test_rule(self):
         """a rule that asks: the content is bound to the file that was shown"""
         config = self.home / ".config/airlock/config.toml"
-        config.parent.mkdir(parents=True)
+        config.parent.mkdir(parents=True, exist_ok=True)
         config.write_text('[[tools.approval.rule]]\ntool = "git_conflicts"\n'
                           'operation = "resolve"\ndecision = "ask"\n', encoding="utf-8")
         self.git("merge", "topic", check=False)

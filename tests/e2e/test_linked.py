@@ -137,7 +137,7 @@ class Linked(rollback.Rollback):
     def test_grant(self):
         """a grant for the working tree covers its git directory; one for reading does not write"""
         config = self.home / ".config/airlock/config.toml"
-        config.parent.mkdir(parents=True)
+        config.parent.mkdir(parents=True, exist_ok=True)
         for rights, fails in (("rw", False), ("r", True)):
             config.write_text(f'[grants.g]\ntools = ["git_add"]\nfs = {{ "{self.root}" = "{rights}" }}\n',
                               encoding="utf-8")
@@ -177,7 +177,7 @@ class Elsewhere(rollback.Rollback):
         result = self.refused("SandboxViolation", OUTSIDE, "git_status")
         self.assertIn("tools.sandbox.git_dirs", result.text)
         config = self.home / ".config/airlock/config.toml"
-        config.parent.mkdir(parents=True)
+        config.parent.mkdir(parents=True, exist_ok=True)
         for listed, fails in ((self.base / "sep", False), (self.base / "other", True)):
             config.write_text(f'[tools.sandbox]\ngit_dirs = ["{listed}"]\n', encoding="utf-8")
             self.assertEqual(self.call("git_status").failed, fails)

@@ -39,7 +39,7 @@ class ExitCodes(Program):
                                   timeout=harness.WATCHDOG_SECONDS)
             self.assertEqual(done.returncode, 1, done)
             self.assertIn(f"{path}{complaint}", done.stdout)
-        (self.home / ".config/airlock").mkdir(parents=True)
+        (self.home / ".config/airlock").mkdir(parents=True, exist_ok=True)
         config.rename(self.home / ".config/airlock/config.toml")
         done = subprocess.run([harness.AIRLOCK, "--version"], env=self.env, cwd=self.root,
                               capture_output=True, check=False, text=True,
@@ -306,7 +306,7 @@ class Configuration(Program):
 
     def test_relative_roots(self):
         """configured roots are relative to where airlock was started"""
-        path = self.config('roots = ["sub"]\n')
+        path = self.config('roots = ["sub"]\ntoolsets = ["git"]\n')
         self.init(self.root / "sub")
         done = self.run_it("call", "--config", path, "git_log", '{"oneline": true}')
         self.assertEqual((done.returncode, done.stdout.count("\n")), (0, 1), done)

@@ -207,7 +207,7 @@ class Restores(rollback.Rollback):
         self.commit("b.txt", "theirs\n", "theirs")
         self.git("checkout", "-q", "main")
         config = self.home / ".config/airlock/config.toml"
-        config.parent.mkdir(parents=True)
+        config.parent.mkdir(parents=True, exist_ok=True)
         config.write_text("[tools.git]\ntimeout_ms = 2000\n", encoding="utf-8")
         content = self.out("rev-parse", "main:b.txt").strip()
         path = self.root / ".git/objects" / content[:2] / content[2:]

@@ -15,7 +15,7 @@ class Pushed(killed.Killed):
         super().setUp()
         workspace = self.base / "workspace"
         config = self.home / ".config/airlock/config.toml"
-        config.parent.mkdir(parents=True)
+        config.parent.mkdir(parents=True, exist_ok=True)
         config.write_text('toolsets = ["staging"]\n[staging]\nbackend = "directory"\n'
                           f'path = "{workspace}"\n', encoding="utf-8")
         self.first = self.out("rev-parse", "HEAD").strip()

@@ -130,7 +130,7 @@ class Unsigned(harness.Case):
         """require_signature refuses each, where the user's own configuration asks for it"""
         self.begin()
         self.personal("[commit]\n\tgpgSign = yes\n")
-        (self.home / ".config/airlock").mkdir(parents=True)
+        (self.home / ".config/airlock").mkdir(parents=True, exist_ok=True)
         config = self.home / ".config/airlock/config.toml"
         config.write_text("[tools.git]\nrequire_signature = true\n", encoding="utf-8")
         self.git("config", "commit.gpgSign", "false")  # the repository has no say
@@ -143,7 +143,7 @@ class Unsigned(harness.Case):
         """it refuses nothing that only the repository wants signed, or that makes no commit"""
         self.two_branches()
         self.git("reset", "-q", "--hard", "HEAD~1")
-        (self.home / ".config/airlock").mkdir(parents=True)
+        (self.home / ".config/airlock").mkdir(parents=True, exist_ok=True)
         config = self.home / ".config/airlock/config.toml"
         config.write_text("[tools.git]\nrequire_signature = true\n", encoding="utf-8")
         self.git("config", "commit.gpgSign", "true")

@@ -6,7 +6,8 @@ Each file gets a server of its own (`BINARY serve`), started as clients start it
 environment variables, in a new git repository, below a home of its own.  The first character of a
 line says what it is:
 
-  % ARGUMENTS   before anything else: options for `serve`
+  % ARGUMENTS   before anything else: options for `serve`; the user's configuration chooses the
+                toolsets git and workflow
   # WHY         begins a case; its name in the TAP output
   $ COMMAND     run by sh in the repository; must succeed
   = TEXT        the next line that the command printed; without any, it must print nothing
@@ -132,6 +133,10 @@ class Server:
         os.mkdir(self.repository)
         with open(os.path.join(home, ".gitconfig"), "w", encoding="utf-8") as config:
             config.write(GITCONFIG)
+        os.makedirs(os.path.join(home, ".config", "airlock"))
+        with open(os.path.join(home, ".config", "airlock", "config.toml"), "w",
+                  encoding="utf-8") as config:
+            config.write('toolsets = ["git", "workflow"]\n')
         self.environment = {
             "HOME": home,
             "LOGNAME": "author",

@@ -8,6 +8,8 @@ import path from 'node:path';
 
 const GITCONFIG = '[user]\n\tname = A U Thor\n\temail = author@example.com\n[init]\n\tdefaultBranch = main\n';
 
+const TOOLSETS = 'toolsets = ["git", "workflow"]\n';
+
 /** A repository with one commit, and the six variables clients give to a server. */
 export class World {
     constructor() {
@@ -17,6 +19,7 @@ export class World {
         fs.mkdirSync(this.root);
         fs.mkdirSync(this.home);
         fs.writeFileSync(path.join(this.home, '.gitconfig'), GITCONFIG);
+        this.configure();
         this.env = {
             HOME: this.home, LOGNAME: 'author', PATH: process.env.PATH, SHELL: '/bin/sh',
             TERM: 'dumb', USER: 'author',
@@ -33,6 +36,14 @@ export class World {
 
     write(name, text) {
         fs.writeFileSync(path.join(this.root, name), text);
+    }
+
+    /** The user's configuration: the toolsets of the cases, and more. */
+    configure(more = '') {
+        const config = path.join(this.home, '.config', 'airlock');
+
+        fs.mkdirSync(config, { recursive: true });
+        fs.writeFileSync(path.join(config, 'config.toml'), TOOLSETS + more);
     }
 
     staged() {

@@ -41,10 +41,8 @@ async function session(kind, decision, body) {
     const world = new World();
     const client = kind.make({ capabilities: { elicitation: {} } });
     const asked = [];
-    const config = path.join(world.home, '.config', 'airlock');
 
-    fs.mkdirSync(config, { recursive: true });
-    fs.writeFileSync(path.join(config, 'config.toml'), [
+    world.configure([
         RULES, server(world, 'everything', 'mcp-server-everything', 'stdio'),
         server(world, 'fs', 'mcp-server-filesystem', world.root), server(world, 'git', 'git-mcp-server'),
     ].join('\n'));
