@@ -259,8 +259,37 @@ static int check_return(const struct al_linked_change *change, struct al_repo *r
     return r < 0 || found.id ? r : check_branch(change, repo, budget, err);
 }
 
+static bool comes_back(const struct al_linked_changes *linked, const char *name)
+{
+    for (size_t i = 0; i < linked->count; i++)
+        if (!linked->items[i].is_lock && linked->items[i].to.exists &&
+            !strcmp(linked->items[i].name, name))
+            return true;
+    return false;
+}
+
+/* A worktree is locked again that somebody else removed since. */
+static int check_locked(const struct al_linked_changes *linked,
+                        const struct al_linked_change *change, struct al_repo *repo,
+                        struct al_strv *ret_lost, struct al_error *err)
+{
+    al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
+    al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
+    int r;
+
+    if (!al_starts_with(change->to_text.buf, "locked\n") || comes_back(linked, change->name))
+        return 0;
+    r = al_worktree_place_find(repo, false, &place, err);
+    if (r == 0)
+        r = al_worktree_find(repo, &place, change->name, &found, err);
+    if (r == 0 && !found.id)
+        al_strv_addf(ret_lost, "the lock of the worktree '%s', which is gone", change->name);
+    return r;
+}
+
 int al_linked_check(const struct al_linked_changes *linked, struct al_repo *repo,
-                    const char *journal_file, struct al_run_limits *budget, struct al_error *err)
+                    const char *journal_file, struct al_run_limits *budget,
+                    struct al_strv *ret_lost, struct al_error *err)
 {
     int r = 0;
 
@@ -273,6 +302,8 @@ int al_linked_check(const struct al_linked_changes *linked, struct al_repo *repo
             r = check_removal(change, journal_file, err);
         else if (r == 0 && !change->is_lock && change->to.exists)
             r = check_return(change, repo, budget, err);
+        else if (r == 0 && change->is_lock && ret_lost)
+            r = check_locked(linked, change, repo, ret_lost, err);
     }
     return r;
 }

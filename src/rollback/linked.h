@@ -51,9 +51,12 @@ bool al_linked_will_go(const struct al_linked_changes *linked, const char *id);
 /**
  * Refuse before anything changes: a call runs in a worktree that would be removed, or something is
  * in the way of one that comes back.
+ *
+ * @param ret_lost  Locks in words whose worktree is gone, appended; NULL: they are left out.
  */
 int al_linked_check(const struct al_linked_changes *linked, struct al_repo *repo,
-                    const char *journal_file, struct al_run_limits *budget, struct al_error *err);
+                    const char *journal_file, struct al_run_limits *budget,
+                    struct al_strv *ret_lost, struct al_error *err);
 
 /** Remove the worktrees that the target does not have. */
 int al_linked_remove(const struct al_restore *restore, const struct al_linked_changes *linked,

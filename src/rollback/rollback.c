@@ -173,13 +173,13 @@ static const char *journal_file(const struct al_rollback_options *options)
 static int find_conflicts(struct al_rollback_context *ctx, struct al_error *err)
 {
     struct al_restore restore = restore_of(ctx);
-    int r = al_linked_check(&ctx->linked, ctx->repo, journal_file(ctx->options), ctx->budget, err);
+    int r = al_linked_check(&ctx->linked, ctx->repo, journal_file(ctx->options), ctx->budget,
+                            ctx->plan.resumes ? NULL : &ctx->report->lost, err);
 
     if (r == 0)
         r = al_rollback_leave_worktrees(ctx->store, &ctx->executions, ctx->plan.first, &ctx->linked,
                                         ctx->budget, &ctx->report->changes, &ctx->report->lost,
                                         err);
-
     if (r == 0)
         r = al_rollback_find_stash_entries(ctx->store, &ctx->report->changes, ctx->budget,
                                            &ctx->report->lost, err);

@@ -62,6 +62,34 @@ class Undo(everyday.Case):
         self.assertIn("the worktree 'w'", self.server.says("git_undo"))
         self.assertFalse((self.root / ".worktrees/w").exists())
 
+    def test_unlocked_worktree(self):
+        """git_undo: of an unlock whose worktree was removed since"""
+        self.server.says("git_worktree", {"action": "add", "name": "w", "reason": "mine"})
+        self.server.says("git_worktree", {"action": "unlock", "name": "w"})
+        self.git("worktree", "remove", str(self.root / ".worktrees/w"))
+        self.fails_with(self.server, "ExecutionFailed", "the lock of the worktree 'w', which is gone")
+        self.fails_with(self.server, "ExecutionFailed", "the lock of the worktree 'w', which is gone",
+                        {"dry_run": True})
+        self.airlock("rollback", "--force")
+        self.assertFalse((self.root / ".worktrees/w").exists())
+
+    def test_removed_worktree(self):
+        """git_undo: of an unlock and the removal after it brings the worktree back as it was locked"""
+        self.server.says("git_worktree", {"action": "add", "name": "w", "reason": "mine"})
+        self.server.says("git_worktree", {"action": "unlock", "name": "w"})
+        self.server.says("git_worktree", {"action": "remove", "name": "w"})
+        self.server.says("git_undo", {"steps": 2})
+        self.assertIn("locked mine", self.out("worktree", "list", "--porcelain"))
+        self.server.says("git_undo", {"steps": -1})
+        self.assertNotIn("locked", self.out("worktree", "list", "--porcelain"))
+
+    def test_locked_worktree(self):
+        """git_undo: of a lock whose worktree was removed since has nothing to do"""
+        self.server.says("git_worktree", {"action": "add", "name": "w"})
+        self.server.says("git_worktree", {"action": "lock", "name": "w"})
+        self.git("worktree", "remove", "-f", "-f", str(self.root / ".worktrees/w"))
+        self.assertIn("nothing: it is as it was before", self.server.says("git_undo"))
+
     def test_steps(self):
         """git_undo: one after the other goes further back; steps take several; redo returns"""
         for name in ("a", "b", "c"):
