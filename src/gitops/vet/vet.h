@@ -3,7 +3,8 @@
  * Vetting: what a repository's configuration would make git run, and the overrides that prevent it.
  *
  * One `git config --list` per repository gives every key of every scope.  The result is remembered
- * as long as the stat of HEAD and of every file it came from, present or absent, stays the same.
+ * as long as the stat of every file it came from, present or absent, stays the same; with includeIf
+ * "onbranch", that of HEAD too.
  * Changes between check and use are the kernel layer's part.
  *
  * Threads: safe; a vetting does not change once it is returned.

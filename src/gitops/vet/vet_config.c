@@ -125,12 +125,14 @@ static void scan_user_entry(struct config_scan *scan, const struct al_config_ent
     }
 }
 
-/* With includeIf "onbranch" the vetting depends on the branch, which may be a symbolic reference:
+/* With includeIf "onbranch" the vetting depends on HEAD.  Its branch may be a symbolic reference:
  * HEAD stays the same when that one changes. */
 static void depend_on_branch(const struct al_location *at, struct al_vetting *vetting)
 {
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+    al_auto(al_freep) char *head = al_fs_join(at->git_dir, "HEAD");
 
+    al_vetting_depend_on(vetting, head);
     al_ref_follow_head(at, &refs);
     for (size_t i = 0; i < refs.count; i++) {
         al_auto(al_freep) char *path = al_fs_join(at->common_dir, refs.items[i]);
@@ -206,7 +208,7 @@ static void scan_entry(void *payload, const struct al_config_entry *entry)
         set_string(&scan->vetting->hooks_path, expand_path(scan->at->git, NULL, entry->value));
         scan->vetting->hooks_path_is_users = !entry->of_repository;
     }
-    if (entry->of_repository && al_starts_with(entry->key, "includeif.onbranch:"))
+    if (al_starts_with(entry->key, "includeif.onbranch:"))
         depend_on_branch(scan->at, scan->vetting);
     if (!strcmp(entry->key, "include.path") ||
         (al_starts_with(entry->key, "includeif.") && al_ends_with(entry->key, ".path"))) {
@@ -270,12 +272,10 @@ static void depend_on_standard_files(const struct al_location *at, struct al_vet
     const struct al_git *git = at->git;
     al_auto(al_freep) char *config = al_fs_join(at->common_dir, "config");
     al_auto(al_freep) char *worktree = al_fs_join(at->git_dir, "config.worktree");
-    al_auto(al_freep) char *head = al_fs_join(at->git_dir, "HEAD");
     al_auto(al_freep) char *place = al_user_config_path(git, "config");
 
     al_vetting_depend_on(vetting, config);
     al_vetting_depend_on(vetting, worktree);
-    al_vetting_depend_on(vetting, head); /* for includeIf "onbranch:" */
     al_vetting_depend_on(vetting, "/etc/gitconfig");
     al_vetting_depend_on(vetting, place);
     if (git->home) {

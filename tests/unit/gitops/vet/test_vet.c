@@ -127,6 +127,18 @@ static void looks_again_when_another_branch_is_checked_out(void **state)
     assert_int_equal(count_filters(w), 1);
 }
 
+static void looks_again_when_the_user_has_settings_of_a_branch(void **state)
+{
+    struct world *w = *state;
+
+    tmpdir_write(w->home, "mine", "[filter \"x\"]\n\tclean = mine\n");
+    git_ok(w->repo, "config", "--global", "includeIf.onbranch:other.path", "~/mine", NULL);
+    settle(w);
+    assert_int_equal(count_filters(w), 0);
+    git_ok(w->repo, "checkout", "-q", "-b", "other", NULL);
+    assert_int_equal(count_filters(w), 1);
+}
+
 static void does_not_look_again_for_anything_else(void **state)
 {
     struct world *w = *state;
@@ -135,6 +147,7 @@ static void does_not_look_again_for_anything_else(void **state)
     git_fixture_commit(w->repo, "b.txt", "x\n", "second");
     git_ok(w->repo, "branch", "other", NULL);
     tmpdir_write(w->home, "unrelated", "x\n");
+    git_ok(w->repo, "checkout", "-q", "other", NULL);
     assert_int_equal(cost_of_opening(w), 0);
 }
 
@@ -296,6 +309,7 @@ int main(void)
         WORLD_TEST(looks_again_when_a_configuration_changes),
         WORLD_TEST(looks_again_when_an_included_file_changes),
         WORLD_TEST(looks_again_when_another_branch_is_checked_out),
+        WORLD_TEST(looks_again_when_the_user_has_settings_of_a_branch),
         WORLD_TEST(does_not_look_again_for_anything_else),
         WORLD_TEST(refuses_too_many_drivers),
         WORLD_TEST(counts_a_driver_once),
