@@ -5,11 +5,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/oid.h"
 #include "gitops/plumbing/index_scan.h"
 #include "gitops/sequencer/savepoint.h"
 #include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
+
+/* So many files are read, each up to so many bytes; git tells about more. */
+#define CONTENTS_MAX      64u
+#define CONTENT_MAX_BYTES (1u << 20)
 
 /** One pass over the index. */
 struct pass {
@@ -17,6 +22,8 @@ struct pass {
     bool *tracked;               /* for each of them */
     int top_fd;
     struct stat index;
+    bool sha256;
+    unsigned nread; /* files that were read */
     bool clean;
 };
 
@@ -35,6 +42,25 @@ static bool is_same_mode(uint32_t entry, mode_t file)
     if (S_ISREG(file))
         return entry == (file & S_IXUSR ? 0100755u : 0100644u);
     return S_ISLNK(file) && entry == 0120000u;
+}
+
+/* Whether the file has the bytes of its entry.  Its stat data does not tell when it was written in
+ * the same tick of the clock as the index, as git itself often does. */
+static bool has_content(const struct pass *pass, const struct al_index_entry *entry,
+                        const struct stat *st)
+{
+    al_auto(al_closep) int fd = -1;
+    al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
+    struct al_oid oid;
+
+    if (entry->stage != 0 || entry->intent_to_add || !S_ISREG(st->st_mode) ||
+        !is_same_mode(entry->mode, st->st_mode))
+        return false;
+    fd = al_nofollow_open(pass->top_fd, entry->name, O_RDONLY);
+    if (fd < 0 || al_fs_read_fd(fd, CONTENT_MAX_BYTES, &bytes) < 0)
+        return false;
+    al_oid_of(pass->sha256, AL_OBJECT_BLOB, bytes.buf, bytes.len, &oid);
+    return !memcmp(oid.bytes, entry->oid, al_oid_bytes(pass->sha256));
 }
 
 /* Whether git would take the file for unchanged without reading it.  Every field has to be equal,
@@ -72,7 +98,9 @@ static bool check_entry(void *payload, const struct al_index_entry *entry)
     if (!found)
         return true;
     pass->tracked[found - (const char *const *)pass->files->items] = true;
-    pass->clean = stat_file(pass->top_fd, entry->name, &st) && is_unchanged(pass, entry, &st);
+    pass->clean = stat_file(pass->top_fd, entry->name, &st) &&
+                  (is_unchanged(pass, entry, &st) ||
+                   (pass->nread++ < CONTENTS_MAX && has_content(pass, entry, &st)));
     return pass->clean;
 }
 
@@ -100,9 +128,13 @@ bool al_savepoint_is_clean(const struct al_repo *repo, int top_fd, struct al_sav
     al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     al_auto(al_freep) bool *tracked = al_calloc(savepoint->written.count + 1, sizeof(*tracked));
     struct pass pass = {
-        .files = &savepoint->written, .tracked = tracked, .top_fd = top_fd, .clean = true
+        .files = &savepoint->written,
+        .tracked = tracked,
+        .top_fd = top_fd,
+        .sha256 = repo->vetting->is_sha256,
+        .clean = true,
     };
-    size_t oid_bytes = repo->vetting->is_sha256 ? 32 : 20;
+    size_t oid_bytes = al_oid_bytes(pass.sha256);
 
     if (fd < 0 || fstat(fd, &pass.index) < 0 ||
         al_index_read(fd, oid_bytes, check_entry, &pass) != AL_INDEX_WHOLE || !pass.clean)
