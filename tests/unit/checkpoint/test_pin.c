@@ -155,6 +155,52 @@ static void keeps_nothing_that_is_still_there(void **state)
     assert_null(strstr(packs, ".keep"));
 }
 
+/* A commit that a new one descends from is not packed, and still there when that one is lost. */
+static void keeps_what_a_lost_branch_grew_from(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_freep) char *first = make_side(s);
+    al_auto(al_freep) char *second = NULL;
+
+    take(s, NULL);
+    git_ok(s->w->repo, "switch", "-q", "side", NULL);
+    git_fixture_commit(s->w->repo, "more.txt", "more\n", "more");
+    second = rev(s, "side");
+    git_ok(s->w->repo, "switch", "-q", "main", NULL);
+    take(s, NULL);
+    git_ok(s->w->repo, "branch", "-q", "-D", "side", NULL);
+    take(s, NULL);
+    forget(s);
+    assert_kept(s, first, "side.txt", "side\n");
+    assert_kept(s, second, "more.txt", "more\n");
+}
+
+/* ORIG_HEAD is a commit that a branch reaches, as long as the branch does. */
+static void keeps_a_head_when_nothing_reaches_it_any_more(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_freep) char *first = make_side(s);
+    al_auto(al_freep) char *line = al_asprintf("%s\n", first);
+
+    tmpdir_write(s->w->repo, ".git/ORIG_HEAD", line);
+    take(s, NULL);
+    git_ok(s->w->repo, "switch", "-q", "side", NULL);
+    for (int i = 0; i < 3; i++) {
+        git_ok(s->w->repo, "commit", "-q", "--allow-empty", "-m", "more", NULL);
+        if (i == 1)
+            git_ok(s->w->repo, "gc", "-q", NULL); /* what was found before still holds */
+        tmpdir_write(s->w->repo, ".git/ORIG_HEAD", line);
+        take(s, NULL);
+    }
+    git_ok(s->w->repo, "switch", "-q", "main", NULL);
+    git_ok(s->w->repo, "branch", "-q", "-f", "side", "main", NULL);
+    tmpdir_write(s->w->repo, ".git/ORIG_HEAD", line);
+    take(s, NULL);
+    assert_int_equal(unlinkat(s->w->repo->fd, ".git/ORIG_HEAD", 0), 0);
+    forget(s);
+    assert_kept(s, first, "side.txt", "side\n");
+}
+
 static void lives_with_a_stash_that_is_broken(void **state)
 {
     struct saver *s = *state;
@@ -176,6 +222,8 @@ int main(void)
         SAVER_TEST(keeps_a_detached_head_that_is_left),
         SAVER_TEST(keeps_what_lost_branches_shared),
         SAVER_TEST(keeps_nothing_that_is_still_there),
+        SAVER_TEST(keeps_what_a_lost_branch_grew_from),
+        SAVER_TEST(keeps_a_head_when_nothing_reaches_it_any_more),
         SAVER_TEST(lives_with_a_stash_that_is_broken),
     };
 

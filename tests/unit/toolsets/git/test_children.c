@@ -90,6 +90,24 @@ static void what_writes_no_file_starts_one_git(void **state)
                     1);
 }
 
+/* No other branch has the commit that the branch is moved from. */
+static void what_commits_again_starts_one_git(void **state)
+{
+    struct scene *scene = *state;
+    struct al_checkpoint_settings settings;
+
+    begin(scene, &settings);
+    for (int i = 0; i < 3; i++) {
+        char text[] = { (char)('0' + i), '\n', '\0' };
+
+        tmpdir_write(scene->w->repo, "a.txt", text);
+        assert_children(scene, &al_tool_git_add, "{\"working_dir\":\"repo\",\"paths\":[\"a.txt\"]}",
+                        1);
+        assert_children(scene, &al_tool_git_commit,
+                        "{\"working_dir\":\"repo\",\"type\":\"fix\",\"message\":\"change\"}", 1);
+    }
+}
+
 /* One lists the files that git writes. */
 static void what_restores_files_starts_two(void **state)
 {
@@ -116,6 +134,9 @@ static void what_switches_starts_two(void **state)
     begin(scene, &settings);
     assert_children(scene, &al_tool_git_checkout, "{\"working_dir\":\"repo\",\"branch\":\"other\"}",
                     2);
+    /* The files are as old as the index: their content tells that they have no changes. */
+    assert_children(scene, &al_tool_git_checkout, "{\"working_dir\":\"repo\",\"branch\":\"main\"}",
+                    2);
 }
 
 /* One lists the files.  A pushed stash is packed by two more. */
@@ -132,8 +153,8 @@ static void what_stashes_starts_four(void **state)
     assert_children(scene, &al_tool_git_stash, "{\"working_dir\":\"repo\",\"action\":\"pop\"}", 2);
 }
 
-/* Two list the files, one reads the commit that was made. */
-static void what_merges_starts_four(void **state)
+/* Two list the files. */
+static void what_merges_starts_three(void **state)
 {
     struct scene *scene = *state;
     struct al_checkpoint_settings settings;
@@ -144,17 +165,18 @@ static void what_merges_starts_four(void **state)
     git_fixture_commit(scene->w->repo, "theirs.txt", "theirs\n", "theirs");
     git_ok(scene->w->repo, "checkout", "-q", "main", NULL);
     begin(scene, &settings);
-    assert_children(scene, &al_tool_workflow_merge, "{\"cwd\":\"repo\",\"branch\":\"other\"}", 4);
+    assert_children(scene, &al_tool_workflow_merge, "{\"cwd\":\"repo\",\"branch\":\"other\"}", 3);
 }
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         SCENE_TEST(what_writes_no_file_starts_one_git),
+        SCENE_TEST(what_commits_again_starts_one_git),
         SCENE_TEST(what_restores_files_starts_two),
         SCENE_TEST(what_switches_starts_two),
         SCENE_TEST(what_stashes_starts_four),
-        SCENE_TEST(what_merges_starts_four),
+        SCENE_TEST(what_merges_starts_three),
     };
 
     gitops_begin();
