@@ -28,9 +28,11 @@ static bool hash(void *payload, const char *data, size_t len)
     return true;
 }
 
-/* Digest of the differing files with their ids and modes. `to` NULL: compare with the index. */
+/* Digest of the differing files with their ids and modes. `to` NULL: compare with the index, the
+ * repository's own if `index` is NULL. */
 static int digest_changes(const struct al_repo *repo, const char *from, const char *to,
-                          struct al_run_limits *budget, char ret_hex[65], struct al_error *err)
+                          const char *index, struct al_run_limits *budget, char ret_hex[65],
+                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -38,6 +40,7 @@ static int digest_changes(const struct al_repo *repo, const char *from, const ch
     struct sha256_ctx sum;
     int r;
 
+    command.index = index;
     sha256_init(&sum);
     al_strv_adds(&command.argv, "git", "diff", "--raw", "-z", "--no-abbrev", "--no-renames",
                  "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", NULL);
@@ -115,10 +118,16 @@ static int add_parents(const struct al_repo *repo, const char *head, struct al_r
 int al_git_expect_commit(const struct al_repo *repo, struct al_run_limits *budget,
                          char **ret_expected, struct al_error *err)
 {
+    return al_git_expect_commit_of(repo, NULL, budget, ret_expected, err);
+}
+
+int al_git_expect_commit_of(const struct al_repo *repo, const char *index,
+                            struct al_run_limits *budget, char **ret_expected, struct al_error *err)
+{
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     al_auto(al_str_clear) struct al_str expected = AL_STR_INIT;
     char changes[65];
-    int r = digest_changes(repo, head, NULL, budget, changes, err);
+    int r = digest_changes(repo, head, NULL, index, budget, changes, err);
 
     if (r < 0)
         return r;
@@ -172,7 +181,7 @@ int al_git_check_commit(const struct al_repo *repo, const char *expected, const 
     al_auto(al_freep) char *commit = al_ref_head(&repo->at);
     al_auto(al_str_clear) struct al_str became = AL_STR_INIT;
     char changes[65];
-    int r = digest_changes(repo, from, commit, budget, changes, err);
+    int r = digest_changes(repo, from, commit, NULL, budget, changes, err);
 
     if (r < 0)
         return r;

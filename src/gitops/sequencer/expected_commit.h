@@ -21,6 +21,11 @@
 int al_git_expect_commit(const struct al_repo *repo, struct al_run_limits *budget,
                          char **ret_expected, struct al_error *err);
 
+/** The same for a commit of an index file; NULL: the repository's own. */
+int al_git_expect_commit_of(const struct al_repo *repo, const char *index,
+                            struct al_run_limits *budget, char **ret_expected,
+                            struct al_error *err);
+
 /**
  * Compare HEAD's commit, which was just made, with the expected one.
  *

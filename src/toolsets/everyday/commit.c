@@ -16,7 +16,6 @@
 #include "gitops/porcelain/commit_part.h"
 #include "gitops/porcelain/resume.h"
 #include "gitops/preview/affected_files.h"
-#include "gitops/preview/diff_excerpt.h"
 #include "gitops/refs.h"
 #include "gitops/repo/signature.h"
 #include "gitops/run.h"
@@ -26,6 +25,7 @@
 #include "guard/text.h"
 #include "tool/resolved.h"
 #include "toolsets/everyday/chosen.h"
+#include "toolsets/everyday/commit_shown.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
 #include "toolsets/left_out.h"
@@ -184,33 +184,42 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
 }
 
+static struct al_commit_part part_of(const struct commit_args *args, const struct al_strv *without)
+{
+    return (struct al_commit_part){
+        .paths = args->paths.count ? &args->paths : NULL,
+        .hunks = args->hunks.count ? &args->hunks : NULL,
+        .without = without,
+    };
+}
+
+static int show_part(struct al_call *call, const struct commit_args *args, struct al_str *out,
+                     struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv without = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    const struct al_commit_part part = part_of(args, &without);
+    int r = args->all ? al_leave_out(call, NULL, &without, &line, err) : 0;
+
+    if (line.len)
+        al_str_addf(out, "%s\n", line.buf);
+    return r < 0 ? r : al_commit_show_part(call, &part, out, err);
+}
+
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {
     const struct commit_args *args = p;
-    const struct al_diff_options changed = { .unified = -1,
-                                             .cached = !chooses(args),
-                                             .paths = args->paths.count ? &args->paths : NULL };
-    struct al_repo *repo = al_call_repo(call);
-    char *expected;
-    int r = 0;
 
     (void)op;
-    al_git_show_unsigned(repo, out);
+    al_git_show_unsigned(al_call_repo(call), out);
     if (args->message) {
         al_str_adds(out, "The message:\n");
         al_text_add_indented(out, args->message, al_call_budget(call)->in_full);
     }
     if (args->amend && is_pushed(call, p))
         al_str_adds(out, "A remote-tracking branch has the commit that is replaced.\n");
-    if (args->hunks.count)
-        return al_chosen_show(call, &args->hunks, out, err);
-    if (!chooses(args) && !args->amend) {
-        r = al_git_expect_commit(repo, al_call_budget(call), &expected, err);
-        if (r == 0)
-            al_call_set_expected(call, expected);
-    }
-    return r < 0 ? r : al_git_diff_excerpt(repo, &changed, al_call_budget(call), out, err);
+    return chooses(args) ? show_part(call, args, out, err) : al_commit_show_staged(call, out, err);
 }
 
 /* The branch must not have moved to another commit since it was decided whether the user is asked.
@@ -262,15 +271,13 @@ static int commit_part(struct al_call *call, const struct commit_args *args, str
     al_auto(al_commit_indexes_clear) struct al_commit_indexes indexes = { .commit = NULL };
     al_auto(al_strv_clear) struct al_strv without = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    const struct al_commit_part part = {
-        .paths = args->paths.count ? &args->paths : NULL,
-        .hunks = args->hunks.count ? &args->hunks : NULL,
-        .without = &without,
-    };
+    const struct al_commit_part part = part_of(args, &without);
     int r = args->all ? al_leave_out(call, NULL, &without, &line, err) : 0;
 
     if (r == 0)
         r = al_git_choose_commit(al_call_repo(call), &part, al_call_budget(call), &indexes, err);
+    if (r == 0)
+        r = al_commit_check_shown(call, indexes.commit, err);
     if (r == 0)
         r = make_commit(call, args, indexes.commit, err);
     if (r == 0)
@@ -278,6 +285,21 @@ static int commit_part(struct al_call *call, const struct commit_args *args, str
     if (line.len)
         al_str_addf(notes, "%s; name them in paths to commit them\n", line.buf);
     return r;
+}
+
+/* Commit what is staged.  What was shown is compared with a copy of the index, which nobody can
+ * change before git reads it.  A plain commit is compared after it was made. */
+static int commit_staged(struct al_call *call, const struct commit_args *args, struct al_error *err)
+{
+    al_auto(al_scratch_index_removep) char *copy = NULL;
+    int r;
+
+    if (!al_call_expected(call) || (!args->amend && !args->allow_empty && !args->author))
+        return make_commit(call, args, NULL, err);
+    r = al_scratch_index_make(al_call_repo(call), NULL, &copy, err);
+    if (r == 0)
+        r = al_commit_check_shown(call, copy, err);
+    return r < 0 ? r : make_commit(call, args, copy, err);
 }
 
 /* "3 files changed, 10 insertions(+), 2 deletions(-)" as git says it. */
@@ -307,8 +329,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     int r = check_head(call, err);
 
     if (r == 0)
-        r = chooses(args) ? commit_part(call, args, &notes, err)
-                          : make_commit(call, args, NULL, err);
+        r = chooses(args) ? commit_part(call, args, &notes, err) : commit_staged(call, args, err);
     if (r < 0)
         return r;
     if (args->amend)
