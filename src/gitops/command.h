@@ -89,6 +89,7 @@ struct al_git_command {
     int cwd_fd;            /**< directory to start in; 0: the repository's working directory */
     const void *input;     /**< standard input; borrowed */
     size_t input_len;
+    int in_fd;          /**< standard input, instead of `input`; 0: none; borrowed */
     bool quotes_names;  /**< quote names as the configuration says; otherwise git quotes only names
                            with control characters */
     bool show_controls; /**< show control characters of the output, see al_text */

@@ -126,6 +126,7 @@ static int start(const struct al_location *at, const struct al_git_command *comm
             .cwd_fd = command->cwd_fd ? command->cwd_fd : at->dir_fd,
             .input = command->input,
             .input_len = command->input_len,
+            .in_fd = command->in_fd,
             .out = out,
             .err = link->progress ? (struct al_sink){ al_progress_filter_add, &filter } : errors,
             .drains = al_git_class_writes(command->class),

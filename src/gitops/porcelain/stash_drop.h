@@ -9,10 +9,12 @@
 /**
  * Drop an entry.  With the write lock held.
  *
- * git drops by index, which a push of a git that is not airlock's changes.  If git dropped another
- * entry, that one is stored again, as the newest.
+ * git drops by index, which a push of a git that is not airlock's changes, and says of another
+ * entry that it dropped this one.  So the line of the entry is taken out of the log here, while a
+ * `git update-ref` holds the lock of the reference.  That git removes the lock when airlock is
+ * killed.
  *
- * @param[out] ret_output  The output of the `git stash drop` that dropped the entry.
+ * @param[out] ret_output  What `git stash drop` says.
  * @return 0; AL_ERR_EXECUTION, with the reason "not_found" when the entry is not there.
  */
 int al_git_stash_drop(struct al_repo *repo, const char *oid, struct al_run_limits *budget,
