@@ -5,8 +5,13 @@
 
 struct al_session;
 
-/** The instructions of a session as a JSON string: what its tools do, which parameter selects the
- * repository, and the rules.  Only tools and parameters of the session are named.  Caller frees. */
+/** The longest text: every client puts it before the user's first word. */
+#define AL_INSTRUCTIONS_MAX_BYTES 800u
+
+/** The instructions of a session as a JSON string: what its tools do, how to work with them, which
+ * parameter selects the repository, and the rules.  Only tools and parameters of the session are
+ * named.  With many toolsets, what the tools' own descriptions say as well is left out.  Caller
+ * frees. */
 char *al_instructions_text(const struct al_session *session);
 
 #endif

@@ -96,13 +96,19 @@ class Session(harness.Case):
     def test_instructions(self):
         """the instructions speak of what the session has"""
         self.init()
-        everything = ("working_dir", "cwd", "max_bytes", "git push", "git add", "git_push",
-                      "bash_command", "approval", "Git reads", "/workspace/")
+        everything = ("working_dir", "cwd", "max_bytes", "git add", "git_push", "bash_command",
+                      "approval", "Git reads", "/workspace/", "Begin with git_status",
+                      "git_diff with hunks", "git_undo", "cursor", "git_land")
         for toolsets, spoken in (
+                (("everyday",), ("working_dir", "git add", "approval", "Begin with git_status",
+                                 "git_diff with hunks", "git_undo", "cursor")),
+                (("everyday", "parallel"),
+                 ("working_dir", "git add", "approval", "Begin with git_status",
+                  "git_diff with hunks", "git_undo", "cursor", "git_land")),
                 (("git",), ("working_dir", "max_bytes", "git add", "approval")),
                 (("workflow",), ("cwd", "approval")),
-                (("git", "workflow"), ("working_dir", "cwd", "max_bytes", "git add", "git_push",
-                                       "approval")),
+                (("git", "workflow"), ("working_dir", "cwd", "max_bytes", "git add", "approval")),
+                (("parallel",), ("working_dir", "approval", "git_land")),
                 (("readonly",), ("Git reads",)),
                 (("shell",), ("bash_command",)),
                 (("files",), ("/workspace/",)),
@@ -112,9 +118,30 @@ class Session(harness.Case):
                                                "/workspace/", "approval"))):
             options = [word for name in toolsets for word in ("--toolset", name)]
             _, text = self.server(*options)
-            self.assertLess(len(text), 1000)
+            self.assertLessEqual(len(text.encode()), 800)
             for word in everything:
                 (self.assertIn if word in spoken else self.assertNotIn)(word, text, toolsets)
+
+    def test_long_instructions(self):
+        """with every toolset the rules stay, and what does not fit is left out"""
+        self.init()
+        names = ("everyday", "git", "workflow", "readonly", "shell", "files", "staging", "parallel")
+        for order in (names, names[::-1]):
+            _, text = self.server(*[word for name in order for word in ("--toolset", name)])
+            self.assertLessEqual(len(text.encode()), 800)
+            for word in ("git in a shell", "working_dir", "cwd", "a refusal is final", "git_undo"):
+                self.assertIn(word, text)
+            self.assertTrue(text.endswith("."), text)
+
+    def test_few_questions(self):
+        """everyday says what is asked about; without checkpoints there is no undo to speak of"""
+        self.init()
+        for options, asks, undoes in ((("--toolset", "everyday"), "The first push, and changes that", True),
+                                      (("--toolset", "everyday", "--no-git"), "The first", False),
+                                      (("--toolset", "git"), "Calls that change", False)):
+            _, text = self.server(*options)
+            self.assertIn(asks, text)
+            self.assertEqual("git_undo" in text, undoes, options)
 
     def test_staging_instructions(self):
         """a session that only stages is told of the sandbox, and of no working tree to work in"""

@@ -120,7 +120,7 @@ static void results_say_what_the_era_wants(void **state)
     assert_int_equal(json_integer_value(json_object_get(result, "ttlMs")), AL_DISPATCH_TTL_MS);
     assert_int_equal(json_array_size(json_object_get(result, "supportedVersions")), 5);
     assert_int_equal(json_object_size(json_object_get(result, "capabilities")), 1);
-    assert_in_range(strlen(al_json_get_string(result, "instructions")), 1, 1000);
+    assert_in_range(strlen(al_json_get_string(result, "instructions")), 1, 800);
 
     request(client, "tools/list", PLAIN);
     al_auto(al_json_decrefp) json_t *list = client_read(client);

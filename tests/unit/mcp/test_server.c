@@ -35,7 +35,7 @@ static void agrees_on_each_revision(void **state)
         assert_string_equal(al_json_get_string(info, "version"), "1.2.3");
         assert_true(
             json_is_object(json_object_get(json_object_get(result, "capabilities"), "tools")));
-        assert_in_range(strlen(al_json_get_string(result, "instructions")), 1, 1000);
+        assert_in_range(strlen(al_json_get_string(result, "instructions")), 1, 800);
         client_expect_alive(client);
     }
 }
