@@ -10,7 +10,7 @@ _airlock() {
     --audit | --config | --worker) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     --approval) COMPREPLY=($(compgen -W 'ask allow deny' -- "$cur")); return ;;
     --grant) COMPREPLY=($(compgen -W "$(_airlock_names grants)" -- "$cur")); return ;;
-    --toolset) COMPREPLY=($(compgen -W 'git workflow everyday readonly shell files staging parallel' -- "$cur")); return ;;
+    --toolset) COMPREPLY=($(compgen -W 'everyday git workflow readonly shell files staging parallel' -- "$cur")); return ;;
     --tool)
         if [[ $command == log ]]; then
             COMPREPLY=($(compgen -W "$(_airlock_names tools)" -- "$cur"))

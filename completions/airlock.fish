@@ -53,7 +53,7 @@ complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a version -d
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -l version -d 'show versions'
 complete -c airlock -s h -l help -d 'show help'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l root -x -a '(__fish_complete_directories)' -d 'a directory the agent may work in'
-complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l toolset -x -a 'git workflow everyday readonly shell files staging parallel' -d 'a toolset to offer'
+complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l toolset -x -a 'everyday git workflow readonly shell files staging parallel' -d 'a toolset to offer'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l no-git -d 'take no checkpoints'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l grant -x -a '(__airlock_grants)' -d 'narrow the session to a grant of the configuration'
 complete -c airlock -n "__fish_seen_subcommand_from $sessions" -l worker -r -F -d 'a worker file'

@@ -171,7 +171,7 @@ class Client:
 
     def __init__(self, binary, stage, roots):
         self.binary = binary
-        words = [binary, "serve"] + [word for root in roots for word in ("--root", root)]
+        words = [binary, "serve", "--toolset", "git", "--toolset", "workflow"] + [word for root in roots for word in ("--root", root)]
         self.log = open(os.path.join(stage.top, "server.log"), "w", encoding="utf-8")
         self.server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                        stderr=self.log, env=stage.env, cwd=stage.clone)
@@ -247,7 +247,8 @@ def act_connect(client, stage):
     info = hello["serverInfo"]
     airlock(f"{info['name']} {info['version']}, MCP {hello['protocolVersion']}",
             note=f"{took:.1f} ms, {len(tools)} tools")
-    listed = json.loads(stage.run(client.binary, "tools", "--json", cwd=stage.clone).stdout)
+    listed = json.loads(stage.run(client.binary, "tools", "--json", "--toolset", "git",
+                                  "--toolset", "workflow", cwd=stage.clone).stdout)
     check({tool["name"] for tool in tools} == {tool["name"] for tool in listed},
           "the agent and the user see the same tools")
     for approval, title in (("none", "never ask   "), ("some", "ask for some"), ("ask", "ask first   ")):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* airlock serve: the MCP server on standard input and output. */
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/auto_pull.h"
@@ -13,31 +14,24 @@
 #include "mcp/server.h"
 #include "util/log.h"
 
-/* With the default toolsets, tools of equal names are expected and not reported. */
-static bool has_default_toolsets(const struct al_setup *setup)
+/* git and workflow are made for use together: tools of equal names are expected and not reported.
+ */
+static bool is_known_pair(const struct al_strv *chosen)
 {
-    const struct al_strv *chosen = &setup->config.toolsets;
-    struct al_config standard;
-    bool same;
-
-    al_config_init(&standard);
-    same = chosen->count == standard.toolsets.count;
-    for (size_t i = 0; same && i < chosen->count; i++)
-        same = !strcmp(chosen->items[i], standard.toolsets.items[i]);
-    al_config_clear(&standard);
-    return same;
+    return chosen->count == 2 && !strcmp(chosen->items[0], "git") &&
+           !strcmp(chosen->items[1], "workflow");
 }
 
 static int serve(struct al_setup *setup)
 {
-    bool is_chosen = !has_default_toolsets(setup);
+    const bool tells = !is_known_pair(&setup->config.toolsets);
     struct al_auto_pulling *pulling;
     int r;
 
     al_signals_handle(setup, NULL);
     if (setup->session.journal)
         al_journal_sync_later(setup->session.journal);
-    for (size_t i = 0; is_chosen && i < setup->registry.notes.count; i++)
+    for (size_t i = 0; tells && i < setup->registry.notes.count; i++)
         al_log_note("%s", setup->registry.notes.items[i]);
     if (setup->session.mode == AL_APPROVAL_ALLOW)
         al_log_warn("approval mode allow: every call is run without asking");

@@ -9,6 +9,7 @@
 #include "tool/mounts.h"
 #include "tool/spelling.h"
 #include "tool/toolset_registry.h"
+#include "util/nearest.h"
 
 #define NAME_COLUMNS 18
 
@@ -201,11 +202,25 @@ void al_tool_show(const struct al_listed_tool *listed, const struct al_tool_defa
         al_str_add(out, text.buf, text.len);
 }
 
+/* The nearest tool of any toolset; `tool` NULL: none is near. */
+static struct al_listed_tool nearest_of_all(const struct al_toolset_registry *toolsets,
+                                            const char *word)
+{
+    struct al_nearest nearest = { .word = word };
+
+    for (size_t i = 0; i < toolsets->count; i++)
+        for (const struct al_tool *const *tool = toolsets->items[i]->tools; *tool; tool++)
+            al_nearest_offer(&nearest, (*tool)->name);
+    return nearest.found ? al_toolset_find_tool(toolsets, nearest.found)
+                         : (struct al_listed_tool){ .tool = NULL };
+}
+
 int al_unknown_tool(const struct al_setup *setup, const char *word, struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(word);
     const char *meant = al_registry_nearest(&setup->registry, NULL, word);
     const struct al_listed_tool other = al_toolset_find_tool(&setup->toolsets, word);
+    const struct al_listed_tool near = nearest_of_all(&setup->toolsets, word);
 
     if (al_registry_find(&setup->registry, word))
         return al_error_set(err, AL_ERR_BAD_ARGS, "the grant '%s' does not include '%s'",
@@ -215,6 +230,11 @@ int al_unknown_tool(const struct al_setup *setup, const char *word, struct al_er
             err, AL_ERR_BAD_ARGS,
             "'%s' is a tool of the toolset %s, which is not chosen; add --toolset %s", word,
             other.toolset->name, other.toolset->name);
+    if (setup->registry.count && !meant && near.tool)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "unknown tool '%s'; did you mean %s of the toolset %s? It is not "
+                            "chosen; add --toolset %s",
+                            safe, near.tool->name, near.toolset->name, near.toolset->name);
     return al_error_set(err, AL_ERR_BAD_ARGS, "unknown tool '%s'; %s%s%sairlock tools lists them",
                         safe, meant ? "did you mean " : "", meant ? meant : "", meant ? "? " : "");
 }

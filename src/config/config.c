@@ -33,7 +33,7 @@ void al_config_init(struct al_config *config)
         .staging = { .max_bytes = AL_SANDBOX_MAX_BYTES_DEFAULT },
         .worktrees = { .max = AL_WORKTREES_MAX_DEFAULT },
     };
-    al_strv_adds(&config->toolsets, "git", "workflow", NULL);
+    al_strv_add(&config->toolsets, "everyday");
     for (const char *const *name = al_whitelist_standard; *name; name++)
         al_strv_add(&config->shell.whitelist, *name);
 }

@@ -71,7 +71,7 @@ enum al_staging_backend { AL_STAGING_MEMORY, AL_STAGING_DIRECTORY };
 struct al_config {
     char *file; /**< the file that was read; NULL: none */
 
-    struct al_strv toolsets; /**< toolsets; default "git", "workflow" */
+    struct al_strv toolsets; /**< toolsets; default "everyday" */
     struct al_strv roots;    /**< roots; empty: the default root */
 
     struct {

@@ -77,6 +77,58 @@ static void every_default_passes_its_own_rules(void **state)
     }
 }
 
+static bool some_form_asks(const struct al_tool *tool, bool saves)
+{
+    bool asks = al_tool_asks(tool, saves);
+
+    for (size_t i = 0; i < tool->nstricter; i++)
+        asks |= al_operation_asks(&tool->stricter[i].operation, saves);
+    return asks;
+}
+
+/* bash_command is bounded by its whitelist, and a staged commit is in no repository. */
+static bool may_lose_unasked(const struct al_tool *tool)
+{
+    return !strcmp(tool->name, "bash_command") || !strcmp(tool->name, "git_discard");
+}
+
+/* What a client is told by the annotations is what the user is asked about. */
+static void annotations_and_questions_agree(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < 2 * all.count; n++) {
+        const struct al_toolset *toolset = all.items[n / 2];
+        const bool saves = n % 2;
+
+        for (size_t j = 0; toolset->tools[j]; j++) {
+            const struct al_tool *tool = toolset->tools[j];
+            al_auto(al_json_decrefp) json_t *hints = al_tool_annotations(tool, saves);
+            const bool reads = json_is_true(json_object_get(hints, "readOnlyHint"));
+            /* A hint that is absent has MCP's default. */
+            const bool destroys =
+                !reads && !json_is_false(json_object_get(hints, "destructiveHint"));
+
+            if ((reads || destroys) && reads == some_form_asks(tool, saves) &&
+                !may_lose_unasked(tool))
+                fail_msg("%s, tool '%s', saves %d", toolset->name, tool->name, saves);
+        }
+    }
+}
+
+static void every_condition_is_said(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < all.count; i++) {
+        for (size_t j = 0; all.items[i]->tools[j]; j++) {
+            const struct al_tool *tool = all.items[i]->tools[j];
+
+            for (size_t k = 0; k < tool->nstricter; k++)
+                assert_true(!al_operation_asks(&tool->stricter[k].operation, true) ||
+                            al_starts_with(tool->stricter[k].condition, "for "));
+        }
+    }
+}
+
 static json_t *listed(const struct al_tool *tool)
 {
     json_t *entry = al_json_object();
@@ -114,18 +166,18 @@ static void check_list(const char *const *standard, size_t count)
 
 static void the_default_list_is_short(void **state)
 {
-    static const char *const standard[] = { "git", "workflow" };
+    static const char *const standard[] = { "everyday" };
 
     (void)state;
     check_list(standard, COUNT(standard));
 }
 
-static void the_everyday_list_is_short(void **state)
+static void the_list_of_git_and_workflow_is_short(void **state)
 {
-    static const char *const everyday[] = { "everyday" };
+    static const char *const pair[] = { "git", "workflow" };
 
     (void)state;
-    check_list(everyday, COUNT(everyday));
+    check_list(pair, COUNT(pair));
 }
 
 int main(void)
@@ -135,8 +187,10 @@ int main(void)
         cmocka_unit_test(every_toolset_has_a_name_of_its_own),
         cmocka_unit_test(no_toolset_names_a_tool_twice),
         cmocka_unit_test(every_default_passes_its_own_rules),
+        cmocka_unit_test(annotations_and_questions_agree),
+        cmocka_unit_test(every_condition_is_said),
         cmocka_unit_test(the_default_list_is_short),
-        cmocka_unit_test(the_everyday_list_is_short),
+        cmocka_unit_test(the_list_of_git_and_workflow_is_short),
     };
 
     al_toolsets_register(&all);

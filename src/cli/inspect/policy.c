@@ -26,10 +26,22 @@ static json_t *strings_of(const struct al_strv *items)
     return array;
 }
 
+/* The condition under which a call that is allowed by default asks nevertheless; NULL: none. */
+static const char *condition_of(const struct al_tool *tool, const struct al_explanation *found,
+                                const struct al_session *session)
+{
+    const struct al_ruling *ruling = &found->ruling;
+
+    if (ruling->number || ruling->decision != AL_APPROVAL_ALLOW || session->mode != AL_APPROVAL_ASK)
+        return NULL;
+    return al_operation_condition(tool, found->operation, session->checkpoints);
+}
+
 static void add_json(const struct al_tool *tool, const struct al_explanation *found,
                      const struct al_session *session, struct al_str *out)
 {
     const struct al_ruling *ruling = &found->ruling;
+    const char *condition = condition_of(tool, found, session);
     al_auto(al_json_decrefp) json_t *object = al_json_object();
 
     al_json_set(object, "decision", al_json_string(al_policy_decision_name(ruling->decision)));
@@ -39,6 +51,7 @@ static void add_json(const struct al_tool *tool, const struct al_explanation *fo
     if (ruling->narrows)
         al_json_set(object, "from", al_json_string("worker"));
     al_json_set(object, "line", ruling->number ? al_json_int(ruling->line) : json_null());
+    al_json_set(object, "asks", condition ? al_json_string(condition) : json_null());
     al_json_set(object, "message", ruling->message ? al_json_string(ruling->message) : json_null());
     al_json_set(object, "tool", al_json_string(tool->name));
     al_json_set(object, "operation", al_json_string(found->operation->name));
@@ -67,7 +80,7 @@ static void add_text(const struct al_tool *tool, const struct al_explanation *fo
                      const struct al_session *session, struct al_str *out)
 {
     const struct al_ruling *ruling = &found->ruling;
-    const char *condition = al_operation_condition(tool, found->operation, session->checkpoints);
+    const char *condition = condition_of(tool, found, session);
 
     al_str_addf(out, "decision   %s\n", al_policy_decision_name(ruling->decision));
     if (ruling->number)
@@ -85,8 +98,7 @@ static void add_text(const struct al_tool *tool, const struct al_explanation *fo
         if (found->operation->effects & 1u << bit)
             al_str_addf(out, " %s", al_effect_name((enum al_effects)(1u << bit)));
     al_str_addc(out, '\n');
-    if (!ruling->number && ruling->decision == AL_APPROVAL_ALLOW &&
-        session->mode == AL_APPROVAL_ASK && condition)
+    if (condition)
         al_str_addf(out, "but        asks %s\n", condition);
     add_list("branches", &found->branches, "", out);
     add_list("paths", &found->paths, "(every path)", out);

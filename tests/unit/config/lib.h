@@ -55,7 +55,7 @@ static inline void assert_refuses(void **state, const char *text, const char *wh
     assert_int_equal(config.git.max_bytes, 77);
     assert_int_equal(config.git.timeout_ms, AL_TIMEOUT_MS_DEFAULT);
     assert_true(config.git.enabled);
-    assert_int_equal(config.toolsets.count, 2);
+    assert_int_equal(config.toolsets.count, 1);
     assert_null(config.file);
     assert_null(config.journal.file);
 }

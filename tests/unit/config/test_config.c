@@ -8,9 +8,8 @@ static void has_the_documented_defaults(void **state)
 
     (void)state;
     al_config_init(&config);
-    assert_int_equal(config.toolsets.count, 2);
-    assert_string_equal(config.toolsets.items[0], "git");
-    assert_string_equal(config.toolsets.items[1], "workflow");
+    assert_int_equal(config.toolsets.count, 1);
+    assert_string_equal(config.toolsets.items[0], "everyday");
     assert_int_equal(config.roots.count, 0);
     assert_true(config.git.enabled);
     assert_int_equal(config.git.timeout_ms, 30000);
@@ -78,7 +77,7 @@ static void leaves_alone_what_is_not_named(void **state)
     assert_int_equal(config.git.timeout_ms, 200);
     assert_int_equal(config.git.max_bytes, 300);
     assert_int_equal(config.roots.count, 1);
-    assert_string_equal(config.toolsets.items[0], "git");
+    assert_string_equal(config.toolsets.items[0], "everyday");
 }
 
 static void takes_dotted_keys_and_inline_tables(void **state)
