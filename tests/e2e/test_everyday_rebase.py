@@ -2,18 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """everyday: git_rebase gives what git rebase gives, for every plan."""
 import os
-import random
 import shutil
 import stat
 
 import everyday
 import harness
+import rebasing
 from everyday import LINES, text_with
 
-FIELDS = "--format=%T%n%an <%ae> %ad%n%B%x00"
 
-
-class Case(everyday.Case):
+class Case(rebasing.Case):
     def story(self, commits=5):
         """A branch `topic` of commits to one file and to files of their own; gives their ids."""
         self.init()
@@ -30,7 +28,7 @@ class Case(everyday.Case):
 
     def history(self, where=None, base="main"):
         """Trees, authors, dates and messages, oldest first."""
-        return self.out("log", "--reverse", FIELDS, f"{base}..HEAD", cwd=where)
+        return self.out("log", "--reverse", rebasing.FIELDS, f"{base}..HEAD", cwd=where)
 
     def twin(self):
         """A copy of the repository for git itself."""
@@ -39,69 +37,12 @@ class Case(everyday.Case):
         shutil.copytree(self.root, where, symlinks=True)
         return where
 
-    def by_git(self, where, todo, *words, messages=()):
-        """git rebase -i with this todo list, and these messages for reword and squash in order."""
-        script = self.base / "editor"
-        script.write_text("#!/bin/sh\ncat \"$STEPS\" > \"$1\"\n", encoding="utf-8")
-        script.chmod(0o755)
-        (self.base / "todo").write_text(todo, encoding="utf-8")
-        queue = self.base / "messages"
-        shutil.rmtree(queue, ignore_errors=True)
-        queue.mkdir()
-        for i, message in enumerate(messages):
-            if message is not None:
-                (queue / str(i)).write_text(message, encoding="utf-8")
-        (queue / "next").write_text("0", encoding="utf-8")
-        other = self.base / "message-editor"
-        other.write_text("#!/bin/sh\nq=$QUEUE; n=$(cat $q/next); echo $((n + 1)) > $q/next\n"
-                         "if [ -e $q/$n ]; then cat $q/$n > \"$1\"; fi\n", encoding="utf-8")
-        other.chmod(0o755)
-        return self.git("rebase", "-i", *words, cwd=where, check=False,
-                        GIT_SEQUENCE_EDITOR=str(script), STEPS=str(self.base / "todo"),
-                        GIT_EDITOR=str(other), QUEUE=str(queue))
-
-    def by_both(self, plan, onto="main"):
-        """Run a plan with git and with airlock; gives whether it went through."""
-        where = self.twin()
-        todo = "".join(f"{step['do']} {step['commit']}\n" for step in plan)
-        done = self.by_git(where, todo, "--empty=drop", onto,
-                           messages=self.editor_messages(plan))
-        result = self.ok("git_rebase", {"onto": onto, "plan": plan})
-        if done.returncode == 0:
-            self.assertNotIn("stopped", result.text)
-            self.assertEqual(self.history(), self.history(where))
-            self.assertEqual(self.out("status", "--porcelain"), "")
-            self.assertEqual(self.out("symbolic-ref", "HEAD"), "refs/heads/topic\n")
-            return True
-        self.assertIn("stopped at a conflict", result.text)
-        for words in (("ls-files", "--stage"), ("diff", "--name-only"),
-                      ("log", "--reverse", FIELDS, f"{onto}..HEAD")):
-            self.assertEqual(self.out(*words), self.out(*words, cwd=where))
-        return False
-
-    @staticmethod
-    def editor_messages(plan):
-        """What the editor is to write, each time that git starts it: for a reword, and at the end
-        of a chain with a squash."""
-        messages, squash, message = [], False, None
-        for i, step in enumerate(plan):
-            if step["do"] == "reword":
-                messages.append(step["message"])
-            if step["do"] == "squash":
-                squash, message = True, step.get("message")
-            rest = [later["do"] for later in plan[i + 1:] if later["do"] != "drop"]
-            if not rest or rest[0] not in ("squash", "fixup"):
-                if squash:
-                    messages.append(message)
-                squash, message = False, None
-        return messages
-
 
 class Plans(Case):
     def test_each(self):
         """plan: reorder, reword, squash, fixup and drop, as git rebase -i does each"""
         ids = self.story()
-        start = self.out("rev-parse", "HEAD").strip()
+        start, server = self.out("rev-parse", "HEAD").strip(), everyday.Server(self)
         pick = [{"commit": commit, "do": "pick"} for commit in ids]
         for plan in (
                 pick[:3] + [pick[4], pick[3]],
@@ -115,32 +56,7 @@ class Plans(Case):
                 [{"commit": commit, "do": "drop"} for commit in ids],
         ):
             with self.subTest(plan=plan):
-                self.assertTrue(self.by_both(plan))
-                self.git("reset", "-q", "--hard", start)
-
-    def test_random(self):
-        """plan: random ones give trees, authors, dates and messages as git gives them"""
-        dice = random.Random(7)
-        ids = self.story(6)
-        start = self.out("rev-parse", "HEAD").strip()
-        for _ in range(6):
-            order = list(ids)
-            if dice.random() < 0.7:
-                dice.shuffle(order)
-            plan = []
-            for commit in order:
-                do = dice.choice(["pick", "pick", "reword", "squash", "fixup", "drop"])
-                if do in ("squash", "fixup") and not any(s["do"] != "drop" for s in plan):
-                    do = "pick"
-                step = {"commit": commit, "do": do}
-                if do == "reword":
-                    step["message"] = f"reworded {commit[:6]}\n\nmore\n"
-                plan.append(step)
-            with self.subTest(plan=plan):
-                self.by_both(plan)
-                self.git("rebase", "--abort", check=False)
-                self.git("checkout", "-q", "-f", "topic")
-                self.git("reset", "-q", "--hard", start)
+                self.assertTrue(self.judged(server, plan, "main", start))
 
     def test_below_the_oldest(self):
         """plan: without onto the commits are replayed below the oldest that is named"""

@@ -258,3 +258,13 @@ int al_inmemory_commit(struct al_inmemory *memory, const struct al_new_commit *c
     *ret_oid = al_strdup(oid);
     return 0;
 }
+
+int al_inmemory_nothing(struct al_inmemory *memory, struct al_run_limits *budget, char **ret_oid,
+                        struct al_error *err)
+{
+    char tree[AL_OID_TEXT];
+    const struct al_new_commit commit = { .tree = tree, .message = "" };
+    int r = al_inmemory_write(memory, AL_OBJECT_TREE, "", 0, tree, err);
+
+    return r < 0 ? r : al_inmemory_commit(memory, &commit, budget, ret_oid, err);
+}

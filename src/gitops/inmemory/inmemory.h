@@ -91,9 +91,17 @@ struct al_new_commit {
 int al_inmemory_commit(struct al_inmemory *memory, const struct al_new_commit *commit,
                        struct al_run_limits *budget, char **ret_oid, struct al_error *err);
 
+/** Write an empty commit without parents and without a message, which stands for nothing: a history
+ * that begins anew is replayed onto it.  Caller frees *ret_oid. */
+int al_inmemory_nothing(struct al_inmemory *memory, struct al_run_limits *budget, char **ret_oid,
+                        struct al_error *err);
+
 /** Remove space at the ends of lines, empty lines at both ends, and all but one of several in a
  * row; as git-stripspace(1) does. */
 void al_message_strip_space(const char *message, struct al_str *out);
+
+/** The message of two commits that become one, as git-rebase(1) has it. */
+void al_message_squash(const char *first, const char *second, struct al_str *out);
 
 /** A commit that was read.  Author and message are in UTF-8, as far as iconv(3) knows their
  * encoding: git encodes them so when it picks a commit. */
@@ -119,7 +127,8 @@ void al_commits_read_clear(struct al_commits_read *commits);
 enum al_replay_kind {
     AL_REPLAY_PICK,
     AL_REPLAY_REWORD, /**< as pick, with another message */
-    AL_REPLAY_SQUASH, /**< into the commit before; both messages, or the given one */
+    AL_REPLAY_SQUASH, /**< into the commit before; both messages, or the given one.  One that
+                         changes nothing any more and has none is dropped as a pick is */
     AL_REPLAY_FIXUP,  /**< into the commit before, which keeps its message */
     AL_REPLAY_REVERT, /**< its change is taken back; git's message, or the given one */
 };
@@ -140,6 +149,7 @@ struct al_replay_step {
 
 struct al_replay {
     const char *onto; /**< full id of a commit */
+    bool is_root;     /**< `onto` is of al_inmemory_nothing(): the first commit has no parents */
     const struct al_replay_step *steps;
     size_t nsteps;
     bool fast_forwards; /**< a pick that is already in its place stays the commit it is */
@@ -165,7 +175,8 @@ void al_replayed_clear(struct al_replayed *replayed);
  * Replay commits onto a commit.  The first step that conflicts ends it, which is a success.
  *
  * @return as al_inmemory_merge() and al_inmemory_commit(); AL_ERR_EXECUTION also for a merge
- * without `mainline`, and for a squash or fixup as the first step.
+ * without `mainline`, for a squash or fixup as the first step, and with `is_root` when no commit is
+ * left or the first one conflicts.
  */
 int al_inmemory_replay(struct al_inmemory *memory, const struct al_replay *replay,
                        struct al_run_limits *budget, struct al_replayed *ret_replayed,

@@ -49,9 +49,6 @@ void al_inmemory_add_bound(struct al_inmemory *memory, const char *commit);
  * from `message`. */
 const char *al_message_without_empty_lines(const char *message);
 
-/** The message of two commits that become one, as git-rebase(1) has it. */
-void al_message_squash(const char *first, const char *second, struct al_str *out);
-
 /** The message of a commit that takes another one back, as git-revert(1) has it.
  *
  * @param mainline  The parent that a merge is compared with; NULL: it is no merge.

@@ -20,6 +20,9 @@ struct replaying {
     struct al_replayed *replayed;
     struct al_run_limits *budget;
     struct al_commit_read tip; /* the last commit; owned */
+    char *joined; /* the message of `tip` with those of melded commits that were dropped; owned,
+                     NULL: there are none */
+    bool at_root; /* `tip` stands for no commit at all: the next one has no parents */
 };
 
 static void commit_clear(struct al_commit_read *commit)
@@ -69,6 +72,12 @@ static int find_parent(const struct al_replay_step *step, const struct al_commit
     return 0;
 }
 
+/* What a squash adds to, and a fixup keeps. */
+static const char *message_so_far(const struct replaying *with)
+{
+    return with->joined ? with->joined : with->tip.message;
+}
+
 static void build_message(const struct replaying *with, const struct al_replay_step *step,
                           const struct al_commit_read *commit, const char *parent,
                           struct al_str *out)
@@ -76,9 +85,9 @@ static void build_message(const struct replaying *with, const struct al_replay_s
     if (step->message && step->kind != AL_REPLAY_PICK && step->kind != AL_REPLAY_FIXUP)
         al_message_strip_space(step->message, out);
     else if (step->kind == AL_REPLAY_SQUASH)
-        al_message_squash(with->tip.message, commit->message, out);
+        al_message_squash(message_so_far(with), commit->message, out);
     else if (step->kind == AL_REPLAY_FIXUP)
-        al_str_adds(out, with->tip.message);
+        al_str_adds(out, message_so_far(with));
     else if (step->kind == AL_REPLAY_REVERT)
         al_message_revert(commit, step->mainline ? parent : NULL, out);
     else
@@ -99,7 +108,7 @@ static int write_commit(struct replaying *with, const struct al_replay_step *ste
         author = with->tip.author;
         for (size_t i = 0; i < with->tip.parents.count; i++)
             al_strv_add(&made.parents, with->tip.parents.items[i]);
-    } else {
+    } else if (!with->at_root) {
         al_strv_add(&made.parents, with->tip.oid);
     }
     if (!*message && step->kind == AL_REPLAY_REWORD)
@@ -114,6 +123,8 @@ static int write_commit(struct replaying *with, const struct al_replay_step *ste
         return r;
     made.author = al_strdup(author ? author : with->memory->author);
     copy_commit(&made, &with->tip);
+    with->at_root = false;
+    free(al_take(&with->joined));
     return 0;
 }
 
@@ -146,7 +157,10 @@ static int find_fate(const struct replaying *with, const struct al_replay_step *
     int r;
 
     *ret_fate = FATE_KEPT;
-    if (melds(step) || strcmp(tree, with->tip.tree) != 0)
+    if (strcmp(tree, with->tip.tree) != 0)
+        return 0;
+    /* git drops what is melded too, but a message that the user gave is used. */
+    if (melds(step) && (step->message || when_empty != AL_EMPTY_DROPPED))
         return 0;
     *ret_fate = fates[when_empty];
     if (when_empty != AL_EMPTY_DROPPED)
@@ -155,6 +169,21 @@ static int find_fate(const struct replaying *with, const struct al_replay_step *
     if (r == 0 && !strcmp(before, commit->tree)) /* it never changed anything */
         *ret_fate = FATE_KEPT;
     return r;
+}
+
+/* Leave out a step that changes nothing any more.  The message of a squash stays for what is melded
+ * after it, as git has it. */
+static void drop_step(struct replaying *with, const struct al_replay_step *step,
+                      const struct al_commit_read *commit)
+{
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+
+    al_strv_add(&with->replayed->commits, "");
+    if (step->kind != AL_REPLAY_SQUASH)
+        return;
+    al_message_squash(message_so_far(with), commit->message, &message);
+    free(with->joined);
+    with->joined = al_str_detach(&message);
 }
 
 static int take_result(struct replaying *with, const struct al_replay_step *step,
@@ -171,7 +200,7 @@ static int take_result(struct replaying *with, const struct al_replay_step *step
         return r;
     with->replayed->stopped = with->replayed->stopped_empty = fate == FATE_STOPPED;
     if (fate == FATE_DROPPED)
-        al_strv_add(&with->replayed->commits, "");
+        drop_step(with, step, commit);
     if (fate != FATE_KEPT)
         return 0;
     build_message(with, step, commit, parent, &message);
@@ -193,6 +222,16 @@ static int merge_step(struct replaying *with, const struct al_replay_step *step,
                                        with->budget, merged, err);
 }
 
+/* Whether a commit is in its place already: it builds on the last one. */
+static bool is_in_place(const struct replaying *with, const struct al_commit_read *commit)
+{
+    const struct al_strv *parents = &commit->parents;
+
+    if (with->at_root)
+        return !parents->count;
+    return parents->count == 1 && !strcmp(parents->items[0], with->tip.oid);
+}
+
 static int replay_step(struct replaying *with, const struct al_replay_step *step,
                        const struct al_commit_read *commit, struct al_error *err)
 {
@@ -200,9 +239,11 @@ static int replay_step(struct replaying *with, const struct al_replay_step *step
     const char *parent;
     int r;
 
-    if (with->replay->fast_forwards && step->kind == AL_REPLAY_PICK && commit->parents.count == 1 &&
-        !strcmp(commit->parents.items[0], with->tip.oid)) {
+    if (!melds(step))
+        free(al_take(&with->joined));
+    if (with->replay->fast_forwards && step->kind == AL_REPLAY_PICK && is_in_place(with, commit)) {
         copy_commit(commit, &with->tip);
+        with->at_root = false;
         al_strv_add(&with->replayed->commits, commit->oid);
         return 0;
     }
@@ -231,6 +272,21 @@ static int check_steps(const struct al_replay *replay, struct al_error *err)
     return 0;
 }
 
+/* git would leave its empty commit below, without a name. */
+static int refuse_root(const struct replaying *with, struct al_error *err)
+{
+    const struct al_replayed *replayed = with->replayed;
+
+    if (!replayed->stopped)
+        return al_error_set(err, AL_ERR_EXECUTION, "Nothing would be left of the history");
+    (void)al_error_set(err, AL_ERR_EXECUTION,
+                       "%.8s cannot be the first commit: it changes what is not there before it",
+                       with->replay->steps[replayed->commits.count].commit);
+    if (err)
+        err->remedy = "Begin with a commit that changes only files of its own.";
+    return AL_ERR_EXECUTION;
+}
+
 int al_inmemory_replay(struct al_inmemory *memory, const struct al_replay *replay,
                        struct al_run_limits *budget, struct al_replayed *ret_replayed,
                        struct al_error *err)
@@ -238,9 +294,11 @@ int al_inmemory_replay(struct al_inmemory *memory, const struct al_replay *repla
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
     al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
     al_auto(al_replayed_clear) struct al_replayed replayed = AL_REPLAYED_INIT;
-    struct replaying with = {
-        .memory = memory, .replay = replay, .replayed = &replayed, .budget = budget
-    };
+    struct replaying with = { .memory = memory,
+                              .replay = replay,
+                              .replayed = &replayed,
+                              .budget = budget,
+                              .at_root = replay->is_root };
     int r = check_steps(replay, err);
 
     al_strv_add(&oids, replay->onto);
@@ -251,10 +309,15 @@ int al_inmemory_replay(struct al_inmemory *memory, const struct al_replay *repla
     if (r < 0)
         return r;
     copy_commit(&commits.items[0], &with.tip);
+    for (size_t i = 0; replay->is_root && i < replay->nsteps; i++)
+        al_inmemory_add_bound(memory, replay->steps[i].commit);
     for (size_t i = 0; r == 0 && !replayed.stopped && i < replay->nsteps; i++)
         r = replay_step(&with, &replay->steps[i], &commits.items[i + 1], err);
+    if (r == 0 && with.at_root)
+        r = refuse_root(&with, err);
     replayed.tip = al_strdup(with.tip.oid);
     commit_clear(&with.tip);
+    free(with.joined);
     if (r < 0)
         return r;
     *ret_replayed = replayed;

@@ -30,16 +30,21 @@ static bool melds(enum al_replay_kind kind)
     return kind == AL_REPLAY_SQUASH || kind == AL_REPLAY_FIXUP;
 }
 
-/* The step whose message the commit of a chain (a commit and what is melded into it) has from the
- * beginning: the last one with a message of its own.  `first` when there is none. */
-static size_t message_step(const struct al_replay_work *work, size_t first)
-{
-    size_t found = first;
+/* A commit and what is melded into it. */
+struct chain {
+    size_t first, end; /* steps */
+    size_t spoken;     /* the last step with a message of its own, which the commit has from the
+                          beginning; `first` when there is none */
+};
 
-    for (size_t i = first + 1; i < work->nsteps && melds(work->steps[i].kind); i++)
-        if (work->steps[i].message)
-            found = i;
-    return found;
+static struct chain find_chain(const struct al_replay_work *work, size_t first)
+{
+    struct chain chain = { .first = first, .end = first + 1, .spoken = first };
+
+    for (; chain.end < work->nsteps && melds(work->steps[chain.end].kind); chain.end++)
+        if (work->steps[chain.end].message)
+            chain.spoken = chain.end;
+    return chain;
 }
 
 /* The commit to pick for a step with another message: the same one with that message. */
@@ -48,11 +53,12 @@ static int reword(struct al_replay_work *work, const char *commit, const char *m
 {
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
     al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
-    al_auto(al_freep) char *text =
-        al_asprintf("%s%s", message, al_ends_with(message, "\n") ? "" : "\n");
-    struct al_new_commit made = { .message = text };
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    struct al_new_commit made = { .message = NULL };
     int r;
 
+    al_message_strip_space(message, &text);
+    made.message = text.buf;
     al_strv_add(&oids, commit);
     r = al_inmemory_read(work->memory, &oids, budget, &commits, err);
     if (r < 0)
@@ -78,36 +84,125 @@ static int add_subject(const struct al_repo *repo, const char *commit, struct al
     return r;
 }
 
-/* Add the todo line of a step.  What was dropped in memory is dropped by git too. */
-static int add_line(struct al_repo *repo, struct al_replay_work *work, size_t i, size_t spoken,
-                    struct al_run_limits *budget, struct al_str *todo, struct al_error *err)
+/* Add the todo line of a step, with a message of its own or NULL.  What was dropped in memory is
+ * dropped by git too. */
+static int add_line(struct al_repo *repo, struct al_replay_work *work, size_t i,
+                    const char *message, const char *melding, struct al_run_limits *budget,
+                    struct al_str *todo, struct al_error *err)
 {
     const struct al_work_step *step = &work->steps[i];
-    const char *message = work->steps[spoken].message;
     al_auto(al_freep) char *reworded = NULL;
     int r = 0;
 
-    if (!melds(step->kind) && message)
+    if (message)
         r = reword(work, step->commit, message, budget, &reworded, err);
     if (r < 0)
         return r;
-    if (melds(step->kind))
-        al_str_adds(todo, step->kind == AL_REPLAY_FIXUP || i <= spoken ? "fixup" : "squash");
-    else
-        al_str_adds(todo, "pick");
+    al_str_adds(todo, melds(step->kind) ? melding : "pick");
     return add_subject(repo, reworded ? reworded : step->commit, budget, todo, err);
+}
+
+/* git takes a line that begins with "#" for a comment when it goes on after a conflict in a chain.
+ */
+static bool has_comments(const char *message)
+{
+    return *message == '#' || strstr(message, "\n#");
+}
+
+/* The message that a chain ends with, if git would not keep it as it is: else `out` stays empty.
+ * Without a message of the user's, it is known only if nothing can become of the first commit any
+ * more. */
+static int find_kept_message(struct al_replay_work *work, const struct chain *chain,
+                             struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    const struct al_strv *done = &work->replayed.commits;
+    const bool is_given = work->steps[chain->spoken].message;
+    const bool is_known = chain->first < done->count && *done->items[chain->first];
+    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
+    al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
+    int r;
+
+    if (chain->end - chain->first == 1 || !(is_given || is_known))
+        return 0;
+    for (size_t i = chain->spoken; i < chain->end; i++)
+        al_strv_add(&oids, work->steps[i].commit);
+    r = al_inmemory_read(work->memory, &oids, budget, &commits, err);
+    if (r < 0)
+        return r;
+    if (is_given)
+        al_message_strip_space(work->steps[chain->spoken].message, out);
+    else
+        al_str_adds(out, commits.items[0].message);
+    for (size_t i = 1; i < commits.count; i++) {
+        al_auto(al_str_clear) struct al_str both = AL_STR_INIT;
+
+        if (work->steps[chain->spoken + i].kind == AL_REPLAY_SQUASH) {
+            al_message_squash(out->buf, commits.items[i].message, &both);
+            al_str_reset(out);
+            al_str_adds(out, both.buf);
+        }
+    }
+    if (!has_comments(out->buf))
+        al_str_reset(out);
+    return 0;
+}
+
+/* Add a step that changes the message alone: git takes it over to the byte. */
+static int add_message_line(struct al_repo *repo, struct al_replay_work *work, const char *commit,
+                            const char *message, struct al_run_limits *budget, struct al_str *todo,
+                            struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
+    al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
+    al_auto(al_freep) char *made = NULL;
+    int r;
+
+    al_strv_add(&oids, commit);
+    r = al_inmemory_read(work->memory, &oids, budget, &commits, err);
+    if (r == 0)
+        r = al_inmemory_commit(work->memory,
+                               &(struct al_new_commit){ .tree = commits.items[0].tree,
+                                                        .parents = &oids,
+                                                        .author = commits.items[0].author,
+                                                        .message = message },
+                               budget, &made, err);
+    if (r == 0)
+        r = al_inmemory_accept(work->memory, made, budget, err);
+    if (r < 0)
+        return r;
+    al_str_adds(todo, "fixup -C");
+    return add_subject(repo, made, budget, todo, err);
+}
+
+static int add_chain(struct al_repo *repo, struct al_replay_work *work, const struct chain *chain,
+                     struct al_run_limits *budget, struct al_str *todo, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str kept = AL_STR_INIT;
+    int r = find_kept_message(work, chain, budget, &kept, err);
+
+    for (size_t i = chain->first; r == 0 && i < chain->end; i++) {
+        const bool is_fixup =
+            kept.len || work->steps[i].kind == AL_REPLAY_FIXUP || i <= chain->spoken;
+
+        r = add_line(repo, work, i, i == chain->first ? work->steps[chain->spoken].message : NULL,
+                     is_fixup ? "fixup" : "squash", budget, todo, err);
+    }
+    if (r == 0 && kept.len)
+        r = add_message_line(repo, work, work->steps[chain->first].commit, kept.buf, budget, todo,
+                             err);
+    return r;
 }
 
 static int make_todo(struct al_repo *repo, struct al_replay_work *work,
                      struct al_run_limits *budget, struct al_str *todo, struct al_error *err)
 {
-    size_t spoken = 0;
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < work->nsteps; i++) {
-        if (!melds(work->steps[i].kind))
-            spoken = message_step(work, i);
-        r = add_line(repo, work, i, spoken, budget, todo, err);
+    for (size_t first = 0; r == 0 && first < work->nsteps;) {
+        const struct chain chain = find_chain(work, first);
+
+        r = add_chain(repo, work, &chain, budget, todo, err);
+        first = chain.end;
     }
     return r;
 }
@@ -132,6 +227,7 @@ static int write_state(struct al_repo *repo, const struct al_replay_work *work, 
         { "interactive", "" },
         { "drop_redundant_commits", "" },
         { "no-reschedule-failed-exec", "" },
+        { work->is_root ? "squash-onto" : NULL, work->onto },
         { "git-rebase-todo", todo },
         { "git-rebase-todo.backup", todo },
     };
@@ -147,7 +243,8 @@ static int write_state(struct al_repo *repo, const struct al_replay_work *work, 
     if (dir < 0)
         return al_error_errno(err, -dir, "cannot write the state of the rebase");
     for (size_t i = 0; r == 0 && i < AL_COUNT(files); i++)
-        r = write_state_file(dir, files[i][0], files[i][1], err);
+        if (files[i][0])
+            r = write_state_file(dir, files[i][0], files[i][1], err);
     return r;
 }
 
@@ -205,10 +302,13 @@ int al_replay_begin_rebase(struct al_repo *repo, struct al_replay_work *work, si
     al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
-    int r;
+    int r = 0;
 
     al_strv_adds(&sides, work->onto, "HEAD", NULL);
-    r = al_git_check_merge_programs(repo, "HEAD", &sides, budget, err);
+    if (work->is_root)
+        r = al_inmemory_accept(work->memory, work->onto, budget, err);
+    if (r == 0)
+        r = al_git_check_merge_programs(repo, "HEAD", &sides, budget, err);
     if (r == 0)
         r = al_savepoint_create(repo, &sides, budget, &savepoint, err);
     if (r < 0)

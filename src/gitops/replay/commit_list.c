@@ -91,13 +91,15 @@ int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_strv_clear) struct al_strv marked = AL_STRV_INIT;
-    al_auto(al_freep) char *range = al_asprintf("%s...HEAD", onto);
-    al_auto(al_freep) char *without = al_asprintf("^%s", onto);
+    al_auto(al_freep) char *range = onto ? al_asprintf("%s...HEAD", onto) : al_strdup("HEAD");
+    al_auto(al_freep) char *without = onto ? al_asprintf("^%s", onto) : NULL;
     int r;
 
     begin(&command);
-    al_strv_adds(&command.argv, "--reverse", "--topo-order", "--right-only", "--no-merges",
-                 "--cherry-mark", range, "--", NULL);
+    al_strv_adds(&command.argv, "--reverse", "--topo-order", "--no-merges", NULL);
+    if (onto)
+        al_strv_adds(&command.argv, "--right-only", "--cherry-mark", NULL);
+    al_strv_adds(&command.argv, range, "--", NULL);
     r = read_ids(repo, &command, budget, &marked, err);
     for (size_t i = 0; r == 0 && i < marked.count; i++) {
         const char *line = marked.items[i];

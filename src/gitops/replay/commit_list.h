@@ -33,7 +33,7 @@ void al_rebase_list_clear(struct al_rebase_list *list);
 
 /** List the commits that are in HEAD and not in `onto`, oldest first.
  *
- * @param onto  A full id.
+ * @param onto  A full id; NULL: all commits of HEAD.
  * @param all   Those whose change `onto` has already as well. */
 int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all,
                           struct al_run_limits *budget, struct al_rebase_list *ret_list,

@@ -50,6 +50,7 @@ static int replay(struct al_replay_work *work, struct al_run_limits *budget, str
     al_auto(al_freep) struct al_replay_step *steps = al_calloc(work->nsteps + 1, sizeof(*steps));
     const struct al_replay replay = {
         .onto = work->onto,
+        .is_root = work->is_root,
         .steps = steps,
         .nsteps = work->nsteps,
         .fast_forwards = work->kind == AL_WORK_REBASE,
@@ -74,6 +75,10 @@ int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,
     work->head = al_ref_head(&repo->at);
     if (!work->memory)
         r = al_inmemory_open(repo, &work->memory, err);
+    if (r == 0 && work->is_root) {
+        free(al_take(&work->onto)); /* git rebase --root too begins with an empty commit */
+        r = al_inmemory_nothing(work->memory, budget, &work->onto, err);
+    }
     return r < 0 ? r : replay(work, budget, err);
 }
 

@@ -36,8 +36,10 @@ struct al_work_step {
 /** Commits to replay, and what came of it. */
 struct al_replay_work {
     enum al_replay_work_kind kind;
-    bool no_commit;  /**< of a cherry-pick and a revert: the changes are left in the index */
-    char *onto;      /**< full id */
+    bool no_commit; /**< of a cherry-pick and a revert: the changes are left in the index */
+    bool is_root;   /**< the history begins anew: `onto` is made by al_replay_work_try(), and stands
+                       for nothing */
+    char *onto;     /**< full id */
     char *onto_name; /**< what the reflog says; NULL: the id */
     struct al_work_step *steps;
     size_t nsteps;

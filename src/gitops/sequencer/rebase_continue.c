@@ -246,14 +246,70 @@ static int write_message(const struct al_repo *repo, const char *message, struct
     return r;
 }
 
+/* Whether a line of a text begins with a character. */
+static bool has_line_with(const char *text, char first)
+{
+    for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n')
+        if (*at == first)
+            return true;
+    return false;
+}
+
+/* Whether git has joined messages, or will: it marks with its comment character what is not to
+ * stay, in files that outlive this command. */
+static bool joins_messages(int git_dir, struct al_error *err)
+{
+    static const char *const files[] = { "rebase-merge/amend", "rebase-merge/message-squash",
+                                         "rebase-merge/git-rebase-todo" };
+    bool joins = false;
+
+    for (size_t i = 0; !joins && i < AL_COUNT(files); i++) {
+        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+        joins = read_state_file(git_dir, files[i], AL_REBASE_TODO_BYTES, &text, err) < 0 ||
+                has_line_with(text.buf, 's') || has_line_with(text.buf, 'f') ||
+                (text.len && i < AL_COUNT(files) - 1);
+    }
+    return joins;
+}
+
+/* The character of comments for a git that goes on: one that begins no line of the message of the
+ * commit that stopped.  It is in no file of git's then, so another git can go on as well. */
+static int add_comment_char(const struct al_repo *repo, struct al_strv *config,
+                            struct al_error *err)
+{
+    static const char others[] = ";%!@^|~";
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    al_auto(al_closep) int git_dir = -1;
+    const char *free_one = others;
+    int r = al_location_open_git_dir(&repo->at, &git_dir, err);
+
+    if (r == 0)
+        r = read_state_file(git_dir, "rebase-merge/message", AL_REBASE_TODO_BYTES, &message, err);
+    if (r < 0 || !has_line_with(message.buf, '#') || joins_messages(git_dir, err))
+        return r;
+    while (*free_one && has_line_with(message.buf, *free_one))
+        free_one++;
+    if (!*free_one)
+        return 0;
+    al_strv_add(config, "core.commentchar");
+    al_strv_addf(config, "%c", *free_one);
+    return 0;
+}
+
 static int run(struct al_repo *repo, const char *message, size_t max_bytes,
                struct al_run_limits *budget, struct al_merge_outcome *outcome, struct al_error *err)
 {
+    al_auto(al_strv_clear) struct al_strv config = AL_STRV_INIT;
+    const struct al_git_link link = { .protocol = "none", .config = &config };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r = message ? write_message(repo, message, err) : 0;
 
+    if (r == 0)
+        r = add_comment_char(repo, &config, err);
     if (r < 0)
         return r;
+    command.link = &link;
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* git rebase runs git commit and git am */
     al_strv_adds(&command.argv, "git", "rebase", "--continue", NULL);

@@ -85,7 +85,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
         r = find_onto(call, args, &planned, &onto, err);
     if (r < 0)
         return r;
-    al_resolved_add(out, "onto", onto);
+    al_resolved_add(out, "onto", onto ? onto : "root");
     for (size_t i = 0; i < planned.count; i++)
         al_resolved_add(out, "planned", planned.items[i]);
     return 0;
@@ -135,12 +135,13 @@ static int build(struct al_call *call, const void *p, struct al_replay_work *wor
     work->kind = AL_WORK_REBASE;
     if (r == 0)
         r = find_onto(call, args, &planned, &work->onto, err);
+    work->is_root = r == 0 && !work->onto;
     if (r == 0)
         r = al_commit_list_rebase(al_call_repo(call), work->onto, false, al_call_budget(call),
                                   &list, err);
     if (r < 0)
         return r;
-    work->onto_name = al_strdup(args->onto ? args->onto : work->onto);
+    work->onto_name = args->onto ? al_strdup(args->onto) : NULL;
     add_left_out(&list, lines);
     return add_steps(call, args, &planned, &list, work, err);
 }
@@ -171,10 +172,10 @@ static void add_done(struct al_call *call, const struct rebase_args *args,
     }
     for (size_t i = 0; i < work->replayed.commits.count; i++)
         dropped += !*work->replayed.commits.items[i];
-    al_str_adds(text, "Rebased onto ");
+    al_str_adds(text, work->is_root ? "Rebased from the first commit on" : "Rebased onto ");
     if (args->onto)
         al_place_add_name(args->onto, text);
-    else
+    else if (!work->is_root)
         al_str_addf(text, "%.8s", work->onto);
     al_str_adds(text, ", ");
     al_answer_add_counted(work->nsteps, "commit", "commits", text);

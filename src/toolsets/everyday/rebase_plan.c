@@ -2,12 +2,14 @@
 #include "toolsets/everyday/rebase_plan.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "answer/answer.h"
 #include "answer/failure.h"
 #include "gitops/plumbing/revision.h"
 #include "guard/arg.h"
 #include "toolsets/everyday/everyday.h"
+#include "util/fs.h"
 
 #define MESSAGE_MAX_BYTES 65536
 #define NAMED_MAX_BYTES   400
@@ -105,6 +107,7 @@ int al_rebase_plan_base(struct al_call *call, const struct al_strv *oids, char *
 {
     al_auto(al_freep) char *oldest = NULL;
     al_auto(al_freep) char *parent = NULL;
+    al_auto(al_freep) char *shallow = NULL;
     int r = find_oldest(call, oids, &oldest, err);
 
     if (r < 0)
@@ -118,10 +121,15 @@ int al_rebase_plan_base(struct al_call *call, const struct al_strv *oids, char *
     parent = al_asprintf("%s^", oldest);
     r = al_git_find_object(al_call_repo(call), parent, "commit", al_call_budget(call), ret_onto,
                            err);
-    if (r == 0 && !*ret_onto)
-        r = al_failure_set(err, "Plan the commits above it; only a user can rewrite it, with git.",
-                           "%.8s is the first commit of the history", oldest);
-    return r;
+    if (r < 0 || *ret_onto)
+        return r;
+    shallow = al_fs_join(al_call_repo(call)->at.common_dir, "shallow");
+    if (access(shallow, F_OK) == 0)
+        return al_failure_set(err,
+                              "Plan the commits above it; a user can fetch the rest of the history "
+                              "with git fetch --unshallow.",
+                              "%.8s is where the history of this shallow clone begins", oldest);
+    return 0;
 }
 
 static int check_complete(const struct al_strv *oids, const struct al_strv *list,

@@ -18,7 +18,7 @@ int al_rebase_plan_resolve(struct al_call *call, const struct al_objects *plan,
                            struct al_strv *ret_oids, struct al_error *err);
 
 /** The commit below the oldest commit of a plan, which is what it is replayed on when nothing else
- * is said.  Caller frees. */
+ * is said; NULL: the plan begins with the first commit of the history.  Caller frees. */
 int al_rebase_plan_base(struct al_call *call, const struct al_strv *oids, char **ret_onto,
                         struct al_error *err);
 
