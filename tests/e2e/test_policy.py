@@ -295,8 +295,8 @@ class Explain(policy.Case):
         self.assertTrue(done.stdout.startswith("decision   ask\nrule       default\n"), done)
         found = self.explain("git_add", {"paths": ["docs/a.txt"]})
         self.assertEqual(found, {
-            "decision": "deny", "rule": 1, "line": 1, "message": "Read it.", "tool": "git_add",
-            "operation": "add", "effects": ["writes_index"], "branches": [],
+            "decision": "deny", "rule": 1, "line": 1, "message": "Read it.", "asks": None,
+            "tool": "git_add", "operation": "add", "effects": ["writes_index"], "branches": [],
             "paths": ["docs/a.txt"]})
         found = self.explain("git_status")
         self.assertEqual((found["decision"], found["rule"], found["line"], found["message"]),
