@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "answer/answer.h"
+#include "answer/failure.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/repo/repo.h"
 #include "gitops/worktree/add.h"
@@ -256,6 +258,7 @@ static void add_copies(const struct al_worktree_copies *copies, struct al_str *o
 static int add(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     const struct worktree_args *args = p;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     const struct al_worktree_add_options options = add_options(call, args);
     struct al_worktree_added added = { .top = NULL };
     al_auto(al_freep) char *top = NULL;
@@ -266,11 +269,12 @@ static int add(struct al_call *call, const void *p, struct al_result *result, st
         return r;
     top = al_text_sanitize_line(added.top);
     free(added.top);
-    al_str_addf(&result->text, "Made the worktree '%s' at %s, on the %sbranch '%s'%s%.8s.%s",
-                args->name, top, options.start ? "new " : "", branch, options.start ? " at " : "",
+    al_str_addf(&text, "Made the worktree '%s' at %s, on the %sbranch '%s'%s%.8s.%s", args->name,
+                top, options.start ? "new " : "", branch, options.start ? " at " : "",
                 options.start ? options.start : "", options.locks ? " It is locked." : "");
-    add_copies(&added.copies, &result->text);
-    result->exit_code = 0;
+    add_copies(&added.copies, &text);
+    al_str_addc(&text, '\n');
+    al_answer_done(call, &text, result);
     return 0;
 }
 
@@ -278,6 +282,7 @@ static int remove_worktree(struct al_call *call, const void *p, struct al_result
                            struct al_error *err)
 {
     const struct worktree_args *args = p;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
     int r = find(call, args->name, &place, &found, err);
@@ -288,11 +293,11 @@ static int remove_worktree(struct al_call *call, const void *p, struct al_result
         r = al_worktree_remove(al_call_repo(call), &place, &found, args->name, err);
     if (r < 0)
         return r;
-    al_str_addf(&result->text,
+    al_str_addf(&text,
                 "Removed the worktree '%s'. Its branch stays. 'airlock rollback' brings it back, "
-                "untracked files included; ignored files are gone.",
+                "untracked files included; ignored files are gone.\n",
                 args->name);
-    result->exit_code = 0;
+    al_answer_done(call, &text, result);
     return 0;
 }
 
@@ -300,6 +305,7 @@ static int set_lock(struct al_call *call, const void *p, struct al_result *resul
                     struct al_error *err)
 {
     const struct worktree_args *args = p;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
     bool locks = args->action == LOCK;
@@ -311,8 +317,8 @@ static int set_lock(struct al_call *call, const void *p, struct al_result *resul
         r = al_worktree_set_lock(al_call_repo(call), &found, args->name, locks, args->reason, err);
     if (r < 0)
         return r;
-    al_str_addf(&result->text, "%s the worktree '%s'.", locks ? "Locked" : "Unlocked", args->name);
-    result->exit_code = 0;
+    al_str_addf(&text, "%s the worktree '%s'.\n", locks ? "Locked" : "Unlocked", args->name);
+    al_answer_done(call, &text, result);
     return 0;
 }
 
@@ -369,6 +375,7 @@ const struct al_tool al_tool_git_worktree = {
     .args_size = sizeof(struct worktree_args),
     .working_dir_offset = offsetof(struct worktree_args, working_dir),
     .is_terse = true,
+    .complete_error = al_failure_complete,
     .operations = operations,
     .noperations = AL_COUNT(operations),
     .check = check,

@@ -161,4 +161,24 @@ class PullRequest(Case):
         self.fails("BadArgs", "target", "git_pr", {"target": "--all"})
 
 
+class Worktrees(everyday.Case):
+    def test_where(self):
+        """git_worktree: what changes something ends with where one is; errors say the next step"""
+        self.init()
+        for arguments in ({"action": "add", "name": "one"}, {"action": "lock", "name": "one"},
+                          {"action": "unlock", "name": "one"}, {"action": "remove", "name": "one"}):
+            text = self.says("git_worktree", arguments)
+            self.assertEqual(text.splitlines()[-1], "main", text)
+            self.assertEqual(len(text.splitlines()), 2, text)
+        for kind, arguments in (("ExecutionFailed", {"action": "remove", "name": "none"}),
+                                ("BadArgs", {"action": "add"}),
+                                ("BadArgs", {"action": "add", "name": "a/b"}),
+                                ("BadArgs", {"name": "one"}),
+                                ("ExecutionFailed", {"action": "add", "name": "x", "branch": "y"}),
+                                ("ExecutionFailed", {"action": "add", "name": "x", "create": True,
+                                                     "branch": "z", "from": "nowhere"})):
+            result = self.fails(kind, "", "git_worktree", arguments)
+            self.assertEqual(len(result.text.splitlines()), 2, result)
+
+
 harness.main()
