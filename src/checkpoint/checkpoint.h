@@ -55,6 +55,9 @@ struct al_checkpoint_settings {
     uint32_t max_age_days; /**< older checkpoints are dropped */
     /** Larger files are left out, with a warning that names them. */
     uint64_t max_file_bytes;
+    /** A checkpoint becomes a pack and a reference, which plain git reads, when somebody needs
+     * them. Otherwise it does so at once. */
+    bool publishes_later;
     /** Globs of ignored files that are included all the same; NULL for none. */
     const struct al_strv *include_ignored;
 };
@@ -75,6 +78,10 @@ struct al_store;
 int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo *repo, bool create,
                   struct al_run_limits *budget, struct al_store **ret_store, struct al_error *err);
 void al_store_close(struct al_store *store);
+
+/** Publish what every store below `state_dir` has not published yet.  A store that cannot be used
+ * now is left as it is. */
+void al_store_publish_all(const char *state_dir);
 
 /** Drop the checkpoints that are too old or too many and join small packs, if either is due.  Does
  * nothing while another handle is open on the store. */

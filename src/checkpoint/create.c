@@ -263,6 +263,7 @@ static void save_progress(struct al_checkpoint_writer *writer)
         return;
     writer->new_head = (struct al_stat_cache_head){ .reference = "" };
     al_checkpoint_save_cache(writer, "");
+    al_store_look_again(writer->store);
 }
 
 static int write_once(struct al_checkpoint_writer *writer)
@@ -303,6 +304,7 @@ int al_checkpoint_write(struct al_checkpoint_writer *writer, struct al_store *st
         writer->deadline = deadline;
         writer->err = err;
         al_objects_init(&writer->objects, store->pack_fd, quarantine_fd, store->sha256);
+        al_objects_ask(&writer->objects, al_store_has_object, store);
         r = write_once(writer);
     }
     return r;

@@ -112,6 +112,7 @@ static int copy_with_git(struct al_checkpoint_writer *writer, const struct al_st
     if (r == 0 && copy.lines.len)
         r = al_bare_pack(bare, &copy.lines, false, writer->deadline->budget, &hash, writer->err);
     al_objects_look_again(&writer->objects);
+    al_store_look_again(writer->store);
     /* git synchronises the pack and not its name, and a reference will lead to it. */
     if (r == 0 && copy.lines.len && al_fs_sync(writer->objects.dir_fd) < 0)
         r = al_error_errno(writer->err, errno, "cannot write to the checkpoint store");

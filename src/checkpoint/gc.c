@@ -204,20 +204,23 @@ static int drop_expired(struct al_store *store, struct al_run_limits *budget, st
     return r;
 }
 
-static int collect_garbage(struct al_store *store, const struct al_packs_size *size,
-                           struct al_run_limits *budget, struct al_error *err)
+static int collect_garbage(struct al_store *store, struct al_run_limits *budget,
+                           struct al_error *err)
 {
+    struct al_packs_size size = { .bytes = 0 };
     bool due = is_expiry_due(store);
     int r = 0;
 
     remove_leftovers(store);
     /* Deleted references must not come back from there. */
     r = al_recent_settle(store, true, err);
+    if (r == 0) /* there are fewer packs now */
+        r = al_packs_measure(store->pack_fd, &size, err);
     if (r == 0 && due)
         r = drop_expired(store, budget, err);
-    if (r == 0 && size->bytes > store->settings->max_store_bytes)
+    if (r == 0 && size.bytes > store->settings->max_store_bytes)
         r = shrink(store, due, budget, err);
-    if (r == 0 && size->unkept > PACKS_MAX)
+    if (r == 0 && size.unkept > PACKS_MAX)
         r = al_bare_tidy(&store->bare, budget, err);
     return r;
 }
@@ -229,12 +232,13 @@ int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_
 
     if (r < 0)
         return r;
+    size.bytes += al_recent_bytes(store);
     if (size.unkept <= PACKS_MAX && size.bytes <= store->settings->max_store_bytes &&
         !al_recent_is_full(store) && !is_expiry_due(store))
         return 0;
     if (!lock_exclusive(store))
         return 0;
-    r = collect_garbage(store, &size, budget, err);
+    r = collect_garbage(store, budget, err);
     lock_shared(store);
     return r;
 }
@@ -248,6 +252,8 @@ int al_store_room(struct al_store *store, struct al_run_limits *budget, enum al_
     int r = al_packs_measure(store->pack_fd, &size, err);
 
     *ret_room = AL_ROOM_ENOUGH;
+    al_recent_look(store);
+    size.bytes += al_recent_bytes(store);
     if (r < 0 || size.bytes <= most)
         return r;
     r = al_checkpoint_list(store, budget, &list, err);

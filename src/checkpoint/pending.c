@@ -109,6 +109,7 @@ int al_pending_checkpoint_trees(struct al_pending_checkpoint *pending,
     int r;
 
     al_objects_init(&objects, store->pack_fd, pending->quarantine.pack_fd, store->sha256);
+    al_objects_ask(&objects, al_store_has_object, store);
     r = put_side(&objects, changes, false, ret_from, err);
     if (r == 0)
         r = put_side(&objects, changes, true, ret_to, err);

@@ -66,12 +66,12 @@ static int write_checkpoint(struct al_checkpoint_writer *writer, const char *ref
 
     if (r < 0 || !al_recent_is_open(store))
         return r;
+    if (!in_memory)
+        al_store_look_again(store);
     r = al_recent_add(store, reference, &writer->commit, &image, !writer->reason->before,
                       writer->err);
-    if (r == 0)
-        r = al_pack_image_write(&image, store->pack_fd, store->sha256, false, writer->err);
-    if (r == 0)
-        r = al_store_write_ref(store, reference, &writer->commit, false, writer->err);
+    if (r == 0 && !store->settings->publishes_later)
+        (void)al_recent_publish(store, NULL); /* who needs it tries again */
     return r;
 }
 

@@ -96,6 +96,7 @@ int al_quarantine_migrate(struct al_quarantine *quarantine, struct al_error *err
     r = al_fs_sync(quarantine->store->pack_fd);
     if (r < 0)
         return failed(-r, err);
+    al_store_look_again(quarantine->store);
     al_quarantine_end(quarantine);
     return 0;
 }

@@ -81,12 +81,14 @@ static int list(struct al_store *store, const char *id, const char *const *names
 {
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, add_record, listing);
+    const struct al_bare *bare;
     struct al_oid oid;
+    int r = al_store_parse_id(store, id, &oid) ? al_store_git(store, &bare, err)
+                                               : al_store_no_checkpoint(err);
 
-    if (!al_store_parse_id(store, id, &oid))
-        return al_store_no_checkpoint(err);
-    return al_bare_list_tree(&store->bare, id, names, nnames,
-                             (struct al_sink){ al_nul_records_add, &records }, budget, err);
+    return r < 0 ? r
+                 : al_bare_list_tree(bare, id, names, nnames,
+                                     (struct al_sink){ al_nul_records_add, &records }, budget, err);
 }
 
 /** Texts to read at once.  Each is one blob, or several in a row. */
@@ -138,7 +140,7 @@ static int add_bytes(void *payload, size_t which, const char *data, size_t len, 
 static int read_texts(struct al_store *store, struct texts *texts, struct al_run_limits *budget,
                       struct al_error *err)
 {
-    return al_bare_read(&store->bare, texts->oids, texts->count, add_bytes, texts, budget, err);
+    return al_checkpoint_read(store, texts->oids, texts->count, add_bytes, texts, budget, err);
 }
 
 static int malformed(struct al_error *err)
@@ -172,7 +174,6 @@ static unsigned parse_without(const char *text)
 static bool parse_about(const char *text, struct about *ret_about)
 {
     const char *entries = strstr(text, "\nentries "), *modes = strstr(text, "\nmodes ");
-
     const char *time = strstr(text, "\nindex-time ");
 
     ret_about->index_mtime_ns = time ? strtoll(time + strlen("\nindex-time "), NULL, 10) : 0;
@@ -392,5 +393,8 @@ int al_checkpoint_read(struct al_store *store, const char *const *oids, size_t n
                        al_blob_fn take, void *payload, struct al_run_limits *budget,
                        struct al_error *err)
 {
-    return al_bare_read(&store->bare, oids, noids, take, payload, budget, err);
+    const struct al_bare *bare;
+    int r = al_store_git(store, &bare, err);
+
+    return r < 0 ? r : al_bare_read(bare, oids, noids, take, payload, budget, err);
 }

@@ -58,6 +58,34 @@ void al_recent_head_format(const struct al_recent_head *head, bool sha256,
     memcpy(ret_bytes, &text, sizeof(text));
 }
 
+/** How far the records were published.  A part of it that was written counts for nothing. */
+struct published {
+    uint64_t nonce, end;
+    uint32_t crc, reserved;
+};
+
+uint64_t al_recent_published_parse(const void *head_bytes, uint64_t nonce)
+{
+    struct published mark;
+
+    memcpy(&mark, (const char *)head_bytes + AL_RECENT_PUBLISHED_AT, sizeof(mark));
+    return mark.nonce == nonce && mark.crc == sum_of(&mark, offsetof(struct published, crc))
+               ? mark.end
+               : 0;
+}
+
+void al_recent_published_format(uint64_t nonce, uint64_t end,
+                                char ret_bytes[AL_RECENT_PUBLISHED_BYTES])
+{
+    struct published mark;
+
+    memset(&mark, 0, sizeof(mark));
+    mark.nonce = nonce;
+    mark.end = end;
+    mark.crc = sum_of(&mark, offsetof(struct published, crc));
+    memcpy(ret_bytes, &mark, sizeof(mark));
+}
+
 static bool is_possible(const struct record_head *head, uint64_t nonce, size_t room)
 {
     return head->magic == RECORD_MAGIC && head->nonce == nonce && head->bytes <= room &&

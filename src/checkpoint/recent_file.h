@@ -12,7 +12,9 @@
 #include "util/boot_id.h"
 #include "util/str.h"
 
-#define AL_RECENT_HEAD_BYTES 512u
+#define AL_RECENT_HEAD_BYTES      512u
+#define AL_RECENT_PUBLISHED_AT    256u /* in the head */
+#define AL_RECENT_PUBLISHED_BYTES 24u
 
 /** The head of the file. */
 struct al_recent_head {
@@ -24,6 +26,14 @@ struct al_recent_head {
 bool al_recent_head_parse(const void *bytes, bool sha256, struct al_recent_head *ret_head);
 void al_recent_head_format(const struct al_recent_head *head, bool sha256,
                            char ret_bytes[AL_RECENT_HEAD_BYTES]);
+
+/** The offset up to which the records of a head's file are packs and references as well.  0: none
+ * is. */
+uint64_t al_recent_published_parse(const void *head_bytes, uint64_t nonce);
+
+/** The bytes that say so, which are at AL_RECENT_PUBLISHED_AT. */
+void al_recent_published_format(uint64_t nonce, uint64_t end,
+                                char ret_bytes[AL_RECENT_PUBLISHED_BYTES]);
 
 /** A record.  The bytes are borrowed from the file's. */
 struct al_recent_record {

@@ -14,7 +14,8 @@
 #include "gitops/plumbing/bare.h"
 #include "util/fs.h"
 
-#define FILE_MAX_BYTES (1u << 30)
+#define FILE_MAX_BYTES   (1u << 30)
+#define SINGLE_MAX_BYTES (64u << 10) /* of the index of a pack that may be in a joined one */
 
 static int failed(int errno_value, struct al_error *err)
 {
@@ -26,8 +27,15 @@ struct records {
     struct al_str bytes;
     struct al_pack_image *images;
     size_t count;
-    struct al_strv refs; /* "<name> SP <object id>" */
+    struct al_strv refs;        /* "<name> SP <object id>" */
+    struct al_strv unpublished; /* the same of those that are in no other file */
 };
+
+#define RECORDS_INIT                                                                               \
+    (struct records)                                                                               \
+    {                                                                                              \
+        .bytes = AL_STR_INIT, .refs = AL_STRV_INIT, .unpublished = AL_STRV_INIT                    \
+    }
 
 static void records_clear(struct records *records)
 {
@@ -36,6 +44,7 @@ static void records_clear(struct records *records)
     free(records->images);
     al_str_clear(&records->bytes);
     al_strv_clear(&records->refs);
+    al_strv_clear(&records->unpublished);
 }
 
 static void add_ref(struct al_strv *refs, const char *name, const struct al_oid *oid, bool sha256)
@@ -46,8 +55,26 @@ static void add_ref(struct al_strv *refs, const char *name, const struct al_oid 
     al_strv_addf(refs, "%s %s", name, text);
 }
 
-static int read_records(struct al_store *store, struct records *ret_records, struct al_error *err)
+static void add_record(struct records *records, const struct al_recent_record *record,
+                       bool is_published, bool sha256)
 {
+    struct al_pack_image image = AL_PACK_IMAGE_INIT;
+
+    al_str_add(&image.pack, record->pack, record->pack_len);
+    al_str_add(&image.index, record->index, record->index_len);
+    records->images =
+        al_reallocarray(records->images, records->count + 1, sizeof(*records->images));
+    records->images[records->count++] = image;
+    add_ref(&records->refs, record->reference, &record->commit, sha256);
+    if (!is_published)
+        add_ref(&records->unpublished, record->reference, &record->commit, sha256);
+}
+
+/* With `published`, read the records that are packs and references already as well. */
+static int read_records(struct al_store *store, bool published, struct records *ret_records,
+                        struct al_error *err)
+{
+    uint64_t until;
     struct al_recent_head head;
     struct al_recent_record record;
     int r = al_fs_read_fd(store->recent.fd, FILE_MAX_BYTES, &ret_records->bytes);
@@ -58,18 +85,15 @@ static int read_records(struct al_store *store, struct records *ret_records, str
     if (ret_records->bytes.len < AL_RECENT_HEAD_BYTES ||
         !al_recent_head_parse(ret_records->bytes.buf, store->sha256, &head))
         return 0;
+    until = al_recent_published_parse(ret_records->bytes.buf, head.nonce);
+    if (!published && until >= at)
+        at = (size_t)until;
     while ((at = al_recent_record_at(ret_records->bytes.buf, ret_records->bytes.len, at, head.nonce,
-                                     true, &record))) {
-        struct al_pack_image image = AL_PACK_IMAGE_INIT;
-
-        al_str_add(&image.pack, record.pack, record.pack_len);
-        al_str_add(&image.index, record.index, record.index_len);
-        ret_records->images = al_reallocarray(ret_records->images, ret_records->count + 1,
-                                              sizeof(*ret_records->images));
-        ret_records->images[ret_records->count++] = image;
-        add_ref(&ret_records->refs, record.reference, &record.commit, store->sha256);
-    }
+                                     true, &record)))
+        add_record(ret_records, &record,
+                   (uint64_t)(record.reference - ret_records->bytes.buf) < until, store->sha256);
     al_strv_sort(&ret_records->refs);
+    al_strv_sort(&ret_records->unpublished);
     return 0;
 }
 
@@ -132,17 +156,30 @@ static void unlink_pack(struct al_store *store, const char *stem)
     (void)unlinkat(store->pack_fd, name, 0);
 }
 
-static void unlink_singles(struct al_store *store, const struct records *records,
-                           const struct al_pack_image *joined)
+/* Remove a pack that has nothing else than the joined one. */
+static void unlink_if_joined(struct al_store *store, const char *file,
+                             const struct al_pack_image *joined, const char *joined_stem)
 {
-    char stem[AL_OID_TEXT + 8], kept[AL_OID_TEXT + 8];
+    al_auto(al_str_clear) struct al_str index = AL_STR_INIT;
+    al_auto(al_freep) char *stem = al_strndup(file, (size_t)(strrchr(file, '.') - file));
+    al_auto(al_freep) char *keep = al_asprintf("%s.keep", stem);
 
-    al_pack_image_name(joined, store->sha256, kept);
-    for (size_t i = 0; i < records->count; i++) {
-        al_pack_image_name(&records->images[i], store->sha256, stem);
-        if (records->images[i].pack.len && strcmp(stem, kept) != 0)
-            unlink_pack(store, stem);
-    }
+    if (strcmp(stem, joined_stem) != 0 && faccessat(store->pack_fd, keep, F_OK, 0) < 0 &&
+        al_fs_read(store->pack_fd, file, SINGLE_MAX_BYTES, &index) == 0 &&
+        al_pack_image_has_all(joined, &index, store->sha256))
+        unlink_pack(store, stem);
+}
+
+static void unlink_singles(struct al_store *store, const struct al_pack_image *joined)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(store->pack_fd);
+    char stem[AL_OID_TEXT + 8];
+    struct dirent *entry;
+
+    al_pack_image_name(joined, store->sha256, stem);
+    while (joined->pack.len && dir && (entry = readdir(dir)))
+        if (al_starts_with(entry->d_name, "pack-") && al_ends_with(entry->d_name, ".idx"))
+            unlink_if_joined(store, entry->d_name, joined, stem);
 }
 
 /* Write the joined pack and the references in this order. */
@@ -159,23 +196,67 @@ static int settle(struct al_store *store, const struct records *records, const s
     for (size_t i = 0; r == 0 && alone && i < refs->count; i++)
         unlink_loose(store, refs->items[i]);
     if (r == 0 && alone)
-        unlink_singles(store, records, &joined);
+        unlink_singles(store, &joined);
     al_pack_image_clear(&joined);
     return r;
+}
+
+/* Add the references that the sorted list does not have yet. */
+static void add_others(struct al_strv *refs, const struct al_strv *more)
+{
+    al_auto(al_strv_clear) struct al_strv others = AL_STRV_INIT;
+
+    for (size_t i = 0; i < more->count; i++)
+        if (!al_strv_contains_sorted(refs, more->items[i]))
+            al_strv_add(&others, more->items[i]);
+    for (size_t i = 0; i < others.count; i++)
+        al_strv_add(refs, others.items[i]);
+    al_strv_sort(refs);
+}
+
+/* Write "<name> SP <object id>" as a file. */
+static int write_loose(struct al_store *store, const char *ref, struct al_error *err)
+{
+    const char *space = strchr(ref, ' ');
+    al_auto(al_freep) char *name = al_strndup(ref, (size_t)(space - ref));
+    struct al_oid oid;
+
+    return al_oid_parse(space + 1, store->sha256, &oid)
+               ? al_store_write_ref(store, name, &oid, false, err)
+               : 0;
 }
 
 /* Every reference that is a file leads to what is there, since this boot wrote it, or it was
  * synchronised. */
 int al_recent_settle_files(struct al_store *store, bool alone, struct al_error *err)
 {
-    al_auto(records_clear) struct records records = { .bytes = AL_STR_INIT, .refs = AL_STRV_INIT };
+    al_auto(records_clear) struct records records = RECORDS_INIT;
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv torn = AL_STRV_INIT;
-    int r = read_records(store, &records, err);
+    int r = read_records(store, true, &records, err);
 
     if (r == 0)
         r = list_loose(store, &refs, &torn, err);
-    return r < 0 ? r : settle(store, &records, &refs, alone, err);
+    if (r < 0)
+        return r;
+    add_others(&refs, &records.unpublished);
+    return settle(store, &records, &refs, alone, err);
+}
+
+int al_recent_publish_files(struct al_store *store, struct al_error *err)
+{
+    al_auto(records_clear) struct records records = RECORDS_INIT;
+    struct al_pack_image joined;
+    int r = read_records(store, false, &records, err);
+
+    if (r < 0)
+        return r;
+    al_pack_image_join(records.images, records.count, store->sha256, &joined);
+    r = al_pack_image_write(&joined, store->pack_fd, store->sha256, false, err);
+    al_pack_image_clear(&joined);
+    for (size_t i = 0; r == 0 && i < records.unpublished.count; i++)
+        r = write_loose(store, records.unpublished.items[i], err);
+    return r;
 }
 
 /* --- After another boot --- */
@@ -262,13 +343,13 @@ static void drop_caches(struct al_store *store)
 int al_recent_recover_files(struct al_store *store, struct al_deadline *deadline,
                             struct al_error *err)
 {
-    al_auto(records_clear) struct records records = { .bytes = AL_STR_INIT, .refs = AL_STRV_INIT };
+    al_auto(records_clear) struct records records = RECORDS_INIT;
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv torn = AL_STRV_INIT;
     int r;
 
     drop_caches(store);
-    r = read_records(store, &records, err);
+    r = read_records(store, true, &records, err);
     if (r == 0)
         r = settle(store, &records, &records.refs, true, err);
     if (r == 0)

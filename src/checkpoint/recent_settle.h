@@ -19,6 +19,10 @@
  */
 int al_recent_settle_files(struct al_store *store, bool alone, struct al_error *err);
 
+/** Make a pack and references of the records that are in no other file.  Neither is synchronised.
+ * The file `recent` is locked, and its records stay. */
+int al_recent_publish_files(struct al_store *store, struct al_error *err);
+
 /** Settle what another boot of the machine left, and remove what is not whole: packs, references,
  * and caches.  The file `recent` is locked, and no other process has used the store since the boot.
  */

@@ -11,13 +11,14 @@
 
 #include "checkpoint/memo.h"
 #include "checkpoint/recent.h"
+#include "checkpoint/recent_known.h"
 #include "gitops/deadline.h"
 #include "gitops/plumbing/bare.h"
 #include "gitops/vet/vet.h"
 #include "odb/init.h"
+#include "odb/pack_index.h"
 #include "util/fs.h"
 
-#define ID_DIGITS        32
 #define PACKED_MAX_BYTES (64u << 20)
 #define LOCK_POLL_MS     10
 
@@ -43,7 +44,7 @@ static char *id_of(const struct al_repo *repo)
         al_hash_add(&hash, format, sizeof(format));
     al_hash_end(&hash, &digest);
     al_oid_text(&digest, true, text);
-    return al_strndup(text, ID_DIGITS);
+    return al_strndup(text, AL_STORE_ID_DIGITS);
 }
 
 /* Wait for the shared lock.  A gc holds the lock exclusively. */
@@ -79,11 +80,16 @@ static int make_bare(const struct al_store *store, struct al_error *err)
 
 static int open_dirs(struct al_store *store, bool create, struct al_error *err)
 {
-    int r = create ? al_fs_mkdirs(store->dir, 0700) : 0;
+    static const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
+    int r = 0;
 
-    if (r < 0)
-        return unusable(store, -r, err);
-    store->dir_fd = open(store->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    store->dir_fd = open(store->dir, flags);
+    if (store->dir_fd < 0 && errno == ENOENT && create) {
+        r = al_fs_mkdirs(store->dir, 0700);
+        if (r < 0)
+            return unusable(store, -r, err);
+        store->dir_fd = open(store->dir, flags);
+    }
     if (store->dir_fd < 0)
         return errno == ENOENT && !create
                    ? al_error_set(err, AL_ERR_NOT_FOUND, "there are no checkpoints")
@@ -150,6 +156,8 @@ void al_store_close(struct al_store *store)
     if (!store)
         return;
     al_memo_free(store->memo);
+    al_packs_free(store->packs);
+    al_recent_clear(&store->recent);
     al_close(store->recent.fd);
     al_close(store->lock_fd);
     al_close(store->pack_fd);
@@ -179,11 +187,44 @@ int al_store_no_checkpoint(struct al_error *err)
     return al_error_set(err, AL_ERR_NOT_FOUND, "there is no such checkpoint");
 }
 
-int al_store_read_ref(const struct al_store *store, const char *name, struct al_oid *ret_oid,
+int al_store_git(struct al_store *store, const struct al_bare **ret_bare, struct al_error *err)
+{
+    *ret_bare = &store->bare;
+    return al_recent_publish(store, err);
+}
+
+bool al_store_has_object(void *payload, const struct al_oid *oid)
+{
+    struct al_store *store = payload;
+
+    if (!store->recent.end)
+        al_recent_look(store);
+    if (store->recent.objects && al_packs_have(store->recent.objects, oid))
+        return true;
+    if (!store->packs && al_packs_open(store->pack_fd, store->sha256, &store->packs, NULL) < 0)
+        return false;
+    return al_packs_have(store->packs, oid);
+}
+
+void al_store_look_again(struct al_store *store)
+{
+    al_packs_free(store->packs);
+    store->packs = NULL;
+}
+
+/* The file `recent` is read first: what leaves it is in the other files before. */
+int al_store_read_ref(struct al_store *store, const char *name, struct al_oid *ret_oid,
                       struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    const struct al_oid *found;
 
+    al_recent_look(store);
+    found = al_recent_find_ref(&store->recent, name);
+    if (found) {
+        *ret_oid = *found;
+        return 0;
+    }
     if (al_fs_read(store->bare.dir_fd, name, 256, &text) == 0 &&
         al_oid_parse(text.buf, store->sha256, ret_oid))
         return 0;
@@ -192,7 +233,7 @@ int al_store_read_ref(const struct al_store *store, const char *name, struct al_
     return al_store_no_checkpoint(err);
 }
 
-bool al_store_has_ref(const struct al_store *store, const char *name)
+bool al_store_has_ref(struct al_store *store, const char *name)
 {
     struct al_oid oid;
 

@@ -15,14 +15,24 @@
 #define AL_REF_BEFORE "refs/before/"
 #define AL_REF_AFTER  "refs/after/"
 
+/** The length of a store's folder name. */
+#define AL_STORE_ID_DIGITS 32
+
 /** The directories of these references. */
 extern const char *const al_store_ref_dirs[2];
+
+struct al_recent_ref; /* checkpoint/recent_known.h */
+struct al_packs;
 
 /** The file of the newest checkpoints, see checkpoint/recent.h. */
 struct al_recent {
     int fd;              /* -1: there is none */
     uint64_t nonce, end; /* where the last record that is known ends; 0: not known */
-    unsigned count;      /* the number of records up to there */
+    uint64_t published;  /* the records before this are packs and references as well */
+    unsigned count;      /* the number of records up to the end */
+    struct al_recent_ref *refs;
+    size_t nrefs;
+    struct al_packs *objects; /* NULL: none */
 };
 
 struct al_memo; /* checkpoint/memo.h */
@@ -34,9 +44,12 @@ struct al_store {
     bool sha256;
     char *dir; /* <state>/<id> */
     int dir_fd;
-    struct al_bare bare; /* checkpoints.git; the descriptor in it belongs to the store */
-    int pack_fd;         /* objects/pack */
-    int lock_fd;         /* locked shared while the store is open */
+    /* checkpoints.git; the descriptor in it belongs to the store.  A git that reads checkpoints
+     * gets it from al_store_git(). */
+    struct al_bare bare;
+    int pack_fd;            /* objects/pack */
+    struct al_packs *packs; /* what is in there; NULL: not read */
+    int lock_fd;            /* locked shared while the store is open */
     struct al_recent recent;
     struct al_memo *memo; /* NULL: nothing was read */
 };
@@ -47,11 +60,22 @@ bool al_store_parse_id(const struct al_store *store, const char *id, struct al_o
 /** Fail with AL_ERR_NOT_FOUND: there is no such checkpoint. */
 int al_store_no_checkpoint(struct al_error *err);
 
+/** The bare repository for a git that reads checkpoints.  Those that are only in `recent` become
+ * packs and references first. */
+int al_store_git(struct al_store *store, const struct al_bare **ret_bare, struct al_error *err);
+
+/** Test whether the store has an object, in a pack or in `recent`.  The store is the payload, so
+ * that a writer of objects can ask (al_objects_ask()). */
+bool al_store_has_object(void *store, const struct al_oid *oid);
+
+/** Read the directory of packs again before the next object is looked up. */
+void al_store_look_again(struct al_store *store);
+
 /** Test whether a reference exists. */
-bool al_store_has_ref(const struct al_store *store, const char *name);
+bool al_store_has_ref(struct al_store *store, const char *name);
 
 /** The object of a reference; AL_ERR_NOT_FOUND when there is none. */
-int al_store_read_ref(const struct al_store *store, const char *name, struct al_oid *ret_oid,
+int al_store_read_ref(struct al_store *store, const char *name, struct al_oid *ret_oid,
                       struct al_error *err);
 
 /** Make removals of references durable: one that came back would lead to nothing. */

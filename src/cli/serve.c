@@ -31,6 +31,7 @@ static int serve(struct al_setup *setup)
     al_signals_handle(setup, NULL);
     if (setup->session.journal)
         al_journal_sync_later(setup->session.journal);
+    setup->checkpoints.publishes_later = true;
     for (size_t i = 0; tells && i < setup->registry.notes.count; i++)
         al_log_note("%s", setup->registry.notes.items[i]);
     if (setup->session.mode == AL_APPROVAL_ALLOW)
@@ -48,6 +49,7 @@ static int serve(struct al_setup *setup)
         .ready = al_auto_pull_ended(pulling),
     });
     al_auto_pull_end(pulling);
+    al_store_publish_all(setup->state_dir);
     return r < 0 ? AL_EXIT_FAILED : AL_EXIT_OK;
 }
 

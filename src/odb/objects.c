@@ -39,10 +39,18 @@ void al_objects_know(struct al_objects *objects, const struct al_oid *oid)
     (void)al_oid_set_add(&objects->known, oid);
 }
 
+void al_objects_ask(struct al_objects *objects, al_has_object_fn has, void *payload)
+{
+    objects->store_has = has;
+    objects->store_payload = payload;
+}
+
 /* An object that is not found is written again. */
 static bool open_packs(struct al_objects *objects)
 {
-    if (al_packs_open(objects->dir_fd, objects->sha256, &objects->packs, NULL) < 0)
+    if (objects->store_has)
+        objects->packs = al_packs_new(objects->sha256);
+    else if (al_packs_open(objects->dir_fd, objects->sha256, &objects->packs, NULL) < 0)
         return false;
     if (objects->quarantine_fd >= 0)
         (void)al_packs_add(objects->packs, objects->quarantine_fd, NULL);
@@ -55,7 +63,8 @@ bool al_objects_has(struct al_objects *objects, const struct al_oid *oid)
         return true;
     if (!objects->packs && !open_packs(objects))
         return false;
-    if (!al_packs_have(objects->packs, oid))
+    if (!al_packs_have(objects->packs, oid) &&
+        !(objects->store_has && objects->store_has(objects->store_payload, oid)))
         return false;
     al_objects_know(objects, oid);
     return true;

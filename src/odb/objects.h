@@ -16,13 +16,18 @@
 #include "util/error.h"
 #include "util/str.h"
 
+/** Test whether a store has an object. */
+typedef bool (*al_has_object_fn)(void *payload, const struct al_oid *oid);
+
 /** Objects that are being written into a store. */
 struct al_objects {
     bool sha256;
     int dir_fd;        /* objects/pack; borrowed */
     int quarantine_fd; /* where new packs are written instead; borrowed, -1 for none */
     struct al_pack *pack;
-    struct al_packs *packs; /* NULL until an object had to be looked up */
+    struct al_packs *packs;     /* NULL until an object had to be looked up */
+    al_has_object_fn store_has; /* NULL: objects/pack is read */
+    void *store_payload;
     struct al_oid_set known;
     struct al_str used; /* ids of the objects that were put, whether the store had them or not */
 };
@@ -34,6 +39,9 @@ struct al_objects {
  */
 void al_objects_init(struct al_objects *objects, int dir_fd, int quarantine_fd, bool sha256);
 void al_objects_clear(struct al_objects *objects);
+
+/** Ask `has` whether the store has an object, instead of reading its packs. */
+void al_objects_ask(struct al_objects *objects, al_has_object_fn has, void *payload);
 
 /** Declare an object that the store has, or will have when these objects are finished. */
 void al_objects_know(struct al_objects *objects, const struct al_oid *oid);

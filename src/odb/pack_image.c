@@ -115,16 +115,40 @@ static bool ends_with_sum(const struct al_str *bytes, bool sha256)
 }
 
 /* The number of objects in an index; SIZE_MAX: it has another form. */
-static size_t count_of(const struct al_pack_image *image, bool sha256)
+static size_t count_in(const struct al_str *index, bool sha256)
 {
     size_t oid_bytes = al_oid_bytes(sha256), count;
 
-    if (image->index.len < NAMES_AT + 2 * oid_bytes || be32_at(image->index.buf) != 0xff744f63 ||
-        be32_at(image->index.buf + 4) != 2)
+    if (index->len < NAMES_AT + 2 * oid_bytes || be32_at(index->buf) != 0xff744f63 ||
+        be32_at(index->buf + 4) != 2)
         return SIZE_MAX;
-    count = be32_at(image->index.buf + NAMES_AT - 4);
-    return image->index.len == NAMES_AT + count * (oid_bytes + 8) + 2 * oid_bytes ? count
-                                                                                  : SIZE_MAX;
+    count = be32_at(index->buf + NAMES_AT - 4);
+    return index->len == NAMES_AT + count * (oid_bytes + 8) + 2 * oid_bytes ? count : SIZE_MAX;
+}
+
+static size_t count_of(const struct al_pack_image *image, bool sha256)
+{
+    return count_in(&image->index, sha256);
+}
+
+bool al_pack_image_has_all(const struct al_pack_image *image, const struct al_str *index,
+                           bool sha256)
+{
+    size_t oid_bytes = al_oid_bytes(sha256), all = count_of(image, sha256);
+    size_t count = count_in(index, sha256), at = 0;
+
+    if (all == SIZE_MAX || count == SIZE_MAX)
+        return false;
+    /* Both are sorted. */
+    for (size_t i = 0; i < count; i++, at++) {
+        const char *oid = index->buf + NAMES_AT + i * oid_bytes;
+
+        while (at < all && memcmp(image->index.buf + NAMES_AT + at * oid_bytes, oid, oid_bytes) < 0)
+            at++;
+        if (at == all || memcmp(image->index.buf + NAMES_AT + at * oid_bytes, oid, oid_bytes) != 0)
+            return false;
+    }
+    return true;
 }
 
 bool al_pack_image_is_whole(const struct al_pack_image *image, bool sha256)

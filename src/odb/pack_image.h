@@ -38,6 +38,11 @@ void al_pack_image_name(const struct al_pack_image *image, bool sha256,
  * write is found; content that was made up is not. */
 bool al_pack_image_is_whole(const struct al_pack_image *image, bool sha256);
 
+/** Test whether the image has every object of another pack's index.  False when the index is in
+ * another form. */
+bool al_pack_image_has_all(const struct al_pack_image *image, const struct al_str *index,
+                           bool sha256);
+
 /**
  * Write the two files, first the pack.
  *

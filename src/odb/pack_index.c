@@ -18,11 +18,12 @@
 #define CRC_BYTES    4u
 #define OFFSET_BYTES 4u
 
-/* A version 2 index file, mapped.  Only airlock writes to the store, so the file is never
+/* A version 2 index file, mapped or copied.  Only airlock writes to the store, so the file is never
  * shortened. */
 struct index {
     const uint8_t *map;
     size_t len;
+    bool is_copy;
 };
 
 struct al_packs {
@@ -65,6 +66,12 @@ static bool has_pack(int dir_fd, const char *name)
     return fstatat(dir_fd, pack, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+static void append(struct al_packs *packs, const struct index *index)
+{
+    packs->items = al_reallocarray(packs->items, packs->count + 1, sizeof(*packs->items));
+    packs->items[packs->count++] = *index;
+}
+
 static void add_index(struct al_packs *packs, int dir_fd, const char *name)
 {
     al_auto(al_closep) int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -74,7 +81,7 @@ static void add_index(struct al_packs *packs, int dir_fd, const char *name)
 
     if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0 || !has_pack(dir_fd, name))
         return;
-    index.len = (size_t)st.st_size;
+    index = (struct index){ .len = (size_t)st.st_size };
     map = mmap(NULL, index.len, PROT_READ, MAP_PRIVATE, fd, 0);
     if (map == MAP_FAILED)
         return; /* the objects in it are written again */
@@ -83,16 +90,35 @@ static void add_index(struct al_packs *packs, int dir_fd, const char *name)
         (void)munmap(map, index.len);
         return;
     }
-    packs->items = al_reallocarray(packs->items, packs->count + 1, sizeof(*packs->items));
-    packs->items[packs->count++] = index;
+    append(packs, &index);
+}
+
+struct al_packs *al_packs_new(bool sha256)
+{
+    struct al_packs *packs = al_calloc(1, sizeof(*packs));
+
+    packs->sha256 = sha256;
+    return packs;
+}
+
+void al_packs_add_index(struct al_packs *packs, const void *index, size_t len)
+{
+    struct index copy = { .map = index, .len = len, .is_copy = true };
+    uint8_t *bytes;
+
+    if (!is_well_formed(&copy, al_oid_bytes(packs->sha256)))
+        return;
+    bytes = al_malloc(len);
+    memcpy(bytes, index, len);
+    copy.map = bytes;
+    append(packs, &copy);
 }
 
 int al_packs_open(int dir_fd, bool sha256, struct al_packs **ret_packs, struct al_error *err)
 {
-    struct al_packs *packs = al_calloc(1, sizeof(*packs));
+    struct al_packs *packs = al_packs_new(sha256);
     int r;
 
-    packs->sha256 = sha256;
     r = al_packs_add(packs, dir_fd, err);
     if (r < 0)
         al_packs_free(packs);
@@ -118,8 +144,14 @@ void al_packs_free(struct al_packs *packs)
 {
     if (!packs)
         return;
-    for (size_t i = 0; i < packs->count; i++)
-        (void)munmap((void *)(uintptr_t)packs->items[i].map, packs->items[i].len);
+    for (size_t i = 0; i < packs->count; i++) {
+        void *bytes = (void *)(uintptr_t)packs->items[i].map;
+
+        if (packs->items[i].is_copy)
+            free(bytes);
+        else
+            (void)munmap(bytes, packs->items[i].len);
+    }
     free(packs->items);
     free(packs);
 }

@@ -20,6 +20,14 @@ int al_packs_open(int dir_fd, bool sha256, struct al_packs **ret_packs, struct a
 
 /** Read another objects/pack as well. */
 int al_packs_add(struct al_packs *packs, int dir_fd, struct al_error *err);
+
+/** No packs yet. */
+struct al_packs *al_packs_new(bool sha256);
+
+/** Add the objects of an index that is in memory, which is copied.  One that is malformed is
+ * ignored. */
+void al_packs_add_index(struct al_packs *packs, const void *index, size_t len);
+
 void al_packs_free(struct al_packs *packs);
 
 /** Test whether one of the packs has the object. */

@@ -347,13 +347,16 @@ static int apply(struct al_rollback_context *ctx, struct al_error *err)
 static int preview(struct al_rollback_context *ctx, struct al_error *err)
 {
     char from[AL_OID_TEXT], to[AL_OID_TEXT];
+    const struct al_bare *bare;
     int r = prepare(ctx, err);
 
     if (r == 0)
         r = al_pending_checkpoint_trees(ctx->pending, &ctx->report->changes, from, to, err);
     if (r == 0)
-        r = al_bare_diff(&ctx->store->bare, from, to, false, STAT_MAX_BYTES, ctx->budget,
-                         &ctx->report->stat, err);
+        r = al_store_git(ctx->store, &bare, err);
+    if (r == 0)
+        r = al_bare_diff(bare, from, to, false, STAT_MAX_BYTES, ctx->budget, &ctx->report->stat,
+                         err);
     return r < 0 ? r : check_refusals(ctx, err);
 }
 

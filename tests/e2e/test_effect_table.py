@@ -3,6 +3,7 @@
 """What a call changes is in its checkpoints: docs/CHECKPOINTS.md, "What each operation can change"."""
 import hashlib
 import os
+import subprocess
 
 import harness
 import random_calls
@@ -200,7 +201,9 @@ class Effects(random_calls.Repository):
                                     for moved in moves), (name, moves, said))
 
     def store_of(self, before):
-        """The store that has a checkpoint."""
+        """The store that has a checkpoint.  A server that ends makes it one for plain git."""
+        subprocess.run([harness.AIRLOCK, "serve", "--root", str(self.root)], env=self.env, cwd=self.root,
+                       stdin=subprocess.DEVNULL, capture_output=True, check=True)
         [store] = [path for path in (self.home / ".local/state/airlock").glob("*/checkpoints.git")
                    if self.git("cat-file", "-e", before, cwd=path, check=False).returncode == 0]
         return store

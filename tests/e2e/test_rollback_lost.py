@@ -45,6 +45,7 @@ class Crashes(rollback.Rollback):
         self.crash()
         self.write("new.txt", "since\n")
         self.git("add", "new.txt")
+        self.command("diff")  # what the killed server left becomes packs and references
         done = self.assert_untouched(lambda: self.command("diff"))
         self.assertEqual((done.returncode, done.stderr), (0, ""), done)
         self.assertIn("+since\n", done.stdout)

@@ -4,6 +4,7 @@
 #define TESTS_UNIT_CHECKPOINT_LIB_H
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/recent.h"
 #include "checkpoint/store.h"
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
@@ -109,6 +110,7 @@ static inline struct tmpdir *store_open_bare(struct saver *s)
 {
     struct tmpdir *bare = al_calloc(1, sizeof(*bare));
 
+    assert_int_equal(al_recent_publish(s->store, &s->w->err), 0);
     bare->path = al_fs_join(s->store->dir, "checkpoints.git");
     bare->fd = open(bare->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     assert_true(bare->fd >= 0);

@@ -185,12 +185,26 @@ static void refuses_what_the_store_can_never_hold(void **state)
 static void refuses_when_the_store_cannot_be_written(void **state)
 {
     struct saver *s = *state;
+    int fd = s->store->recent.fd;
+
+    s->store->recent.fd = openat(s->store->dir_fd, "recent", O_RDONLY | O_CLOEXEC);
+    assert_refused(s, "checkpoint store");
+    assert_int_equal(close(s->store->recent.fd), 0);
+    s->store->recent.fd = fd;
+    take(s, NULL);
+}
+
+/* The file of the newest checkpoints has everything. */
+static void needs_no_pack(void **state)
+{
+    struct saver *s = *state;
     int pack_fd = s->store->pack_fd;
 
     s->store->pack_fd = -1;
-    assert_refused(s, "checkpoint store");
-    s->store->pack_fd = pack_fd;
     take(s, NULL);
+    s->store->pack_fd = pack_fd;
+    assert_true(al_checkpoint_exists(s->store, s->id));
+    assert_content(s, "state/HEAD", "ref: refs/heads/main\n");
 }
 
 /* The call was withdrawn; nothing is wrong with the repository or the store. */
@@ -219,6 +233,7 @@ int main(void)
         SAVER_TEST(refuses_references_it_cannot_read),
         SAVER_TEST(refuses_what_the_store_can_never_hold),
         SAVER_TEST(refuses_when_the_store_cannot_be_written),
+        SAVER_TEST(needs_no_pack),
         SAVER_TEST(keeps_a_cancel_what_it_is),
     };
 

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What an open store knows of the records in the file `recent`, see checkpoint/recent.h. */
+#ifndef AL_CHECKPOINT_RECENT_KNOWN_H
+#define AL_CHECKPOINT_RECENT_KNOWN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "checkpoint/recent_file.h"
+#include "checkpoint/store.h"
+
+/** Note the reference and the objects of the record at an offset.  The record is copied. */
+void al_recent_know(struct al_recent *recent, bool sha256, uint64_t at,
+                    const struct al_recent_record *record);
+
+/** The commit of a reference that is in no file of its own yet; NULL: there is none. */
+const struct al_oid *al_recent_find_ref(const struct al_recent *recent, const char *name);
+
+/** The number of records that are in no other file. */
+size_t al_recent_count_unpublished(const struct al_recent *recent);
+
+/** Forget the references.  The objects stay known: while the store is open, none is removed. */
+void al_recent_forget_refs(struct al_recent *recent);
+
+/** Forget everything. */
+void al_recent_clear(struct al_recent *recent);
+
+#endif
