@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "answer/near_names.h"
 #include "util/utf8.h"
 
 /** Limit of a message, which may contain the names of many files. */
@@ -92,8 +93,11 @@ static const struct {
       "go on working." },
     { AL_CODE_NONE, "did not match any file", "git_status",
       "git_status has the names; paths are relative to working_dir." },
-    { AL_CODE_NONE, "no such path", "git_show",
-      "git_show with the path of a directory lists what is in it at that revision." },
+    { AL_CODE_NONE, "' in the working tree", "git_status",
+      "git_status has the names; paths are relative to working_dir." },
+    { AL_CODE_NONE, "file matches '", "git_status",
+      "git_status has the names; paths are relative to working_dir." },
+    { AL_CODE_NONE, "' is not tracked", "git_add", "git_add tracks it." },
     { AL_CODE_CONFLICT, NULL, "git_conflicts",
       "git_conflicts shows the conflicts and resolves them; with action abort it gives the "
       "operation "
@@ -104,6 +108,8 @@ static const struct {
       "Commit these changes with git_commit, or put them aside with git_stash, first." },
     { AL_CODE_BRANCH_EXISTS, NULL, "git_branch",
       "Choose another name, or use the branch that is there: git_branch lists them." },
+    { AL_CODE_NONE, "names no ", "git_tag",
+      "git_branch lists the branches there are, git_tag the tags, git_log the commits." },
     { AL_CODE_BRANCH_NOT_FOUND, NULL, "git_branch",
       "git_branch lists the branches there are, git_log the commits." },
     { AL_CODE_REMOTE_ERROR, NULL, "git_remote",
@@ -122,7 +128,10 @@ static const struct {
     { AL_CODE_SNAPSHOT_DISABLED, NULL, NULL,
       "A user can turn checkpoints on, or set on_snapshot_failure to warn, in [journal] of the "
       "configuration." },
+    { AL_CODE_NONE, "hunk", "git_diff", "git_diff with hunks shows the ids there are." },
     { AL_CODE_NONE, "has only", NULL, "Give lines that the file has." },
+    { AL_CODE_NONE, "No such directory: ", NULL,
+      "working_dir is a directory inside a repository; without it, the first root is meant." },
     { AL_CODE_NONE, "egular expression", NULL,
       "Correct the expression, or search for plain text." },
     { AL_CODE_NONE, "Unmatched", NULL, "Correct the expression, or search for plain text." },
@@ -161,7 +170,7 @@ static const char *remedy_of(const struct al_call *call, const struct al_error *
                : "A user can look at the repository with git itself.";
 }
 
-void al_failure_complete(const struct al_call *call, struct al_error *err)
+void al_failure_complete(struct al_call *call, struct al_error *err)
 {
     switch (err->status) {
     case AL_ERR_EXECUTION:
@@ -180,6 +189,7 @@ void al_failure_complete(const struct al_call *call, struct al_error *err)
     }
     if (err->message)
         al_failure_fold(err);
+    al_near_names_complete(call, err);
     if (!err->remedy)
         err->remedy = remedy_of(call, err);
 }

@@ -13,7 +13,7 @@
 
 /** For `complete_error` of a tool of toolset `everyday`: fold the message, and give the error a
  * remedy unless the tool has set one. */
-void al_failure_complete(const struct al_call *call, struct al_error *err);
+void al_failure_complete(struct al_call *call, struct al_error *err);
 
 /** Fold git's message into one line, without git's advice.  Indented names become a list. */
 void al_failure_fold(struct al_error *err);

@@ -406,7 +406,7 @@ struct al_tool {
 
     /** Stage 8: add a code, a remedy or a one-line message to an error before the caller sees it.
      * The status and approval errors are not to be changed. */
-    void (*complete_error)(const struct al_call *call, struct al_error *err);
+    void (*complete_error)(struct al_call *call, struct al_error *err);
 
     /** For `-v`: a short note on why the call was allowed.  NULL: the operation, its effects and
      * who decided. */

@@ -129,7 +129,7 @@ class Commit(Case):
         for arguments in ({}, {"message": " \n"}, {"message": "m", "all": True, "paths": ["f.txt"]},
                           {"message": "m", "hunks": ["1"], "paths": ["f.txt"]}):
             self.assertEqual(self.call("git_commit", arguments).kind, "BadArgs", arguments)
-        self.fails("ExecutionFailed", "did not match any files", "git_commit",
+        self.fails("ExecutionFailed", "There is no 'none' in the working tree", "git_commit",
                    {"message": "m", "paths": ["none"]})
 
     def test_hooks(self):

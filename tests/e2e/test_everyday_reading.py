@@ -134,9 +134,13 @@ class Diff(Case):
     def test_sides(self):
         """git_diff: staged, from, to, ranges"""
         self.write("f.txt", text_with(at5="x"))
-        self.assertEqual(self.says("git_diff", {"staged": True}), "No changes staged.")
+        self.assertEqual(self.says("git_diff", {"staged": True}),
+                         "No changes staged.\n"
+                         "1 file is changed and not staged: see git_diff without staged")
         self.git("add", ".")
-        self.assertEqual(self.says("git_diff"), "No changes in the working tree that are not staged.")
+        self.assertEqual(self.says("git_diff"),
+                         "No changes in the working tree that are not staged.\n"
+                         "1 file is staged: see git_diff with staged")
         self.assertIn("+x", self.says("git_diff", {"staged": True}))
         self.assertIn("+x", self.says("git_diff", {"from": "HEAD"}))
         self.assertIn("--- f.txt (new file)", self.says("git_diff", {"from": "HEAD~1", "to": "HEAD"}))
@@ -246,7 +250,8 @@ class Log(Case):
                 ({"since": "2099-01-01T00:00"}, []), ({"max_count": 1}, ["third"]),
                 ({"paths": ["b"], "follow": True}, ["third", "second"])):
             self.assertEqual(self.subjects(**arguments), subjects, arguments)
-        self.assertEqual(self.says("git_log", {"paths": ["nothing"]}), "No commits match.")
+        self.assertEqual(self.says("git_log", {"paths": ["nothing"]}),
+                         "No commits match.\nThere is no 'nothing' in HEAD or the working tree")
 
     def test_stat_and_patch(self):
         """git_log: whole message, changed files or patch"""
@@ -335,7 +340,7 @@ class Show(Case):
         """git_show: what is not there, and arguments that cannot both hold"""
         for arguments, words in (
                 ({"rev": "nope"}, "git_tag the tags"), ({"path": "nope"}, "no 'nope' in HEAD"),
-                ({"path": "a.txt", "rev": "nope"}, "names nothing"),
+                ({"path": "a.txt", "rev": "nope"}, "names no branch, tag or commit"),
                 ({"lines": "1,2"}, "no path is given"),
                 ({"path": "a.txt", "stat": True}, "stat is of a commit"),
                 ({"path": "dir", "lines": "1"}, "no file"), ({"path": "a.txt", "lines": "0"}, "lines"),
@@ -405,7 +410,7 @@ class Search(Case):
         """git_blame: what is not there"""
         for kind, arguments, words in (
                 ("BadArgs", {}, "path is required"), ("BadArgs", {"path": "a.txt", "lines": "x"}, "lines"),
-                ("ExecutionFailed", {"path": "nope"}, "git_show"),
+                ("BadArgs", {"path": "nope"}, "git_show"),
                 ("ExecutionFailed", {"path": "a.txt", "lines": "2,3"}, "Give lines that the file has"),
                 ("SandboxViolation", {"path": "/etc/passwd"}, "")):
             self.fails(kind, words, "git_blame", arguments)

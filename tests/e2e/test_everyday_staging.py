@@ -73,7 +73,7 @@ class Add(Case):
         self.write("f.txt", "x")
         self.fails("ExecutionFailed", "'a.log' is ignored by .gitignore:1 *.log", "git_add",
                    {"paths": ["f.txt", "a.log"]})
-        self.fails("ExecutionFailed", "did not match any files", "git_add",
+        self.fails("ExecutionFailed", "There is no 'none' in the working tree", "git_add",
                    {"paths": ["f.txt", "none"]})
 
     def test_hunks(self):
@@ -97,7 +97,7 @@ class Add(Case):
             result = self.call("git_add", arguments)
             self.assertEqual(result.kind, "BadArgs", result)
         self.fails("SandboxViolation", "", "git_add", {"paths": ["../../x"]})
-        self.fails("BadArgs", "not there any more", "git_add", {"hunks": ["--all"]})
+        self.fails("BadArgs", "is no id of a hunk", "git_add", {"hunks": ["--all"]})
 
     def test_names(self):
         """git_add: odd names are staged and shown as they are"""
@@ -169,7 +169,8 @@ class Restore(Case):
     def test_unmatched(self):
         """git_restore: a name that matches nothing is an error, and nothing is restored"""
         self.write("f.txt", "x\n")
-        self.fails("ExecutionFailed", "did not match", "git_restore", {"paths": ["f.txt", "none"]})
+        self.fails("ExecutionFailed", "There is no 'none' in the working tree", "git_restore",
+                   {"paths": ["f.txt", "none"]})
         for arguments in ({}, {"paths": ["f.txt"], "hunks": ["1"]}, {"hunks": ["1"], "rev": "HEAD"}):
             self.assertEqual(self.call("git_restore", arguments).kind, "BadArgs")
 

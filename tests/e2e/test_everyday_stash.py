@@ -55,7 +55,8 @@ class Stash(everyday.Case):
         self.assertFalse((self.root / "d/new").exists())
         self.says("git_stash", {"action": "pop"})
         self.assertEqual((self.root / "d/new").read_text(), "n\n")
-        self.fails("ExecutionFailed", "did not match any file", "git_stash", {"paths": ["none"]})
+        self.fails("ExecutionFailed", "There is no 'none' in the working tree", "git_stash",
+                   {"paths": ["none"]})
 
     def test_conflict(self):
         """git_stash: a pop that conflicts is a result, and the entry stays"""

@@ -78,7 +78,7 @@ class Compare(parallel.Parallel):
             result = self.call("git_compare", arguments, *parallel.TOOLSET)
             self.assertEqual(result.kind, "BadArgs", (arguments, result))
         result = self.call("git_compare", {"branches": ["no"]}, *parallel.TOOLSET)
-        self.assertIn("Branch not found: no", result.text)
+        self.assertIn("There is no branch 'no'", result.text)
 
     def test_odd_names(self):
         """names of files with control characters are shown, and break no line"""

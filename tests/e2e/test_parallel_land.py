@@ -214,7 +214,7 @@ class Land(parallel.Parallel):
             for arguments in ({"branch": "feature", "into": name}, {"branch": name}):
                 self.assertEqual(self.land(**arguments).kind, "BadArgs", arguments)
         for name in ("heads/main", "MAIN", "origin/main", "no"):
-            self.not_landed(f"Branch not found: {name}", branch="feature", into=name)
+            self.not_landed(f"There is no branch '{name}'", branch="feature", into=name)
         self.not_landed("Branch 'alias' stands for another branch", branch="feature", into="alias")
         self.not_landed("Branch 'alias' stands for another branch", branch="alias", into="feature")
         self.not_landed("the same branch", branch="main")

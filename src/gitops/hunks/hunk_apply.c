@@ -5,8 +5,12 @@
 
 #include "gitops/command.h"
 #include "gitops/failure.h"
+#include "gitops/refs.h"
 #include "gitops/run.h"
 #include "guard/text.h"
+
+/* Of an id, before the number that equal hunks have. */
+#define ID_DIGITS 8
 
 /* So many ids are listed in an error. */
 #define LISTED_MAX 40
@@ -38,12 +42,22 @@ static char *list_ids(const struct al_hunk_list *list)
     return al_str_detach(&out);
 }
 
+/* Eight hex digits; equal hunks of a file have a number behind: 3fa9c1d2-2. */
+static bool is_id(const char *word)
+{
+    const size_t len = strcspn(word, "-");
+
+    return len == ID_DIGITS && al_is_oid(word, len);
+}
+
 static int not_there(const struct al_hunk_list *list, const char *id, struct al_error *err)
 {
     const char *which = list->side == AL_HUNKS_STAGED ? "staged" : "unstaged";
     al_auto(al_freep) char *safe = al_text_sanitize_line(id);
     al_auto(al_freep) char *ids = list_ids(list);
 
+    if (!is_id(id))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "'%s' is no id of a hunk, as 3fa9c1d2 is", safe);
     if (!list->count)
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "hunk %s is not there any more: there are no %s changes", safe, which);

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/missing_paths.h"
 #include "answer/place.h"
 #include "answer/state_line.h"
 #include "gitops/reading/read_blame.h"
+#include "gitops/reading/read_object.h"
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "toolsets/everyday/everyday.h"
@@ -90,6 +92,28 @@ static bool take_line(void *payload, const struct al_blamed *commit, bool begins
     return al_pages_add(showing->pages, unit.buf, unit.len);
 }
 
+/* git says the same of a directory and of a path that is nowhere. */
+static int explain_missing(struct al_call *call, const struct blame_args *args,
+                           struct al_error *err)
+{
+    const char *rev = args->rev ? args->rev : "HEAD";
+    al_auto(al_object_info_clear) struct al_object_info info = AL_OBJECT_INFO_INIT;
+    al_auto(al_freep) char *path = NULL;
+    al_auto(al_freep) char *word = NULL;
+
+    al_error_clear(err);
+    if (al_place_from_argument(al_call_repo(call), "path", args->path, &path, NULL) == 0) {
+        word = al_asprintf("%s:%s", rev, path);
+        (void)al_git_read_object_info(al_call_repo(call), word, al_call_budget(call), &info, NULL);
+    }
+    if (info.type == AL_OBJECT_TREE)
+        return al_failure_bad_args(err,
+                                   "git_show with this path lists its files; git_log with paths "
+                                   "says who changed something in it.",
+                                   "path: it is a directory, and git_blame takes one file");
+    return al_missing_path_fail(call, args->path, rev, err);
+}
+
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
@@ -108,7 +132,9 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                               &showing, al_call_budget(call), err);
     al_strv_clear(&showing.told);
     if (r < 0)
-        return r;
+        return err && al_starts_with(err->message, "fatal: no such path")
+                   ? explain_missing(call, args, err)
+                   : r;
     if (!showing.line)
         (void)al_pages_adds(&pages, "The file has no lines.\n");
     left = al_asprintf("lines from %" PRIu64 " on not shown", showing.line);

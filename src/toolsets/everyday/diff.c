@@ -3,9 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "answer/missing_paths.h"
 #include "answer/place.h"
 #include "gitops/hunks/hunk_list.h"
 #include "gitops/reading/read_changes.h"
+#include "gitops/reading/worktree_state.h"
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "toolsets/everyday/change_view.h"
@@ -91,14 +93,53 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return al_repo_pathspecs(al_call_repo(call), &args->paths, al_call_budget(call), &specs, err);
 }
 
-static void add_nothing(const struct diff_args *args, struct al_str *out)
+static bool is_range(const struct diff_args *args)
 {
+    return args->from && strstr(args->from, "..");
+}
+
+static void add_number(size_t count, const char *what, struct al_str *out)
+{
+    if (!count)
+        return;
+    al_answer_add_counted(count, "file is ", "files are ", out);
+    al_str_addf(out, "%s\n", what);
+}
+
+/* What a new file needs to be compared, and where else changes are. */
+static void add_elsewhere(struct al_call *call, const struct diff_args *args, struct al_str *out)
+{
+    al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
+
+    if (args->from || al_git_read_worktree_state(al_call_repo(call), "normal", NULL, NULL,
+                                                 al_call_budget(call), &state, NULL) < 0)
+        return;
+    add_number(args->staged ? state.unstaged : state.staged,
+               args->staged ? "changed and not staged: see git_diff without staged"
+                            : "staged: see git_diff with staged",
+               out);
+    add_number(state.untracked, "untracked: see git_status", out);
+}
+
+static void add_nothing(struct al_call *call, const struct diff_args *args, struct al_pages *pages)
+{
+    al_auto(al_freep) char *both = args->to ? al_asprintf("%s..%s", args->from, args->to) : NULL;
+    const struct al_path_scope scope = { .rev = both ? both : args->from,
+                                         .worktree = !args->to && !is_range(args) };
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    struct al_str *out = &text;
+
     al_str_adds(out, "No changes");
     if (args->staged)
         al_str_addf(out, " staged%s", args->from ? " against that revision" : "");
     else if (!args->from)
         al_str_adds(out, " in the working tree that are not staged");
     al_str_adds(out, args->paths.count ? " in these paths.\n" : ".\n");
+    if (args->paths.count)
+        al_missing_paths_add(call, &args->paths, &scope, out);
+    else
+        add_elsewhere(call, args, out);
+    (void)al_pages_adds(pages, out->buf);
 }
 
 static int show_changes(struct al_call *call, const struct diff_args *args, struct al_pages *pages,
@@ -128,11 +169,8 @@ static int show_changes(struct al_call *call, const struct diff_args *args, stru
     if (r < 0)
         return r;
     al_change_view_end(&view);
-    if (!reader.files.count && !pages->text.len) {
-        add_nothing(args, &left);
-        (void)al_pages_adds(pages, left.buf);
-        al_str_reset(&left);
-    }
+    if (!reader.files.count && !pages->text.len)
+        add_nothing(call, args, pages);
     al_change_view_left(&view, &left);
     return al_pages_end(pages, left.buf, result, err);
 }
@@ -188,11 +226,8 @@ static int show_hunks(struct al_call *call, const struct diff_args *args, struct
 
     if (r < 0)
         return r;
-    if (!list.nfiles && !list.truncated) {
-        add_nothing(args, &left);
-        (void)al_pages_adds(pages, left.buf);
-        al_str_reset(&left);
-    }
+    if (!list.nfiles && !list.truncated)
+        add_nothing(call, args, pages);
     if (!add_hunks(al_call_repo(call), &list, (size_t)context, pages, &shown)) {
         al_answer_add_count(list.count - shown, &left);
         al_str_adds(&left, " of ");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/missing_paths.h"
 #include "answer/place.h"
 #include "gitops/reading/grep.h"
 #include "guard/arg.h"
@@ -151,6 +152,16 @@ static void add_left(const struct showing *showing, struct al_str *out)
                           out);
 }
 
+static void add_nothing(struct al_call *call, const struct grep_args *args, struct al_pages *pages)
+{
+    const struct al_path_scope scope = { .rev = args->rev, .worktree = !args->rev };
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_str_addf(&text, "No matches%s.\n", args->rev ? "" : " in tracked files");
+    al_missing_paths_add(call, &args->paths, &scope, &text);
+    (void)al_pages_adds(pages, text.buf);
+}
+
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
@@ -174,7 +185,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r < 0)
         return r;
     if (!showing.read)
-        (void)al_pages_addf(&pages, "No matches%s.\n", args->rev ? "" : " in tracked files");
+        add_nothing(call, args, &pages);
     add_left(&showing, &left);
     return al_pages_end(&pages, left.buf, result, err);
 }

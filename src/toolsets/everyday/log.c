@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/missing_paths.h"
 #include "answer/place.h"
 #include "gitops/reading/read_log.h"
 #include "guard/arg.h"
@@ -244,6 +245,19 @@ static void add_left(const struct showing *showing, struct al_str *out)
                           "more commits", out);
 }
 
+static void add_nothing(struct al_call *call, struct showing *showing)
+{
+    const struct log_args *args = showing->args;
+    const struct al_path_scope scope = { .rev = args->range ? args->range : "HEAD",
+                                         .worktree = true,
+                                         .untracked = true };
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_str_adds(&text, "No commits match.\n");
+    al_missing_paths_add(call, &args->paths, &scope, &text);
+    (void)al_pages_adds(&showing->pages, text.buf);
+}
+
 static int show(struct al_call *call, const struct al_log_query *query, struct showing *showing,
                 struct al_result *result, struct al_error *err)
 {
@@ -260,7 +274,7 @@ static int show(struct al_call *call, const struct al_log_query *query, struct s
     if (unborn)
         (void)al_pages_adds(&showing->pages, "No commits yet.\n");
     else if (!showing->read)
-        (void)al_pages_adds(&showing->pages, "No commits match.\n");
+        add_nothing(call, showing);
     add_left(showing, &left);
     return al_pages_end(&showing->pages, left.buf, result, err);
 }

@@ -64,6 +64,30 @@ static bool is_plain(const struct al_call *call, const void *p)
     return !((const struct push_args *)p)->force && !((const struct push_args *)p)->delete;
 }
 
+static int no_branch(struct al_call *call, const char *branch, struct al_error *err)
+{
+    const struct al_location *at = &al_call_repo(call)->at;
+    al_auto(al_freep) char *tag = al_asprintf("refs/tags/%s", branch);
+    al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
+    int r;
+
+    al_ref_head_branches(at, &current);
+    if (al_strv_contains(&current, branch))
+        return al_failure_set(err, "git_commit makes the first commit.",
+                              "There is no commit on '%s' yet", branch);
+    if (al_ref_exists(at, tag))
+        return al_failure_set(
+            err,
+            "tags pushes all tags beside a branch; one tag alone is for a user to "
+            "push.",
+            "'%s' is a tag, and git_push pushes branches", branch);
+    r = al_failure_set(err, "git_branch lists the branches there are.", "There is no branch '%s'",
+                       branch);
+    if (err)
+        err->code = AL_CODE_BRANCH_NOT_FOUND;
+    return r;
+}
+
 static int find_branch(struct al_call *call, const struct push_args *args, char **ret_branch,
                        struct al_error *err)
 {
@@ -79,10 +103,7 @@ static int find_branch(struct al_call *call, const struct push_args *args, char 
     ref = al_asprintf("refs/heads/%s", *ret_branch);
     if (al_ref_exists(&al_call_repo(call)->at, ref))
         return 0;
-    r = al_failure_set(err, "git_branch lists the branches; git_commit makes the first commit.",
-                       "There is no branch '%s', or no commit on it", *ret_branch);
-    if (err)
-        err->code = AL_CODE_BRANCH_NOT_FOUND;
+    r = no_branch(call, *ret_branch, err);
     free(al_take(ret_branch));
     return r;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "answer/missing_paths.h"
 #include "answer/place.h"
 #include "answer/state_line.h"
 #include "gitops/reading/read_log.h"
@@ -165,19 +166,6 @@ static int show_revision(struct al_call *call, const struct show_args *args, con
                         result, err);
 }
 
-static int no_path(const char *rev, const struct al_repo *repo, const char *path,
-                   struct al_error *err)
-{
-    al_auto(al_freep) char *shown = al_place(repo, path);
-    al_auto(al_str_clear) struct al_str word = AL_STR_INIT;
-
-    al_place_add_name(rev, &word);
-    return al_failure_bad_args(err,
-                               "git_show with the path of a directory lists what is in it; git_log "
-                               "with paths and follow tells what became of a file.",
-                               "path: there is no '%s' in %s", shown, word.buf);
-}
-
 static int show_path(struct al_call *call, const struct show_args *args, const char *rev,
                      struct al_pages *pages, struct al_result *result, struct al_error *err)
 {
@@ -200,7 +188,8 @@ static int show_path(struct al_call *call, const struct show_args *args, const c
     if (r < 0)
         return r;
     if (info.type == AL_OBJECT_NONE)
-        return whole.type == AL_OBJECT_NONE ? no_revision(rev, err) : no_path(rev, repo, path, err);
+        return whole.type == AL_OBJECT_NONE ? no_revision(rev, err)
+                                            : al_missing_path_fail(call, args->path, rev, err);
     if (args->lines && info.type != AL_OBJECT_BLOB)
         return al_failure_bad_args(err, "Leave out lines.", "lines: the path is no file");
     lines.is_numbered = args->lines != NULL;

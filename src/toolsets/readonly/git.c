@@ -177,7 +177,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 
 /* Map failures to the error kinds of this toolset.  A directory that is not a repository is a wrong
  * argument. */
-static void reword(const struct al_call *call, struct al_error *err)
+static void reword(struct al_call *call, struct al_error *err)
 {
     const char *word = "tool_failed";
     al_auto(al_freep) char *message = err->message;

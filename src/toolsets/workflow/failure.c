@@ -41,7 +41,7 @@ static const char *remedy_of(const struct al_error *err)
                : "Nothing was done; call again with arguments as the input schema has them.";
 }
 
-void al_workflow_complete_error(const struct al_call *call, struct al_error *err)
+void al_workflow_complete_error(struct al_call *call, struct al_error *err)
 {
     (void)call;
     switch (err->status) {

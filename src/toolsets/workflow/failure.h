@@ -9,6 +9,6 @@ struct al_call;
 
 /** Give an error its code, fold its message into one line and add a remedy.  For `complete_error`
  * of struct al_tool. */
-void al_workflow_complete_error(const struct al_call *call, struct al_error *err);
+void al_workflow_complete_error(struct al_call *call, struct al_error *err);
 
 #endif

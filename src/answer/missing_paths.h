@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Paths of a call that name nothing, and the paths that may have been meant.
+ *
+ * A mistyped path is otherwise answered with "No changes", which is true and misleading.
+ */
+#ifndef AL_ANSWER_MISSING_PATHS_H
+#define AL_ANSWER_MISSING_PATHS_H
+
+#include "tool/call.h"
+#include "util/str.h"
+
+/** Where a call looks for its paths. */
+struct al_path_scope {
+    const char *rev; /**< a revision or a range; NULL: none.  Checked by the caller */
+    bool worktree;   /**< the index and the files on disk */
+    bool untracked;  /**< files that git does not track are found too */
+};
+
+/**
+ * Append a line for each path that is not there: "There is no 'src/prase.c' in the working tree;
+ * did you mean 'src/parse.c'?".  Of one that is there and not tracked, if that is why it is not
+ * found: "'new.c' is not tracked".  Nothing for globs and other pathspecs with magic.
+ *
+ * Children: none if all paths are on disk and `untracked` is set; else one for the index, and one
+ * for each side of `rev`.  A git that fails adds nothing.
+ */
+void al_missing_paths_add(struct al_call *call, const struct al_strv *paths,
+                          const struct al_path_scope *scope, struct al_str *out);
+
+/** Fail because a call about one path found nothing in a revision: AL_ERR_BAD_ARGS with a remedy.
+ */
+int al_missing_path_fail(struct al_call *call, const char *path, const char *rev,
+                         struct al_error *err);
+
+/** Test whether a word is a pathspec that may match several names: a glob, or one with magic. */
+bool al_path_is_pattern(const char *path);
+
+#endif

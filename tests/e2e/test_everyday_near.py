@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""everyday: names and paths that are not there, and what may have been meant."""
+import everyday
+import harness
+
+
+class Case(everyday.Case):
+    def setUp(self):
+        super().setUp()
+        self.init()
+        self.commit("src/parse.c", "int parse;\n", "parse")
+        self.commit("src/deep/print.c", "int print;\n", "print")
+
+
+class Paths(Case):
+    def test_mistyped(self):
+        """a mistyped path is named, with the one that may have been meant"""
+        for given, meant in (("src/prase.c", "src/parse.c"), ("scr/parse.c", "src/parse.c"),
+                             ("scr", "src"), ("src/depe", "src/deep"),
+                             ("print.c", "src/deep/print.c"), ("a.tx", "a.txt")):
+            line = f"There is no '{given}' in the working tree; did you mean '{meant}'?"
+            here = {"paths": [given]}
+            for tool, arguments in (("git_diff", here), ("git_diff", here | {"staged": True}),
+                                    ("git_grep", here | {"pattern": "int"})):
+                self.assertEqual(self.says(tool, arguments).splitlines()[1:], [line], arguments)
+            self.assertIn(f"There is no '{given}' in HEAD or the working tree; did you mean "
+                          f"'{meant}'?", self.says("git_log", here))
+            for tool, arguments in (("git_add", here), ("git_restore", here), ("git_stash", here),
+                                    ("git_commit", here | {"message": "m"})):
+                self.fails("ExecutionFailed", line, tool, arguments)
+            for tool in ("git_show", "git_blame"):
+                self.fails("BadArgs", f"There is no '{given}' in HEAD; did you mean '{meant}'?",
+                           tool, {"path": given})
+
+    def test_nothing_near(self):
+        """a path that is like no other has no suggestion"""
+        for given in ("x", "nothing/at/all", "src/parsers.h", "é\n"):
+            shown = given.replace("\n", "<U+000A>")
+            self.assertEqual(self.says("git_diff", {"paths": [given]}).splitlines()[1],
+                             f"There is no '{shown}' in the working tree")
+
+    def test_there(self):
+        """a path that is there is not said to be missing: unchanged, deleted, a directory, a glob"""
+        (self.root / "a.txt").unlink()
+        self.git("mv", "src/parse.c", "src/moved.c")
+        for paths in (["src/deep/print.c"], ["src"], ["."], ["*.py"], ["src/moved.c"]):
+            for tool, arguments in (("git_diff", {}), ("git_grep", {"pattern": "none"}),
+                                    ("git_log", {"author": "nobody"})):
+                text = self.says(tool, {"paths": paths} | arguments)
+                self.assertNotIn("There is no", text, (tool, paths))
+        text = self.says("git_grep", {"pattern": "none", "paths": ["a.txt"]})
+        self.assertNotIn("There is no", text)
+        self.assertNotIn("There is no", self.says("git_log", {
+            "paths": ["src/parse.c"], "author": "nobody"}))
+
+    def test_revisions(self):
+        """a path is looked for where the call looks"""
+        self.git("tag", "v1")
+        self.commit("new.c", "int new;\n", "new")
+        for arguments, where in (({"from": "v1", "to": "v1"}, "v1..v1"), ({"from": "v1..v1"}, "v1..v1"),
+                                 ({"from": "v1...v1"}, "v1...v1")):
+            self.assertIn(f"There is no 'new.c' in {where}",
+                          self.says("git_diff", arguments | {"paths": ["new.c"]}))
+        self.assertIn("There is no 'new.c' in v1", self.says(
+            "git_grep", {"pattern": "int", "rev": "v1", "paths": ["new.c"]}))
+        self.assertNotIn("There is no", self.says(
+            "git_grep", {"pattern": "none", "rev": "HEAD", "paths": ["new.c"]}))
+        self.assertNotIn("There is no", self.says("git_diff", {"from": "v1", "to": "v1",
+                                                               "paths": ["src/parse.c"]}))
+
+    def test_untracked(self):
+        """a file that git does not track is said to be one"""
+        self.write("new.c", "int new;\n")
+        for tool, arguments in (("git_diff", {}), ("git_grep", {"pattern": "int"})):
+            self.assertIn("\n'new.c' is not tracked",
+                          self.says(tool, {"paths": ["new.c"]} | arguments))
+        for tool in ("git_restore", "git_stash"):
+            result = self.fails("ExecutionFailed", "'new.c' is not tracked", tool,
+                                {"paths": ["new.c"]})
+            self.assertIn("git_add", result.text)
+
+    def test_working_dir(self):
+        """paths are relative to working_dir, the suggested one too"""
+        text = self.says("git_diff", {"paths": ["prase.c"], "working_dir": "src"})
+        self.assertIn("There is no 'prase.c' in the working tree; did you mean 'parse.c'?", text)
+        text = self.says("git_diff", {"paths": ["a.txt"], "working_dir": "src"})
+        self.assertIn("did you mean '../a.txt'?", text)
+        self.assertIn("working_dir is a directory", self.fails(
+            "ExecutionFailed", "No such directory: nope", "git_status", {"working_dir": "nope"}).text)
+
+    def test_blame(self):
+        """git_blame of a directory says so"""
+        for arguments in ({"path": "src"}, {"path": "src", "rev": "HEAD"}, {"path": "src/deep/"}):
+            self.fails("BadArgs", "it is a directory, and git_blame takes one file", "git_blame",
+                       arguments)
+
+    def test_elsewhere(self):
+        """git_diff without changes says where else changes are"""
+        self.write("a.txt", "two\n")
+        self.git("add", "a.txt")
+        self.write("new.c", "int new;\n")
+        self.assertEqual(self.says("git_diff"),
+                         "No changes in the working tree that are not staged.\n"
+                         "1 file is staged: see git_diff with staged\n"
+                         "1 file is untracked: see git_status")
+        self.git("reset", "-q")
+        self.assertIn("1 file is changed and not staged: see git_diff without staged",
+                      self.says("git_diff", {"staged": True}))
+
+
+class Names(Case):
+    def setUp(self):
+        super().setUp()
+        self.git("branch", "feature/login")
+        self.git("tag", "v1.0")
+
+    def test_revisions(self):
+        """a wrong revision is called one, with the name that may have been meant"""
+        for given, meant in (("mian", "main"), ("login", "feature/login"), ("v1.1", "v1.0"),
+                             ("mian~1", "main")):
+            line = f"'{given}' names no branch, tag or commit; did you mean '{meant}'?"
+            for tool, arguments in (
+                    ("git_merge", {"branch": given}), ("git_rebase", {"onto": given}),
+                    ("git_cherry_pick", {"commits": [given]}), ("git_reset", {"to": given}),
+                    ("git_log", {"range": given}), ("git_log", {"range": f"HEAD..{given}"}),
+                    ("git_log", {"range": f"{given}..HEAD"}), ("git_diff", {"from": given}),
+                    ("git_switch", {"rev": given})):
+                self.assertIn(line, self.call(tool, arguments).text, (tool, arguments))
+        self.assertIn("'mian' names no branch, tag or commit; did you mean 'main'?",
+                      self.call("git_switch", {"branch": "mian"}).text)
+
+    def test_commits(self):
+        """a wrong commit is not called a branch"""
+        for tool, arguments in (
+                ("git_rebase", {"plan": [{"commit": "deadbeef", "do": "pick"}]}),
+                ("git_revert", {"commits": ["deadbeef"]}), ("git_reset", {"to": "deadbeef"}),
+                ("git_show", {"rev": "deadbeef"})):
+            text = self.call(tool, arguments).text
+            self.assertIn("'deadbeef' names no commit\n", text)
+            self.assertIn("git_log", text)
+        self.assertIn("'HEAD~50' names no commit, although 'HEAD' does",
+                      self.call("git_reset", {"to": "HEAD~50"}).text)
+
+    def test_branches(self):
+        """a branch, tag or remote that is not there"""
+        for tool, arguments, line in (
+                ("git_branch", {"action": "delete", "name": "feature/logn"},
+                 "There is no branch 'feature/logn'; did you mean 'feature/login'?"),
+                ("git_branch", {"action": "rename", "name": "logim", "new_name": "x"},
+                 "branch named 'logim'"),
+                ("git_tag", {"action": "delete", "name": "v1"},
+                 "There is no tag 'v1'"),
+                ("git_tag", {"action": "delete", "name": "v1.2"},
+                 "There is no tag 'v1.2'; did you mean 'v1.0'?"),
+                ("git_push", {"branch": "v1.0"}, "'v1.0' is a tag, and git_push pushes branches"),
+                ("git_push", {"branch": "mian"}, "There is no branch 'mian'; did you mean 'main'?")):
+            self.assertIn(line, self.call(tool, arguments).text, arguments)
+        self.git("remote", "add", "upstream", "https://example.invalid/x")
+        self.assertIn("There is no remote 'upsteam'; did you mean 'upstream'?",
+                      self.call("git_fetch", {"remote": "upsteam"}).text)
+
+    def test_unborn(self):
+        """a branch without a commit keeps its own words"""
+        self.git("checkout", "-q", "--orphan", "empty")
+        for tool, arguments in (("git_reset", {"to": "HEAD"}), ("git_diff", {"from": "HEAD"})):
+            text = self.call(tool, arguments).text
+            self.assertNotIn("names no branch", text)
+
+
+class Hunks(Case):
+    def test_ids(self):
+        """what is no id is told from an id whose hunk is gone"""
+        for tool, more in (("git_add", {}), ("git_restore", {}), ("git_commit", {"message": "m"})):
+            for word in ("nope", "3fa9c1d", "3fa9c1d22", "3fa9c1dg", "-1"):
+                text = self.fails("BadArgs", f"'{word}' is no id of a hunk, as 3fa9c1d2 is", tool,
+                                  {"hunks": [word]} | more).text
+                self.assertIn("git_diff with hunks", text)
+            for word in ("3fa9c1d2", "3fa9c1d2-2"):
+                self.fails("BadArgs", f"hunk {word} is not there any more", tool,
+                           {"hunks": [word]} | more)
+
+
+if __name__ == "__main__":
+    harness.main()
