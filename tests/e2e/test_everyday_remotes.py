@@ -118,6 +118,33 @@ class Pull(Case):
         self.assertEqual(result.kind, "ApprovalRequired", result)
         self.assertEqual(self.here(), commit)
 
+    def test_published_elsewhere(self):
+        """git_pull rebase: a question about something else is none about what only the fetch shows"""
+        config = self.home / ".config/airlock/config.toml"
+        config.parent.mkdir(parents=True, exist_ok=True)
+        config.write_text('[[tools.approval.rule]]\ntool = "git_pull"\ndecision = "ask"\n')
+        self.elsewhere()
+        commit = self.commit("own.txt", "own\n", "own")
+        self.git("push", "-q", "origin", "main:other")
+        self.git("remote", "add", "more", str(self.hub))
+        server = self.start()
+        self.addCleanup(server.close)
+        call = {"rebase": True, "remote": "more", "branch": "main", "working_dir": str(self.root)}
+        for decision in ("once", "always"):
+            shown, result = server.decided(decision, "git_pull", call)
+            self.assertNotIn("rewrites", shown)
+            self.assertIn("the rebase would rewrite commits that a remote-tracking branch has",
+                          result.text)
+            self.assertEqual(self.here(), commit)
+            self.git("update-ref", "-d", "refs/remotes/more/main")
+        self.git("fetch", "-q", "more", "main")
+        shown, result = server.decided("reject", "git_pull", call)
+        self.assertIn("It rewrites commits that a remote-tracking branch has.", shown)
+        self.assertEqual(self.here(), commit)
+        shown, result = server.decided("once", "git_pull", call)
+        self.assertFalse(result.failed, result)
+        self.assertNotEqual(self.here(), commit)
+
 
 class Push(Case):
     def test_push(self):

@@ -36,6 +36,9 @@ static const struct al_param params[] = {
     AL_EVERYDAY_WORKING_DIR_ROW(struct pull_args),
 };
 
+#define REWRITES                                                                                   \
+    "rewrites" /* a resolved value: HEAD's commit, if published commits are rewritten */
+
 /* The parts of a pull. */
 struct pull {
     struct al_remote remote;
@@ -128,8 +131,15 @@ static int merge(struct al_call *call, const struct pull *pull, struct al_result
     return r < 0 ? r : al_merged_answer(call, pull->name, &outcome, NULL, result, err);
 }
 
+static bool is_published(struct al_call *call, const void *p)
+{
+    (void)p;
+    return al_call_resolved(call, REWRITES) != NULL;
+}
+
 /* Whether commits that a remote-tracking branch has would be rewritten.  Before the fetch the user
- * can be asked; what only the fetch shows is left to git_rebase. */
+ * can be asked; what only the fetch shows is left to git_rebase.  A question about the address is
+ * none about this. */
 static int check_published(struct al_call *call, const struct al_replay_work *work,
                            struct al_error *err)
 {
@@ -139,7 +149,7 @@ static int check_published(struct al_call *call, const struct al_replay_work *wo
                                         done->stopped ? work->onto : done->tip,
                                         al_call_budget(call), &published, err);
 
-    if (r < 0 || !published || al_call_was_asked(call))
+    if (r < 0 || !published || is_published(call, NULL))
         return r;
     return al_failure_set(err, "git_rebase asks about that; or pull without rebase.",
                           "It was fetched, but the rebase would rewrite commits that a "
@@ -239,6 +249,23 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                                       : merge(call, &pull, result, err);
 }
 
+/* Whether there are commits here that the branch there has not, as far as it was fetched, and that
+ * another remote-tracking branch has. */
+static bool rewrites_published(struct al_call *call, const struct pull_args *args,
+                               const struct pull *pull)
+{
+    al_auto(al_freep) char *seen = NULL;
+    bool published = false;
+
+    if (!args->rebase || !*pull->head)
+        return false;
+    seen = pull->tracking ? al_ref_oid(&al_call_repo(call)->at, pull->tracking) : al_strdup("");
+    return *seen &&
+           al_commit_list_is_published(al_call_repo(call), pull->head, seen, al_call_budget(call),
+                                       &published, NULL) == 0 &&
+           published;
+}
+
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
@@ -249,6 +276,8 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
         return r;
     al_resolved_add(out, "remote", pull.remote.name);
     al_transfer_resolve(call, pull.remote.name, out);
+    if (rewrites_published(call, p, &pull))
+        al_resolved_add(out, REWRITES, pull.head);
     return 0;
 }
 
@@ -258,22 +287,8 @@ static bool is_new_address(struct al_call *call, const void *p)
     return al_transfer_is_new(call, al_call_resolved(call, "remote"), AL_FETCHES);
 }
 
-/* Commits here that the branch there has not, and that another remote-tracking branch has. */
-static bool is_published(struct al_call *call, const void *p)
-{
-    const struct pull_args *args = p;
-    al_auto(pull_clear) struct pull pull = { .remote = AL_REMOTE_INIT };
-    al_auto(al_freep) char *seen = NULL;
-    bool published = false;
-
-    if (!args->rebase || prepare(call, args, &pull, NULL) < 0 || !*pull.head)
-        return false;
-    seen = pull.tracking ? al_ref_oid(&al_call_repo(call)->at, pull.tracking) : al_strdup("");
-    return *seen &&
-           al_commit_list_is_published(al_call_repo(call), pull.head, seen, al_call_budget(call),
-                                       &published, NULL) == 0 &&
-           published;
-}
+/* An answer about an address covers no rewriting, and one about rewriting only these commits. */
+static const char *const always_by[] = { "address", REWRITES, NULL };
 
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
@@ -328,7 +343,7 @@ const struct al_tool al_tool_everyday_pull = {
     .moves_branch = true,
     .check = check,
     .resolve = resolve,
-    .always_by = al_transfer_always_by,
+    .always_by = always_by,
     .authorize = authorize,
     .preview = preview,
     .summarize = summarize,
