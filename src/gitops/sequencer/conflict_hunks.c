@@ -6,10 +6,14 @@
 
 #include "gitops/location.h"
 #include "gitops/oid.h"
+#include "gitops/sequencer/conflict_numbers.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
 
 #define ID_DIGITS 8
+
+/* In a file with many conflicts that are not as git made them, those behind have no base. */
+#define TRIES_FOR_EACH 64
 
 void al_conflict_file_clear(struct al_conflict_file *file)
 {
@@ -69,84 +73,22 @@ static char *digest_of(const char *path, const struct al_conflict_block *block)
     return al_strndup(text, ID_DIGITS);
 }
 
-static bool same_hunk(const struct al_conflict_block *a, const struct al_conflict_block *b)
-{
-    return al_bytes_equal(&a->sides[AL_STAGE_OURS], &b->sides[AL_STAGE_OURS]) &&
-           al_bytes_equal(&a->sides[AL_STAGE_THEIRS], &b->sides[AL_STAGE_THEIRS]);
-}
-
-/* How many bytes before two hunks are equal, and behind them. */
-static size_t common_context(const struct al_str *a, const struct al_conflict_block *in_a,
-                             const struct al_str *b, const struct al_conflict_block *in_b)
-{
-    size_t before = 0, behind = 0;
-
-    while (before < in_a->start && before < in_b->start &&
-           a->buf[in_a->start - before - 1] == b->buf[in_b->start - before - 1])
-        before++;
-    while (in_a->end + behind < a->len && in_b->end + behind < b->len &&
-           a->buf[in_a->end + behind] == b->buf[in_b->end + behind])
-        behind++;
-    return before + behind;
-}
-
-/* What an id is made from while the hunks get theirs, in order. */
-struct numbering {
-    const struct al_conflict_file *file;
-    const struct al_conflict_blocks *made; /* the hunks as git made them, in `text` */
-    const struct al_str *text;
-    size_t next; /* hunks of git's before this one are behind us */
-};
-
-/* The hunk of git's that one on disk is, or the number of all when it is none. */
-static size_t find_made(const struct numbering *numbering, const struct al_conflict_block *block)
-{
-    size_t found = numbering->made->count, most = 0;
-
-    for (size_t i = numbering->next; i < numbering->made->count; i++) {
-        const struct al_conflict_block *made = &numbering->made->items[i];
-        size_t common =
-            same_hunk(block, made)
-                ? common_context(&numbering->file->plain, block, numbering->text, made) + 1
-                : 0;
-
-        if (common > most) {
-            most = common;
-            found = i;
-        }
-    }
-    return found;
-}
-
-/* Which of the equal hunks of the file a hunk is, from 1. */
-static size_t rank_of(struct numbering *numbering, size_t i)
-{
-    const struct al_conflict_block *blocks = numbering->file->plain_blocks.items;
-    size_t made = find_made(numbering, &blocks[i]), rank = 1;
-
-    for (size_t k = 0; k < made; k++)
-        rank += same_hunk(&blocks[i], &numbering->made->items[k]);
-    if (made < numbering->made->count) {
-        numbering->next = made + 1;
-        return rank;
-    }
-    for (size_t k = 0; k < i; k++) /* a hunk that a user made */
-        rank += same_hunk(&blocks[i], &blocks[k]);
-    return rank;
-}
-
 static void number_hunks(const char *path, struct al_conflict_file *file)
 {
     bool shows_base = file->plain_blocks.count && file->plain_blocks.items[0].has_base;
-    struct numbering numbering = { .file = file,
-                                   .made = shows_base ? &file->base_blocks : &file->merged_blocks,
-                                   .text = shows_base ? &file->merged_with_base : &file->merged };
+    const struct al_conflict_text disk = { &file->plain, &file->plain_blocks };
+    const struct al_conflict_text made = {
+        shows_base ? &file->merged_with_base : &file->merged,
+        shows_base ? &file->base_blocks : &file->merged_blocks,
+    };
+    al_auto(al_freep) size_t *numbers = al_calloc(file->blocks.count + 1, sizeof(*numbers));
 
+    al_conflict_number(&disk, &made, numbers);
     for (size_t i = 0; i < file->blocks.count; i++) {
         al_auto(al_freep) char *digest = digest_of(path, &file->plain_blocks.items[i]);
-        size_t rank = rank_of(&numbering, i);
 
-        file->hunks[i].id = rank > 1 ? al_asprintf("%s-%zu", digest, rank) : al_take(&digest);
+        file->hunks[i].id =
+            numbers[i] > 1 ? al_asprintf("%s-%zu", digest, numbers[i]) : al_take(&digest);
     }
 }
 
@@ -200,7 +142,7 @@ static bool find_base(const struct al_conflict_block *wide, const struct al_conf
 
 static void fill_hunks(const char *path, struct al_conflict_file *file)
 {
-    size_t wide = 0;
+    size_t wide = 0, tries = TRIES_FOR_EACH * (file->blocks.count + file->base_blocks.count);
 
     file->hunks = al_calloc(file->blocks.count + 1, sizeof(*file->hunks));
     for (size_t i = 0; i < file->blocks.count; i++) {
@@ -211,7 +153,8 @@ static void fill_hunks(const char *path, struct al_conflict_file *file)
         hunk->has_base = block->has_base;
         for (size_t k = 0; k < AL_STAGES; k++)
             hunk->sides[k] = block->sides[k];
-        for (size_t k = wide; !hunk->has_base && k < file->base_blocks.count; k++) {
+        for (size_t k = wide; !hunk->has_base && k < file->base_blocks.count && tries; k++) {
+            tries--;
             hunk->has_base =
                 find_base(&file->base_blocks.items[k], block, &hunk->sides[AL_STAGE_BASE]);
             wide = hunk->has_base ? k : wide;
@@ -253,6 +196,14 @@ int al_git_conflict_file(const struct al_repo *repo, const struct al_conflict *c
                             &file->base_blocks);
     fill_hunks(conflict->path, file);
     return 0;
+}
+
+bool al_conflict_file_is(const struct al_repo *repo, const char *path, const struct al_str *disk)
+{
+    al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
+
+    return read_disk(repo, path, &file, NULL) == 0 && file.on_disk && file.disk.len == disk->len &&
+           !memcmp(file.disk.buf, disk->buf, disk->len);
 }
 
 const struct al_conflict_hunk *al_conflict_file_find(const struct al_conflict_file *file,

@@ -55,6 +55,9 @@ int al_git_conflict_file(const struct al_repo *repo, const struct al_conflict *c
                          struct al_run_limits *budget, struct al_conflict_file *file,
                          struct al_error *err);
 
+/** Test whether a file has this content on disk. */
+bool al_conflict_file_is(const struct al_repo *repo, const char *path, const struct al_str *disk);
+
 /** The hunk with an id; NULL: it is not there. */
 const struct al_conflict_hunk *al_conflict_file_find(const struct al_conflict_file *file,
                                                      const char *id);

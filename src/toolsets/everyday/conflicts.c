@@ -72,7 +72,8 @@ static int check(const void *p, struct al_error *err)
 /* What `authorize` derives from the arguments of a resolution. */
 struct resolution {
     char *path;            /* from the top */
-    struct al_str content; /* the file with the chosen hunks resolved */
+    struct al_str disk;    /* the file as it was then */
+    struct al_str content; /* it with the chosen hunks resolved */
     size_t resolved, left; /* hunks */
     bool by_hunks;
 };
@@ -84,6 +85,7 @@ static void resolution_free(void *data)
     if (!resolution)
         return;
     free(resolution->path);
+    al_str_clear(&resolution->disk);
     al_str_clear(&resolution->content);
     free(resolution);
 }
@@ -128,6 +130,8 @@ static int settle(struct al_call *call, const struct conflicts_args *args,
         return r;
     r = al_hunk_choices_settle(&args->hunks, &file, &resolution->content, err);
     resolution->by_hunks = true;
+    resolution->disk = file.disk;
+    file.disk = AL_STR_INIT;
     resolution->resolved = args->hunks.count;
     resolution->left = file.blocks.count - args->hunks.count;
     return r;
@@ -158,7 +162,7 @@ static int authorize_resolve(struct al_call *call, const struct conflicts_args *
     struct al_resolve_options options;
     int r;
 
-    resolution->content = AL_STR_INIT;
+    resolution->disk = resolution->content = AL_STR_INIT;
     al_call_set_tool_data(call, resolution, resolution_free);
     r = prepare(call, args, resolution, err);
     if (r < 0)
@@ -296,14 +300,34 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
     return al_outcome_show(call, &conflicts, path, &text, result, err);
 }
 
+/* The call may have waited for its turn, and somebody may have edited the file meanwhile. */
+static int check_current(struct al_call *call, const struct conflicts_args *args,
+                         struct al_error *err)
+{
+    const struct resolution *resolution = al_call_tool_data(call);
+
+    if (!resolution->by_hunks ||
+        al_conflict_file_is(al_call_repo(call), resolution->path, &resolution->disk))
+        return 0;
+    if (!al_call_was_asked(call))
+        return authorize_resolve(call, args, err);
+    return al_failure_set(err, "git_conflicts shows it as it is now.",
+                          "The file was changed while this was decided; nothing was done");
+}
+
 static int resolve(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
-    const struct resolution *resolution = al_call_tool_data(call);
-    const struct al_resolve_options options = options_of(call, p);
+    const struct resolution *resolution;
+    struct al_resolve_options options;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = al_git_resolve(al_call_repo(call), &options, al_call_budget(call), err);
+    int r = check_current(call, p, err);
 
+    if (r < 0)
+        return r;
+    resolution = al_call_tool_data(call);
+    options = options_of(call, p);
+    r = al_git_resolve(al_call_repo(call), &options, al_call_budget(call), err);
     if (r < 0)
         return r;
     if (resolution->left) {
