@@ -18,7 +18,7 @@ $(BUILD)/build.ninja:
 deps: ## install what building and testing need and this machine lacks (Debian, Ubuntu)
 	@tools/deps.sh
 
-demo: deps ## watch an agent use airlock on a clone of this repository
+demo: deps ## watch an agent use airlock in a scratch repository
 	@$(MAKE) --no-print-directory build/airlock
 	@python3 tools/demo.py $(BUILD)/airlock
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""demo.py AIRLOCK: an agent at work on a scratch clone of this repository, and an attack that fails.
+"""demo.py AIRLOCK: an agent at work in a scratch repository, and an attack that fails.
 
 Everything shown happens: the server is the real one, spoken to over MCP; the answers are printed as
 they came, shortened where that is said.  Ends with 1 when something was not as it should be.
@@ -15,10 +15,8 @@ import tempfile
 import textwrap
 import time
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WIDTH = 96
 LABEL = 9
-CAP = 200000
 COLOUR = sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
 
@@ -90,16 +88,38 @@ def check(fact, promise):
 
 # The stage
 
+FIRST = """\
+int skip_blanks(const char *text, int len)
+{
+    int i = 0;
+
+    while (text[i] == ' ')
+        i++;
+    return i;
+}
+
+int count_words(const char *text, int len)
+{
+    int words = 0;
+
+    for (int i = 0; i < len; i++)
+        words += text[i] == ' ';
+    return words;
+}
+"""
+
+
 class Stage:
-    """A scratch folder with a home, a clone of this repository and a repository with a long past."""
+    """A scratch folder with a home, a small project, and the repository that it is pushed to."""
 
     def __init__(self):
         self.top = tempfile.mkdtemp(prefix="airlock-demo-")
         self.home = os.path.join(self.top, "home")
-        self.clone = os.path.join(self.top, "airlock")
-        self.long = os.path.join(self.top, "history")
+        self.project = os.path.join(self.top, "parser")
+        self.hubs = os.path.join(self.top, "hubs")
         self.alarms = os.path.join(self.top, "alarms")
-        os.mkdir(self.home)
+        for folder in (self.home, self.project, self.hubs):
+            os.mkdir(folder)
         with open(os.path.join(self.home, ".gitconfig"), "w", encoding="ascii") as file:
             file.write("[user]\n\tname = A U Thor\n\temail = author@example.com\n"
                        "[init]\n\tdefaultBranch = main\n[safe]\n\tdirectory = *\n")
@@ -107,7 +127,7 @@ class Stage:
                     "LC_ALL": "C.UTF-8", "XDG_STATE_HOME": os.path.join(self.top, "state"),
                     "XDG_CONFIG_HOME": os.path.join(self.top, "config"),
                     "GIT_CONFIG_NOSYSTEM": "1"}
-        self._clone()
+        self._make_project()
 
     def run(self, *words, **options):
         options.setdefault("env", self.env)
@@ -121,28 +141,20 @@ class Stage:
             raise Promise(f"git {' '.join(words)}: {done.stderr.strip()}")
         return done.stdout
 
-    def _clone(self):
-        if os.path.exists(os.path.join(TOP, ".git")):
-            self.git(self.top, "clone", "-q", "--no-hardlinks", TOP, self.clone)
-            self.git(self.clone, "remote", "remove", "origin")
-            self.git(self.clone, "checkout", "-q", "-B", "main")
-        else:
-            shutil.copytree(TOP, self.clone, ignore=shutil.ignore_patterns("build*"))
-            self.git(self.clone, "init", "-q")
-            self.git(self.clone, "add", "-A")
-            self.git(self.clone, "commit", "-q", "-m", "import")
+    def write(self, name, text, mode="w"):
+        with open(os.path.join(self.project, name), mode, encoding="ascii") as file:
+            file.write(text)
 
-    def make_long_history(self, commits):
-        """A branch of empty commits, each with a message of some length."""
-        self.git(self.top, "init", "-q", self.long)
-        with subprocess.Popen(["git", "-C", self.long, "fast-import", "--quiet"], env=self.env,
-                              stdin=subprocess.PIPE) as feed:
-            for i in range(commits):
-                message = f"step {i}\n\n" + "A message as long as messages get.\n" * 8
-                feed.stdin.write(f"commit refs/heads/main\ncommitter A <a@example.com> {i} +0000\n"
-                                 f"data {len(message)}\n{message}\n".encode())
-            feed.stdin.close()
-            feed.wait()
+    def _make_project(self):
+        self.git(self.hubs, "init", "-q", "--bare", "parser.git")
+        self.git(self.project, "init", "-q")
+        for name, text, message in (("README.md", "A parser.\n", "Begin"),
+                                    ("parser.c", FIRST, "Skip blanks, count words")):
+            self.write(name, text)
+            self.git(self.project, "add", name)
+            self.git(self.project, "commit", "-q", "-m", message)
+        self.git(self.project, "remote", "add", "origin", os.path.join(self.hubs, "parser.git"))
+        self.git(self.project, "push", "-q", "-u", "origin", "main")
 
     def alarm(self, name):
         """A program that leaves its name when it runs."""
@@ -170,14 +182,15 @@ class Client:
     """An MCP client on the server's pipes."""
 
     def __init__(self, binary, stage, roots):
-        self.binary = binary
-        words = [binary, "serve", "--toolset", "git", "--toolset", "workflow"] + [word for root in roots for word in ("--root", root)]
+        self.binary, self.top = binary, stage.top
+        words = [binary, "serve"] + [word for root in roots for word in ("--root", root)]
         self.log = open(os.path.join(stage.top, "server.log"), "w", encoding="utf-8")
         self.server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                       stderr=self.log, env=stage.env, cwd=stage.clone)
+                                       stderr=self.log, env=stage.env, cwd=stage.project)
         self.last_id = 0
         self.answer = "once"
         self.ask_lines = 14
+        self.was_asked = False
 
     def _send(self, message):
         self.server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
@@ -201,8 +214,11 @@ class Client:
                 return message["result"]
 
     def _ask(self, message):
-        say("asks", message["params"]["message"], "33;1", lines=self.ask_lines)
+        text = "\n".join(row for row in message["params"]["message"].split("\n")
+                         if row and not row.startswith('"always"'))
+        say("asks", text.replace(f"{self.top}/", ""), "33;1", lines=self.ask_lines)
         user(self.answer)
+        self.was_asked = True
         self._send({"id": message["id"],
                     "result": {"action": "accept", "content": {"decision": self.answer}}})
 
@@ -212,14 +228,16 @@ class Client:
                           if key != "working_dir")
         if not quiet:
             agent(bold(tool) + (f"  {shown}" if shown else ""))
+        self.was_asked = False
         start = time.monotonic()
         result = self.request("tools/call", {"name": tool, "arguments": arguments})
         took = (time.monotonic() - start) * 1000
         if not quiet:
             text = result["content"][0]["text"]
             kind = result.get("_meta", {}).get("airlock/error", {}).get("kind")
+            text = text.replace(f"{self.top}/", "")
             airlock((paint(kind, "31;1") + ": " if kind else "") + text, lines=lines,
-                    note="" if tool in ("git_add", "git_commit") else f"{took:.1f} ms")
+                    note="" if self.was_asked else f"{took:.0f} ms")
         return result, took
 
     def close(self):
@@ -247,43 +265,55 @@ def act_connect(client, stage):
     info = hello["serverInfo"]
     airlock(f"{info['name']} {info['version']}, MCP {hello['protocolVersion']}",
             note=f"{took:.1f} ms, {len(tools)} tools")
-    listed = json.loads(stage.run(client.binary, "tools", "--json", "--toolset", "git",
-                                  "--toolset", "workflow", cwd=stage.clone).stdout)
+    listed = json.loads(stage.run(client.binary, "tools", "--json", cwd=stage.project).stdout)
     check({tool["name"] for tool in tools} == {tool["name"] for tool in listed},
           "the agent and the user see the same tools")
-    for approval, title in (("none", "never ask   "), ("some", "ask for some"), ("ask", "ask first   ")):
-        names = " ".join(tool["name"] for tool in listed if tool["approval"] == approval)
+    for approval, title in (("none", "never ask   "), ("some", "ask at times")):
+        names = " ".join(tool["name"][len("git_"):] for tool in listed if tool["approval"] == approval)
         for i, row in enumerate(textwrap.wrap(names, WIDTH - LABEL - 19)):
             print(f"   {'':{LABEL}}  {bold(title) if i == 0 else ' ' * len(title)}  {row}")
 
 
 def act_work(client, stage):
-    chapter(2, "It looks around, changes a file, and wants to commit")
+    chapter(2, "It looks around, and commits one of two changes")
     client.call("git_status")
-    client.call("git_log", max_count=3, oneline=True)
-    with open(os.path.join(stage.clone, "CHANGELOG.md"), "a", encoding="utf-8") as file:
-        file.write("- A line that an agent wrote.\n")
-    aside("The agent edits CHANGELOG.md with a tool of its own.")
-    client.call("git_diff", lines=12)
-    result, _ = client.call("git_add", paths=["CHANGELOG.md"])
-    check(not result.get("isError"), "an approved change happens")
+    stage.write("parser.c", FIRST.replace("while (text[i]", "while (i < len && text[i]")
+                .replace("    return words;", '    printf("%d words\\n", words);\n    return words;'))
+    aside("The agent edits parser.c with a tool of its own: a fix, and a line to debug with.")
+    result, _ = client.call("git_diff", hunks=True, lines=20)
+    ids = re.findall(r"(?m)^@@ (\w{8})", result["content"][0]["text"])
+    check(len(ids) == 2, "each change is a hunk with an id")
+    result, _ = client.call("git_commit", message="Stop at the end of the text", hunks=ids[:1])
+    check(not result.get("isError"), "one hunk is committed without a question")
+    check("printf" in stage.git(stage.project, "diff"), "the other one is not")
+
+
+def act_undo(client, stage):
+    chapter(3, "It throws work away, and takes that back")
+    client.call("git_restore", paths=["parser.c"])
+    check(not stage.git(stage.project, "diff"), "the change is discarded")
+    aside("Plain git has no copy of that line any more. airlock saved it before the call.")
+    client.call("git_undo")
+    check("printf" in stage.git(stage.project, "diff"), "the change is back")
+
+
+def act_ask(client, stage):
+    chapter(4, "What leaves the machine, or rewrites what has left it, asks")
+    result, _ = client.call("git_push")
+    check(not result.get("isError") and client.was_asked, "an approved push happens")
     client.answer = "reject"
-    result, _ = client.call("git_commit", type="docs", message="say what the agent did")
+    result, _ = client.call("git_commit", amend=True, message="Better words")
     check(kind_of(result) == "ApprovalDenied", "a rejected change does not happen")
     client.answer = "once"
-    aside("Rejected, so nothing happened. The agent tries again with better words.")
-    client.ask_lines = 1
-    result, _ = client.call("git_commit", type="docs", message="note what changed")
-    check(not result.get("isError"), "an approved commit happens")
 
 
 def act_escape(client):
-    chapter(3, "It tries to get out")
+    chapter(6, "It tries to get out")
     for tool, arguments, kind in (
             ("git_diff", {"paths": ["../../../etc/passwd"]}, "SandboxViolation"),
             ("git_status", {"working_dir": "/etc"}, "SandboxViolation"),
-            ("git_log", {"path": "/etc/shadow"}, "SandboxViolation"),
-            ("git_diff", {"from_ref": "--output=/tmp/pwned"}, "BadArgs")):
+            ("git_log", {"paths": ["/etc/shadow"]}, "SandboxViolation"),
+            ("git_diff", {"from": "--output=/tmp/pwned"}, "BadArgs")):
         shown = ", ".join(f"{key}: {json.dumps(value)}" for key, value in arguments.items())
         agent(f"{bold(tool)}  {shown}")
         result, _ = client.call(tool, quiet=True, **arguments)
@@ -293,42 +323,40 @@ def act_escape(client):
 
 def plant(stage):
     """What a hostile repository brings along."""
-    git_dir = os.path.join(stage.clone, ".git")
-    stage.git(stage.clone, "config", "core.fsmonitor", stage.alarm("core.fsmonitor"))
-    stage.git(stage.clone, "config", "diff.evil.textconv", stage.alarm("textconv"))
-    stage.git(stage.clone, "config", "filter.evil.clean", stage.alarm("filter") + " ''")
+    git_dir = os.path.join(stage.project, ".git")
+    stage.git(stage.project, "config", "core.fsmonitor", stage.alarm("core.fsmonitor"))
+    stage.git(stage.project, "config", "diff.evil.textconv", stage.alarm("textconv"))
+    stage.git(stage.project, "config", "filter.evil.clean", stage.alarm("filter") + " ''")
     with open(os.path.join(git_dir, "info", "attributes"), "w", encoding="ascii") as file:
         file.write("*.md diff=evil\n*.dat filter=evil\n")
     for hook in ("pre-commit", "post-commit"):
         shutil.copy(stage.alarm(hook), os.path.join(git_dir, "hooks", hook))
     for name in ("README.md", "model.dat"):
-        with open(os.path.join(stage.clone, name), "a", encoding="ascii") as file:
-            file.write("one more line\n")
-    stage.git(stage.clone, "-c", "core.fsmonitor=", "add", "README.md")
-    with open(os.path.join(stage.clone, "README.md"), "a", encoding="ascii") as file:
-        file.write("and another\n")
+        stage.write(name, "one more line\n", "a")
+    stage.git(stage.project, "-c", "core.fsmonitor=", "add", "README.md")
+    stage.write("README.md", "and another\n", "a")
 
 
 def act_attack(client, stage):
-    chapter(4, "An attacker has changed .git/config")
+    chapter(7, "An attacker has changed .git/config")
     aside("Planted: core.fsmonitor, a textconv for *.md, a filter for *.dat, two hooks. Each is a "
           "program that leaves its name when it runs. First plain git on a copy, then airlock:")
     plant(stage)
     twin = os.path.join(stage.top, "twin")
-    shutil.copytree(stage.clone, twin, symlinks=True)
+    shutil.copytree(stage.project, twin, symlinks=True)
     stage.rang()
     client.answer = "once"
     rows = (
         ("status", ("status",), "git_status", {}),
         ("diff", ("diff",), "git_diff", {}),
         ("add", ("add", "model.dat"), "git_add", {"paths": ["model.dat"]}),
-        ("commit", ("commit", "-q", "-m", "x"), "git_commit", {"type": "docs", "message": "x"}),
+        ("commit", ("commit", "-q", "-m", "x"), "git_commit", {"message": "x"}),
     )
     print(f"\n   {'':8} {padded('plain git ran', 53, '1')} {bold('airlock ran')}")
     refused = None
     for title, words, tool, arguments in rows:
         if title == "commit":  # of another time than the index has: git has to look at it again
-            for top in (twin, stage.clone):
+            for top in (twin, stage.project):
                 os.utime(os.path.join(top, "model.dat"), (1, 1))
         stage.git(twin, *words)
         theirs = stage.rang()
@@ -344,7 +372,7 @@ def act_attack(client, stage):
     print()
     if refused:
         airlock(refused, lines=3)
-    stage.git(stage.clone, "config", "--unset", "core.fsmonitor")
+    stage.git(stage.project, "config", "--unset", "core.fsmonitor")
 
 
 class Silent:
@@ -365,25 +393,10 @@ class Silent:
                            "result": {"action": "accept", "content": {"decision": "once"}}})
 
 
-def act_flood(client, stage, commits):
-    chapter(5, "It asks for far too much")
-    agent(f"{bold('git_log')}  of a repository with {commits:,} commits")
-    start = time.monotonic()
-    whole = len(stage.git(stage.long, "log"))
-    plain = (time.monotonic() - start) * 1000
-    result, took = client.call("git_log", quiet=True, working_dir=stage.long)
-    text = result["content"][0]["text"]
-    check(result["_meta"]["airlock/result"]["truncated"], "a long answer is cut")
-    check(len(text.encode()) <= CAP, "the cap is kept")
-    airlock("…\n" + "\n".join([row for row in text.split("\n") if row.strip()][-2:]))
-    aside(f"{len(text.encode()):,} bytes in {took:.0f} ms; git was stopped there. All of it would have "
-          f"been {whole:,} bytes and taken {plain:.0f} ms.")
-
-
 def act_journal(binary, stage):
-    chapter(6, "The user looks at what happened")
-    done = stage.run(binary, "log", "6", cwd=stage.top)
-    print(f"   {dim('$ airlock log 6')}")
+    chapter(5, "The user looks at what happened")
+    done = stage.run(binary, "log", "7", cwd=stage.top)
+    print(f"   {dim('$ airlock log 7')}")
     rows = [re.split(r" {2,}", line[11:]) for line in done.stdout.rstrip("\n").split("\n")]
     widths = [max(map(len, column)) for column in zip(*rows)]
     for row in rows:
@@ -393,15 +406,18 @@ def act_journal(binary, stage):
     done = stage.run(binary, "log", "--verify", cwd=stage.top)
     print("   " + (done.stdout or done.stderr).strip())
     check(done.returncode == 0, "an untouched journal verifies")
-    log = os.path.join(stage.env["XDG_STATE_HOME"], "airlock", "tool_log.jsonl")
-    with open(log, "r+", encoding="ascii") as file:
+    copy = os.path.join(stage.top, "state-of-the-attacker")
+    shutil.copytree(stage.env["XDG_STATE_HOME"], copy)
+    with open(os.path.join(copy, "airlock", "tool_log.jsonl"), "r+", encoding="ascii") as file:
         text = file.read()
         file.seek(0)
         file.truncate()
         file.write(text.replace('"ApprovalDenied"', '"ok"', 1).replace("declined", "ok", 1))
-    aside("Now an attacker changes one word: the commit that was declined is made to look allowed.")
+    aside("An attacker changes one word in a copy: the amend that was declined is made to look "
+          "allowed.")
     print(f"   {dim('$ airlock log --verify')}")
-    done = stage.run(binary, "log", "--verify", cwd=stage.top)
+    done = stage.run(binary, "log", "--verify", cwd=stage.top,
+                     env={**stage.env, "XDG_STATE_HOME": copy})
     print("   " + paint((done.stdout + done.stderr).strip(), "31"))
     check(done.returncode == 1, "a changed journal does not verify")
 
@@ -410,21 +426,20 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     binary = os.path.abspath(sys.argv[1])
-    commits = 40000
     stage = Stage()
     try:
         version = stage.run(binary, "--version").stdout.strip().split("\n")
         print(bold(version[0]) + dim("  " + ", ".join(version[1:])))
-        stage.make_long_history(commits)
-        client = Client(binary, stage, [stage.clone, stage.long])
+        client = Client(binary, stage, [stage.project, stage.hubs])
         act_connect(client, stage)
         act_work(client, stage)
+        act_undo(client, stage)
+        act_ask(client, stage)
+        act_journal(binary, stage)
         act_escape(client)
         act_attack(client, stage)
-        act_flood(client, stage, commits)
         client.close()
-        act_journal(binary, stage)
-        print(f"\n{paint('Everything above was real.', '32;1')} The scratch clone is gone; "
+        print(f"\n{paint('Everything above was real.', '32;1')} The scratch repository is gone; "
               "your repositories were not touched.")
     except Promise as broken:
         print(f"\n{paint('not so:', '31;1')} {broken}")
