@@ -16,6 +16,7 @@
 #include "checkpoint/worktree.h"
 #include "gitops/deadline.h"
 #include "odb/objects.h"
+#include "odb/pieces.h"
 #include "odb/tree.h"
 
 /** A checkpoint while it is written. */

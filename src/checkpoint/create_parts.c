@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "checkpoint/create.h"
+#include "checkpoint/index_pieces.h"
 #include "gitops/refs.h"
+#include "odb/pieces.h"
 #include "util/fs.h"
 
 #define INDEX_MAX_BYTES (512u << 20)
@@ -27,7 +29,7 @@ int al_create_index(struct al_checkpoint_writer *writer, struct al_oid *ret_tree
 {
     al_auto(al_closep) int fd =
         openat(writer->git_fd, "index", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-    al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
+    al_auto(al_index_put_clear) struct al_index_put put = AL_INDEX_PUT_INIT;
     struct al_stat_cache_file *file = &writer->new_head.index;
     int64_t began_ns = al_stat_cache_now_ns();
     struct stat before, after;
@@ -44,18 +46,21 @@ int al_create_index(struct al_checkpoint_writer *writer, struct al_oid *ret_tree
         return 0;
     }
     writer->changed = true;
-    r = al_fs_read_fd(fd, INDEX_MAX_BYTES, &bytes);
+    *file = (struct al_stat_cache_file){ .racy = false };
+    al_stat_cache_fill(file, &before, began_ns);
+    if (before.st_size > INDEX_MAX_BYTES)
+        return unreadable(writer, "index", EFBIG);
+    put.fd = fd;
+    put.deadline = writer->deadline;
+    r = al_index_put(&put, &writer->objects, &file->oid, writer->err);
     if (r < 0)
-        return unreadable(writer, "index", -r);
-    if (fstat(fd, &after) < 0 || after.st_size != (off_t)bytes.len ||
+        return r;
+    if (fstat(fd, &after) < 0 || (uint64_t)after.st_size != put.bytes ||
         after.st_ctim.tv_nsec != before.st_ctim.tv_nsec ||
         after.st_ctim.tv_sec != before.st_ctim.tv_sec)
         return changed_meanwhile(writer);
-    *file = (struct al_stat_cache_file){ .racy = false };
-    al_stat_cache_fill(file, &before, began_ns);
-    r = al_objects_put_pieces(&writer->objects, bytes.buf, bytes.len, &file->oid, writer->err);
     *ret_tree = file->oid;
-    return r;
+    return 0;
 }
 
 int al_create_state(struct al_checkpoint_writer *writer, struct al_oid *ret_tree)
@@ -158,6 +163,18 @@ static void add_commit(const struct al_checkpoint_writer *writer, struct al_str 
     al_str_addf(about, "commit %s\n", *commit ? commit : AL_COMMIT_NONE);
 }
 
+/* The digest of the entries, if git listed them.  Otherwise a reader computes it from the index,
+ * when two checkpoints are compared. */
+static void add_entries(const struct al_checkpoint_writer *writer, struct al_str *about)
+{
+    char entries[AL_OID_TEXT];
+
+    if (writer->without & AL_PARTS_WORKTREE)
+        return;
+    al_oid_text(&writer->new_head.entries, true, entries);
+    al_str_addf(about, "entries %s\n", entries);
+}
+
 int al_create_about(struct al_checkpoint_writer *writer, struct al_checkpoint_trees *trees)
 {
     struct common_modes common = count_modes(&writer->worktree);
@@ -167,12 +184,11 @@ int al_create_about(struct al_checkpoint_writer *writer, struct al_checkpoint_tr
     /* Only one of them was read. */
     const struct al_stat_cache_file *index =
         writer->without & AL_PARTS_WORKTREE ? &writer->index_cache.index : &writer->new_head.index;
-    char entries[AL_OID_TEXT];
     int r;
 
-    al_oid_text(&writer->new_head.entries, true, entries);
-    al_str_addf(&about, "version %d\nentries %s\nmodes %o %o\n", writer->without ? 2 : 1, entries,
-                common.plain, common.executable);
+    al_str_addf(&about, "version %d\n", writer->without ? 2 : 1);
+    add_entries(writer, &about);
+    al_str_addf(&about, "modes %o %o\n", common.plain, common.executable);
     if (index->id.exists)
         al_str_addf(&about, "index-time %" PRId64 "\n", index->id.mtime_ns);
     add_commit(writer, &about);

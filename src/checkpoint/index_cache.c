@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkpoint/index_cache.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,58 +11,82 @@
 
 #define NAME      "index"
 #define MAX_BYTES (1 << 30)
+/* So much is written over the file that is there, which takes less time than a new one.  Its sum
+ * finds a write that was cut short. */
+#define IN_PLACE_BYTES (64u * 1024)
 
-/* The beginning of the file.  It has its own size, so that a cache of another build is not used. */
+/* The beginning of the file.  It has the sizes of the structures, so that a cache of another build
+ * is not used. */
 struct head {
     char magic[8];
-    uint32_t head_bytes, sha256;
-    uint64_t count;
+    uint32_t head_bytes, piece_bytes;
+    uint32_t sha256, sum; /* the sum is that of everything, with zero in its own place */
+    uint64_t npieces, ends_bytes, oids_bytes;
     char reference[96];
     struct al_stat_cache_file index;
-    struct al_oid end, entries, staged;
-    uint32_t depth, has_marks;
+    struct al_oid end, staged;
+    uint32_t depth, has_marks, version;
 };
 
-static const char magic[8] = "AIRINDX";
+static const char magic[8] = "AIRIND2";
 
 void al_index_cache_clear(struct al_index_cache *cache)
 {
-    al_oids_clear(&cache->oids);
+    al_index_pieces_clear(&cache->pieces);
     *cache = AL_INDEX_CACHE_INIT;
 }
 
-static bool is_usable(const struct head *head, size_t bytes, bool sha256)
+static bool is_usable(const struct head *head, uint64_t bytes, bool sha256)
 {
     return !memcmp(head->magic, magic, sizeof(magic)) && head->head_bytes == sizeof(*head) &&
-           head->sha256 == sha256 &&
-           head->count == (bytes - sizeof(*head)) / al_oid_bytes(sha256) &&
-           (bytes - sizeof(*head)) % al_oid_bytes(sha256) == 0 &&
+           head->piece_bytes == sizeof(struct al_index_piece) && head->sha256 == sha256 &&
+           head->npieces <= bytes / sizeof(struct al_index_piece) && head->ends_bytes <= bytes &&
+           head->oids_bytes <= bytes &&
+           bytes == sizeof(*head) + head->npieces * sizeof(struct al_index_piece) +
+                        head->ends_bytes + head->oids_bytes &&
            memchr(head->reference, '\0', sizeof(head->reference));
 }
 
-static void add_oids(struct al_index_cache *cache, const struct al_str *data, size_t oid_bytes)
+/* Test whether the file is whole.  `data` has all of it. */
+static bool is_whole(struct al_str *data, const struct head *head)
 {
-    struct al_oids *oids = &cache->oids;
+    struct head without = *head;
 
-    oids->count = oids->capacity = data->len / oid_bytes;
-    oids->items = al_calloc(oids->count + 1, sizeof(*oids->items));
-    for (size_t i = 0; i < oids->count; i++)
-        memcpy(oids->items[i].bytes, data->buf + i * oid_bytes, oid_bytes);
+    without.sum = 0;
+    memcpy(data->buf, &without, sizeof(without));
+    return al_stat_cache_sum(data->buf, data->len) == head->sum;
 }
 
-/* Read everything after the beginning of the file. */
-static bool read_rest(int fd, size_t bytes, struct al_str *ret_data)
+/* Test whether the pieces belong to the paths and the objects after them. */
+static bool fits(const struct al_index_pieces *pieces, size_t oid_bytes)
 {
-    char piece[32768];
-    ssize_t n;
+    uint64_t noids = 0;
+    size_t at = 0, i = 0;
 
-    al_str_reserve(ret_data, bytes);
-    while ((n = read(fd, piece, sizeof(piece))) > 0)
-        al_str_add(ret_data, piece, (size_t)n);
-    return n == 0 && ret_data->len == bytes;
+    for (; i < pieces->count && at < pieces->ends.len; i++) {
+        noids += pieces->items[i].noids;
+        at += strlen(pieces->ends.buf + at) + 1;
+    }
+    return i == pieces->count && at == pieces->ends.len && noids * oid_bytes == pieces->oids.len;
 }
 
-void al_index_cache_load(struct al_index_cache *cache, int dir_fd, bool sha256, bool objects)
+static bool take_pieces(struct al_index_cache *cache, const struct al_str *data,
+                        const struct head *head)
+{
+    struct al_index_pieces *pieces = &cache->pieces;
+    const char *at = data->buf + sizeof(*head);
+
+    pieces->version = head->version;
+    pieces->count = pieces->capacity = (size_t)head->npieces;
+    pieces->items = al_calloc(pieces->count + 1, sizeof(*pieces->items));
+    memcpy(pieces->items, at, pieces->count * sizeof(*pieces->items));
+    at += pieces->count * sizeof(*pieces->items);
+    al_str_add(&pieces->ends, at, (size_t)head->ends_bytes);
+    al_str_add(&pieces->oids, at + head->ends_bytes, (size_t)head->oids_bytes);
+    return fits(pieces, al_oid_bytes(head->sha256));
+}
+
+void al_index_cache_load(struct al_index_cache *cache, int dir_fd, bool sha256, bool pieces)
 {
     al_auto(al_closep) int fd = openat(dir_fd, NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     al_auto(al_str_clear) struct al_str data = AL_STR_INIT;
@@ -70,19 +95,23 @@ void al_index_cache_load(struct al_index_cache *cache, int dir_fd, bool sha256, 
 
     *cache = AL_INDEX_CACHE_INIT;
     if (fd < 0 || fstat(fd, &st) < 0 || st.st_size > MAX_BYTES ||
-        read(fd, &head, sizeof(head)) != (ssize_t)sizeof(head) ||
-        !is_usable(&head, (size_t)st.st_size, sha256) ||
-        (objects && !read_rest(fd, (size_t)st.st_size - sizeof(head), &data)))
+        pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+        !is_usable(&head, (uint64_t)st.st_size, sha256))
         return;
+    if ((pieces || st.st_size <= (off_t)IN_PLACE_BYTES) &&
+        (al_fs_read_fd(fd, MAX_BYTES, &data) < 0 || data.len != (size_t)st.st_size ||
+         !is_whole(&data, &head)))
+        return;
+    if (pieces && !take_pieces(cache, &data, &head)) {
+        al_index_cache_clear(cache);
+        return;
+    }
     memcpy(cache->reference, head.reference, sizeof(cache->reference));
     cache->index = head.index;
     cache->end = head.end;
-    cache->entries = head.entries;
     cache->staged = head.staged;
     cache->depth = head.depth;
     cache->has_marks = head.has_marks;
-    if (objects)
-        add_oids(cache, &data, al_oid_bytes(sha256));
 }
 
 bool al_index_cache_read_end(int fd, const struct stat *st, bool sha256, struct al_oid *ret_end)
@@ -107,26 +136,50 @@ bool al_index_cache_is_current(const struct al_index_cache *cache, int fd, const
                                   !al_oid_is_none(&end) && al_oid_equal(&end, &cache->end));
 }
 
+/* 0 or -errno.  Two writers leave a file whose sum is wrong at worst. */
+static int write_over(int dir_fd, const struct al_str *data)
+{
+    al_auto(al_closep) int fd =
+        openat(dir_fd, NAME, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int r;
+
+    if (fd < 0)
+        return -errno;
+    r = al_write_all(fd, data->buf, data->len);
+    return r == 0 && ftruncate(fd, (off_t)data->len) < 0 ? -errno : r;
+}
+
 int al_index_cache_save(const struct al_index_cache *cache, int dir_fd, bool sha256)
 {
+    const struct al_index_pieces *pieces = &cache->pieces;
     al_auto(al_str_clear) struct al_str data = AL_STR_INIT;
     struct head head;
 
     memset(&head, 0, sizeof(head)); /* padding is written to the disk too */
     memcpy(head.magic, magic, sizeof(magic));
     head.head_bytes = sizeof(head);
+    head.piece_bytes = sizeof(*pieces->items);
     head.sha256 = sha256;
-    head.count = cache->oids.count;
+    head.npieces = pieces->count;
+    head.ends_bytes = pieces->ends.len;
+    head.oids_bytes = pieces->oids.len;
     memcpy(head.reference, cache->reference, sizeof(head.reference));
     head.index = cache->index;
     head.end = cache->end;
-    head.entries = cache->entries;
     head.staged = cache->staged;
     head.depth = cache->depth;
     head.has_marks = cache->has_marks;
-    al_str_reserve(&data, sizeof(head) + cache->oids.count * al_oid_bytes(sha256));
+    head.version = pieces->version;
+    al_str_reserve(&data, sizeof(head) + pieces->count * sizeof(*pieces->items) + pieces->ends.len +
+                              pieces->oids.len);
     al_str_add(&data, &head, sizeof(head));
-    for (size_t i = 0; i < cache->oids.count; i++)
-        al_str_add(&data, cache->oids.items[i].bytes, al_oid_bytes(sha256));
-    return al_fs_write_atomic(dir_fd, NAME, data.buf, data.len, 0600, true);
+    if (pieces->count)
+        al_str_add(&data, pieces->items, pieces->count * sizeof(*pieces->items));
+    al_str_add(&data, pieces->ends.buf, pieces->ends.len);
+    al_str_add(&data, pieces->oids.buf, pieces->oids.len);
+    head.sum = al_stat_cache_sum(data.buf, data.len);
+    memcpy(data.buf, &head, sizeof(head));
+    return data.len <= IN_PLACE_BYTES
+               ? write_over(dir_fd, &data)
+               : al_fs_write_atomic(dir_fd, NAME, data.buf, data.len, 0600, true);
 }

@@ -2,8 +2,9 @@
 /*
  * The index as the last checkpoint without a working tree had it: the file `index` of a store.
  *
- * Such a checkpoint is taken without git.  The cache tells which objects of the index are in the
- * store already, so that a checkpoint costs what changed in the index.
+ * Such a checkpoint is taken without git.  The cache tells which pieces of the index and which
+ * objects of its entries are in the store already, so that a checkpoint costs what changed in the
+ * index.
  *
  * The file is for one machine and can be deleted at any time.
  */
@@ -12,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "checkpoint/oids.h"
+#include "checkpoint/index_pieces.h"
 #include "checkpoint/stat_cache.h"
 
 /** The index of one checkpoint.  Zero-initialised is empty. */
@@ -22,24 +23,24 @@ struct al_index_cache {
     char reference[96];
     struct al_stat_cache_file index; /**< the index file; its oid is the tree of its pieces */
     struct al_oid end;               /**< the checksum that the index file ends with; may be zero */
-    struct al_oid entries;           /**< SHA-256 digest of the entries */
     struct al_oid staged;            /**< the tree of the entries' objects; may be zero */
     uint32_t depth;                  /**< how many trees lie in each other there */
     /** An entry is marked: git does not look at its file, or the file need not exist. */
     bool has_marks;
-    struct al_oids oids; /**< the objects of the entries, in the order of the index */
+    struct al_index_pieces pieces;
 };
 
-#define AL_INDEX_CACHE_INIT ((struct al_index_cache){ .reference = "" })
+#define AL_INDEX_CACHE_INIT                                                                        \
+    ((struct al_index_cache){ .reference = "", .pieces = AL_INDEX_PIECES_INIT })
 
 void al_index_cache_clear(struct al_index_cache *cache);
 
 /**
  * Read the cache.  It is empty when there is none or when it cannot be used.
  *
- * @param objects  Read the list of objects, too: the only part that is large.
+ * @param pieces  Read the pieces of the index and its objects, too: the part that is large.
  */
-void al_index_cache_load(struct al_index_cache *cache, int dir_fd, bool sha256, bool objects);
+void al_index_cache_load(struct al_index_cache *cache, int dir_fd, bool sha256, bool pieces);
 
 /**
  * Test whether the index is the one that was read.

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "checkpoint/entries_digest.h"
 #include "checkpoint/memo.h"
 #include "checkpoint/refs.h"
 #include "checkpoint/store.h"
@@ -150,7 +151,7 @@ static int malformed(struct al_error *err)
 
 /** The lines about a checkpoint. */
 struct about {
-    char entries[AL_OID_TEXT];
+    char entries[AL_OID_TEXT]; /* "": it is computed from the index */
     unsigned plain, executable;
     unsigned without; /* enum al_checkpoint_parts */
     int64_t index_mtime_ns;
@@ -176,10 +177,11 @@ static bool parse_about(const char *text, struct about *ret_about)
     const char *entries = strstr(text, "\nentries "), *modes = strstr(text, "\nmodes ");
     const char *time = strstr(text, "\nindex-time ");
 
+    *ret_about->entries = '\0';
     ret_about->index_mtime_ns = time ? strtoll(time + strlen("\nindex-time "), NULL, 10) : 0;
     ret_about->without = al_starts_with(text, "version 2\n") ? parse_without(text) : 0;
-    return (al_starts_with(text, "version 1\n") || ret_about->without) && entries && modes &&
-           sscanf(entries, "\nentries %64[0-9a-f]\n", ret_about->entries) == 1 &&
+    return (al_starts_with(text, "version 1\n") || ret_about->without) && modes &&
+           (!entries || sscanf(entries, "\nentries %64[0-9a-f]\n", ret_about->entries) == 1) &&
            sscanf(modes, "\nmodes %o %o\n", &ret_about->plain, &ret_about->executable) == 2;
 }
 
@@ -316,10 +318,16 @@ static int parse_state(struct al_store *store, struct raw *raw, struct al_saved_
         raw->head_is_link ? al_asprintf("ref: %s", raw->head.buf) : NULL;
     struct al_refs refs = { .items = NULL };
     struct about about;
+    struct al_oid entries;
 
     if (!parse_about(raw->about.buf, &about) || !al_refs_parse(raw->refs.buf, raw->refs.len, &refs))
         return malformed(err);
     memcpy(state->entries, about.entries, sizeof(about.entries));
+    if (!*state->entries) {
+        if (!al_entries_digest(state->index.buf, state->index.len, store->sha256, &entries))
+            return malformed(err);
+        al_oid_text(&entries, true, state->entries);
+    }
     state->without = about.without;
     state->index_mtime_ns = about.index_mtime_ns;
     state->refs = refs.items;

@@ -28,8 +28,7 @@ void al_stat_cache_clear(struct al_stat_cache *cache)
     *cache = AL_STAT_CACHE_INIT;
 }
 
-/* A sum that finds blocks that were lost, and takes a tenth of the time that writing takes. */
-static uint32_t sum_of(const char *data, size_t len)
+uint32_t al_stat_cache_sum(const char *data, size_t len)
 {
     uint64_t sum = len, word = 0;
 
@@ -90,7 +89,7 @@ bool al_stat_cache_is_whole(int dir_fd, bool sha256)
         return false;
     memcpy(&preamble, cache.data.buf, sizeof(preamble));
     return preamble.sum ==
-           sum_of(cache.data.buf + sizeof(preamble), cache.data.len - sizeof(preamble));
+           al_stat_cache_sum(cache.data.buf + sizeof(preamble), cache.data.len - sizeof(preamble));
 }
 
 void al_stat_cache_known(const struct al_stat_cache *cache, size_t i, struct al_oid *ret_oid)
@@ -208,7 +207,7 @@ int al_stat_cache_save(const struct al_stat_cache_writer *writer,
     al_str_add(&data, head, sizeof(*head));
     al_str_add(&data, writer->known.buf, writer->known.len);
     al_str_add(&data, writer->files.buf, writer->files.len);
-    preamble.sum = sum_of(data.buf + sizeof(preamble), data.len - sizeof(preamble));
+    preamble.sum = al_stat_cache_sum(data.buf + sizeof(preamble), data.len - sizeof(preamble));
     memcpy(data.buf, &preamble, sizeof(preamble));
     return al_fs_write_atomic(dir_fd, NAME, data.buf, data.len, 0600, true);
 }

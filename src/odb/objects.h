@@ -53,18 +53,6 @@ bool al_objects_has(struct al_objects *objects, const struct al_oid *oid);
 int al_objects_put(struct al_objects *objects, enum al_object_type type, const void *data,
                    size_t len, struct al_oid *ret_oid, struct al_error *err);
 
-/** Put bytes as a tree of blobs, cut where a rolling hash of the content says so.  Empty data
- * gives an empty tree. */
-int al_objects_put_pieces(struct al_objects *objects, const void *data, size_t len,
-                          struct al_oid *ret_tree, struct al_error *err);
-
-/** Put the bytes of a file in the same way, without having all of them in memory.
- *
- * @param[out] ret_bytes  The number of bytes that were read.
- */
-int al_objects_put_pieces_of(struct al_objects *objects, int fd, uint64_t *ret_bytes,
-                             struct al_oid *ret_tree, struct al_error *err);
-
 /** Forget the packs that were read: there are new ones. */
 void al_objects_look_again(struct al_objects *objects);
 

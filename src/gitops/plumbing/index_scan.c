@@ -3,8 +3,6 @@
  * on unchecked. */
 #include "gitops/plumbing/index_scan.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,7 +14,6 @@
 #define NAME_MAX_BYTES  ((size_t)32 * 1024)
 #define INDEX_MAX_BYTES (INT64_C(1) << 30)
 
-#define HEADER_BYTES    12
 #define NAME_MASK       0x0fffu
 #define EXTENDED        0x4000u
 #define ASSUME_VALID    0x8000u
@@ -208,15 +205,45 @@ static enum al_index_end read_extensions(struct input *in)
     return in->left == (int64_t)in->oid_bytes ? end : AL_INDEX_NOT_UNDERSTOOD;
 }
 
+bool al_index_parse_header(const unsigned char header[AL_INDEX_HEADER_BYTES], uint32_t *ret_version,
+                           uint32_t *ret_count)
+{
+    *ret_version = number(header + 4);
+    *ret_count = number(header + 8);
+    return !memcmp(header, "DIRC", 4) && *ret_version >= 2 && *ret_version <= 4;
+}
+
 static bool take_header(struct input *in, uint32_t *ret_count)
 {
-    const unsigned char *header = take(in, HEADER_BYTES);
+    const unsigned char *header = take(in, AL_INDEX_HEADER_BYTES);
 
-    if (!header || memcmp(header, "DIRC", 4) != 0)
+    return header && al_index_parse_header(header, &in->version, ret_count);
+}
+
+/* Bytes that are in memory are a piece that is never read on, and therefore not written to. */
+static struct input in_memory(const void *data, size_t len, size_t oid_bytes, struct al_str *name)
+{
+    return (struct input){ .fd = -1,
+                           .piece = (unsigned char *)(uintptr_t)data,
+                           .len = len,
+                           .left = (int64_t)len,
+                           .name = name,
+                           .oid_bytes = oid_bytes };
+}
+
+bool al_index_parse_entry(const unsigned char *data, size_t len, uint32_t version, size_t oid_bytes,
+                          struct al_str *name, struct al_index_entry *ret_entry, size_t *ret_len)
+{
+    struct input in = in_memory(data, len, oid_bytes, name);
+    struct fixed_part part;
+
+    in.version = version;
+    if (!take_entry(&in, &part, ret_entry))
         return false;
-    in->version = number(header + 4);
-    *ret_count = number(header + 8);
-    return in->version >= 2 && in->version <= 4;
+    ret_entry->stat_data = data;
+    ret_entry->oid = data + AL_INDEX_STAT_BYTES;
+    *ret_len = in.at;
+    return true;
 }
 
 static enum al_index_end read_all(struct input *in,
@@ -260,6 +287,27 @@ enum al_index_end al_index_read(int fd, size_t oid_bytes,
     struct input in = { .fd = fd, .piece = piece, .name = &name, .oid_bytes = oid_bytes };
 
     return begin(&in) ? read_all(&in, give, payload) : AL_INDEX_NOT_UNDERSTOOD;
+}
+
+enum al_index_end
+al_index_read_bytes(const void *data, size_t len, size_t oid_bytes,
+                    bool (*give)(void *payload, const struct al_index_entry *entry), void *payload)
+{
+    al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
+    struct input in = in_memory(data, len, oid_bytes, &name);
+
+    return read_all(&in, give, payload);
+}
+
+enum al_index_end al_index_read_extensions(int fd, int64_t from, size_t oid_bytes)
+{
+    al_auto(al_freep) unsigned char *piece = al_malloc(PIECE_BYTES);
+    struct input in = { .fd = fd, .piece = piece, .oid_bytes = oid_bytes };
+
+    if (!begin(&in) || lseek(fd, from, SEEK_SET) != from)
+        return AL_INDEX_NOT_UNDERSTOOD;
+    in.left -= from;
+    return read_extensions(&in);
 }
 
 struct al_index_cursor {
@@ -330,67 +378,4 @@ bool al_index_find_end(int fd, size_t oid_bytes, int64_t *ret_end, uint32_t *ret
         return false;
     *ret_end = cursor->size - cursor->in.left;
     return true;
-}
-
-/* Whether `holds` may be false for an entry. */
-static bool may_fail(const char *path, bool (*holds)(void *, const struct al_index_entry *))
-{
-    static const size_t oid_bytes[] = { 20, 32 };
-    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-
-    if (fd < 0)
-        return errno != ENOENT;
-    /* Only one of the two lengths fits the whole file. */
-    for (size_t i = 0; i < AL_COUNT(oid_bytes); i++) {
-        enum al_index_end end = al_index_read(fd, oid_bytes[i], holds, NULL);
-
-        if (end != AL_INDEX_NOT_UNDERSTOOD)
-            return end != AL_INDEX_WHOLE;
-    }
-    return true;
-}
-
-/* An entry for a directory of a sparse index may stand for gitlinks. */
-static bool is_a_file(void *payload, const struct al_index_entry *entry)
-{
-    (void)payload;
-    return entry->mode != 0160000u && entry->mode != 0040000u;
-}
-
-bool al_index_may_have_gitlinks(const char *path)
-{
-    return may_fail(path, is_a_file);
-}
-
-static bool is_unmarked(void *payload, const struct al_index_entry *entry)
-{
-    (void)payload;
-    return !entry->assume_unchanged && !entry->skip_worktree;
-}
-
-bool al_repo_may_have_marks(const struct al_location *at)
-{
-    al_auto(al_freep) char *index = al_fs_join(at->git_dir, "index");
-
-    return may_fail(index, is_unmarked);
-}
-
-static bool is_merged(void *payload, const struct al_index_entry *entry)
-{
-    (void)payload;
-    return entry->stage == 0;
-}
-
-bool al_repo_may_have_conflicts(const struct al_location *at)
-{
-    al_auto(al_freep) char *index = al_fs_join(at->git_dir, "index");
-
-    return may_fail(index, is_merged);
-}
-
-bool al_repo_may_have_gitlinks(const struct al_location *at)
-{
-    al_auto(al_freep) char *index = al_fs_join(at->git_dir, "index");
-
-    return al_index_may_have_gitlinks(index);
 }

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/str.h"
+
 /** The bytes at the beginning of an entry: ctime, mtime, dev, ino, mode, uid, gid, size; all
  * numbers of four bytes, the times two of them. */
 #define AL_INDEX_STAT_BYTES 40
@@ -50,6 +52,38 @@ enum al_index_end al_index_read(int fd, size_t oid_bytes,
                                 bool (*give)(void *payload, const struct al_index_entry *entry),
                                 void *payload);
 
+/** The bytes of an index before its entries. */
+#define AL_INDEX_HEADER_BYTES 12
+
+/** No entry of an index that is understood has more bytes. */
+#define AL_INDEX_ENTRY_MAX_BYTES (33u * 1024)
+
+/** Read the header of an index: its version, 2 to 4, and the number of entries.  False when it is
+ * none. */
+bool al_index_parse_header(const unsigned char header[AL_INDEX_HEADER_BYTES], uint32_t *ret_version,
+                           uint32_t *ret_count);
+
+/**
+ * Read one entry that is in memory.
+ *
+ * @param name       The path of the entry before, from which version 4 continues; with version 4
+ * that of this entry afterwards.  ret_entry->name may be its buffer.
+ * @param ret_entry  Its pointers lead into `data` or `name`.
+ * @param ret_len    The bytes of the entry.
+ * @return false when there is no whole entry.
+ */
+bool al_index_parse_entry(const unsigned char *data, size_t len, uint32_t version, size_t oid_bytes,
+                          struct al_str *name, struct al_index_entry *ret_entry, size_t *ret_len);
+
+/** Read the extensions of an index, which begin at an offset of the file, as al_index_read() does.
+ */
+enum al_index_end al_index_read_extensions(int fd, int64_t from, size_t oid_bytes);
+
+/** al_index_read() of an index that is in memory. */
+enum al_index_end
+al_index_read_bytes(const void *data, size_t len, size_t oid_bytes,
+                    bool (*give)(void *payload, const struct al_index_entry *entry), void *payload);
+
 /**
  * Find where the entries of an index end and its extensions begin.
  *
@@ -73,22 +107,5 @@ void al_index_cursor_freep(struct al_index_cursor **cursor);
  * understood.  `ret_offset` is its place in the file; may be NULL. */
 bool al_index_cursor_next(struct al_index_cursor *cursor, struct al_index_entry *ret_entry,
                           int64_t *ret_offset);
-
-#include "gitops/location.h"
-
-/** Test whether an entry may be marked as unchanged or as not in the working tree, so that git does
- * not look at its file.  False only if the index was understood completely, or does not exist. */
-bool al_repo_may_have_marks(const struct al_location *at);
-
-/** Test whether an entry may be a side of a conflict.  False only if the index was understood
- * completely, or does not exist. */
-bool al_repo_may_have_conflicts(const struct al_location *at);
-
-/** Test whether the index may have a gitlink, or entries in another file.  False only if the index
- * was understood completely, or does not exist. */
-bool al_index_may_have_gitlinks(const char *path);
-
-/** al_index_may_have_gitlinks() for the repository's index.  A wrong yes costs only exec-once. */
-bool al_repo_may_have_gitlinks(const struct al_location *at);
 
 #endif

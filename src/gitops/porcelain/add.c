@@ -7,7 +7,7 @@
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/nul_records.h"
-#include "gitops/plumbing/index_scan.h"
+#include "gitops/plumbing/index_facts.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "guard/text.h"

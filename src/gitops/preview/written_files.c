@@ -9,6 +9,7 @@
 #include "gitops/failure.h"
 #include "gitops/location.h"
 #include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/index_facts.h"
 #include "gitops/plumbing/index_scan.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/three_way.h"

@@ -8,7 +8,7 @@
 #include "gitops/diff/cat_file.h"
 #include "gitops/location.h"
 #include "gitops/nul_records.h"
-#include "gitops/plumbing/index_scan.h"
+#include "gitops/plumbing/index_facts.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
 #include "util/utf8.h"

@@ -5,7 +5,7 @@
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
 #include "gitops/plumbing/batch.h"
-#include "gitops/plumbing/index_scan.h"
+#include "gitops/plumbing/index_facts.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"

@@ -3,7 +3,7 @@
 #include "gitops/porcelain/checkout.h"
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
-#include "gitops/plumbing/index_scan.h"
+#include "gitops/plumbing/index_facts.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/plumbing/skipped.h"
 #include "gitops/porcelain/branch.h"

@@ -3,7 +3,7 @@
 #include "gitops/porcelain/restore.h"
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
-#include "gitops/plumbing/index_scan.h"
+#include "gitops/plumbing/index_facts.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/preview/untracked_overwritten.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* odb/objects.h: a file that is cut while it is read has the pieces of its bytes. */
-#include "odb/objects.h"
+/* odb/pieces.h: a file that is cut while it is read has the pieces of its bytes. */
+#include "odb/pieces.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -36,7 +36,9 @@ static void cuts_a_file_as_its_bytes(void **state)
         al_auto(al_closep) int fd = -1;
         struct al_objects objects;
         struct al_oid from_bytes, from_file;
+        struct al_pieces pieces;
         uint64_t read_bytes;
+        int r;
 
         fill(bytes, len, i % 2 == 0);
         tmpdir_write_bytes(dir, "file", bytes, len);
@@ -44,7 +46,9 @@ static void cuts_a_file_as_its_bytes(void **state)
         assert_true(fd >= 0);
         al_objects_init(&objects, dir->fd, -1, false);
         assert_int_equal(al_objects_put_pieces(&objects, bytes, len, &from_bytes, NULL), 0);
-        assert_int_equal(al_objects_put_pieces_of(&objects, fd, &read_bytes, &from_file, NULL), 0);
+        pieces = al_pieces_begin(&objects);
+        r = al_pieces_put_rest(&pieces, fd, 0, &read_bytes, NULL);
+        assert_int_equal(al_pieces_end(&pieces, r, &from_file, NULL), 0);
         assert_int_equal(read_bytes, len);
         assert_true(al_oid_equal(&from_bytes, &from_file));
         al_objects_clear(&objects);
@@ -56,13 +60,15 @@ static void tells_of_a_file_that_cannot_be_read(void **state)
 {
     struct tmpdir *dir = tmpdir_new();
     struct al_objects objects;
+    struct al_pieces pieces;
     struct al_oid tree;
     uint64_t bytes;
 
     (void)state;
     al_objects_init(&objects, dir->fd, -1, false);
-    assert_int_equal(al_objects_put_pieces_of(&objects, dir->fd, &bytes, &tree, NULL),
-                     AL_ERR_EXECUTION);
+    pieces = al_pieces_begin(&objects);
+    assert_int_equal(al_pieces_put_rest(&pieces, dir->fd, 0, &bytes, NULL), AL_ERR_EXECUTION);
+    assert_int_equal(al_pieces_end(&pieces, AL_ERR_EXECUTION, &tree, NULL), AL_ERR_EXECUTION);
     al_objects_clear(&objects);
     tmpdir_free(dir);
 }
@@ -74,5 +80,5 @@ int main(void)
         cmocka_unit_test(tells_of_a_file_that_cannot_be_read),
     };
 
-    return cmocka_run_group_tests_name("odb/objects", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("odb/pieces", tests, NULL, NULL);
 }
