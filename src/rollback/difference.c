@@ -8,6 +8,7 @@
 #include "gitops/plumbing/bare.h"
 #include "rollback/executions.h"
 #include "rollback/plan.h"
+#include "rollback/touched.h"
 
 /** One request and what it reads from. */
 struct query {
@@ -18,19 +19,6 @@ struct query {
     const struct al_executions *executions;
     struct al_run_limits *budget;
 };
-
-/* Whether a checkpoint has every part that another one has, and no more files. */
-static bool has_parts_of(struct query *query, const char *id, const char *other)
-{
-    struct al_saved_state states[2] = { { .index = AL_STR_INIT }, { .index = AL_STR_INIT } };
-    bool has = al_checkpoint_state(query->store, id, query->budget, &states[0], NULL) == 0 &&
-               al_checkpoint_state(query->store, other, query->budget, &states[1], NULL) == 0 &&
-               !(states[0].without & ~states[1].without) && !states[1].paths.count;
-
-    al_saved_state_clear(&states[0]);
-    al_saved_state_clear(&states[1]);
-    return has;
-}
 
 static int read_present(struct query *query, char ret_id[AL_OID_TEXT], struct al_error *err)
 {
@@ -56,7 +44,8 @@ static int find_end(struct query *query, size_t which, char ret_id[AL_OID_TEXT],
     if (*ret_ended)
         return 0;
     if (which + 1 < executions->count &&
-        has_parts_of(query, executions->items[which + 1].before, execution->before)) {
+        al_touched_has_parts(query->store, executions->items[which + 1].before, execution->before,
+                             query->budget)) {
         memcpy(ret_id, executions->items[which + 1].before, AL_OID_TEXT);
         return 0;
     }

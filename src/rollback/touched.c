@@ -73,6 +73,19 @@ int al_touched_read(struct al_store *store, const struct al_executions *executio
     return 0;
 }
 
+bool al_touched_has_parts(struct al_store *store, const char *id, const char *other,
+                          struct al_run_limits *budget)
+{
+    struct al_saved_state states[2] = { { .index = AL_STR_INIT }, { .index = AL_STR_INIT } };
+    bool has = al_checkpoint_state(store, id, budget, &states[0], NULL) == 0 &&
+               al_checkpoint_state(store, other, budget, &states[1], NULL) == 0 &&
+               !(states[0].without & ~states[1].without) && !states[1].paths.count;
+
+    al_saved_state_clear(&states[0]);
+    al_saved_state_clear(&states[1]);
+    return has;
+}
+
 unsigned al_touched_without(const struct al_touched *touched, struct al_strv *ret_files)
 {
     for (size_t i = 0; i < touched->count; i++)

@@ -35,6 +35,11 @@ int al_touched_read(struct al_store *store, const struct al_executions *executio
                     struct al_touched *ret_touched, struct al_error *err);
 void al_touched_clear(struct al_touched *touched);
 
+/** Test whether a checkpoint has every part that another one has, and no more files.  It can then
+ * take the place of the one after an execution that was interrupted. */
+bool al_touched_has_parts(struct al_store *store, const char *id, const char *other,
+                          struct al_run_limits *budget);
+
 /**
  * What a checkpoint of the present has to have.
  *

@@ -34,18 +34,33 @@ static void search_clear(struct search *search)
     al_oid_set_clear(&search->named);
 }
 
+/* The state that an interrupted execution left, as far as it is known: that before a later one, or
+ * the present.  What later ones changed is theirs. */
+static const char *end_of(struct search *search, const struct al_touched *touched, size_t which,
+                          const char *present)
+{
+    const struct al_execution *items = touched->executions->items + touched->first;
+
+    for (size_t i = which + 1; i < touched->count; i++)
+        if (al_touched_has_parts(search->store, items[i].before, items[which].before,
+                                 search->budget))
+            return items[i].before;
+    return present;
+}
+
 /* An execution that was interrupted may have made every change since the checkpoint before it that
  * its operation can make. */
 static int read_interrupted(struct search *search, struct al_touched *touched, const char *present,
                             struct al_error *err)
 {
+    const struct al_execution *items = touched->executions->items + touched->first;
     int r = 0;
 
     for (size_t i = 0; i < touched->count && r == 0; i++)
         if (touched->interrupted[i])
-            r = al_checkpoint_changes_of(search->store,
-                                         touched->executions->items[touched->first + i].before,
-                                         present, search->budget, &touched->each[i], err);
+            r = al_checkpoint_changes_of(search->store, items[i].before,
+                                         end_of(search, touched, i, present), search->budget,
+                                         &touched->each[i], err);
     return r;
 }
 

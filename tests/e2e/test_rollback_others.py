@@ -50,6 +50,28 @@ class Others(rollback.Rollback):
         self.assertEqual(self.out("rev-parse", "main"), head)
         self.assert_others(theirs)
 
+    def test_interrupted_rolled_back(self):
+        """a rollback over an interrupted commit and its own rollback goes to before the commit"""
+        self.commit("b.txt", "b\n", "second")
+        before = self.snapshot()
+        self.write("a.txt", "two\n")
+        self.ok("git_add", {"paths": ["a.txt"]})
+        self.ok("git_commit", {"type": "fix", "message": "m"})
+        self.interrupt()
+        done = self.snapshot()
+        self.rollback("--force")
+        added = self.snapshot()
+        self.refuses("was interrupted", "3")
+        self.rollback("3", "--force")
+        self.write("a.txt", "one\n")
+        self.assertEqual(self.out("rev-parse", "main"), self.out("rev-parse", "HEAD"))
+        self.assertEqual(self.snapshot()["refs"], before["refs"])
+        self.assertEqual(self.out("status", "--porcelain"), "")
+        self.rollback()
+        self.assertEqual(self.snapshot()["refs"], added["refs"])
+        self.assertEqual(self.out("diff", "--cached", "--name-only"), "a.txt\n")
+        self.assertNotEqual(done["refs"], added["refs"])
+
     def test_interrupted_branch(self):
         """an interrupted new branch goes, and no other; HEAD and the stash stay, the configuration does
         not: a branch may have an upstream"""
