@@ -64,6 +64,32 @@ class Default(Program):
                              f'fs = {{ "{self.root}" = "rw" }}\n')
         self.assertEqual(set(self.listed("--config", config, "--grant", "g")), {"git_log"})
 
+    def test_idle_rules(self):
+        """doctor names a rule that asks or denies, and is about a tool of a toolset not chosen"""
+        self.init()
+        rules = "".join(
+            f"[[tools.approval.rule]]\n{text}\n" for text in (
+                'tool = "git_checkout"\ndecision = "deny"',
+                'tool = "git_branch"\noperation = "force_delete"\ndecision = "ask"',
+                'tool = "git_generate_pr"\ndecision = "allow"',
+                'tool = "git_push"\ndecision = "deny"',
+                'tool = "git_*"\ndecision = "ask"', 'effect = "writes_refs"\ndecision = "ask"'))
+        config = self.config(rules)
+        for more, idle in (((), [("1 (line 1)", "git_checkout", "git"),
+                                 ("2 (line 4)", "git_branch", "git")]),
+                           (("--toolset", "git"), [("4 (line 11)", "git_push", "workflow")]),
+                           (("--toolset", "git", "--toolset", "workflow"), [])):
+            done = self.run_it("doctor", "--json", "--config", config, *more)
+            found = [entry for entry in json.loads(done.stdout) if entry["check"] == "rules"]
+            self.assertEqual([(entry["level"], entry["state"]) for entry in found],
+                             [("warning", f"rule {number} is about {tool} of the toolset {toolset}")
+                              for number, tool, toolset in idle], more)
+            self.assertEqual(done.returncode, 0, done)
+        config = self.config('[mcp.servers.fs]\ncommand = ["/bin/false"]\n'
+                             '[[tools.approval.rule]]\ntool = "mcp__fs__*"\ndecision = "deny"\n')
+        done = self.run_it("doctor", "--json", "--config", config)
+        self.assertNotIn('"rules"', done.stdout)
+
     def test_of_another_toolset(self):
         """a tool that only another toolset has is answered with its name"""
         self.init()

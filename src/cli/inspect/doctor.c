@@ -231,6 +231,7 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
                        "Correct the file, or choose another with --config.");
     } else {
         add_configuration(findings, &setup);
+        al_doctor_rules(findings, &setup);
         check_firejail(findings, &setup);
         check_github(findings, &setup);
         check_journal(findings, &setup);

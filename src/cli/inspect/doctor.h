@@ -27,6 +27,10 @@ void al_finding_add(struct al_findings *findings, const char *what, enum al_leve
 void al_doctor_repositories(struct al_findings *findings, const struct al_setup *setup,
                             const struct al_options *options);
 
+/** Name every rule that asks or denies and is about a tool that no chosen toolset has.  Call after
+ * al_setup_tools(). */
+void al_doctor_rules(struct al_findings *findings, const struct al_setup *setup);
+
 /** Start every configured MCP server and report about it.  Call after al_setup_session(). */
 void al_doctor_servers(struct al_findings *findings, struct al_setup *setup);
 
