@@ -103,26 +103,36 @@ bool al_loose_object_read(int common_fd, const struct al_oid *oid, bool sha256, 
     return true;
 }
 
-bool al_loose_object_parents(int common_fd, const char *commit, bool sha256,
-                             struct al_strv *parents)
+bool al_loose_object_parse_commit(const struct al_loose_object *object, bool sha256,
+                                  struct al_oid *ret_tree, struct al_strv *parents)
 {
-    al_auto(al_loose_object_clear) struct al_loose_object object = { .data = NULL };
-    struct al_oid oid;
     const char *line;
+    struct al_oid oid;
 
-    if (!al_oid_parse(commit, sha256, &oid) ||
-        !al_loose_object_read(common_fd, &oid, sha256, AL_LOOSE_MAX_BYTES, &object) ||
-        object.type != AL_OBJECT_COMMIT)
+    if (object->type != AL_OBJECT_COMMIT || !al_starts_with(object->data, "tree ") ||
+        !al_oid_parse(object->data + strlen("tree "), sha256, ret_tree))
         return false;
-    line = strchr(object.data, '\n'); /* after the tree */
+    line = strchr(object->data, '\n');
     while (line && al_starts_with(line + 1, "parent ")) {
         char text[AL_OID_TEXT];
 
         if (!al_oid_parse(line + 1 + strlen("parent "), sha256, &oid))
             return false;
         al_oid_text(&oid, sha256, text);
-        al_strv_add(parents, text);
+        if (parents)
+            al_strv_add(parents, text);
         line = strchr(line + 1, '\n');
     }
     return true;
+}
+
+bool al_loose_object_parents(int common_fd, const char *commit, bool sha256,
+                             struct al_strv *parents)
+{
+    al_auto(al_loose_object_clear) struct al_loose_object object = { .data = NULL };
+    struct al_oid oid, tree;
+
+    return al_oid_parse(commit, sha256, &oid) &&
+           al_loose_object_read(common_fd, &oid, sha256, AL_LOOSE_MAX_BYTES, &object) &&
+           al_loose_object_parse_commit(&object, sha256, &tree, parents);
 }

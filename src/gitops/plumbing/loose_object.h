@@ -37,6 +37,11 @@ void al_loose_object_clear(struct al_loose_object *object);
 bool al_loose_object_read(int common_fd, const struct al_oid *oid, bool sha256, size_t max_bytes,
                           struct al_loose_object *ret_object);
 
+/** Find the tree of a commit, and add its parents, as hex (NULL: not wanted).  False when the
+ * object is none. */
+bool al_loose_object_parse_commit(const struct al_loose_object *object, bool sha256,
+                                  struct al_oid *ret_tree, struct al_strv *parents);
+
 /** Add the parents of a commit, as hex; false when it is not there in this form. */
 bool al_loose_object_parents(int common_fd, const char *commit, bool sha256,
                              struct al_strv *parents);

@@ -12,10 +12,14 @@
 #include "gitops/plumbing/index_facts.h"
 #include "gitops/plumbing/index_scan.h"
 #include "gitops/plumbing/revision.h"
+#include "gitops/plumbing/tree_diff.h"
 #include "gitops/preview/three_way.h"
 #include "gitops/refs.h"
 #include "gitops/vet/vet.h"
 #include "util/fs.h"
+
+/* More changes are left to git. */
+#define CHANGES_MAX 4096u
 
 /* A list that git could not make, or that is too long, is not known. */
 static int not_known(int r, struct al_error *err)
@@ -66,6 +70,38 @@ static int list(const struct al_repo *repo, const struct al_git_command *command
     return not_known(r, err);
 }
 
+/** Where the paths of changes go. */
+struct changed_paths {
+    const struct al_repo *repo;
+    struct al_strv paths;
+};
+
+static bool add_path(void *payload, const struct al_tree_change *change)
+{
+    struct changed_paths *changed = payload;
+
+    al_strv_take(&changed->paths, al_fs_join(changed->repo->at.top, change->path));
+    return changed->paths.count < CHANGES_MAX;
+}
+
+/* List what differs between two commits without git; false when it cannot be told so. */
+static bool compare_commits(const struct al_repo *repo, const char *old, const char *now,
+                            struct al_strv *out)
+{
+    al_auto(al_object_reader_clear) struct al_object_reader reader = AL_OBJECT_READER_INIT;
+    struct changed_paths changed = { .repo = repo, .paths = AL_STRV_INIT };
+    struct al_oid trees[2];
+    bool good = al_object_reader_open(&reader, &repo->at, repo->vetting->is_sha256) &&
+                al_object_reader_commit(&reader, old, &trees[0], NULL) &&
+                al_object_reader_commit(&reader, now, &trees[1], NULL) &&
+                al_tree_diff(&reader, &trees[0], &trees[1], add_path, &changed);
+
+    for (size_t i = 0; good && i < changed.paths.count; i++)
+        al_strv_add(out, changed.paths.items[i]);
+    al_strv_clear(&changed.paths);
+    return good;
+}
+
 int al_git_switched_files(const struct al_repo *repo, const char *target,
                           struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
                           struct al_error *err)
@@ -74,7 +110,7 @@ int al_git_switched_files(const struct al_repo *repo, const char *target,
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
 
     *ret_known = is_plain(repo);
-    if (!*ret_known || !strcmp(head, target))
+    if (!*ret_known || !strcmp(head, target) || compare_commits(repo, head, target, out))
         return 0;
     al_strv_adds(&command.argv, "git", "diff-tree", "-r", "-z", "--name-only", "--no-renames", head,
                  target, NULL);
