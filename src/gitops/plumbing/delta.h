@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/** The bytes of a delta, decompressed. */
 struct al_delta {
     unsigned char *data;
     size_t len;

@@ -17,6 +17,7 @@
 /** The most deltas from one object to its base. */
 #define AL_DELTAS_MAX 64u
 
+/** A pack whose index is open. */
 struct al_packed_file {
     int index_fd, pack_fd; /* the pack is opened when an object is read; -1 before */
     char *name;            /* of the index */

@@ -9,8 +9,8 @@
 #include "gitops/failure.h"
 #include "gitops/location.h"
 #include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/index_diff.h"
 #include "gitops/plumbing/index_facts.h"
-#include "gitops/plumbing/index_scan.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/plumbing/tree_diff.h"
 #include "gitops/preview/three_way.h"
@@ -175,14 +175,29 @@ static int add_differing(const struct al_repo *repo, const char *target,
     return not_known(r, err);
 }
 
+/* The same for all paths and a commit, without git; false when it cannot be told so. */
+static bool compare_index(const struct al_repo *repo, const char *target, struct al_strv *out)
+{
+    al_auto(al_freep) char *commit =
+        !strcmp(target, "HEAD") ? al_ref_head(&repo->at) : al_strdup(target);
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    if (!al_index_diff(repo, commit, &names))
+        return false;
+    for (size_t i = 0; i < names.count; i++)
+        al_strv_take(out, al_fs_join(repo->at.top, names.items[i]));
+    return true;
+}
+
 int al_git_reset_files(const struct al_repo *repo, const char *target, const struct al_strv *paths,
                        bool untracked, struct al_run_limits *budget, bool *ret_known,
                        struct al_strv *out, struct al_error *err)
 {
+    bool all = !paths || !paths->count;
     int r = 0;
 
     *ret_known = is_plain(repo) && add_names_only(repo, out);
-    if (*ret_known)
+    if (*ret_known && !(all && compare_index(repo, target, out)))
         r = add_differing(repo, target, paths, budget, ret_known, out, err);
     return r == 0 && *ret_known && untracked ? add_untracked(repo, budget, ret_known, out, err) : r;
 }

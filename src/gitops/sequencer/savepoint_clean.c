@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "gitops/oid.h"
-#include "gitops/plumbing/index_scan.h"
+#include "gitops/plumbing/index_diff.h"
 #include "gitops/sequencer/savepoint.h"
 #include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
@@ -32,18 +32,6 @@ static int compare(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool is_before(uint32_t a_s, uint32_t a_ns, const struct timespec *b)
-{
-    return a_s < (uint32_t)b->tv_sec || (a_s == (uint32_t)b->tv_sec && a_ns < (uint32_t)b->tv_nsec);
-}
-
-static bool is_same_mode(uint32_t entry, mode_t file)
-{
-    if (S_ISREG(file))
-        return entry == (file & S_IXUSR ? 0100755u : 0100644u);
-    return S_ISLNK(file) && entry == 0120000u;
-}
-
 /* Whether the file has the bytes of its entry.  Its stat data does not tell when it was written in
  * the same tick of the clock as the index, as git itself often does. */
 static bool has_content(const struct pass *pass, const struct al_index_entry *entry,
@@ -54,27 +42,13 @@ static bool has_content(const struct pass *pass, const struct al_index_entry *en
     struct al_oid oid;
 
     if (entry->stage != 0 || entry->intent_to_add || !S_ISREG(st->st_mode) ||
-        !is_same_mode(entry->mode, st->st_mode))
+        !al_index_entry_has_mode(entry, st))
         return false;
     fd = al_nofollow_open(pass->top_fd, entry->name, O_RDONLY);
     if (fd < 0 || al_fs_read_fd(fd, CONTENT_MAX_BYTES, &bytes) < 0)
         return false;
     al_oid_of(pass->sha256, AL_OBJECT_BLOB, bytes.buf, bytes.len, &oid);
     return !memcmp(oid.bytes, entry->oid, al_oid_bytes(pass->sha256));
-}
-
-/* Whether git would take the file for unchanged without reading it.  Every field has to be equal,
- * so that git finds no more changes, however it is configured. */
-static bool is_unchanged(const struct pass *pass, const struct al_index_entry *entry,
-                         const struct stat *st)
-{
-    return entry->stage == 0 && !entry->intent_to_add && is_same_mode(entry->mode, st->st_mode) &&
-           entry->mtime_s == (uint32_t)st->st_mtim.tv_sec &&
-           entry->mtime_ns == (uint32_t)st->st_mtim.tv_nsec &&
-           entry->ctime_s == (uint32_t)st->st_ctim.tv_sec &&
-           entry->ctime_ns == (uint32_t)st->st_ctim.tv_nsec && entry->ino == (uint32_t)st->st_ino &&
-           entry->size == (uint32_t)st->st_size &&
-           is_before(entry->mtime_s, entry->mtime_ns, &pass->index.st_mtim);
 }
 
 /* lstat(2) below the top, following no link on the way. */
@@ -99,7 +73,7 @@ static bool check_entry(void *payload, const struct al_index_entry *entry)
         return true;
     pass->tracked[found - (const char *const *)pass->files->items] = true;
     pass->clean = stat_file(pass->top_fd, entry->name, &st) &&
-                  (is_unchanged(pass, entry, &st) ||
+                  (al_index_entry_is_unchanged(entry, &st, &pass->index) ||
                    (pass->nread++ < CONTENTS_MAX && has_content(pass, entry, &st)));
     return pass->clean;
 }

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/plumbing/index_diff.h"
+
+#include <endian.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gitops/location.h"
+#include "gitops/plumbing/tree_diff.h"
+#include "gitops/vet/vet.h"
+#include "guard/nofollow.h"
+#include "util/fs.h"
+
+#define RECORD_AT    9u  /* after "TREE", the size and a NUL */
+#define RECORD_BYTES 80u /* of a first record, and its NUL */
+#define MODE_LINK    0120000u
+#define MODE_GITLINK 0160000u
+
+/** An entry of the index. */
+struct entry {
+    char *name;
+    unsigned mode;
+    struct al_oid oid;
+    bool same; /* the commit has it, too */
+};
+
+/** What is compared. */
+struct index_diff {
+    bool sha256;
+    int top_fd, dir_fd; /* the directory of the last entry, which is `dir` */
+    struct al_str dir;
+    struct stat index;
+    struct entry *entries; /* sorted by name */
+    size_t count, capacity;
+    struct al_strv names; /* that differ */
+};
+
+static void index_diff_clear(struct index_diff *diff)
+{
+    for (size_t i = 0; i < diff->count; i++)
+        free(diff->entries[i].name);
+    free(diff->entries);
+    al_strv_clear(&diff->names);
+    al_str_clear(&diff->dir);
+    al_close(diff->dir_fd);
+    al_close(diff->top_fd);
+}
+
+static bool is_before(uint32_t a_s, uint32_t a_ns, const struct timespec *b)
+{
+    return a_s < (uint32_t)b->tv_sec || (a_s == (uint32_t)b->tv_sec && a_ns < (uint32_t)b->tv_nsec);
+}
+
+bool al_index_entry_has_mode(const struct al_index_entry *entry, const struct stat *file)
+{
+    if (S_ISREG(file->st_mode))
+        return entry->mode == (file->st_mode & S_IXUSR ? 0100755u : 0100644u);
+    return S_ISLNK(file->st_mode) && entry->mode == MODE_LINK;
+}
+
+bool al_index_entry_is_unchanged(const struct al_index_entry *entry, const struct stat *file,
+                                 const struct stat *index)
+{
+    return entry->stage == 0 && !entry->intent_to_add && al_index_entry_has_mode(entry, file) &&
+           entry->mtime_s == (uint32_t)file->st_mtim.tv_sec &&
+           entry->mtime_ns == (uint32_t)file->st_mtim.tv_nsec &&
+           entry->ctime_s == (uint32_t)file->st_ctim.tv_sec &&
+           entry->ctime_ns == (uint32_t)file->st_ctim.tv_nsec &&
+           entry->ino == (uint32_t)file->st_ino && entry->size == (uint32_t)file->st_size &&
+           is_before(entry->mtime_s, entry->mtime_ns, &index->st_mtim);
+}
+
+/* lstat(2) below the top, following no link on the way.  Entries of one directory follow each
+ * other. */
+static bool stat_entry(struct index_diff *diff, const char *name, struct stat *ret_stat)
+{
+    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+    size_t len = (size_t)(last - name);
+
+    if (len != diff->dir.len || memcmp(name, diff->dir.buf, len) != 0) {
+        al_auto(al_freep) char *dir = al_strndup(name, len ? len - 1 : 0);
+
+        al_close(diff->dir_fd);
+        diff->dir_fd = al_nofollow_open(diff->top_fd, dir, O_PATH | O_DIRECTORY);
+        al_str_reset(&diff->dir);
+        al_str_add(&diff->dir, name, len);
+    }
+    return (!len || diff->dir_fd >= 0) &&
+           fstatat(len ? diff->dir_fd : diff->top_fd, last, ret_stat, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool take_entry(void *payload, const struct al_index_entry *entry)
+{
+    struct index_diff *diff = payload;
+    struct entry *kept;
+    struct stat st;
+
+    if (entry->mode == MODE_GITLINK || diff->count == AL_INDEX_DIFF_ENTRIES_MAX)
+        return false;
+    if (diff->count == diff->capacity) {
+        diff->capacity = diff->capacity ? 2 * diff->capacity : 128;
+        diff->entries = al_reallocarray(diff->entries, diff->capacity, sizeof(*diff->entries));
+    }
+    kept = &diff->entries[diff->count++];
+    *kept = (struct entry){ .name = al_strdup(entry->name), .mode = entry->mode };
+    memcpy(kept->oid.bytes, entry->oid, al_oid_bytes(diff->sha256));
+    /* Git may compare whole seconds, and then reads a file that is as old as the index. */
+    if (!stat_entry(diff, entry->name, &st) ||
+        !al_index_entry_is_unchanged(entry, &st, &diff->index) ||
+        entry->mtime_s >= (uint32_t)diff->index.st_mtim.tv_sec)
+        al_strv_add(&diff->names, entry->name);
+    return diff->names.count <= AL_INDEX_DIFF_FILES_MAX;
+}
+
+/* Whether the index says that its entries are those of this tree (extension "TREE").  Its first
+ * record is "" NUL "<entries> SP <subtrees>" LF <oid>. */
+static bool is_tree_of(int fd, bool sha256, const struct al_oid *tree)
+{
+    const size_t oid_bytes = al_oid_bytes(sha256);
+    char bytes[RECORD_BYTES] = "";
+    char entries[16];
+    const char *line = bytes + RECORD_AT, *lf;
+    uint32_t size, count;
+    int64_t end;
+    ssize_t len;
+
+    if (!al_index_find_end(fd, oid_bytes, &end, &count))
+        return false;
+    len = pread(fd, bytes, sizeof(bytes) - 1, end);
+    if (len < (ssize_t)RECORD_AT || memcmp(bytes, "TREE", 4) != 0 || line[-1] != '\0')
+        return false;
+    memcpy(&size, bytes + 4, sizeof(size));
+    (void)snprintf(entries, sizeof(entries), "%u ", count);
+    lf = strchr(line, '\n');
+    return lf && !strncmp(line, entries, strlen(entries)) && lf + 1 + oid_bytes <= bytes + len &&
+           lf + 1 + oid_bytes <= bytes + 8 + be32toh(size) &&
+           !memcmp(lf + 1, tree->bytes, oid_bytes);
+}
+
+static int by_name(const void *key, const void *entry)
+{
+    return strcmp(key, ((const struct entry *)entry)->name);
+}
+
+/* A file of the commit. */
+static bool take_file(void *payload, const struct al_tree_change *file)
+{
+    struct index_diff *diff = payload;
+    struct entry *entry = diff->count ? bsearch(file->path, diff->entries, diff->count,
+                                                sizeof(*diff->entries), by_name)
+                                      : NULL;
+
+    if (entry && entry->mode == file->new_mode && al_oid_equal(&entry->oid, &file->new_oid))
+        entry->same = true;
+    else if (!entry)
+        al_strv_add(&diff->names, file->path);
+    return file->new_mode != MODE_GITLINK;
+}
+
+/* Compare the entries with the commit. */
+static bool compare_commit(const struct al_repo *repo, struct index_diff *diff, int fd,
+                           const char *commit)
+{
+    al_auto(al_object_reader_clear) struct al_object_reader reader = AL_OBJECT_READER_INIT;
+    struct al_oid tree;
+
+    if (!al_object_reader_open(&reader, &repo->at, diff->sha256) ||
+        !al_object_reader_commit(&reader, commit, &tree, NULL))
+        return false;
+    if (is_tree_of(fd, diff->sha256, &tree))
+        return true;
+    if (!al_tree_diff(&reader, NULL, &tree, take_file, diff))
+        return false;
+    for (size_t i = 0; i < diff->count; i++)
+        if (!diff->entries[i].same)
+            al_strv_add(&diff->names, diff->entries[i].name);
+    return true;
+}
+
+bool al_index_diff(const struct al_repo *repo, const char *commit, struct al_strv *names)
+{
+    al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "index");
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    al_auto(index_diff_clear) struct index_diff diff = { .sha256 = repo->vetting->is_sha256,
+                                                         .top_fd = -1,
+                                                         .dir_fd = -1,
+                                                         .dir = AL_STR_INIT,
+                                                         .names = AL_STRV_INIT };
+
+    if (fd < 0 || fstat(fd, &diff.index) < 0 ||
+        al_location_open_top(&repo->at, &diff.top_fd, NULL) < 0 ||
+        al_index_read(fd, al_oid_bytes(diff.sha256), take_entry, &diff) != AL_INDEX_WHOLE ||
+        !compare_commit(repo, &diff, fd, commit))
+        return false;
+    al_strv_sort(&diff.names);
+    for (size_t i = 0; i < diff.names.count; i++)
+        if (!i || strcmp(diff.names.items[i], diff.names.items[i - 1]) != 0)
+            al_strv_add(names, diff.names.items[i]);
+    return true;
+}

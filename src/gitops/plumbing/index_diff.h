@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Where an index differs from a commit and from the files, told by stat data and without git. */
+#ifndef AL_GITOPS_PLUMBING_INDEX_DIFF_H
+#define AL_GITOPS_PLUMBING_INDEX_DIFF_H
+
+#include <sys/stat.h>
+
+#include "gitops/plumbing/index_scan.h"
+#include "gitops/repo/repo.h"
+#include "util/str.h"
+
+/** A larger index is left to git. */
+#define AL_INDEX_DIFF_ENTRIES_MAX 4096u
+/** More files that may have changes are left to git, which looks into them. */
+#define AL_INDEX_DIFF_FILES_MAX 64u
+
+/**
+ * Test whether git would take a file for unchanged without reading it, by the stat data of its
+ * entry, of the file and of the index.  Every field has to be equal, so that git finds no more
+ * changes, however it is configured.
+ */
+bool al_index_entry_is_unchanged(const struct al_index_entry *entry, const struct stat *file,
+                                 const struct stat *index);
+
+/** Test whether a file has the type and the mode of its entry. */
+bool al_index_entry_has_mode(const struct al_index_entry *entry, const struct stat *file);
+
+/**
+ * List the paths at which the index differs from a commit, and those of files that may differ from
+ * the index: a superset of what `git diff-index <commit>` lists.
+ *
+ * @param commit  As hex.
+ * @param names   Relative to the top, appended.
+ * @return false: it cannot be told here, and nothing was appended.
+ */
+bool al_index_diff(const struct al_repo *repo, const char *commit, struct al_strv *names);
+
+#endif

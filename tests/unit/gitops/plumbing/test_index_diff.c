@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gitops/plumbing/index_diff.h: what differs from the index, told without git. */
+#include "gitops/plumbing/index_diff.h"
+
+#include <fcntl.h>
+
+#include "tests/unit/gitops/tree.h"
+
+static bool differing(struct world *w, struct al_strv *names)
+{
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_freep) char *head = git_output(w->repo, "rev-parse", "HEAD", NULL);
+
+    head[strcspn(head, "\n")] = '\0';
+    return al_index_diff(repo, head, names);
+}
+
+/* git's list is in ours; `exactly`: and is all of it. */
+static void assert_has_all(struct world *w, bool exactly)
+{
+    al_auto(al_freep) char *text =
+        git_output(w->repo, "diff-index", "--name-only", "--no-renames", "HEAD", NULL);
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    size_t count = 0;
+    char *save = NULL;
+
+    assert_true(differing(w, &names));
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        assert_true(al_strv_contains(&names, line));
+        count++;
+    }
+    if (exactly)
+        assert_int_equal(names.count, count);
+}
+
+/* Files that are older than the index, so that their stat data tells.  Git compares seconds. */
+static void make_old(struct world *w)
+{
+    static unsigned seconds = 1000000000;
+    al_auto(al_freep) char *alias = al_asprintf(
+        "alias.k=!find . -path ./.git -prune -o -type f -exec touch -d @%u {} +", seconds++);
+
+    git_ok(w->repo, "-c", alias, "k", NULL);
+    (void)git_status_of(w->repo, "update-index", "-q", "--refresh", NULL);
+}
+
+static void begin(struct world *w)
+{
+    for (int i = 0; i < 6; i++) {
+        al_auto(al_freep) char *name = al_asprintf("dir%d/sub/file%d", i % 2, i);
+
+        tmpdir_write(w->repo, name, "one\n");
+    }
+    tmpdir_write(w->repo, "dir", "not a directory\n");
+    git_ok(w->repo, "add", "-A", NULL);
+    git_ok(w->repo, "commit", "-q", "-m", "all", NULL);
+    make_old(w);
+}
+
+static void lists_what_git_lists(void **state)
+{
+    static const char *const commands[][5] = {
+        { "status", NULL }, /* nothing */
+        { "rm", "-q", "--cached", "a.txt", NULL },
+        { "rm", "-q", "dir0/sub/file0", NULL },
+        { "mv", "dir1/sub/file1", "dir1/moved", NULL },
+        { "update-index", "--chmod=+x", "dir0/sub/file2", NULL },
+        { "rm", "-q", "-rf", "dir1", NULL },
+        { "reset", "-q", "--hard", NULL },
+        { "commit", "-q", "--allow-empty", "-mempty", NULL },
+        { "gc", "-q", NULL },
+        { "rm", "-q", "--cached", "dir1/sub/file3", NULL },
+    };
+    struct world *w = *state;
+
+    begin(w);
+    for (size_t i = 0; i < COUNT(commands); i++) {
+        const char *const *words = commands[i];
+
+        git_ok(w->repo, words[0], words[1], words[1] ? words[2] : NULL,
+               words[1] && words[2] ? words[3] : NULL, NULL);
+        assert_has_all(w, false);
+        make_old(w);
+        assert_has_all(w, true);
+    }
+}
+
+static void lists_what_changed_in_the_files(void **state)
+{
+    struct world *w = *state;
+
+    begin(w);
+    assert_has_all(w, true);
+    tmpdir_write(w->repo, "a.txt", "two\n"); /* the same length */
+    assert_has_all(w, true);
+    assert_int_equal(unlinkat(w->repo->fd, "dir0/sub/file0", 0), 0);
+    assert_has_all(w, true);
+    assert_int_equal(fchmodat(w->repo->fd, "dir0/sub/file2", 0755, 0), 0);
+    assert_has_all(w, true);
+    assert_int_equal(renameat(w->repo->fd, "dir1", w->repo->fd, "elsewhere"), 0);
+    assert_has_all(w, true);
+    assert_int_equal(symlinkat("elsewhere", w->repo->fd, "dir1"), 0); /* the files are not there */
+    assert_has_all(w, true);
+    tmpdir_write(w->repo, "new", "only its name\n");
+    git_ok(w->repo, "add", "-N", "new", NULL);
+    assert_has_all(w, false);
+}
+
+static void leaves_submodules_to_git(void **state)
+{
+    struct world *w = *state;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    begin(w);
+    git_ok(w->repo, "update-index", "--add", "--cacheinfo",
+           "160000,1111111111111111111111111111111111111111,sub", NULL);
+    assert_false(differing(w, &names));
+    git_ok(w->repo, "commit", "-q", "-m", "sub", NULL);
+    git_ok(w->repo, "rm", "-q", "--cached", "sub", NULL);
+    assert_false(differing(w, &names)); /* the commit has it */
+    assert_int_equal(names.count, 0);
+}
+
+static void leaves_many_changes_to_git(void **state)
+{
+    struct world *w = *state;
+
+    for (size_t count = AL_INDEX_DIFF_FILES_MAX - 1; count <= AL_INDEX_DIFF_FILES_MAX + 1;
+         count++) {
+        al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+        for (size_t i = 0; i < count; i++) {
+            al_auto(al_freep) char *name = al_asprintf("many%zu", i);
+
+            tmpdir_write(w->repo, name, "one\n");
+        }
+        git_ok(w->repo, "add", "-A", NULL);
+        git_ok(w->repo, "commit", "-q", "-m", "many", NULL);
+        make_old(w);
+        for (size_t i = 0; i < count; i++) {
+            al_auto(al_freep) char *name = al_asprintf("many%zu", i);
+
+            tmpdir_write(w->repo, name, "two\n");
+        }
+        assert_int_equal(differing(w, &names), count <= AL_INDEX_DIFF_FILES_MAX);
+        git_ok(w->repo, "rm", "-q", "-r", "-f", "--ignore-unmatch", "many*", NULL);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        WORLD_TEST(lists_what_git_lists),
+        WORLD_TEST(lists_what_changed_in_the_files),
+        WORLD_TEST(leaves_submodules_to_git),
+        WORLD_TEST(leaves_many_changes_to_git),
+    };
+
+    gitops_begin();
+    return cmocka_run_group_tests_name("gitops/plumbing/index_diff", tests, NULL, NULL);
+}
