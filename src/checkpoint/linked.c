@@ -44,8 +44,8 @@ void al_linked_clear(struct al_linked *linked)
 
 /* --- The administrative directory --- */
 
-/* Lock files of git are not part of it, nor are the objects of submodules.  The index is in the
- * checkpoint of the worktree, and whether it is locked is a thing of its own. */
+/* Lock files of git are not part of it, nor are the repositories of submodules.  The index is in
+ * the checkpoint of the worktree, and whether it is locked is a thing of its own. */
 static bool is_wanted(const char *path, bool with_index)
 {
     return !al_ends_with(path, ".lock") && strcmp(path, "modules") != 0 &&
@@ -273,7 +273,15 @@ static int read_item(struct al_store *store, const struct al_checkpoint_reason *
         al_str_adds(&item->text, "checkpoint -\n");
     if (r == 0 && found.is_whole)
         r = add_dot_git(&item->text, &found, err);
-    return r < 0 ? r : add_admin(&item->text, &found, !found.is_whole, err);
+    if (r == 0)
+        r = add_admin(&item->text, &found, !found.is_whole, err);
+    return r < 0 || !found.is_whole
+               ? r
+               : al_linked_add_submodules(&item->text,
+                                          &(struct al_worktree_half){ .repo = store->repo,
+                                                                      .top = found.top,
+                                                                      .git_dir = found.git_dir },
+                                          budget, err);
 }
 
 int al_linked_read(struct al_store *store, const struct al_checkpoint_reason *reason,

@@ -32,6 +32,7 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/gitdir.h"
 #include "gitops/worktree/beside.h"
+#include "gitops/worktree/submodules.h"
 #include "util/str.h"
 
 /** The directory of these files in `state/`. */
@@ -41,6 +42,11 @@
 
 /** The path of the `.git` file among those of a worktree. */
 #define AL_LINKED_DOT_GIT "/.git"
+
+/** What comes before the path of a submodule among those files.  The bytes of such a file are not
+ * of a file, but "dir <git directory, from the administrative one> NL", "head <what HEAD says> NL",
+ * and its references as packed-refs has them. */
+#define AL_LINKED_SUBMODULE "/modules/"
 
 /** One worktree as it is now. */
 struct al_linked_item {
@@ -89,6 +95,14 @@ struct al_linked_saved {
 #define AL_LINKED_SAVED_INIT ((struct al_linked_saved){ .exists = false })
 
 void al_linked_saved_clear(struct al_linked_saved *saved);
+
+/** Add the submodules of a worktree to its text.  (linked_submodules.c) */
+int al_linked_add_submodules(struct al_str *text, const struct al_worktree_half *half,
+                             struct al_run_limits *budget, struct al_error *err);
+
+/** Parse such bytes.  False: they are not in this form.  The caller clears *ret_submodule. */
+bool al_linked_parse_submodule(const struct al_gitdir_file *file,
+                               struct al_worktree_submodule *ret_submodule);
 
 /** Parse a file of `state/linked/`.  False: it is not in this form. */
 bool al_linked_parse(const struct al_str *text, struct al_linked_saved *ret_saved);

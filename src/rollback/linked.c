@@ -11,6 +11,7 @@
 #include "gitops/worktree/list.h"
 #include "gitops/worktree/place.h"
 #include "gitops/worktree/remove.h"
+#include "gitops/worktree/submodules.h"
 #include "guard/text.h"
 #include "journal/journal.h"
 #include "rollback/linked_files.h"
@@ -287,6 +288,23 @@ static int check_locked(const struct al_linked_changes *linked,
     return r;
 }
 
+/* What somebody did in its submodules since is in no checkpoint. */
+static int check_submodules(const struct al_linked_change *change, struct al_repo *repo,
+                            struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
+    al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
+    int r = al_worktree_place_find(repo, false, &place, err);
+
+    if (r == 0)
+        r = al_worktree_find(repo, &place, change->name, &found, err);
+    if (r < 0 || !found.is_whole)
+        return r;
+    return al_worktree_check_submodules(
+        &(struct al_worktree_half){ .repo = repo, .top = found.top, .git_dir = found.git_dir },
+        change->name, budget, err);
+}
+
 int al_linked_check(const struct al_linked_changes *linked, struct al_repo *repo,
                     const char *journal_file, struct al_run_limits *budget,
                     struct al_strv *ret_lost, struct al_error *err)
@@ -300,6 +318,8 @@ int al_linked_check(const struct al_linked_changes *linked, struct al_repo *repo
             r = check_lock(linked, change, repo, err);
         if (r == 0 && goes(change))
             r = check_removal(change, journal_file, err);
+        if (r == 0 && goes(change))
+            r = check_submodules(change, repo, budget, err);
         else if (r == 0 && !change->is_lock && change->to.exists)
             r = check_return(change, repo, budget, err);
         else if (r == 0 && change->is_lock && ret_lost)

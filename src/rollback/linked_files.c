@@ -16,7 +16,9 @@
 #include "gitops/worktree/find.h"
 #include "gitops/worktree/place.h"
 #include "gitops/worktree/record.h"
+#include "gitops/worktree/submodules.h"
 #include "guard/nofollow.h"
+#include "guard/text.h"
 #include "util/fs.h"
 
 #define NO_HEAD "ref: refs/heads/airlock/returning\n"
@@ -263,6 +265,54 @@ static int restore_files(const struct al_restore *restore, const struct al_linke
                             &kept, err);
 }
 
+/* Whether it is there already.  A git directory without an index, which comes last, is what a
+ * rollback has left that was killed, and goes. */
+static bool has_submodule(const struct halves *halves, const struct al_worktree_submodule *one)
+{
+    al_auto(al_freep) char *index = al_fs_join(one->dir, "index");
+    al_auto(al_closep) int fd = al_nofollow_open(halves->admin_fd, index, O_PATH);
+    al_auto(al_closep) int parent_fd = -1;
+    const char *name;
+
+    if (fd >= 0)
+        return true;
+    parent_fd = al_nofollow_open_parent(halves->admin_fd, one->dir, false, &name);
+    if (parent_fd >= 0)
+        al_fs_remove_tree_at(parent_fd, name);
+    return false;
+}
+
+/* Its submodules are made of what is there, as when the worktree was made. */
+static int restore_submodules(const struct al_restore *restore,
+                              const struct al_linked_change *change, const struct halves *halves,
+                              struct al_error *err)
+{
+    al_auto(al_freep) char *git_dir =
+        al_asprintf("%s/worktrees/%s", restore->repo->at.common_dir, change->to.id);
+    const struct al_worktree_half half = {
+        .repo = restore->repo, .top = change->to.top, .git_dir = git_dir, .has_files = true
+    };
+    size_t files_left = AL_WORKTREE_SUBMODULE_FILES_MAX;
+    int r = 0;
+
+    for (size_t i = 0; i < change->to.files.count && r == 0; i++) {
+        al_auto(al_worktree_submodule_clear) struct al_worktree_submodule one = { .path = NULL };
+        al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+        al_auto(al_freep) char *path = NULL;
+
+        if (!al_linked_parse_submodule(&change->to.files.items[i], &one) ||
+            !al_atomic_file_is_plain(one.path) || !al_atomic_file_is_plain(one.dir) ||
+            has_submodule(halves, &one))
+            continue;
+        path = al_text_sanitize_line(one.path);
+        r = al_worktree_make_submodule(&half, &one, &files_left, restore->budget, &why);
+        if (r < 0)
+            r = al_error_set(err, r, "the submodule '%s' of the worktree '%s' cannot come back: %s",
+                             path, change->name, why.message);
+    }
+    return r;
+}
+
 static int write_record(const struct al_restore *restore, const struct al_linked_change *change,
                         int top_fd, struct al_error *err)
 {
@@ -289,6 +339,8 @@ int al_linked_restore_one(const struct al_restore *restore, const struct al_link
         r = write_admin(restore, &halves, &change->to, err);
     if (r == 0 && change->to.checkpoint[0])
         r = restore_files(restore, change, err);
+    if (r == 0 && change->to.checkpoint[0])
+        r = restore_submodules(restore, change, &halves, err);
     log = find_file(&change->to, "logs/HEAD");
     if (r == 0 && log) /* git writes to it when the branch comes back */
         r = write_file(restore, &halves, log, err);

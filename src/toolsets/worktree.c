@@ -14,6 +14,7 @@
 #include "gitops/worktree/lock.h"
 #include "gitops/worktree/place.h"
 #include "gitops/worktree/remove.h"
+#include "gitops/worktree/submodules.h"
 #include "guard/arg.h"
 #include "guard/text.h"
 #include "tool/resolved.h"
@@ -24,6 +25,7 @@
 #define REF_MAX_BYTES    1024
 #define REASON_MAX_BYTES 1024
 #define PATH_MAX_BYTES   4096
+#define MISSING_SHOWN    20
 
 enum action { LIST, ADD, REMOVE, LOCK, UNLOCK };
 
@@ -194,11 +196,16 @@ static int check_remove(struct al_call *call, const char *name,
         return al_error_set(err, AL_ERR_EXECUTION,
                             "This call runs in the worktree '%s'; remove it from another one",
                             name);
-    return running ? al_error_set(err, AL_ERR_EXECUTION,
-                                  "A call runs in the worktree '%s': %s; try again when it has "
-                                  "ended",
-                                  name, running)
-                   : 0;
+    if (running)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "A call runs in the worktree '%s': %s; try again when it has ended",
+                            name, running);
+    return found->is_whole
+               ? al_worktree_check_submodules(
+                     &(struct al_worktree_half){
+                         .repo = al_call_repo(call), .top = found->top, .git_dir = found->git_dir },
+                     name, al_call_budget(call), err)
+               : 0;
 }
 
 static int authorize_add(struct al_call *call, const struct worktree_args *args,
@@ -255,12 +262,26 @@ static void add_copies(const struct al_worktree_copies *copies, struct al_str *o
                     copies->links == 1 ? " was" : "s were");
 }
 
+/* Those that are not there are named: a build in the worktree would miss them. */
+static void add_submodules(const struct al_worktree_submodules_made *made, struct al_str *out)
+{
+    if (made->count)
+        al_str_addf(out, "\nMade %zu submodule%s from what is here.", made->count,
+                    made->count == 1 ? "" : "s");
+    if (made->missing.count)
+        al_str_adds(out, "\nNot made, since airlock follows no address for it:");
+    for (size_t i = 0; i < made->missing.count && i < MISSING_SHOWN; i++)
+        al_str_addf(out, "\n  %s", made->missing.items[i]);
+    if (made->missing.count > MISSING_SHOWN)
+        al_str_addf(out, "\n  and %zu more", made->missing.count - MISSING_SHOWN);
+}
+
 static int add(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     const struct worktree_args *args = p;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     const struct al_worktree_add_options options = add_options(call, args);
-    struct al_worktree_added added = { .top = NULL };
+    al_auto(al_worktree_added_clear) struct al_worktree_added added = { .top = NULL };
     al_auto(al_freep) char *top = NULL;
     al_auto(al_freep) char *branch = al_text_sanitize_line(args->branch);
     int r = al_worktree_add(al_call_repo(call), &options, al_call_budget(call), &added, err);
@@ -268,10 +289,10 @@ static int add(struct al_call *call, const void *p, struct al_result *result, st
     if (r < 0)
         return r;
     top = al_text_sanitize_line(added.top);
-    free(added.top);
     al_str_addf(&text, "Made the worktree '%s' at %s, on the %sbranch '%s'%s%.8s.%s", args->name,
                 top, options.start ? "new " : "", branch, options.start ? " at " : "",
                 options.start ? options.start : "", options.locks ? " It is locked." : "");
+    add_submodules(&added.submodules, &text);
     add_copies(&added.copies, &text);
     al_str_addc(&text, '\n');
     al_answer_done(call, &text, result);

@@ -461,17 +461,6 @@ class Worktrees(rollback.Rollback):
         self.rollback()
         self.assertTrue((self.dir / "x").exists())
 
-    def test_submodules(self):
-        """repositories of its submodules are in no checkpoint, so it is not removed"""
-        self.good("add", "x")
-        modules = harness.pathlib.Path(self.common) / "worktrees/x/modules"
-        modules.mkdir()
-        self.assertIn("has repositories of submodules",
-                      self.wt("remove", "x", approval="allow").error["message"])
-        self.assertTrue((self.dir / "x").exists())
-        modules.rmdir()
-        self.good("remove", "x")
-
     def test_two_at_once(self):
         """two servers add the same name: one does, and the other says that it exists"""
         servers = [harness.Server(self, *TOOLSET, "--agent", f"a{i}") for i in range(2)]

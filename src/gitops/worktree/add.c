@@ -152,6 +152,13 @@ int al_worktree_check_add(const struct al_repo *repo, const struct al_worktree_p
 
 /* --- Making it --- */
 
+void al_worktree_added_clear(struct al_worktree_added *added)
+{
+    free(added->top);
+    al_strv_clear(&added->submodules.missing);
+    *added = (struct al_worktree_added){ .top = NULL };
+}
+
 /* A worktree while it is made. */
 struct making {
     const struct al_repo *repo;
@@ -167,7 +174,7 @@ static void making_clear(struct making *making)
 {
     al_worktree_place_clear(&making->place);
     al_worktree_record_clear(&making->record);
-    free(making->added.top);
+    al_worktree_added_clear(&making->added);
 }
 
 /* An empty directory is what an add leaves that was killed before its first record. */
@@ -220,7 +227,8 @@ static int run_git(struct making *making, struct al_error *err)
 }
 
 /* What git made is what was asked for, and nobody has put something else in its place. */
-static int check_made(struct making *making, int *ret_top_fd, struct al_error *err)
+static int check_made(struct making *making, int *ret_top_fd, char **ret_git_dir,
+                      struct al_error *err)
 {
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
     const char *name = making->options->name;
@@ -234,16 +242,23 @@ static int check_made(struct making *making, int *ret_top_fd, struct al_error *e
     if (!found.is_whole || !tree || strcmp(tree, making->record.tree) != 0)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "The worktree '%s' was changed while it was made", name);
+    *ret_git_dir = al_take(&found.git_dir);
     return 0;
 }
 
 static int fill(struct making *making, struct al_error *err)
 {
     al_auto(al_closep) int top_fd = -1;
+    al_auto(al_freep) char *git_dir = NULL;
     int r = run_git(making, err);
 
     if (r == 0)
-        r = check_made(making, &top_fd, err);
+        r = check_made(making, &top_fd, &git_dir, err);
+    if (r == 0)
+        r = al_worktree_make_submodules(&(struct al_worktree_half){ .repo = making->repo,
+                                                                    .top = making->record.path,
+                                                                    .git_dir = git_dir },
+                                        making->budget, &making->added.submodules, err);
     if (r == 0)
         r = al_worktree_copy_ignored(making->repo, making->place.dir, top_fd, making->budget,
                                      &making->added.copies, err);
@@ -322,7 +337,7 @@ int al_worktree_add(const struct al_repo *repo, const struct al_worktree_add_opt
     }
     making.added.top = al_strdup(making.record.path);
     *ret_added = making.added;
-    making.added.top = NULL;
+    making.added = (struct al_worktree_added){ .top = NULL };
     return 0;
 }
 

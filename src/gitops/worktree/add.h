@@ -8,8 +8,9 @@
  *   2. its directory, which must not exist
  *   3. its branch, if it is to have a new one: without configuration
  *   4. git worktree add
- *   5. the files that `.worktreeinclude` names
- *   6. the record says that it is there, and the session gets it as a root
+ *   5. its submodules, from those of the working tree that it is made from
+ *   6. the files that `.worktreeinclude` names
+ *   7. the record says that it is there, and the session gets it as a root
  *
  * A failure in any step removes everything.  If airlock is killed, the next writer of
  * gitops/worktree/remove.h does.
@@ -24,6 +25,7 @@
 #include "gitops/repo/repo.h"
 #include "gitops/worktree/copies.h"
 #include "gitops/worktree/place.h"
+#include "gitops/worktree/submodules.h"
 #include "util/error.h"
 
 /** Borrowed. */
@@ -39,7 +41,10 @@ struct al_worktree_add_options {
 struct al_worktree_added {
     char *top; /**< owned */
     struct al_worktree_copies copies;
+    struct al_worktree_submodules_made submodules;
 };
+
+void al_worktree_added_clear(struct al_worktree_added *added);
 
 /**
  * Check what can be checked before anybody is asked: the name is free, there is room, the branch
@@ -49,7 +54,7 @@ int al_worktree_check_add(const struct al_repo *repo, const struct al_worktree_p
                           const struct al_worktree_add_options *options,
                           struct al_run_limits *budget, struct al_error *err);
 
-/** Make it.  With the repository's write lock held.  The caller frees ret_added->top. */
+/** Make it.  With the repository's write lock held.  The caller clears *ret_added. */
 int al_worktree_add(const struct al_repo *repo, const struct al_worktree_add_options *options,
                     struct al_run_limits *budget, struct al_worktree_added *ret_added,
                     struct al_error *err);

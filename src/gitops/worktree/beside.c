@@ -39,6 +39,16 @@ static int check_paths(const struct al_roots *roots, const char *top, const char
     return 0;
 }
 
+/* Move what was opened to the caller. */
+static int hand_over(struct al_worktree_beside *beside, struct al_worktree_beside *ret_beside)
+{
+    /* The structs that were moved point to one another. */
+    *ret_beside = *beside;
+    ret_beside->git->roots = &ret_beside->roots;
+    *beside = AL_WORKTREE_BESIDE_INIT;
+    return 0;
+}
+
 int al_worktree_open_beside(const struct al_repo *repo, const char *top, const char *also,
                             struct al_run_limits *budget, struct al_worktree_beside *ret_beside,
                             struct al_error *err)
@@ -62,11 +72,30 @@ int al_worktree_open_beside(const struct al_repo *repo, const char *top, const c
     if (r == 0 && strcmp(beside.repo->at.common_dir, repo->at.common_dir) != 0)
         r = al_error_set(err, AL_ERR_SANDBOX,
                          "Path outside sandbox: it belongs to another repository");
-    if (r < 0)
-        return r;
-    /* The structs that were moved point to one another. */
-    *ret_beside = beside;
-    ret_beside->git->roots = &ret_beside->roots;
-    beside = AL_WORKTREE_BESIDE_INIT;
-    return 0;
+    return r < 0 ? r : hand_over(&beside, ret_beside);
+}
+
+int al_worktree_open_submodule(const struct al_repo *repo, const char *top, const char *git_dir,
+                               struct al_run_limits *budget, struct al_worktree_beside *ret_beside,
+                               struct al_error *err)
+{
+    al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
+    const struct al_git *git = repo->at.git;
+    const char *first = top ? top : git_dir;
+    int r;
+
+    beside.roots.allow_absolute = true;
+    r = al_roots_add(&beside.roots, first, &git->forbidden, git->home, err);
+    if (r == 0)
+        r = check_paths(&beside.roots, first, NULL, err);
+    if (r == 0 && top)
+        r = al_roots_add_git_dir(&beside.roots, git_dir, &beside.roots.items[0], &git->forbidden,
+                                 git->home, err);
+    if (r == 0)
+        r = al_git_new_beside(git, &beside.roots, &beside.git, err);
+    if (r == 0)
+        r = al_repo_open_at(beside.git, first, ".", budget, &beside.repo, err);
+    if (r == 0 && strcmp(beside.repo->at.git_dir, git_dir) != 0)
+        r = al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: a submodule was replaced");
+    return r < 0 ? r : hand_over(&beside, ret_beside);
 }

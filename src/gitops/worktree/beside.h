@@ -38,4 +38,16 @@ int al_worktree_open_beside(const struct al_repo *repo, const char *top, const c
                             struct al_run_limits *budget, struct al_worktree_beside *ret_beside,
                             struct al_error *err);
 
+/**
+ * Open the repository of a submodule, with these two directories and no others.
+ *
+ * @param repo     The repository that the submodule is in, which outlives the result.
+ * @param top      Its working tree; NULL: only its objects and references are read.
+ * @param git_dir  Canonical, found by the caller; not what a file in `top` names.
+ * @return as al_repo_open().
+ */
+int al_worktree_open_submodule(const struct al_repo *repo, const char *top, const char *git_dir,
+                               struct al_run_limits *budget, struct al_worktree_beside *ret_beside,
+                               struct al_error *err);
+
 #endif

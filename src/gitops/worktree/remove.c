@@ -18,25 +18,6 @@
 
 #define DISCARD_MS 30000u
 
-/* Repositories of submodules are in no checkpoint. */
-static int check_modules(const struct al_worktree_found *found, const char *name,
-                         struct al_error *err)
-{
-    al_auto(al_freep) char *modules = al_fs_join(found->git_dir, "modules");
-    struct stat st;
-    int r;
-
-    if (lstat(modules, &st) < 0)
-        return 0;
-    r = al_error_set(err, AL_ERR_EXECUTION,
-                     "The worktree '%s' has repositories of submodules, which no checkpoint has",
-                     name);
-    if (err)
-        err->remedy = "A user can remove it with 'git worktree remove', when their commits are "
-                      "elsewhere.";
-    return r;
-}
-
 int al_worktree_check_removable(const struct al_worktree_place *place,
                                 const struct al_worktree_found *found, const char *name,
                                 struct al_error *err)
@@ -64,7 +45,7 @@ int al_worktree_check_removable(const struct al_worktree_place *place,
         return r;
     }
     if (!reason)
-        return check_modules(found, name, err);
+        return 0;
     r = al_error_set(err, AL_ERR_EXECUTION, "The worktree '%s' is locked%s%s", name,
                      *reason ? ": " : "", reason);
     if (err)
