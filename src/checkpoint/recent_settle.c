@@ -10,12 +10,12 @@
 
 #include "checkpoint/packed_refs.h"
 #include "checkpoint/recent_file.h"
+#include "checkpoint/small_packs.h"
 #include "checkpoint/stat_cache.h"
 #include "gitops/plumbing/bare.h"
 #include "util/fs.h"
 
-#define FILE_MAX_BYTES   (1u << 30)
-#define SINGLE_MAX_BYTES (64u << 10) /* of the index of a pack that may be in a joined one */
+#define FILE_MAX_BYTES (1u << 30)
 
 static int failed(int errno_value, struct al_error *err)
 {
@@ -25,8 +25,7 @@ static int failed(int errno_value, struct al_error *err)
 /** The records of the file. */
 struct records {
     struct al_str bytes;
-    struct al_pack_image *images;
-    size_t count;
+    struct al_pack_images images;
     struct al_strv refs;        /* "<name> SP <object id>" */
     struct al_strv unpublished; /* the same of those that are in no other file */
 };
@@ -39,9 +38,7 @@ struct records {
 
 static void records_clear(struct records *records)
 {
-    for (size_t i = 0; i < records->count; i++)
-        al_pack_image_clear(&records->images[i]);
-    free(records->images);
+    al_pack_images_clear(&records->images);
     al_str_clear(&records->bytes);
     al_strv_clear(&records->refs);
     al_strv_clear(&records->unpublished);
@@ -62,9 +59,7 @@ static void add_record(struct records *records, const struct al_recent_record *r
 
     al_str_add(&image.pack, record->pack, record->pack_len);
     al_str_add(&image.index, record->index, record->index_len);
-    records->images =
-        al_reallocarray(records->images, records->count + 1, sizeof(*records->images));
-    records->images[records->count++] = image;
+    al_pack_images_add(&records->images, &image);
     add_ref(&records->refs, record->reference, &record->commit, sha256);
     if (!is_published)
         add_ref(&records->unpublished, record->reference, &record->commit, sha256);
@@ -145,43 +140,6 @@ static void unlink_loose(struct al_store *store, const char *ref)
     (void)unlinkat(store->bare.dir_fd, name, 0);
 }
 
-static void unlink_pack(struct al_store *store, const char *stem)
-{
-    char name[AL_OID_TEXT + 16];
-
-    /* git looks for a pack when it finds an index. */
-    (void)snprintf(name, sizeof(name), "%s.idx", stem);
-    (void)unlinkat(store->pack_fd, name, 0);
-    (void)snprintf(name, sizeof(name), "%s.pack", stem);
-    (void)unlinkat(store->pack_fd, name, 0);
-}
-
-/* Remove a pack that has nothing else than the joined one. */
-static void unlink_if_joined(struct al_store *store, const char *file,
-                             const struct al_pack_image *joined, const char *joined_stem)
-{
-    al_auto(al_str_clear) struct al_str index = AL_STR_INIT;
-    al_auto(al_freep) char *stem = al_strndup(file, (size_t)(strrchr(file, '.') - file));
-    al_auto(al_freep) char *keep = al_asprintf("%s.keep", stem);
-
-    if (strcmp(stem, joined_stem) != 0 && faccessat(store->pack_fd, keep, F_OK, 0) < 0 &&
-        al_fs_read(store->pack_fd, file, SINGLE_MAX_BYTES, &index) == 0 &&
-        al_pack_image_has_all(joined, &index, store->sha256))
-        unlink_pack(store, stem);
-}
-
-static void unlink_singles(struct al_store *store, const struct al_pack_image *joined)
-{
-    al_auto(al_closedirp) DIR *dir = al_fs_list_at(store->pack_fd);
-    char stem[AL_OID_TEXT + 8];
-    struct dirent *entry;
-
-    al_pack_image_name(joined, store->sha256, stem);
-    while (joined->pack.len && dir && (entry = readdir(dir)))
-        if (al_starts_with(entry->d_name, "pack-") && al_ends_with(entry->d_name, ".idx"))
-            unlink_if_joined(store, entry->d_name, joined, stem);
-}
-
 /* Write the joined pack and the references in this order. */
 static int settle(struct al_store *store, const struct records *records, const struct al_strv *refs,
                   bool alone, struct al_error *err)
@@ -189,14 +147,14 @@ static int settle(struct al_store *store, const struct records *records, const s
     struct al_pack_image joined;
     int r;
 
-    al_pack_image_join(records->images, records->count, store->sha256, &joined);
+    al_pack_image_join(records->images.items, records->images.count, store->sha256, &joined);
     r = al_pack_image_write(&joined, store->pack_fd, store->sha256, true, err);
     if (r == 0)
         r = al_packed_refs_add(store, refs, err);
     for (size_t i = 0; r == 0 && alone && i < refs->count; i++)
         unlink_loose(store, refs->items[i]);
     if (r == 0 && alone)
-        unlink_singles(store, &joined);
+        al_small_packs_unlink(store, &joined);
     al_pack_image_clear(&joined);
     return r;
 }
@@ -239,6 +197,8 @@ int al_recent_settle_files(struct al_store *store, bool alone, struct al_error *
         r = list_loose(store, &refs, &torn, err);
     if (r < 0)
         return r;
+    if (alone)
+        al_small_packs_read(store, &records.images);
     add_others(&refs, &records.unpublished);
     return settle(store, &records, &refs, alone, err);
 }
@@ -251,7 +211,7 @@ int al_recent_publish_files(struct al_store *store, struct al_error *err)
 
     if (r < 0)
         return r;
-    al_pack_image_join(records.images, records.count, store->sha256, &joined);
+    al_pack_image_join(records.images.items, records.images.count, store->sha256, &joined);
     r = al_pack_image_write(&joined, store->pack_fd, store->sha256, false, err);
     al_pack_image_clear(&joined);
     for (size_t i = 0; r == 0 && i < records.unpublished.count; i++)
@@ -280,7 +240,7 @@ static int check_pack(struct al_store *store, const char *file, struct al_error 
     if (r < 0 && r != -ENOENT)
         return al_error_errno(err, -r, "cannot read the checkpoint store");
     if (r < 0 || !al_pack_image_is_whole(&image, store->sha256))
-        unlink_pack(store, stem);
+        al_small_packs_unlink_one(store, stem);
     return 0;
 }
 

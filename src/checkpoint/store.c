@@ -201,7 +201,8 @@ bool al_store_has_object(void *payload, const struct al_oid *oid)
         al_recent_look(store);
     if (store->recent.objects && al_packs_have(store->recent.objects, oid))
         return true;
-    if (!store->packs && al_packs_open(store->pack_fd, store->sha256, &store->packs, NULL) < 0)
+    if (!store->packs &&
+        al_packs_open_unkept(store->pack_fd, store->sha256, &store->packs, NULL) < 0)
         return false;
     return al_packs_have(store->packs, oid);
 }

@@ -64,8 +64,9 @@ int al_store_no_checkpoint(struct al_error *err);
  * packs and references first. */
 int al_store_git(struct al_store *store, const struct al_bare **ret_bare, struct al_error *err);
 
-/** Test whether the store has an object, in a pack or in `recent`.  The store is the payload, so
- * that a writer of objects can ask (al_objects_ask()). */
+/** Test whether the store has an object, in `recent` or in a pack that has no .keep file: those
+ * have commits of the repository, and there may be many.  The store is the payload, so that a
+ * writer of objects can ask (al_objects_ask()). */
 bool al_store_has_object(void *store, const struct al_oid *oid);
 
 /** Read the directory of packs again before the next object is looked up. */

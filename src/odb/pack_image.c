@@ -9,6 +9,8 @@
 
 #define HEAD_BYTES 12u
 #define NAMES_AT   (8u + 256u * 4u)
+/* Of the types of packed objects; gitformat-pack(5). */
+#define FIRST_DELTA 6
 
 void al_pack_image_clear(struct al_pack_image *image)
 {
@@ -202,6 +204,22 @@ static struct al_pack_entry *read_entries(const struct al_pack_image *image, boo
     }
     qsort(entries, count, sizeof(*entries), by_offset);
     return entries;
+}
+
+bool al_pack_image_has_deltas(const struct al_pack_image *image, bool sha256)
+{
+    size_t count = count_of(image, sha256);
+    const char *offsets = image->index.buf + NAMES_AT + count * (al_oid_bytes(sha256) + 4);
+
+    if (count == SIZE_MAX)
+        return true;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t at = be32_at(offsets + 4 * i);
+
+        if (at >= image->pack.len || ((uint8_t)image->pack.buf[at] >> 4 & 7) >= FIRST_DELTA)
+            return true;
+    }
+    return false;
 }
 
 /** Packs that are being joined. */

@@ -38,6 +38,10 @@ void al_pack_image_name(const struct al_pack_image *image, bool sha256,
  * write is found; content that was made up is not. */
 bool al_pack_image_is_whole(const struct al_pack_image *image, bool sha256);
 
+/** Test whether an object of the image is a delta: the bytes alone are no object then.  True as
+ * well when the index has another form. */
+bool al_pack_image_has_deltas(const struct al_pack_image *image, bool sha256);
+
 /** Test whether the image has every object of another pack's index.  False when the index is in
  * another form. */
 bool al_pack_image_has_all(const struct al_pack_image *image, const struct al_str *index,

@@ -28,6 +28,7 @@ struct index {
 
 struct al_packs {
     bool sha256;
+    bool skips_kept;
     struct index *items;
     size_t count;
 };
@@ -127,16 +128,46 @@ int al_packs_open(int dir_fd, bool sha256, struct al_packs **ret_packs, struct a
     return r;
 }
 
+int al_packs_open_unkept(int dir_fd, bool sha256, struct al_packs **ret_packs, struct al_error *err)
+{
+    struct al_packs *packs = al_packs_new(sha256);
+    int r;
+
+    packs->skips_kept = true;
+    r = al_packs_add(packs, dir_fd, err);
+    if (r < 0)
+        al_packs_free(packs);
+    else
+        *ret_packs = packs;
+    return r;
+}
+
+/* Whether a list has the .keep file of an index. */
+static bool is_kept(const struct al_strv *kept, const char *index)
+{
+    al_auto(al_freep) char *keep = al_asprintf("%.*skeep", (int)(strlen(index) - 3), index);
+
+    return al_strv_contains_sorted(kept, keep);
+}
+
 int al_packs_add(struct al_packs *packs, int dir_fd, struct al_error *err)
 {
     al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
+    al_auto(al_strv_clear) struct al_strv indexes = AL_STRV_INIT, kept = AL_STRV_INIT;
     struct dirent *entry;
 
     if (!dir)
         return al_error_errno(err, errno, "cannot read the checkpoint store");
-    while ((entry = readdir(dir)))
+    while ((entry = readdir(dir))) {
         if (al_starts_with(entry->d_name, "pack-") && al_ends_with(entry->d_name, ".idx"))
-            add_index(packs, dir_fd, entry->d_name);
+            al_strv_add(&indexes, entry->d_name);
+        else if (packs->skips_kept && al_ends_with(entry->d_name, ".keep"))
+            al_strv_add(&kept, entry->d_name);
+    }
+    al_strv_sort(&kept);
+    for (size_t i = 0; i < indexes.count; i++)
+        if (!kept.count || !is_kept(&kept, indexes.items[i]))
+            add_index(packs, dir_fd, indexes.items[i]);
     return 0;
 }
 

@@ -18,6 +18,10 @@ struct al_packs;
  */
 int al_packs_open(int dir_fd, bool sha256, struct al_packs **ret_packs, struct al_error *err);
 
+/** The same without packs that have a .keep file. */
+int al_packs_open_unkept(int dir_fd, bool sha256, struct al_packs **ret_packs,
+                         struct al_error *err);
+
 /** Read another objects/pack as well. */
 int al_packs_add(struct al_packs *packs, int dir_fd, struct al_error *err);
 

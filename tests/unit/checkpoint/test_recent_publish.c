@@ -29,6 +29,11 @@ static char *plain_git(struct saver *s, const char *command, const char *option)
     return git_output(&bare, command, option, NULL);
 }
 
+static void done_git(struct saver *s, const char *command, const char *option)
+{
+    al_auto(al_freep) char *said = plain_git(s, command, option);
+}
+
 static size_t count_refs(struct saver *s)
 {
     al_auto(al_freep) char *refs = plain_git(s, "for-each-ref", "--format=%(refname)");
@@ -231,6 +236,59 @@ static void removes_what_it_joined(void **state)
     assert_int_equal(unlinkat(s->store->pack_fd, keep, 0), 0);
 }
 
+/* Small packs of before are joined as well, unless they have deltas, which name other objects. */
+static void joins_packs_without_deltas(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    for (int i = 0; i < 3; i++) {
+        take_next(s, NULL);
+        assert_int_equal(al_recent_settle(s->store, true, &s->w->err), 0);
+        assert_int_equal(count_packs(s), 1);
+        assert_readable(s, s->store, s->id);
+    }
+    for (int i = 0; i < 4000; i++)
+        al_str_addf(&text, "%d\n", i * i);
+    for (int i = 0; i < 2; i++) {
+        al_str_addf(&text, "%d\n", i);
+        tmpdir_write(s->w->repo, "b.txt", text.buf);
+        take_next(s, NULL);
+    }
+    assert_int_equal(al_recent_settle(s->store, true, &s->w->err), 0);
+    done_git(s, "repack", "-adf");
+    assert_int_equal(count_packs(s), 1);
+    take_next(s, NULL);
+    assert_int_equal(al_recent_settle(s->store, true, &s->w->err), 0);
+    assert_int_equal(count_packs(s), 2);
+    assert_readable(s, s->store, s->id);
+    done_git(s, "fsck", "--strict");
+}
+
+/* A pack with a .keep file is not looked into. */
+static void looks_into_no_kept_pack(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_freep) char *keep = NULL;
+    struct al_oid oid;
+    al_auto(al_closedirp) DIR *dir = NULL;
+    struct dirent *entry;
+
+    take_next(s, NULL);
+    assert_int_equal(al_recent_settle(s->store, true, &s->w->err), 0);
+    assert_true(al_store_parse_id(s->store, s->id, &oid));
+    saver_reopen(s, "repo");
+    assert_true(al_store_has_object(s->store, &oid));
+    dir = al_fs_list_at(s->store->pack_fd);
+    while (!keep && (entry = readdir(dir)))
+        if (al_ends_with(entry->d_name, ".pack"))
+            keep = al_asprintf("%.*s.keep", (int)strcspn(entry->d_name, "."), entry->d_name);
+    assert_int_equal(al_fs_write_atomic(s->store->pack_fd, keep, "", 0, 0600, true), 0);
+    assert_true(al_store_has_object(s->store, &oid));
+    al_store_look_again(s->store);
+    assert_false(al_store_has_object(s->store, &oid));
+}
+
 /* A record that is being written does not count until it is whole. */
 static void overlooks_a_partial_record(void **state)
 {
@@ -284,6 +342,8 @@ int main(void)
         RECENT_TEST(keeps_a_published_reference_removed),
         RECENT_TEST(goes_on_while_another_settles),
         RECENT_TEST(removes_what_it_joined),
+        RECENT_TEST(joins_packs_without_deltas),
+        RECENT_TEST(looks_into_no_kept_pack),
         RECENT_TEST(overlooks_a_partial_record),
         RECENT_TEST(publishes_again_after_a_torn_mark),
     };
