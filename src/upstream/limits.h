@@ -43,6 +43,13 @@
 #define AL_UPSTREAM_USELESS_MAX       100000u
 #define AL_UPSTREAM_USELESS_PERIOD_MS 60000
 
+/** Bytes of standard error that are read within a period.  A server that writes more waits for the
+ * next one. */
+#ifndef AL_UPSTREAM_ERRORS_MAX_BYTES
+#define AL_UPSTREAM_ERRORS_MAX_BYTES (1024u * 1024u)
+#define AL_UPSTREAM_ERRORS_PERIOD_MS 1000
+#endif
+
 /** Bytes of a text of the server's inside a message of airlock's. */
 #define AL_UPSTREAM_QUOTED_MAX_BYTES 300u
 

@@ -159,6 +159,8 @@ static void read_errors(struct al_upstream_link *link)
 
     if (n == 0 || (n < 0 && errno != EINTR))
         link->err_fd = -1; /* the process keeps the descriptor */
+    if (n > 0)
+        link->nerrors += (size_t)n;
     for (ssize_t i = 0; i < n; i++) {
         if (data[i] != '\n' && link->err_line.len < AL_UPSTREAM_QUOTED_MAX_BYTES) {
             al_str_addc(&link->err_line, data[i]);
@@ -247,6 +249,19 @@ static void take_end_of_output(struct al_upstream_link *link)
         link->broken = "has closed its output";
 }
 
+/* Whether standard error has to wait, since too much of it came.  A flood would keep a core busy.
+ */
+static bool holds_errors(struct al_upstream_link *link)
+{
+    const int64_t now_ms = al_clock_ms();
+
+    if (now_ms >= link->errors_until_ms) {
+        link->nerrors = 0;
+        link->errors_until_ms = now_ms + AL_UPSTREAM_ERRORS_PERIOD_MS;
+    }
+    return link->nerrors >= AL_UPSTREAM_ERRORS_MAX_BYTES;
+}
+
 /* The writer as two entries of poll(2): one wakes when something is queued, the other when there is
  * room for it. */
 static void watch_writer(struct al_upstream *server, struct pollfd *fds)
@@ -280,6 +295,10 @@ int al_upstream_link_wait(struct al_upstream_link *link, int64_t deadline_ms)
     };
     uint64_t ignored;
 
+    if (holds_errors(link)) {
+        fds[ERR].fd = -1;
+        deadline_ms = deadline_ms < link->errors_until_ms ? deadline_ms : link->errors_until_ms;
+    }
     watch_writer(link->server, fds);
     if (poll(fds, NFDS, time_left_ms(deadline_ms)) <= 0)
         return 0;

@@ -43,6 +43,8 @@ struct al_upstream_link {
     bool list_changed;
     unsigned nuseless; /**< messages that nobody asked for, in the current period */
     int64_t useless_since_ms;
+    size_t nerrors;          /**< bytes of standard error that were read in the current period */
+    int64_t errors_until_ms; /**< the end of that period */
 };
 
 /** Start the process.  0, and then al_upstream_link_close() is due; or why it could not be started.

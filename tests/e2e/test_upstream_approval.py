@@ -94,7 +94,7 @@ class Approval(UpstreamCase):
                                       {"path": "x", "content": "1"})
         self.assertRegex(question["params"]["message"],
                          r'"always" covers every mcp__old__write_file \(call\) for definition '
-                         r"[0-9a-f]{12} in this repository")
+                         r"[0-9a-f]{64} in this repository")
         self.decide(client, number, question, "always")
         client.call("mcp__old__write_file", {"path": "x", "content": "2"})
         self.assertEqual((self.root / "x").read_text(encoding="utf-8"), "2")

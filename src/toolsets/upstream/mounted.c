@@ -19,8 +19,7 @@
 #include "util/progress.h"
 
 /** The value that binds an approval to the definition; an "always" shows its beginning. */
-#define DEFINITION        "definition"
-#define DEFINITION_DIGITS 12
+#define DEFINITION "definition"
 
 /** The longest wait for the new list of a server that has just said that it has changed. */
 #define CHANGE_MS 3000
@@ -106,7 +105,6 @@ static int resolve(struct al_call *call, const void *args, struct al_resolved *o
                    struct al_error *err)
 {
     const struct al_mounted *mounted = mounted_of(args);
-    al_auto(al_freep) char *shown = al_strndup(mounted->digest, DEFINITION_DIGITS);
     const struct al_upstream_tools *now;
     const struct al_upstream_tool *tool;
     char digest[65];
@@ -124,7 +122,7 @@ static int resolve(struct al_call *call, const void *args, struct al_resolved *o
     al_upstream_tools_unref(now);
     if (!same)
         return changed(mounted, err);
-    al_resolved_add(out, DEFINITION, shown);
+    al_resolved_add(out, DEFINITION, mounted->digest);
     return 0;
 }
 

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 
 from fake_wire import ERA, OBJECT, attempt, forever, raw, result, send, stop_reading, text, until
 
@@ -189,6 +190,15 @@ def structured(number, params):
     text(number, "s", **more)
 
 
+def noise(number, _):
+    """Write 2 MiB to standard error, and say whether that had to wait."""
+    began = time.monotonic()
+    for _ in range(32):
+        sys.stderr.write("noise\n" * 10923)
+    sys.stderr.flush()
+    text(number, "had to wait" if time.monotonic() - began > 0.4 else "at once")
+
+
 def die(_number, _):
     """End with a word on standard error."""
     sys.stderr.write("first\nboom \x1b[31mred\n")
@@ -280,7 +290,7 @@ def tool(function):
 
 FUNCTIONS = {f.__name__: f for f in (
     ask, ask_again, ask_many, withdraw, die_asking, sample, roots, ping, progress, wait_for_cancel,
-    late, notes, wrong_ids, garbage, flood, long_line, long_note, many_values, deep, half_line, no_result,
+    late, notes, wrong_ids, garbage, flood, noise, long_line, long_note, many_values, deep, half_line, no_result,
     twice_named, error, structured, die, kill_self, close_output, stop_reading, change, echo,
     environment, read, write, run, connect, leave_children, limits)}
 TOOLS = [tool(f) for f in FUNCTIONS.values()]

@@ -151,6 +151,19 @@ static void too_many_values_are_no_answer(void **state)
     world_clear(&world);
 }
 
+/* A server that writes to standard error without end does not keep a core busy: it is read so much
+ * in a period, and no more. */
+static void errors_wait(void **state)
+{
+    struct world world = world_new("legacy", "");
+
+    (void)state;
+    assert_int_equal(start_fake(&world, NULL), 0);
+    assert_gives(&world, "noise", "{}", "had to wait");
+    assert_gives(&world, "echo", "{}", "{}");
+    world_clear(&world);
+}
+
 static void floods_are_bounded(void **state)
 {
     struct world world = world_new("legacy", "");
@@ -256,6 +269,7 @@ int main(void)
         cmocka_unit_test(a_very_long_line_costs_one_call),
         cmocka_unit_test(too_many_values_are_no_answer),
         cmocka_unit_test(floods_are_bounded),
+        cmocka_unit_test(errors_wait),
         cmocka_unit_test(a_server_that_does_not_start_says_why),
         cmocka_unit_test(a_long_line_at_the_start_is_skipped),
         cmocka_unit_test(a_server_that_does_not_read_is_not_waited_for),
