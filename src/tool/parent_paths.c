@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/parent_paths.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 
+#include "guard/gitdir.h"
+#include "guard/nofollow.h"
+#include "guard/shown_name.h"
 #include "guard/text.h"
 #include "tool/args.h"
 #include "tool/private.h"
@@ -54,27 +58,64 @@ static int make_absolute(const struct al_repo *repo, const char *given, char **r
     return 0;
 }
 
+/* Whether a file has this very name, without following links. */
+static bool is_there(const struct al_repo *repo, const char *path)
+{
+    const char *below = *path == '/' ? al_fs_beneath(repo->at.dir, path) : path;
+    al_auto(al_closep) int dir = open(repo->at.dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    al_auto(al_closep) int fd = dir < 0 || !below ? -1 : al_nofollow_open(dir, below, O_PATH);
+
+    return fd >= 0;
+}
+
+/* The directory .git is no file of the working tree. */
+static int check_protected(const struct al_repo *repo, const char *given, struct al_error *err)
+{
+    const char *below = *given == '/' ? al_fs_beneath(repo->at.top, given) : given;
+    al_auto(al_freep) char *word = NULL;
+
+    if (!below || !al_path_has_dot_git(below))
+        return 0;
+    word = al_text_sanitize_line(given);
+    return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
+                             word);
+}
+
+/* The path that is meant; NULL: the one that was given.  Caller frees. */
+static int find_meant(struct walk *walk, const char *given, char **ret_meant)
+{
+    char *name = is_there(walk->call->repo, given) ? NULL : al_shown_name_read(given);
+    int r = check_protected(walk->call->repo, name ? name : given, walk->err);
+
+    if (r == 0)
+        r = make_absolute(walk->call->repo, name ? name : given, ret_meant, walk->err);
+    if (r == 0 && !*ret_meant)
+        *ret_meant = al_take(&name);
+    free(name);
+    return r;
+}
+
 static void take_string(struct walk *walk, const char **field)
 {
-    char *abs = NULL;
+    char *meant = NULL;
 
     if (*field)
-        walk->r = make_absolute(walk->call->repo, *field, &abs, walk->err);
-    if (!abs)
+        walk->r = find_meant(walk, *field, &meant);
+    if (!meant)
         return;
-    al_strv_take(&walk->call->parent_paths, abs);
-    *field = abs;
+    al_strv_take(&walk->call->parent_paths, meant);
+    *field = meant;
 }
 
 static void take_list(struct walk *walk, struct al_strv *list)
 {
     for (size_t i = 0; i < list->count && walk->r == 0; i++) {
-        char *abs = NULL;
+        char *meant = NULL;
 
-        walk->r = make_absolute(walk->call->repo, list->items[i], &abs, walk->err);
-        if (abs) {
+        walk->r = find_meant(walk, list->items[i], &meant);
+        if (meant) {
             free(list->items[i]);
-            list->items[i] = abs;
+            list->items[i] = meant;
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Paths of arguments that begin with "..". */
+/* Paths of arguments as results show them: with ".." in front, and with <U+000A> for a newline. */
 #ifndef AL_TOOL_PARENT_PATHS_H
 #define AL_TOOL_PARENT_PATHS_H
 
@@ -12,7 +12,10 @@ struct al_call;
  * many components, then the rest.  The working directory is canonical, so no link is involved.  Any
  * later ".." is refused where the path is resolved.
  *
- * @return 0; AL_ERR_SANDBOX for a path that leaves the working tree.
+ * A control or invisible character that is written as <U+000A> is read as that character, unless a
+ * file has the very name that was given.
+ *
+ * @return 0; AL_ERR_SANDBOX for a path that leaves the working tree or goes into .git.
  */
 int al_call_take_parent_paths(struct al_call *call, struct al_error *err);
 

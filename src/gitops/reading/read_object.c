@@ -8,6 +8,7 @@
 #include "gitops/failure.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/partial_clone.h"
+#include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
 
 #define INFO_MAX_BYTES 65536u
@@ -45,6 +46,16 @@ static void read_info(const char *line, struct al_object_info *info)
     info->bytes = strtoull(line + oid_len + 1 + type_len, NULL, 10);
 }
 
+/* Find an object by a word that would be two questions to git cat-file.  Caller frees. */
+static int find_by_word(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
+                        char **ret_oid, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+
+    al_strv_adds(&command.argv, "git", "rev-parse", "--verify", "--quiet", word, NULL);
+    return al_git_run_word(repo, &command, budget, ret_oid, err);
+}
+
 int al_git_read_object_info(const struct al_repo *repo, const char *word,
                             struct al_run_limits *budget, struct al_object_info *ret_info,
                             struct al_error *err)
@@ -52,11 +63,12 @@ int al_git_read_object_info(const struct al_repo *repo, const char *word,
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
-    int r;
+    al_auto(al_freep) char *oid = NULL;
+    int r = strchr(word, '\n') ? find_by_word(repo, word, budget, &oid, err) : 0;
 
-    if (strchr(word, '\n')) /* it would be two questions */
-        return 0;
-    al_str_addf(&input, "%s\n", word);
+    if (r < 0 || (strchr(word, '\n') && !oid))
+        return r;
+    al_str_addf(&input, "%s\n", oid ? oid : word);
     command.input = input.buf;
     command.input_len = input.len;
     al_strv_adds(&command.argv, "git", "cat-file",
