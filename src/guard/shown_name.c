@@ -42,11 +42,11 @@ static bool is_shown(uint32_t c)
 static size_t read_one(const char *text, uint32_t *ret_char)
 {
     char again[SHOWN_BYTES];
-    unsigned long c;
+    unsigned long long c;
 
     if (!al_starts_with(text, "<U+"))
         return 0;
-    c = strtoul(text + strlen("<U+"), NULL, 16);
+    c = strtoull(text + strlen("<U+"), NULL, 16);
     if (c > LARGEST_CHAR || !is_shown((uint32_t)c))
         return 0;
     (void)snprintf(again, sizeof(again), "<U+%04X>", (unsigned)c);

@@ -119,7 +119,9 @@ static void on_file(void *payload, const struct al_file_state *file)
         return;
     if (file->unstaged == 'M' && file->index_mode != file->mode)
         unstaged = "modified, mode changed";
-    add_file(files, UNSTAGED, file->path, file->is_submodule ? "submodule, new commits" : unstaged);
+    if (file->unstaged == 'M' && file->is_submodule)
+        unstaged = "submodule, new commits";
+    add_file(files, UNSTAGED, file->path, unstaged);
 }
 
 static void add_submodules(struct files *files)
