@@ -128,7 +128,8 @@ static const struct {
     { AL_CODE_SNAPSHOT_DISABLED, NULL, NULL,
       "A user can turn checkpoints on, or set on_snapshot_failure to warn, in [journal] of the "
       "configuration." },
-    { AL_CODE_NONE, "hunk", "git_diff", "git_diff with hunks shows the ids there are." },
+    { AL_CODE_NONE, "hunk", "git_diff",
+      "git_diff with hunks, and with staged for staged ones, shows the ids there are." },
     { AL_CODE_NONE, "has only", NULL, "Give lines that the file has." },
     { AL_CODE_NONE, "No such directory: ", NULL,
       "working_dir is a directory inside a repository; without it, the first root is meant." },

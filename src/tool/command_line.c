@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A call as a command line for a shell. */
+#include "guard/root.h"
+#include "guard/text.h"
 #include "journal/journal.h"
 #include "tool/private.h"
 #include "util/json.h"
 
 /** Longer arguments are left out: they would bury the message. */
 #define ARGUMENTS_MAX_BYTES 72
-
-/** The toolset that `airlock call` uses without --toolset. */
-#define OWN_TOOLSET "git"
 
 /* Append JSON as one shell word in single quotes.  In JSON of printable ASCII an apostrophe occurs
  * only inside strings, where an escape can replace it; so does DEL. */
@@ -22,6 +21,39 @@ static void add_quoted(struct al_str *out, const struct al_str *json)
             al_str_addc(out, json->buf[i]);
     }
     al_str_addc(out, '\'');
+}
+
+/* Append a path as one shell word. */
+static void add_path(struct al_str *out, const char *path)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=@%:,./";
+    al_auto(al_freep) char *safe = al_text_sanitize_shown_line(path);
+
+    if (strspn(safe, plain) == strlen(safe)) {
+        al_str_adds(out, safe);
+        return;
+    }
+    al_str_addc(out, '\'');
+    for (const char *at = safe; *at; at++)
+        al_str_adds(out, *at == '\'' ? "'\\''" : (char[]){ *at, '\0' });
+    al_str_addc(out, '\'');
+}
+
+/* With one root the user is taken to be in it; of several the other one is needed as well. */
+static void add_roots(struct al_str *out, const struct al_roots *roots)
+{
+    const size_t count = roots ? roots->count : 0;
+    size_t given = 0;
+
+    for (size_t i = 0; i < count; i++)
+        given += !roots->items[i].is_git_dir;
+    for (size_t i = 0; i < count && given > 1; i++) {
+        if (roots->items[i].is_git_dir)
+            continue;
+        al_str_adds(out, " --root ");
+        add_path(out, roots->items[i].path);
+    }
 }
 
 /* Returns false for arguments that the journal would redact, and for long ones. */
@@ -51,7 +83,8 @@ char *al_call_command_line(const struct al_call *call)
         return al_asprintf(": %s", line.buf);
     al_str_reset(&line);
     al_str_adds(&line, "airlock call");
-    if (!call->tool->definition && strcmp(toolset, OWN_TOOLSET) != 0)
+    add_roots(&line, al_call_session(call)->roots);
+    if (!call->tool->definition)
         al_str_addf(&line, " --toolset %s", toolset);
     al_str_addf(&line, " %s", call->tool->name);
     whole = add_arguments(&line, call->input->arguments);

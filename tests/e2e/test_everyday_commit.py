@@ -139,7 +139,7 @@ class Commit(Case):
         hook.write_text("#!/bin/sh\ntouch fired\n")
         hook.chmod(0o755)
         self.write("f.txt", "x\n")
-        for arguments in ({"paths": ["f.txt"]}, {"amend": True}, {"allow_empty": True}):
+        for arguments in ({"paths": ["f.txt"]}, {"amend": True, "message": "n"}, {"allow_empty": True}):
             self.assertIn("pre-commit", self.says("git_commit", {"message": "m", **arguments}))
         self.assertFalse((self.root / "fired").exists())
         self.git("commit", "-q", "--allow-empty", "-m", "control")

@@ -181,5 +181,56 @@ class Hunks(Case):
                            {"hunks": [word]} | more)
 
 
+class Nothing(Case):
+    def test_amend(self):
+        """git_commit: an amend that changes nothing makes no other commit"""
+        head = self.out("rev-parse", "HEAD")
+        for arguments in ({}, {"message": "print"}, {"message": "print\n"}):
+            self.assertIn("Nothing to amend: nothing is staged",
+                          self.says("git_commit", {"amend": True} | arguments))
+            self.assertEqual(self.out("rev-parse", "HEAD"), head)
+        for arguments in ({"message": "printer"}, {"author": "B <b@example.com>"}):
+            self.assertIn("Amended", self.says("git_commit", {"amend": True} | arguments))
+        self.write("a.txt", "two\n")
+        self.git("add", "a.txt")
+        self.assertIn("Amended", self.says("git_commit", {"amend": True}))
+
+    def test_restore(self):
+        """git_restore: of a file whose changes are all staged it names what takes them back"""
+        self.write("a.txt", "two\n")
+        self.git("add", "a.txt")
+        text = self.says("git_restore", {"paths": ["."]})
+        self.assertIn("staged: true unstages", text)
+        self.assertIn("takes back: a.txt\n", text)
+        self.says("git_restore", {"paths": ["."], "staged": True, "rev": "HEAD"})
+        self.assertEqual((self.root / "a.txt").read_text(), "one\n")
+        self.assertIn("nothing there is changed", self.says("git_restore", {"paths": ["."]}))
+
+    def test_numbers(self):
+        """summaries count one and several"""
+        self.write("a.txt", "two\n")
+        self.write("src/parse.c", "two\n")
+        text = self.says("git_diff", {"hunks": True})
+        ids = [line.split()[1] for line in text.splitlines() if line.startswith("@@ ")]
+        self.says("git_add", {"hunks": ids[:1]})
+        self.assertEqual(self.record()["summary"], "Stage 1 hunk")
+        self.git("reset", "-q")
+        self.says("git_commit", {"hunks": ids, "message": "both"})
+        self.assertEqual(self.record()["summary"], "Commit 2 hunks: both")
+        self.says("git_undo")
+        self.assertEqual(self.record()["summary"], "Undo the last call of this session")
+
+    def test_push(self):
+        """git_push: the question names the branch and the remote"""
+        far = self.base / "root/far"
+        self.git("init", "-q", "--bare", str(far))
+        self.git("remote", "add", "there", str(far))
+        for arguments, summary in (({}, "Push main to there"),
+                                   ({"force": True, "tags": True},
+                                    "Force push main to there with all tags")):
+            text = self.call("git_push", arguments, approval="ask").text
+            self.assertEqual(text.splitlines()[0], summary)
+
+
 if __name__ == "__main__":
     harness.main()

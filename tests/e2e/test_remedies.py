@@ -259,14 +259,24 @@ class CommandLine(harness.Case):
         name = "it's \"2\"\t\\ $H `x`ä\x7f\u202e"
         self.write(name, "x\n")
         words = self.line("git_add", {"paths": [name]})
-        self.assertEqual(words[:3], ["airlock", "call", "git_add"])
-        self.ok(words[2], json.loads(words[3]))
+        self.assertEqual(words[:5], ["airlock", "call", "--toolset", "git", "git_add"])
+        self.ok(words[4], json.loads(words[5]))
         self.assertEqual(self.out("diff", "--cached", "--name-only", "-z"), name + "\0")
-        self.assertEqual(self.line("git_stash", {}), ["airlock", "call", "git_stash"])
+        self.assertEqual(self.line("git_stash", {}), ["airlock", "call", "--toolset", "git", "git_stash"])
         given = {"target": "main", "force": True}
         words = self.line("git_checkout", given, "--toolset", "workflow")
         self.assertEqual(words[:5], ["airlock", "call", "--toolset", "workflow", "git_checkout"])
         self.assertEqual(json.loads(words[5]), given)
+
+    def test_roots(self):
+        """of several roots the line names each, as one word"""
+        self.init()
+        self.write("a.txt", "x\n")
+        other = self.base / "it's another"
+        other.mkdir()
+        words = self.line("git_add", {"all": True}, "--root", str(other))
+        self.assertEqual(words, ["airlock", "call", "--root", str(self.root), "--root", str(other),
+                                 "--toolset", "git", "git_add", '{"all":true}'])
 
     def test_rule(self):
         """the same where a rule asks"""
@@ -274,7 +284,8 @@ class CommandLine(harness.Case):
         self.write("a.txt", "x\n")
         config = self.write("c.toml", '[[tools.approval.rule]]\ndecision = "ask"\n', self.home)
         words = self.line("git_add", {"all": True}, "--config", str(config))
-        self.assertEqual(words, ["airlock", "call", "git_add", '{"all":true}'])
+        self.assertEqual(words, ["airlock", "call", "--toolset", "git", "git_add",
+                                 '{"all":true}'])
 
     def test_left_out(self):
         """long arguments and secrets are not repeated"""
@@ -284,7 +295,7 @@ class CommandLine(harness.Case):
         for message in ("x" * 200, "token ghp_" + "a1" * 18, "see https://user:pw@example.com/x"):
             result = self.call("git_commit", {"message": message, "type": "fix"}, approval="ask")
             self.assertTrue(result.text.endswith(
-                "in a terminal, with its arguments: airlock call git_commit"), result.text)
+                "in a terminal, with its arguments: airlock call --toolset git git_commit"), result.text)
 
 
 if __name__ == "__main__":

@@ -195,14 +195,16 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
     const struct add_args *args = p;
 
     (void)op;
-    if (args->hunks.count)
-        al_str_addf(out, "Stage %zu hunk(s)", args->hunks.count);
-    else if (args->all)
+    if (args->hunks.count) {
+        al_str_adds(out, "Stage ");
+        al_answer_add_counted(args->hunks.count, "hunk", "hunks", out);
+    } else if (args->all) {
         al_str_adds(out, "Stage every change");
-    else if (args->update && !args->paths.count)
+    } else if (args->update && !args->paths.count) {
         al_str_adds(out, "Stage every change of tracked files");
-    else
+    } else {
         al_chosen_summarize("Stage", &args->paths, out);
+    }
 }
 
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,

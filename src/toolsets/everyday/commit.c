@@ -24,6 +24,7 @@
 #include "gitops/vet/vet.h"
 #include "guard/text.h"
 #include "tool/resolved.h"
+#include "toolsets/everyday/amend.h"
 #include "toolsets/everyday/chosen.h"
 #include "toolsets/everyday/commit_shown.h"
 #include "toolsets/everyday/everyday.h"
@@ -326,8 +327,17 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     const struct commit_args *args = p;
     const char *before = al_call_resolved(call, AL_RESOLVED_COMMIT);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT, notes = AL_STR_INIT;
+    bool nothing = false;
     int r = check_head(call, err);
 
+    if (r == 0 && args->amend && !args->author && !chooses(args))
+        r = al_amend_changes_nothing(call, args->message, &nothing, err);
+    if (r == 0 && nothing) {
+        al_str_adds(&text, "Nothing to amend: nothing is staged, and the message stays the same; "
+                           "paths, hunks or all choose changes\n");
+        al_answer_done(call, &text, result);
+        return 0;
+    }
     if (r == 0)
         r = chooses(args) ? commit_part(call, args, &notes, err) : commit_staged(call, args, err);
     if (r < 0)
@@ -365,8 +375,10 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
     al_str_adds(out, args->amend ? "Amend the last commit" : "Commit");
     if (args->all)
         al_str_adds(out, " with every change");
-    if (args->hunks.count)
-        al_str_addf(out, " %zu hunk(s)", args->hunks.count);
+    if (args->hunks.count) {
+        al_str_addc(out, ' ');
+        al_answer_add_counted(args->hunks.count, "hunk", "hunks", out);
+    }
     if (args->paths.count)
         al_chosen_summarize("", &args->paths, out);
     if (args->message)

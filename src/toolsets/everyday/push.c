@@ -369,19 +369,30 @@ static const struct al_stricter stricter[] = {
       "for the first push of a session to an address and branch, and for tags" },
 };
 
+static void add_summary(const struct push_args *args, const char *branch, const char *remote,
+                        struct al_str *out)
+{
+    if (args->delete)
+        al_str_addf(out, "Delete %s at ", branch);
+    else
+        al_str_addf(out, "%s %s to ", args->force ? "Force push" : "Push", branch);
+    al_str_adds(out, remote);
+    if (args->tags)
+        al_str_adds(out, " with all tags");
+}
+
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
 {
     const struct push_args *args = p;
 
     (void)op;
-    if (args->delete)
-        al_str_addf(out, "Delete %s at ", args->branch);
-    else
-        al_str_addf(out, "%s %s to ", args->force ? "Force push" : "Push",
-                    args->branch ? args->branch : "the current branch");
-    al_str_adds(out, args->remote ? args->remote : "its remote");
-    if (args->tags)
-        al_str_adds(out, " with all tags");
+    add_summary(args, args->branch ? args->branch : "the current branch",
+                args->remote ? args->remote : "its remote", out);
+}
+
+static void summarize_resolved(struct al_call *call, const void *p, struct al_str *out)
+{
+    add_summary(p, al_call_resolved(call, "branch"), al_call_resolved(call, "remote"), out);
 }
 
 const struct al_tool al_tool_everyday_push = {
@@ -401,4 +412,5 @@ const struct al_tool al_tool_everyday_push = {
     .always_by = always_by,
     .preview = preview,
     .summarize = summarize,
+    .summarize_resolved = summarize_resolved,
 };

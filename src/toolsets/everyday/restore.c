@@ -231,6 +231,31 @@ static int list_different(struct al_call *call, const struct restore_args *args,
     return r;
 }
 
+/* Of files whose changes are all staged the other call is named. */
+static int say_nothing(struct al_call *call, const struct restore_args *args, struct al_str *text,
+                       struct al_error *err)
+{
+    const struct restore_args of_index = { .paths = args->paths, .staged = true };
+    al_auto(al_strv_clear) struct al_strv staged = AL_STRV_INIT;
+    int r = args->rev || args->staged ? 0 : list_different(call, &of_index, &staged, err);
+
+    if (r < 0)
+        return r;
+    if (args->rev)
+        al_str_adds(text, "Nothing to restore: it is as it is there.\n");
+    else if (args->staged)
+        al_str_adds(text, "Nothing to unstage: nothing there is staged.\n");
+    else if (!staged.count)
+        al_str_adds(text, "Nothing to take back: nothing there is changed.\n");
+    if (!staged.count)
+        return 0;
+    al_str_adds(text, "Nothing to take back: the files are as they are staged. staged: true "
+                      "unstages, staged: true with rev \"HEAD\" also takes back: ");
+    al_chosen_add_names(call, &staged, text);
+    al_str_addc(text, '\n');
+    return 0;
+}
+
 static int restore_files(struct al_call *call, const struct restore_args *args, struct al_str *text,
                          struct al_error *err)
 {
@@ -252,12 +277,8 @@ static int restore_files(struct al_call *call, const struct restore_args *args, 
                            al_call_budget(call), &output, err);
     if (r < 0)
         return r;
-    if (!files.count) {
-        al_str_adds(text, args->rev      ? "Nothing to restore: it is as it is there.\n"
-                          : args->staged ? "Nothing to unstage: nothing there is staged.\n"
-                                         : "Nothing to take back: nothing there is changed.\n");
-        return 0;
-    }
+    if (!files.count)
+        return say_nothing(call, args, text, err);
     al_str_adds(text, did);
     al_chosen_add_names(call, &files, text);
     if (args->rev)
@@ -297,11 +318,12 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
     const char *verb = args->rev ? "Restore" : args->staged ? "Unstage" : "Take back changes of";
 
     (void)op;
-    if (args->hunks.count)
-        al_str_addf(out, "%s %zu hunk(s)", args->staged ? "Unstage" : "Take back",
-                    args->hunks.count);
-    else
+    if (args->hunks.count) {
+        al_str_adds(out, args->staged ? "Unstage " : "Take back ");
+        al_answer_add_counted(args->hunks.count, "hunk", "hunks", out);
+    } else {
         al_chosen_summarize(verb, &args->paths, out);
+    }
     if (args->rev)
         al_str_addf(out, " as of '%s'", args->rev);
 }

@@ -238,9 +238,10 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
     (void)op;
     if (is_redo(args))
         al_str_adds(out, "Redo what the last undo took back");
+    else if (args->steps.value == 1)
+        al_str_adds(out, "Undo the last call of this session");
     else
-        al_str_addf(out, "Undo the last %lld call(s) of this session",
-                    (long long)args->steps.value);
+        al_str_addf(out, "Undo the last %lld calls of this session", (long long)args->steps.value);
 }
 
 const struct al_tool al_tool_everyday_undo = {
