@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checkpoints of a server that plain git does not see yet: every airlock does."""
+import harness
+import rollback
+
+
+class Recent(rollback.Rollback):
+    def references(self):
+        """The names of the store's references, as plain git has them."""
+        [store] = (self.home / ".local/state/airlock").glob("*/checkpoints.git")
+        return self.out("for-each-ref", "--format=%(refname)", cwd=store).split()
+
+    def work(self, server):
+        """Two calls; the repository before each and after both.  Plain git sees none of them.  The
+        very first call of a store looks for old checkpoints, and leaves its own to plain git."""
+        server.ok("git_branch", {"create": "first"})
+        seen = self.references()
+        states = [self.snapshot()]
+        server.ok("git_add", {"paths": ["dir/b.txt", "untracked.txt"]})
+        states.append(self.snapshot())
+        server.ok("git_commit", {"type": "fix", "message": "x"})
+        self.assertEqual(self.references(), seen)
+        return (*states, self.snapshot())
+
+    def kill(self, server):
+        """The server does not come to its end."""
+        server.process.kill()
+        server.process.wait()
+
+    def test_terminal(self):
+        """a command in a terminal goes back while the server runs, and the server goes on"""
+        self.rich()
+        server = harness.Server(self)
+        _, second, _ = self.work(server)
+        seen = self.references()
+        self.assertEqual(self.command("diff").returncode, 0)
+        self.assertEqual(len(self.references()), len(seen) + 4)
+        self.rollback()
+        self.assert_same(second)
+        server.ok("git_branch", {"create": "more"})
+        self.assertEqual(self.out("rev-parse", "more"), self.out("rev-parse", "HEAD"))
+        self.rollback()
+        self.assert_same(second)
+        server.ok("git_restore", {"paths": ["dir/b.txt"], "staged": True})
+        self.rollback()
+        self.assert_same(second)
+        self.assertEqual(self.command("log", "--verify").returncode, 0)
+
+    def test_killed(self):
+        """a server that is killed leaves nothing to plain git, and everything to airlock"""
+        self.rich()
+        server = harness.Server(self)
+        first, second, third = self.work(server)
+        self.kill(server)
+        self.rollback()
+        self.assert_same(second)
+        self.rollback()
+        self.assert_same(third)
+        self.rollback("4")
+        self.assert_same(first)
+
+    def test_next(self):
+        """the next server goes on where the killed one was"""
+        self.rich()
+        server = harness.Server(self)
+        first, _, _ = self.work(server)
+        self.kill(server)
+        server = harness.Server(self)
+        seen = self.references()
+        server.ok("git_branch", {"create": "next"})
+        self.assertEqual(self.references(), seen)
+        self.kill(server)
+        self.rollback("3")
+        self.assert_same(first)
+
+    def test_ended(self):
+        """a server that ends leaves plain git everything"""
+        self.rich()
+        server = harness.Server(self)
+        self.work(server)
+        server.process.stdin.close()
+        server.process.wait()
+        found = self.references()
+        self.assertEqual(len([name for name in found if name.startswith("refs/before/")]), 3)
+        self.assertEqual({name.replace("before", "after") for name in found},
+                         {name.replace("before", "after") for name in found
+                          if name.startswith("refs/after/")})
+        [store] = (self.home / ".local/state/airlock").glob("*/checkpoints.git")
+        self.git("fsck", "--strict", cwd=store)
+
+    def test_damaged(self):
+        """a record that is damaged counts for nothing, and takes nothing of the others along"""
+        self.rich()
+        server = harness.Server(self)
+        _, second, third = self.work(server)
+        self.kill(server)
+        [recent] = (self.home / ".local/state/airlock").glob("*/recent")
+        data = bytearray(recent.read_bytes())
+        at = data.rindex(b"refs/after/")  # the last record; its checksum is wrong now
+        data[at + 11] ^= 1
+        recent.write_bytes(data)
+        self.assertIn("interrupted", self.command("rollback").stderr)
+        self.assert_same(third)
+        self.rollback("--force")
+        self.assert_same(second)
+
+
+if __name__ == "__main__":
+    harness.main()
