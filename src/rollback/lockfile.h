@@ -2,9 +2,10 @@
 /*
  * git's lock files, taken by a rollback so that git does not write meanwhile.
  *
- * The first line of a lock that a rollback takes has the rollback's token.  Only one rollback runs
- * at a time, so this tells a lock that a killed rollback left from one that git holds.  A lock of
- * git's is never touched.
+ * The first line of a lock that a rollback takes has the rollback's token, which tells it from one
+ * that git holds.  A lock of git's is never touched.  The rollback keeps the file open and locked
+ * (flock(2)) as long as it lives, so that nobody takes it for left over, whichever state directory
+ * the other one has.
  *
  * Source: gitrepository-layout(5), and git's api-lockfile.
  */
@@ -23,9 +24,10 @@ struct al_lockfile {
     int dir_fd; /* borrowed */
     char name[64];
     bool held;
+    int fd; /* the file, locked */
 };
 
-#define AL_LOCKFILE_INIT ((struct al_lockfile){ .dir_fd = -1 })
+#define AL_LOCKFILE_INIT ((struct al_lockfile){ .dir_fd = -1, .fd = -1 })
 
 /** Make a new token for the names and locks of one rollback. */
 int al_lockfile_token(char ret_token[AL_LOCK_TOKEN], struct al_error *err);
@@ -38,7 +40,8 @@ int al_lockfile_acquire(struct al_lockfile *lock, int dir_fd, const char *name, 
                         struct al_error *err);
 void al_lockfile_release(struct al_lockfile *lock);
 
-/** Test whether a rollback left the lock `name`.  If so, *ret_token gets its token. */
+/** Test whether a rollback that does not live any more left the lock `name`.  If so, *ret_token
+ * gets its token. */
 bool al_lockfile_find(int dir_fd, const char *name, char ret_token[AL_LOCK_TOKEN]);
 
 /** Take over the lock `name` that a killed rollback with this token left.  False when it is not

@@ -4,8 +4,10 @@
 #include "rollback/lockfile.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/git_lock.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
 #include "util/fs.h"
@@ -56,11 +58,48 @@ static void knows_what_a_rollback_left(void **state)
     char token[AL_LOCK_TOKEN] = "";
 
     assert_int_equal(al_lockfile_acquire(&lock, dir->fd, "index.lock", TOKEN, NULL), 0);
+    al_lockfile_leave(&lock); /* as if killed */
     assert_true(al_lockfile_find(dir->fd, "index.lock", token));
     assert_string_equal(token, TOKEN);
     assert_true(is_there(dir, "index.lock")); /* looking at a lock does not remove it */
     al_lockfile_remove(dir->fd, "index.lock");
     assert_false(is_there(dir, "index.lock"));
+}
+
+/* Another one may have another state directory. */
+static void leaves_that_of_a_living_rollback_alone(void **state)
+{
+    const struct tmpdir *dir = *state;
+    struct al_lockfile lock = AL_LOCKFILE_INIT, other = AL_LOCKFILE_INIT;
+    char token[AL_LOCK_TOKEN] = "";
+
+    assert_int_equal(al_lockfile_acquire(&lock, dir->fd, "config.lock", TOKEN, NULL), 0);
+    assert_false(al_lockfile_find(dir->fd, "config.lock", token));
+    al_lockfile_remove(dir->fd, "config.lock");
+    assert_true(is_there(dir, "config.lock"));
+    assert_false(al_lockfile_adopt(&other, dir->fd, "config.lock", TOKEN));
+    al_lockfile_leave(&lock);
+    assert_true(al_lockfile_adopt(&other, dir->fd, "config.lock", TOKEN));
+    assert_false(al_lockfile_find(dir->fd, "config.lock", token));
+    al_lockfile_release(&other);
+    assert_false(is_there(dir, "config.lock"));
+}
+
+/* However long a rollback takes, its lock is no stale one. */
+static void is_not_stale_while_it_is_held(void **state)
+{
+    const struct tmpdir *dir = *state;
+    struct al_location at = { .top = dir->path, .git_dir = dir->path, .common_dir = dir->path };
+    const struct timespec old[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+    struct al_lockfile lock = AL_LOCKFILE_INIT;
+    struct stat st;
+
+    assert_int_equal(al_lockfile_acquire(&lock, dir->fd, "index.lock", TOKEN, NULL), 0);
+    assert_int_equal(utimensat(dir->fd, "index.lock", old, 0), 0);
+    assert_int_equal(fstatat(dir->fd, "index.lock", &st, AT_SYMLINK_NOFOLLOW), 0);
+    assert_false(al_git_lock_is_stale(&at, &st));
+    al_lockfile_leave(&lock);
+    assert_true(al_git_lock_is_stale(&at, &st));
 }
 
 static void leaves_every_other_lock_alone(void **state)
@@ -129,6 +168,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         LOCK_TEST(is_taken_once),
         LOCK_TEST(knows_what_a_rollback_left),
+        LOCK_TEST(leaves_that_of_a_living_rollback_alone),
+        LOCK_TEST(is_not_stale_while_it_is_held),
         LOCK_TEST(leaves_every_other_lock_alone),
         LOCK_TEST(makes_tokens_that_differ),
         LOCK_TEST(tidies_its_own_temporary_files),
