@@ -215,7 +215,7 @@ static void shows_an_address_as_one_safe_line(void **state)
     al_auto(al_freep) char *escape = al_url_shown("https://u:p\033[31m w@h/\033[2Jp\nq");
 
     (void)state;
-    assert_string_equal(escape, "https://[redacted]@h/p q");
+    assert_string_equal(escape, "https://[redacted]@h/p<U+000A>q");
 }
 
 int main(void)

@@ -83,7 +83,7 @@ static void a_foreign_name_is_repeated_safely(void **state)
 
     client_send(client, CALL, 1, "no\\u001b[31mpe\\n");
     client_expect(client, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,"
-                          "\"message\":\"Unknown tool: nope \"}}");
+                          "\"message\":\"Unknown tool: nope<U+000A>\"}}");
     memset(name, 'n', 100000);
     name[100000] = '\0';
     client_send(client, CALL, 2, name);

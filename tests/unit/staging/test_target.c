@@ -70,7 +70,7 @@ static void a_target_is_shown_safely(void **state)
     al_auto(al_freep) char *key = al_target_key(&github, NULL);
 
     (void)state;
-    assert_string_equal(one, "local:a<U+001B>[2Jb ");
+    assert_string_equal(one, "local:a<U+001B>[2Jb<U+000A>");
     assert_string_equal(two, "github:user/name");
     assert_string_equal(key, "github:user/name");
     assert_string_equal(al_target_type_name(AL_TARGET_LOCAL_BARE), "local-bare");

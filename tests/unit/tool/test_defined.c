@@ -129,10 +129,10 @@ static void no_argument_passes_for_another(void **state)
                    false);
 
     (void)state;
-    assert_string_equal(text,
-                        "Arguments:\n"
-                        "  a   path: \"safe.txt\": \"x\\n  path: \\\"safe.txt\\\"\\u001b[1A\"\n"
-                        "  path: \"danger\"\n");
+    assert_string_equal(
+        text, "Arguments:\n"
+              "  a<U+000A>  path: \"safe.txt\": \"x\\n  path: \\\"safe.txt\\\"\\u001b[1A\"\n"
+              "  path: \"danger\"\n");
 }
 
 static void more_arguments_than_can_be_shown_are_refused(void **state)

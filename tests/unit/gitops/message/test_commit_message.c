@@ -188,7 +188,7 @@ static void names_cannot_write_the_message(void **state)
     struct world *w = *state;
 
     tmpdir_write(w->repo, "a\nSigned-off-by: b\x1b[31m.c", "1\n");
-    assert_says(w, "feat: add a Signed-off-by: b.c\n");
+    assert_says(w, "feat: add a<U+000A>Signed-off-by: b.c\n");
 }
 
 /* An incomplete character before the slash must not swallow it. */

@@ -89,7 +89,7 @@ static void a_question_begins_with_what_and_where(void **state)
     (void)state;
     al_approval_add_heading(&request, &out);
     assert_string_equal(out.buf, "Stage 1 file(s): a.txt\n"
-                                 "In /src/pro ject<U+001B>[2J, by git_add (add)\n");
+                                 "In /src/pro<U+000A>ject<U+001B>[2J, by git_add (add)\n");
     al_str_reset(&out);
     al_approval_add_full_summary(&request, &out);
     assert_int_equal(out.len, 0);
