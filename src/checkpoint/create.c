@@ -163,7 +163,9 @@ static int put_some_files(struct al_checkpoint_writer *writer, struct al_checkpo
     if (r == 0)
         r = al_create_index_alone(writer, &trees->index, &trees->staged);
     /* Lists of changed files have no file that is marked as unchanged. */
-    return r == 0 && any && writer->index_cache.has_marks ? al_create_needs_all(writer) : r;
+    return r == 0 && any && (writer->index_cache.flags & AL_INDEX_MARKS)
+               ? al_create_needs_all(writer)
+               : r;
 }
 
 /* The working tree and the index, as far as the checkpoint has them. */

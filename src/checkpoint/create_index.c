@@ -19,6 +19,9 @@
  * index meanwhile are in it no longer. */
 #define DEPTH_MAX 64u
 
+/* And when the cache has so many more bytes of ids than twice those that are used. */
+#define UNUSED_MAX_BYTES (256u * 1024)
+
 static int changed_meanwhile(struct al_checkpoint_writer *writer)
 {
     return al_error_set(writer->err, AL_ERR_AGAIN, "the index changed while it was read");
@@ -43,18 +46,6 @@ static void find_new(const struct al_index_put *put, struct al_oids *ret)
             al_oids_add(ret, &put->added.items[i]);
 }
 
-static void add_all(const struct al_index_put *put, bool sha256, struct al_oids *ret)
-{
-    size_t bytes = al_oid_bytes(sha256);
-
-    for (size_t at = 0; at < put->now.oids.len; at += bytes) {
-        struct al_oid oid = { .bytes = { 0 } };
-
-        memcpy(oid.bytes, put->now.oids.buf + at, bytes);
-        al_oids_add(ret, &oid);
-    }
-}
-
 /* Write a tree with the tree before and the new objects. */
 static int put_both(struct al_checkpoint_writer *writer, const struct al_oid *before,
                     const struct al_oid *more, struct al_oid *ret_tree)
@@ -72,16 +63,12 @@ static int put_both(struct al_checkpoint_writer *writer, const struct al_oid *be
 static int put_objects(struct al_checkpoint_writer *writer, const struct al_index_put *put)
 {
     struct al_index_cache *cache = &writer->index_cache;
-    bool goes_on =
-        cache->reference[0] && !al_oid_is_none(&cache->staged) && cache->depth < DEPTH_MAX;
+    bool goes_on = put->before != NULL;
     al_auto(al_oids_clear) struct al_oids more = { .items = NULL };
     struct al_oid tree = { .bytes = { 0 } };
     int r;
 
-    if (goes_on)
-        find_new(put, &more);
-    else
-        add_all(put, writer->store->sha256, &more);
+    find_new(put, &more);
     r = al_create_objects(writer, &more, &tree);
     if (r < 0 || (goes_on && al_oid_is_none(&tree)))
         return r;
@@ -109,13 +96,24 @@ static int put_bytes(struct al_checkpoint_writer *writer, struct al_index_put *p
     return put->end == AL_INDEX_WHOLE ? 0 : needs_all(writer);
 }
 
-/* The cache may be another one by now, of a checkpoint that another process took. */
-static void load_pieces(struct al_checkpoint_writer *writer)
+/* Test whether this checkpoint can add to the one before, or begins with everything anew. */
+static bool goes_on(const struct al_index_cache *cache, bool sha256)
+{
+    uint64_t used = 0;
+
+    for (size_t i = 0; i < cache->pieces.count; i++)
+        used += cache->pieces.items[i].noids * (uint64_t)al_oid_bytes(sha256);
+    return cache->reference[0] && !al_oid_is_none(&cache->staged) && cache->depth < DEPTH_MAX &&
+           cache->oids_at <= 2 * used + UNUSED_MAX_BYTES;
+}
+
+/* Load the cache.  It may be another one by now, of a checkpoint that another process took. */
+static void load_cache(struct al_checkpoint_writer *writer)
 {
     struct al_index_cache *cache = &writer->index_cache;
 
     al_index_cache_clear(cache);
-    al_index_cache_load(cache, writer->store->dir_fd, writer->store->sha256, true);
+    al_index_cache_load(cache, writer->store->dir_fd, writer->store->sha256);
     if (!cache->reference[0] || !al_store_has_ref(writer->store, cache->reference))
         al_index_cache_clear(cache);
 }
@@ -130,12 +128,17 @@ static int put_index(struct al_checkpoint_writer *writer, int fd)
     struct stat st;
     int r;
 
-    load_pieces(writer);
+    load_cache(writer);
+    if (!goes_on(cache, writer->store->sha256))
+        al_index_cache_clear(cache);
     if (fstat(fd, &st) < 0)
         return al_error_errno(writer->err, errno, "cannot read the index");
     (void)al_index_cache_read_end(fd, &st, writer->store->sha256, &end);
     put.fd = fd;
-    put.before = &cache->pieces;
+    put.before = cache->reference[0] ? &cache->pieces : NULL;
+    put.before_fd = cache->fd;
+    put.before_room = cache->room;
+    put.oids_at = cache->oids_at;
     put.deadline = writer->deadline;
     r = put_bytes(writer, &put, &st, &tree);
     if (r == 0)
@@ -146,7 +149,9 @@ static int put_index(struct al_checkpoint_writer *writer, int fd)
     al_index_pieces_clear(&cache->pieces);
     cache->pieces = put.now;
     put.now = AL_INDEX_PIECES_INIT;
-    cache->has_marks = put.has_marks;
+    cache->oids = put.oids;
+    put.oids = AL_STR_INIT;
+    cache->flags = put.flags;
     cache->index = (struct al_stat_cache_file){ .racy = false };
     al_stat_cache_fill(&cache->index, &st, began_ns);
     cache->index.oid = tree;
@@ -169,9 +174,7 @@ int al_create_index_alone(struct al_checkpoint_writer *writer, struct al_oid *re
     }
     if (fd < 0 || fstat(fd, &st) < 0)
         return al_error_errno(writer->err, errno, "cannot read the index");
-    al_index_cache_load(cache, writer->store->dir_fd, writer->store->sha256, false);
-    if (!cache->reference[0] || !al_store_has_ref(writer->store, cache->reference))
-        al_index_cache_clear(cache);
+    load_cache(writer);
     if (!al_index_cache_is_current(cache, fd, &st, writer->store->sha256))
         r = put_index(writer, fd);
     if (r < 0)

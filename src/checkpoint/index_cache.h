@@ -25,22 +25,23 @@ struct al_index_cache {
     struct al_oid end;               /**< the checksum that the index file ends with; may be zero */
     struct al_oid staged;            /**< the tree of the entries' objects; may be zero */
     uint32_t depth;                  /**< how many trees lie in each other there */
-    /** An entry is marked: git does not look at its file, or the file need not exist. */
-    bool has_marks;
+    unsigned flags;                  /**< of the pieces: enum al_index_piece_flags */
     struct al_index_pieces pieces;
+    /** The file, open for reading: it has the ids of the entries' objects.  Or -1. */
+    int fd;
+    uint64_t room;      /**< the bytes that the file has for everything else */
+    uint64_t oids_at;   /**< how many bytes of ids follow */
+    struct al_str oids; /**< ids of new pieces, which are not in the file yet */
 };
 
 #define AL_INDEX_CACHE_INIT                                                                        \
-    ((struct al_index_cache){ .reference = "", .pieces = AL_INDEX_PIECES_INIT })
+    ((struct al_index_cache){                                                                      \
+        .reference = "", .pieces = AL_INDEX_PIECES_INIT, .fd = -1, .oids = AL_STR_INIT })
 
 void al_index_cache_clear(struct al_index_cache *cache);
 
-/**
- * Read the cache.  It is empty when there is none or when it cannot be used.
- *
- * @param pieces  Read the pieces of the index and its objects, too: the part that is large.
- */
-void al_index_cache_load(struct al_index_cache *cache, int dir_fd, bool sha256, bool pieces);
+/** Read the cache.  It is empty when there is none or when it cannot be used. */
+void al_index_cache_load(struct al_index_cache *cache, int dir_fd, bool sha256);
 
 /**
  * Test whether the index is the one that was read.
@@ -56,7 +57,12 @@ bool al_index_cache_is_current(const struct al_index_cache *cache, int fd, const
 /** Read the checksum that an index file ends with.  Zero when it has none (index.skipHash). */
 bool al_index_cache_read_end(int fd, const struct stat *st, bool sha256, struct al_oid *ret_end);
 
-/** Replace the cache file.  0 or -errno. */
+/**
+ * Write the cache.  The file is changed in place, and new ids are appended to it, so that a change
+ * costs what changed.  With cache->room of 0 it begins anew.  Sums find a write that was cut short.
+ *
+ * @return 0 or -errno; then there is no cache.
+ */
 int al_index_cache_save(const struct al_index_cache *cache, int dir_fd, bool sha256);
 
 #endif

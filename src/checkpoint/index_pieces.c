@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "checkpoint/stat_cache.h"
 #include "odb/pieces.h"
 
 #define PIECE_MIN_BYTES 2048u
@@ -21,7 +22,6 @@ void al_index_pieces_clear(struct al_index_pieces *pieces)
 {
     free(pieces->items);
     al_str_clear(&pieces->ends);
-    al_str_clear(&pieces->oids);
     *pieces = AL_INDEX_PIECES_INIT;
 }
 
@@ -30,6 +30,7 @@ void al_index_put_clear(struct al_index_put *put)
     al_index_pieces_clear(&put->now);
     al_oids_clear(&put->added);
     al_oids_clear(&put->gone);
+    al_str_clear(&put->oids);
 }
 
 /** An index while it is read. */
@@ -43,8 +44,7 @@ struct walk {
     uint64_t offset;       /* of `from` in the file */
     bool ended;            /* the file has no more */
     struct al_str name;    /* of the last entry */
-    /* The next piece of the index before: its number, and where its path and its objects are. */
-    size_t next, next_end, next_oid;
+    size_t next, next_end; /* the next piece of the index before, and where its path is */
     struct al_error *err;
 };
 
@@ -110,23 +110,32 @@ static const char *candidate_end(const struct walk *walk)
 
 static void leave_candidate(struct walk *walk)
 {
-    walk->next_oid += candidate(walk)->noids * walk->oid_bytes;
     walk->next_end += strlen(candidate_end(walk)) + 1;
     walk->next++;
 }
 
-/* The candidate is no piece of this index. */
+/* The candidate is no piece of this index.  If its objects cannot be read, they count as new when
+ * they are named again. */
 static void drop_candidate(struct walk *walk)
 {
-    const char *oids = walk->put->before->oids.buf + walk->next_oid;
+    const struct al_index_piece *piece = candidate(walk);
+    size_t len = piece->noids * walk->oid_bytes;
+    al_auto(al_freep) char *oids = NULL;
 
-    for (uint32_t i = 0; i < candidate(walk)->noids; i++) {
+    leave_candidate(walk);
+    if (walk->put->before_fd < 0 || piece->noids > piece->bytes / walk->oid_bytes)
+        return;
+    oids = al_malloc(len + 1);
+    if (pread(walk->put->before_fd, oids, len, (off_t)(walk->put->before_room + piece->oids_at)) !=
+            (ssize_t)len ||
+        al_stat_cache_sum(oids, len) != piece->oids_sum)
+        return;
+    for (size_t at = 0; at < len; at += walk->oid_bytes) {
         struct al_oid oid = { .bytes = { 0 } };
 
-        memcpy(oid.bytes, oids + i * walk->oid_bytes, walk->oid_bytes);
+        memcpy(oid.bytes, oids + at, walk->oid_bytes);
         al_oids_add(&walk->put->gone, &oid);
     }
-    leave_candidate(walk);
 }
 
 /* Test whether the index goes on with the candidate.  The same bytes after the same path are the
@@ -142,7 +151,7 @@ static bool is_next(const struct walk *walk, const struct al_index_piece *piece)
         begin--;
     if (before->version != walk->put->now.version || piece->bytes > walk->have - walk->from ||
         piece->nentries > walk->entries_left ||
-        (!piece->is_cut && piece->nentries != walk->entries_left) ||
+        (!(piece->flags & AL_INDEX_CUT) && piece->nentries != walk->entries_left) ||
         strcmp(end ? before->ends.buf + begin : "", walk->name.buf) != 0)
         return false;
     al_oid_of(walk->oid_bytes == 32, AL_OBJECT_BLOB, walk->buffer + walk->from, piece->bytes, &oid);
@@ -155,14 +164,12 @@ static void take_candidate(struct walk *walk, const struct al_index_piece *piece
     const char *end = candidate_end(walk);
 
     add_piece(now, piece, end);
-    al_str_add(&now->oids, walk->put->before->oids.buf + walk->next_oid,
-               piece->noids * walk->oid_bytes);
     al_objects_know(walk->pieces.objects, &piece->oid);
     al_pieces_add(&walk->pieces, &piece->oid);
     al_str_reset(&walk->name);
     al_str_adds(&walk->name, end);
     walk->entries_left -= piece->nentries;
-    walk->put->has_marks |= piece->has_marks;
+    walk->put->flags |= piece->flags;
     consume(walk, piece->bytes);
     leave_candidate(walk);
 }
@@ -187,12 +194,14 @@ static void add_entry(struct walk *walk, struct al_index_piece *piece,
     struct al_oid oid = { .bytes = { 0 } };
 
     piece->nentries++;
-    piece->has_marks |= entry->assume_unchanged || entry->skip_worktree;
+    piece->flags |= entry->assume_unchanged || entry->skip_worktree ? AL_INDEX_MARKS : 0u;
+    piece->flags |= entry->mode == MODE_GITLINK ? AL_INDEX_GITLINKS : 0u;
+    piece->flags |= entry->stage ? AL_INDEX_CONFLICTS : 0u;
     if (entry->mode == MODE_GITLINK || (!entry->stage && entry->skip_worktree))
         return;
     memcpy(oid.bytes, entry->oid, walk->oid_bytes);
     al_oids_add(&walk->put->added, &oid);
-    al_str_add(&walk->put->now.oids, entry->oid, walk->oid_bytes);
+    al_str_add(&walk->put->oids, entry->oid, walk->oid_bytes);
     piece->noids++;
 }
 
@@ -203,7 +212,7 @@ static int parse_piece(struct walk *walk, struct al_index_piece *piece, bool *re
     int r = 0;
 
     *ret_understood = true;
-    while (r == 0 && piece->nentries < walk->entries_left && !piece->is_cut) {
+    while (r == 0 && piece->nentries < walk->entries_left && !(piece->flags & AL_INDEX_CUT)) {
         struct al_index_entry entry;
         size_t len;
 
@@ -218,8 +227,9 @@ static int parse_piece(struct walk *walk, struct al_index_piece *piece, bool *re
         }
         add_entry(walk, piece, &entry);
         piece->bytes += (uint32_t)len;
-        piece->is_cut = piece->bytes >= PIECE_MAX_BYTES ||
-                        (piece->bytes >= PIECE_MIN_BYTES && is_last_path(entry.name));
+        if (piece->bytes >= PIECE_MAX_BYTES ||
+            (piece->bytes >= PIECE_MIN_BYTES && is_last_path(entry.name)))
+            piece->flags |= AL_INDEX_CUT;
         r = al_deadline_step(walk->put->deadline, walk->err);
     }
     return r;
@@ -228,16 +238,19 @@ static int parse_piece(struct walk *walk, struct al_index_piece *piece, bool *re
 static int put_new_piece(struct walk *walk, bool *ret_understood)
 {
     struct al_index_piece piece;
+    size_t first = walk->put->oids.len;
     int r;
 
     memset(&piece, 0, sizeof(piece)); /* padding is written to the disk too */
+    piece.oids_at = walk->put->oids_at + first;
     r = parse_piece(walk, &piece, ret_understood);
     if (r < 0 || !*ret_understood)
         return r;
+    piece.oids_sum = al_stat_cache_sum(walk->put->oids.buf + first, walk->put->oids.len - first);
     r = al_pieces_put(&walk->pieces, walk->buffer + walk->from, piece.bytes, &piece.oid, walk->err);
     add_piece(&walk->put->now, &piece, walk->name.buf);
     walk->entries_left -= piece.nentries;
-    walk->put->has_marks |= piece.has_marks;
+    walk->put->flags |= piece.flags;
     consume(walk, piece.bytes);
     /* Paths are in order. */
     while (candidate(walk) && strcmp(candidate_end(walk), walk->name.buf) <= 0)

@@ -20,13 +20,23 @@
 #include "odb/objects.h"
 #include "util/str.h"
 
+/** What a piece has (bits). */
+enum al_index_piece_flags {
+    AL_INDEX_MARKS =
+        1 << 0, /**< an entry is marked: git does not look at its file, or needs none */
+    AL_INDEX_GITLINKS = 1 << 1,
+    AL_INDEX_CONFLICTS = 1 << 2,
+    AL_INDEX_CUT = 1 << 3, /**< it ends because of its content, not because the entries end */
+};
+
 /** A piece that has entries. */
 struct al_index_piece {
     uint32_t bytes, nentries;
-    uint32_t noids;     /**< objects that the entries name and a checkpoint has */
-    uint32_t has_marks; /**< an entry is marked: git does not look at its file, or needs none */
-    uint32_t is_cut;    /**< it ends because of its content, not because the entries end */
-    struct al_oid oid;  /**< the blob in the store */
+    uint32_t flags;    /**< enum al_index_piece_flags */
+    uint32_t noids;    /**< objects that the entries name and a checkpoint has */
+    uint64_t oids_at;  /**< where their ids are, among those in the file of the cache */
+    uint32_t oids_sum; /**< and the sum of these bytes */
+    struct al_oid oid; /**< the blob in the store */
 };
 
 /** The pieces of an index, in its order.  Set up with AL_INDEX_PIECES_INIT. */
@@ -35,10 +45,9 @@ struct al_index_pieces {
     size_t count, capacity;
     uint32_t version;   /* of the index file */
     struct al_str ends; /**< the path of the last entry of each piece, with its NUL */
-    struct al_str oids; /**< the objects of all entries, as bytes one after the other */
 };
 
-#define AL_INDEX_PIECES_INIT ((struct al_index_pieces){ .ends = AL_STR_INIT, .oids = AL_STR_INIT })
+#define AL_INDEX_PIECES_INIT ((struct al_index_pieces){ .ends = AL_STR_INIT })
 
 void al_index_pieces_clear(struct al_index_pieces *pieces);
 
@@ -46,19 +55,25 @@ void al_index_pieces_clear(struct al_index_pieces *pieces);
 struct al_index_put {
     int fd;                               /**< the file; its offset is moved */
     const struct al_index_pieces *before; /**< pieces that the store has; NULL for none */
+    int before_fd;                        /**< the file with the ids of their objects, or -1 */
+    uint64_t before_room;                 /**< where the ids begin in the file */
+    uint64_t oids_at;                     /**< where those of new pieces will be among them */
     struct al_deadline *deadline;
 
     /* What al_index_put() finds.  The caller clears it. */
     struct al_index_pieces now;
     enum al_index_end end;
-    bool has_marks;
+    unsigned flags; /**< of all pieces */
     /** Objects that entries of new pieces name, and those that entries of former pieces named that
-     * are no longer there. */
+     * are no longer there, as far as their ids can be read. */
     struct al_oids added, gone;
-    uint64_t bytes; /**< of the file, as far as it was read */
+    struct al_str oids; /**< the ids of new pieces, for the file */
+    uint64_t bytes;     /**< of the file, as far as it was read */
 };
 
-#define AL_INDEX_PUT_INIT ((struct al_index_put){ .fd = -1, .now = AL_INDEX_PIECES_INIT })
+#define AL_INDEX_PUT_INIT                                                                          \
+    ((struct al_index_put){                                                                        \
+        .fd = -1, .before_fd = -1, .now = AL_INDEX_PIECES_INIT, .oids = AL_STR_INIT })
 
 void al_index_put_clear(struct al_index_put *put);
 

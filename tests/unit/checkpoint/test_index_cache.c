@@ -15,9 +15,10 @@ struct caching {
 /* Fill the cache in as if the index was read so long after its last change. */
 static struct caching begin(struct saver *s, int64_t after_ns)
 {
-    struct caching c = { .cache = { .reference = "refs/before/x" }, .sha256 = s->store->sha256 };
+    struct caching c = { .cache = AL_INDEX_CACHE_INIT, .sha256 = s->store->sha256 };
     struct al_file_id id;
 
+    memcpy(c.cache.reference, "refs/before/x", sizeof("refs/before/x"));
     c.fd = openat(s->w->repo->fd, ".git/index", O_RDWR | O_CLOEXEC);
     assert_true(c.fd >= 0);
     assert_int_equal(fstat(c.fd, &c.st), 0);
@@ -29,7 +30,8 @@ static struct caching begin(struct saver *s, int64_t after_ns)
 
 static void caching_clear(struct caching *c)
 {
-    al_close(c->fd);
+    al_index_cache_clear(&c->cache);
+    al_closep(&c->fd);
 }
 
 static bool is_current(const struct caching *c)
@@ -119,18 +121,123 @@ static void other_stat_data_is_another_index(void **state)
     }
 }
 
-static void keeps_the_end_in_the_file(void **state)
+/* A cache of one piece, and its file. */
+static struct caching begin_file(struct saver *s, const char *end)
+{
+    struct caching c = begin(s, 1000);
+    struct al_index_piece piece;
+
+    memset(&piece, 0, sizeof(piece));
+    piece.bytes = 80;
+    c.cache.pieces.items = al_calloc(1, sizeof(piece));
+    c.cache.pieces.items[0] = piece;
+    c.cache.pieces.count = c.cache.pieces.capacity = 1;
+    al_str_add(&c.cache.pieces.ends, end, strlen(end) + 1);
+    al_str_adds(&c.cache.oids, "ids of the first");
+    assert_int_equal(al_index_cache_save(&c.cache, s->store->dir_fd, c.sha256), 0);
+    return c;
+}
+
+static struct al_index_cache load(struct saver *s)
+{
+    struct al_index_cache cache;
+
+    al_index_cache_load(&cache, s->store->dir_fd, s->store->sha256);
+    return cache;
+}
+
+static void keeps_all_of_it_in_the_file(void **state)
 {
     struct saver *s = *state;
-    al_auto(caching_clear) struct caching c = begin(s, 1000);
-    struct al_index_cache read;
+    al_auto(caching_clear) struct caching c = begin_file(s, "a.txt");
+    al_auto(al_index_cache_clear) struct al_index_cache read = load(s);
+    char ids[64] = "";
 
-    assert_int_equal(al_index_cache_save(&c.cache, s->store->dir_fd, c.sha256), 0);
-    al_index_cache_load(&read, s->store->dir_fd, c.sha256, false);
     assert_true(al_oid_equal(&read.end, &c.cache.end));
     assert_true(al_index_cache_is_current(&read, c.fd, &c.st, c.sha256));
-    al_index_cache_load(&read, s->store->dir_fd, !c.sha256, false); /* of another kind of store */
+    assert_int_equal(read.pieces.count, 1);
+    assert_memory_equal(read.pieces.items, c.cache.pieces.items, sizeof(*read.pieces.items));
+    assert_string_equal(read.pieces.ends.buf, "a.txt");
+    assert_int_equal(read.oids_at, strlen("ids of the first"));
+    al_str_adds(&read.oids, " and more");
+    assert_int_equal(al_index_cache_save(&read, s->store->dir_fd, c.sha256), 0);
+    al_index_cache_clear(&read);
+    read = load(s);
+    assert_int_equal(read.oids_at, strlen("ids of the first and more"));
+    assert_int_equal(pread(read.fd, ids, sizeof(ids), (off_t)read.room), read.oids_at);
+    assert_string_equal(ids, "ids of the first and more");
+    al_index_cache_clear(&read);
+    al_index_cache_load(&read, s->store->dir_fd, !c.sha256); /* of another kind of store */
     assert_string_equal(read.reference, "");
+}
+
+/* Of whatever a write was cut short, or which byte another program changed. */
+static void relies_on_no_torn_file(void **state)
+{
+    struct saver *s = *state;
+    al_auto(caching_clear) struct caching c = begin_file(s, "a.txt");
+    al_auto(al_index_cache_clear) struct al_index_cache read = load(s);
+    al_auto(al_freep) char *path = al_fs_join(s->store->dir, "index");
+    al_auto(al_closep) int fd = open(path, O_RDWR | O_CLOEXEC);
+    const off_t room = (off_t)read.room;
+    char byte;
+
+    assert_true(fd >= 0);
+    for (off_t at = 0; at < 300; at++) { /* and there is more */
+        assert_int_equal(pread(fd, &byte, 1, at), 1);
+        byte = (char)~byte;
+        assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+        al_index_cache_clear(&read);
+        read = load(s);
+        assert_string_equal(read.reference, "");
+        byte = (char)~byte;
+        assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+    }
+    al_index_cache_clear(&read);
+    read = load(s);
+    assert_string_equal(read.reference, "refs/before/x");
+    for (off_t size = 300; size >= 0; size -= 50) {
+        assert_int_equal(ftruncate(fd, room), 0); /* zeros, as after a power failure */
+        assert_int_equal(ftruncate(fd, size), 0);
+        al_index_cache_clear(&read);
+        read = load(s);
+        assert_string_equal(read.reference, "");
+    }
+}
+
+/* The ids only tell what need not be saved again. */
+static void can_be_without_the_ids(void **state)
+{
+    struct saver *s = *state;
+    al_auto(caching_clear) struct caching c = begin_file(s, "a.txt");
+    al_auto(al_index_cache_clear) struct al_index_cache read = load(s);
+    al_auto(al_freep) char *path = al_fs_join(s->store->dir, "index");
+
+    assert_int_equal(truncate(path, (off_t)read.room), 0);
+    al_index_cache_clear(&read);
+    read = load(s);
+    assert_string_equal(read.reference, "refs/before/x");
+}
+
+/* What no longer fits is no cache, and the next one begins with more room. */
+static void begins_anew_when_the_room_is_full(void **state)
+{
+    struct saver *s = *state;
+    al_auto(caching_clear) struct caching c = begin_file(s, "a.txt");
+    al_auto(al_index_cache_clear) struct al_index_cache read = load(s);
+    const uint64_t room = read.room;
+
+    while (read.pieces.ends.len < room)
+        al_str_adds(&read.pieces.ends, "a long name");
+    assert_int_equal(al_index_cache_save(&read, s->store->dir_fd, c.sha256), -EFBIG);
+    al_index_cache_clear(&read);
+    read = load(s);
+    assert_string_equal(read.reference, "");
+    caching_clear(&c);
+    c = begin_file(s, "b.txt");
+    read = load(s);
+    assert_string_equal(read.reference, "refs/before/x");
+    assert_int_equal(read.room, room);
 }
 
 int main(void)
@@ -140,7 +247,10 @@ int main(void)
         SAVER_TEST(an_index_without_a_checksum_is_read_again),
         SAVER_TEST(a_cut_index_has_no_end),
         SAVER_TEST(other_stat_data_is_another_index),
-        SAVER_TEST(keeps_the_end_in_the_file),
+        SAVER_TEST(keeps_all_of_it_in_the_file),
+        SAVER_TEST(relies_on_no_torn_file),
+        SAVER_TEST(can_be_without_the_ids),
+        SAVER_TEST(begins_anew_when_the_room_is_full),
     };
 
     gitops_begin();
