@@ -166,13 +166,32 @@ static int settle_root(struct al_roots *roots, size_t at, const struct al_git_di
                                 options->home, err);
 }
 
+/* A root that is itself a bare repository of the user's, as git makes one.  A directory that is
+ * made to look like one later, or below a root, is never one. */
+static bool is_bare(const struct al_root *root)
+{
+    al_auto(al_str_clear) struct al_str config = AL_STR_INIT;
+    al_auto(al_freep) char *value = NULL;
+    struct stat st;
+
+    if (fstatat(root->fd, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+        fstatat(root->fd, "commondir", &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+        !al_git_is_bare_dir(root->path) || !is_own_dir(root->path) ||
+        al_fs_read(root->fd, "config", CONFIG_MAX_BYTES, &config) < 0)
+        return false;
+    value = core_value(config.buf, "bare");
+    return value && !strcmp(value, "true");
+}
+
 int al_git_dirs_settle(struct al_roots *roots, const struct al_git_dirs_options *options,
                        struct al_error *err)
 {
     int r = 0;
 
-    for (size_t i = 0; i < roots->count && r == 0; i++)
+    for (size_t i = 0; i < roots->count && r == 0; i++) {
+        roots->items[i].is_bare = is_bare(&roots->items[i]);
         r = settle_root(roots, i, options, err);
+    }
     return r;
 }
 

@@ -38,7 +38,7 @@ struct al_git_dirs_options {
 /**
  * Settle the git directory of each root that is the top of a working tree whose `.git` is a file.
  * A root whose `.git` names nothing, or a git directory that does not belong to it, gets none:
- * calls there then say what lies outside.
+ * calls there then say what lies outside.  A root that is a bare repository is marked as one.
  *
  * @return 0; as al_roots_add() when a git directory cannot be used.
  */

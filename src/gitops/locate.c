@@ -44,8 +44,9 @@ static const char *const outside_remedies[] = {
 static const char dangling[] = "Its .git is a file that names no git directory; 'git worktree "
                                "repair', or a new clone, mends it.";
 
-const char al_git_bare_remedy[] = "It is a bare repository, which has no working tree; use a clone "
-                                  "of it.";
+const char al_git_bare_remedy[] = "It is a bare repository, which has no working tree. With --root "
+                                  "on it, tools that read its history work; for the others use a "
+                                  "clone of it.";
 
 static int outside(const char *given, enum part part, struct al_error *err)
 {
@@ -185,6 +186,16 @@ static bool is_repository_above(const char *root)
     return false;
 }
 
+/* The user has named a bare repository.  One below a root could have been made by an agent, with a
+ * configuration of its own. */
+static bool is_bare_root(const struct al_location *at)
+{
+    struct stat st;
+
+    return at->root->is_bare && !strcmp(at->dir, at->root->path) &&
+           fstatat(at->dir_fd, "commondir", &st, AT_SYMLINK_NOFOLLOW) < 0;
+}
+
 static int find_git_dir(struct al_location *at, const struct al_roots *roots, const char *given,
                         struct al_error *err)
 {
@@ -211,6 +222,11 @@ static int find_git_dir(struct al_location *at, const struct al_roots *roots, co
     }
     if (is_repository_above(at->root->path))
         return outside(given, TOP, err);
+    if (bare && is_bare_root(at)) {
+        at->top = al_strdup(at->dir);
+        at->git_dir = al_strdup(at->dir);
+        return 0;
+    }
     r = not_a_repository(strcmp(given, ".") != 0 ? given : at->dir, err);
     if (bare && err)
         err->remedy = al_git_bare_remedy;

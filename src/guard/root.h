@@ -29,6 +29,7 @@ struct al_root {
     ino_t ino;
     bool is_git_dir;        /**< a git directory outside the roots */
     bool is_borrowed;       /**< it belongs to another list; private */
+    bool is_bare;           /**< it was a bare repository itself when airlock started */
     struct al_file_key top; /**< of a git directory: the only working tree that may use it directly;
                                zeros for the common directory of linked worktrees */
 };

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "gitops/locate.h"
 #include "gitops/location.h"
 #include "gitops/plumbing/blocking_files.h"
 #include "gitops/repo/repo.h"
@@ -156,6 +157,9 @@ static int open_repository(struct al_call *call, struct al_error *err)
     if (r < 0) {
         *err = why;
         why = AL_ERROR_INIT;
+    } else if (al_location_is_bare(&call->repo->at)) { /* its files are no working tree */
+        al_repo_free(call->repo);
+        call->repo = NULL;
     }
     return r;
 }
@@ -176,10 +180,34 @@ static int find_repository(struct al_call *call, struct al_error *err)
     return r;
 }
 
+/* The repository that was found is a root without a working tree.  A tool that opens another
+ * repository knows itself what that may be. */
+static bool is_in_bare_root(const struct al_call *call)
+{
+    return call->repo && !call->tool->open_repository && al_location_is_bare(&call->repo->at);
+}
+
+/* A tool that opens another repository does so before its operation is known; it changes it. */
+int al_call_refuse_bare(const struct al_call *call, struct al_error *err)
+{
+    int r =
+        call->operation && al_effects_read_only(call->operation->effects)
+            ? al_error_set(err, AL_ERR_EXECUTION, "%s needs a working tree here", call->tool->name)
+            : al_error_set(err, AL_ERR_EXECUTION,
+                           "A bare repository is only read, and this call of %s changes it",
+                           call->tool->name);
+
+    if (err)
+        err->remedy = al_git_bare_remedy;
+    return r;
+}
+
 /* Stage 4: the grant, then the checks that only the tool can make. */
 static int authorize(struct al_call *call, struct al_error *err)
 {
-    int r = 0;
+    int r = is_in_bare_root(call) && !al_effects_read_only(call->operation->effects)
+                ? al_call_refuse_bare(call, err)
+                : 0;
 
     if (call->repo && al_effects_change_repository(call->operation->effects))
         al_repo_use_absolute_paths(call->repo);
@@ -279,6 +307,10 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
         wait = call->repo && !al_location_is_bare(&call->repo->at)
                    ? al_git_find_blocking_file(call->repo)
                    : NULL;
+    }
+    if (is_in_bare_root(call) && strstr(result->error.message, "must be run in a work tree")) {
+        al_error_clear(&result->error);
+        (void)al_call_refuse_bare(call, &result->error);
     }
     if (!wait)
         wait = al_call_hint(call, &result->error);

@@ -90,7 +90,8 @@ class Outside(harness.Case):
 
     def test_bare(self):
         """a bare repository is said to be one, by calls and by diff and rollback"""
-        bare = "\nIt is a bare repository, which has no working tree; use a clone of it."
+        bare = ("\nIt is a bare repository, which has no working tree. With --root on it, tools that read its "
+                "history work; for the others use a clone of it.")
         self.git("init", "-q", "--bare", "repo")
         for given in ("repo", "repo/objects"):
             for tool in ("git_log", "git_status"):

@@ -88,7 +88,8 @@ static int open_repository(struct al_call *call, const void *p, struct al_repo *
 
     if (r < 0)
         return r;
-    r = find_into(repo, args, &into, err);
+    r = al_location_is_bare(&repo->at) ? al_call_refuse_bare(call, err)
+                                       : find_into(repo, args, &into, err);
     if (r == 0)
         r = al_landing_open_worktree(repo, into, al_call_budget(call), &other, err);
     if (r < 0 || other)

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A bare repository as root: its configuration, hooks and links run nothing and show nothing, also
+when they change while airlock runs."""
+import contextlib
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+import harness
+
+MARK = "airlock-secret-7f3a"
+
+
+class Bare(harness.Case):
+    """`root` is a bare repository; `secret` lies outside of it."""
+
+    def setUp(self):
+        super().setUp()
+        work = self.base / "work"
+        self.init(work)
+        self.commit("a.txt", "two\n", "second", work)
+        self.root.rmdir()
+        self.git("clone", "-q", "--bare", str(work), str(self.root), cwd=self.base)
+        self.secret, self.fired = self.base / "secret", self.base / "fired"
+        self.secret.write_text(MARK + "\n", encoding="utf-8")
+        script = self.base / "canary"
+        script.write_text(f"#!/bin/sh\ntouch {self.fired}\n", encoding="utf-8")
+        script.chmod(0o755)
+        self.canary = str(script)
+
+    def arm(self, *settings):
+        for key, value in settings:
+            self.git("config", key, value)
+
+    def assert_fires(self, *words):
+        """The control: plain git runs it."""
+        self.git(*words, check=False)
+        self.assertTrue(self.fired.exists(), f"the control is silent: {words}")
+        self.fired.unlink()
+
+    def harmless(self, server):
+        """Every reading call answers, runs nothing and shows nothing from outside."""
+        for tool, arguments in (("git_log", {}), ("git_show", {"commit": "HEAD"}), ("git_branch", {}),
+                                ("git_diff", {"from_ref": "HEAD~", "to_ref": "HEAD"}),
+                                ("git_blame", {"path": "a.txt", "commit": "HEAD"})):
+            result = server.call(tool, arguments)
+            self.assertFalse(self.fired.exists(), tool)
+            self.assertNotIn(MARK, result.text)
+            self.assertFalse(result.failed, (tool, result))
+
+    def test_programs(self):
+        """programs that the configuration names, before airlock starts and while it runs"""
+        for early in (True, False):
+            with contextlib.closing(harness.Server(self)) if not early else contextlib.nullcontext() as server:
+                self.arm(("diff.external", self.canary), ("diff.t.textconv", self.canary), ("core.pager", self.canary),
+                         ("pager.log", self.canary), ("core.fsmonitor", self.canary), ("gpg.program", self.canary),
+                         ("log.showSignature", "true"))
+                (self.root / "info").mkdir(exist_ok=True)
+                (self.root / "info/attributes").write_text("*.txt diff=t\n", encoding="utf-8")
+                self.assert_fires("diff", "HEAD~", "HEAD")
+                if early:
+                    server = harness.Server(self)
+                self.harmless(server)
+                if early:
+                    server.close()
+
+    def test_outside(self):
+        """a configuration that includes, and objects that are borrowed from, a place outside"""
+        self.arm(("include.path", str(self.secret)))
+        with contextlib.closing(harness.Server(self)) as server:
+            for tool in ("git_log", "git_branch"):
+                self.assertNotIn(MARK, server.call(tool).text)
+        self.git("config", "--unset", "include.path", check=False)
+        victim = self.base / "victim"
+        self.init(victim)
+        self.commit("a.txt", MARK, MARK, victim)
+        (self.root / "objects/info").mkdir(exist_ok=True)
+        (self.root / "objects/info/alternates").write_text(f"{victim}/.git/objects\n", encoding="utf-8")
+        result = self.call("git_show", {"commit": self.out("rev-parse", "HEAD", cwd=victim).strip()})
+        self.assertNotIn(MARK, result.text)
+        self.assertTrue(result.failed)
+
+    def test_files(self):
+        """tools for files write nothing into it: all of it is a git directory"""
+        before = {str(path): path.read_bytes() for path in self.root.rglob("*") if path.is_file()}
+        for path in ("config", "hooks/post-update", "info/attributes", "new.txt"):
+            result = self.call("write_file", {"path": path, "content": "x"}, "--toolset", "files")
+            self.assertTrue(result.failed, (path, result))
+        after = {str(path): path.read_bytes() for path in self.root.rglob("*") if path.is_file()}
+        self.assertEqual(after, before)
+
+
+if __name__ == "__main__":
+    harness.main()
