@@ -23,9 +23,15 @@ const char *al_operation_condition(const struct al_tool *tool, const struct al_o
     return NULL;
 }
 
+/* Whether what a checkpoint brings back is not asked about. */
+static bool excuses(const struct al_config *config)
+{
+    return config->journal.checkpoints && config->approval.mode != AL_APPROVAL_DENY;
+}
+
 const char *al_tool_asking(const struct al_tool *tool, const struct al_config *config)
 {
-    const bool saves = config->journal.checkpoints;
+    const bool saves = excuses(config);
     size_t asking = 0;
 
     if (config->approval.mode == AL_APPROVAL_ALLOW)
@@ -195,7 +201,7 @@ void al_tool_show(const struct al_listed_tool *listed, const struct al_tool_defa
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    add_help(listed, defaults, config->journal.checkpoints, &text);
+    add_help(listed, defaults, excuses(config), &text);
     if (listed->tool->definition) /* names and values of the schema are the server's */
         al_text_sanitize(text.buf, text.len, out);
     else

@@ -8,7 +8,8 @@
 
 /** Which operations of a tool ask for approval when no rule decides: "none", "some" or "ask" (all).
  * In the approval mode "allow" none does; in the mode "deny" they are refused, so "deny" stands for
- * "ask".  Without checkpoints, what is only not asked about because of them counts as asking. */
+ * "ask".  Without checkpoints, and in the mode "deny", what is only not asked about because of them
+ * counts as asking. */
 const char *al_tool_asking(const struct al_tool *tool, const struct al_config *config);
 
 /** The condition under which an operation asks for approval, as words ("for …").  NULL: the

@@ -275,12 +275,16 @@ int al_call_policy_targets(struct al_call *call, struct al_strv *ret_branches,
 struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct al_strv *branches,
                                        const struct al_strv *paths)
 {
-    return al_policy_decide(call->session->policy, call->session->mode,
+    const enum al_approval_mode mode = call->session->mode;
+    /* The mode deny is for agents that change nothing, also nothing that could be undone. */
+    const bool excused = mode != AL_APPROVAL_DENY && al_call_is_saved(call);
+
+    return al_policy_decide(call->session->policy, mode,
                             &(struct al_policy_query){
                                 .tool = call->tool->name,
                                 .operation = call->operation->name,
                                 .effects = call->operation->effects,
-                                .asks = al_operation_asks(call->operation, al_call_is_saved(call)),
+                                .asks = al_operation_asks(call->operation, excused),
                                 .branches = branches,
                                 .paths = paths,
                             });

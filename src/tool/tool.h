@@ -188,7 +188,7 @@ enum al_asks {
     AL_ASKS_NEVER,
     /** When no checkpoint can be taken of what it changes: the session takes none, the repository
      * has no working tree, or saving fails.  What a checkpoint has is brought back, not asked
-     * about. */
+     * about.  The approval mode "deny" refuses it all the same. */
     AL_ASKS_UNLESS_SAVED,
 };
 

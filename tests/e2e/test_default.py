@@ -128,6 +128,49 @@ class Default(Program):
                           "git_pr"})
 
 
+class Denying(Program):
+    """The approval mode deny: what a checkpoint could bring back is refused as well."""
+
+    toolsets = ()
+
+    def test_calls(self):
+        """nothing that changes files, index or commits is done; a rule may still allow it"""
+        self.init()
+        self.commit("b.txt", "b\n", "second")
+        self.git("branch", "topic", "HEAD~1")
+        self.write("a.txt", "two\n")
+        before = self.state()
+        for tool, arguments in (
+                ("git_add", {"all": True}), ("git_restore", {"paths": ["a.txt"]}),
+                ("git_commit", {"message": "x", "all": True}), ("git_reset", {"to": "HEAD~1"}),
+                ("git_commit", {"message": "x", "amend": True}), ("git_stash", {}),
+                ("git_switch", {"branch": "topic"}), ("git_merge", {"branch": "topic"}),
+                ("git_revert", {"commits": ["HEAD"]}),
+                ("git_branch", {"action": "delete", "name": "topic"})):
+            result = self.call(tool, arguments, approval="deny")
+            self.assertIn(result.kind, ("ApprovalDenied", "ExecutionFailed"), (tool, result))
+            if result.kind == "ExecutionFailed":  # answered before policy: nothing to merge
+                self.assertIn(tool, ("git_merge", "git_revert", "git_reset"), result)
+            self.assertEqual(self.state(), before, tool)
+        self.assertFalse(self.call("git_status", {}, approval="deny").failed)
+        config = self.config('[[tools.approval.rule]]\ntool = "git_add"\ndecision = "allow"\n')
+        done = self.call("git_add", {"all": True}, "--config", config, approval="deny")
+        self.assertFalse(done.failed, done)
+
+    def test_said(self):
+        """`tools` and `policy explain` say so"""
+        self.init()
+        self.write("a.txt", "two\n")
+        listed = {tool["name"]: tool["approval"] for tool in json.loads(
+            self.run_it("tools", "--json", "--approval", "deny").stdout)}
+        self.assertEqual([listed[name] for name in ("git_status", "git_add", "git_restore",
+                                                    "git_stash", "git_push")],
+                         ["none", "deny", "deny", "some", "some"])
+        for words, decision in ((("git_add", "all=true"), "deny"), (("git_status",), "allow")):
+            done = self.run_it("policy", "explain", "--approval", "deny", *words)
+            self.assertIn(f"decision   {decision}\n", done.stdout)
+
+
 class Asking(Program):
     """What `tools`, `policy explain`, the question and the annotations say of one operation."""
 
@@ -203,13 +246,13 @@ class Asking(Program):
 
     def test_list_and_rows(self):
         """the column of the list sums up the rows of the tool, in every toolset"""
-        for options in ((), ("--no-git",)):
+        for options, asks in (((), "ask"), (("--no-git",), "ask"), (("--approval", "deny"), "deny")):
             for toolset in ("everyday", "git", "workflow", "readonly", "shell", "files", "staging",
                             "parallel"):
                 words = ("--toolset", toolset, *options)
                 for tool in json.loads(self.run_it("tools", "--json", *words).stdout):
                     rows = set(self.rows(tool["name"], *words).values())
-                    wanted = {frozenset({"does not ask"}): "none", frozenset({"asks"}): "ask"}
+                    wanted = {frozenset({"does not ask"}): "none", frozenset({"asks"}): asks}
                     self.assertEqual(tool["approval"], wanted.get(frozenset(rows), "some"),
                                      (words, tool["name"], rows))
 
