@@ -113,7 +113,11 @@ int al_pages_end(struct al_pages *pages, const char *left, struct al_result *res
  */
 void al_answer_done(struct al_call *call, struct al_str *text, struct al_result *result);
 
-/** The result of a tool that changed nothing and has no pages: the text alone. */
+/**
+ * The result of a tool that changed nothing and has no pages: the text alone.
+ *
+ * @param text  Safe text; it becomes the result as it is.  Taken over, empty afterwards.
+ */
 void al_answer_text(struct al_str *text, struct al_result *result);
 
 /** Append a number with separators: 1,204. */

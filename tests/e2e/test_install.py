@@ -259,6 +259,24 @@ class Install(Program):
         real.unlink()
         self.assertIn("cannot follow", self.install("cursor", "--user", "-y", code=1).stderr)
 
+    def test_linked_directory(self):
+        """a file in a directory that is a link is made and written where the link leads"""
+        real = self.home / "dotfiles/cursor"
+        real.mkdir(parents=True)
+        (self.home / ".cursor").symlink_to("dotfiles/cursor")
+        path = self.home / ".cursor/mcp.json"
+        for before in (None, '{"mcpServers": {}}\n'):
+            if before:
+                (real / "mcp.json").write_text(before)
+            done = self.install("cursor", "--user", "-y")
+            self.assertIn(f"{path} leads to {real / 'mcp.json'}\n", done.stdout)
+            self.assertIn("airlock", json.loads((real / "mcp.json").read_text())["mcpServers"])
+            self.install("cursor", "--user", "-y", "--remove")
+            self.assertTrue((self.home / ".cursor").is_symlink())
+        real.rename(self.home / "elsewhere")
+        self.assertIn("cannot", self.install("cursor", "--user", "-y", code=1).stderr)
+        self.assertFalse(real.exists())
+
     def ask(self, answer, *words, meanwhile=None):
         """The command on a terminal, with this answer."""
         master, slave = pty.openpty()

@@ -4,6 +4,7 @@
 #include "guard/root.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -56,6 +57,68 @@ static int add(const char *name, const char *forbidden, const char *home, struct
         assert_null(strchr(err->message, '\n'));
     }
     return r;
+}
+
+/* Admit `name` with the directory that was there before `swap`; 0 or the status. */
+static int admit(const char *name, void (*swap)(void), struct al_roots *roots, struct al_error *err)
+{
+    al_auto(al_freep) char *path = tmpdir_path(world, name);
+    al_auto(al_strv_clear) struct al_strv nothing = AL_STRV_INIT;
+    al_auto(al_closep) int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    assert_true(fd >= 0);
+    if (swap)
+        swap();
+    return al_roots_admit(roots, path, fd, &nothing, NULL, err);
+}
+
+static void move_away(void)
+{
+    assert_int_equal(renameat(world->fd, "made", world->fd, "moved"), 0);
+}
+
+static void swap_for_a_link(void)
+{
+    move_away();
+    tmpdir_symlink(world, "home", "made");
+}
+
+static void swap_for_a_link_to_itself(void)
+{
+    move_away();
+    tmpdir_symlink(world, "moved", "made");
+}
+
+static void swap_for_a_directory(void)
+{
+    move_away();
+    tmpdir_mkdir(world, "made");
+}
+
+static void what_comes_into_its_place_is_not_admitted(void **state)
+{
+    static void (*const swaps[])(void) = { swap_for_a_link, swap_for_a_link_to_itself,
+                                           swap_for_a_directory, move_away };
+    al_auto(al_roots_clear) struct al_roots roots = AL_ROOTS_INIT;
+    al_auto(al_freep) char *path = tmpdir_path(world, "home/project");
+
+    (void)state;
+    assert_int_equal(al_roots_add(&roots, path, NULL, NULL, NULL), 0);
+    al_roots_reserve(&roots, 2);
+    for (size_t i = 0; i < COUNT(swaps); i++) {
+        al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+
+        tmpdir_mkdir(world, "made");
+        assert_true(admit("made", swaps[i], &roots, &err) < 0);
+        assert_non_null(err.message);
+        assert_int_equal(roots.count, 1);
+        (void)unlinkat(world->fd, "made", 0);
+        (void)unlinkat(world->fd, "made", AT_REMOVEDIR);
+        assert_int_equal(unlinkat(world->fd, "moved", AT_REMOVEDIR), 0);
+    }
+    tmpdir_mkdir(world, "made");
+    assert_int_equal(admit("made", NULL, &roots, NULL), 0);
+    assert_int_equal(roots.count, 2);
 }
 
 static void a_root_is_canonical_and_open(void **state)
@@ -315,6 +378,7 @@ static void a_kernel_without_openat2_is_named_as_the_reason(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_comes_into_its_place_is_not_admitted),
         cmocka_unit_test(a_root_is_canonical_and_open),
         cmocka_unit_test(a_relative_root_is_below_the_current_directory),
         cmocka_unit_test(the_machine_and_the_home_directory_are_no_roots),
