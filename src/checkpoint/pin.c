@@ -94,7 +94,7 @@ static void add_dropping(const struct al_refs *refs, const struct al_strv *dropp
             al_tip_list_add(wanted, refs->items[i].value, sha256);
 }
 
-/* Find those wanted that new references reach, which loses nothing. */
+/* Find those wanted that references reach, new ones first: they are not lost. */
 static void find_reached(struct al_store *store, const struct al_tips *tips,
                          const struct al_tip_list *before, const struct al_tip_list *wanted,
                          struct al_oid_set *ret_found)
@@ -103,10 +103,11 @@ static void find_reached(struct al_store *store, const struct al_tips *tips,
     al_auto(al_closep) int common_fd = -1;
     const struct al_strv *all = &tips->references.list;
 
-    for (size_t i = 0; i < all->count && from.count < AL_ANCESTORS_MAX; i++)
-        if (!al_tip_list_has(before, all->items[i], tips->sha256) &&
-            !al_tip_list_has(wanted, all->items[i], tips->sha256))
-            al_strv_add(&from, all->items[i]);
+    for (int old = 0; old < 2; old++)
+        for (size_t i = 0; i < all->count && from.count < AL_ANCESTORS_MAX; i++)
+            if (al_tip_list_has(before, all->items[i], tips->sha256) == (old == 1) &&
+                !al_tip_list_has(wanted, all->items[i], tips->sha256))
+                al_strv_add(&from, all->items[i]);
     if (al_location_open_common_dir(&store->repo->at, &common_fd, NULL) == 0)
         al_ancestors_find(common_fd, tips->sha256, &from, &wanted->set, ret_found);
 }

@@ -28,7 +28,8 @@ struct entry {
 
 /** What is compared. */
 struct index_diff {
-    bool sha256;
+    bool sha256, has_filters;
+    size_t nread;       /* files */
     int top_fd, dir_fd; /* the directory of the last entry, which is `dir` */
     struct al_str dir;
     struct stat index;
@@ -60,16 +61,41 @@ bool al_index_entry_has_mode(const struct al_index_entry *entry, const struct st
     return S_ISLNK(file->st_mode) && entry->mode == MODE_LINK;
 }
 
-bool al_index_entry_is_unchanged(const struct al_index_entry *entry, const struct stat *file,
-                                 const struct stat *index)
+/* Whether the stat data are those of the entry. */
+static bool has_stat(const struct al_index_entry *entry, const struct stat *file)
 {
     return entry->stage == 0 && !entry->intent_to_add && al_index_entry_has_mode(entry, file) &&
            entry->mtime_s == (uint32_t)file->st_mtim.tv_sec &&
            entry->mtime_ns == (uint32_t)file->st_mtim.tv_nsec &&
            entry->ctime_s == (uint32_t)file->st_ctim.tv_sec &&
            entry->ctime_ns == (uint32_t)file->st_ctim.tv_nsec &&
-           entry->ino == (uint32_t)file->st_ino && entry->size == (uint32_t)file->st_size &&
-           is_before(entry->mtime_s, entry->mtime_ns, &index->st_mtim);
+           entry->ino == (uint32_t)file->st_ino && entry->size == (uint32_t)file->st_size;
+}
+
+bool al_index_entry_is_unchanged(const struct al_index_entry *entry, const struct stat *file,
+                                 const struct stat *index)
+{
+    return has_stat(entry, file) && is_before(entry->mtime_s, entry->mtime_ns, &index->st_mtim);
+}
+
+bool al_index_entry_has_content(int top_fd, const struct al_index_entry *entry,
+                                const struct stat *file, bool sha256, bool *ret_plain)
+{
+    al_auto(al_closep) int fd = -1;
+    al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
+    struct al_oid oid;
+
+    if (entry->stage != 0 || entry->intent_to_add || !S_ISREG(file->st_mode) ||
+        !al_index_entry_has_mode(entry, file))
+        return false;
+    fd = al_nofollow_open(top_fd, entry->name, O_RDONLY);
+    if (fd < 0 || al_fs_read_fd(fd, AL_INDEX_CONTENT_MAX_BYTES, &bytes) < 0)
+        return false;
+    al_oid_of(sha256, AL_OBJECT_BLOB, bytes.buf, bytes.len, &oid);
+    *ret_plain = !memchr(bytes.buf, '\r', bytes.len) && !memmem(bytes.buf, bytes.len, "$Id", 3);
+    for (size_t i = 0; i < bytes.len && *ret_plain; i++)
+        *ret_plain = !(bytes.buf[i] & 0x80);
+    return !memcmp(oid.bytes, entry->oid, al_oid_bytes(sha256));
 }
 
 /* lstat(2) below the top, following no link on the way.  Entries of one directory follow each
@@ -91,11 +117,26 @@ static bool stat_entry(struct index_diff *diff, const char *name, struct stat *r
            fstatat(len ? diff->dir_fd : diff->top_fd, last, ret_stat, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* Whether git writes over the file only if its content differs from the commit's. */
+static bool is_unchanged(struct index_diff *diff, const struct al_index_entry *entry)
+{
+    struct stat st;
+    bool plain;
+
+    if (!stat_entry(diff, entry->name, &st) || !has_stat(entry, &st))
+        return false;
+    /* Git may compare whole seconds, and then reads a file that is as old as the index.  A file
+     * that no conversion changes is read here. */
+    if (entry->mtime_s < (uint32_t)diff->index.st_mtim.tv_sec)
+        return true;
+    return !diff->has_filters && diff->nread++ < AL_INDEX_DIFF_FILES_MAX &&
+           al_index_entry_has_content(diff->top_fd, entry, &st, diff->sha256, &plain) && plain;
+}
+
 static bool take_entry(void *payload, const struct al_index_entry *entry)
 {
     struct index_diff *diff = payload;
     struct entry *kept;
-    struct stat st;
 
     if (entry->mode == MODE_GITLINK || diff->count == AL_INDEX_DIFF_ENTRIES_MAX)
         return false;
@@ -106,10 +147,7 @@ static bool take_entry(void *payload, const struct al_index_entry *entry)
     kept = &diff->entries[diff->count++];
     *kept = (struct entry){ .name = al_strdup(entry->name), .mode = entry->mode };
     memcpy(kept->oid.bytes, entry->oid, al_oid_bytes(diff->sha256));
-    /* Git may compare whole seconds, and then reads a file that is as old as the index. */
-    if (!stat_entry(diff, entry->name, &st) ||
-        !al_index_entry_is_unchanged(entry, &st, &diff->index) ||
-        entry->mtime_s >= (uint32_t)diff->index.st_mtim.tv_sec)
+    if (!is_unchanged(diff, entry))
         al_strv_add(&diff->names, entry->name);
     return diff->names.count <= AL_INDEX_DIFF_FILES_MAX;
 }
@@ -184,6 +222,8 @@ bool al_index_diff(const struct al_repo *repo, const char *commit, struct al_str
     al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "index");
     al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     al_auto(index_diff_clear) struct index_diff diff = { .sha256 = repo->vetting->is_sha256,
+                                                         .has_filters =
+                                                             repo->vetting->filters.count > 0,
                                                          .top_fd = -1,
                                                          .dir_fd = -1,
                                                          .dir = AL_STR_INIT,
@@ -192,7 +232,7 @@ bool al_index_diff(const struct al_repo *repo, const char *commit, struct al_str
     if (fd < 0 || fstat(fd, &diff.index) < 0 ||
         al_location_open_top(&repo->at, &diff.top_fd, NULL) < 0 ||
         al_index_read(fd, al_oid_bytes(diff.sha256), take_entry, &diff) != AL_INDEX_WHOLE ||
-        !compare_commit(repo, &diff, fd, commit))
+        (commit && !compare_commit(repo, &diff, fd, commit)))
         return false;
     al_strv_sort(&diff.names);
     for (size_t i = 0; i < diff.names.count; i++)

@@ -22,6 +22,19 @@
 bool al_index_entry_is_unchanged(const struct al_index_entry *entry, const struct stat *file,
                                  const struct stat *index);
 
+/** A larger file is not read. */
+#define AL_INDEX_CONTENT_MAX_BYTES (1u << 20)
+
+/**
+ * Test whether a file has the bytes of its entry.
+ *
+ * @param top_fd  The top of the working tree.
+ * @param[out] ret_plain  No conversion of line ends, keywords or to a superset of ASCII changes
+ * these bytes when git reads them.
+ */
+bool al_index_entry_has_content(int top_fd, const struct al_index_entry *entry,
+                                const struct stat *file, bool sha256, bool *ret_plain);
+
 /** Test whether a file has the type and the mode of its entry. */
 bool al_index_entry_has_mode(const struct al_index_entry *entry, const struct stat *file);
 
@@ -29,7 +42,7 @@ bool al_index_entry_has_mode(const struct al_index_entry *entry, const struct st
  * List the paths at which the index differs from a commit, and those of files that may differ from
  * the index: a superset of what `git diff-index <commit>` lists.
  *
- * @param commit  As hex.
+ * @param commit  As hex; NULL: only the files are compared with the index.
  * @param names   Relative to the top, appended.
  * @return false: it cannot be told here, and nothing was appended.
  */

@@ -26,8 +26,8 @@ void al_side_clear(struct al_side *side)
     *side = AL_SIDE_INIT;
 }
 
-static void add(struct al_side *side, char status, unsigned old_mode, unsigned new_mode,
-                const char *path)
+void al_side_add(struct al_side *side, char status, unsigned old_mode, unsigned new_mode,
+                 const char *path)
 {
     if (side->count == side->capacity) {
         side->capacity = side->capacity ? 2 * side->capacity : 64;
@@ -43,6 +43,12 @@ static int by_path(const void *a, const void *b)
     const struct al_side_change *one = a, *two = b;
 
     return strcmp(one->path, two->path);
+}
+
+void al_side_sort(struct al_side *side)
+{
+    if (side->count)
+        qsort(side->items, side->count, sizeof(*side->items), by_path);
 }
 
 /* A mode in octal digits. */
@@ -62,7 +68,7 @@ static bool add_record(void *payload, char *const *fields)
 
     if (fields[0][0] != ':' || !space)
         return false;
-    add(payload, status[1], mode_of(fields[0] + 1), mode_of(space + 1), fields[1]);
+    al_side_add(payload, status[1], mode_of(fields[0] + 1), mode_of(space + 1), fields[1]);
     return true;
 }
 
@@ -73,8 +79,8 @@ int al_side_read(const struct al_repo *repo, const struct al_git_command *comman
         AL_NUL_RECORDS_INIT(2, add_record, ret_side);
     int r = al_git_read_records(&repo->at, command, &records, budget, err);
 
-    if (r == 0 && ret_side->count)
-        qsort(ret_side->items, ret_side->count, sizeof(*ret_side->items), by_path);
+    if (r == 0)
+        al_side_sort(ret_side);
     return r;
 }
 
@@ -94,7 +100,7 @@ static bool add_entry(void *payload, const struct al_index_entry *entry)
 {
     if (entry->stage)
         return false; /* git refuses to merge */
-    add(payload, 'A', 0, entry->mode, entry->name);
+    al_side_add(payload, 'A', 0, entry->mode, entry->name);
     return true;
 }
 

@@ -37,6 +37,11 @@ struct al_side {
 
 void al_side_clear(struct al_side *side);
 
+/** Add a change.  When all are there, they are sorted. */
+void al_side_add(struct al_side *side, char status, unsigned old_mode, unsigned new_mode,
+                 const char *path);
+void al_side_sort(struct al_side *side);
+
 /** Read the output of a `git diff-… --raw -z --no-renames`. */
 int al_side_read(const struct al_repo *repo, const struct al_git_command *command,
                  struct al_run_limits *budget, struct al_side *ret_side, struct al_error *err);

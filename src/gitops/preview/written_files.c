@@ -13,6 +13,7 @@
 #include "gitops/plumbing/index_facts.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/plumbing/tree_diff.h"
+#include "gitops/preview/sides.h"
 #include "gitops/preview/three_way.h"
 #include "gitops/refs.h"
 #include "gitops/vet/vet.h"
@@ -205,7 +206,8 @@ int al_git_reset_files(const struct al_repo *repo, const char *target, const str
 /** How to list the changes of the two sides of a three-way merge. */
 struct sides {
     const struct al_git_command *theirs, *ours;
-    bool renames; /* what is known holds when files were renamed, too */
+    struct al_side *read; /* their changes, taken over, if they were read without git; NULL */
+    bool renames;         /* what is known holds when files were renamed, too */
 };
 
 static bool has_status(const struct al_side *side, char status)
@@ -221,10 +223,11 @@ static int bound(const struct al_repo *repo, const struct sides *sides,
                  struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
                  struct al_error *err)
 {
-    al_auto(al_side_clear) struct al_side theirs = AL_SIDE_INIT, ours = AL_SIDE_INIT;
+    al_auto(al_side_clear) struct al_side theirs = sides->read ? *sides->read : AL_SIDE_INIT;
+    al_auto(al_side_clear) struct al_side ours = AL_SIDE_INIT;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     enum al_bound bound = AL_BOUND_UNKNOWN;
-    int r = al_side_read(repo, sides->theirs, budget, &theirs, err);
+    int r = sides->read ? 0 : al_side_read(repo, sides->theirs, budget, &theirs, err);
 
     *ret_known = false;
     if (r == 0 && (sides->renames || !has_status(&theirs, 'A') || !has_status(&theirs, 'D')))
@@ -249,7 +252,8 @@ int al_git_merged_files(const struct al_repo *repo, const char *target,
 {
     al_auto(al_git_command_clear) struct al_git_command theirs = AL_GIT_COMMAND_INIT;
     al_auto(al_git_command_clear) struct al_git_command ours = AL_GIT_COMMAND_INIT;
-    const struct sides sides = { .theirs = &theirs, .ours = &ours, .renames = true };
+    struct sides sides = { .theirs = &theirs, .ours = &ours, .renames = true };
+    struct al_side read = AL_SIDE_INIT;
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     int r = 0;
 
@@ -258,6 +262,7 @@ int al_git_merged_files(const struct al_repo *repo, const char *target,
                  "--no-renames", "--merge-base", head, target, NULL);
     al_strv_adds(&ours.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "diff-tree", "-r", "-z", "--raw",
                  "--no-renames", "--merge-base", target, head, NULL);
+    sides.read = *ret_known && al_side_of_commit(repo, head, target, &read) ? &read : NULL;
     if (*ret_known)
         r = bound(repo, &sides, budget, ret_known, out, err);
     return r == 0 && *ret_known
@@ -272,7 +277,8 @@ int al_git_applied_files(const struct al_repo *repo, const char *entry,
 {
     al_auto(al_git_command_clear) struct al_git_command theirs = AL_GIT_COMMAND_INIT;
     al_auto(al_git_command_clear) struct al_git_command ours = AL_GIT_COMMAND_INIT;
-    const struct sides sides = { .theirs = &theirs, .ours = &ours };
+    struct sides sides = { .theirs = &theirs, .ours = &ours };
+    struct al_side read = AL_SIDE_INIT;
 
     *ret_known = is_plain(repo);
     al_strv_adds(&theirs.argv, "git", "stash", "show", "--include-untracked", "-z", "--raw",
@@ -280,5 +286,6 @@ int al_git_applied_files(const struct al_repo *repo, const char *entry,
     al_strv_adds(&ours.argv, "git", "diff-index", "--cached", "-z", "--raw", "--no-renames", NULL);
     al_strv_addf(&ours.argv, "%s^", entry);
     al_strv_add(&ours.argv, "--");
+    sides.read = *ret_known && al_side_of_stash(repo, entry, &read) ? &read : NULL;
     return *ret_known ? bound(repo, &sides, budget, ret_known, out, err) : 0;
 }

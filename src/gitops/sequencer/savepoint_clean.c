@@ -12,9 +12,8 @@
 #include "guard/nofollow.h"
 #include "util/fs.h"
 
-/* So many files are read, each up to so many bytes; git tells about more. */
-#define CONTENTS_MAX      64u
-#define CONTENT_MAX_BYTES (1u << 20)
+/* So many files are read; git tells about more. */
+#define CONTENTS_MAX 64u
 
 /** One pass over the index. */
 struct pass {
@@ -30,25 +29,6 @@ struct pass {
 static int compare(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Whether the file has the bytes of its entry.  Its stat data does not tell when it was written in
- * the same tick of the clock as the index, as git itself often does. */
-static bool has_content(const struct pass *pass, const struct al_index_entry *entry,
-                        const struct stat *st)
-{
-    al_auto(al_closep) int fd = -1;
-    al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
-    struct al_oid oid;
-
-    if (entry->stage != 0 || entry->intent_to_add || !S_ISREG(st->st_mode) ||
-        !al_index_entry_has_mode(entry, st))
-        return false;
-    fd = al_nofollow_open(pass->top_fd, entry->name, O_RDONLY);
-    if (fd < 0 || al_fs_read_fd(fd, CONTENT_MAX_BYTES, &bytes) < 0)
-        return false;
-    al_oid_of(pass->sha256, AL_OBJECT_BLOB, bytes.buf, bytes.len, &oid);
-    return !memcmp(oid.bytes, entry->oid, al_oid_bytes(pass->sha256));
 }
 
 /* lstat(2) below the top, following no link on the way. */
@@ -68,13 +48,17 @@ static bool check_entry(void *payload, const struct al_index_entry *entry)
                                              sizeof(*pass->files->items), compare)
                                    : NULL;
     struct stat st;
+    bool plain;
 
     if (!found)
         return true;
     pass->tracked[found - (const char *const *)pass->files->items] = true;
+    /* The stat data do not tell when the file was written in the same tick of the clock as the
+     * index, as git itself often does. */
     pass->clean = stat_file(pass->top_fd, entry->name, &st) &&
                   (al_index_entry_is_unchanged(entry, &st, &pass->index) ||
-                   (pass->nread++ < CONTENTS_MAX && has_content(pass, entry, &st)));
+                   (pass->nread++ < CONTENTS_MAX &&
+                    al_index_entry_has_content(pass->top_fd, entry, &st, pass->sha256, &plain)));
     return pass->clean;
 }
 

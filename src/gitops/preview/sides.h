@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The changes of the side that comes in with a merge or a stash, read without git. */
+#ifndef AL_GITOPS_PREVIEW_SIDES_H
+#define AL_GITOPS_PREVIEW_SIDES_H
+
+#include "gitops/preview/three_way.h"
+
+/** How many commits are read to find out whether one is an ancestor of the other. */
+#define AL_SIDE_COMMITS_MAX 16u
+
+/**
+ * Read what a commit changed since its merge base with HEAD's commit, where one of the two is an
+ * ancestor of the other.
+ *
+ * @param head, target  Commits, as hex.
+ * @return false: it cannot be told here, and `ret_side` is empty.
+ */
+bool al_side_of_commit(const struct al_repo *repo, const char *head, const char *target,
+                       struct al_side *ret_side);
+
+/**
+ * Read what an entry of the stash changed since its commit, with its untracked files.
+ *
+ * @param entry  "stash@{0}", or the id of an entry; others are left to git.
+ */
+bool al_side_of_stash(const struct al_repo *repo, const char *entry, struct al_side *ret_side);
+
+#endif
