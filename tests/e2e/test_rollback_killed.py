@@ -45,6 +45,7 @@ class Rollback(killed.Killed):
 
     def everything(self):
         """Every file of the repository and of its git directory, and the names in the store."""
+        self.command("serve")  # what is only in a record becomes a reference
         store = next((self.home / ".local/state/airlock").glob("*/checkpoints.git"))
         return ({str(path): rollback.digest(path) for path in rollback.files_below(self.root)},
                 self.out(f"--git-dir={store}", "for-each-ref"))
