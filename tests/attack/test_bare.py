@@ -81,15 +81,6 @@ class Bare(harness.Case):
         self.assertNotIn(MARK, result.text)
         self.assertTrue(result.failed)
 
-    def test_files(self):
-        """tools for files write nothing into it: all of it is a git directory"""
-        before = {str(path): path.read_bytes() for path in self.root.rglob("*") if path.is_file()}
-        for path in ("config", "hooks/post-update", "info/attributes", "new.txt"):
-            result = self.call("write_file", {"path": path, "content": "x"}, "--toolset", "files")
-            self.assertTrue(result.failed, (path, result))
-        after = {str(path): path.read_bytes() for path in self.root.rglob("*") if path.is_file()}
-        self.assertEqual(after, before)
-
 
 if __name__ == "__main__":
     harness.main()

@@ -87,10 +87,14 @@ class Repository(Program):
         self.assert_calls(True, part)
 
     def test_bare(self):
-        """a bare repository has no working tree for calls"""
+        """a bare repository has no working tree for calls; those that read history work"""
         bare = self.base / "bare.git"
         self.out("clone", "-q", "--bare", str(self.root), str(bare))
-        self.assertIn("working tree", self.assert_refused(bare, "bare"))
+        found = self.found(bare)["repository"]
+        self.assertEqual((found["level"], found["state"]), ("warning", f"{bare}, bare"))
+        self.assertIn("only calls that read its history work", found["fix"])
+        self.assert_calls(False, bare)
+        self.assertEqual(self.run_it("call", "git_log", cwd=bare).returncode, 0)
 
     def test_none(self):
         """no repository at all is no failure: a root may hold several"""

@@ -119,12 +119,17 @@ static void add_open_failure(struct al_findings *findings, const char *dir,
 static void add_kind(struct al_findings *findings, const struct al_repo *repo)
 {
     bool linked = strcmp(repo->at.git_dir, repo->at.common_dir) != 0;
+    bool bare = al_location_is_bare(&repo->at);
     al_auto(al_freep) char *top = al_text_sanitize_line(repo->at.top);
-    al_auto(al_freep) char *state = al_asprintf("%s%s%s%s", top, linked ? ", linked worktree" : "",
-                                                is_submodule(repo->at.git_dir) ? ", submodule" : "",
-                                                repo->vetting->is_sha256 ? ", SHA-256" : "");
+    al_auto(al_freep) char *state =
+        al_asprintf("%s%s%s%s%s", top, bare ? ", bare" : "", linked ? ", linked worktree" : "",
+                    is_submodule(repo->at.git_dir) ? ", submodule" : "",
+                    repo->vetting->is_sha256 ? ", SHA-256" : "");
 
-    al_finding_add(findings, "repository", AL_FINE, state, "");
+    al_finding_add(findings, "repository", bare ? AL_WARNING : AL_FINE, state,
+                   bare ? "It has no working tree: only calls that read its history work. For the "
+                          "others use a clone of it."
+                        : "");
     if (al_repo_is_partial(repo))
         al_finding_add(findings, "partial clone", AL_WARNING, "some objects are missing",
                        "A call that needs a missing object fails, since none is downloaded. "
