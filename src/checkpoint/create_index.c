@@ -12,6 +12,7 @@
 
 #include "checkpoint/create.h"
 #include "checkpoint/index_pieces.h"
+#include "gitops/plumbing/index_facts.h"
 
 #define INDEX_MAX_BYTES (512u << 20)
 
@@ -159,6 +160,16 @@ static int put_index(struct al_checkpoint_writer *writer, int fd)
     return 0;
 }
 
+/* The index was read whole: others need not read it for these. */
+static void tell_facts(const struct al_index_cache *cache, bool sha256)
+{
+    const struct al_index_facts facts = { .marks = cache->flags & AL_INDEX_MARKS,
+                                          .gitlinks = cache->flags & AL_INDEX_GITLINKS,
+                                          .conflicts = cache->flags & AL_INDEX_CONFLICTS };
+
+    al_index_facts_remember(&cache->index.id, &cache->end, sha256, &facts);
+}
+
 int al_create_index_alone(struct al_checkpoint_writer *writer, struct al_oid *ret_tree,
                           struct al_oid *ret_staged)
 {
@@ -179,6 +190,7 @@ int al_create_index_alone(struct al_checkpoint_writer *writer, struct al_oid *re
         r = put_index(writer, fd);
     if (r < 0)
         return r;
+    tell_facts(cache, writer->store->sha256);
     *ret_tree = cache->index.oid;
     *ret_staged = cache->staged;
     return 0;

@@ -3,19 +3,87 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gitops/plumbing/index_scan.h"
 #include "util/fs.h"
 
-/* Whether `holds` may be false for an entry. */
-static bool may_fail(const char *path, bool (*holds)(void *, const struct al_index_entry *))
+#define REMEMBERED 8
+
+/** An index that was read. */
+struct known {
+    struct al_file_id id;
+    struct al_oid end;
+    bool sha256;
+    struct al_index_facts facts;
+};
+
+static struct known known[REMEMBERED];
+static size_t next_known;
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER; /* for both, never held over a file access */
+
+void al_index_facts_remember(const struct al_file_id *id, const struct al_oid *end, bool sha256,
+                             const struct al_index_facts *facts)
+{
+    if (!id->exists || al_oid_is_none(end))
+        return;
+    (void)pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < REMEMBERED; i++)
+        if (known[i].id.dev == id->dev && known[i].id.ino == id->ino)
+            known[i].id.exists = false;
+    known[next_known++ % REMEMBERED] = (struct known){ *id, *end, sha256, *facts };
+    (void)pthread_mutex_unlock(&lock);
+}
+
+static bool find_known(const struct al_file_id *id, struct known *ret_known)
+{
+    bool found = false;
+
+    (void)pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < REMEMBERED && !found; i++) {
+        found = al_file_id_equal(&known[i].id, id);
+        if (found)
+            *ret_known = known[i];
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/* Two changes in one tick leave the same stat data; git writes another checksum for each. */
+static bool recall(int fd, struct al_index_facts *ret_facts)
+{
+    struct al_oid end = { .bytes = { 0 } };
+    struct al_file_id id;
+    struct known was;
+    struct stat st;
+    size_t bytes;
+
+    if (fstat(fd, &st) < 0)
+        return false;
+    id = al_file_id_from(&st);
+    if (!find_known(&id, &was))
+        return false;
+    bytes = al_oid_bytes(was.sha256);
+    *ret_facts = was.facts;
+    return pread(fd, end.bytes, bytes, st.st_size - (off_t)bytes) == (ssize_t)bytes &&
+           al_oid_equal(&end, &was.end);
+}
+
+/* Whether `holds` may be false for an entry.  `breaks` is the fact that says so. */
+static bool may_fail(const char *path, bool (*holds)(void *, const struct al_index_entry *),
+                     bool (*breaks)(const struct al_index_facts *))
 {
     static const size_t oid_bytes[] = { 20, 32 };
     al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct al_index_facts facts;
 
     if (fd < 0)
         return errno != ENOENT;
+    if (recall(fd, &facts))
+        return breaks(&facts);
     /* Only one of the two lengths fits the whole file. */
     for (size_t i = 0; i < AL_COUNT(oid_bytes); i++) {
         enum al_index_end end = al_index_read(fd, oid_bytes[i], holds, NULL);
@@ -24,6 +92,11 @@ static bool may_fail(const char *path, bool (*holds)(void *, const struct al_ind
             return end != AL_INDEX_WHOLE;
     }
     return true;
+}
+
+static bool has_gitlinks(const struct al_index_facts *facts)
+{
+    return facts->gitlinks;
 }
 
 /* An entry for a directory of a sparse index may stand for gitlinks. */
@@ -35,7 +108,12 @@ static bool is_a_file(void *payload, const struct al_index_entry *entry)
 
 bool al_index_may_have_gitlinks(const char *path)
 {
-    return may_fail(path, is_a_file);
+    return may_fail(path, is_a_file, has_gitlinks);
+}
+
+static bool has_marks(const struct al_index_facts *facts)
+{
+    return facts->marks;
 }
 
 static bool is_unmarked(void *payload, const struct al_index_entry *entry)
@@ -48,7 +126,12 @@ bool al_repo_may_have_marks(const struct al_location *at)
 {
     al_auto(al_freep) char *index = al_fs_join(at->git_dir, "index");
 
-    return may_fail(index, is_unmarked);
+    return may_fail(index, is_unmarked, has_marks);
+}
+
+static bool has_conflicts(const struct al_index_facts *facts)
+{
+    return facts->conflicts;
 }
 
 static bool is_merged(void *payload, const struct al_index_entry *entry)
@@ -61,7 +144,7 @@ bool al_repo_may_have_conflicts(const struct al_location *at)
 {
     al_auto(al_freep) char *index = al_fs_join(at->git_dir, "index");
 
-    return may_fail(index, is_merged);
+    return may_fail(index, is_merged, has_conflicts);
 }
 
 bool al_repo_may_have_gitlinks(const struct al_location *at)
