@@ -49,29 +49,38 @@ static const char undo_options[] =
     "  --audit FILE           the journal\n"
     "  --config FILE          the configuration to read\n";
 
-static const char session_options[] =
-    "  --root DIR             a directory the agent may work in; may be repeated.\n"
-    "                         Default: the top of the working tree that holds the\n"
-    "                         current directory\n"
-    "  --toolset NAME         a toolset to offer: everyday (default), git, workflow,\n"
-    "                         parallel, readonly, shell, files or staging; may be\n"
-    "                         repeated. If two toolsets define the same tool, the\n"
-    "                         first one listed wins\n"
+#define SESSION_OPTIONS                                                                            \
+    "  --root DIR             a directory the agent may work in; may be repeated.\n"               \
+    "                         Default: the top of the working tree that holds the\n"               \
+    "                         current directory\n"                                                 \
+    "  --toolset NAME         a toolset to offer: everyday (default), git, workflow,\n"            \
+    "                         parallel, readonly, shell, files or staging; may be\n"               \
+    "                         repeated. If two toolsets define the same tool, the\n"               \
+    "                         first one listed wins\n"                                             \
     "  --approval MODE        ask (default), allow or deny what changes a repository\n"
-    "  --agent NAME           the agent's name in the journal. Default: the name of\n"
+
+#define AGENT_OPTION                                                                               \
+    "  --agent NAME           the agent's name in the journal. Default: the name of\n"             \
     "                         the worker file, of the grant, else of the client\n"
-    "  --grant NAME           narrow the session to [grants.NAME] in the\n"
-    "                         configuration\n"
-    "  --worker FILE          a worker file: its frontmatter chooses toolsets and\n"
-    "                         narrows the session further\n"
-    "  --tool LIST            let bash_command of the toolset shell run: command or\n"
-    "                         all. Without it, and with read or write, it shows what\n"
-    "                         would run\n"
-    "  --command-timeout S    seconds until it is stopped, 1 to 600. Default: 30\n"
-    "  --no-git               take no checkpoints\n"
-    "  -v                     say on standard error what each call does\n"
-    "  --audit FILE           the journal to write\n"
-    "  --config FILE          the configuration to read\n";
+
+#define MORE_OPTIONS                                                                               \
+    "  --grant NAME           narrow the session to [grants.NAME] in the\n"                        \
+    "                         configuration\n"                                                     \
+    "  --worker FILE          a worker file: its frontmatter chooses toolsets and\n"               \
+    "                         narrows the session further\n"                                       \
+    "  --tool LIST            let bash_command of the toolset shell run: command or\n"             \
+    "                         all. Without it, and with read or write, it shows what\n"            \
+    "                         would run\n"                                                         \
+    "  --command-timeout S    seconds until it is stopped, 1 to 600. Default: 30\n"                \
+    "  --no-git               take no checkpoints\n"                                               \
+    "  -v                     say on standard error what each call does\n"                         \
+    "  --audit FILE           the journal to write\n"                                              \
+    "  --config FILE          the configuration to read\n"
+
+static const char session_options[] = SESSION_OPTIONS AGENT_OPTION MORE_OPTIONS;
+
+/* Of commands that make no calls. */
+static const char looking_options[] = SESSION_OPTIONS MORE_OPTIONS;
 
 static const struct command_help {
     const char *name, *usage, *about, *shared_options, *own_options;
@@ -91,7 +100,7 @@ static const struct command_help {
       "List the tools of the chosen toolsets, with their risk and whether they ask; or\n"
       "show one with its operations and parameters. The servers of [mcp.servers] in the\n"
       "configuration are started, and their tools listed too.\n",
-      session_options,
+      looking_options,
       "  --json                 names, schemas, effects, risk and approval as JSON\n" },
     { "log", "airlock log [OPTIONS] [N]",
       "Show the last N tool executions, or all. airlock --tool-log [N] is the same.\n",
@@ -165,7 +174,7 @@ static const struct command_help {
       "The repository is that of the current directory, or of each --root. Each server\n"
       "of [mcp.servers] is started, and airlock as each client would start it in whose\n"
       "settings it is installed. Exit code 0 when all that matters is there, else 1.\n",
-      session_options, "  --json                 the findings as JSON\n" },
+      looking_options, "  --json                 the findings as JSON\n" },
     { "complete", "airlock complete tools|grants|staged [--config FILE]",
       "Print names for the completion of a shell, one a line.\n", "", "" },
     { "version", "airlock version", "Show the versions of airlock and git, kernel's confinement.\n",

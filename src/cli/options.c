@@ -137,3 +137,31 @@ int al_options_read_all(struct al_options *options, bool with_json, int *argc, c
     *argc = count;
     return r;
 }
+
+int al_options_refuse(const struct al_options *options, const char *command,
+                      const char *const *names, struct al_error *err)
+{
+    const struct {
+        const char *name;
+        bool is_given;
+    } given[] = {
+        { "--toolset", options->toolsets.count > 0 },
+        { "--approval", options->approval != NULL },
+        { "--agent", options->agent != NULL },
+        { "--grant", options->grant != NULL },
+        { "--worker", options->worker != NULL },
+        { "--tool", options->tool != NULL },
+        { "--command-timeout", options->command_timeout != NULL },
+        { "--no-git", options->no_git },
+        { "-v", options->verbose },
+    };
+
+    for (; *names; names++)
+        for (size_t i = 0; i < AL_COUNT(given); i++)
+            if (given[i].is_given && !strcmp(given[i].name, *names))
+                return al_error_set(err, AL_ERR_BAD_ARGS,
+                                    "%s means nothing to airlock %s, which makes no calls; see "
+                                    "airlock %s --help",
+                                    *names, command, command);
+    return 0;
+}

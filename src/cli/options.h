@@ -40,6 +40,15 @@ int al_options_read(struct al_options *options, bool with_json, int *argc, char 
  */
 int al_options_read_all(struct al_options *options, bool with_json, int *argc, char **argv,
                         struct al_error *err);
+
+/**
+ * Refuse options that mean nothing to a command.
+ *
+ * @param names  The options, ended by NULL: "--grant".
+ * @return 0; AL_ERR_BAD_ARGS naming the first of them that was given.
+ */
+int al_options_refuse(const struct al_options *options, const char *command,
+                      const char *const *names, struct al_error *err);
 void al_options_clear(struct al_options *options);
 
 #endif

@@ -208,13 +208,28 @@ static int read_execution(struct query *query, size_t which, al_difference_fn ta
     return r;
 }
 
+/* The plan's message is about going back; this command only looks. */
+static int too_few(const char *agent, struct al_error *err)
+{
+    al_auto(al_freep) char *message = err ? al_take(&err->message) : NULL;
+    al_auto(al_freep) char *safe = agent ? al_text_sanitize_line(agent) : NULL;
+    char *end = message ? strstr(message, " can be rolled back") : NULL;
+
+    if (end)
+        *end = '\0';
+    return al_error_set(err, AL_ERR_NOT_FOUND, "%s%s%s changed something in this repository",
+                        end ? message : "no execution", safe ? " of agent " : "", safe ? safe : "");
+}
+
 static int read_executions(struct query *query, al_difference_fn take, void *payload,
                            struct al_error *err)
 {
     struct al_plan plan;
     int r = al_plan_choose(query->store, query->executions, query->options->count, query->budget,
-                           &plan, err);
+                           &plan, NULL, err);
 
+    if (r == AL_ERR_NOT_FOUND)
+        return too_few(query->options->agent, err);
     for (size_t i = plan.first; r == 0 && i < query->executions->count; i++)
         r = read_execution(query, i, take, payload, err);
     return r;

@@ -190,15 +190,17 @@ int al_plan_further(struct al_store *store, const struct al_executions *executio
 }
 
 int al_plan_make(struct al_store *store, const struct al_executions *executions, size_t count,
-                 struct al_run_limits *budget, struct al_plan *ret_plan, struct al_error *err)
+                 struct al_run_limits *budget, struct al_plan *ret_plan, struct al_strv *ret_calls,
+                 struct al_error *err)
 {
     return resume(store, executions, count, ret_plan)
                ? 0
-               : al_plan_choose(store, executions, count, budget, ret_plan, err);
+               : al_plan_choose(store, executions, count, budget, ret_plan, ret_calls, err);
 }
 
 int al_plan_choose(struct al_store *store, const struct al_executions *executions, size_t count,
-                   struct al_run_limits *budget, struct al_plan *ret_plan, struct al_error *err)
+                   struct al_run_limits *budget, struct al_plan *ret_plan,
+                   struct al_strv *ret_calls, struct al_error *err)
 {
     const size_t wanted = count ? count : 1;
     struct al_plan plan = { .first = 0 };
@@ -217,6 +219,8 @@ int al_plan_choose(struct al_store *store, const struct al_executions *execution
             continue;
         plan.count++;
         plan.first = i - 1;
+        if (ret_calls)
+            al_plan_name_call(execution, ret_calls);
         if (!ended)
             plan.interrupted = execution->seq;
     }

@@ -23,11 +23,17 @@ struct al_plan {
  * Plan to undo the last executions that changed something.  If the last execution is a rollback
  * that was interrupted, the plan continues it, provided that `count` is its count or 0.
  *
- * @param count  How many executions to undo.  0: one, or as many as the interrupted rollback.
+ * @param count      How many executions to undo.  0: one, or as many as the interrupted rollback.
+ * @param ret_calls  The executions, newest first, as "git_add: Stage a.c"; none if the plan
+ * continues a rollback.  NULL: not wanted.
  * @return 0; AL_ERR_NOT_FOUND when there are not so many.  The message says how many there are.
  */
 int al_plan_make(struct al_store *store, const struct al_executions *executions, size_t count,
-                 struct al_run_limits *budget, struct al_plan *ret_plan, struct al_error *err);
+                 struct al_run_limits *budget, struct al_plan *ret_plan, struct al_strv *ret_calls,
+                 struct al_error *err);
+
+/** Append "git_add: Stage a.c" for an execution. */
+void al_plan_name_call(const struct al_execution *execution, struct al_strv *ret_calls);
 
 /**
  * Plan to undo the last rollback.  A rollback that was undone already does not count, so each redo
@@ -65,7 +71,8 @@ int al_plan_further(struct al_store *store, const struct al_executions *executio
 /** Plan to undo the last executions that changed something, whether or not a rollback was
  * interrupted. */
 int al_plan_choose(struct al_store *store, const struct al_executions *executions, size_t count,
-                   struct al_run_limits *budget, struct al_plan *ret_plan, struct al_error *err);
+                   struct al_run_limits *budget, struct al_plan *ret_plan,
+                   struct al_strv *ret_calls, struct al_error *err);
 
 /** Test whether the last execution is a rollback that was interrupted. */
 bool al_plan_is_unfinished(const struct al_executions *executions);

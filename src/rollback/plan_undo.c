@@ -17,7 +17,7 @@ static size_t before_target(const struct al_executions *executions, size_t at)
     return at;
 }
 
-static void name_call(const struct al_execution *execution, struct al_strv *ret_calls)
+void al_plan_name_call(const struct al_execution *execution, struct al_strv *ret_calls)
 {
     al_auto(al_freep) char *safe =
         execution->summary ? al_text_join_lines(execution->summary) : NULL;
@@ -66,7 +66,7 @@ int al_plan_undo(struct al_store *store, const struct al_executions *executions,
         plan.first = plan.oldest = at;
         if (!ended)
             plan.interrupted = execution->seq;
-        name_call(execution, ret_calls);
+        al_plan_name_call(execution, ret_calls);
     }
     if (plan.count < wanted)
         return too_many(wanted, plan.count, err);

@@ -227,7 +227,8 @@ static int make_plan(struct al_rollback_context *ctx, struct al_error *err)
     if (own)
         return al_plan_undo(ctx->store, executions, ctx->options->count, ctx->budget, &ctx->plan,
                             &ctx->report->calls, err);
-    return al_plan_make(ctx->store, executions, ctx->options->count, ctx->budget, &ctx->plan, err);
+    return al_plan_make(ctx->store, executions, ctx->options->count, ctx->budget, &ctx->plan,
+                        &ctx->report->calls, err);
 }
 
 /* A rollback that was killed is continued with the executions that it was about. */

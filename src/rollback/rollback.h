@@ -49,8 +49,8 @@ struct al_rollback {
     /** Files that stay although the checkpoint does not have them. */
     struct al_strv kept;
     struct al_differences changes; /**< from the present to the checkpoint */
-    struct al_strv calls; /**< with `own_session`: the calls that are undone, newest first, as
-                             "git_add: Stage a.c" */
+    struct al_strv calls; /**< the executions that are undone, newest first, as "git_add: Stage
+                             a.c"; none for a redo or a rollback that is continued */
     struct al_str stat;   /**< of the working tree, as safe text; only for a dry run */
 };
 

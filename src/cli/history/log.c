@@ -212,6 +212,12 @@ static void survey(struct view *view, const struct al_history *history, size_t i
 }
 
 /* Show the recorded lines, oldest first.  A pager begins at the newest. */
+/* Whether all may be left out because of what was asked for. */
+static bool filters(const struct al_query *query)
+{
+    return (query->tool && al_query_tool_exists(query->tool)) || query->agent || *query->since;
+}
+
 static int show_recorded(struct view *view, const char *file, struct al_pager *pager)
 {
     al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
@@ -232,6 +238,8 @@ static int show_recorded(struct view *view, const char *file, struct al_pager *p
         r = show_to_end(view, skip, query->last && !query->follow ? query->last : SIZE_MAX);
     if (r == 0 && !view->shown_any && al_history_is_empty(&history))
         (void)fputs("nothing recorded yet\n", query->json ? stderr : stdout);
+    else if (r == 0 && !view->shown_any && !query->follow && filters(query))
+        al_log_note("nothing matches; airlock log without --tool, --agent and --since shows all");
     (void)fflush(stdout);
     return r;
 }

@@ -20,6 +20,7 @@
 
 /* Longer lists are cut. */
 #define LISTED_MAX 100u
+#define CALLS_MAX  20u
 
 static void print(int fd, const struct al_str *text)
 {
@@ -56,6 +57,14 @@ static void add_other_changes(struct al_str *out, const struct al_differences *c
             al_undo_add_change(out, &changes->items[i]);
 }
 
+static void add_calls(struct al_str *out, const struct al_strv *calls)
+{
+    for (size_t i = 0; i < calls->count && i < CALLS_MAX; i++)
+        al_str_addf(out, " execution: %s\n", calls->items[i]);
+    if (calls->count > CALLS_MAX)
+        al_str_addf(out, " and %zu more executions\n", calls->count - CALLS_MAX);
+}
+
 static void show_dry_run(const struct al_rollback *rollback, bool redo)
 {
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
@@ -65,6 +74,7 @@ static void show_dry_run(const struct al_rollback *rollback, bool redo)
     else
         al_str_addf(&out, "Rolling back %zu execution%s would change:\n", rollback->count,
                     rollback->count == 1 ? "" : "s");
+    add_calls(&out, &rollback->calls);
     al_str_add(&out, rollback->stat.buf, rollback->stat.len);
     add_other_changes(&out, &rollback->changes);
     if (!rollback->changes.count)
@@ -107,6 +117,7 @@ static void show_done(const struct al_rollback *rollback, bool redo, const char 
                     rollback->count > 1 ? "; a rollback is an execution too, and two of them can "
                                           "take each other back"
                                         : "");
+    add_calls(&out, &rollback->calls);
     add_other_changes(&out, &rollback->changes);
     add_list(&out, "Left as they are, since they are ignored or were too large to be kept:",
              &rollback->kept);

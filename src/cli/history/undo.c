@@ -57,12 +57,19 @@ static void extract_flags(const char *const *flags, bool *values, int *argc, cha
     *argc = kept;
 }
 
+/* These say how calls are made. */
+static const char *const of_sessions[] = { "--toolset", "--approval", "--grant",
+                                           "--worker",  "--tool",     "--command-timeout",
+                                           "--no-git",  "-v",         NULL };
+
 static int read_words(struct al_undo *undo, const char *command, int argc, char **argv)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
 
     for (;;) {
         if (al_options_read(&undo->options, false, &argc, &argv, &err) < 0)
+            return al_cli_fail(&err);
+        if (al_options_refuse(&undo->options, command, of_sessions, &err) < 0)
             return al_cli_fail(&err);
         if (argc == 0)
             return AL_EXIT_OK;

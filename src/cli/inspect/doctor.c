@@ -211,6 +211,18 @@ static void add_configuration(struct al_findings *findings, const struct al_setu
                    setup->config.file ? setup->config.file : "none", "");
 }
 
+/* An option may be what is wrong, and not the file. */
+static const char *fix_of(const struct al_options *options, const struct al_error *err)
+{
+    if (options->toolsets.count && strstr(err->message, "unknown toolset"))
+        return "Give --toolset one of these.";
+    if (options->grant && strstr(err->message, "unknown grant"))
+        return "Give --grant one that the configuration has.";
+    if (options->approval && strstr(err->message, "approval"))
+        return "Give --approval ask, allow or deny.";
+    return "Correct the file, or choose another with --config.";
+}
+
 static void check_all(struct al_findings *findings, const struct al_options *options)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -227,8 +239,7 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
         al_finding_add(findings, "worker", AL_MISSING, err.message,
                        "Correct the worker file, or choose another with --worker.");
     } else if (r < 0) {
-        al_finding_add(findings, "configuration", AL_MISSING, err.message,
-                       "Correct the file, or choose another with --config.");
+        al_finding_add(findings, "configuration", AL_MISSING, err.message, fix_of(options, &err));
     } else {
         add_configuration(findings, &setup);
         al_doctor_rules(findings, &setup);
@@ -244,6 +255,8 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
     al_setup_clear(&setup);
 }
 
+static const char *const of_calls[] = { "--agent", NULL };
+
 int al_cmd_doctor(int argc, char **argv)
 {
     al_auto(al_options_clear) struct al_options options = { .json = false };
@@ -252,6 +265,8 @@ int al_cmd_doctor(int argc, char **argv)
     int r;
 
     r = al_options_read(&options, true, &argc, &argv, &err);
+    if (r == 0)
+        r = al_options_refuse(&options, "doctor", of_calls, &err);
     if (r == 0 && argc > 0)
         r = al_error_set(&err, AL_ERR_BAD_ARGS, "doctor takes options only");
     if (r < 0)

@@ -251,6 +251,8 @@ int al_tools_show_help(const struct al_options *options, const char *word)
     return show(&text_options, word);
 }
 
+static const char *const of_calls[] = { "--agent", NULL };
+
 int al_cmd_tools(int argc, char **argv)
 {
     al_auto(al_options_clear) struct al_options options = { .json = false };
@@ -258,6 +260,8 @@ int al_cmd_tools(int argc, char **argv)
     int r;
 
     r = al_options_read_all(&options, true, &argc, argv, &err);
+    if (r == 0)
+        r = al_options_refuse(&options, "tools", of_calls, &err);
     if (r == 0 && argc > 1)
         r = al_error_set(&err, AL_ERR_BAD_ARGS, "tools takes one tool at most");
     if (r < 0)

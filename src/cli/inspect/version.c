@@ -8,7 +8,9 @@
 #include "cli/options.h"
 #include "cli/setup.h"
 #include "gitops/version.h"
+#include "guard/text.h"
 #include "proc/proc.h"
+#include "util/log.h"
 
 int al_cmd_version(int argc, char **argv)
 {
@@ -19,6 +21,12 @@ int al_cmd_version(int argc, char **argv)
 
     if (argc > 0 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")))
         return al_help_command("version");
+    if (argc > 0) {
+        al_auto(al_freep) char *safe = al_text_sanitize_line(argv[0]);
+
+        al_log_note("version takes no options and no words, such as '%s'", safe);
+        return AL_EXIT_USAGE;
+    }
     (void)al_setup_config(&setup, &none, NULL);
     (void)al_setup_git(&setup, NULL);
     (void)printf("airlock %s\n", AIRLOCK_VERSION);
