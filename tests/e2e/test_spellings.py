@@ -132,6 +132,14 @@ class Session(harness.Case):
             for word in ("git in a shell", "working_dir", "cwd", "a refusal is final", "git_undo"):
                 self.assertIn(word, text)
             self.assertTrue(text.endswith("."), text)
+        config = self.write("servers.toml", "[mcp.servers.fs]\ncommand = [\"/bin/false\"]\n",
+                            self.base)
+        for chosen in (names, *((name,) for name in names)):
+            _, text = self.server("--config", str(config),
+                                  *[word for name in chosen for word in ("--toolset", name)])
+            self.assertLessEqual(len(text.encode()), 800, chosen)
+            for word in ("mcp__", "Nothing outside the roots"):
+                self.assertIn(word, text)
 
     def test_few_questions(self):
         """everyday says what is asked about; without checkpoints there is no undo to speak of"""
