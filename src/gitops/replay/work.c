@@ -82,6 +82,32 @@ int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,
     return r < 0 ? r : replay(work, budget, err);
 }
 
+/* Fail if content would be written through a filter: of a path that differs from a picked commit,
+ * or from what a reverted one is taken back to. */
+static int check_programs(const struct al_repo *repo, const struct al_replay_work *work,
+                          struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
+
+    for (size_t i = 0; i < work->nsteps; i++) {
+        const struct al_work_step *step = &work->steps[i];
+        al_auto(al_freep) char *parent =
+            al_asprintf("%s^%u", step->commit, step->mainline ? step->mainline : 1);
+        al_auto(al_freep) char *oid = NULL;
+        int r = 0;
+
+        if (work->kind == AL_WORK_REVERT)
+            r = al_git_find_object(repo, parent, "commit", budget, &oid, err);
+        if (r < 0)
+            return r;
+        if (work->kind != AL_WORK_REVERT)
+            al_strv_add(&sides, step->commit);
+        else
+            al_strv_add(&sides, oid ? oid : al_git_empty_tree(repo));
+    }
+    return al_git_check_merge_programs(repo, work->head, &sides, budget, err);
+}
+
 /* git's own command from the beginning; what came to nothing is left out, as it was in memory. */
 static int run_for_real(struct al_repo *repo, const struct al_replay_work *work, size_t max_bytes,
                         struct al_run_limits *budget, struct al_merge_outcome *outcome,
@@ -89,7 +115,10 @@ static int run_for_real(struct al_repo *repo, const struct al_replay_work *work,
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     const struct al_strv *done = &work->replayed.commits;
+    int r = check_programs(repo, work, budget, err);
 
+    if (r < 0)
+        return r;
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* it may run git commit */
     al_strv_adds(&command.argv, "git", work->kind == AL_WORK_REVERT ? "revert" : "cherry-pick",
