@@ -85,6 +85,9 @@ int al_setup_worker_roots(struct al_setup *setup, struct al_error *err);
  * state. */
 void al_setup_forbidden(const struct al_setup *setup, struct al_strv *ret_forbidden);
 
+/** airlock's own directories among them, in which nothing else lies. */
+void al_setup_own_dirs(const struct al_setup *setup, struct al_strv *ret_dirs);
+
 /** Make what mounts the tools of other MCP servers, and start none of them; part of
  * al_setup_session(). */
 int al_setup_upstream(struct al_setup *setup, struct al_error *err);

@@ -53,21 +53,25 @@ static char *parent_of(const char *path)
     return slash && slash != path ? al_strndup(path, (size_t)(slash - path)) : al_strdup("/");
 }
 
-void al_setup_forbidden(const struct al_setup *setup, struct al_strv *ret_forbidden)
+void al_setup_own_dirs(const struct al_setup *setup, struct al_strv *ret_dirs)
 {
     const char *config_home = al_environment_get("XDG_CONFIG_HOME");
 
-    /* Both are unknown when the configuration cannot be read; doctor goes on then. */
-    if (setup->journal_file)
+    if (setup->state_dir) /* unknown when the configuration cannot be read; doctor goes on then */
+        al_strv_add(ret_dirs, setup->state_dir);
+    if (config_home)
+        al_strv_addf(ret_dirs, "%s/airlock", config_home);
+    else if (setup->home)
+        al_strv_addf(ret_dirs, "%s/.config/airlock", setup->home);
+}
+
+void al_setup_forbidden(const struct al_setup *setup, struct al_strv *ret_forbidden)
+{
+    if (setup->journal_file) /* unknown in the same case */
         al_strv_take(ret_forbidden, parent_of(setup->journal_file));
-    if (setup->state_dir)
-        al_strv_add(ret_forbidden, setup->state_dir);
     if (setup->config.file)
         al_strv_take(ret_forbidden, al_environment_absolute(setup->config.file));
-    if (config_home)
-        al_strv_addf(ret_forbidden, "%s/airlock", config_home);
-    else if (setup->home)
-        al_strv_addf(ret_forbidden, "%s/.config/airlock", setup->home);
+    al_setup_own_dirs(setup, ret_forbidden);
 }
 
 int al_setup_git_dirs(const struct al_setup *setup, struct al_roots *roots, struct al_error *err)

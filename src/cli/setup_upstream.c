@@ -38,6 +38,7 @@ static int check_path(const struct al_setup *setup, const struct al_mcp_server *
                       const char *key, const char *path, const struct al_strv *forbidden,
                       struct al_error *err)
 {
+    al_auto(al_strv_clear) struct al_strv own_dirs = AL_STRV_INIT;
     al_auto(al_freep) char *real = canonical(path);
     al_auto(al_freep) char *safe = al_text_sanitize_line(path);
 
@@ -49,6 +50,18 @@ static int check_path(const struct al_setup *setup, const struct al_mcp_server *
             return al_error_set(err, AL_ERR_BAD_ARGS,
                                 "%s:%u: mcp.servers.%s.allow.%s: '%s' contains airlock's own '%s'; "
                                 "name directories that do not",
+                                setup->config.file ? setup->config.file : "", server->line,
+                                server->name, key, safe, shown);
+    }
+    al_setup_own_dirs(setup, &own_dirs);
+    for (size_t i = 0; i < own_dirs.count; i++) {
+        al_auto(al_freep) char *own = canonical(own_dirs.items[i]);
+        al_auto(al_freep) char *shown = al_text_sanitize_line(own_dirs.items[i]);
+
+        if (al_fs_beneath(own, real))
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "%s:%u: mcp.servers.%s.allow.%s: '%s' lies in airlock's own '%s'; "
+                                "name a directory elsewhere",
                                 setup->config.file ? setup->config.file : "", server->line,
                                 server->name, key, safe, shown);
     }

@@ -103,8 +103,17 @@ class CommandLine(UpstreamCase):
                                f'[mcp.servers.x.allow]\n{key} = ["{place}"]\n')
                 self.assertIn(f"mcp.servers.x.allow.{key}: '{place}' contains airlock's own",
                               self.airlock("call", "git_status", code=2))
+            own = self.home / ".config/airlock", self.home / ".local/state/airlock"
+            (self.home / "link").unlink(missing_ok=True)
+            (self.home / "link").symlink_to(own[1])
+            for place in (own[0] / "config.toml.d", own[1] / "journal", self.home / "link/run"):
+                self.configure('[mcp.servers.x]\ncommand = ["x"]\n'
+                               f'[mcp.servers.x.allow]\n{key} = ["{place}"]\n')
+                self.assertIn(f"mcp.servers.x.allow.{key}: '{place}' lies in airlock's own",
+                              self.airlock("call", "git_status", code=2))
         self.configure('[mcp.servers.x]\ncommand = ["x"]\n'
-                       f'[mcp.servers.x.allow]\nread = ["{self.home}/Documents"]\n')
+                       f'[mcp.servers.x.allow]\nread = ["{self.home}/Documents", '
+                       f'"{self.home}/.config/airlocks", "{self.home}/.local/state/other"]\n')
         self.airlock("call", "git_status")
 
     def test_leftovers(self):
