@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A push that is asked about on a terminal: the frame, its keys, and `airlock staging push`."""
+import codecs
 import fcntl
 import os
 import pty
@@ -17,6 +18,8 @@ class Terminal:
 
     def __init__(self, case, *words, columns=80):
         self.case, self.text, self.said = case, "", 0
+        self.decoder = codecs.getincrementaldecoder("utf-8")()
+        self.shown = ""
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
@@ -36,7 +39,8 @@ class Terminal:
             if not more:
                 self.case.assertIsNone(end, self.text)
                 break
-            self.text += more.decode().replace("\r\n", "\n")
+            self.shown += self.decoder.decode(more)  # a read may end inside of a character
+            self.text = self.shown.replace("\r\n", "\n")
         return self.text
 
     def say(self, line):

@@ -81,7 +81,7 @@ class GeneratePr(workflow.Case):
         self.git("commit", "-q", "-m", "refactor: name")
         value = self.gives("git_generate_pr")
         self.assertEqual(value["filesChanged"], ["src/auth/logout.ts", "src/auth/n\u00e9w\n.ts"])
-        self.assertTrue(value["body"].endswith("- src/auth/n\u00e9w .ts"))
+        self.assertTrue(value["body"].endswith("- src/auth/n\u00e9w<U+000A>.ts"))
 
     def test_template(self):
         """git_generate_pr: a template's lines stay, its placeholders are replaced once"""
