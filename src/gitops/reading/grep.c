@@ -7,88 +7,8 @@
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/plumbing/batch.h"
+#include "gitops/reading/grep_reader.h"
 #include "gitops/run.h"
-
-/** Of a longer line, this much is passed on. */
-#define LINE_MAX_BYTES (1u << 20)
-
-/* A record is "path NUL number NUL column NUL text" for a match, the same without the column for a
- * line around one, and "--" between them. */
-enum { PATH, NUMBER, REST };
-
-struct reader {
-    const struct al_grep_query *query;
-    bool (*take)(void *payload, const struct al_grep_line *line);
-    void *payload;
-    struct al_str fields[3];
-    int at;
-    size_t prefix_len; /* "<rev>:" in front of each path */
-};
-
-static bool is_number(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (text[i] < '0' || text[i] > '9')
-            return false;
-    return len > 0;
-}
-
-static bool end_record(struct reader *reader)
-{
-    const struct al_str *rest = &reader->fields[REST], *path = &reader->fields[PATH];
-    const char *end = memchr(rest->buf, '\0', rest->len);
-    struct al_grep_line line = { .line = reader->fields[NUMBER].buf,
-                                 .text = rest->buf,
-                                 .len = rest->len,
-                                 .is_match = reader->query->files_only };
-    bool more;
-
-    line.path = path->len > reader->prefix_len ? path->buf + reader->prefix_len : path->buf;
-    if (end && is_number(rest->buf, (size_t)(end - rest->buf))) { /* the column */
-        line.is_match = true;
-        line.text = end + 1;
-        line.len = rest->len - (size_t)(line.text - rest->buf);
-    }
-    more = reader->take(reader->payload, &line);
-    for (int i = PATH; i <= REST; i++)
-        al_str_reset(&reader->fields[i]);
-    reader->at = PATH;
-    return more;
-}
-
-static bool is_separator(const struct reader *reader, const char *data, size_t len)
-{
-    return reader->at == PATH && !reader->fields[PATH].len && len >= 3 && !memcmp(data, "--\n", 3);
-}
-
-static bool add_bytes(void *payload, const char *data, size_t len)
-{
-    struct reader *reader = payload;
-
-    while (len) {
-        const char ends = reader->at == REST ? '\n' : '\0';
-        const char *end = memchr(data, ends, len);
-        size_t piece = end ? (size_t)(end - data) : len;
-        struct al_str *field = &reader->fields[reader->at];
-
-        if (is_separator(reader, data, len)) {
-            data += 3;
-            len -= 3;
-            continue;
-        }
-        if (field->len < LINE_MAX_BYTES)
-            al_str_add(field, data, piece);
-        data += piece + (end != NULL);
-        len -= piece + (end != NULL);
-        if (!end)
-            continue;
-        if (reader->at < REST && !reader->query->files_only)
-            reader->at++;
-        else if (!end_record(reader))
-            return false;
-    }
-    return true;
-}
 
 static int add_words(const struct al_repo *repo, const struct al_grep_query *query,
                      struct al_run_limits *budget, struct al_strv *argv, struct al_error *err)
@@ -128,20 +48,16 @@ int al_git_grep(const struct al_repo *repo, const struct al_grep_query *query,
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct reader reader = { .query = query,
-                             .take = take,
-                             .payload = payload,
-                             .fields = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT },
-                             .prefix_len = query->rev ? strlen(query->rev) + 1 : 0 };
+    al_auto(al_grep_reader_clear) struct al_grep_reader reader =
+        AL_GREP_READER_INIT(query, take, payload);
     int r;
 
     command.bulk = true;
     r = add_words(repo, query, budget, &command.argv, err);
     if (r == 0)
-        r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = { add_bytes, &reader } },
-                       budget, &output, err);
-    for (int i = PATH; i <= REST; i++)
-        al_str_clear(&reader.fields[i]);
+        r = al_git_run(&repo->at, &command,
+                       &(struct al_git_run){ .sink = { al_grep_reader_add, &reader } }, budget,
+                       &output, err);
     if (r < 0 || al_git_read_well(&output) || (output.exit_code == 1 && !output.err.out.len))
         return r;
     return al_git_failed(&output, err);

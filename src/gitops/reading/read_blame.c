@@ -2,166 +2,12 @@
 #include "gitops/reading/read_blame.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/plumbing/blame_check.h"
-#include "gitops/refs.h"
+#include "gitops/reading/blame_reader.h"
 #include "gitops/run.h"
-
-/** Of a longer line, this much is passed on. */
-#define LINE_MAX_BYTES (1u << 20)
-
-/** What git has said of a commit. */
-struct known {
-    char *oid, *author, *subject;
-    char date[16];
-    int64_t time;
-    int zone; /* minutes east of UTC */
-};
-
-struct reader {
-    al_blame_fn take;
-    void *payload;
-    struct known *commits;
-    size_t count, at, before; /* `at`: of the line that is read; `before`: of the line before */
-    uint64_t line;
-    struct al_str text;
-};
-
-static void reader_clear(struct reader *reader)
-{
-    for (size_t i = 0; i < reader->count; i++) {
-        free(reader->commits[i].oid);
-        free(reader->commits[i].author);
-        free(reader->commits[i].subject);
-    }
-    free(reader->commits);
-    al_str_clear(&reader->text);
-}
-
-static size_t find_commit(struct reader *reader, const char *oid, size_t len)
-{
-    for (size_t i = reader->count; i > 0; i--)
-        if (!strncmp(reader->commits[i - 1].oid, oid, len))
-            return i - 1;
-    if (!(reader->count & (reader->count - 1)))
-        reader->commits = al_reallocarray(reader->commits, reader->count ? reader->count * 2 : 1,
-                                          sizeof(*reader->commits));
-    reader->commits[reader->count] = (struct known){ .oid = al_strndup(oid, len) };
-    return reader->count++;
-}
-
-static const char *value_of(const char *line, const char *key)
-{
-    size_t len = strlen(key);
-
-    return !strncmp(line, key, len) && line[len] == ' ' ? line + len + 1 : NULL;
-}
-
-/* The author's day, where the author was. */
-static void set_date(struct known *commit)
-{
-    time_t when = (time_t)(commit->time + (int64_t)commit->zone * 60);
-    struct tm day;
-
-    if (gmtime_r(&when, &day))
-        (void)strftime(commit->date, sizeof(commit->date), "%Y-%m-%d", &day);
-}
-
-/* "+0130" as minutes. */
-static int read_zone(const char *text)
-{
-    int number = text[0] && text[1] ? (int)strtoull(text + 1, NULL, 10) : 0;
-
-    number = number / 100 * 60 + number % 100;
-    return *text == '-' ? -number : number;
-}
-
-static void take_fact(struct reader *reader, const char *line)
-{
-    struct known *commit = &reader->commits[reader->at];
-    const char *value;
-
-    if ((value = value_of(line, "author")) && !commit->author) {
-        commit->author = al_strdup(value);
-    } else if ((value = value_of(line, "summary")) && !commit->subject) {
-        commit->subject = al_strdup(value);
-    } else if ((value = value_of(line, "author-time"))) {
-        commit->time = (int64_t)strtoull(value, NULL, 10);
-    } else if ((value = value_of(line, "author-tz"))) {
-        commit->zone = read_zone(value);
-        set_date(commit);
-    }
-}
-
-/* "<oid> <line then> <line now> [<lines>]" */
-static bool take_header(struct reader *reader, const char *line)
-{
-    size_t len = strcspn(line, " ");
-    const char *now;
-
-    if (!al_is_oid(line, len) || len < 40 || line[len] != ' ')
-        return false;
-    now = strchr(line + len + 1, ' ');
-    if (!now)
-        return false;
-    reader->at = find_commit(reader, line, len);
-    reader->line = strtoull(now, NULL, 10);
-    return true;
-}
-
-static bool take_text(struct reader *reader)
-{
-    const struct known *commit = &reader->commits[reader->at];
-    const struct al_blamed blamed = {
-        .oid = commit->oid,
-        .author = commit->author ? commit->author : "",
-        .subject = commit->subject ? commit->subject : "",
-        .is_committed = strspn(commit->oid, "0") != strlen(commit->oid),
-        .date = commit->date,
-    };
-    bool begins = reader->at != reader->before;
-
-    reader->before = reader->at;
-    return reader->take(reader->payload, &blamed, begins, reader->line, reader->text.buf + 1,
-                        reader->text.len - 1);
-}
-
-static bool take_line(struct reader *reader)
-{
-    const char *line = reader->text.buf;
-
-    if (*line == '\t')
-        return reader->count == 0 || take_text(reader);
-    if (!take_header(reader, line) && reader->count)
-        take_fact(reader, line);
-    return true;
-}
-
-static bool add_bytes(void *payload, const char *data, size_t len)
-{
-    struct reader *reader = payload;
-
-    while (len) {
-        const char *end = memchr(data, '\n', len);
-        size_t piece = end ? (size_t)(end - data) : len;
-
-        if (reader->text.len < LINE_MAX_BYTES)
-            al_str_add(&reader->text, data, piece);
-        data += piece + (end != NULL);
-        len -= piece + (end != NULL);
-        if (!end)
-            break;
-        if (!take_line(reader))
-            return false;
-        al_str_reset(&reader->text);
-    }
-    return true;
-}
 
 int al_git_read_blame(const struct al_repo *repo, const char *path, const char *rev,
                       struct al_blame_lines lines, al_blame_fn take, void *payload,
@@ -169,11 +15,11 @@ int al_git_read_blame(const struct al_repo *repo, const char *path, const char *
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    struct reader reader = { .take = take, .payload = payload, .text = AL_STR_INIT };
+    al_auto(al_blame_reader_clear) struct al_blame_reader reader =
+        AL_BLAME_READER_INIT(take, payload);
     al_auto(al_freep) char *file = NULL;
     int r = al_git_blame_check(repo, err);
 
-    reader.before = SIZE_MAX;
     if (r == 0)
         r = al_repo_file(repo, "path", path, &file, err);
     if (r < 0)
@@ -187,8 +33,8 @@ int al_git_read_blame(const struct al_repo *repo, const char *path, const char *
     if (rev)
         al_strv_add(&command.argv, rev);
     al_strv_adds(&command.argv, "--", file, NULL);
-    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = { add_bytes, &reader } },
-                   budget, &output, err);
-    reader_clear(&reader);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .sink = { al_blame_reader_add, &reader } }, budget,
+                   &output, err);
     return r == 0 && !al_git_read_well(&output) ? al_git_failed(&output, err) : r;
 }
