@@ -347,7 +347,7 @@ static const struct al_operation operations[] = {
     { "list", is_list, AL_READS, al_worktree_tool_list, AL_ASKS_NEVER },
     { "add", is_add, AL_WRITES_REFS, add, AL_ASKS_NEVER },
     { "lock", is_lock, AL_WRITES_REFS, set_lock, AL_ASKS_NEVER },
-    { "unlock", is_unlock, AL_WRITES_REFS, set_lock, AL_ASKS_NEVER },
+    { "unlock", is_unlock, AL_WRITES_REFS, set_lock, AL_ASKS_UNLESS_SAVED },
     { "remove", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, remove_worktree, AL_ASKS_UNLESS_SAVED },
 };
 

@@ -84,6 +84,15 @@ class Unsaved(everyday.Case):
         """so do those that bring commits together"""
         self.each_asks(self.asks("--no-git"), CLEAN)
 
+    def test_worktrees(self):
+        """and what takes a worktree's protection, or the worktree, away"""
+        self.says("git_worktree", {"action": "add", "name": "w", "reason": "mine"})
+        server = self.asks("--no-git")
+        self.each_asks(server, (("git_worktree", {"action": "unlock", "name": "w"}),))
+        self.assertIn("locked mine", self.out("worktree", "list", "--porcelain"))
+        self.says("git_worktree", {"action": "unlock", "name": "w"})
+        self.each_asks(server, (("git_worktree", {"action": "remove", "name": "w"}),))
+
     def test_conflicts(self):
         """and what settles conflicts"""
         self.git("checkout", "-q", "topic")
