@@ -85,7 +85,7 @@ static const struct {
       "The branch has no commit yet: git_commit makes the first one." },
     { AL_CODE_NONE, "ambiguous argument 'HEAD'", "git_commit",
       "The branch has no commit yet: git_commit makes the first one." },
-    { AL_CODE_NONE, "Branch not found: HEAD", "git_commit",
+    { AL_CODE_NONE, "There is no commit on this branch yet", "git_commit",
       "HEAD names a commit only where there is one: git_commit makes the first one." },
     { AL_CODE_NONE, "could not resolve HEAD", "git_commit",
       "The branch has no commit yet: git_commit makes the first one." },
@@ -117,6 +117,9 @@ static const struct {
     { AL_CODE_NONE, "file matches '", "git_status",
       "git_status has the names; paths are relative to working_dir." },
     { AL_CODE_NONE, "' is not tracked", "git_add", "git_add tracks it." },
+    { AL_CODE_CONFLICT, "conflict markers on disk", "git_conflicts",
+      "Edit the file until none is left, or let git_conflicts resolve it with take ours or theirs, "
+      "content or hunks." },
     { AL_CODE_CONFLICT, NULL, "git_conflicts",
       "git_conflicts shows the conflicts and resolves them; with action abort it gives the "
       "operation "
@@ -147,7 +150,9 @@ static const struct {
     { AL_CODE_SNAPSHOT_DISABLED, NULL, NULL,
       "A user can turn checkpoints on, or set on_snapshot_failure to warn, in [journal] of the "
       "configuration." },
-    { AL_CODE_NONE, "hunk", "git_diff",
+    { AL_CODE_NONE, "is no id of a hunk", "git_diff",
+      "git_diff with hunks, and with staged for staged ones, shows the ids there are." },
+    { AL_CODE_NONE, "is not there any more", "git_diff",
       "git_diff with hunks, and with staged for staged ones, shows the ids there are." },
     { AL_CODE_NONE, "has only", NULL, "Give lines that the file has." },
     { AL_CODE_NONE, "No such directory: ", NULL,

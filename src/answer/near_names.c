@@ -177,8 +177,8 @@ static void complete_revision(struct al_call *call, const char *given, struct al
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
 
     if (!strcmp(base, "HEAD") && !names_commit(call, "HEAD"))
-        return; /* nothing is committed, which has a remedy of its own */
-    if (al_is_oid(word, strlen(word)) && strlen(word) >= 7) {
+        al_str_adds(&message, "There is no commit on this branch yet");
+    else if (al_is_oid(word, strlen(word)) && strlen(word) >= 7) {
         al_str_addf(&message, "'%s' names no commit", word);
     } else if (strcmp(base, word) != 0 && *base && names_commit(call, base)) {
         al_str_addf(&message, "'%s' names no commit, although '%s' does", word, base);

@@ -161,11 +161,22 @@ class Names(Case):
                       self.call("git_fetch", {"remote": "upsteam"}).text)
 
     def test_unborn(self):
-        """a branch without a commit keeps its own words"""
+        """a branch without a commit is called one"""
         self.git("checkout", "-q", "--orphan", "empty")
-        for tool, arguments in (("git_reset", {"to": "HEAD"}), ("git_diff", {"from": "HEAD"})):
+        for tool, arguments in (("git_reset", {"to": "HEAD"}), ("git_diff", {"from": "HEAD"}),
+                                ("git_revert", {"commits": ["HEAD~1"]}),
+                                ("git_log", {"range": "main..HEAD"})):
             text = self.call(tool, arguments).text
-            self.assertNotIn("names no branch", text)
+            self.assertIn("There is no commit on this branch yet\n", text)
+            self.assertIn("git_commit makes the first one", text)
+
+    def test_kinds(self):
+        """a tag in the place of a branch is called a tag"""
+        self.assertIn("it names a tag or a commit, and no branch",
+                      self.call("git_switch", {"branch": "v1.0"}).text)
+        for arguments in ({"into": "v1.0"}, {"branches": ["v1.0"]}):
+            self.assertIn("There is no branch 'v1.0'; it is a tag",
+                          self.call("git_compare", arguments, "--toolset", "parallel").text)
 
 
 class Hunks(Case):
@@ -179,6 +190,36 @@ class Hunks(Case):
             for word in ("3fa9c1d2", "3fa9c1d2-2"):
                 self.fails("BadArgs", f"hunk {word} is not there any more", tool,
                            {"hunks": [word]} | more)
+
+
+class Markers(Case):
+    def setUp(self):
+        super().setUp()
+        self.git("checkout", "-q", "-b", "topic")
+        self.commit("a.txt", "theirs\n", "topic")
+        self.git("checkout", "-q", "main")
+        self.commit("a.txt", "ours\n", "main")
+        self.says("git_merge", {"branch": "topic"})
+
+    def test_markers(self):
+        """git_conflicts: content with markers is refused, and the remedy is about that content"""
+        text = self.says("git_conflicts")
+        hunk = text[text.index("\nhunk ") + 6:][:8]
+        bad = "<<<<<<< x\na\n=======\nb\n>>>>>>> y\n"
+        for arguments, cause, remedy in (
+                ({"hunks": [{"id": hunk, "content": bad}]},
+                 "content of hunks[0] has conflict markers", "Give only the lines that the hunk"),
+                ({"content": bad}, "content still has conflict markers", "Give the whole file"),
+                ({"take": "disk"}, "still has conflict markers on disk", "Edit the file until")):
+            result = self.call("git_conflicts", {"action": "resolve", "path": "a.txt"} | arguments)
+            self.assertEqual(result.kind, "BadArgs")
+            self.assertIn(cause, result.text)
+            self.assertIn(remedy, result.text)
+        self.assertNotIn("git_diff", self.call("git_conflicts", {
+            "action": "resolve", "path": "a.txt"}).text)
+        self.says("git_conflicts", {"action": "resolve", "path": "a.txt",
+                                    "hunks": [{"id": hunk, "content": "=======\nboth\n"}]})
+        self.assertEqual((self.root / "a.txt").read_text(), "=======\nboth\n")
 
 
 class Nothing(Case):

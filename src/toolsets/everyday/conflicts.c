@@ -155,6 +155,19 @@ static int prepare(struct al_call *call, const struct conflicts_args *args,
     return args->hunks.count ? settle(call, args, conflict, resolution, err) : 0;
 }
 
+/* What becomes of a hunk has no markers, although the file may keep those of others. */
+static int check_hunks(struct al_call *call, const struct conflicts_args *args, const char *path,
+                       struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    size_t marker_size;
+    int r;
+
+    al_strv_add(&paths, path);
+    r = al_git_marker_sizes(al_call_repo(call), &paths, al_call_budget(call), &marker_size, err);
+    return r < 0 ? r : al_hunk_choices_check_markers(&args->hunks, marker_size, err);
+}
+
 static int authorize_resolve(struct al_call *call, const struct conflicts_args *args,
                              struct al_error *err)
 {
@@ -165,6 +178,8 @@ static int authorize_resolve(struct al_call *call, const struct conflicts_args *
     resolution->disk = resolution->content = AL_STR_INIT;
     al_call_set_tool_data(call, resolution, resolution_free);
     r = prepare(call, args, resolution, err);
+    if (r == 0 && args->hunks.count)
+        r = check_hunks(call, args, resolution->path, err);
     if (r < 0)
         return r;
     options = options_of(call, args);

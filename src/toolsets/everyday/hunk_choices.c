@@ -5,6 +5,7 @@
 
 #include "answer/answer.h"
 #include "answer/failure.h"
+#include "gitops/sequencer/conflict.h"
 
 #define ID_MAX_BYTES      32
 #define CONTENT_MAX_BYTES (1u << 20)
@@ -48,6 +49,22 @@ int al_hunk_choices_check(const struct al_objects *choices, struct al_error *err
             if (!strcmp(at(choices, k)->id, hunk->id))
                 return al_error_set(err, AL_ERR_BAD_ARGS, "hunks[%zu] and hunks[%zu] are one hunk",
                                     k, i);
+    }
+    return 0;
+}
+
+int al_hunk_choices_check_markers(const struct al_objects *choices, size_t marker_size,
+                                  struct al_error *err)
+{
+    for (size_t i = 0; i < choices->count; i++) {
+        const struct hunk_arg *hunk = at(choices, i);
+
+        if (hunk->content &&
+            al_conflict_has_markers(hunk->content, strlen(hunk->content), marker_size))
+            return al_failure_bad_args(err,
+                                       "Give only the lines that the hunk becomes, without those "
+                                       "that begin with <<<<<<<, ||||||| or >>>>>>>.",
+                                       "content of hunks[%zu] has conflict markers", i);
     }
     return 0;
 }

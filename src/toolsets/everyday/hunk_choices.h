@@ -12,6 +12,10 @@ extern const struct al_object al_hunk_choices_row;
 /** Check the items by themselves: each has one of take and content, and no id is there twice. */
 int al_hunk_choices_check(const struct al_objects *choices, struct al_error *err);
 
+/** Refuse content that has conflict markers of the file's size. */
+int al_hunk_choices_check_markers(const struct al_objects *choices, size_t marker_size,
+                                  struct al_error *err);
+
 /** Append the file with the chosen hunks resolved.  AL_ERR_BAD_ARGS for an id that is not there,
  * with those that are. */
 int al_hunk_choices_settle(const struct al_objects *choices, const struct al_conflict_file *file,

@@ -137,8 +137,10 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if (args->create)
         r = check_new(call, args->branch, err);
     else if (args->branch && !al_call_resolved(call, AL_RESOLVED_BRANCH) && options.oid)
-        r = al_failure_bad_args(err, "rev looks at a commit; create makes a branch of this name.",
-                                "branch: there is no branch of this name");
+        r = al_failure_bad_args(err,
+                                "Give it as rev to look at the commit; create makes a branch of "
+                                "this name.",
+                                "branch: it names a tag or a commit, and no branch");
     else if (args->branch)
         r = al_switch_check(call, args->branch, err);
     if (r < 0 || (args->create && !args->from))

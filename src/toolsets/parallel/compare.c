@@ -127,7 +127,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str safe = AL_STR_INIT;
     size_t more = 0;
-    int r = into ? 0 : al_landing_default(repo, &into, err);
+    al_auto(al_named_branch_clear) struct al_named_branch target = { .ref = NULL };
+    int r = into ? al_landing_find(repo, into, &target, err) : al_landing_default(repo, &into, err);
 
     if (r == 0 && !args->branches.count)
         r = al_landing_candidates(repo, into, al_call_budget(call), &found, &more, err);
