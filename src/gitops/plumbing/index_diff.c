@@ -35,7 +35,8 @@ struct index_diff {
     struct stat index;
     struct entry *entries; /* sorted by name */
     size_t count, capacity;
-    struct al_strv names; /* that differ */
+    const struct al_strv *below; /* only what is at or below these paths; NULL: all */
+    struct al_strv names;        /* that differ */
 };
 
 static void index_diff_clear(struct index_diff *diff)
@@ -133,11 +134,30 @@ static bool is_unchanged(struct index_diff *diff, const struct al_index_entry *e
            al_index_entry_has_content(diff->top_fd, entry, &st, diff->sha256, &plain) && plain;
 }
 
+/* Whether an entry is at one of the paths, or below, or a submodule that one of them is in. */
+static bool is_named(const struct al_strv *below, const struct al_index_entry *entry)
+{
+    for (size_t i = 0; i < below->count; i++) {
+        const char *path = below->items[i];
+        size_t same = 0;
+
+        while (path[same] && path[same] == entry->name[same])
+            same++;
+        if (!path[same] && (!entry->name[same] || entry->name[same] == '/'))
+            return true;
+        if (!entry->name[same] && path[same] == '/' && entry->mode == MODE_GITLINK)
+            return true;
+    }
+    return false;
+}
+
 static bool take_entry(void *payload, const struct al_index_entry *entry)
 {
     struct index_diff *diff = payload;
     struct entry *kept;
 
+    if (diff->below && !is_named(diff->below, entry))
+        return true;
     if (entry->mode == MODE_GITLINK || diff->count == AL_INDEX_DIFF_ENTRIES_MAX)
         return false;
     if (diff->count == diff->capacity) {
@@ -217,7 +237,8 @@ static bool compare_commit(const struct al_repo *repo, struct index_diff *diff, 
     return true;
 }
 
-bool al_index_diff(const struct al_repo *repo, const char *commit, struct al_strv *names)
+static bool compare(const struct al_repo *repo, const char *commit, const struct al_strv *below,
+                    struct al_strv *names)
 {
     al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "index");
     al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -227,6 +248,7 @@ bool al_index_diff(const struct al_repo *repo, const char *commit, struct al_str
                                                          .top_fd = -1,
                                                          .dir_fd = -1,
                                                          .dir = AL_STR_INIT,
+                                                         .below = below,
                                                          .names = AL_STRV_INIT };
 
     if (fd < 0 || fstat(fd, &diff.index) < 0 ||
@@ -239,4 +261,15 @@ bool al_index_diff(const struct al_repo *repo, const char *commit, struct al_str
         if (!i || strcmp(diff.names.items[i], diff.names.items[i - 1]) != 0)
             al_strv_add(names, diff.names.items[i]);
     return true;
+}
+
+bool al_index_diff(const struct al_repo *repo, const char *commit, struct al_strv *names)
+{
+    return compare(repo, commit, NULL, names);
+}
+
+bool al_index_diff_below(const struct al_repo *repo, const struct al_strv *paths,
+                         struct al_strv *names)
+{
+    return paths->count <= AL_INDEX_DIFF_PATHS_MAX && compare(repo, NULL, paths, names);
 }

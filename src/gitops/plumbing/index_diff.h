@@ -48,4 +48,17 @@ bool al_index_entry_has_mode(const struct al_index_entry *entry, const struct st
  */
 bool al_index_diff(const struct al_repo *repo, const char *commit, struct al_strv *names);
 
+/** The most paths of al_index_diff_below(). */
+#define AL_INDEX_DIFF_PATHS_MAX 16u
+
+/**
+ * List those files at or below some paths that may differ from the index.  No other entry counts
+ * for the limits.
+ *
+ * @param paths  Relative to the top, without "." and final slashes.
+ * @param names  As above.
+ */
+bool al_index_diff_below(const struct al_repo *repo, const struct al_strv *paths,
+                         struct al_strv *names);
+
 #endif

@@ -113,21 +113,22 @@ static bool compare_files(const struct al_repo *repo, const struct al_strv *path
                           struct al_strv *out)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv below = AL_STRV_INIT;
 
-    if (!paths || !paths->count || !are_plain(paths) || !al_index_diff(repo, NULL, &names))
+    if (!paths || !paths->count || !are_plain(paths))
         return false;
-    for (size_t i = 0; i < names.count; i++) {
-        al_auto(al_freep) char *file = al_fs_join(repo->at.top, names.items[i]);
-        bool named = false;
+    for (size_t i = 0; i < paths->count; i++) {
+        al_auto(al_freep) char *path = al_fs_join(repo->at.dir, paths->items[i]);
+        const char *name = al_fs_beneath(repo->at.top, path);
 
-        for (size_t k = 0; k < paths->count && !named; k++) {
-            al_auto(al_freep) char *path = al_fs_join(repo->at.dir, paths->items[k]);
-
-            named = al_fs_beneath(path, file) != NULL;
-        }
-        if (named)
-            al_strv_add(out, file);
+        if (!name || !*name)
+            return false;
+        al_strv_add(&below, name);
     }
+    if (!al_index_diff_below(repo, &below, &names))
+        return false;
+    for (size_t i = 0; i < names.count; i++)
+        al_strv_addf(out, "%s/%s", repo->at.top, names.items[i]);
     return true;
 }
 

@@ -3,6 +3,7 @@
 #include "gitops/plumbing/index_diff.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "tests/unit/gitops/tree.h"
 
@@ -147,6 +148,108 @@ static void leaves_many_changes_to_git(void **state)
     }
 }
 
+/* What is found below the paths, one a line; NULL: it is left to git. */
+static char *below(struct world *w, const char *first, const char *second)
+{
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    struct al_str text = AL_STR_INIT;
+
+    al_strv_adds(&paths, first, second, NULL);
+    if (!al_index_diff_below(repo, &paths, &names))
+        return NULL;
+    for (size_t i = 0; i < names.count; i++)
+        al_str_addf(&text, "%s\n", names.items[i]);
+    return al_str_detach(&text);
+}
+
+static void compares_what_is_below_the_paths(void **state)
+{
+    static const struct {
+        const char *first, *second, *found;
+    } rows[] = {
+        { "dir0/sub/file0", NULL, "dir0/sub/file0\n" },
+        { "dir0", NULL, "dir0/sub/file0\ndir0/sub/file2\n" },
+        { "dir0/sub", "dir1/sub/file1", "dir0/sub/file0\ndir0/sub/file2\ndir1/sub/file1\n" },
+        { "dir0/sub/file", NULL, "" },
+        { "dir0/sub/file00", NULL, "" },
+        { "dir0/sub/file4", NULL, "" },
+        { "dir", NULL, "" }, /* a file beside dir0/ and dir1/ */
+        { "di", NULL, "" },
+        { "nothing", NULL, "" },
+    };
+    struct world *w = *state;
+
+    begin(w);
+    tmpdir_write(w->repo, "dir0/sub/file0", "two and more\n");
+    tmpdir_write(w->repo, "dir1/sub/file1", "two and more\n");
+    assert_int_equal(unlinkat(w->repo->fd, "dir0/sub/file2", 0), 0);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        al_auto(al_freep) char *found = below(w, rows[i].first, rows[i].second);
+
+        assert_non_null(found);
+        assert_string_equal(found, rows[i].found);
+    }
+}
+
+/* A submodule elsewhere does not matter; one in or around a path is left to git. */
+static void leaves_submodules_in_the_paths_to_git(void **state)
+{
+    static const struct {
+        const char *path;
+        bool is_left;
+    } rows[] = {
+        { "dir0", false }, { "sub0", false }, { "sub", true }, { "sub/file", true }, { "su", false }
+    };
+    struct world *w = *state;
+
+    begin(w);
+    git_ok(w->repo, "update-index", "--add", "--cacheinfo",
+           "160000,1111111111111111111111111111111111111111,sub", NULL);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        al_auto(al_freep) char *found = below(w, rows[i].path, NULL);
+
+        assert_int_equal(!found, rows[i].is_left);
+    }
+}
+
+/* The other entries of a large index do not count. */
+static void counts_what_is_below_the_paths(void **state)
+{
+    struct world *w = *state;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_freep) char *found = NULL;
+
+    begin(w);
+    for (unsigned entries = 1; entries <= AL_INDEX_DIFF_ENTRIES_MAX; entries *= 2) {
+        al_auto(al_freep) char *tree = git_output(w->repo, "write-tree", NULL);
+        al_auto(al_freep) char *prefix = al_asprintf("--prefix=more%u/", entries);
+
+        tree[strcspn(tree, "\n")] = '\0';
+        git_ok(w->repo, "read-tree", prefix, tree, NULL);
+    }
+    tmpdir_write(w->repo, "dir0/sub/file0", "two and more\n");
+    assert_false(differing(w, &names));
+    found = below(w, "dir0", NULL);
+    assert_string_equal(found, "dir0/sub/file0\n");
+    assert_null(below(w, "more4096", NULL));
+}
+
+static void takes_some_paths(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+
+    for (size_t i = 1; i <= AL_INDEX_DIFF_PATHS_MAX + 1; i++) {
+        al_strv_addf(&paths, "path%zu", i);
+        assert_int_equal(al_index_diff_below(repo, &paths, &names), i <= AL_INDEX_DIFF_PATHS_MAX);
+    }
+    assert_int_equal(names.count, 0);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -154,6 +257,10 @@ int main(void)
         WORLD_TEST(lists_what_changed_in_the_files),
         WORLD_TEST(leaves_submodules_to_git),
         WORLD_TEST(leaves_many_changes_to_git),
+        WORLD_TEST(compares_what_is_below_the_paths),
+        WORLD_TEST(leaves_submodules_in_the_paths_to_git),
+        WORLD_TEST(counts_what_is_below_the_paths),
+        WORLD_TEST(takes_some_paths),
     };
 
     gitops_begin();
