@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`airlock install CLIENT` writes one entry into a client's settings, and takes back exactly that."""
+import contextlib
 import json
 import os
 import pty
@@ -411,9 +412,13 @@ class Doctor(Program):
                           f'command = ["{script}"]\n', self.base)
         path = self.root / ".mcp.json"
         for command in ([str(script)], [harness.AIRLOCK, "serve", "--config", str(evil)]):
-            subprocess.run(command, env=self.env, cwd=self.root, check=False, text=True,
-                           input='{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n',
-                           capture_output=True)
+            with subprocess.Popen(command, env=self.env, cwd=self.root, text=True,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL) as control:
+                with contextlib.suppress(BrokenPipeError):  # the script reads nothing
+                    control.stdin.write('{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n')
+                    control.stdin.flush()
+                control.stdout.readline()  # a server may end as soon as its input does
             path.write_text(json.dumps({"mcpServers": {"airlock": {"command": command[0],
                                                                   "args": command[1:]}}}))
             self.assertTrue(canary.exists(), command)
