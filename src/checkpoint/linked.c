@@ -31,6 +31,13 @@ static void item_clear(struct al_linked_item *item)
     al_store_close(item->store);
     al_worktree_beside_clear(&item->beside);
     free(item->branch);
+    al_strv_clear(&item->own_refs);
+}
+
+bool al_linked_is_own_ref(const char *name)
+{
+    return al_starts_with(name, "refs/worktree/") || al_starts_with(name, "refs/bisect/") ||
+           al_starts_with(name, "refs/rewritten/");
 }
 
 void al_linked_clear(struct al_linked *linked)
@@ -164,14 +171,18 @@ static int is_last(struct al_linked_item *item, bool exactly, struct al_run_limi
     return r;
 }
 
-static int add_left_out(struct al_linked_item *item, const char *name, struct al_run_limits *budget,
-                        struct al_strv *left_out, struct al_error *err)
+/* Note the files that the checkpoint does not have, and the references that are the worktree's. */
+static int note_state(struct al_linked_item *item, const char *name, struct al_run_limits *budget,
+                      struct al_strv *left_out, struct al_error *err)
 {
     struct al_saved_state state = { .index = AL_STR_INIT };
     int r = al_checkpoint_state(item->store, item->id, budget, &state, err);
 
     for (size_t i = 0; i < state.left_out.count; i++)
         al_strv_addf(left_out, "%s/%s", name, state.left_out.items[i]);
+    for (size_t i = 0; i < state.nrefs; i++)
+        if (al_linked_is_own_ref(state.refs[i].name))
+            al_strv_add(&item->own_refs, state.refs[i].name);
     al_saved_state_clear(&state);
     return r;
 }
@@ -193,7 +204,7 @@ static int take(struct al_store *store, const struct al_checkpoint_reason *reaso
     if (r == 0)
         r = al_checkpoint_create_pending(item->store, &own, budget, &item->pending, item->id, err);
     if (r == 0)
-        r = add_left_out(item, name, budget, left_out, err);
+        r = note_state(item, name, budget, left_out, err);
     if (r == 0)
         r = is_last(item, reason->exactly, budget, last, &is_known, err);
     if (r < 0)
@@ -316,6 +327,8 @@ int al_linked_accept(struct al_linked *linked, struct al_run_limits *budget, str
             continue;
         if (item->branch)
             al_strv_add(&dropping, item->branch);
+        for (size_t k = 0; k < item->own_refs.count; k++)
+            al_strv_add(&dropping, item->own_refs.items[k]);
         r = al_checkpoint_accept(item->pending, &dropping, budget, err);
         if (r == 0 && al_store_parse_id(item->store, item->id, &oid))
             r = al_store_write_ref(item->store, REF_LAST, &oid, true, err);

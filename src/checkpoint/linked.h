@@ -56,7 +56,11 @@ struct al_linked_item {
     struct al_pending_checkpoint *pending; /* NULL: the last one is named again */
     char id[AL_OID_TEXT];                  /* of the pending one */
     char *branch;                          /* what HEAD names, or NULL */
+    struct al_strv own_refs;               /* references that go with the worktree */
 };
+
+/** Test whether a reference belongs to one worktree, and is not shared (git-worktree(1) REFS). */
+bool al_linked_is_own_ref(const char *name);
 
 /** All worktrees of a reason. */
 struct al_linked {

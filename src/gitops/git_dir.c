@@ -195,6 +195,25 @@ int al_git_dirs_settle(struct al_roots *roots, const struct al_git_dirs_options 
     return r;
 }
 
+bool al_git_dir_is_worktree(const char *top, const char *common_dir)
+{
+    al_auto(al_closep) int fd = open(top, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    al_auto(al_freep) char *named = NULL;
+    al_auto(al_freep) char *git_dir = NULL;
+    struct stat file;
+
+    if (fd < 0 || fstatat(fd, ".git", &file, AT_SYMLINK_NOFOLLOW) < 0)
+        return false;
+    if (S_ISDIR(file.st_mode)) {
+        al_auto(al_freep) char *own = al_fs_join(top, ".git");
+
+        return is_at(&file, common_dir) && !strcmp(own, common_dir);
+    }
+    named = is_own_file(&file) ? al_git_read_pointer(fd, ".git", "gitdir: ", top) : NULL;
+    git_dir = named ? canonical(named) : NULL;
+    return git_dir && (!strcmp(git_dir, common_dir) || names_back(git_dir, common_dir, &file));
+}
+
 bool al_git_dir_belongs(const struct al_location *at)
 {
     const struct al_root *part = al_roots_find(al_roots_parts(at->git->roots), at->common_dir);

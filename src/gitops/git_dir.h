@@ -45,6 +45,13 @@ struct al_git_dirs_options {
 int al_git_dirs_settle(struct al_roots *roots, const struct al_git_dirs_options *options,
                        struct al_error *err);
 
+/**
+ * Test whether a directory is a working tree of the repository, before it is opened as one: its
+ * `.git` file and the administrative directory name each other, or `.git` is the common directory.
+ * Nothing else is read of a directory that a forged `gitdir` file names.
+ */
+bool al_git_dir_is_worktree(const char *top, const char *common_dir);
+
 /** Test whether the git directory of a location belongs to its working tree.  True for a `.git`
  * that is a directory and for a bare repository. */
 bool al_git_dir_belongs(const struct al_location *at);

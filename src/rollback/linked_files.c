@@ -103,7 +103,8 @@ static int write_file(const struct al_restore *restore, const struct halves *hal
                                 file->bytes.buf, file->bytes.len, err);
 }
 
-/* `gitdir` comes first: it says whose the directory is. */
+/* `gitdir` comes first: it says whose the directory is.  Its own references come back with the
+ * branch, after the objects, which gc may have removed. */
 static int write_admin(const struct al_restore *restore, const struct halves *halves,
                        const struct al_linked_saved *to, struct al_error *err)
 {
@@ -116,7 +117,7 @@ static int write_admin(const struct al_restore *restore, const struct halves *ha
             bool plain =
                 !strcmp(file->path, AL_LINKED_DOT_GIT) || al_atomic_file_is_plain(file->path);
 
-            if (its == pass && plain)
+            if (its == pass && plain && !(to->checkpoint[0] && al_linked_is_own_ref(file->path)))
                 r = write_file(restore, halves,
                                to->checkpoint[0] && !strcmp(file->path, "HEAD") ? &no_head : file,
                                err);
@@ -159,7 +160,7 @@ static void keep_own(struct comeback *back, const char *branch)
         struct al_difference *change = &changes->items[i];
         bool shared = change->part == AL_PART_STASH ||
                       (change->part == AL_PART_STATE && al_gitdir_is_common(change->name)) ||
-                      (change->part == AL_PART_REF &&
+                      (change->part == AL_PART_REF && !al_linked_is_own_ref(change->name) &&
                        (!branch || change->from || strcmp(change->name, branch) != 0));
 
         if (!shared) {
@@ -178,7 +179,8 @@ static void keep_ref(struct al_saved_state *state, const char *branch)
     size_t kept = 0;
 
     for (size_t i = 0; i < state->nrefs; i++) {
-        if (branch && !strcmp(state->refs[i].name, branch)) {
+        if (al_linked_is_own_ref(state->refs[i].name) ||
+            (branch && !strcmp(state->refs[i].name, branch))) {
             state->refs[kept++] = state->refs[i];
             continue;
         }

@@ -271,6 +271,25 @@ class Worktrees(rollback.Rollback):
         self.assertEqual(self.hashes("x"), before)
         self.assertEqual(self.out("show", "HEAD:alone.txt", cwd=place), "alone\n")
 
+    def test_remove_with_references(self):
+        """a worktree with references of its own comes back through a gc, with them"""
+        self.good("add", "x")
+        place = self.dir / "x"
+        self.git("checkout", "-q", "--detach", cwd=place)
+        own = self.commit("own2.txt", "own\n", "only a reference of the worktree has this", place)
+        self.git("update-ref", "refs/worktree/mine", own, cwd=place)
+        self.git("update-ref", "refs/bisect/bad", own, cwd=place)
+        self.git("checkout", "-q", "x", cwd=place)
+        self.dirty("x")
+        before = self.hashes("x")
+        self.good("remove", "x")
+        self.git("branch", "-q", "-D", "x")
+        self.git("reflog", "expire", "--expire=now", "--all")
+        self.git("gc", "-q", "--prune=now")
+        self.rollback()
+        self.assertEqual(self.hashes("x"), before)
+        self.assertEqual(self.out("show", "refs/worktree/mine:own2.txt", cwd=place), "own\n")
+
     def test_remove_branch_gone(self):
         """a branch that was deleted since comes back with the worktree"""
         self.good("add", "x")
@@ -374,6 +393,26 @@ class Worktrees(rollback.Rollback):
         pointer.unlink()
         os.symlink(self.common, pointer)
         self.bad("do not name each other", "remove", "forged")
+
+    def test_list_forged(self):
+        """an administrative directory that names a repository elsewhere: list reads nothing there"""
+        self.good("add", "x")
+        victim = self.base / "victim"
+        self.init(victim)
+        self.write("untracked.txt", "1\n", victim)
+        admin = harness.pathlib.Path(self.common) / "worktrees/evil"
+        shutil.copytree(admin.parent / "x", admin)
+        (admin / "gitdir").write_text(f"{victim}/.git\n", encoding="utf-8")
+        self.assertIn(str(victim), self.out("worktree", "list"))
+        os.rename(victim / ".git/config", victim / ".git/was")
+        os.mkfifo(victim / ".git/config")  # whoever opens it waits
+        listed = [line for line in self.good("list").splitlines() if str(victim) in line]
+        self.assertNotIn("untracked", listed[0])
+        self.assert_nobody_reads(victim / ".git/config")
+        shutil.rmtree(victim / ".git")
+        (victim / ".git").write_text(f"gitdir: {admin.parent}/x\n", encoding="utf-8")
+        listed = [line for line in self.good("list").splitlines() if str(victim) in line]
+        self.assertNotIn("untracked", listed[0])
 
     # Undoing an add.
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "gitops/git_dir.h"
 #include "gitops/layer.h"
 #include "gitops/repo/git.h"
 
@@ -58,6 +59,9 @@ int al_worktree_open_beside(const struct al_repo *repo, const char *top, const c
     int r;
 
     beside.roots.allow_absolute = true;
+    if (strcmp(top, repo->at.top) != 0 && !al_git_dir_is_worktree(top, repo->at.common_dir))
+        return al_error_set(err, AL_ERR_SANDBOX,
+                            "Path outside sandbox: it is no working tree of this repository");
     r = al_roots_add(&beside.roots, top, &git->forbidden, git->home, err);
     if (r == 0 && also)
         r = al_roots_add(&beside.roots, also, &git->forbidden, git->home, err);
