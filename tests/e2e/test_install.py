@@ -412,12 +412,11 @@ class Doctor(Program):
                           f'command = ["{script}"]\n', self.base)
         path = self.root / ".mcp.json"
         for command in ([str(script)], [harness.AIRLOCK, "serve", "--config", str(evil)]):
-            with subprocess.Popen(command, env=self.env, cwd=self.root, text=True,
+            with subprocess.Popen(command, env=self.env, cwd=self.root, bufsize=0,
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                   stderr=subprocess.DEVNULL) as control:
                 with contextlib.suppress(BrokenPipeError):  # the script reads nothing
-                    control.stdin.write('{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n')
-                    control.stdin.flush()
+                    control.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n')
                 control.stdout.readline()  # a server may end as soon as its input does
             path.write_text(json.dumps({"mcpServers": {"airlock": {"command": command[0],
                                                                   "args": command[1:]}}}))
