@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "checkpoint/ancestors.h"
+#include "checkpoint/pin_new.h"
 #include "checkpoint/tips.h"
 #include "gitops/deadline.h"
 #include "gitops/location.h"
@@ -227,26 +228,38 @@ static int record_kept(struct al_store *store, const struct al_tips *tips,
     return r < 0 ? al_error_errno(err, -r, "cannot write to the checkpoint store") : 0;
 }
 
-static int pack(struct al_store *store, struct al_tips *tips, const struct al_tip_list *before,
-                const struct al_tip_list *wanted, struct al_deadline *deadline,
-                struct al_error *err)
+/* Pack with git what the wanted commits lead to and the staying ones do not. */
+static int pack_with_git(struct al_store *store, const struct al_tips *tips,
+                         const struct al_tip_list *before, const struct al_tip_list *wanted,
+                         struct al_deadline *deadline, char **ret_hash, struct al_error *err)
 {
     al_auto(al_tip_list_clear) struct al_tip_list staying = { .list = AL_STRV_INIT };
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-    al_auto(al_freep) char *hash = NULL;
     int r;
 
-    if (!wanted->list.count)
-        return 0;
     add_staying(tips, before, wanted, &staying);
     r = name_revisions(store, wanted, &staying, deadline, &lines, err);
     if (r < 0 || !lines.len)
         return r;
     al_deadline_sync(deadline);
-    r = al_bare_pack(&store->bare, &lines, true, deadline->budget, &hash, err);
-    if (r == 0 && *hash)
+    return al_bare_pack(&store->bare, &lines, true, deadline->budget, ret_hash, err);
+}
+
+static int pack(struct al_store *store, struct al_tips *tips, const struct al_tip_list *before,
+                const struct al_tip_list *wanted, struct al_deadline *deadline,
+                struct al_error *err)
+{
+    al_auto(al_freep) char *hash = NULL;
+    int r;
+
+    if (!wanted->list.count)
+        return 0;
+    r = al_pin_pack_new(store, wanted, &tips->references, &hash, err);
+    if (r == 0 && !hash)
+        r = pack_with_git(store, tips, before, wanted, deadline, &hash, err);
+    if (r == 0 && hash && *hash)
         return record_kept(store, tips, wanted, hash, err);
-    for (size_t i = 0; r == 0 && i < wanted->list.count; i++)
+    for (size_t i = 0; r == 0 && hash && i < wanted->list.count; i++)
         if (al_tip_list_has(&tips->fragile, wanted->list.items[i], tips->sha256))
             al_tip_list_add(&tips->reached, wanted->list.items[i], tips->sha256);
     return r;

@@ -160,20 +160,51 @@ static bool compare_pair(struct work *work, const struct pair *pair)
     return true;
 }
 
-bool al_tree_diff(struct al_object_reader *reader, const struct al_oid *old,
-                  const struct al_oid *now, al_tree_change_fn give, void *payload)
+/* Give a pair of directories without the slash at the end. */
+static bool give_pair(const struct work *work, const struct pair *pair)
 {
-    al_auto(work_clear) struct work work = { .reader = reader, .give = give, .payload = payload };
+    al_auto(al_freep) char *path = al_strdup(pair->prefix);
+    const struct al_tree_change change = {
+        .path = path,
+        .old_mode = al_oid_is_none(&pair->oids[0]) ? 0 : TYPE_TREE,
+        .new_mode = al_oid_is_none(&pair->oids[1]) ? 0 : TYPE_TREE,
+        .old_oid = pair->oids[0],
+        .new_oid = pair->oids[1],
+    };
+
+    if (*path)
+        path[strlen(path) - 1] = '\0';
+    return work->give(work->payload, &change);
+}
+
+static bool diff(struct work *work, bool trees, const struct al_oid *old, const struct al_oid *now)
+{
     bool good = true;
 
     if (old && now && al_oid_equal(old, now))
         return true;
-    push(&work, al_strdup(""), old, now);
-    while (good && work.count) {
-        struct pair pair = work.pairs[--work.count];
+    push(work, al_strdup(""), old, now);
+    while (good && work->count) {
+        struct pair pair = work->pairs[--work->count];
 
-        good = compare_pair(&work, &pair);
+        good = (!trees || give_pair(work, &pair)) && compare_pair(work, &pair);
         free(pair.prefix);
     }
     return good;
+}
+
+bool al_tree_diff(struct al_object_reader *reader, const struct al_oid *old,
+                  const struct al_oid *now, al_tree_change_fn give, void *payload)
+{
+    al_auto(work_clear) struct work work = { .reader = reader, .give = give, .payload = payload };
+
+    return diff(&work, false, old, now);
+}
+
+bool al_tree_diff_with_trees(struct al_object_reader *reader, const struct al_oid *old,
+                             const struct al_oid *now, al_tree_change_fn give, void *payload)
+{
+    al_auto(work_clear) struct work work = { .reader = reader, .give = give, .payload = payload };
+
+    return diff(&work, true, old, now);
 }

@@ -24,4 +24,9 @@ typedef bool (*al_tree_change_fn)(void *payload, const struct al_tree_change *ch
 bool al_tree_diff(struct al_object_reader *reader, const struct al_oid *old,
                   const struct al_oid *now, al_tree_change_fn give, void *payload);
 
+/** The same, which also gives the directories that differ, with the mode 040000; the path of the
+ * top is "". */
+bool al_tree_diff_with_trees(struct al_object_reader *reader, const struct al_oid *old,
+                             const struct al_oid *now, al_tree_change_fn give, void *payload);
+
 #endif
