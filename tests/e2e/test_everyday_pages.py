@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """everyday: limits, cursors and spellings, which are the same for every tool that reads."""
 import json
+import os
 import re
 import subprocess
 
 import everyday
 import harness
+
+LARGE = bool(os.environ.get("AIRLOCK_LARGE"))
+FILES = 100_000 if LARGE else 20_000
 
 CURSOR = re.compile(r' go on with cursor "([0-9a-f]{16})"$')
 
@@ -208,15 +212,44 @@ class Spellings(Case):
 
 class Large(Case):
     def test_many_files(self):
-        """20,000 changed files: small answers"""
+        """20,000 changed files (100,000 with AIRLOCK_LARGE): small answers"""
         blob = self.git("hash-object", "-w", "a.txt").stdout.strip()
         tree = b"".join(b"100644 blob %s\tmany/%03d/f%05d\n" % (blob, i // 200, i)
-                        for i in range(20000))
+                        for i in range(FILES))
         self.git("update-index", "--index-info", stdin=tree)
         for tool, arguments in (("git_status", {}), ("git_diff", {"staged": True}), ("git_diff", {})):
             text = self.says(tool, arguments)
             self.assertLessEqual(len(text.encode()), 30000)
-            self.assertIn("20,000", text)
+            self.assertIn(f"{FILES:,}", text)
+
+    def test_large_diff(self):
+        """a diff of 8 MB (200 MB with AIRLOCK_LARGE): in pages, staged whole, taken back"""
+        size = (200 if LARGE else 8) << 20
+        line = b"a line of sixty-four bytes, which is repeated very many times.\r\n"
+        old, new = line * (size // 2 // 64), line.upper() * (size // 2 // 64)
+        self.commit("big.txt", old, "big")
+        self.write("big.txt", new)
+        before = self.snapshot()
+        server = everyday.Server(self)
+        text = server.ok("git_diff").text
+        self.assertLessEqual(len(text.encode()), 30000)
+        cursor = CURSOR.search(text)[1]
+        more = server.ok("git_diff", {"cursor": cursor}).text
+        self.assertLessEqual(len(more.encode()), 30000)
+        self.assertIsNotNone(CURSOR.search(more))
+        numbers = f"+{len(new) // 64} -{len(old) // 64}"
+        self.assertIn(numbers, server.ok("git_diff", {"stat": True}).text)
+        self.assertLessEqual(len(server.ok("git_diff", {"hunks": True}).text.encode()), 30000)
+        result = server.call("git_add", {"hunks": ["00000000"]})
+        self.assertEqual(result.kind, "BadArgs", result)
+        self.assertEqual(self.snapshot(), before)
+        server.ok("git_add", {"paths": ["big.txt"]})
+        server.ok("git_restore", {"paths": ["."], "staged": True})
+        self.assertEqual(self.snapshot(), before)
+        server.ok("git_restore", {"paths": ["big.txt"]})
+        self.assertEqual((self.root / "big.txt").read_bytes(), old)
+        server.ok("git_undo")
+        self.assertEqual((self.root / "big.txt").read_bytes(), new)
 
 
 harness.main()

@@ -366,6 +366,82 @@ static void needs_an_identity(void **state)
     assert_non_null(strstr(w->err.message, "user.email"));
 }
 
+/* Onto nothing: as git rebase --root does. */
+static void begins_a_history_anew(void **state)
+{
+    struct world *w = *state;
+    al_auto(run_clear) struct run run = { .replay = { .fast_forwards = true, .is_root = true } };
+    struct al_run_limits budget = long_budget();
+    al_auto(al_freep) char *nothing = NULL;
+    al_auto(al_freep) char *parents = NULL;
+
+    part(w);
+    run.repo = must_open(w, "repo");
+    run.memory = must_open_memory(w, run.repo);
+    assert_worked(w, al_inmemory_nothing(run.memory, &budget, &nothing, &w->err));
+    add(w, &run, AL_REPLAY_PICK, "topic~2", NULL);
+    add(w, &run, AL_REPLAY_FIXUP, "topic~1", NULL);
+    run.replay.onto = nothing;
+    run.replay.steps = run.steps;
+    run.replayed = AL_REPLAYED_INIT;
+    assert_worked(w, al_inmemory_replay(run.memory, &run.replay, &budget, &run.replayed, &w->err));
+    assert_worked(w, al_inmemory_accept(run.memory, run.replayed.tip, &budget, &w->err));
+    parents = git_text(run.repo, "log", "--format=%P", run.replayed.tip);
+    assert_string_equal(parents, "\n");
+    git_ok(w->repo, "fsck", "--strict", "--no-dangling", NULL);
+}
+
+static void a_history_is_not_left_empty(void **state)
+{
+    struct world *w = *state;
+    struct al_run_limits budget = long_budget();
+    static const char *const firsts[] = { NULL, "topic" };
+
+    part(w);
+    for (size_t i = 0; i < COUNT(firsts); i++) {
+        al_auto(run_clear) struct run run = { .replay = { .is_root = true } };
+        al_auto(al_freep) char *nothing = NULL;
+
+        run.repo = must_open(w, "repo");
+        run.memory = must_open_memory(w, run.repo);
+        assert_worked(w, al_inmemory_nothing(run.memory, &budget, &nothing, &w->err));
+        if (firsts[i])
+            add(w, &run, AL_REPLAY_PICK, firsts[i], NULL);
+        run.replay.onto = nothing;
+        run.replay.steps = run.steps;
+        run.replayed = AL_REPLAYED_INIT;
+        al_error_clear(&w->err);
+        assert_int_equal(
+            al_inmemory_replay(run.memory, &run.replay, &budget, &run.replayed, &w->err),
+            AL_ERR_EXECUTION);
+        assert_non_null(
+            strstr(w->err.message, firsts[i] ? "cannot be the first commit" : "Nothing would be"));
+    }
+}
+
+/* A squash whose change is there already: its message joins only what is melded after it. */
+static void drops_what_is_melded_and_empty(void **state)
+{
+    struct world *w = *state;
+    static const char *const messages[] = { NULL, "mine" };
+
+    part(w);
+    git_ok(w->repo, "checkout", "-q", "topic", NULL);
+    git_fixture_commit(w->repo, "m.txt", "m\n", "there already");
+    for (size_t i = 0; i < COUNT(messages); i++) {
+        al_auto(run_clear) struct run run = { .replay = { .when_empty = AL_EMPTY_DROPPED } };
+        al_auto(al_freep) char *message = NULL;
+
+        add(w, &run, AL_REPLAY_PICK, "topic~2", NULL);
+        add(w, &run, AL_REPLAY_SQUASH, "topic", messages[i]);
+        assert_worked(w, start(w, &run, "main"));
+        assert_string_equal(run.replayed.commits.items[1], messages[i] ? run.replayed.tip : "");
+        message = git_text(al_inmemory_repo(run.memory), "log", "--format=%B", run.replayed.tip);
+        assert_non_null(strstr(message, messages[i] ? "mine" : "with a body"));
+        assert_null(strstr(message, "there already"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +457,9 @@ int main(void)
         WORLD_TEST(stops_at_a_conflict),
         WORLD_TEST(stops_at_a_commit_that_became_empty),
         WORLD_TEST(refuses_what_makes_no_sense),
+        WORLD_TEST(begins_a_history_anew),
+        WORLD_TEST(a_history_is_not_left_empty),
+        WORLD_TEST(drops_what_is_melded_and_empty),
         WORLD_TEST(needs_an_identity),
     };
 
