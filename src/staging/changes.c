@@ -15,7 +15,7 @@ void al_changes_clear(struct al_changes *changes)
     *changes = (struct al_changes){ .items = NULL };
 }
 
-const char *al_change_status(const struct al_change *change)
+const char *al_change_status(const struct al_sandbox_change *change)
 {
     static const char *const words[] = { "new", "modified", "deleted" };
 
@@ -58,23 +58,23 @@ int al_changes_base(struct al_staging *staging, const char *key, struct al_run_l
     return r < 0 ? r : load_base(staging, key, budget, &list, ret_base, err);
 }
 
-static struct al_change *add(struct al_changes *changes, const char *path,
-                             enum al_staged_operation operation)
+static struct al_sandbox_change *add(struct al_changes *changes, const char *path,
+                                     enum al_staged_operation operation)
 {
-    struct al_change *change;
+    struct al_sandbox_change *change;
 
     if (!(changes->count & (changes->count - 1))) /* 0 or a power of two: there is no more room */
         changes->items = al_reallocarray(changes->items, changes->count ? 2 * changes->count : 1,
                                          sizeof(*changes->items));
     change = &changes->items[changes->count++];
-    *change = (struct al_change){ .path = al_strdup(path), .operation = operation };
+    *change = (struct al_sandbox_change){ .path = al_strdup(path), .operation = operation };
     return change;
 }
 
 static void add_present(struct al_changes *changes, const struct al_sandbox_file *file,
                         enum al_staged_operation operation)
 {
-    struct al_change *change = add(changes, file->path, operation);
+    struct al_sandbox_change *change = add(changes, file->path, operation);
 
     change->mode = file->mode;
     change->oid = file->oid;
@@ -111,7 +111,7 @@ static int add_sizes(struct al_sandbox *sandbox, const struct al_sandbox_files *
     int r = 0;
 
     for (size_t i = 0; i < changes->count && r == 0; i++) {
-        struct al_change *change = &changes->items[i];
+        struct al_sandbox_change *change = &changes->items[i];
         al_auto(al_str_clear) struct al_str none = AL_STR_INIT;
 
         while (j < files->count && strcmp(files->items[j].path, change->path) < 0)

@@ -16,7 +16,7 @@ struct al_run_limits;
 struct al_staging;
 
 /** A file that differs. */
-struct al_change {
+struct al_sandbox_change {
     char *path;
     enum al_staged_operation operation;
     unsigned mode;     /**< in the sandbox; 0: deleted */
@@ -26,7 +26,7 @@ struct al_change {
 
 /** Sorted by path.  Zero-initialised, it is empty. */
 struct al_changes {
-    struct al_change *items;
+    struct al_sandbox_change *items;
     size_t count;
 };
 
@@ -51,7 +51,7 @@ int al_comparison_make(struct al_staging *staging, struct al_run_limits *budget,
                        struct al_comparison *ret_comparison, struct al_error *err);
 
 /** The status of a change in GitStatus: "new", "modified" or "deleted". */
-const char *al_change_status(const struct al_change *change);
+const char *al_change_status(const struct al_sandbox_change *change);
 
 /** The base of a sandbox with its staged commits applied, oldest first: what a new staged commit is
  * a change to. */

@@ -10,7 +10,7 @@
  */
 #define IDENTITY "airlock <airlock@localhost>"
 
-static int changed_meanwhile(const struct al_change *change, struct al_error *err)
+static int changed_meanwhile(const struct al_sandbox_change *change, struct al_error *err)
 {
     return al_error_set(err, AL_ERR_AGAIN, "'/workspace/%s' changed while it was staged",
                         change->path);
@@ -30,7 +30,7 @@ static bool has_crlf(const struct al_str *piece, bool *cr)
 }
 
 static int add_content(struct al_objects *objects, struct al_sandbox *sandbox,
-                       const struct al_change *change, struct al_deadline *deadline,
+                       const struct al_sandbox_change *change, struct al_deadline *deadline,
                        bool *ret_has_no_crlf, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str piece = AL_STR_INIT;
@@ -57,7 +57,7 @@ static int add_content(struct al_objects *objects, struct al_sandbox *sandbox,
 }
 
 static int put_link(struct al_objects *objects, struct al_sandbox *sandbox,
-                    const struct al_change *change, struct al_error *err)
+                    const struct al_sandbox_change *change, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str target = AL_STR_INIT;
     struct al_oid oid;
@@ -69,7 +69,7 @@ static int put_link(struct al_objects *objects, struct al_sandbox *sandbox,
 }
 
 int al_staging_put_blob(struct al_objects *objects, struct al_sandbox *sandbox,
-                        const struct al_change *change, struct al_deadline *deadline,
+                        const struct al_sandbox_change *change, struct al_deadline *deadline,
                         bool *ret_has_no_crlf, struct al_error *err)
 {
     struct al_oid oid;

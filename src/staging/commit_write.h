@@ -17,7 +17,7 @@
  * @return 0; AL_ERR_AGAIN when it is no longer what the change says.
  */
 int al_staging_put_blob(struct al_objects *objects, struct al_sandbox *sandbox,
-                        const struct al_change *change, struct al_deadline *deadline,
+                        const struct al_sandbox_change *change, struct al_deadline *deadline,
                         bool *ret_has_no_crlf, struct al_error *err);
 
 /**

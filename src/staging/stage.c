@@ -22,14 +22,15 @@
 
 /* --- Limits --- */
 
-static int refuse_file(const struct al_change *change, const char *why, struct al_error *err)
+static int refuse_file(const struct al_sandbox_change *change, const char *why,
+                       struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(change->path);
 
     return al_error_set(err, AL_ERR_EXECUTION, "'/workspace/%s' %s", safe, why);
 }
 
-static int check_file(const struct al_staging *staging, const struct al_change *change,
+static int check_file(const struct al_staging *staging, const struct al_sandbox_change *change,
                       struct al_error *err)
 {
     if (change->mode == AL_SANDBOX_MODE_LINK &&
@@ -52,7 +53,7 @@ static int take_chosen(const struct al_staging *staging, struct al_changes *chan
     int r = 0;
 
     for (size_t i = 0; i < changes->count; i++) {
-        struct al_change *change = &changes->items[i];
+        struct al_sandbox_change *change = &changes->items[i];
 
         if (!chosen[i]) {
             free(change->path);
@@ -185,7 +186,7 @@ static int put_commits(struct al_objects *objects, struct al_comparison *compari
     int r = al_staging_put_commit(objects, base, NULL, NULL, &parent, err);
 
     for (size_t i = 0; i < changes->count; i++) {
-        const struct al_change *change = &changes->items[i];
+        const struct al_sandbox_change *change = &changes->items[i];
 
         if (change->mode)
             al_base_set(base, change->path, change->mode, &change->oid);

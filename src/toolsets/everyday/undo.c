@@ -122,7 +122,9 @@ static void describe(const struct al_call *call, const struct undo_args *args,
         al_str_addc(out, '\n');
     }
     if (pushed)
-        al_str_adds(out, "What was pushed stays on the remote\n");
+        al_str_adds(out,
+                    "What was pushed stays on the remote; a push counts as one of the steps, as "
+                    "it moves what is known of the remote\n");
 }
 
 /* An undone "stage" takes the change out of the index, and never stages its opposite. */
