@@ -347,7 +347,7 @@ int al_difference_order(const void *a, const void *b);
  * Compare two checkpoints of one store, in the parts that both have.
  *
  * Packing references or refreshing the file times in an index makes no difference.  Two indexes are
- * equal when their entries are: mode, object, stage, path, and the skip-worktree and
+ * equal when their entries are: mode, object, stage, path, and the intent-to-add, skip-worktree and
  * assume-unchanged bits.
  */
 int al_checkpoint_compare(struct al_store *store, const char *from, const char *to,

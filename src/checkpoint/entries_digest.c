@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gitops/plumbing/index_scan.h"
+#include "util/str.h"
 
 #define LINE_BYTES (AL_OID_TEXT + 16)
 
@@ -62,4 +63,29 @@ bool al_entries_digest(const void *index, size_t len, bool sha256, struct al_oid
                 AL_INDEX_WHOLE;
     al_hash_end(&digest.hash, ret_digest);
     return whole;
+}
+
+static bool add_name_only(void *payload, const struct al_index_entry *entry)
+{
+    if (entry->intent_to_add)
+        al_strv_add(payload, entry->name);
+    return true;
+}
+
+void al_entries_add_names_only(const void *index, size_t len, bool sha256, struct al_oid *digest)
+{
+    static const unsigned char without_flags[] = { 'D', 'I', 'R', 'C', 0, 0, 0, 2 };
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    struct al_hash hash;
+
+    if (len < sizeof(without_flags) || !memcmp(index, without_flags, sizeof(without_flags)) ||
+        al_index_read_bytes(index, len, al_oid_bytes(sha256), add_name_only, &names) !=
+            AL_INDEX_WHOLE ||
+        !names.count)
+        return;
+    al_hash_init(&hash, true);
+    al_hash_add(&hash, digest, sizeof(*digest));
+    for (size_t i = 0; i < names.count; i++)
+        al_hash_add(&hash, names.items[i], strlen(names.items[i]) + 1);
+    al_hash_end(&hash, digest);
 }

@@ -17,4 +17,8 @@
  * index. */
 bool al_entries_digest(const void *index, size_t len, bool sha256, struct al_oid *ret_digest);
 
+/** Make entries of which only the name is staged (intent-to-add) part of a digest, if there are
+ * any: git lists them like empty files. */
+void al_entries_add_names_only(const void *index, size_t len, bool sha256, struct al_oid *digest);
+
 #endif

@@ -322,12 +322,12 @@ static int parse_state(struct al_store *store, struct raw *raw, struct al_saved_
 
     if (!parse_about(raw->about.buf, &about) || !al_refs_parse(raw->refs.buf, raw->refs.len, &refs))
         return malformed(err);
-    memcpy(state->entries, about.entries, sizeof(about.entries));
-    if (!*state->entries) {
-        if (!al_entries_digest(state->index.buf, state->index.len, store->sha256, &entries))
-            return malformed(err);
-        al_oid_text(&entries, true, state->entries);
-    }
+    if (*about.entries
+            ? !al_oid_parse(about.entries, true, &entries)
+            : !al_entries_digest(state->index.buf, state->index.len, store->sha256, &entries))
+        return malformed(err);
+    al_entries_add_names_only(state->index.buf, state->index.len, store->sha256, &entries);
+    al_oid_text(&entries, true, state->entries);
     state->without = about.without;
     state->index_mtime_ns = about.index_mtime_ns;
     state->refs = refs.items;

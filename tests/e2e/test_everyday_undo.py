@@ -130,6 +130,19 @@ class Undo(everyday.Case):
             self.assertEqual(self.snapshot(), before)
             self.server.says("git_undo", {"steps": -1})
 
+    def test_name_only(self):
+        """git_undo: an empty file of which only the name was staged is not the same as one staged"""
+        self.write("empty", "")
+        self.write("other", "o\n")
+        self.git("add", "-N", "empty", "other")
+        before = self.snapshot()
+        self.server.says("git_add", {"paths": ["empty"]})
+        self.assertEqual(self.out("diff", "--cached", "--name-only"), "empty\n")
+        self.assertIn("Undone: git_add", self.server.says("git_undo"))
+        self.assertEqual(self.snapshot(), before)
+        self.assertEqual(self.out("diff", "--cached", "--name-only"), "")
+        self.assertEqual(self.out("diff", "--name-only"), "empty\nother\n")
+
     def test_other_sessions(self):
         """git_undo: another session's calls are not this one's"""
         other = self.serve()
