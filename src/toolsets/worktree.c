@@ -11,6 +11,7 @@
 #include "gitops/repo/repo.h"
 #include "gitops/worktree/add.h"
 #include "gitops/worktree/find.h"
+#include "gitops/worktree/list.h"
 #include "gitops/worktree/lock.h"
 #include "gitops/worktree/place.h"
 #include "gitops/worktree/remove.h"
@@ -26,6 +27,7 @@
 #define REASON_MAX_BYTES 1024
 #define PATH_MAX_BYTES   4096
 #define MISSING_SHOWN    20
+#define IGNORED_SHOWN    5
 
 enum action { LIST, ADD, REMOVE, LOCK, UNLOCK };
 
@@ -299,10 +301,32 @@ static int add(struct al_call *call, const void *p, struct al_result *result, st
     return 0;
 }
 
+/* They are in no checkpoint, so they are named. */
+static void add_ignored(const struct al_strv *names, struct al_str *out)
+{
+    const size_t shown = names->count < IGNORED_SHOWN ? names->count : IGNORED_SHOWN;
+
+    if (!names->count)
+        return;
+    al_str_adds(out, " Gone for good, unless [journal] include_ignored names it, is what git "
+                     "ignores: ");
+    for (size_t i = 0; i < shown; i++) {
+        al_auto(al_freep) char *name = al_text_sanitize_line(names->items[i]);
+
+        al_str_addf(out, "%s%s", i ? ", " : "", name);
+    }
+    if (names->count > shown)
+        al_str_addf(out, " and %s%zu more",
+                    names->count >= AL_WORKTREE_IGNORED_MAX ? "at least " : "",
+                    names->count - shown);
+    al_str_addc(out, '.');
+}
+
 static int remove_worktree(struct al_call *call, const void *p, struct al_result *result,
                            struct al_error *err)
 {
     const struct worktree_args *args = p;
+    al_auto(al_strv_clear) struct al_strv ignored = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
@@ -310,14 +334,19 @@ static int remove_worktree(struct al_call *call, const void *p, struct al_result
 
     if (r == 0)
         r = check_remove(call, args->name, &place, &found, err);
+    if (r == 0 && found.is_whole)
+        r = al_worktree_list_ignored(al_call_repo(call), found.top, al_call_budget(call), &ignored,
+                                     err);
     if (r == 0)
         r = al_worktree_remove(al_call_repo(call), &place, &found, args->name, err);
     if (r < 0)
         return r;
     al_str_addf(&text,
                 "Removed the worktree '%s'. Its branch stays. 'airlock rollback' brings it back, "
-                "untracked files included; ignored files are gone.\n",
+                "untracked files included.",
                 args->name);
+    add_ignored(&ignored, &text);
+    al_str_addc(&text, '\n');
     al_answer_done(call, &text, result);
     return 0;
 }

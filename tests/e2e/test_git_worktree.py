@@ -317,6 +317,21 @@ class Worktrees(rollback.Rollback):
         self.assertEqual(self.hashes("x"), before)
         self.assertIn("UU a.txt", self.out("status", "--porcelain", cwd=place))
 
+    def test_remove_ignored(self):
+        """what git ignores is in no checkpoint, and named"""
+        self.commit(".gitignore", "*.o\nbuild/\n", "ignore")
+        self.good("add", "x")
+        self.assertNotIn("ignores", self.good("remove", "x"))
+        self.good("add", "y")
+        for name in ("a.o", "b\n.o", "build/deep/x", "c.o", "d.o"):
+            self.write(name, "ignored\n", self.dir / "y")
+        self.assertIn("is what git ignores: a.o, b<U+000A>.o, build/, c.o, d.o.", self.good("remove", "y"))
+        self.rollback()
+        self.write("e.o", "ignored\n", self.dir / "y")
+        for name in ("a.o", "b.o", "c.o", "d.o", "f.o"):
+            self.write(name, "ignored\n", self.dir / "y")
+        self.assertIn("a.o, b.o, c.o, d.o, e.o and 1 more.", self.good("remove", "y"))
+
     def test_remove_left_out(self):
         """a file that no checkpoint has is not lost"""
         self.configure("[journal]\nmax_file_bytes = 10\n")

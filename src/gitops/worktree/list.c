@@ -211,3 +211,28 @@ int al_worktree_look(const struct al_repo *repo, const char *default_branch,
         r = count(beside.repo, budget, &entry->counts, err);
     return unless_over(r);
 }
+
+static bool take_ignored(void *payload, char *const *fields)
+{
+    struct al_strv *names = payload;
+
+    al_strv_add(names, fields[0]);
+    return names->count < AL_WORKTREE_IGNORED_MAX;
+}
+
+int al_worktree_list_ignored(const struct al_repo *repo, const char *top,
+                             struct al_run_limits *budget, struct al_strv *ret_names,
+                             struct al_error *err)
+{
+    al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_ignored, ret_names);
+    int r = al_worktree_open_beside(repo, top, NULL, budget, &beside, err);
+
+    if (r < 0)
+        return r;
+    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--others", "--ignored",
+                 "--exclude-standard", "--directory", NULL);
+    return al_git_read_records(&beside.repo->at, &command, &records, budget, err);
+}

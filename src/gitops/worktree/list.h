@@ -56,4 +56,13 @@ int al_worktree_look(const struct al_repo *repo, const char *default_branch,
 int al_worktree_find_branch(const struct al_repo *repo, const char *ref,
                             struct al_run_limits *budget, char **ret_path, struct al_error *err);
 
+/** The most names that al_worktree_list_ignored() gives. */
+#define AL_WORKTREE_IGNORED_MAX 1000
+
+/** List what git ignores in a worktree, a directory that is ignored whole as one name with a '/'.
+ * Nested repositories are among them. */
+int al_worktree_list_ignored(const struct al_repo *repo, const char *top,
+                             struct al_run_limits *budget, struct al_strv *ret_names,
+                             struct al_error *err);
+
 #endif
