@@ -225,14 +225,35 @@ static int collect_garbage(struct al_store *store, struct al_run_limits *budget,
     return r;
 }
 
+/* Measure the store, with what is in no pack yet.  A call asks before and after it, and often no
+ * pack was added in between: then the directory did not change. */
+static int measure(struct al_store *store, struct al_packs_size *ret_size, struct al_error *err)
+{
+    struct stat st;
+    int r = 0;
+
+    if (fstat(store->pack_fd, &st) < 0)
+        return al_error_errno(err, errno, "cannot read the checkpoint store");
+    if (st.st_mtim.tv_sec != store->size_mtim.tv_sec ||
+        st.st_mtim.tv_nsec != store->size_mtim.tv_nsec) {
+        r = al_packs_measure(store->pack_fd, &store->size, err);
+        store->size_mtim = st.st_mtim;
+    }
+    if (r < 0)
+        store->size_mtim.tv_nsec = -1;
+    al_recent_look(store);
+    *ret_size = store->size;
+    ret_size->bytes += al_recent_bytes(store);
+    return r;
+}
+
 int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
 {
     struct al_packs_size size;
-    int r = al_packs_measure(store->pack_fd, &size, err);
+    int r = measure(store, &size, err);
 
     if (r < 0)
         return r;
-    size.bytes += al_recent_bytes(store);
     if (size.unkept <= PACKS_MAX && size.bytes <= store->settings->max_store_bytes &&
         !al_recent_is_full(store) && !is_expiry_due(store))
         return 0;
@@ -249,11 +270,9 @@ int al_store_room(struct al_store *store, struct al_run_limits *budget, enum al_
     al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
     uint64_t most = store->settings->max_store_bytes;
     struct al_packs_size size;
-    int r = al_packs_measure(store->pack_fd, &size, err);
+    int r = measure(store, &size, err);
 
     *ret_room = AL_ROOM_ENOUGH;
-    al_recent_look(store);
-    size.bytes += al_recent_bytes(store);
     if (r < 0 || size.bytes <= most)
         return r;
     r = al_checkpoint_list(store, budget, &list, err);

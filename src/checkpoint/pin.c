@@ -257,6 +257,7 @@ static int pack(struct al_store *store, struct al_tips *tips, const struct al_ti
     r = al_pin_pack_new(store, wanted, &tips->references, &hash, err);
     if (r == 0 && !hash)
         r = pack_with_git(store, tips, before, wanted, deadline, &hash, err);
+    al_store_look_again(store);
     if (r == 0 && hash && *hash)
         return record_kept(store, tips, wanted, hash, err);
     for (size_t i = 0; r == 0 && hash && i < wanted->list.count; i++)

@@ -35,6 +35,7 @@ static void publish(int state_fd, const char *name)
 {
     struct al_store *store = al_calloc(1, sizeof(*store));
 
+    store->size_mtim.tv_nsec = -1;
     store->dir_fd = store->lock_fd = store->pack_fd = store->recent.fd = store->bare.dir_fd = -1;
     if (open_store(state_fd, name, store))
         (void)al_recent_publish(store, NULL);

@@ -131,6 +131,7 @@ int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo 
     store->repo = repo;
     store->sha256 = repo->vetting->is_sha256;
     store->dir = al_fs_join(settings->state_dir, id);
+    store->size_mtim.tv_nsec = -1;
     store->dir_fd = store->lock_fd = store->pack_fd = store->recent.fd = -1;
     store->bare = (struct al_bare){ .git = repo->at.git, .lender = &repo->at, .dir_fd = -1 };
     r = open_dirs(store, create, err);
@@ -211,6 +212,7 @@ void al_store_look_again(struct al_store *store)
 {
     al_packs_free(store->packs);
     store->packs = NULL;
+    store->size_mtim.tv_nsec = -1;
 }
 
 /* The file `recent` is read first: what leaves it is in the other files before. */

@@ -10,6 +10,7 @@
 #include "gitops/deadline.h"
 #include "gitops/oid.h"
 #include "gitops/plumbing/bare.h"
+#include "odb/pack_index.h"
 
 /** The references of checkpoints before and after an execution. */
 #define AL_REF_BEFORE "refs/before/"
@@ -22,7 +23,6 @@
 extern const char *const al_store_ref_dirs[2];
 
 struct al_recent_ref; /* checkpoint/recent_known.h */
-struct al_packs;
 
 /** The file of the newest checkpoints, see checkpoint/recent.h. */
 struct al_recent {
@@ -49,7 +49,10 @@ struct al_store {
     struct al_bare bare;
     int pack_fd;            /* objects/pack */
     struct al_packs *packs; /* what is in there; NULL: not read */
-    int lock_fd;            /* locked shared while the store is open */
+    /* The size of the packs, and when their directory had changed last; -1: not measured. */
+    struct al_packs_size size;
+    struct timespec size_mtim;
+    int lock_fd; /* locked shared while the store is open */
     struct al_recent recent;
     struct al_memo *memo; /* NULL: nothing was read */
 };
@@ -69,7 +72,8 @@ int al_store_git(struct al_store *store, const struct al_bare **ret_bare, struct
  * writer of objects can ask (al_objects_ask()). */
 bool al_store_has_object(void *store, const struct al_oid *oid);
 
-/** Read the directory of packs again before the next object is looked up. */
+/** Read the directory of packs again before the next object is looked up or the size is asked for.
+ */
 void al_store_look_again(struct al_store *store);
 
 /** Test whether a reference exists. */
