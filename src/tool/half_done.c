@@ -109,7 +109,8 @@ static bool may_put_back(const struct al_call *call, const char *after)
 void al_call_note_half_done(struct al_call *call, const char *after, struct al_run_limits *budget,
                             const struct al_error *failure)
 {
-    if (!call->executed || !call->repo || is_left_on_purpose(failure) ||
+    /* A rollback checks before it begins, and completes what was interrupted. */
+    if (!call->executed || !call->repo || is_left_on_purpose(failure) || call->tool->goes_back ||
         !(call->operation->effects & (AL_WRITES_WORKTREE | AL_WRITES_INDEX)))
         return;
     free(call->half_done);

@@ -261,6 +261,15 @@ class Nothing(Case):
         self.says("git_undo")
         self.assertEqual(self.record()["summary"], "Undo the last call of this session")
 
+    def test_undo(self):
+        """git_undo of more calls than there are says only that"""
+        server = harness.Server(self, "--toolset", "everyday")
+        self.write("b.txt", "b\n")
+        server.ok("git_add", {"paths": ["b.txt"]})
+        text = server.call("git_undo", {"steps": 7}).text
+        self.assertEqual(text, "steps: only 1 call of this session can be undone, not 7\n"
+                               "Give fewer steps.")
+
     def test_push(self):
         """git_push: the question names the branch and the remote"""
         far = self.base / "root/far"
