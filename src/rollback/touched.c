@@ -73,13 +73,32 @@ int al_touched_read(struct al_store *store, const struct al_executions *executio
     return 0;
 }
 
+static bool has_file(const struct al_saved_files *files, const char *path)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (!strcmp(files->items[i].path, path))
+            return true;
+    return false;
+}
+
+/* Whether one state tells of every linked worktree that another one tells of. */
+static bool has_linked_of(const struct al_saved_state *state, const struct al_saved_state *other)
+{
+    for (size_t i = 0; i < other->files.count; i++)
+        if (al_starts_with(other->files.items[i].path, "linked") &&
+            !has_file(&state->files, other->files.items[i].path))
+            return false;
+    return true;
+}
+
 bool al_touched_has_parts(struct al_store *store, const char *id, const char *other,
                           struct al_run_limits *budget)
 {
     struct al_saved_state states[2] = { { .index = AL_STR_INIT }, { .index = AL_STR_INIT } };
     bool has = al_checkpoint_state(store, id, budget, &states[0], NULL) == 0 &&
                al_checkpoint_state(store, other, budget, &states[1], NULL) == 0 &&
-               !(states[0].without & ~states[1].without) && !states[1].paths.count;
+               !(states[0].without & ~states[1].without) && !states[1].paths.count &&
+               has_linked_of(&states[0], &states[1]);
 
     al_saved_state_clear(&states[0]);
     al_saved_state_clear(&states[1]);
