@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* checkpoint/recent.h: checkpoints that are in the file `recent` only, and how git gets them. */
+#include <stdlib.h>
+
 #include "checkpoint/recent.h"
 
 #include "checkpoint/recent_file.h"
@@ -31,7 +33,7 @@ static char *plain_git(struct saver *s, const char *command, const char *option)
 
 static void done_git(struct saver *s, const char *command, const char *option)
 {
-    al_auto(al_freep) char *said = plain_git(s, command, option);
+    free(plain_git(s, command, option));
 }
 
 static size_t count_refs(struct saver *s)
