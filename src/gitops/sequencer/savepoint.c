@@ -2,7 +2,6 @@
 #include "gitops/sequencer/savepoint.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "gitops/command.h"
 #include "gitops/git_lock.h"
@@ -24,9 +23,7 @@ void al_savepoint_clear(struct al_savepoint *savepoint)
         al_str_clear(&savepoint->files[i].text);
     }
     free(savepoint->files);
-    if (savepoint->index)
-        (void)unlink(savepoint->index);
-    free(savepoint->index);
+    al_closep(&savepoint->index);
     free(savepoint->head);
     free(savepoint->commit);
     al_strv_clear(&savepoint->refs);
@@ -77,6 +74,8 @@ int al_savepoint_create_for(const struct al_repo *repo, const struct al_strv *in
     for (size_t i = 0; i < incoming->count; i++)
         al_strv_add(&savepoint.incoming, incoming->items[i]);
     r = al_savepoint_take_files(repo, &savepoint, err);
+    if (r == 0)
+        r = al_savepoint_take_index(repo, &savepoint, err);
     if (r == 0) {
         save_refs(repo, &savepoint);
         r = al_savepoint_take_tree(repo, budget, &savepoint, err);

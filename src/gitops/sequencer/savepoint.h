@@ -21,12 +21,17 @@
 #ifndef AL_GITOPS_SEQUENCER_SAVEPOINT_H
 #define AL_GITOPS_SEQUENCER_SAVEPOINT_H
 
+#include <time.h>
+
 #include "gitops/repo/repo.h"
 #include "proc/proc.h"
 #include "util/str.h"
 
 /** Limit on the names of changed and untracked files. */
 #define AL_SAVEPOINT_NAMES_BYTES (32u << 20)
+
+/** A larger index is not kept in memory. */
+#define AL_SAVEPOINT_MEMORY_BYTES (4u << 20)
 
 /** Limit on the content of the files that describe an operation in progress. */
 #define AL_SAVEPOINT_FILES_BYTES (16u << 20)
@@ -44,9 +49,9 @@ struct al_savepoint {
     struct al_strv refs; /* references that would move, each followed by its commit */
     struct al_savepoint_file *files;
     size_t nfiles;
-    char *index;             /* path of a copy of the index, in the private directory */
-    bool had_index;          /* false: there was no index, and no file has the path `index` */
-    struct al_strv incoming; /* commits whose files may be written */
+    int index; /* a copy of the index, open for reading; -1: there was no index */
+    struct timespec index_times[2]; /* of the index: last access and last change */
+    struct al_strv incoming;        /* commits whose files may be written */
     /* Without `any_file`: the only files that the command can write or remove, sorted.  `dirty` and
      * `preexisting` are about these. */
     struct al_strv written;
@@ -57,7 +62,8 @@ struct al_savepoint {
 };
 
 #define AL_SAVEPOINT_INIT                                                                          \
-    ((struct al_savepoint){ .dirty = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES },                    \
+    ((struct al_savepoint){ .index = -1,                                                           \
+                            .dirty = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES },                    \
                             .preexisting = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES } })
 
 void al_savepoint_clear(struct al_savepoint *savepoint);
@@ -84,7 +90,7 @@ int al_savepoint_create_for(const struct al_repo *repo, const struct al_strv *in
                             const struct al_strv *files, struct al_run_limits *budget,
                             struct al_savepoint *ret_savepoint, struct al_error *err);
 
-/** Save the state except the working tree, before a command that does not write it. Restore with
+/** Save the state except the index and the working tree. Restore with
  * al_savepoint_restore_git_dir(). */
 int al_savepoint_take_git_dir(const struct al_repo *repo, struct al_savepoint *ret_savepoint,
                               struct al_error *err);
@@ -122,8 +128,22 @@ int al_savepoint_take_files(const struct al_repo *repo, struct al_savepoint *sav
                             struct al_error *err);
 int al_savepoint_restore_files(const struct al_repo *repo, const struct al_savepoint *savepoint,
                                struct al_error *err);
+
+/** savepoint_index.c: the index.  Its copy is in memory; a larger one is a file without a name. */
+int al_savepoint_take_index(const struct al_repo *repo, struct al_savepoint *savepoint,
+                            struct al_error *err);
+/** Replace the index by the copy, under git's own lock, with the times that it had. git compares
+ * these with the times of the files. */
 int al_savepoint_restore_index(const struct al_repo *repo, const struct al_savepoint *savepoint,
                                struct al_error *err);
+/**
+ * Write the copy as a file for GIT_INDEX_FILE, with the times of the index.
+ *
+ * @param ret_path  No file has this name when there was no index.  The caller frees the name and
+ *                  removes the file.
+ */
+int al_savepoint_write_index(const struct al_repo *repo, const struct al_savepoint *savepoint,
+                             char **ret_path, struct al_error *err);
 
 /**
  * savepoint_clean.c: find out whether no file of the savepoint's has changes, by the index and

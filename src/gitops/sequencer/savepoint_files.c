@@ -4,13 +4,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gitops/location.h"
-#include "gitops/private_dir.h"
 #include "gitops/sequencer/savepoint.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
@@ -82,26 +79,6 @@ static int list_dir(int git_dir, const char *name, struct al_strv *ret_names)
     return r;
 }
 
-static int save_index(const struct al_repo *repo, int git_dir, struct al_savepoint *savepoint)
-{
-    al_auto(al_closep) int from = al_nofollow_open(git_dir, "index", O_RDONLY);
-    al_auto(al_closep) int to = -1;
-    struct stat st;
-
-    savepoint->index = al_git_private_name(repo->at.git, "index");
-    if (from == -ENOENT)
-        return 0;
-    if (from < 0)
-        return from;
-    if (fstat(from, &st) < 0 || !S_ISREG(st.st_mode))
-        return -EINVAL;
-    to = open(savepoint->index, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (to < 0)
-        return -errno;
-    savepoint->had_index = true;
-    return al_fs_copy(from, to);
-}
-
 int al_savepoint_take_files(const struct al_repo *repo, struct al_savepoint *savepoint,
                             struct al_error *err)
 {
@@ -124,8 +101,7 @@ int al_savepoint_take_files(const struct al_repo *repo, struct al_savepoint *sav
         if (r < 0)
             return r;
     }
-    r = save_index(repo, git_dir, savepoint);
-    return r < 0 ? unreadable("index", r, err) : 0;
+    return 0;
 }
 
 static const struct al_savepoint_file *find(const struct al_savepoint *savepoint, const char *name)
@@ -190,39 +166,4 @@ int al_savepoint_restore_files(const struct al_repo *repo, const struct al_savep
         return r;
     r = restore_all(git_dir, savepoint);
     return r < 0 ? al_error_errno(err, -r, "cannot write in the git directory") : 0;
-}
-
-/* Write the index under git's own lock, so that no git reads half of it. */
-static int write_index(int git_dir, const char *saved)
-{
-    al_auto(al_closep) int from = open(saved, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    al_auto(al_closep) int to = -1;
-    int r;
-
-    if (from < 0)
-        return -errno;
-    to = openat(git_dir, "index.lock", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (to < 0)
-        return -errno;
-    r = al_fs_copy(from, to);
-    if (r == 0 && renameat(git_dir, "index.lock", git_dir, "index") < 0)
-        r = -errno;
-    if (r < 0)
-        (void)unlinkat(git_dir, "index.lock", 0);
-    return r;
-}
-
-int al_savepoint_restore_index(const struct al_repo *repo, const struct al_savepoint *savepoint,
-                               struct al_error *err)
-{
-    al_auto(al_closep) int git_dir = -1;
-    int r = al_location_open_git_dir(&repo->at, &git_dir, err);
-
-    if (r < 0)
-        return r;
-    if (savepoint->had_index)
-        r = write_index(git_dir, savepoint->index);
-    else if (unlinkat(git_dir, "index", 0) < 0 && errno != ENOENT)
-        r = -errno;
-    return r < 0 ? al_error_errno(err, -r, "cannot write the index") : 0;
 }

@@ -214,14 +214,14 @@ static bool is_hashable(int top, const char *path)
 /* Remove untracked files that git wrote.  `only` are the files that may be meant, sorted; NULL:
  * any.
  */
-static int remove_untracked(const struct al_repo *repo, const struct al_savepoint *savepoint,
+static int remove_untracked(const struct al_repo *repo, const char *index,
                             const struct al_strv *only, struct al_run_limits *budget,
                             struct removing *removing, struct al_error *err)
 {
     static const char *const untracked[] = { "--others", "--exclude-standard", NULL };
     struct al_buffer found = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES };
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    int r = list_files(repo, savepoint->index, untracked, budget, &found, err);
+    int r = list_files(repo, index, untracked, budget, &found, err);
 
     for (size_t at = 0; r == 0 && at < found.len; at += strlen(found.data + at) + 1) {
         const char *path = found.data + at;
@@ -255,12 +255,12 @@ static int list_staged(const struct al_repo *repo, const struct al_savepoint *sa
  * has changes of theirs that it had not before.  Git overwrites no local changes of such files.
  */
 static int add_unexpected(const struct al_repo *repo, const struct al_savepoint *savepoint,
-                          struct al_run_limits *budget, struct al_strv *written,
+                          const char *index, struct al_run_limits *budget, struct al_strv *written,
                           struct al_error *err)
 {
     struct al_buffer before = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES };
     struct al_buffer after = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES };
-    int r = list_staged(repo, savepoint, savepoint->index, budget, &before, err);
+    int r = list_staged(repo, savepoint, index, budget, &before, err);
 
     if (r == 0)
         r = list_staged(repo, savepoint, NULL, budget, &after, err);
@@ -278,7 +278,8 @@ static int add_unexpected(const struct al_repo *repo, const struct al_savepoint 
 
 /* The files that the command may have written, sorted; none with `any_file`. */
 static int list_written(const struct al_repo *repo, const struct al_savepoint *savepoint,
-                        struct al_run_limits *budget, struct al_strv *ret, struct al_error *err)
+                        const char *index, struct al_run_limits *budget, struct al_strv *ret,
+                        struct al_error *err)
 {
     int r = 0;
 
@@ -286,23 +287,24 @@ static int list_written(const struct al_repo *repo, const struct al_savepoint *s
         return 0;
     for (size_t i = 0; i < savepoint->written.count; i++)
         al_strv_add(ret, savepoint->written.items[i]);
-    if (*savepoint->commit && savepoint->had_index)
-        r = add_unexpected(repo, savepoint, budget, ret, err);
+    if (*savepoint->commit && savepoint->index >= 0)
+        r = add_unexpected(repo, savepoint, index, budget, ret, err);
     al_strv_sort(ret);
     return r;
 }
 
 /* Rewrite every other file as the index has it. */
 static int write_changed(const struct al_repo *repo, const struct al_savepoint *savepoint,
-                         const struct al_strv *written, const struct names *dirty,
-                         struct al_run_limits *budget, struct al_error *err)
+                         const char *index, const struct al_strv *written,
+                         const struct names *dirty, struct al_run_limits *budget,
+                         struct al_error *err)
 {
     static const char *const modified[] = { "--modified", NULL };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
     struct al_buffer found = { .max_bytes = AL_SAVEPOINT_NAMES_BYTES };
-    int r = list_files(repo, savepoint->index, modified, budget, &found, err);
+    int r = list_files(repo, index, modified, budget, &found, err);
 
     for (size_t at = 0; r == 0 && at < found.len; at += strlen(found.data + at) + 1)
         if (!has(dirty, found.data + at) &&
@@ -312,13 +314,20 @@ static int write_changed(const struct al_repo *repo, const struct al_savepoint *
     if (r < 0 || !input.len)
         return r;
     command.class = AL_GIT_WRITE;
-    command.index = savepoint->index;
+    command.index = index;
     command.input = input.buf;
     command.input_len = input.len;
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "checkout-index", "--force", "-z",
                  "--stdin", NULL);
     return al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 0, .checked = true },
                       budget, &output, err);
+}
+
+static void remove_file(char **path)
+{
+    if (*path)
+        (void)unlink(*path);
+    free(*path);
 }
 
 int al_savepoint_restore_tree(const struct al_repo *repo, const struct al_savepoint *savepoint,
@@ -331,17 +340,20 @@ int al_savepoint_restore_tree(const struct al_repo *repo, const struct al_savepo
         AL_NUL_RECORDS_INIT(1, remove_added, &removing);
     al_auto(al_strv_clear) struct al_strv written = AL_STRV_INIT;
     al_auto(al_closep) int top = -1;
+    al_auto(remove_file) char *index = NULL;
     int r = al_location_open_top(&repo->at, &top, err);
 
     removing.top = top;
     if (r == 0)
-        r = list_written(repo, savepoint, budget, &written, err);
+        r = al_savepoint_write_index(repo, savepoint, &index, err);
+    if (r == 0)
+        r = list_written(repo, savepoint, index, budget, &written, err);
     for (size_t i = 0; r == 0 && i < savepoint->incoming.count; i++)
         r = list_added(repo, savepoint, savepoint->incoming.items[i], &records, budget, err);
     if (r == 0 && (savepoint->any_file || written.count > savepoint->written.count))
-        r = remove_untracked(repo, savepoint, savepoint->any_file ? NULL : &written, budget,
-                             &removing, err);
+        r = remove_untracked(repo, index, savepoint->any_file ? NULL : &written, budget, &removing,
+                             err);
     if (r == 0)
-        r = write_changed(repo, savepoint, &written, &dirty, budget, err);
+        r = write_changed(repo, savepoint, index, &written, &dirty, budget, err);
     return r;
 }
