@@ -65,6 +65,31 @@ static void add_record(struct records *records, const struct al_recent_record *r
         add_ref(&records->unpublished, record->reference, &record->commit, sha256);
 }
 
+/* The item of the list with the name of this one; NULL: none. */
+static const char *find_name(const struct al_strv *refs, const char *ref)
+{
+    size_t len = strcspn(ref, " ") + 1;
+
+    for (size_t i = 0; i < refs->count; i++)
+        if (!strncmp(refs->items[i], ref, len))
+            return refs->items[i];
+    return NULL;
+}
+
+/* Sort references that are listed in the order of their records.  One that was written twice has
+ * the value of the later record. */
+static void keep_last(struct al_strv *refs)
+{
+    struct al_strv last = AL_STRV_INIT;
+
+    for (size_t i = refs->count; i > 0; i--)
+        if (!find_name(&last, refs->items[i - 1]))
+            al_strv_add(&last, refs->items[i - 1]);
+    al_strv_sort(&last);
+    al_strv_clear(refs);
+    *refs = last;
+}
+
 /* With `published`, read the records that are packs and references already as well. */
 static int read_records(struct al_store *store, bool published, struct records *ret_records,
                         struct al_error *err)
@@ -87,8 +112,8 @@ static int read_records(struct al_store *store, bool published, struct records *
                                      true, &record)))
         add_record(ret_records, &record,
                    (uint64_t)(record.reference - ret_records->bytes.buf) < until, store->sha256);
-    al_strv_sort(&ret_records->refs);
-    al_strv_sort(&ret_records->unpublished);
+    keep_last(&ret_records->refs);
+    keep_last(&ret_records->unpublished);
     return 0;
 }
 
@@ -159,17 +184,26 @@ static int settle(struct al_store *store, const struct records *records, const s
     return r;
 }
 
-/* Add the references that the sorted list does not have yet. */
-static void add_others(struct al_strv *refs, const struct al_strv *more)
+/* Add the references of records to those of files, which are older.  `ret_replaced` has the records
+ * of names that a file has with another value. */
+static void add_newer(struct al_strv *refs, const struct al_strv *newer,
+                      struct al_strv *ret_replaced)
 {
-    al_auto(al_strv_clear) struct al_strv others = AL_STRV_INIT;
+    struct al_strv all = AL_STRV_INIT;
 
-    for (size_t i = 0; i < more->count; i++)
-        if (!al_strv_contains_sorted(refs, more->items[i]))
-            al_strv_add(&others, more->items[i]);
-    for (size_t i = 0; i < others.count; i++)
-        al_strv_add(refs, others.items[i]);
-    al_strv_sort(refs);
+    for (size_t i = 0; i < newer->count; i++)
+        al_strv_add(&all, newer->items[i]);
+    for (size_t i = 0; i < refs->count; i++) {
+        const char *found = find_name(newer, refs->items[i]);
+
+        if (!found)
+            al_strv_add(&all, refs->items[i]);
+        else if (strcmp(found, refs->items[i]) != 0)
+            al_strv_add(ret_replaced, found);
+    }
+    al_strv_sort(&all);
+    al_strv_clear(refs);
+    *refs = all;
 }
 
 /* Write "<name> SP <object id>" as a file. */
@@ -191,6 +225,7 @@ int al_recent_settle_files(struct al_store *store, bool alone, struct al_error *
     al_auto(records_clear) struct records records = RECORDS_INIT;
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv torn = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv replaced = AL_STRV_INIT;
     int r = read_records(store, true, &records, err);
 
     if (r == 0)
@@ -199,8 +234,11 @@ int al_recent_settle_files(struct al_store *store, bool alone, struct al_error *
         return r;
     if (alone)
         al_small_packs_read(store, &records.images);
-    add_others(&refs, &records.unpublished);
-    return settle(store, &records, &refs, alone, err);
+    add_newer(&refs, &records.unpublished, &replaced);
+    r = settle(store, &records, &refs, alone, err);
+    for (size_t i = 0; r == 0 && !alone && i < replaced.count; i++)
+        r = write_loose(store, replaced.items[i], err);
+    return r;
 }
 
 int al_recent_publish_files(struct al_store *store, struct al_error *err)

@@ -111,6 +111,33 @@ static void is_seen_before_git_sees_it(void **state)
     al_store_close(other);
 }
 
+/** How the records reach the files. */
+enum way { PUBLISHED, SETTLED, SETTLED_ALONE };
+
+/* What was put back has its checkpoint after taken once more. */
+static void the_last_checkpoint_after_counts(void **state)
+{
+    struct saver *s = *state;
+
+    for (unsigned i = 0; i < 30; i++) {
+        const enum way way = i % 3;
+        char before[AL_OID_TEXT], after[AL_OID_TEXT];
+
+        take_next(s, NULL);
+        memcpy(before, s->id, sizeof(before));
+        take_next(s, before);
+        if (i % 2)
+            assert_int_equal(al_recent_publish(s->store, &s->w->err), 0);
+        take_next(s, before);
+        if (way == PUBLISHED)
+            assert_int_equal(al_recent_publish(s->store, &s->w->err), 0);
+        else
+            assert_int_equal(al_recent_settle(s->store, way == SETTLED_ALONE, &s->w->err), 0);
+        assert_int_equal(al_checkpoint_find_after(s->store, before, after, NULL), 0);
+        assert_string_equal(after, s->id);
+    }
+}
+
 static void lists_what_is_recent(void **state)
 {
     struct saver *s = *state;
@@ -338,6 +365,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         RECENT_TEST(is_seen_before_git_sees_it),
+        RECENT_TEST(the_last_checkpoint_after_counts),
         RECENT_TEST(lists_what_is_recent),
         RECENT_TEST(stores_an_object_once),
         RECENT_TEST(packs_many_references),
