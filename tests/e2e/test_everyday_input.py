@@ -104,7 +104,7 @@ class Names(everyday.Case):
         for form, other in (("NFC", "NFD"), ("NFD", "NFC")):
             name = unicodedata.normalize(form, f"ö{form}")
             self.write(name, "x\n")
-            self.fails("ExecutionFailed", "did not match", "git_add",
+            self.fails("ExecutionFailed", "There is no", "git_add",
                        {"paths": [unicodedata.normalize(other, name)]})
 
     def test_not_utf8(self):

@@ -130,7 +130,7 @@ async function says_how_when_nobody_is_asked({ client, world }) {
     const result = await client.callTool(ADD);
 
     assert.equal(kindOf(result), 'ApprovalRequired');
-    assert.match(textOf(result), /^Stage 1 file\(s\): a.txt[^]*airlock call git_add/);
+    assert.match(textOf(result), /^Stage 1 file\(s\): a.txt[^]*airlock call --toolset git git_add/);
     assert.equal(world.staged(), '');
 }
 
