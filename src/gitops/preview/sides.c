@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "gitops/plumbing/merge_base.h"
 #include "gitops/plumbing/tree_diff.h"
 #include "gitops/refs.h"
 #include "gitops/vet/vet.h"
@@ -42,22 +43,6 @@ static bool done(bool good, struct al_side *side)
     return good;
 }
 
-/* Whether `commit` is `ancestor` or descends from it; false also when it takes long to tell. */
-static bool descends_from(struct al_object_reader *reader, const char *commit, const char *ancestor)
-{
-    al_auto(al_strv_clear) struct al_strv met = AL_STRV_INIT;
-    struct al_oid tree;
-
-    al_strv_add(&met, commit);
-    for (size_t i = 0; i < met.count && i < AL_SIDE_COMMITS_MAX; i++) {
-        if (!strcmp(met.items[i], ancestor))
-            return true;
-        if (!al_object_reader_commit(reader, met.items[i], &tree, &met))
-            return false;
-    }
-    return false;
-}
-
 static bool diff_commits(struct al_object_reader *reader, const char *old, const char *now,
                          struct al_side *side)
 {
@@ -72,12 +57,13 @@ bool al_side_of_commit(const struct al_repo *repo, const char *head, const char 
                        struct al_side *ret_side)
 {
     al_auto(al_object_reader_clear) struct al_object_reader reader = AL_OBJECT_READER_INIT;
+    al_auto(al_freep) char *base = NULL;
 
     if (!al_object_reader_open(&reader, &repo->at, repo->vetting->is_sha256))
         return false;
-    if (descends_from(&reader, target, head))
-        return done(diff_commits(&reader, head, target, ret_side) && finish(ret_side), ret_side);
-    return descends_from(&reader, head, target); /* nothing comes in */
+    base = al_merge_base(&reader, head, target);
+    return base &&
+           done(diff_commits(&reader, base, target, ret_side) && finish(ret_side), ret_side);
 }
 
 /* The commit of an entry; NULL when only git can tell. */

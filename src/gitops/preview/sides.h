@@ -5,12 +5,9 @@
 
 #include "gitops/preview/three_way.h"
 
-/** How many commits are read to find out whether one is an ancestor of the other. */
-#define AL_SIDE_COMMITS_MAX 16u
-
 /**
- * Read what a commit changed since its merge base with HEAD's commit, where one of the two is an
- * ancestor of the other.
+ * Read what a commit changed since its merge base with HEAD's commit, where there is one base and
+ * it is near.
  *
  * @param head, target  Commits, as hex.
  * @return false: it cannot be told here, and `ret_side` is empty.
