@@ -181,6 +181,7 @@ static bool is_tree_of(int fd, bool sha256, const struct al_oid *tree)
     char entries[16];
     const char *line = bytes + RECORD_AT, *lf;
     uint32_t size, count;
+    size_t used; /* of the bytes, with the id */
     int64_t end;
     ssize_t len;
 
@@ -192,9 +193,9 @@ static bool is_tree_of(int fd, bool sha256, const struct al_oid *tree)
     memcpy(&size, bytes + 4, sizeof(size));
     (void)snprintf(entries, sizeof(entries), "%u ", count);
     lf = strchr(line, '\n');
-    return lf && !strncmp(line, entries, strlen(entries)) && lf + 1 + oid_bytes <= bytes + len &&
-           lf + 1 + oid_bytes <= bytes + 8 + be32toh(size) &&
-           !memcmp(lf + 1, tree->bytes, oid_bytes);
+    used = lf ? (size_t)(lf + 1 - bytes) + oid_bytes : 0;
+    return used && !strncmp(line, entries, strlen(entries)) && used <= (size_t)len &&
+           used <= 8 + (size_t)be32toh(size) && !memcmp(lf + 1, tree->bytes, oid_bytes);
 }
 
 static int by_name(const void *key, const void *entry)

@@ -103,27 +103,33 @@ bool al_loose_object_read(int common_fd, const struct al_oid *oid, bool sha256, 
     return true;
 }
 
+/* An id at the end of a line; NULL when there is none, else that line feed. */
+static const char *take_id(const char *text, bool sha256, struct al_oid *ret_oid)
+{
+    const char *end = text + 2 * al_oid_bytes(sha256);
+
+    return al_oid_parse(text, sha256, ret_oid) && *end == '\n' ? end : NULL;
+}
+
 bool al_loose_object_parse_commit(const struct al_loose_object *object, bool sha256,
                                   struct al_oid *ret_tree, struct al_strv *parents)
 {
-    const char *line;
+    const char *line = NULL;
     struct al_oid oid;
 
-    if (object->type != AL_OBJECT_COMMIT || !al_starts_with(object->data, "tree ") ||
-        !al_oid_parse(object->data + strlen("tree "), sha256, ret_tree))
-        return false;
-    line = strchr(object->data, '\n');
+    if (object->type == AL_OBJECT_COMMIT && al_starts_with(object->data, "tree "))
+        line = take_id(object->data + strlen("tree "), sha256, ret_tree);
     while (line && al_starts_with(line + 1, "parent ")) {
         char text[AL_OID_TEXT];
 
-        if (!al_oid_parse(line + 1 + strlen("parent "), sha256, &oid))
+        line = take_id(line + 1 + strlen("parent "), sha256, &oid);
+        if (!line)
             return false;
         al_oid_text(&oid, sha256, text);
         if (parents)
             al_strv_add(parents, text);
-        line = strchr(line + 1, '\n');
     }
-    return true;
+    return line != NULL;
 }
 
 bool al_loose_object_parents(int common_fd, const char *commit, bool sha256,

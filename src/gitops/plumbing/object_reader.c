@@ -2,9 +2,13 @@
 #include "gitops/plumbing/object_reader.h"
 
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/fs.h"
+
+#define MODE_GITLINK 0160000u
 
 bool al_object_reader_open(struct al_object_reader *reader, const struct al_location *at,
                            bool sha256)
@@ -53,13 +57,29 @@ bool al_object_reader_commit(struct al_object_reader *reader, const char *commit
            al_loose_object_parse_commit(&object, reader->sha256, ret_tree, parents);
 }
 
-/* The octal digits of a mode, with the space after them. */
+static bool is_known_mode(unsigned mode)
+{
+    const unsigned type = mode & S_IFMT;
+
+    return (type == S_IFREG && mode <= 0177777) || mode == S_IFDIR || mode == S_IFLNK ||
+           mode == MODE_GITLINK;
+}
+
+/* The octal digits of a mode, with the space after them.  Git makes something of every number; what
+ * no git writes is left to it. */
 static const char *take_mode(const char *at, const char *end, unsigned *ret_mode)
 {
     *ret_mode = 0;
-    for (; at < end && *at >= '0' && *at <= '7' && *ret_mode <= 0777777; at++)
+    for (; at < end && *at >= '0' && *at <= '7' && *ret_mode <= 0177777; at++)
         *ret_mode = 8 * *ret_mode + (unsigned)(*at - '0');
-    return at < end && *at == ' ' ? at + 1 : NULL;
+    return at < end && *at == ' ' && is_known_mode(*ret_mode) ? at + 1 : NULL;
+}
+
+/* A name that a checkout could make a file of. */
+static bool is_name(const char *name)
+{
+    return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+           strcasecmp(name, ".git") != 0;
 }
 
 bool al_tree_item_next(const char **at, const char *end, bool sha256, struct al_tree_item *ret_item)
@@ -72,7 +92,7 @@ bool al_tree_item_next(const char **at, const char *end, bool sha256, struct al_
     name = take_mode(*at, end, &ret_item->mode);
     nul = name ? memchr(name, '\0', (size_t)(end - name)) : NULL;
     *at = NULL;
-    if (!nul || nul == name || strchr(name, '/') || (size_t)(end - nul) <= oid_bytes)
+    if (!nul || (size_t)(end - nul) <= oid_bytes || !is_name(name))
         return false;
     ret_item->name = name;
     ret_item->oid = (struct al_oid){ .bytes = { 0 } };

@@ -48,7 +48,8 @@ struct al_tree_item {
 };
 
 /** Take the next entry of a tree from `*at`, which ends at `end`; false at the end, and with `*at`
- * NULL where the bytes are not understood. */
+ * NULL where the bytes are not understood: a mode that no git writes, a name with a slash or
+ * without a byte, ".", "..", ".git". */
 bool al_tree_item_next(const char **at, const char *end, bool sha256,
                        struct al_tree_item *ret_item);
 

@@ -20,9 +20,12 @@
 #define HEAD_BYTES   (16u + AL_OID_MAX_BYTES) /* of an object in a pack */
 /* Deltas can make much of little: so many bytes are made for all objects together. */
 #define WORK_MAX_BYTES (64u << 20)
-#define LARGE_OFFSET   0x80000000u
-#define OFS_DELTA      6u
-#define REF_DELTA      7u
+#define SEARCH_BYTES   4096u /* that a search of a base counts for */
+/* A stream may hold blocks of nothing: one with more than this for its content is left to git. */
+#define STREAM_MAX_BYTES(size) (2 * (uint64_t)(size) + 4 * (uint64_t)CHUNK_BYTES)
+#define LARGE_OFFSET           0x80000000u
+#define OFS_DELTA              6u
+#define REF_DELTA              7u
 
 /** What is needed to find objects. */
 struct source {
@@ -212,6 +215,7 @@ static bool read_head(int fd, uint64_t at, size_t oid_bytes, struct packed *ret)
 static unsigned char *inflate_at(int fd, uint64_t at, size_t size)
 {
     al_auto(al_freep) unsigned char *bytes = al_malloc(size + 1);
+    const uint64_t last = at + STREAM_MAX_BYTES(size);
     unsigned char chunk[CHUNK_BYTES];
     z_stream stream = { .next_out = bytes, .avail_out = (uInt)size + 1 };
     int r = inflateInit(&stream);
@@ -219,7 +223,7 @@ static unsigned char *inflate_at(int fd, uint64_t at, size_t size)
     if (r != Z_OK)
         return NULL;
     while (r == Z_OK) {
-        ssize_t got = at > INT64_MAX ? -1 : pread(fd, chunk, sizeof(chunk), (off_t)at);
+        ssize_t got = at > INT64_MAX || at > last ? -1 : pread(fd, chunk, sizeof(chunk), (off_t)at);
 
         if (got <= 0)
             break;
@@ -276,13 +280,14 @@ static bool read_object(const struct source *source, struct al_packed_file *file
     struct packed packed;
 
     while (read_head(fd, at, oid_bytes, &packed) && packed.size <= max_bytes) {
-        unsigned char *bytes = source->files->work > WORK_MAX_BYTES
-                                   ? NULL
-                                   : inflate_at(fd, packed.data_at, packed.size);
+        unsigned char *bytes = NULL;
 
+        /* It counts whether it can be decompressed or not. */
+        source->files->work += packed.size + (packed.type == REF_DELTA ? SEARCH_BYTES : 0);
+        if (source->files->work <= WORK_MAX_BYTES)
+            bytes = inflate_at(fd, packed.data_at, packed.size);
         if (!bytes)
             return false;
-        source->files->work += packed.size;
         if (packed.type != OFS_DELTA && packed.type != REF_DELTA) {
             ret->memory = bytes;
             ret->len = packed.size;

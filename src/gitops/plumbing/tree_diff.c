@@ -72,6 +72,23 @@ static unsigned canonical(unsigned mode)
     return mode & 0100 ? 0100755 : 0100644;
 }
 
+/* Whether an entry comes after another in git's order, in which a directory ends with a slash. */
+static bool is_sorted(const struct al_tree_item *one, const struct al_tree_item *next)
+{
+    const char *a = one->name, *b = next->name;
+    int end_a, end_b;
+
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    end_a = *a || one->mode != TYPE_TREE ? (unsigned char)*a : '/';
+    end_b = *b || next->mode != TYPE_TREE ? (unsigned char)*b : '/';
+    return end_a < end_b;
+}
+
+/* Git pairs the entries of two trees by their order: it tells something else of a tree that has
+ * another one. */
 static bool read_entries(struct al_object_reader *reader, const struct al_oid *oid,
                          struct entries *ret)
 {
@@ -91,6 +108,8 @@ static bool read_entries(struct al_object_reader *reader, const struct al_oid *o
             ret->items = al_reallocarray(ret->items, capacity, sizeof(*ret->items));
         }
         item.mode = canonical(item.mode);
+        if (ret->count && !is_sorted(&ret->items[ret->count - 1], &item))
+            return false;
         ret->items[ret->count++] = item;
     }
     if (ret->count)
