@@ -158,21 +158,29 @@ static char *follow_head(const struct al_location *at)
     return value ? symref_target(value) : link_target(AT_FDCWD, path);
 }
 
-static char *follow(const struct al_location *at, const char *ref)
+/* The reference that this one leads to; NULL when there is none. `ret_line` is what its file says,
+ * NULL when it has none. */
+static char *follow(const struct al_location *at, const char *ref, char **ret_line)
 {
-    al_auto(al_closep) int fd = open_reference(at, ref, O_PATH);
-    al_auto(al_freep) char *link = fd < 0 ? NULL : link_target(fd, "");
-    al_auto(al_freep) char *value = link ? NULL : al_ref_read_loose(at, ref);
+    al_auto(al_closep) int link = -1;
 
-    return link ? al_take(&link) : symref_target(value);
+    *ret_line = al_ref_read_loose(at, ref);
+    if (*ret_line)
+        return symref_target(*ret_line);
+    link = open_reference(at, ref, O_PATH);
+    return link < 0 ? NULL : link_target(link, "");
 }
 
-/* Append `ref` and the references it leads through. */
-static void follow_all(const struct al_location *at, char *ref, struct al_strv *ret_refs)
+/* Append `ref` and the references it leads through.  `ret_line` is what the file of the last one
+ * says, NULL when it has none. */
+static void follow_all(const struct al_location *at, char *ref, struct al_strv *ret_refs,
+                       char **ret_line)
 {
     for (int depth = 0; ref && depth < SYMREF_DEPTH_MAX && al_is_reference(ref); depth++) {
-        char *next = follow(at, ref);
+        char *next;
 
+        free(*ret_line);
+        next = follow(at, ref, ret_line);
         al_strv_take(ret_refs, ref);
         ref = next;
     }
@@ -181,15 +189,17 @@ static void follow_all(const struct al_location *at, char *ref, struct al_strv *
 
 void al_ref_follow_head(const struct al_location *at, struct al_strv *ret_refs)
 {
-    follow_all(at, follow_head(at), ret_refs);
+    al_auto(al_freep) char *line = NULL;
+
+    follow_all(at, follow_head(at), ret_refs, &line);
 }
 
-/* The object id that the last reference holds, "" when it has none or is itself symbolic (the chain
- * is too deep or leads outside). */
-static char *commit_at_end(const struct al_location *at, const struct al_strv *refs)
+/* The object id that the last reference holds, whose file says `line`; "" when it has none or is
+ * itself symbolic (the chain is too deep or leads outside). */
+static char *commit_at_end(const struct al_location *at, const struct al_strv *refs, char **line)
 {
     const char *last = refs->count ? refs->items[refs->count - 1] : NULL;
-    al_auto(al_freep) char *value = last ? al_ref_read_loose(at, last) : al_ref_read_head(at);
+    al_auto(al_freep) char *value = last ? al_take(line) : al_ref_read_head(at);
 
     if (last && !value)
         value = read_packed(at->common_dir, last);
@@ -199,17 +209,19 @@ static char *commit_at_end(const struct al_location *at, const struct al_strv *r
 char *al_ref_head(const struct al_location *at)
 {
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+    al_auto(al_freep) char *line = NULL;
 
-    al_ref_follow_head(at, &refs);
-    return commit_at_end(at, &refs);
+    follow_all(at, follow_head(at), &refs, &line);
+    return commit_at_end(at, &refs, &line);
 }
 
 char *al_ref_oid(const struct al_location *at, const char *ref)
 {
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+    al_auto(al_freep) char *line = NULL;
 
-    follow_all(at, al_strdup(ref), &refs);
-    return refs.count ? commit_at_end(at, &refs) : al_strdup("");
+    follow_all(at, al_strdup(ref), &refs, &line);
+    return refs.count ? commit_at_end(at, &refs, &line) : al_strdup("");
 }
 
 /* Append the branch that a stopped rebase will move when it is completed. */
