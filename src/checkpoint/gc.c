@@ -15,9 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "checkpoint/pin.h"
+#include "checkpoint/kept.h"
 #include "checkpoint/quarantine.h"
 #include "checkpoint/recent.h"
+#include "checkpoint/stat_cache.h"
 #include "checkpoint/store.h"
 #include "gitops/plumbing/bare.h"
 #include "odb/pack_index.h"
@@ -130,7 +131,8 @@ static int drop_and_prune(struct al_store *store, const struct al_checkpoint_lis
 
     if (r < 0)
         return r;
-    al_pin_release(store, list->items[count < list->count ? count : list->count - 1].taken_ns / NS);
+    al_kept_release(store,
+                    list->items[count < list->count ? count : list->count - 1].taken_ns / NS);
     return al_bare_prune(&store->bare, budget, err);
 }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkpoint/pin.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "checkpoint/ancestors.h"
+#include "checkpoint/kept.h"
 #include "checkpoint/pin_new.h"
+#include "checkpoint/recent.h"
+#include "checkpoint/recent_file.h"
 #include "checkpoint/tips.h"
 #include "gitops/deadline.h"
 #include "gitops/location.h"
@@ -17,11 +18,9 @@
 #include "util/fs.h"
 
 #define TIPS_NAME      "tips"
-#define KEPT_NAME      "kept"
 #define LIST_MAX_BYTES (256u << 20)
 #define NEGATIVES_MAX  256u /* more would slow the walk and hardly make the pack smaller */
 #define DIGEST_BYTES   67u  /* of the line with the digest */
-#define KEEP_REASON    "airlock: a checkpoint needs this\n"
 
 /* Whether the last checkpoint that looked at references found the same. */
 static bool is_unchanged(const struct al_store *store, const struct al_tips *tips)
@@ -54,30 +53,13 @@ static void add_lost(struct al_store *store, const struct al_tips *tips, struct 
     }
 }
 
-/* Mark a kept pack as still needed.  The time of its .keep file says when a checkpoint needed it
- * last. */
-static bool touch(const struct al_store *store, const char *hash)
-{
-    al_auto(al_freep) char *name = al_asprintf("pack-%s.keep", hash);
-
-    return utimensat(store->pack_fd, name, NULL, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-/* Add the fragile tips that no kept pack has.  Lines are "<oid> SP <hash of the pack>". */
+/* Add the fragile tips that no kept pack has. */
 static void add_fragile(struct al_store *store, const struct al_tips *tips,
                         struct al_tip_list *wanted)
 {
     al_auto(al_tip_list_clear) struct al_tip_list kept = { .list = AL_STRV_INIT };
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    char *save = NULL;
 
-    (void)al_fs_read(store->dir_fd, KEPT_NAME, LIST_MAX_BYTES, &text);
-    for (char *line = strtok_r(text.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        char *space = strchr(line, ' ');
-
-        if (space && al_tip_list_has(&tips->fragile, line, tips->sha256) && touch(store, space + 1))
-            al_tip_list_add(&kept, line, tips->sha256);
-    }
+    al_kept_find(store, &tips->fragile, &kept);
     for (size_t i = 0; i < tips->fragile.list.count; i++) {
         const char *oid = tips->fragile.list.items[i];
 
@@ -201,33 +183,6 @@ static int name_revisions(struct al_store *store, const struct al_tip_list *want
     return 0;
 }
 
-/* Record which pack has the fragile tips.  Lines about packs that are gone are dropped. */
-static int record_kept(struct al_store *store, const struct al_tips *tips,
-                       const struct al_tip_list *wanted, const char *hash, struct al_error *err)
-{
-    al_auto(al_str_clear) struct al_str old = AL_STR_INIT;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_freep) char *keep = al_asprintf("pack-%s.keep", hash);
-    char *save = NULL;
-    int r = al_fs_write_durable(store->pack_fd, keep, KEEP_REASON, strlen(KEEP_REASON), 0600);
-
-    if (r < 0)
-        return al_error_errno(err, -r, "cannot write to the checkpoint store");
-    (void)al_fs_read(store->dir_fd, KEPT_NAME, LIST_MAX_BYTES, &old);
-    for (char *line = strtok_r(old.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        const char *space = strchr(line, ' ');
-        al_auto(al_freep) char *name = al_asprintf("pack-%s.keep", space ? space + 1 : "");
-
-        if (space && faccessat(store->pack_fd, name, F_OK, 0) == 0)
-            al_str_addf(&text, "%s\n", line);
-    }
-    for (size_t i = 0; i < wanted->list.count; i++)
-        if (al_tip_list_has(&tips->fragile, wanted->list.items[i], tips->sha256))
-            al_str_addf(&text, "%s %s\n", wanted->list.items[i], hash);
-    r = al_fs_write_atomic(store->dir_fd, KEPT_NAME, text.buf, text.len, 0600, true);
-    return r < 0 ? al_error_errno(err, -r, "cannot write to the checkpoint store") : 0;
-}
-
 /* Pack with git what the wanted commits lead to and the staying ones do not. */
 static int pack_with_git(struct al_store *store, const struct al_tips *tips,
                          const struct al_tip_list *before, const struct al_tip_list *wanted,
@@ -235,34 +190,56 @@ static int pack_with_git(struct al_store *store, const struct al_tips *tips,
 {
     al_auto(al_tip_list_clear) struct al_tip_list staying = { .list = AL_STRV_INIT };
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-    int r;
+    const struct al_bare *bare;
+    int r = al_store_git(store, &bare, err); /* with the commits that are kept in `recent` */
 
     add_staying(tips, before, wanted, &staying);
-    r = name_revisions(store, wanted, &staying, deadline, &lines, err);
+    if (r == 0)
+        r = name_revisions(store, wanted, &staying, deadline, &lines, err);
     if (r < 0 || !lines.len)
         return r;
     al_deadline_sync(deadline);
-    return al_bare_pack(&store->bare, &lines, true, deadline->budget, ret_hash, err);
+    return al_bare_pack(bare, &lines, true, deadline->budget, ret_hash, err);
+}
+
+/* Keep a pack that was made without git.  In `recent` it goes to the disk with the next checkpoint
+ * before an operation.  Until then the repository has what fragile tips lead to, as git wrote it,
+ * and after another boot they are looked at once more.  A lost reference is seen only once. */
+static int keep_image(struct al_store *store, const struct al_pack_image *image,
+                      const struct al_strv *fragile, bool all_fragile, struct al_error *err)
+{
+    al_auto(al_freep) char *name = al_recent_kept_name(fragile);
+    static const struct al_oid none;
+
+    return al_recent_is_open(store) ? al_recent_add(store, name, &none, image, !all_fragile, err)
+                                    : al_kept_write(store, image, fragile, err);
 }
 
 static int pack(struct al_store *store, struct al_tips *tips, const struct al_tip_list *before,
                 const struct al_tip_list *wanted, struct al_deadline *deadline,
                 struct al_error *err)
 {
+    al_auto(al_pack_image_clear) struct al_pack_image image = AL_PACK_IMAGE_INIT;
+    al_auto(al_strv_clear) struct al_strv fragile = AL_STRV_INIT;
     al_auto(al_freep) char *hash = NULL;
     int r;
 
     if (!wanted->list.count)
         return 0;
-    r = al_pin_pack_new(store, wanted, &tips->references, &hash, err);
-    if (r == 0 && !hash)
-        r = pack_with_git(store, tips, before, wanted, deadline, &hash, err);
+    for (size_t i = 0; i < wanted->list.count; i++)
+        if (al_tip_list_has(&tips->fragile, wanted->list.items[i], tips->sha256))
+            al_strv_add(&fragile, wanted->list.items[i]);
+    r = al_pin_pack_new(store, wanted, &tips->references, &image, err);
+    if (r == 0 && image.pack.len)
+        r = keep_image(store, &image, &fragile, fragile.count == wanted->list.count, err);
+    if (r < 0 || image.pack.len)
+        return r;
+    r = pack_with_git(store, tips, before, wanted, deadline, &hash, err);
     al_store_look_again(store);
     if (r == 0 && hash && *hash)
-        return record_kept(store, tips, wanted, hash, err);
-    for (size_t i = 0; r == 0 && hash && i < wanted->list.count; i++)
-        if (al_tip_list_has(&tips->fragile, wanted->list.items[i], tips->sha256))
-            al_tip_list_add(&tips->reached, wanted->list.items[i], tips->sha256);
+        return al_kept_add(store, hash, &fragile, err);
+    for (size_t i = 0; r == 0 && hash && i < fragile.count; i++)
+        al_tip_list_add(&tips->reached, fragile.items[i], tips->sha256);
     return r;
 }
 
@@ -298,17 +275,18 @@ int al_pin_lost(struct al_store *store, const struct al_refs *refs,
     return r < 0 ? al_error_errno(err, -r, "cannot write to the checkpoint store") : 0;
 }
 
-void al_pin_release(struct al_store *store, int64_t oldest_s)
+/* The first line is the digest. */
+int al_pin_distrust(struct al_store *store, struct al_error *err)
 {
-    al_auto(al_closedirp) DIR *dir = al_fs_list_at(store->pack_fd);
-    struct dirent *entry;
-    struct stat st;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = al_fs_read(store->dir_fd, TIPS_NAME, LIST_MAX_BYTES, &text);
+    const char *end = r == 0 ? memchr(text.buf, '\n', text.len) : NULL;
 
-    if (!dir)
-        return;
-    while ((entry = readdir(dir)))
-        if (al_ends_with(entry->d_name, ".keep") &&
-            fstatat(store->pack_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            st.st_mtim.tv_sec < oldest_s - 1)
-            (void)unlinkat(store->pack_fd, entry->d_name, 0);
+    if (!end || *text.buf != '#')
+        return r < 0 && r != -ENOENT ? al_error_errno(err, -r, "cannot read the checkpoint store")
+                                     : 0;
+    end++;
+    r = al_fs_write_durable(store->dir_fd, TIPS_NAME, end, text.len - (size_t)(end - text.buf),
+                            0600);
+    return r < 0 ? al_error_errno(err, -r, "cannot write to the checkpoint store") : 0;
 }

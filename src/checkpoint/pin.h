@@ -30,7 +30,8 @@ int al_pin_lost(struct al_store *store, const struct al_refs *refs,
                 const struct al_gitdir_files *files, const struct al_strv *dropping,
                 struct al_deadline *deadline, struct al_error *err);
 
-/** Stop keeping the packs that no checkpoint since `oldest_s` (seconds since 1970) needed. */
-void al_pin_release(struct al_store *store, int64_t oldest_s);
+/** After another boot: the next checkpoint looks at every fragile tip again, since the pack that
+ * kept it may be lost.  What the last checkpoint found is on the disk then. */
+int al_pin_distrust(struct al_store *store, struct al_error *err);
 
 #endif

@@ -88,15 +88,13 @@ static bool put_all(struct making *making, const struct al_tip_list *wanted)
 }
 
 int al_pin_pack_new(struct al_store *store, const struct al_tip_list *wanted,
-                    const struct al_tip_list *references, char **ret_hash, struct al_error *err)
+                    const struct al_tip_list *references, struct al_pack_image *ret_image,
+                    struct al_error *err)
 {
     al_auto(making_clear) struct making making = { .reader = AL_OBJECT_READER_INIT,
                                                    .references = references,
                                                    .commits = AL_STRV_INIT,
                                                    .err = err };
-    al_auto(al_pack_image_clear) struct al_pack_image image = AL_PACK_IMAGE_INIT;
-    char name[AL_OID_TEXT + 8];
-    int r;
 
     if (store->bare.quarantine || wanted->list.count > AL_PIN_COMMITS_MAX ||
         !al_object_reader_open(&making.reader, &store->repo->at, store->sha256))
@@ -104,11 +102,6 @@ int al_pin_pack_new(struct al_store *store, const struct al_tip_list *wanted,
     making.pack = al_pack_new(store->pack_fd, store->sha256, true);
     if (!put_all(&making, wanted))
         return making.status;
-    if (!al_pack_take_image(making.pack, &image))
-        return 0;
-    al_pack_image_name(&image, store->sha256, name);
-    r = al_pack_image_write(&image, store->pack_fd, store->sha256, true, err);
-    if (r == 0)
-        *ret_hash = al_strdup(name + strlen("pack-"));
-    return r;
+    (void)al_pack_take_image(making.pack, ret_image); /* not if it is too large */
+    return 0;
 }

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #define RECORD_MAGIC 0x52434552u
+#define KEPT         "kept/" /* no reference begins so */
 
 struct file_head {
     char magic[8];
@@ -117,6 +118,29 @@ size_t al_recent_record_at(const char *bytes, size_t len, size_t at, uint64_t no
         .index_len = head.index_len,
     };
     return at + (size_t)head.bytes;
+}
+
+char *al_recent_kept_name(const struct al_strv *tips)
+{
+    struct al_str name = AL_STR_INIT;
+
+    al_str_adds(&name, KEPT);
+    for (size_t i = 0; i < tips->count; i++)
+        al_str_addf(&name, "%s%s", i ? " " : "", tips->items[i]);
+    return al_str_detach(&name);
+}
+
+bool al_recent_kept_tips(const char *name, struct al_strv *ret_tips)
+{
+    if (!al_starts_with(name, KEPT))
+        return false;
+    for (const char *at = name + strlen(KEPT); *at;) {
+        size_t len = strcspn(at, " ");
+
+        al_strv_addf(ret_tips, "%.*s", (int)len, at);
+        at += len + (at[len] == ' ');
+    }
+    return true;
 }
 
 void al_recent_record_format(const struct al_recent_record *record, uint64_t nonce,

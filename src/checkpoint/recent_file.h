@@ -35,7 +35,7 @@ uint64_t al_recent_published_parse(const void *head_bytes, uint64_t nonce);
 void al_recent_published_format(uint64_t nonce, uint64_t end,
                                 char ret_bytes[AL_RECENT_PUBLISHED_BYTES]);
 
-/** A record.  The bytes are borrowed from the file's. */
+/** A record: a checkpoint, or a pack that is kept.  The bytes are borrowed from the file's. */
 struct al_recent_record {
     const char *reference;
     struct al_oid commit;
@@ -52,6 +52,13 @@ struct al_recent_record {
  */
 size_t al_recent_record_at(const char *bytes, size_t len, size_t at, uint64_t nonce, bool check,
                            struct al_recent_record *ret_record);
+
+/** The name in place of a reference in a record whose pack is kept, see checkpoint/kept.h: the
+ * fragile tips in the pack are in it.  Caller frees. */
+char *al_recent_kept_name(const struct al_strv *tips);
+
+/** Append the tips in such a name.  False: it is the name of a reference. */
+bool al_recent_kept_tips(const char *name, struct al_strv *ret_tips);
 
 /** Append the bytes of a record. */
 void al_recent_record_format(const struct al_recent_record *record, uint64_t nonce,

@@ -16,7 +16,10 @@ void al_recent_know(struct al_recent *recent, bool sha256, uint64_t at,
 /** The commit of a reference that is in no file of its own yet; NULL: there is none. */
 const struct al_oid *al_recent_find_ref(const struct al_recent *recent, const char *name);
 
-/** The number of records that are in no other file. */
+/** Append the fragile tips whose packs are in no other file. */
+void al_recent_list_kept(const struct al_recent *recent, struct al_strv *ret_tips);
+
+/** The number of references that are in no other file. */
 size_t al_recent_count_unpublished(const struct al_recent *recent);
 
 /** Forget the references.  The objects stay known: while the store is open, none is removed. */

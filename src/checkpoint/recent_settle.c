@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "checkpoint/kept.h"
 #include "checkpoint/packed_refs.h"
+#include "checkpoint/pin.h"
 #include "checkpoint/recent_file.h"
 #include "checkpoint/small_packs.h"
 #include "checkpoint/stat_cache.h"
@@ -28,17 +30,22 @@ struct records {
     struct al_pack_images images;
     struct al_strv refs;        /* "<name> SP <object id>" */
     struct al_strv unpublished; /* the same of those that are in no other file */
+    struct al_pack_images kept; /* packs of lost commits that are in no other file */
+    struct al_strv tips;        /* of these */
 };
 
 #define RECORDS_INIT                                                                               \
     (struct records)                                                                               \
     {                                                                                              \
-        .bytes = AL_STR_INIT, .refs = AL_STRV_INIT, .unpublished = AL_STRV_INIT                    \
+        .bytes = AL_STR_INIT, .refs = AL_STRV_INIT, .unpublished = AL_STRV_INIT,                   \
+        .tips = AL_STRV_INIT                                                                       \
     }
 
 static void records_clear(struct records *records)
 {
     al_pack_images_clear(&records->images);
+    al_pack_images_clear(&records->kept);
+    al_strv_clear(&records->tips);
     al_str_clear(&records->bytes);
     al_strv_clear(&records->refs);
     al_strv_clear(&records->unpublished);
@@ -56,10 +63,18 @@ static void add_record(struct records *records, const struct al_recent_record *r
                        bool is_published, bool sha256)
 {
     struct al_pack_image image = AL_PACK_IMAGE_INIT;
+    al_auto(al_strv_clear) struct al_strv tips = AL_STRV_INIT;
+    bool kept = al_recent_kept_tips(record->reference, &tips);
 
+    if (kept && is_published)
+        return; /* it was synchronised */
     al_str_add(&image.pack, record->pack, record->pack_len);
     al_str_add(&image.index, record->index, record->index_len);
-    al_pack_images_add(&records->images, &image);
+    al_pack_images_add(kept ? &records->kept : &records->images, &image);
+    for (size_t i = 0; i < tips.count; i++)
+        al_strv_add(&records->tips, tips.items[i]);
+    if (kept)
+        return;
     add_ref(&records->refs, record->reference, &record->commit, sha256);
     if (!is_published)
         add_ref(&records->unpublished, record->reference, &record->commit, sha256);
@@ -165,15 +180,31 @@ static void unlink_loose(struct al_store *store, const char *ref)
     (void)unlinkat(store->bare.dir_fd, name, 0);
 }
 
-/* Write the joined pack and the references in this order. */
-static int settle(struct al_store *store, const struct records *records, const struct al_strv *refs,
-                  bool alone, struct al_error *err)
+/* Keep what lost commits lead to in one pack.  It is on the disk before a checkpoint that needs it
+ * is in other files. */
+static int write_kept(struct al_store *store, const struct records *records, struct al_error *err)
 {
     struct al_pack_image joined;
     int r;
 
+    if (!records->kept.count)
+        return 0;
+    al_pack_image_join(records->kept.items, records->kept.count, store->sha256, &joined);
+    r = al_kept_write(store, &joined, &records->tips, err);
+    al_pack_image_clear(&joined);
+    return r;
+}
+
+/* Write the packs and the references in this order. */
+static int settle(struct al_store *store, const struct records *records, const struct al_strv *refs,
+                  bool alone, struct al_error *err)
+{
+    struct al_pack_image joined;
+    int r = write_kept(store, records, err);
+
     al_pack_image_join(records->images.items, records->images.count, store->sha256, &joined);
-    r = al_pack_image_write(&joined, store->pack_fd, store->sha256, true, err);
+    if (r == 0)
+        r = al_pack_image_write(&joined, store->pack_fd, store->sha256, true, err);
     if (r == 0)
         r = al_packed_refs_add(store, refs, err);
     for (size_t i = 0; r == 0 && alone && i < refs->count; i++)
@@ -247,6 +278,8 @@ int al_recent_publish_files(struct al_store *store, struct al_error *err)
     struct al_pack_image joined;
     int r = read_records(store, false, &records, err);
 
+    if (r == 0)
+        r = write_kept(store, &records, err);
     if (r < 0)
         return r;
     al_pack_image_join(records.images.items, records.images.count, store->sha256, &joined);
@@ -347,7 +380,9 @@ int al_recent_recover_files(struct al_store *store, struct al_deadline *deadline
     int r;
 
     drop_caches(store);
-    r = read_records(store, true, &records, err);
+    r = al_pin_distrust(store, err);
+    if (r == 0)
+        r = read_records(store, true, &records, err);
     if (r == 0)
         r = settle(store, &records, &records.refs, true, err);
     if (r == 0)

@@ -60,6 +60,28 @@ class Recent(rollback.Rollback):
         self.rollback("4")
         self.assert_same(first)
 
+    def test_stash(self):
+        """a stash that is dropped comes back, whatever gc ran, though no file kept it but `recent`"""
+        self.rich()
+        server = harness.Server(self)
+        server.ok("git_branch", {"create": "first"})
+        [packs] = (self.home / ".local/state/airlock").glob("*/checkpoints.git/objects/pack")
+        kept = sorted(packs.glob("*.keep"))
+        server.ok("git_stash", {"action": "push"})
+        lost, stashes = self.out("rev-parse", "stash@{0}").strip(), self.out("stash", "list")
+        server.ok("git_stash", {"action": "drop"})
+        self.assertEqual(sorted(packs.glob("*.keep")), kept)
+        self.kill(server)
+        self.git("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
+        self.git("gc", "-q", "--prune=now")
+        self.assertNotEqual(self.git("cat-file", "-e", lost, check=False).returncode, 0)
+        self.rollback()
+        self.assertEqual(self.out("stash", "list"), stashes)
+        self.git("fsck", "--strict")
+        self.assertEqual(self.out("show", f"{lost}:a.txt"), "modified\n")
+        self.rollback("3")
+        self.assertEqual(self.out("show", ":dir/b.txt"), "staged\n")
+
     def test_next(self):
         """the next server goes on where the killed one was"""
         self.rich()

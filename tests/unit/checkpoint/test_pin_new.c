@@ -19,12 +19,18 @@ static char *pack(struct saver *s, const char *name)
     al_auto(al_tip_list_clear) struct al_tip_list references = { .list = AL_STRV_INIT };
     al_auto(al_freep) char *tip = rev(s, name);
     al_auto(al_freep) char *base = rev(s, "main");
-    char *hash = NULL;
+    al_auto(al_pack_image_clear) struct al_pack_image image = AL_PACK_IMAGE_INIT;
+    char packed[AL_OID_TEXT + 8];
 
     al_tip_list_add(&wanted, tip, s->store->sha256);
     al_tip_list_add(&references, base, s->store->sha256);
-    assert_int_equal(al_pin_pack_new(s->store, &wanted, &references, &hash, &s->w->err), 0);
-    return hash;
+    assert_int_equal(al_pin_pack_new(s->store, &wanted, &references, &image, &s->w->err), 0);
+    if (!image.pack.len)
+        return NULL;
+    al_pack_image_name(&image, s->store->sha256, packed);
+    assert_int_equal(al_pack_image_write(&image, s->store->pack_fd, s->store->sha256, false, NULL),
+                     0);
+    return al_strdup(packed + strlen("pack-"));
 }
 
 /* Pack a revision, and assert that the store has all its objects that main has not. */
