@@ -112,10 +112,14 @@ static int add_roots(struct rules *rules, const struct al_roots *agent_roots, un
     if (roots->count > RULES_MAX - rules->count)
         return al_error_set(err, AL_ERR_SANDBOX, "Too many roots for one confinement: %zu",
                             roots->count);
-    for (size_t i = 0; i < roots->count; i++)
-        rules->items[rules->count++] = (struct al_confine_rule){
-            .path = roots->items[i].path, .rights = rights, .by_fd = true, .fd = roots->items[i].fd
-        };
+    for (size_t i = 0; i < roots->count; i++) {
+        const struct al_root *root = &roots->items[i];
+
+        if (!al_root_is_released(root))
+            rules->items[rules->count++] = (struct al_confine_rule){
+                .path = root->path, .rights = rights, .by_fd = true, .fd = root->fd
+            };
+    }
     return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "guard/beneath.h"
+#include "guard/root_use.h"
 #include "guard/text.h"
 #include "util/fs.h"
 
@@ -33,6 +34,7 @@ void al_roots_clear(struct al_roots *roots)
     for (size_t i = 0; i < roots->count; i++)
         root_clear(&roots->items[i]);
     free(roots->items);
+    al_root_use_free(roots->use);
     *roots = AL_ROOTS_INIT;
 }
 
@@ -43,7 +45,8 @@ const struct al_root *al_roots_find(const struct al_roots *roots, const char *ab
     for (size_t i = 0; i < roots->count; i++) {
         const struct al_root *root = &roots->items[i];
 
-        if (al_fs_beneath(root->path, abs) && (!found || strlen(root->path) > strlen(found->path)))
+        if (!al_root_is_released(root) && al_fs_beneath(root->path, abs) &&
+            (!found || strlen(root->path) > strlen(found->path)))
             found = root;
     }
     return found;
@@ -268,32 +271,41 @@ static void reserve(struct al_roots *roots, size_t more)
 void al_roots_reserve(struct al_roots *roots, size_t more)
 {
     need_parts(roots);
+    roots->use = al_root_use_new();
     reserve(roots, more);
     reserve(roots->parts, more);
 }
 
-/* One root of a path is enough: a worktree that is made again is another directory.  The number of
- * the descriptor stays, since others may be about to use it. */
-static bool replace(struct al_roots *roots, const struct al_root *root)
+static struct al_root *twin_of(struct al_roots *roots, const struct al_root *root)
 {
-    struct al_roots *const lists[] = { roots, roots->parts };
-    bool found = false;
+    struct al_root *twin = roots->parts->items;
 
-    for (size_t i = 0; i < AL_COUNT(lists); i++)
-        for (size_t k = 0; k < lists[i]->count; k++) {
-            struct al_root *old = &lists[i]->items[k];
-
-            if (strcmp(old->path, root->path) != 0 || old->is_git_dir)
-                continue;
-            if (!old->is_borrowed && (old->dev != root->dev || old->ino != root->ino))
-                (void)dup3(root->fd, old->fd, O_CLOEXEC);
-            old->dev = root->dev;
-            old->ino = root->ino;
-            found = true;
-        }
-    return found;
+    while (!twin->is_borrowed || twin->fd != root->fd)
+        twin++;
+    return twin;
 }
 
+/* An item of the roots becomes another directory.  The number of the descriptor stays, since others
+ * may be about to use it.  Its twin among the parts borrows it. */
+static bool become(struct al_roots *roots, struct al_root *old, struct al_root *root)
+{
+    struct al_root *const twin = twin_of(roots, old);
+    struct al_root *const both[] = { twin, old };
+
+    if ((old->dev != root->dev || old->ino != root->ino) && dup3(root->fd, old->fd, O_CLOEXEC) < 0)
+        return false;
+    if (strcmp(old->path, root->path) != 0) {
+        free(old->path);
+        old->path = al_take(&root->path);
+        twin->path = old->path;
+    }
+    for (size_t i = 0; i < AL_COUNT(both); i++) {
+        both[i]->dev = root->dev;
+        both[i]->ino = root->ino;
+        both[i]->released = 0;
+    }
+    return true;
+}
 /* Whether a root is the directory that was checked, by its own path.  Another one may have come
  * into its place meanwhile, or a link. */
 static bool is_still(const struct al_root *root, const char *path, int fd)
@@ -304,10 +316,63 @@ static bool is_still(const struct al_root *root, const char *path, int fd)
            st.st_ino == root->ino;
 }
 
+/* Two admissions, or a release and an admission, at once. */
+static pthread_mutex_t admitting = PTHREAD_MUTEX_INITIALIZER;
+
+/* One root of a path is enough: a worktree that is made again is another directory.  Else one that
+ * was released and that nobody holds.  NULL: there is none. */
+static struct al_root *find_place(const struct al_roots *roots, const char *path)
+{
+    struct al_root *free_one = NULL;
+
+    for (size_t i = 0; i < roots->count; i++) {
+        struct al_root *root = &roots->items[i];
+
+        if (!strcmp(root->path, path))
+            return root;
+        if (!free_one && al_root_is_released(root) &&
+            al_root_use_is_over(roots->use, root->released))
+            free_one = root;
+    }
+    return free_one;
+}
+
+/* Caller holds the lock. */
+static bool take_in(struct al_roots *roots, struct al_root *root)
+{
+    struct al_root *place = find_place(roots, root->path);
+
+    if (place)
+        return become(roots, place, root);
+    if (roots->count == roots->room)
+        return false;
+    root->is_admitted = true;
+    append_borrowed(roots->parts, root);
+    append(roots, root);
+    return true;
+}
+
+void al_roots_release_gone(struct al_roots *roots)
+{
+    const uint64_t now = roots->use ? al_root_use_now(roots->use) : 0;
+    struct stat st;
+
+    (void)pthread_mutex_lock(&admitting);
+    for (size_t i = 0; i < roots->count; i++) {
+        struct al_root *root = &roots->items[i];
+
+        if (!root->is_admitted || al_root_is_released(root) || lstat(root->path, &st) == 0 ||
+            (errno != ENOENT && errno != ENOTDIR))
+            continue;
+        twin_of(roots, root)->released = now;
+        root->released = now;
+    }
+    (void)pthread_mutex_unlock(&admitting);
+}
+
 int al_roots_admit(struct al_roots *roots, const char *path, int fd,
                    const struct al_strv *forbidden, const char *home, struct al_error *err)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     al_auto(root_clear) struct al_root root = { .fd = -1 };
     int r = open_checked(path, forbidden, home, &root, err);
 
@@ -315,15 +380,13 @@ int al_roots_admit(struct al_roots *roots, const char *path, int fd,
         r = refuse(err, path, "was replaced by another directory or a link");
     if (r < 0)
         return r;
-    (void)pthread_mutex_lock(&lock);
-    if (!roots->parts || (!replace(roots, &root) && roots->count == roots->room)) {
+    al_roots_release_gone(roots);
+    (void)pthread_mutex_lock(&admitting);
+    if (!roots->use || !take_in(roots, &root))
         r = al_error_set(err, AL_ERR_EXECUTION,
-                         "this session has no room for one more root; start a new one");
-    } else if (!has_root(roots, root.path)) {
-        append_borrowed(roots->parts, &root);
-        append(roots, &root);
-    }
-    (void)pthread_mutex_unlock(&lock);
+                         "this session has no room for one more root; remove a worktree, or start "
+                         "a new session");
+    (void)pthread_mutex_unlock(&admitting);
     return r;
 }
 

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "util/error.h"
@@ -27,19 +28,24 @@ struct al_root {
     int fd;     /**< O_PATH | O_DIRECTORY */
     dev_t dev;
     ino_t ino;
-    bool is_git_dir;        /**< a git directory outside the roots */
-    bool is_borrowed;       /**< it belongs to another list; private */
-    bool is_bare;           /**< it was a bare repository itself when airlock started */
+    bool is_git_dir;           /**< a git directory outside the roots */
+    bool is_borrowed;          /**< it belongs to another list; private */
+    bool is_bare;              /**< it was a bare repository itself when airlock started */
+    bool is_admitted;          /**< by al_roots_admit(); private */
+    _Atomic uint64_t released; /**< when, see guard/root_use.h; 0: it is a root.  Private */
     struct al_file_key top; /**< of a git directory: the only working tree that may use it directly;
                                zeros for the common directory of linked worktrees */
 };
 
+struct al_root_use;
+
 struct al_roots {
-    struct al_root *items;
-    _Atomic size_t count;   /**< grows while others read; see al_roots_admit() */
-    size_t room;            /**< items that there is memory for; private */
-    bool allow_absolute;    /**< absolute paths are accepted; they still have to be inside */
-    struct al_roots *parts; /**< see al_roots_parts(); private */
+    struct al_root *items;   /**< those that al_root_is_released() names are none any more */
+    _Atomic size_t count;    /**< grows while others read; see al_roots_admit() */
+    size_t room;             /**< items that there is memory for; private */
+    bool allow_absolute;     /**< absolute paths are accepted; they still have to be inside */
+    struct al_roots *parts;  /**< see al_roots_parts(); private */
+    struct al_root_use *use; /**< NULL unless it grows; private */
 };
 
 #define AL_ROOTS_INIT ((struct al_roots){ .allow_absolute = true })
@@ -91,8 +97,8 @@ void al_roots_reserve(struct al_roots *roots, size_t more);
 /**
  * Add a root while other threads use the roots: a linked worktree that airlock has made.  Its
  * common directory belongs to the roots already.  A root that was removed, and made again under its
- * old path, takes the old one's place.  A root stays until the end: airlock refuses to remove a
- * worktree in which a call runs, and a root that is gone can be opened by nobody.
+ * old path, takes the old one's place.  So does a new one the place of one that was released, once
+ * everybody has left who may still hold that.
  *
  * @param path  Canonical.
  * @param fd    The directory that the caller has checked.  It has to be the one at `path`, so that
@@ -102,6 +108,30 @@ void al_roots_reserve(struct al_roots *roots, size_t more);
  */
 int al_roots_admit(struct al_roots *roots, const char *path, int fd,
                    const struct al_strv *forbidden, const char *home, struct al_error *err);
+
+/**
+ * Release the admitted roots whose directories are gone: nobody finds them any more.  A directory
+ * that comes back has to be admitted again.
+ *
+ * Threads: safe.
+ */
+void al_roots_release_gone(struct al_roots *roots);
+
+/**
+ * Whoever holds a root of a list that grows, enters before it looks for one and leaves when it
+ * holds none any more: no root that was found in between becomes another one.
+ *
+ * @return what al_roots_leave() takes.
+ * Threads: safe.
+ */
+uint64_t al_roots_enter(const struct al_roots *roots);
+void al_roots_leave(const struct al_roots *roots, uint64_t entered);
+
+/** Whether an item of a list is no root any more: it is passed over. */
+static inline bool al_root_is_released(const struct al_root *root)
+{
+    return root->released != 0;
+}
 
 /** The roots together with the git directories that belong to them: where the parts of a repository
  * may lie.  Never for a path of an agent.  Borrowed. */

@@ -208,7 +208,8 @@ static int add_roots(const struct al_roots *roots, struct al_error *err)
     if (!err || !err->message || !al_starts_with(err->message, OUTSIDE))
         return AL_ERR_SANDBOX;
     for (size_t i = 0; i < roots->count; i++)
-        al_strv_add(&paths, roots->items[i].path);
+        if (!al_root_is_released(&roots->items[i]))
+            al_strv_add(&paths, roots->items[i].path);
     al_text_add_list(&list, &paths, ROOTS_MAX);
     message = al_asprintf("%s (targets lie in the roots: %s)", err->message, list.buf);
     free(err->message);

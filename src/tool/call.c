@@ -358,6 +358,7 @@ void al_call_run(const struct al_session *session, const struct al_call_input *i
 {
     struct al_call call = { .session = session, .input = input, .tool = input->tool->tool };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    const uint64_t entered = al_roots_enter(session->roots);
     int r;
 
     al_call_record_open(&call);
@@ -366,6 +367,7 @@ void al_call_run(const struct al_session *session, const struct al_call_input *i
     al_call_record_close(&call, result);
     al_call_trace_end(&call, result, call.executed);
     release(&call);
+    al_roots_leave(session->roots, entered);
 }
 
 int al_call_explain(const struct al_session *session, const struct al_call_input *input,

@@ -47,9 +47,9 @@ static void add_roots(struct al_str *out, const struct al_roots *roots)
     size_t given = 0;
 
     for (size_t i = 0; i < count; i++)
-        given += !roots->items[i].is_git_dir;
+        given += !roots->items[i].is_git_dir && !al_root_is_released(&roots->items[i]);
     for (size_t i = 0; i < count && given > 1; i++) {
-        if (roots->items[i].is_git_dir)
+        if (roots->items[i].is_git_dir || al_root_is_released(&roots->items[i]))
             continue;
         al_str_adds(out, " --root ");
         add_path(out, roots->items[i].path);

@@ -26,8 +26,10 @@ static int start(struct al_upstream_link *link, int in_fd, struct al_error *err)
     al_auto(al_upstream_profile_clear) struct al_upstream_profile profile =
         AL_UPSTREAM_PROFILE_INIT;
     struct al_proc_spec spec;
+    const uint64_t entered = al_roots_enter(settings->roots);
     int r = al_upstream_profile_make(settings, &profile, err);
 
+    al_roots_leave(settings->roots, entered);
     if (r < 0)
         return r;
     spec = (struct al_proc_spec){

@@ -164,11 +164,15 @@ static void add_roots(struct rules *rules, const struct al_roots *agent_roots)
 {
     const struct al_roots *roots = al_roots_parts(agent_roots);
 
-    for (size_t i = 0; i < roots->count; i++)
-        add_rule(rules, (struct al_confine_rule){ .path = roots->items[i].path,
-                                                  .rights = AL_RIGHT_READ | AL_RIGHT_WRITE,
-                                                  .by_fd = true,
-                                                  .fd = roots->items[i].fd });
+    for (size_t i = 0; i < roots->count; i++) {
+        const struct al_root *root = &roots->items[i];
+
+        if (!al_root_is_released(root))
+            add_rule(rules, (struct al_confine_rule){ .path = root->path,
+                                                      .rights = AL_RIGHT_READ | AL_RIGHT_WRITE,
+                                                      .by_fd = true,
+                                                      .fd = root->fd });
+    }
 }
 
 static int build_ruleset(const struct al_upstream_settings *settings, const char *program,

@@ -117,6 +117,16 @@ class Roots(worktrees.Case):
             else:
                 shutil.rmtree(place)
 
+    def test_many(self):
+        """worktrees that are gone take no room: more than a session has room for come and go"""
+        server = self.session(self.one)
+        self.git("branch", "often")
+        for number in range(132 if os.environ.get("AIRLOCK_EVERY_STEP") else 3):
+            place = self.add(server, f"x{number}", branch="often")
+            self.assertTrue(self.sees(server, place))
+            server.ok("git_worktree", {"action": "remove", "name": place.name})
+            self.assertFalse(self.sees(server, place))
+
     def test_forged(self):
         """a `.git` file that names another git directory leads nowhere"""
         secret = self.base / "secret"

@@ -149,7 +149,7 @@ static void check_parents(struct scan *scan, const char *store)
 
     for (;;) {
         for (size_t i = 0; i < roots->count; i++)
-            if (!strcmp(roots->items[i].path, path))
+            if (!al_root_is_released(&roots->items[i]) && !strcmp(roots->items[i].path, path))
                 return;
         slash = strrchr(path, '/');
         if (!slash || slash == path)

@@ -9,10 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/layer.h"
 #include "gitops/location.h"
 #include "gitops/plumbing/rollback_plumbing.h"
 #include "gitops/refs.h"
 #include "guard/nofollow.h"
+#include "guard/root.h"
 #include "guard/text.h"
 #include "util/fs.h"
 
@@ -104,6 +106,8 @@ int al_worktree_remove(const struct al_repo *repo, const struct al_worktree_plac
     if (r < 0)
         return cannot_remove(name, "administrative directory", r, err);
     al_worktree_record_remove(repo, name);
+    if (repo->at.git->growing)
+        al_roots_release_gone(repo->at.git->growing);
     return 0;
 }
 

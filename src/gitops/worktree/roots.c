@@ -87,6 +87,8 @@ bool al_worktree_admit_recorded(struct al_git *git)
         const struct al_root *root = &git->roots->items[i];
         struct al_repo repo = { .at = AL_LOCATION_INIT };
 
+        if (al_root_is_released(root))
+            continue;
         repo.at.git = git;
         repo.at.root = root;
         repo.at.dir = al_strdup(root->path);

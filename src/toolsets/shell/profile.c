@@ -90,7 +90,8 @@ static void add_roots(struct rules *rules, const struct al_shell *shell, bool wr
     for (size_t i = 0; i < roots->count && rules->count < RULES_MAX; i++) {
         unsigned rights = AL_RIGHT_READ | (writes && i == 0 ? AL_RIGHT_WRITE : 0);
 
-        if (al_grant_check_dir(shell->options.grant, roots->items[i].path, false, NULL) == 0)
+        if (!al_root_is_released(&roots->items[i]) &&
+            al_grant_check_dir(shell->options.grant, roots->items[i].path, false, NULL) == 0)
             rules->items[rules->count++] = (struct al_confine_rule){ .path = roots->items[i].path,
                                                                      .rights = rights,
                                                                      .by_fd = true,
