@@ -157,11 +157,8 @@ static int put_some_files(struct al_checkpoint_writer *writer, struct al_checkpo
 {
     const struct al_strv *only = writer->reason->only;
     bool any = only && only->count;
-    /* Files first: most of what is new in the index is one of them. */
-    int r = any ? al_create_files(writer, only, trees) : 0;
+    int r = al_create_index_alone(writer, trees);
 
-    if (r == 0)
-        r = al_create_index_alone(writer, &trees->index, &trees->staged);
     /* Lists of changed files have no file that is marked as unchanged. */
     return r == 0 && any && (writer->index_cache.flags & AL_INDEX_MARKS)
                ? al_create_needs_all(writer)

@@ -100,11 +100,10 @@ int al_create_staged(struct al_checkpoint_writer *writer, struct al_oid *ret_tre
 int al_create_objects(struct al_checkpoint_writer *writer, struct al_oids *ids,
                       struct al_oid *ret_tree);
 
-/** create_index.c: write the index file in pieces, and the objects of its entries, for a checkpoint
- * without the working tree.  git is not asked.  AL_ERR_AGAIN with `needs_all` for an index that
- * only git can read. */
-int al_create_index_alone(struct al_checkpoint_writer *writer, struct al_oid *ret_tree,
-                          struct al_oid *ret_staged);
+/** create_index.c: write the index file in pieces, the files that the execution can change, and the
+ * objects of the index's entries, for a checkpoint without the working tree.  git is not asked.
+ * AL_ERR_AGAIN with `needs_all` for an index that only git can read, and as al_create_files(). */
+int al_create_index_alone(struct al_checkpoint_writer *writer, struct al_checkpoint_trees *trees);
 
 /** create_files.c: write some files of the working tree.  AL_ERR_AGAIN with `needs_all` when
  * something else than a file is in a place of theirs. */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "checkpoint/create.h"
-#include "gitops/plumbing/index_scan.h"
+#include "gitops/plumbing/index_places.h"
 #include "gitops/plumbing/rollback_plumbing.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
@@ -97,13 +97,16 @@ static bool mark_tracked(void *payload, const struct al_index_entry *entry)
 static int find_untracked(struct al_checkpoint_writer *writer, struct al_strv *ret_untracked)
 {
     const struct al_file_list *names = &writer->collected.names;
+    al_auto(al_strv_clear) struct al_strv near = AL_STRV_INIT; /* one too many: not used */
     al_auto(al_closep) int fd =
         openat(writer->git_fd, "index", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 
     if (fd < 0 && errno != ENOENT)
         return al_create_needs_all(writer);
-    if (fd >= 0 && al_index_read(fd, al_oid_bytes(writer->store->sha256), mark_tracked,
-                                 &writer->collected.names) != AL_INDEX_WHOLE)
+    for (size_t i = 0; i < names->count && i <= AL_INDEX_NEAR_MAX; i++)
+        al_strv_add(&near, al_file_list_path(names, &names->items[i]));
+    if (fd >= 0 && al_index_read_near(fd, al_oid_bytes(writer->store->sha256), &near, mark_tracked,
+                                      &writer->collected.names) != AL_INDEX_WHOLE)
         return al_create_needs_all(writer);
     for (size_t i = 0; i < names->count; i++)
         if (!names->items[i].in_index)

@@ -13,6 +13,7 @@
 #include "checkpoint/create.h"
 #include "checkpoint/index_pieces.h"
 #include "gitops/plumbing/index_facts.h"
+#include "gitops/plumbing/index_places.h"
 
 #define INDEX_MAX_BYTES (512u << 20)
 
@@ -119,13 +120,37 @@ static void load_cache(struct al_checkpoint_writer *writer)
         al_index_cache_clear(cache);
 }
 
+/* The index was read whole: others need not read it for these. */
+static void tell(const struct al_file_id *id, const struct al_oid *end, bool sha256, unsigned flags,
+                 const struct al_index_pieces *pieces)
+{
+    const struct al_index_facts facts = { .marks = flags & AL_INDEX_MARKS,
+                                          .gitlinks = flags & AL_INDEX_GITLINKS,
+                                          .conflicts = flags & AL_INDEX_CONFLICTS,
+                                          .names_only = flags & AL_INDEX_NAMES_ONLY };
+    struct al_index_places places = AL_INDEX_PLACES_INIT;
+
+    al_index_facts_remember(id, end, sha256, &facts);
+    al_index_pieces_places(pieces, &places);
+    al_index_places_remember(id, end, sha256, &places);
+}
+
+/* The files that the execution can change. */
+static int put_only(struct al_checkpoint_writer *writer, struct al_checkpoint_trees *trees)
+{
+    const struct al_strv *only = writer->reason->only;
+
+    return only && only->count ? al_create_files(writer, only, trees) : 0;
+}
+
 /* Read the index anew.  The cache in `writer` is that of this index afterwards. */
-static int put_index(struct al_checkpoint_writer *writer, int fd)
+static int put_index(struct al_checkpoint_writer *writer, int fd, struct al_checkpoint_trees *trees)
 {
     al_auto(al_index_put_clear) struct al_index_put put = AL_INDEX_PUT_INIT;
     struct al_oid tree, end;
     struct al_index_cache *cache = &writer->index_cache;
     int64_t began_ns = al_stat_cache_now_ns();
+    struct al_file_id id;
     struct stat st;
     int r;
 
@@ -142,6 +167,12 @@ static int put_index(struct al_checkpoint_writer *writer, int fd)
     put.oids_at = cache->oids_at;
     put.deadline = writer->deadline;
     r = put_bytes(writer, &put, &st, &tree);
+    if (r < 0)
+        return r;
+    id = al_file_id_from(&st);
+    tell(&id, &end, writer->store->sha256, put.flags, &put.now);
+    /* Files before the objects: most of what is new in the index is one of them. */
+    r = put_only(writer, trees);
     if (r == 0)
         r = put_objects(writer, &put);
     if (r < 0)
@@ -160,18 +191,7 @@ static int put_index(struct al_checkpoint_writer *writer, int fd)
     return 0;
 }
 
-/* The index was read whole: others need not read it for these. */
-static void tell_facts(const struct al_index_cache *cache, bool sha256)
-{
-    const struct al_index_facts facts = { .marks = cache->flags & AL_INDEX_MARKS,
-                                          .gitlinks = cache->flags & AL_INDEX_GITLINKS,
-                                          .conflicts = cache->flags & AL_INDEX_CONFLICTS };
-
-    al_index_facts_remember(&cache->index.id, &cache->end, sha256, &facts);
-}
-
-int al_create_index_alone(struct al_checkpoint_writer *writer, struct al_oid *ret_tree,
-                          struct al_oid *ret_staged)
+int al_create_index_alone(struct al_checkpoint_writer *writer, struct al_checkpoint_trees *trees)
 {
     al_auto(al_closep) int fd =
         openat(writer->git_fd, "index", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
@@ -181,17 +201,18 @@ int al_create_index_alone(struct al_checkpoint_writer *writer, struct al_oid *re
 
     if (fd < 0 && errno == ENOENT) {
         al_index_cache_clear(cache);
-        return 0;
+        return put_only(writer, trees);
     }
     if (fd < 0 || fstat(fd, &st) < 0)
         return al_error_errno(writer->err, errno, "cannot read the index");
     load_cache(writer);
-    if (!al_index_cache_is_current(cache, fd, &st, writer->store->sha256))
-        r = put_index(writer, fd);
-    if (r < 0)
-        return r;
-    tell_facts(cache, writer->store->sha256);
-    *ret_tree = cache->index.oid;
-    *ret_staged = cache->staged;
-    return 0;
+    if (al_index_cache_is_current(cache, fd, &st, writer->store->sha256)) {
+        tell(&cache->index.id, &cache->end, writer->store->sha256, cache->flags, &cache->pieces);
+        r = put_only(writer, trees);
+    } else {
+        r = put_index(writer, fd, trees);
+    }
+    trees->index = cache->index.oid;
+    trees->staged = cache->staged;
+    return r;
 }

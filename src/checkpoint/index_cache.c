@@ -27,7 +27,7 @@ struct head {
     uint32_t depth, flags, version;
 };
 
-static const char magic[8] = "AIRIND3";
+static const char magic[8] = "AIRIND4";
 
 void al_index_cache_clear(struct al_index_cache *cache)
 {

@@ -25,6 +25,27 @@ void al_index_pieces_clear(struct al_index_pieces *pieces)
     *pieces = AL_INDEX_PIECES_INIT;
 }
 
+void al_index_pieces_places(const struct al_index_pieces *pieces,
+                            struct al_index_places *ret_places)
+{
+    uint64_t offset = AL_INDEX_HEADER_BYTES;
+    size_t end = 0;
+
+    *ret_places = AL_INDEX_PLACES_INIT;
+    ret_places->version = pieces->version;
+    ret_places->count = pieces->count;
+    ret_places->items = al_calloc(pieces->count + 1, sizeof(*ret_places->items));
+    al_str_add(&ret_places->ends, pieces->ends.buf, pieces->ends.len);
+    for (size_t i = 0; i < pieces->count; i++) {
+        const struct al_index_piece *piece = &pieces->items[i];
+
+        ret_places->items[i] =
+            (struct al_index_place){ offset, piece->bytes, piece->nentries, (uint32_t)end };
+        offset += piece->bytes;
+        end += strlen(pieces->ends.buf + end) + 1;
+    }
+}
+
 void al_index_put_clear(struct al_index_put *put)
 {
     al_index_pieces_clear(&put->now);
@@ -197,6 +218,7 @@ static void add_entry(struct walk *walk, struct al_index_piece *piece,
     piece->flags |= entry->assume_unchanged || entry->skip_worktree ? AL_INDEX_MARKS : 0u;
     piece->flags |= entry->mode == MODE_GITLINK ? AL_INDEX_GITLINKS : 0u;
     piece->flags |= entry->stage ? AL_INDEX_CONFLICTS : 0u;
+    piece->flags |= entry->intent_to_add ? AL_INDEX_NAMES_ONLY : 0u;
     if (entry->mode == MODE_GITLINK || (!entry->stage && entry->skip_worktree))
         return;
     memcpy(oid.bytes, entry->oid, walk->oid_bytes);

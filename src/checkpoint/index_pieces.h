@@ -16,6 +16,7 @@
 
 #include "checkpoint/oids.h"
 #include "gitops/deadline.h"
+#include "gitops/plumbing/index_places.h"
 #include "gitops/plumbing/index_scan.h"
 #include "odb/objects.h"
 #include "util/str.h"
@@ -27,6 +28,7 @@ enum al_index_piece_flags {
     AL_INDEX_GITLINKS = 1 << 1,
     AL_INDEX_CONFLICTS = 1 << 2,
     AL_INDEX_CUT = 1 << 3, /**< it ends because of its content, not because the entries end */
+    AL_INDEX_NAMES_ONLY = 1 << 4, /**< only the name of an entry was staged */
 };
 
 /** A piece that has entries. */
@@ -50,6 +52,10 @@ struct al_index_pieces {
 #define AL_INDEX_PIECES_INIT ((struct al_index_pieces){ .ends = AL_STR_INIT })
 
 void al_index_pieces_clear(struct al_index_pieces *pieces);
+
+/** Tell where the entries of an index with these pieces are. */
+void al_index_pieces_places(const struct al_index_pieces *pieces,
+                            struct al_index_places *ret_places);
 
 /** An index that is put into a store. */
 struct al_index_put {

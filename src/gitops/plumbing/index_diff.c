@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "gitops/location.h"
+#include "gitops/plumbing/index_places.h"
 #include "gitops/plumbing/tree_diff.h"
 #include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
@@ -238,6 +239,21 @@ static bool compare_commit(const struct al_repo *repo, struct index_diff *diff, 
     return true;
 }
 
+/* An index that is too large is not begun. */
+static enum al_index_end read_entries(int fd, struct index_diff *diff)
+{
+    const size_t oid_bytes = al_oid_bytes(diff->sha256);
+    unsigned char header[AL_INDEX_HEADER_BYTES];
+    uint32_t version, count;
+
+    if (diff->below)
+        return al_index_read_near(fd, oid_bytes, diff->below, take_entry, diff);
+    if (pread(fd, header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
+        !al_index_parse_header(header, &version, &count) || count > AL_INDEX_DIFF_ENTRIES_MAX)
+        return AL_INDEX_STOPPED;
+    return al_index_read(fd, oid_bytes, take_entry, diff);
+}
+
 static bool compare(const struct al_repo *repo, const char *commit, const struct al_strv *below,
                     struct al_strv *names)
 {
@@ -254,7 +270,7 @@ static bool compare(const struct al_repo *repo, const char *commit, const struct
 
     if (fd < 0 || fstat(fd, &diff.index) < 0 ||
         al_location_open_top(&repo->at, &diff.top_fd, NULL) < 0 ||
-        al_index_read(fd, al_oid_bytes(diff.sha256), take_entry, &diff) != AL_INDEX_WHOLE ||
+        read_entries(fd, &diff) != AL_INDEX_WHOLE ||
         (commit && !compare_commit(repo, &diff, fd, commit)))
         return false;
     al_strv_sort(&diff.names);

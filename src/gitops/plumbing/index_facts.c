@@ -147,6 +147,24 @@ bool al_repo_may_have_conflicts(const struct al_location *at)
     return may_fail(index, is_merged, has_conflicts);
 }
 
+static bool has_names_only(const struct al_index_facts *facts)
+{
+    return facts->names_only;
+}
+
+static bool has_content(void *payload, const struct al_index_entry *entry)
+{
+    (void)payload;
+    return !entry->intent_to_add;
+}
+
+bool al_repo_may_have_names_only(const struct al_location *at)
+{
+    al_auto(al_freep) char *index = al_fs_join(at->git_dir, "index");
+
+    return may_fail(index, has_content, has_names_only);
+}
+
 bool al_repo_may_have_gitlinks(const struct al_location *at)
 {
     al_auto(al_freep) char *index = al_fs_join(at->git_dir, "index");

@@ -16,7 +16,7 @@
 
 /** What entries of an index have. */
 struct al_index_facts {
-    bool marks, gitlinks, conflicts;
+    bool marks, gitlinks, conflicts, names_only;
 };
 
 /**
@@ -36,6 +36,10 @@ bool al_repo_may_have_marks(const struct al_location *at);
 /** Test whether an entry may be a side of a conflict.  False only if the index was understood
  * completely, or does not exist. */
 bool al_repo_may_have_conflicts(const struct al_location *at);
+
+/** Test whether only the name of an entry may be staged (`git add -N`).  False only if the index
+ * was understood completely, or does not exist. */
+bool al_repo_may_have_names_only(const struct al_location *at);
 
 /** Test whether the index may have a gitlink, or entries in another file.  False only if the index
  * was understood completely, or does not exist. */

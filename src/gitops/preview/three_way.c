@@ -7,7 +7,8 @@
 
 #include "gitops/nul_records.h"
 #include "gitops/oid.h"
-#include "gitops/plumbing/index_scan.h"
+#include "gitops/plumbing/index_facts.h"
+#include "gitops/plumbing/index_places.h"
 #include "gitops/vet/vet.h"
 #include "util/fs.h"
 
@@ -104,13 +105,25 @@ static bool add_entry(void *payload, const struct al_index_entry *entry)
     return true;
 }
 
-static bool read_index(const struct al_repo *repo, struct al_side *ret_index)
+/* Read the entries in those directories of the top that the other side changes: no others matter,
+ * unless they have a conflict. */
+static bool read_index(const struct al_repo *repo, const struct al_side *theirs,
+                       struct al_side *ret_index)
 {
     al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "index");
     al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    al_auto(al_strv_clear) struct al_strv first = AL_STRV_INIT;
 
-    return fd >= 0 && al_index_read(fd, al_oid_bytes(repo->vetting->is_sha256), add_entry,
-                                    ret_index) == AL_INDEX_WHOLE;
+    for (size_t i = 0; i < theirs->count; i++) {
+        al_auto(al_freep) char *name =
+            al_strndup(theirs->items[i].path, strcspn(theirs->items[i].path, "/"));
+
+        if (!first.count || strcmp(name, first.items[first.count - 1]) != 0)
+            al_strv_take(&first, al_take(&name));
+    }
+    return fd >= 0 && !al_repo_may_have_conflicts(&repo->at) &&
+           al_index_read_near(fd, al_oid_bytes(repo->vetting->is_sha256), &first, add_entry,
+                              ret_index) == AL_INDEX_WHOLE;
 }
 
 /* The first change whose path is not before this one. */
@@ -281,7 +294,7 @@ enum al_bound al_three_way_bound(const struct al_repo *repo, const struct al_sid
     al_auto(merge_clear) struct merge merge = { .theirs = theirs, .ours = ours };
     enum al_bound bound = AL_BOUND_KNOWN;
 
-    if (!read_index(repo, &merge.index))
+    if (!read_index(repo, theirs, &merge.index))
         return AL_BOUND_UNKNOWN;
     for (size_t i = 0; i < theirs->count && bound != AL_BOUND_UNKNOWN; i++)
         bound = worse(bound, check_change(&merge, &theirs->items[i]));

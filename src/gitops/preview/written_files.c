@@ -134,6 +134,8 @@ static bool add_names_only(const struct al_repo *repo, struct al_strv *out)
     al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     size_t oid_bytes = repo->vetting->is_sha256 ? 32 : 20;
 
+    if (!al_repo_may_have_names_only(&repo->at))
+        return true;
     if (fd < 0 || al_index_read(fd, oid_bytes, add_name_only, &names) != AL_INDEX_WHOLE)
         return false;
     for (size_t i = 0; i < names.count; i++)

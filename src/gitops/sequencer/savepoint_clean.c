@@ -7,6 +7,7 @@
 
 #include "gitops/oid.h"
 #include "gitops/plumbing/index_diff.h"
+#include "gitops/plumbing/index_places.h"
 #include "gitops/sequencer/savepoint.h"
 #include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
@@ -95,7 +96,8 @@ bool al_savepoint_is_clean(const struct al_repo *repo, int top_fd, struct al_sav
     size_t oid_bytes = al_oid_bytes(pass.sha256);
 
     if (fd < 0 || fstat(fd, &pass.index) < 0 ||
-        al_index_read(fd, oid_bytes, check_entry, &pass) != AL_INDEX_WHOLE || !pass.clean)
+        al_index_read_near(fd, oid_bytes, pass.files, check_entry, &pass) != AL_INDEX_WHOLE ||
+        !pass.clean)
         return false;
     return add_preexisting(&pass, savepoint);
 }

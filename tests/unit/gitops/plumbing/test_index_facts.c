@@ -13,11 +13,12 @@
 static void assert_facts(struct world *w, const char *expected)
 {
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-    char found[4] = "";
+    char found[5] = "";
 
     found[0] = al_repo_may_have_marks(&repo->at) ? 'm' : '-';
     found[1] = al_repo_may_have_gitlinks(&repo->at) ? 'g' : '-';
     found[2] = al_repo_may_have_conflicts(&repo->at) ? 'c' : '-';
+    found[3] = al_repo_may_have_names_only(&repo->at) ? 'n' : '-';
     assert_string_equal(found, expected);
 }
 
@@ -40,28 +41,29 @@ static void remembers_an_index(void **state)
     static const struct {
         struct al_index_facts facts;
         const char *told;
-    } rows[] = { { { true, false, false }, "m--" },
-                 { { false, true, false }, "-g-" },
-                 { { false, false, true }, "--c" },
-                 { { false, false, false }, "---" } };
+    } rows[] = { { { true, false, false, false }, "m---" },
+                 { { false, true, false, false }, "-g--" },
+                 { { false, false, true, false }, "--c-" },
+                 { { false, false, false, true }, "---n" },
+                 { { false, false, false, false }, "----" } };
     struct world *w = *state;
     struct al_oid end;
     struct al_file_id id = identify(w, &end);
 
-    assert_facts(w, "---");
+    assert_facts(w, "----");
     for (size_t i = 0; i < COUNT(rows); i++) {
         al_index_facts_remember(&id, &end, false, &rows[i].facts);
         assert_facts(w, rows[i].told);
     }
     al_index_facts_remember(&id, &end, false, &rows[0].facts);
     git_ok(w->repo, "update-index", "--index-version", "4", NULL); /* another file */
-    assert_facts(w, "---");
+    assert_facts(w, "----");
 }
 
 /* With the same stat data the checksum decides. */
 static void uses_nothing_of_another_index(void **state)
 {
-    static const struct al_index_facts all = { true, true, true };
+    static const struct al_index_facts all = { true, true, true, true };
     struct world *w = *state;
     struct al_oid end, other;
     struct al_file_id id = identify(w, &end), changed;
@@ -69,11 +71,11 @@ static void uses_nothing_of_another_index(void **state)
     other = end;
     other.bytes[19] ^= 1;
     al_index_facts_remember(&id, &other, false, &all);
-    assert_facts(w, "---");
+    assert_facts(w, "----");
     al_index_facts_remember(&id, &end, true, &all); /* the last 32 bytes are others */
-    assert_facts(w, "---");
+    assert_facts(w, "----");
     al_index_facts_remember(&id, &(struct al_oid){ .bytes = { 0 } }, false, &all);
-    assert_facts(w, "---");
+    assert_facts(w, "----");
     for (int field = 0; field < 5; field++) {
         changed = id;
         changed.dev ^= field == 0;
@@ -82,27 +84,27 @@ static void uses_nothing_of_another_index(void **state)
         changed.mtime_ns ^= field == 3;
         changed.ctime_ns ^= field == 4;
         al_index_facts_remember(&changed, &end, false, &all);
-        assert_facts(w, "---");
+        assert_facts(w, "----");
     }
     al_index_facts_remember(&id, &end, false, &all);
-    assert_facts(w, "mgc");
+    assert_facts(w, "mgcn");
 }
 
 /* Many indexes push out the oldest; then the file is read. */
 static void forgets_the_oldest(void **state)
 {
-    static const struct al_index_facts all = { true, true, true };
+    static const struct al_index_facts all = { true, true, true, true };
     struct world *w = *state;
     struct al_oid end;
     struct al_file_id id = identify(w, &end), other = id;
 
     al_index_facts_remember(&id, &end, false, &all);
     for (int i = 1; i <= 8; i++) {
-        assert_facts(w, "mgc");
+        assert_facts(w, "mgcn");
         other.ino = id.ino + (uint64_t)i;
         al_index_facts_remember(&other, &end, false, &all);
     }
-    assert_facts(w, "---");
+    assert_facts(w, "----");
 }
 
 int main(void)
