@@ -82,6 +82,9 @@ int al_git_conflicts(const struct al_repo *repo, struct al_run_limits *budget,
         AL_NUL_RECORDS_INIT(1, take_stage, &found);
     int r;
 
+    *ret_conflicts = AL_CONFLICTS_INIT;
+    if (!al_repo_may_have_conflicts(&repo->at))
+        return 0;
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--unmerged", NULL);
     r = al_git_read_records(&repo->at, &command, &records, budget, err);
     if (r < 0) {
@@ -112,10 +115,8 @@ int al_git_check_no_conflicts(const struct al_repo *repo, struct al_run_limits *
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
-    int r = 0;
+    int r = al_git_conflicts(repo, budget, &conflicts, err);
 
-    if (al_repo_may_have_conflicts(&repo->at))
-        r = al_git_conflicts(repo, budget, &conflicts, err);
     if (r < 0 || !conflicts.count)
         return r;
     al_conflicts_add_paths(&conflicts, &paths);
