@@ -105,6 +105,30 @@ class Pick(Case):
         self.assertEqual(self.out("log", "-2", "--format=%s").split(), ["last", "theirs"])
         self.assertTrue(last)
 
+    def test_comments(self):
+        """git_cherry_pick: lines that begin with # stay in the message of a pick that stopped"""
+        message = "#1 mend it\n\n# Heading\n- item\n\n# Conflicts:\n#\tno/list\nend\n"
+        self.fork(text_with(at5="main"), text_with(at5="topic"), "".join(LINES))
+        self.git("checkout", "-q", "topic")
+        self.git("commit", "-q", "--amend", "-m", message)
+        self.commit("last.txt", "x\n", "last\n\n# stays\n")
+        self.git("checkout", "-q", "main")
+        for commits, count in (["topic~1"], 1), (["main..topic"], 2):
+            where = self.twin()
+            self.git("cherry-pick", *commits, cwd=where, check=False)
+            self.git("checkout", "-q", "--theirs", "f.txt", cwd=where)
+            self.git("add", "f.txt", cwd=where)
+            self.git("cherry-pick", "--continue", cwd=where)  # the control: git lets them go
+            self.assertNotIn("# Heading", self.out("log", f"-{count}", "--format=%B", cwd=where))
+            self.says("git_cherry_pick", {"commits": commits})
+            self.says("git_conflicts", {"action": "resolve", "path": "f.txt", "take": "theirs"})
+            self.says("git_conflicts", {"action": "continue"})
+            of = "--format=%an <%ae> %ad%n%B"
+            self.assertEqual(self.out("log", f"-{count}", of),
+                             self.out("log", f"-{count}", of, commits[0].removeprefix("main..")))
+            self.assertEqual(self.out("status", "--porcelain"), "")
+            self.git("reset", "-q", "--hard", f"HEAD~{count}")
+
     def test_refused(self):
         """git_cherry_pick: merges, nothing, what is not there; while something is in progress"""
         ids = self.branches()

@@ -16,6 +16,7 @@
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/merge_run.h"
 #include "gitops/sequencer/operation_state.h"
+#include "gitops/sequencer/picked_message.h"
 #include "gitops/sequencer/rebase_continue.h"
 #include "gitops/sequencer/savepoint.h"
 #include "gitops/vet/vet.h"
@@ -229,15 +230,18 @@ static int run_continue(struct al_repo *repo, enum al_operation_state state, siz
     return al_merge_run(repo, &command, max_bytes, budget, outcome, err);
 }
 
-/* Commit with the caller's message, if there is one, then continue. The remaining commits keep
- * their own messages. */
+/* Commit with the caller's message, if there is one, or one that git would not keep whole, then
+ * continue. The remaining commits keep their own messages. */
 static int run(struct al_repo *repo, enum al_operation_state state, const char *message,
                const char *expected, size_t max_bytes, struct al_run_limits *budget,
                struct al_merge_outcome *outcome, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *own = NULL;
     int r;
 
+    if (!message && state == AL_IN_PROGRESS_CHERRY_PICK)
+        message = own = al_git_picked_message(repo);
     if (!message)
         return run_continue(repo, state, max_bytes, budget, outcome, err);
     r = al_git_commit(repo, message, expected, max_bytes, budget, &output, err);
