@@ -11,6 +11,7 @@
 #include "tool/call.h"
 #include "tool/ignored.h"
 #include "toolsets/git/git.h"
+#include "util/log.h"
 
 #define SUMMARY_FILES 2
 
@@ -109,17 +110,22 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     const struct al_add_options options = options_of(args);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     uint64_t count = args->paths.count;
     int r;
 
     r = al_git_add(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
                    &output, err);
-    if (r == 0 && options.mode != AL_ADD_PATHS)
-        r = al_git_count_staged(al_call_repo(call), al_call_budget(call), &count, err);
     if (r < 0)
         return r;
     al_str_reset(&output.out.out);
-    al_str_addf(&output.out.out, "Staged %llu file(s)", (unsigned long long)count);
+    if (options.mode == AL_ADD_PATHS ||
+        al_git_count_staged(al_call_repo(call), al_call_budget(call), &count, &why) == 0)
+        al_str_addf(&output.out.out, "Staged %llu file(s)", (unsigned long long)count);
+    else /* what was staged is staged, whatever keeps it from being counted */
+        al_str_adds(&output.out.out, "Staged; the files could not be counted");
+    if (why.message)
+        al_log_warn("git_add: %s", why.message);
     al_git_skipped_hooks(al_call_repo(call), hooks, &notes);
     al_call_shape_text(call, &output, notes.buf, result);
     return 0;
