@@ -68,6 +68,31 @@ class Stash(everyday.Case):
         self.assertIn("1 conflict", text)
         self.assertIn(one, self.says("git_stash", {"action": "list"}))
 
+    def test_conflicts_before(self):
+        """git_stash: nothing is brought back while there are conflicts, and the entry stays"""
+        self.commit("g.txt", "g\n", "g")
+        self.fork(text_with(at1="ours"), text_with(at1="theirs"))
+        self.write("g.txt", "mine\n")
+        self.says("git_stash")
+        self.git("merge", "-q", "topic", check=False)
+        for action in ("pop", "apply"):
+            result = self.fails("ExecutionFailed", "There are unresolved conflicts in f.txt",
+                                "git_stash", {"action": action})
+            self.assertIn("git_conflicts shows the conflicts", result.text)
+        self.assertEqual(self.out("stash", "list").count("\n"), 1)
+        self.says("git_conflicts", {"action": "resolve", "path": "f.txt", "take": "ours"})
+        self.says("git_conflicts", {"action": "continue"})
+        self.assertIn("Brought back and dropped ", self.says("git_stash", {"action": "pop"}))
+        self.assertEqual((self.root / "g.txt").read_text(), "mine\n")
+
+    def test_conflicts_of_entry(self):
+        """git_stash: an entry that conflicted is not applied again over its conflicts"""
+        self.push(text_with(at1="mine"))
+        self.commit("f.txt", text_with(at1="theirs"), "theirs")
+        self.says("git_stash", {"action": "apply"})
+        self.fails("ExecutionFailed", "There are unresolved conflicts in f.txt", "git_stash",
+                   {"action": "pop"})
+
     def test_in_the_way(self):
         """git_stash: a pop that git refuses changes nothing"""
         self.push(text_with(at1="mine"))

@@ -10,6 +10,7 @@
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/written_files.h"
 #include "gitops/run.h"
+#include "gitops/sequencer/conflict.h"
 #include "tool/resolved.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/stash_choose.h"
@@ -138,6 +139,9 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         return 0;
     options = options_of(call, args);
     r = al_repo_pathspecs(al_call_repo(call), &args->paths, al_call_budget(call), &words, err);
+    /* git applies nothing then, and its refusal looks like a conflict of the entry itself. */
+    if (r == 0 && (args->action == POP || args->action == APPLY))
+        r = al_git_check_no_conflicts(al_call_repo(call), al_call_budget(call), err);
     return r < 0 ? r : al_git_stash_check(al_call_repo(call), &options, al_call_budget(call), err);
 }
 
