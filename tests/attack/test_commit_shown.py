@@ -73,6 +73,18 @@ class Shown(everyday.Case):
         """The id of the only unstaged hunk."""
         return re.findall(r"\b[0-9a-f]{8}\b(?!\.\.)", self.says("git_diff", {"hunks": True}))[-1]
 
+    def test_object_there(self):
+        """an object that is there already gets a new time when it is chosen, and is shown all the same"""
+        for packed in (False, True):
+            self.write("f.txt", f"there {packed}\n")
+            self.git("add", "f.txt")
+            if packed:
+                self.git("stash", "-q")
+                self.git("gc", "-q")
+                self.write("f.txt", f"there {packed}\n")
+            head = self.out("show", "HEAD:f.txt").strip()
+            self.shows({"message": "x", "paths": ["f.txt"]}, f"-{head}", f"+there {packed}")
+
     def test_paths(self):
         """what is staged of a file is not the old side of what is shown"""
         self.write("f.txt", "staged\n")

@@ -26,6 +26,31 @@ class Case(everyday.Case):
         return self.git("show", f":{path}").stdout.decode()
 
 
+class Racy(Case):
+    """A file that was written again in the second in which the index was written."""
+
+    def again(self, name, text):
+        """Write a file of the same size: same inode, same time, and the index is as old."""
+        with open(self.root / name, "r+", encoding="utf-8") as file:
+            file.write(text)
+        for path in (self.root / name, self.root / ".git/index"):
+            os.utime(path, (1700000000, 1700000000))
+
+    def test_commit(self):
+        """git_commit: a change that only its content shows is committed"""
+        self.git("config", "core.trustctime", "false")
+        for name, options in (("a", {"all": True}), ("b", {"paths": ["."]}),
+                              ("c", {"paths": ["c"], "amend": True})):
+            self.write(name, "1\n")
+            os.utime(self.root / name, (1700000000, 1700000000))
+            self.git("add", name)
+            self.git("commit", "-q", "-m", "one")
+            self.again(name, "2\n")
+            self.write("other", f"{options}\n")
+            self.says("git_commit", {"message": "two", **options})
+            self.assertEqual(self.out("show", f"HEAD:{name}"), "2\n", options)
+            self.assertEqual(self.out("diff", "--", name), "")
+
 class Add(Case):
     def test_paths(self):
         """git_add: names what was staged, then where one is"""

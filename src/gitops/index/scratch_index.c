@@ -12,6 +12,21 @@
 #include "guard/nofollow.h"
 #include "util/fs.h"
 
+/* git compares files again whose time is not before the index's.  A copy with a later time would
+ * make it believe entries that it must look at. */
+static int copy_with_time(int from, int to)
+{
+    struct stat st;
+    int r = al_fs_copy(from, to);
+
+    if (r < 0)
+        return r;
+    return fstat(from, &st) < 0 ||
+                   futimens(to, (const struct timespec[]){ st.st_mtim, st.st_mtim }) < 0
+               ? -errno
+               : 0;
+}
+
 static int copy_file(int from, const char *path)
 {
     al_auto(al_closep) int to = -1;
@@ -24,7 +39,7 @@ static int copy_file(int from, const char *path)
     if (fstat(from, &st) < 0 || !S_ISREG(st.st_mode))
         return -EINVAL;
     to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    return to < 0 ? -errno : al_fs_copy(from, to);
+    return to < 0 ? -errno : copy_with_time(from, to);
 }
 
 int al_scratch_index_make(const struct al_repo *repo, const char *from, char **ret_path,
@@ -60,7 +75,7 @@ int al_scratch_index_install(const struct al_repo *repo, const char *path, struc
     to = openat(git_dir, "index.lock", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (to < 0)
         return al_error_errno(err, errno, "cannot lock the index");
-    r = from < 0 ? -errno : al_fs_copy(from, to);
+    r = from < 0 ? -errno : copy_with_time(from, to);
     if (r == 0 && renameat(git_dir, "index.lock", git_dir, "index") < 0)
         r = -errno;
     if (r < 0)

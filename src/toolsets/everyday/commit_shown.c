@@ -7,7 +7,20 @@
 #include "answer/failure.h"
 #include "gitops/inmemory/inmemory.h"
 #include "gitops/preview/diff_excerpt.h"
+#include "gitops/preview/stable_read.h"
 #include "gitops/sequencer/expected_commit.h"
+
+/* Choosing writes objects aside, and git gives one that exists already a new time.  Only what is
+ * read from here on must stay as it is. */
+static void begin_reading(struct al_call *call)
+{
+    struct al_run_limits *budget = al_call_budget(call);
+
+    if (!budget->stable_read)
+        return;
+    al_stable_read_wait(budget);
+    al_stable_read_begin(budget->stable_read);
+}
 
 static int show(struct al_call *call, struct al_repo *repo, const char *index, struct al_str *out,
                 struct al_error *err)
@@ -34,8 +47,10 @@ int al_commit_show_part(struct al_call *call, const struct al_commit_part *part,
         return r;
     repo = *al_inmemory_repo(memory);
     r = al_git_choose_commit(&repo, part, al_call_budget(call), &indexes, err);
-    if (r == 0)
+    if (r == 0) {
+        begin_reading(call);
         r = show(call, &repo, indexes.commit, out, err);
+    }
     al_inmemory_free(memory);
     return r;
 }
