@@ -352,6 +352,51 @@ class Asking(Case):
         self.push(server, "reject", tags=True)
         self.assertNotEqual(self.at_hub("refs/heads/topic"), "")
 
+    def test_tags_named(self):
+        """the question names the tags that go; of a known address only those it lacks"""
+        server = self.start()
+        self.git("tag", "old")
+        self.git("push", "-q", "origin", "old")
+        self.git("tag", "-a", "-m", "two", "v2")
+        shown, _ = self.push(server, "reject", tags=True)
+        self.assertIn(f"v2 ({self.here('v2')[:8]})", shown)
+        self.commit("c.txt", "c\n", "c")
+        _, result = self.push(server, "once")
+        self.assertFalse(result.failed, result)
+        shown, _ = self.push(server, "reject", tags=True)
+        self.assertIn(f"Tags that are new there:\n  v2 ({self.here('v2')[:8]})\n", shown)
+        self.assertNotIn("old", shown)
+        for number in range(20):
+            self.git("tag", f"w{number}")
+        shown, _ = self.push(server, "reject", tags=True)
+        self.assertIn("  and 1 more\n", shown)
+        _, result = self.push(server, "once", tags=True)
+        self.assertIn("and 21 new tags", result.text)
+        shown, _ = self.push(server, "reject", tags=True)
+        self.assertIn("No tag is new there.\n", shown)
+
+    def tag_while_asked(self, *change):
+        """What the second question of a push with tags says, when tags change during the first."""
+        server = self.start()
+        number = server.ask("git_push", {"working_dir": str(self.root), "tags": True})
+        question = server.receive()
+        self.git("tag", *change)
+        server.send(id=question["id"], result={"action": "accept", "content": {"decision": "once"}})
+        answer = server.receive()
+        self.assertEqual(answer.get("method"), "elicitation/create", answer)
+        server.send(id=answer["id"], result={"action": "decline"})
+        self.assertEqual(server.receive()["id"], number)
+        return str(answer)
+
+    def test_tags_stale(self):
+        """a tag is made, moved or deleted while the question is open: asked again"""
+        self.git("tag", "v1")
+        secret = self.out("commit-tree", "-m", "secret", "HEAD^{tree}").strip()
+        self.assertIn("sneaky (" + secret[:8], self.tag_while_asked("sneaky", secret))
+        self.assertIn("v1 (" + secret[:8], self.tag_while_asked("-f", "v1", secret))
+        self.assertNotIn("sneaky", self.tag_while_asked("-d", "sneaky"))
+        self.assertEqual(self.out("tag", cwd=self.hub), "")
+
     def test_stale(self):
         """the branch moves while the question is open: what was not shown is not pushed"""
         server = self.start()

@@ -18,6 +18,7 @@
 void al_pushed_clear(struct al_pushed *pushed)
 {
     free(pushed->range);
+    al_strv_clear(&pushed->tags);
     al_str_clear(&pushed->from_hook);
     *pushed = AL_PUSHED_INIT;
 }
@@ -101,15 +102,18 @@ static int rejected(const struct al_git_output *output, const char *branch, cons
                            hook.len ? ". It says: " : "", hook.buf);
 }
 
-/* Count the lines "*\trefs/tags/…". */
-static size_t count_new_tags(const struct al_git_output *output)
+/* Append the tags of the lines "*\trefs/tags/…:refs/tags/…". */
+static void list_new_tags(const struct al_git_output *output, struct al_strv *out)
 {
     static const char begin[] = "*\trefs/tags/";
-    size_t count = 0;
+    const char *text = output->out.out.buf;
 
-    for (const char *at = output->out.out.buf; (at = strstr(at, begin)); at++)
-        count += at == output->out.out.buf || at[-1] == '\n';
-    return count;
+    for (const char *at = text; (at = strstr(at, begin)); at++) {
+        const char *ref = at + strlen("*\t");
+
+        if (at == text || at[-1] == '\n')
+            al_strv_take(out, al_strndup(ref, strcspn(ref, ":\n")));
+    }
 }
 
 /* The line of a tag that the remote does not take; NULL: there is none.  Caller frees. */
@@ -128,7 +132,7 @@ static void parse_status(const struct al_git_output *output, const char *status,
     pushed->forced = *status == '+';
     if (*status == ' ' || *status == '+')
         pushed->range = al_strndup(status + 1, strcspn(status + 1, " "));
-    pushed->new_tags = count_new_tags(output);
+    list_new_tags(output, &pushed->tags);
     add_hook_words(output, &pushed->from_hook);
 }
 
@@ -187,6 +191,7 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
     if (output.exit_code != 0 || !status)
         return al_network_failed(network, &output, err);
     parse_status(&output, status, ret_pushed);
+    ret_pushed->is_cut = output.out.out.len > max_bytes;
     return 0;
 }
 

@@ -24,12 +24,13 @@ struct al_pushed {
     bool is_rejected;        /**< also set when the push failed: git here, git there or a hook there
                                 refused it, and nothing changed */
     bool is_stale;           /**< as is_rejected: the remote's branch was not what the lease says */
-    size_t new_tags;         /**< tags that were not there */
+    bool is_cut;             /**< there was more output than max_bytes: `tags` may lack some */
+    struct al_strv tags;     /**< tags that were not there, full names */
     char *range;             /**< "1234567..89abcde", NULL for a new branch */
     struct al_str from_hook; /**< output of the other side's hooks, safe */
 };
 
-#define AL_PUSHED_INIT ((struct al_pushed){ .from_hook = AL_STR_INIT })
+#define AL_PUSHED_INIT ((struct al_pushed){ .tags = AL_STRV_INIT, .from_hook = AL_STR_INIT })
 
 void al_pushed_clear(struct al_pushed *pushed);
 

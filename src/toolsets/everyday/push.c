@@ -12,6 +12,7 @@
 #include "tool/resolved.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
+#include "toolsets/everyday/push_tags.h"
 #include "toolsets/everyday/remote_branch.h"
 #include "toolsets/transfer.h"
 
@@ -127,8 +128,8 @@ static int add_target(struct al_call *call, const struct al_remote *remote, cons
     return 0;
 }
 
-/* Resolve the remote, the branch, its commit, the repositories, and the remote commit that a forced
- * push or a deletion is about. */
+/* Resolve the remote, the branch, its commit, the tags, the repositories, and the remote commit
+ * that a forced push or a deletion is about. */
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
@@ -162,6 +163,8 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     al_resolved_add(out, "branch", branch);
     al_resolved_add(out, "commit", commit);
     al_resolved_add(out, "seen", seen);
+    if (args->tags)
+        r = al_push_tags_resolve(call, out, err);
     for (size_t i = 0; i < remote.push_urls.count && r == 0; i++)
         r = add_target(call, &remote, remote.push_urls.items[i], out, err);
     return r;
@@ -258,6 +261,22 @@ static void look(struct al_call *call, const struct push_args *args, const struc
         al_call_skip_approval(call);
 }
 
+/* Show the tags: those that the remote lacks if it is a single one that the user knows and it says
+ * so, else all there are. */
+static void show_tags(struct al_call *call, const struct push_args *args,
+                      const struct al_remote *remote, struct al_str *out)
+{
+    struct al_push_options options = options_of(call, args);
+    al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
+    bool told = remote->push_urls.count == 1 && !is_new_address(call);
+
+    options.looks = true;
+    told = told &&
+           push_to(call, remote, remote->push_urls.items[0], &options, &pushed, NULL) == 0 &&
+           !pushed.is_cut;
+    al_push_tags_show(call, told ? &pushed.tags : NULL, out);
+}
+
 /* Show the addresses, and the commits that a forced push removes. */
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
@@ -272,7 +291,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     look(call, args, &remote);
     al_transfer_preview(call, &remote, AL_PUSHES, out);
     if (args->tags)
-        al_str_adds(out, "All tags are pushed too.\n");
+        show_tags(call, args, &remote, out);
     if (args->delete) {
         al_str_addf(out, "The branch is deleted there; it was last seen at %.8s.\n",
                     al_call_resolved(call, "seen"));
@@ -300,9 +319,9 @@ static void add_done(struct al_call *call, const struct push_args *args,
     else
         al_str_addf(text, "%s %s: %s", pushed->forced ? "Force pushed" : "Pushed", there.buf,
                     pushed->range);
-    if (pushed->new_tags) {
+    if (pushed->tags.count) {
         al_str_adds(text, ", and ");
-        al_answer_add_counted(pushed->new_tags, "new tag", "new tags", text);
+        al_answer_add_counted(pushed->tags.count, "new tag", "new tags", text);
     }
     if (args->set_upstream)
         al_str_adds(text, "; the branch follows it");
