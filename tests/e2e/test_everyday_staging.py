@@ -153,6 +153,22 @@ class Restore(Case):
         self.assertEqual((self.root / "f.txt").read_bytes().decode(), text_with(at1="staged"))
         self.assertIn("Nothing to take back", self.says("git_restore", {"paths": ["f.txt"]}))
 
+    def test_not_in_rev(self):
+        """git_restore: a file that the revision lacks is removed, and the answer says so"""
+        server = everyday.Server(self)
+        first = self.out("rev-parse", "HEAD").strip()
+        self.commit("new.txt", "new\n", "new")
+        self.write("f.txt", "x\n")
+        self.assertIn(f"Removed new.txt: it is not in {first[:8]}\n",
+                      server.says("git_restore", {"paths": ["new.txt"], "rev": "HEAD~1"}))
+        self.assertFalse((self.root / "new.txt").exists())
+        server.says("git_undo")
+        self.assertEqual((self.root / "new.txt").read_bytes(), b"new\n")
+        text = server.says("git_restore", {"paths": ["."], "rev": "HEAD~1", "staged": True})
+        self.assertIn(f"Restored f.txt as of {first[:8]}\n"
+                      f"Removed new.txt: it is not in {first[:8]}\n", text)
+        self.assertEqual(self.out("ls-files", "new.txt"), "")
+
     def test_staged(self):
         """git_restore: staged never touches the file"""
         self.write("f.txt", "x\n")

@@ -211,12 +211,12 @@ static int restore_hunks(struct al_call *call, const struct restore_args *args, 
     return 0;
 }
 
-/* List the files that differ from what they are restored from. */
-static int list_different(struct al_call *call, const struct restore_args *args,
-                          struct al_strv *out, struct al_error *err)
+/* List the files that differ from what they are restored from, with a filter of git diff. */
+static int list_filtered(struct al_call *call, const struct restore_args *args, const char *filter,
+                         struct al_strv *out, struct al_error *err)
 {
     const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
-    const char *options[] = { "--no-renames", "--ignore-submodules=dirty",
+    const char *options[] = { "--no-renames", "--ignore-submodules=dirty", filter,
                               args->staged && !commit ? "--cached" : commit, NULL };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
@@ -229,6 +229,12 @@ static int list_different(struct al_call *call, const struct restore_args *args,
         al_strv_add(out, list.data + at);
     al_buffer_clear(&list);
     return r;
+}
+
+static int list_different(struct al_call *call, const struct restore_args *args,
+                          struct al_strv *out, struct al_error *err)
+{
+    return list_filtered(call, args, "--no-renames", out, err);
 }
 
 /* Of files whose changes are all staged the other call is named. */
@@ -256,6 +262,39 @@ static int say_nothing(struct al_call *call, const struct restore_args *args, st
     return 0;
 }
 
+/* Say what was restored, and what git removed since the revision does not have it.
+ *
+ * @param removed  Some of `files`, in the same order. */
+static void say_done(struct al_call *call, const struct restore_args *args,
+                     const struct al_strv *files, const struct al_strv *removed,
+                     struct al_str *text)
+{
+    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    al_auto(al_strv_clear) struct al_strv restored = AL_STRV_INIT;
+    size_t next = 0;
+
+    for (size_t i = 0; i < files->count; i++)
+        if (next < removed->count && !strcmp(files->items[i], removed->items[next]))
+            next++;
+        else
+            al_strv_add(&restored, files->items[i]);
+    if (restored.count) {
+        al_str_adds(text, args->rev      ? "Restored "
+                          : args->staged ? "Unstaged "
+                                         : "Took back changes of ");
+        al_chosen_add_names(call, &restored, text);
+        if (args->rev)
+            al_str_addf(text, " as of %.*s", AL_SHORT_ID, commit);
+        al_str_addc(text, '\n');
+    }
+    if (!removed->count)
+        return;
+    al_str_adds(text, "Removed ");
+    al_chosen_add_names(call, removed, text);
+    al_str_addf(text, ": %s not in %.*s\n", removed->count == 1 ? "it is" : "they are", AL_SHORT_ID,
+                commit);
+}
+
 static int restore_files(struct al_call *call, const struct restore_args *args, struct al_str *text,
                          struct al_error *err)
 {
@@ -267,11 +306,11 @@ static int restore_files(struct al_call *call, const struct restore_args *args, 
     };
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
-    const char *did = args->rev      ? "Restored "
-                      : args->staged ? "Unstaged "
-                                     : "Took back changes of ";
+    al_auto(al_strv_clear) struct al_strv removed = AL_STRV_INIT;
     int r = list_different(call, args, &files, err);
 
+    if (r == 0 && args->rev && files.count)
+        r = list_filtered(call, args, "--diff-filter=A", &removed, err);
     if (r == 0)
         r = al_git_restore(al_call_repo(call), &options, al_call_max_bytes(call),
                            al_call_budget(call), &output, err);
@@ -279,11 +318,7 @@ static int restore_files(struct al_call *call, const struct restore_args *args, 
         return r;
     if (!files.count)
         return say_nothing(call, args, text, err);
-    al_str_adds(text, did);
-    al_chosen_add_names(call, &files, text);
-    if (args->rev)
-        al_str_addf(text, " as of %.*s", AL_SHORT_ID, options.source);
-    al_str_addc(text, '\n');
+    say_done(call, args, &files, &removed, text);
     return 0;
 }
 
