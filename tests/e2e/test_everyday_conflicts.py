@@ -297,6 +297,50 @@ class Resolve(everyday.Case):
         self.resolve(take="disk")
         self.assertEqual(self.out("show", ":f.txt"), "settled\n")
 
+    def test_add(self):
+        """git_add: a file with conflict markers left is refused, as take disk is"""
+        self.three()
+        self.write("d/new", "n\n")
+        for arguments in ({"paths": ["f.txt"]}, {"paths": ["."]}, {"all": True},
+                          {"update": True}, {"update": True, "paths": ["f.txt"]},
+                          {"paths": ["../f.txt"], "working_dir": str(self.root / "d")}):
+            with self.subTest(arguments=arguments):
+                result = self.fails("BadArgs", "'f.txt' still has conflict markers on disk",
+                                    "git_add", arguments)
+                self.assertIn("let git_conflicts resolve it", result.text)
+        self.assertEqual(self.unmerged(), ["f.txt"])
+        self.says("git_add", {"paths": ["d/new"]})
+        self.write("f.txt", "settled\n")
+        self.assertTrue(self.says("git_add", {"all": True}).startswith("Staged f.txt\n"))
+        self.assertEqual(self.out("show", ":f.txt"), "settled\n")
+
+    def test_add_others(self):
+        """git_add: markers in a file that is not in conflict, or a file that is gone, are staged"""
+        self.three()
+        marked = (self.root / "f.txt").read_text()
+        self.write("doc.txt", marked)
+        self.says("git_add", {"paths": ["doc.txt"]})
+        self.write("doc.txt", marked + "more\n")
+        self.says("git_add", {"paths": ["doc.txt"]})
+        self.assertEqual(self.out("show", ":doc.txt"), marked + "more\n")
+        (self.root / "f.txt").unlink()
+        self.says("git_add", {"paths": ["f.txt"]})
+        self.assertEqual(self.unmerged(), [])
+        self.write("f.txt", marked)
+        self.says("git_add", {"all": True})
+        self.assertEqual(self.out("show", ":f.txt"), marked)
+
+    def test_add_marker_size(self):
+        """git_add: markers as long as the attributes say"""
+        self.init()
+        self.commit(".gitattributes", "f.txt conflict-marker-size=9\n", "attributes")
+        self.collide("ours\n", "theirs\n", "base\n")
+        self.fails("BadArgs", "'f.txt' still has conflict markers on disk", "git_add",
+                   {"paths": ["f.txt"]})
+        self.write("f.txt", "<<<<<<< seven\n=======\n>>>>>>> seven\n")
+        self.says("git_add", {"paths": ["f.txt"]})
+        self.assertEqual(self.unmerged(), [])
+
     def test_disk_gone(self):
         """resolve: a file that is not there is removed with take disk"""
         self.collide("ours\n", "theirs\n", "base\n")

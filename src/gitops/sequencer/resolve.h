@@ -42,6 +42,16 @@ struct al_resolve_options {
 int al_git_resolve_check(const struct al_repo *repo, const struct al_resolve_options *options,
                          struct al_run_limits *budget, struct al_error *err);
 
+/**
+ * Check that files in conflict have no conflict markers left on disk.  What is no file, or larger
+ * than AL_RESOLVE_MAX_BYTES, is not looked into.
+ *
+ * @param paths  Relative to the top, as git has them.
+ * @return 0; AL_ERR_BAD_ARGS with AL_CODE_CONFLICT, naming the first file that has some.
+ */
+int al_git_check_no_markers(const struct al_repo *repo, const struct al_strv *paths,
+                            struct al_run_limits *budget, struct al_error *err);
+
 /** Append the absolute path of the file that would be overwritten. */
 void al_git_resolve_affected_files(const struct al_repo *repo,
                                    const struct al_resolve_options *options, struct al_strv *out);

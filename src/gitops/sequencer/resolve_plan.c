@@ -84,24 +84,13 @@ static int check_content(const struct al_repo *repo, const struct al_resolve_pla
 }
 
 /* The file on disk, if it is one, must have no markers. */
-static int check_disk(const struct al_repo *repo, const char *path, struct al_run_limits *budget,
-                      struct al_error *err)
+static int check_disk(int top, const char *path, size_t marker_size, struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_freep) char *word = al_text_sanitize_line(path);
-    al_auto(al_closep) int top = -1;
-    al_auto(al_closep) int fd = -1;
-    size_t marker_size;
+    al_auto(al_closep) int fd = al_nofollow_open(top, path, O_RDONLY);
     int r;
 
-    al_strv_add(&paths, path);
-    r = al_git_marker_sizes(repo, &paths, budget, &marker_size, err);
-    if (r == 0)
-        r = al_location_open_top(&repo->at, &top, err);
-    if (r < 0)
-        return r;
-    fd = al_nofollow_open(top, path, O_RDONLY);
     if (fd < 0 || al_fs_read_fd(fd, AL_RESOLVE_MAX_BYTES, &text) < 0 ||
         !al_conflict_has_markers(text.buf, text.len, marker_size))
         return 0;
@@ -110,6 +99,29 @@ static int check_disk(const struct al_repo *repo, const char *path, struct al_ru
     if (err)
         err->reason = "conflict";
     return r;
+}
+
+int al_git_check_no_markers(const struct al_repo *repo, const struct al_strv *paths,
+                            struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_freep) size_t *sizes = al_calloc(paths->count, sizeof(*sizes));
+    al_auto(al_closep) int top = -1;
+    int r = paths->count ? al_git_marker_sizes(repo, paths, budget, sizes, err) : 0;
+
+    if (r == 0 && paths->count)
+        r = al_location_open_top(&repo->at, &top, err);
+    for (size_t i = 0; r == 0 && i < paths->count; i++)
+        r = check_disk(top, paths->items[i], sizes[i], err);
+    return r;
+}
+
+static int check_plan_disk(const struct al_repo *repo, const char *path,
+                           struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+
+    al_strv_add(&paths, path);
+    return al_git_check_no_markers(repo, &paths, budget, err);
 }
 
 static int check_filters(const struct al_repo *repo, const struct al_conflict *conflict,
@@ -161,7 +173,7 @@ int al_git_plan_resolve(const struct al_repo *repo, const struct al_resolve_opti
     if (options->how == AL_RESOLVE_CONTENT || options->how == AL_RESOLVE_PARTLY)
         r = check_content(repo, plan, options->content, budget, err);
     else if (options->how == AL_RESOLVE_DISK)
-        r = check_disk(repo, plan->conflict->path, budget, err);
+        r = check_plan_disk(repo, plan->conflict->path, budget, err);
     else
         plan->side =
             &plan->conflict

@@ -7,6 +7,8 @@
 #include "gitops/preview/affected_files.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
+#include "gitops/sequencer/conflict.h"
+#include "gitops/sequencer/resolve.h"
 #include "toolsets/everyday/chosen.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
@@ -81,6 +83,23 @@ static int check_paths(struct al_call *call, const struct add_args *args,
                                     err);
 }
 
+/* Staging a file marks its conflict as resolved, so it must have no conflict markers left. */
+static int check_conflicts(struct al_call *call, const struct al_strv *files, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    int r = al_git_conflicts(repo, al_call_budget(call), &conflicts, err);
+
+    for (size_t i = 0; r == 0 && conflicts.count && i < files->count; i++) {
+        const char *name = al_location_worktree_name(&repo->at, files->items[i]);
+
+        if (name && al_conflicts_find(&conflicts, name))
+            al_strv_add(&paths, name);
+    }
+    return r < 0 ? r : al_git_check_no_markers(repo, &paths, al_call_budget(call), err);
+}
+
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct add_args *args = p;
@@ -93,6 +112,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         r = al_call_affected_files(call, &files, err);
     if (r == 0 && args->paths.count)
         r = check_paths(call, args, files, err);
+    if (r == 0)
+        r = check_conflicts(call, files, err);
     return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
 }
 
