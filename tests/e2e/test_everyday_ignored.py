@@ -48,6 +48,39 @@ class Ignored(everyday.Case):
             self.assertEqual(self.secret.read_text(), MINE)
             self.assertEqual(self.out("rev-parse", "HEAD"), head)
 
+    def make_clash(self):
+        """A branch with the file and another .gitignore, and then without the file."""
+        self.secret.unlink()
+        self.git("checkout", "-q", "-b", "clash", "other~1")
+        self.commit(".gitignore", "others\n", "clashes")
+        self.git("rm", "-q", "secret.env")
+        self.write(".gitignore", "more\n")
+        self.git("commit", "-q", "-am", "removes the file, and clashes")
+        self.git("checkout", "-q", "main")
+        self.write("secret.env", MINE)
+
+    def test_control_of_a_stop(self):
+        """a rebase by plain git that stops has written over the file before it stops"""
+        self.make_clash()
+        self.git("rebase", "clash~1", check=False)
+        self.assertEqual(self.secret.read_text(), "theirs\n")
+
+    def test_stopped(self):
+        """a rebase or a revert that would stop at a conflict leaves it alone, too"""
+        self.make_clash()
+        self.assert_refused("git_rebase", {"onto": "clash~1"})
+        self.git("merge", "-q", "-s", "ours", "-m", "joins", "clash")
+        self.assert_refused("git_revert", {"commits": ["clash"]})
+
+    def assert_refused(self, tool, arguments):
+        head = self.out("rev-parse", "HEAD")
+        result = self.call(tool, arguments)
+        self.assertTrue(result.failed, result)
+        self.assertIn("'secret.env' would be overwritten", result.text)
+        self.assertEqual(self.secret.read_text(), MINE)
+        self.assertEqual(self.out("rev-parse", "HEAD"), head)
+        self.assertFalse((self.root / ".git/rebase-merge").exists())
+
     def test_others(self):
         """an ignored file that is in nobody's way is no reason"""
         self.secret.unlink()
