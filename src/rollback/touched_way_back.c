@@ -163,9 +163,9 @@ static int merge(struct search *search, struct items *items, const struct al_dif
     return r;
 }
 
-static struct item *find_item(const struct items *items, const char *path)
+static struct item *find_item(const struct items *items, enum al_part part, const char *name)
 {
-    const struct al_difference key = { .part = AL_PART_WORKTREE, .name = (char *)(uintptr_t)path };
+    const struct al_difference key = { .part = part, .name = (char *)(uintptr_t)name };
 
     return bsearch(&key, items->items, items->count, sizeof(*items->items), al_difference_order);
 }
@@ -188,7 +188,7 @@ static void resolve_conflict(const struct items *items, struct item *item)
         struct item *above;
 
         *slash = '\0';
-        above = find_item(items, part);
+        above = find_item(items, AL_PART_WORKTREE, part);
         *slash = '/';
         if (above && above->change.to)
             yield(above->first < item->first ? item : above);
@@ -284,6 +284,25 @@ static int has_entries(struct search *search, const char *id, const char *entrie
     return r;
 }
 
+/* The first execution that moved HEAD, or the branch that HEAD names in the target; `otherwise`
+ * when none did before it.  A move is undone with what was staged after it, so the commits that it
+ * left and comes back to are nobody else's. */
+static size_t first_move(const struct items *items, const struct al_present *present,
+                         size_t otherwise)
+{
+    const struct item *head = find_item(items, AL_PART_HEAD, "HEAD"), *branch = NULL;
+    const char *value = head ? head->change.to : present->state.head;
+    size_t first = otherwise;
+
+    if (value && al_starts_with(value, "ref: "))
+        branch = find_item(items, AL_PART_REF, value + strlen("ref: "));
+    if (head && head->first < first)
+        first = head->first;
+    if (branch && branch->first < first)
+        first = branch->first;
+    return first;
+}
+
 /* Find the checkpoint whose index comes back: the oldest one that has the entries of the target.
  * git rewrites an index without changing its entries, too; then the present's are the target's. */
 static int find_index(struct search *search, const struct al_touched *touched,
@@ -301,8 +320,11 @@ static int find_index(struct search *search, const struct al_touched *touched,
             continue;
         entries = item->change.to;
         if (strcmp(present->state.entries, entries) != 0)
-            memcpy(way->staged_of, touched->executions->items[touched->first + item->first].before,
-                   AL_OID_TEXT);
+            memcpy(
+                way->staged_of,
+                touched->executions->items[touched->first + first_move(items, present, item->first)]
+                    .before,
+                AL_OID_TEXT);
     }
     for (size_t i = 0; r == 0 && !found && i < touched->count; i++) {
         const char *before = touched->executions->items[touched->first + i].before;

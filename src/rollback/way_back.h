@@ -10,8 +10,8 @@ struct al_way_back {
     struct al_differences changes; /**< from the present to the target */
     /** The checkpoint whose index, byte for byte, is the target's; "" when the index stays. */
     char index_of[AL_OID_TEXT];
-    /** The checkpoint before the first execution that changed what is staged; "" when there is none
-     * or when it is so already. */
+    /** The checkpoint before the first execution that changed what is staged, or before an earlier
+     * one that moved HEAD and is undone with it; "" when there is none or when it is so already. */
     char staged_of[AL_OID_TEXT];
 };
 

@@ -131,6 +131,60 @@ class Undo(everyday.Case):
         self.assertIn("git_commit", self.server.says("git_undo", {"steps": 2}))
         self.assertEqual(self.staged(), "")
 
+    def test_own_reset(self):
+        """one's own reset is undone together with what was unstaged after it"""
+        self.commit("f.txt", "two\n", "two")
+        before = self.snapshot()
+        self.server.says("git_reset", {"to": "HEAD~1", "mode": "soft"})
+        self.server.says("git_restore", {"paths": ["f.txt"], "staged": True})
+        self.server.says("git_undo", {"steps": 2, "dry_run": True})
+        self.server.says("git_undo", {"steps": 2})
+        self.assertEqual(self.snapshot(), before)
+
+    def test_own_switch(self):
+        """and one's own switch, with what was staged after it"""
+        self.git("branch", "other")
+        self.git("checkout", "-q", "--detach")
+        self.git("commit", "-q", "--allow-empty", "-m", "same files")
+        self.write("new", "n\n")
+        before = self.snapshot()
+        self.server.says("git_switch", {"branch": "other"})
+        self.server.says("git_add", {"paths": ["new"]})
+        self.server.says("git_undo", {"steps": 2})
+        self.assertEqual(self.snapshot(), before)
+
+    def test_commit_after_own_reset(self):
+        """a commit that somebody else made between them is not undone"""
+        self.commit("f.txt", "two\n", "two")
+        self.server.says("git_reset", {"to": "HEAD~1", "mode": "soft"})
+        self.server.says("git_restore", {"paths": ["f.txt"], "staged": True})
+        self.git("commit", "-q", "-a", "-m", "theirs")
+        before = self.snapshot()
+        self.assertTrue(self.server.call("git_undo", {"steps": 2}).failed)
+        self.assertEqual(self.snapshot(), before)
+
+    def test_commit_after_own_commit(self):
+        """nor one that was made before one's own, or after a branch was created"""
+        self.server.says("git_branch", {"action": "create", "name": "unrelated"})
+        self.write("new", "n\n")
+        self.server.says("git_add", {"paths": ["new"]})
+        self.git("commit", "-q", "-m", "theirs")
+        self.write("g.txt", "g\n")
+        self.server.says("git_commit", {"all": True, "message": "mine"})
+        before = self.snapshot()
+        result = self.server.call("git_undo", {"steps": 3})
+        self.assertIn(COMMITTED + "new.", result.text)
+        self.assertEqual(self.snapshot(), before)
+
+    def test_commit_before_staging(self):
+        """a commit by somebody else before the file was staged is no reason to refuse"""
+        self.server.says("git_branch", {"action": "create", "name": "unrelated"})
+        self.commit("f.txt", "theirs\n", "theirs")
+        self.write("f.txt", "mine\n")
+        self.server.says("git_add", {"paths": ["f.txt"]})
+        self.server.says("git_undo", {"steps": 2})
+        self.assertEqual(self.staged(), "")
+
     def test_other_session(self):
         """another session's commit is somebody else's"""
         other = everyday.Server(self)
