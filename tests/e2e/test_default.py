@@ -218,6 +218,7 @@ class Asking(Program):
         ("git_push", "push", {}, True),
         ("git_push", "force", {"force": True}, True),
         ("git_push", "delete", {"branch": "topic", "delete": True}, True),
+        ("git_push", "tags", {"tags": True}, True),
         ("git_worktree", "list", {}, False),
     )
 

@@ -62,7 +62,15 @@ static bool deletes(const struct al_call *call, const void *p)
 static bool is_plain(const struct al_call *call, const void *p)
 {
     (void)call;
-    return !((const struct push_args *)p)->force && !((const struct push_args *)p)->delete;
+    return !((const struct push_args *)p)->force &&
+           !((const struct push_args *)p)->delete &&!((const struct push_args *)p)->tags;
+}
+
+/* A rule about a branch says nothing about tags, so they are an operation of their own. */
+static bool sends_tags(const struct al_call *call, const void *p)
+{
+    (void)call;
+    return ((const struct push_args *)p)->tags && !((const struct push_args *)p)->force;
 }
 
 static int no_branch(struct al_call *call, const char *branch, struct al_error *err)
@@ -186,8 +194,8 @@ static bool is_first(struct al_call *call, const void *p)
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     const char *branch = al_call_resolved(call, "branch");
 
-    if (((const struct push_args *)p)->tags || is_new_address(call) ||
-        find_remote(call, &remote, NULL) < 0)
+    (void)p;
+    if (is_new_address(call) || find_remote(call, &remote, NULL) < 0)
         return true;
     for (size_t i = 0; i < remote.push_urls.count; i++)
         if (!al_everyday_was_pushed(call, remote.push_urls.items[i], branch))
@@ -379,13 +387,14 @@ static const char *const always_by[] = { "branch", "address", NULL };
 static const struct al_operation operations[] = {
     { "push", is_plain, EFFECTS, execute, AL_ASKS_NEVER },
     { "delete", deletes, EFFECTS | AL_REWRITES_HISTORY, execute, AL_ASKS_ALWAYS },
+    { "tags", sends_tags, EFFECTS, execute, AL_ASKS_ALWAYS },
     { "force", NULL, EFFECTS | AL_REWRITES_HISTORY, execute, AL_ASKS_ALWAYS },
 };
 
 static const struct al_stricter stricter[] = {
     { { "push", NULL, EFFECTS, execute, AL_ASKS_ALWAYS },
       is_first,
-      "for the first push of a session to an address and branch, and for tags" },
+      "for the first push of a session to an address and branch" },
 };
 
 static void add_summary(const struct push_args *args, const char *branch, const char *remote,
