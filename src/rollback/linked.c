@@ -219,15 +219,26 @@ static int check_branch(const struct al_linked_change *change, struct al_repo *r
                         change->name, branch + strlen("refs/heads/"), path);
 }
 
+/* Whether the directory is one of a worktree.  git makes `locked` first and then `gitdir`; what has
+ * neither is the rest of a removal that was interrupted. */
+static bool is_of_a_worktree(const char *dir)
+{
+    al_auto(al_freep) char *locked = al_fs_join(dir, "locked");
+    al_auto(al_freep) char *gitdir = al_fs_join(dir, "gitdir");
+    struct stat st;
+
+    return lstat(dir, &st) == 0 &&
+           (!S_ISDIR(st.st_mode) || lstat(locked, &st) == 0 || lstat(gitdir, &st) == 0);
+}
+
 /* Git may have made another worktree under the name that this one had below worktrees/. */
 static int check_id(const struct al_linked_change *change, const struct al_repo *repo,
                     struct al_error *err)
 {
     al_auto(al_freep) char *file =
         al_asprintf("%s/worktrees/%s", repo->at.common_dir, change->to.id);
-    struct stat st;
 
-    if (lstat(file, &st) < 0)
+    if (!is_of_a_worktree(file))
         return 0;
     return al_error_set(err, AL_ERR_EXECUTION,
                         "the worktree '%s' cannot come back: another one has its place '%s' in the "
