@@ -228,6 +228,8 @@ int al_unknown_tool(const struct al_setup *setup, const char *word, struct al_er
     const struct al_listed_tool other = al_toolset_find_tool(&setup->toolsets, word);
     const struct al_listed_tool near = nearest_of_all(&setup->toolsets, word);
 
+    if (!meant && near.tool && al_registry_find(&setup->registry, near.tool->name))
+        meant = near.tool->name; /* the session has it, from another toolset */
     if (al_registry_find(&setup->registry, word))
         return al_error_set(err, AL_ERR_BAD_ARGS, "the grant '%s' does not include '%s'",
                             setup->session.grant->name, word);

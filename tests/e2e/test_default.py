@@ -111,8 +111,9 @@ class Default(Program):
                 self.assert_usage(f"unknown tool '{given}'; did you mean {meant} of the toolset "
                                   f"{toolset}? It is not chosen; add --toolset {toolset}",
                                   command, given)
-        self.assert_usage("unknown tool 'git_stauts'; did you mean git_status? airlock tools lists "
-                          "them", "tools", "git_stauts")
+        for given, meant in (("git_stauts", "git_status"), ("git_lgo", "git_log")):
+            self.assert_usage(f"unknown tool '{given}'; did you mean {meant}? airlock tools lists "
+                              "them", "tools", given)
         self.assert_usage("unknown tool 'nothing_like_it'; airlock tools lists them", "call",
                           "nothing_like_it")
 
