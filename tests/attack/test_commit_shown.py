@@ -85,6 +85,14 @@ class Shown(everyday.Case):
             head = self.out("show", "HEAD:f.txt").strip()
             self.shows({"message": "x", "paths": ["f.txt"]}, f"-{head}", f"+there {packed}")
 
+    def test_author(self):
+        """another author is shown, on one line"""
+        self.write("f.txt", "more\n")
+        shown = self.shows({"message": "x", "all": True, "author": "Eve\u202e <eve@example.com>"},
+                           "-base", "+more")
+        self.assertIn("\nAuthor: Eve<U+202E> <eve@example.com>\n", shown)
+        self.assertEqual(self.out("log", "-1", "--format=%ae"), "eve@example.com\n")
+
     def test_paths(self):
         """what is staged of a file is not the old side of what is shown"""
         self.write("f.txt", "staged\n")

@@ -218,6 +218,11 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
         al_str_adds(out, "The message:\n");
         al_text_add_indented(out, args->message, al_call_budget(call)->in_full);
     }
+    if (args->author) {
+        al_auto(al_freep) char *author = al_text_sanitize_line(args->author);
+
+        al_str_addf(out, "Author: %s\n", author);
+    }
     if (args->amend && is_pushed(call, p))
         al_str_adds(out, "A remote-tracking branch has the commit that is replaced.\n");
     return chooses(args) ? show_part(call, args, out, err) : al_commit_show_staged(call, out, err);

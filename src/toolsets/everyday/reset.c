@@ -193,7 +193,8 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
         return r;
     if (count)
         al_str_addf(out, "These commits leave the branch%s:\n%s",
-                    loses_pushed(call, p) ? ", which a remote-tracking branch has" : "",
+                    loses_pushed(call, p) ? "; a remote-tracking branch has at least one of them"
+                                          : "",
                     commits.buf);
     if (mode_of(p) != AL_RESET_HARD)
         return 0;
