@@ -69,7 +69,7 @@ static size_t length_of(const char *path, size_t count)
     return len;
 }
 
-/* Where two paths begin to differ: at a component. */
+/* The offset of the first component that two paths have in different forms. */
 static size_t common_len(const char *a, const char *b)
 {
     size_t common = 0;

@@ -10,7 +10,7 @@
 #include "tool/call.h"
 #include "util/str.h"
 
-/** Where a call looks for its paths. */
+/** The place that a call looks for its paths in. */
 struct al_path_scope {
     const char *rev; /**< a revision or a range; NULL: none.  Checked by the caller */
     bool worktree;   /**< the index and the files on disk */

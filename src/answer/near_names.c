@@ -12,7 +12,7 @@
 #include "guard/text.h"
 #include "util/nearest.h"
 
-/** What a message is about. */
+/** The subject of a message. */
 enum kind { REVISION, BRANCH, TAG, REMOTE, THEIR_BRANCH, TRACKED_PATH, ANY_PATH };
 
 /* The beginnings of messages, and what ends the name.  The first one that fits counts. */

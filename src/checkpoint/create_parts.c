@@ -150,7 +150,7 @@ static void add_moves(const struct al_strv *moves, struct al_str *about)
     al_str_addc(about, '\n');
 }
 
-/* What is staged is a change of HEAD's commit.  With references a checkpoint tells that commit
+/* The index holds changes of HEAD's commit.  With references a checkpoint tells that commit
  * anyway.  Only a rollback to the checkpoint asks. */
 static void add_commit(const struct al_checkpoint_writer *writer, struct al_str *about)
 {

@@ -21,7 +21,7 @@
 #include "odb/objects.h"
 #include "util/str.h"
 
-/** What a piece has (bits). */
+/** The contents of a piece, as bits. */
 enum al_index_piece_flags {
     AL_INDEX_MARKS =
         1 << 0, /**< an entry is marked: git does not look at its file, or needs none */
@@ -66,7 +66,7 @@ struct al_index_put {
     uint64_t oids_at;                     /**< where those of new pieces will be among them */
     struct al_deadline *deadline;
 
-    /* What al_index_put() finds.  The caller clears it. */
+    /* Set by al_index_put().  The caller clears it. */
     struct al_index_pieces now;
     enum al_index_end end;
     unsigned flags; /**< of all pieces */

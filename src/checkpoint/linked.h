@@ -43,7 +43,7 @@
 /** The path of the `.git` file among those of a worktree. */
 #define AL_LINKED_DOT_GIT "/.git"
 
-/** What comes before the path of a submodule among those files.  The bytes of such a file are not
+/** The prefix of a submodule's path among those files.  The bytes of such a file are not
  * of a file, but "dir <git directory, from the administrative one> NL", "head <what HEAD says> NL",
  * and its references as packed-refs has them. */
 #define AL_LINKED_SUBMODULE "/modules/"

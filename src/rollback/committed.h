@@ -2,7 +2,7 @@
 /*
  * What was staged, and committed since by somebody else.
  *
- * What is staged is a change of HEAD's commit.  Where HEAD has another commit by now, the entries
+ * The index holds changes of HEAD's commit.  Where HEAD has another commit by now, the entries
  * that an index had then may be another change: the removal of a file that was committed since, or
  * its old content.
  */

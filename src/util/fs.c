@@ -174,6 +174,16 @@ DIR *al_fs_list_at(int dir_fd)
     return al_fs_list(openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
+bool al_fs_is_empty_dir(int dir_fd)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
+    size_t count = 0;
+
+    while (dir && count < 3 && readdir(dir))
+        count++;
+    return count == 2;
+}
+
 void al_closedirp(DIR **dir)
 {
     if (*dir)

@@ -59,6 +59,9 @@ DIR *al_fs_list(int fd);
 /** The same for a descriptor that the caller keeps, from the first entry. */
 DIR *al_fs_list_at(int dir_fd);
 
+/** Test whether a directory has no entry but "." and "..".  False when it cannot be read. */
+bool al_fs_is_empty_dir(int dir_fd);
+
 /** Cleanup for `al_auto(al_closedirp) DIR *dir`: closes it unless it is NULL. */
 void al_closedirp(DIR **dir);
 

@@ -54,7 +54,8 @@ static int read_text(const struct al_settings_file *file, struct al_str *ret_tex
     return 0;
 }
 
-/* Where a file would be made: a directory that leads to it may be a link.  NULL with errno. */
+/* The path at which a file would be made: a directory that leads to it may be a link.  NULL with
+ * errno. */
 static char *future_path(const char *path)
 {
     al_auto(al_freep) char *dir = al_strdup(path);

@@ -35,16 +35,6 @@
 
 /* --- Checks --- */
 
-static bool is_empty(int fd)
-{
-    al_auto(al_closedirp) DIR *dir = al_fs_list_at(fd);
-    size_t count = 0;
-
-    while (dir && count < 3 && readdir(dir))
-        count++;
-    return count == 2; /* "." and ".." */
-}
-
 static int exists_already(const struct al_worktree_place *place, const char *name,
                           struct al_error *err)
 {
@@ -65,7 +55,7 @@ static int check_name_is_free(const struct al_repo *repo, const struct al_worktr
     if (!found.id && found.has_top && place->fd >= 0) {
         al_auto(al_closep) int fd = al_nofollow_open(place->fd, name, O_RDONLY | O_DIRECTORY);
 
-        return fd >= 0 && is_empty(fd) ? 0 : exists_already(place, name, err);
+        return fd >= 0 && al_fs_is_empty_dir(fd) ? 0 : exists_already(place, name, err);
     }
     if (found.id && !found.has_top) {
         r = al_error_set(err, AL_ERR_EXECUTION,
@@ -186,7 +176,7 @@ static int make_dir(struct making *making, struct al_error *err)
     if (mkdirat(making->place.fd, name, 0777) < 0 && errno != EEXIST)
         return al_error_errno(err, errno, "cannot make the worktree '%s'", name);
     fd = al_nofollow_open(making->place.fd, name, O_RDONLY | O_DIRECTORY);
-    if (fd < 0 || !is_empty(fd))
+    if (fd < 0 || !al_fs_is_empty_dir(fd))
         return exists_already(&making->place, name, err);
     making->record.tree = al_worktree_tree_id(fd);
     return making->record.tree ? 0 : exists_already(&making->place, name, err);

@@ -332,16 +332,6 @@ static int link_objects(struct making *making, struct al_error *err)
 
 /* --- Its files --- */
 
-static bool is_empty(int fd)
-{
-    al_auto(al_closedirp) DIR *dir = al_fs_list_at(fd);
-    size_t count = 0;
-
-    while (dir && count < 3 && readdir(dir))
-        count++;
-    return count == 2; /* "." and ".." */
-}
-
 /* git makes an empty directory for a gitlink. */
 static int open_top(struct making *making, struct al_error *err)
 {
@@ -355,7 +345,7 @@ static int open_top(struct making *making, struct al_error *err)
     parent_fd = al_nofollow_open_parent(base_fd, making->submodule->path, true, &name);
     if (parent_fd >= 0 && (mkdirat(parent_fd, name, 0777) == 0 || errno == EEXIST))
         making->top_fd = al_nofollow_open(parent_fd, name, O_RDONLY | O_DIRECTORY);
-    return making->top_fd >= 0 && (making->half->has_files || is_empty(making->top_fd))
+    return making->top_fd >= 0 && (making->half->has_files || al_fs_is_empty_dir(making->top_fd))
                ? 0
                : al_error_set(err, AL_ERR_EXECUTION, "there is something else at its path");
 }
