@@ -8,13 +8,13 @@
 
 #include "checkpoint/ancestors.h"
 #include "checkpoint/kept.h"
+#include "checkpoint/pin_git.h"
 #include "checkpoint/pin_new.h"
 #include "checkpoint/recent.h"
 #include "checkpoint/recent_file.h"
 #include "checkpoint/tips.h"
 #include "gitops/deadline.h"
 #include "gitops/location.h"
-#include "gitops/plumbing/bare.h"
 #include "util/fs.h"
 
 #define TIPS_NAME      "tips"
@@ -152,54 +152,15 @@ static void add_staying(const struct al_tips *tips, const struct al_tip_list *be
                 al_tip_list_add(staying, all->items[i], tips->sha256);
 }
 
-/* Write the lines that pack-objects reads; none if no wanted object exists any more. */
-static int name_revisions(struct al_store *store, const struct al_tip_list *wanted,
-                          const struct al_tip_list *staying, struct al_deadline *deadline,
-                          struct al_str *ret_lines, struct al_error *err)
-{
-    al_auto(al_str_clear) struct al_str existing = AL_STR_INIT;
-    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
-    bool any = false;
-    char *save = NULL;
-    int r;
-
-    for (size_t i = 0; i < wanted->list.count; i++)
-        al_strv_add(&all, wanted->list.items[i]);
-    for (size_t i = 0; i < staying->list.count; i++)
-        al_strv_add(&all, staying->list.items[i]);
-    al_deadline_sync(deadline);
-    r = al_bare_existing(&store->bare, &all, false, &existing, deadline->budget, err);
-    if (r < 0)
-        return r;
-    for (char *line = strtok_r(existing.buf, "\n", &save); line;
-         line = strtok_r(NULL, "\n", &save)) {
-        bool positive = al_tip_list_has(wanted, line, store->sha256);
-
-        al_str_addf(ret_lines, "%s%s\n", positive ? "" : "^", line);
-        any |= positive;
-    }
-    if (!any)
-        al_str_reset(ret_lines);
-    return 0;
-}
-
 /* Pack with git what the wanted commits lead to and the staying ones do not. */
 static int pack_with_git(struct al_store *store, const struct al_tips *tips,
                          const struct al_tip_list *before, const struct al_tip_list *wanted,
                          struct al_deadline *deadline, char **ret_hash, struct al_error *err)
 {
     al_auto(al_tip_list_clear) struct al_tip_list staying = { .list = AL_STRV_INIT };
-    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-    const struct al_bare *bare;
-    int r = al_store_git(store, &bare, err); /* with the commits that are kept in `recent` */
 
     add_staying(tips, before, wanted, &staying);
-    if (r == 0)
-        r = name_revisions(store, wanted, &staying, deadline, &lines, err);
-    if (r < 0 || !lines.len)
-        return r;
-    al_deadline_sync(deadline);
-    return al_bare_pack(bare, &lines, true, deadline->budget, ret_hash, err);
+    return al_pin_pack_with_git(store, wanted, &staying, deadline, ret_hash, err);
 }
 
 /* Keep a pack that was made without git.  In `recent` it goes to the disk with the next checkpoint

@@ -3,6 +3,7 @@
 """`airlock rollback` after a crash and after a gc, and `airlock diff`."""
 import json
 import os
+import shutil
 
 import harness
 import rollback
@@ -101,6 +102,24 @@ class Lost(rollback.Rollback):
         self.collect()
         self.rollback()
         self.assert_same(after)
+
+    def test_cloned_again(self):
+        """another repository at the same path has checkpoints, though the store has a commit of
+        the first one without its parents"""
+        self.git("checkout", "-q", "-b", "side")
+        self.commit("side.txt", "side\n", "only on side")
+        self.git("checkout", "-q", "main")
+        self.ok("git_branch", {"force_delete": "side"})
+        self.rollback()
+        shutil.rmtree(self.root)
+        self.root.mkdir()
+        self.init()
+        self.commit("a.txt", "another\n", "of the second repository")
+        self.write("a.txt", "not committed\n")
+        before = self.snapshot()
+        self.ok("git_restore", {"paths": ["a.txt"]})
+        self.rollback()
+        self.assert_same(before)
 
     def test_expired_stash_log(self):
         """a stash's log that was expired since is no reason to refuse, and comes back"""

@@ -207,6 +207,18 @@ int al_bare_is_whole(const struct al_bare *bare, const struct al_strv *commits,
     return run_quietly(bare, &command, budget, err);
 }
 
+int al_bare_walk(const struct al_bare *bare, const struct al_str *lines,
+                 struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    command.input = lines->buf;
+    command.input_len = lines->len;
+    command.bulk = true;
+    al_strv_adds(&command.argv, "git", "rev-list", "--quiet", "--stdin", NULL);
+    return al_bare_run(bare, &command, true, (struct al_sink){ drop, NULL }, budget, err);
+}
+
 int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool reachable,
                  struct al_run_limits *budget, char **ret_hash, struct al_error *err)
 {

@@ -48,10 +48,18 @@ int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, boo
 int al_bare_is_whole(const struct al_bare *bare, const struct al_strv *commits,
                      struct al_run_limits *budget, struct al_error *err);
 
+/** Test whether the history of commits can be walked, with borrowed objects: 0, or
+ * AL_ERR_EXECUTION.  Files are not looked at.
+ *
+ * @param lines  One a line: revisions as rev-list takes them. */
+int al_bare_walk(const struct al_bare *bare, const struct al_str *lines,
+                 struct al_run_limits *budget, struct al_error *err);
+
 /**
  * Pack objects, borrowed ones included, into the bare repository.
  *
- * @param lines  One a line: revisions as rev-list takes them if `reachable`, else object ids.
+ * @param lines  One a line: if `reachable`, revisions as rev-list takes them and before them
+ *               "--shallow <id>" for commits whose parents do not count; else object ids.
  * @param[out] ret_hash  The hash in the name of the pack, pack-<hash>; "" when there was nothing to
  *                       pack.
  */

@@ -201,6 +201,62 @@ static void keeps_a_head_when_nothing_reaches_it_any_more(void **state)
     assert_kept(s, first, "side.txt", "side\n");
 }
 
+/* Give the repository a new history, as a clone at the same path has. */
+static void begin_again(struct saver *s)
+{
+    git_ok(s->w->repo, "checkout", "-q", "--orphan", "new", NULL);
+    git_ok(s->w->repo, "commit", "-q", "-m", "new", NULL);
+    git_ok(s->w->repo, "branch", "-q", "-D", "main", "side", NULL);
+    forget(s);
+}
+
+/* The pack of the branch leaves out what main reached.  Nobody has that afterwards. */
+static void lives_with_a_lost_commit_without_parents(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_freep) char *lost = make_side(s);
+    al_auto(al_freep) char *other = NULL;
+    al_auto(al_strv_clear) struct al_strv dropping = AL_STRV_INIT;
+
+    al_strv_add(&dropping, "refs/heads/side");
+    assert_int_equal(try_take(s, NULL, &dropping), 0);
+    take(s, NULL); /* side is there still */
+    begin_again(s);
+    git_ok(s->w->repo, "switch", "-q", "-c", "other", NULL);
+    git_fixture_commit(s->w->repo, "other.txt", "other\n", "other");
+    other = rev(s, "HEAD");
+    git_ok(s->w->repo, "switch", "-q", "new", NULL);
+    al_strv_add(&dropping, "refs/heads/other");
+    assert_int_equal(try_take(s, NULL, &dropping), 0); /* what is whole is kept all the same */
+    git_ok(s->w->repo, "branch", "-q", "-D", "other", NULL);
+    take(s, NULL);
+    forget(s);
+    assert_kept(s, lost, "side.txt", "side\n");
+    assert_kept(s, other, "other.txt", "other\n");
+    take(s, NULL);
+}
+
+/* The parent of the stash is nowhere; what was stashed is. */
+static void keeps_a_stash_without_parents(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_freep) char *entry = NULL;
+    al_auto(al_freep) char *parent = rev(s, "HEAD");
+    al_auto(al_freep) char *path = al_asprintf(".git/objects/%.2s/%s", parent, parent + 2);
+
+    tmpdir_write(s->w->repo, "a.txt", "stashed\n");
+    git_ok(s->w->repo, "stash", "push", "-q", NULL);
+    entry = rev(s, "stash@{0}");
+    git_ok(s->w->repo, "checkout", "-q", "--orphan", "new", NULL);
+    git_ok(s->w->repo, "commit", "-q", "-m", "new", NULL);
+    git_ok(s->w->repo, "branch", "-q", "-D", "main", NULL);
+    assert_int_equal(unlinkat(s->w->repo->fd, path, 0), 0);
+    take(s, NULL);
+    git_ok(s->w->repo, "stash", "clear", NULL);
+    forget(s);
+    assert_kept(s, entry, "a.txt", "stashed\n");
+}
+
 static void lives_with_a_stash_that_is_broken(void **state)
 {
     struct saver *s = *state;
@@ -225,6 +281,8 @@ int main(void)
         SAVER_TEST(keeps_what_a_lost_branch_grew_from),
         SAVER_TEST(keeps_a_head_when_nothing_reaches_it_any_more),
         SAVER_TEST(lives_with_a_stash_that_is_broken),
+        SAVER_TEST(lives_with_a_lost_commit_without_parents),
+        SAVER_TEST(keeps_a_stash_without_parents),
     };
 
     gitops_begin();
