@@ -22,6 +22,7 @@ nettle-dev            library:nettle
 zlib1g-dev            library:zlib
 libtomlplusplus-dev   library:tomlplusplus
 libyaml-dev           library:yaml-0.1
+libmicrohttpd-dev     library:libmicrohttpd
 libcmocka-dev         library:cmocka
 clang                 command:clang
 clang-format          command:clang-format
