@@ -7,21 +7,9 @@
 #include <string.h>
 #include <sys/un.h>
 
+#include "http/authority.h"
+
 #define LOOPBACK_NET_V4 127
-
-static int parse_port(const char *text, uint16_t *ret_port)
-{
-    unsigned port = 0;
-
-    if (!*text || strlen(text) > 5 || strspn(text, "0123456789") != strlen(text))
-        return -1;
-    for (; *text; text++)
-        port = port * 10 + (unsigned)(*text - '0');
-    if (port > UINT16_MAX)
-        return -1;
-    *ret_port = (uint16_t)port;
-    return 0;
-}
 
 static int parse_unix(const char *path, struct al_http_address *ret, struct al_error *err)
 {
@@ -42,52 +30,38 @@ static int parse_unix(const char *path, struct al_http_address *ret, struct al_e
     return 0;
 }
 
-/* `host` without brackets. */
-static int parse_ip(const char *host, bool brackets, uint16_t port, struct sockaddr_storage *ret,
-                    socklen_t *ret_len)
+static struct sockaddr_storage socket_of(const struct al_authority *authority, socklen_t *ret_len)
 {
-    struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(port) };
-    struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
+    struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons((uint16_t)authority->port) };
+    struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
+                               .sin6_port = htons((uint16_t)authority->port) };
+    struct sockaddr_storage socket = { .ss_family = AF_UNSPEC };
 
-    if (!brackets && inet_pton(AF_INET, host, &v4.sin_addr) == 1) {
-        memcpy(ret, &v4, sizeof(v4));
-        *ret_len = sizeof(v4);
-        return 0;
-    }
-    if (brackets && inet_pton(AF_INET6, host, &v6.sin6_addr) == 1) {
-        memcpy(ret, &v6, sizeof(v6));
-        *ret_len = sizeof(v6);
-        return 0;
-    }
-    return -1;
+    memcpy(&v4.sin_addr, authority->address, sizeof(v4.sin_addr));
+    memcpy(&v6.sin6_addr, authority->address, sizeof(v6.sin6_addr));
+    if (authority->kind == AL_HOST_IPV4)
+        memcpy(&socket, &v4, sizeof(v4));
+    else
+        memcpy(&socket, &v6, sizeof(v6));
+    *ret_len = authority->kind == AL_HOST_IPV4 ? sizeof(v4) : sizeof(v6);
+    return socket;
 }
 
 int al_http_address_parse(const char *text, struct al_http_address *ret, struct al_error *err)
 {
-    struct sockaddr_storage socket = { .ss_family = AF_UNSPEC };
-    socklen_t len = 0;
-    char host[INET6_ADDRSTRLEN];
-    const char *colon = strrchr(text, ':');
-    bool brackets = *text == '[';
-    const char *start = text + brackets;
-    const char *end = colon ? colon - brackets : NULL;
-    uint16_t port = 0;
+    struct al_authority authority;
+    struct sockaddr_storage socket;
+    socklen_t len;
 
     if (al_starts_with(text, "unix:"))
         return parse_unix(text + strlen("unix:"), ret, err);
-    if (!end || end < start || (brackets && *end != ']') || (size_t)(end - start) >= sizeof(host) ||
-        parse_port(colon + 1, &port) < 0)
-        return al_error_set(
-            err, AL_ERR_BAD_ARGS,
-            "'%s' is no address; write ADDR:PORT as in 127.0.0.1:8080, [::1]:8080, or "
-            "unix:PATH",
-            text);
-    memcpy(host, start, (size_t)(end - start));
-    host[end - start] = '\0';
-    if (parse_ip(host, brackets, port, &socket, &len) < 0)
-        return al_error_set(
-            err, AL_ERR_BAD_ARGS,
-            "'%s' is no numeric address; write 127.0.0.1, or [::1] with the brackets", text);
+    if (!al_authority_parse(text, strlen(text), &authority) || authority.port < 0 ||
+        authority.kind == AL_HOST_NAME)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "'%s' is no address; write it in numbers with a port, as in "
+                            "127.0.0.1:8080 or [::1]:8080, or unix:PATH",
+                            text);
+    socket = socket_of(&authority, &len);
     al_http_address_from(&socket, len, ret);
     return 0;
 }
