@@ -111,6 +111,7 @@ static int copy_with_git(struct al_checkpoint_writer *writer, const struct al_st
         r = add_large(&copy);
     if (r == 0 && copy.lines.len)
         r = al_bare_pack(bare, &copy.lines, false, writer->deadline->budget, &hash, writer->err);
+    writer->store->has_loose_pack |= copy.lines.len > 0;
     al_objects_look_again(&writer->objects);
     al_store_look_again(writer->store);
     /* git synchronises the pack and not its name, and a reference will lead to it. */

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,24 +30,6 @@
 #define NS                1000000000
 #define ROUNDS_MAX        4
 #define FILL_PERCENT      80u /* a store that was too large shrinks to this part of its limit */
-
-/* Lock the store shared again.  flock(2) may have released this lock when an exclusive one was
- * asked for.  Only a gc locks the store exclusively, and not for long.  The store was locked
- * before, so this file system has locks. */
-static void lock_shared(const struct al_store *store)
-{
-    while (flock(store->lock_fd, LOCK_SH) < 0 && errno == EINTR)
-        continue;
-}
-
-/* Lock the store exclusively.  False while others use it; then it is locked shared as before. */
-static bool lock_exclusive(const struct al_store *store)
-{
-    if (flock(store->lock_fd, LOCK_EX | LOCK_NB) == 0)
-        return true;
-    lock_shared(store);
-    return false;
-}
 
 /* Whether it is time to look for checkpoints that are too old. */
 static bool is_expiry_due(const struct al_store *store)
@@ -259,10 +240,10 @@ int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_
     if (size.unkept <= PACKS_MAX && size.bytes <= store->settings->max_store_bytes &&
         !al_recent_is_full(store) && !is_expiry_due(store))
         return 0;
-    if (!lock_exclusive(store))
+    if (!al_store_lock_alone(store))
         return 0;
     r = collect_garbage(store, budget, err);
-    lock_shared(store);
+    al_store_lock_shared(store);
     return r;
 }
 

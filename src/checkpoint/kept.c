@@ -27,7 +27,7 @@ static bool touch(const struct al_store *store, const char *hash)
     return utimensat(store->pack_fd, name, NULL, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* The file `recent` is read first: what leaves it is in the other files before. */
+/* The file `recent2` is read first: what leaves it is in the other files before. */
 void al_kept_find(struct al_store *store, const struct al_tip_list *tips,
                   struct al_tip_list *ret_kept)
 {

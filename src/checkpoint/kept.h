@@ -4,7 +4,7 @@
  *
  * Such a pack has a .keep file.  Its time says when a checkpoint needed the pack last.  The file
  * `kept` says which pack has which fragile tip: "<oid> SP <hash of the pack>".  A pack that is only
- * in `recent` is in no such file yet.
+ * in `recent2` is in no such file yet.
  */
 #ifndef AL_CHECKPOINT_KEPT_H
 #define AL_CHECKPOINT_KEPT_H

@@ -163,7 +163,7 @@ static int pack_with_git(struct al_store *store, const struct al_tips *tips,
     return al_pin_pack_with_git(store, wanted, &staying, deadline, ret_hash, err);
 }
 
-/* Keep a pack that was made without git.  In `recent` it goes to the disk with the next checkpoint
+/* Keep a pack that was made without git.  In `recent2` it goes to the disk with the next checkpoint
  * before an operation.  Until then the repository has what fragile tips lead to, as git wrote it,
  * and after another boot they are looked at once more.  A lost reference is seen only once. */
 static int keep_image(struct al_store *store, const struct al_pack_image *image,

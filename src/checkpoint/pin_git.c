@@ -98,7 +98,7 @@ int al_pin_pack_with_git(struct al_store *store, const struct al_tip_list *wante
                                              .boundary = AL_STR_INIT,
                                              .deadline = deadline,
                                              .err = err };
-    int r = al_store_git(store, &walk.bare, err); /* with the commits that are kept in `recent` */
+    int r = al_store_git(store, &walk.bare, err); /* with the commits that are kept in `recent2` */
 
     if (r == 0)
         r = find_existing(&walk, wanted, staying, store->sha256);

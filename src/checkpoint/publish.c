@@ -49,6 +49,7 @@ static int write_files(struct al_checkpoint_writer *writer, const char *referenc
 {
     int r = al_objects_finish(&writer->objects, writer->err);
 
+    writer->store->has_loose_pack = true;
     if (r == 0 && al_recent_is_open(writer->store))
         return 0;
     return r < 0 ? r
@@ -70,8 +71,9 @@ static int write_checkpoint(struct al_checkpoint_writer *writer, const char *ref
         al_store_look_again(store);
     r = al_recent_add(store, reference, &writer->commit, &image, !writer->reason->before,
                       writer->err);
-    if (r == 0 && !store->settings->publishes_later)
-        (void)al_recent_publish(store, NULL); /* who needs it tries again */
+    if (r == 0 && (!store->settings->publishes_later || store->has_loose_pack) &&
+        al_recent_publish(store, NULL) == 0) /* else who needs it tries again */
+        store->has_loose_pack = false;
     return r;
 }
 

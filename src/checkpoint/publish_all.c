@@ -5,6 +5,7 @@
 #include <sys/file.h>
 
 #include "checkpoint/recent.h"
+#include "checkpoint/recent_file.h"
 #include "checkpoint/store.h"
 #include "util/fs.h"
 
@@ -17,7 +18,7 @@ static bool open_store(int state_fd, const char *name, struct al_store *store)
     store->dir_fd = openat(state_fd, name, DIR_FLAGS);
     if (store->dir_fd < 0)
         return false;
-    store->recent.fd = openat(store->dir_fd, "recent", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    store->recent.fd = openat(store->dir_fd, AL_RECENT_NAME, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     store->lock_fd = openat(store->dir_fd, "lock", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     store->bare.dir_fd = openat(store->dir_fd, "checkpoints.git", DIR_FLAGS);
     if (store->recent.fd < 0 || store->lock_fd < 0 || store->bare.dir_fd < 0 ||

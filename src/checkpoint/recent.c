@@ -3,67 +3,24 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "checkpoint/recent_file.h"
+#include "checkpoint/recent_head.h"
 #include "checkpoint/recent_known.h"
+#include "checkpoint/recent_old.h"
 #include "checkpoint/recent_settle.h"
 #include "util/fs.h"
 
-#define NAME         "recent"
-#define FULL_BYTES   (512u << 10)
-#define FULL_COUNT   128u
-#define LOOSE_MAX    8u /* references that are written as files of their own */
-#define LOOSE_BYTES  (256u << 10)
-#define LOOKS_MAX    100
-#define MOST_BYTES   (8u << 20) /* nobody was alone with the store for long */
-#define STEP_BYTES   (64u << 10)
-#define LOCK_POLL_MS 10
-
-static int failed(int errno_value, struct al_error *err)
-{
-    return al_error_errno(err, errno_value, "cannot write to the checkpoint store");
-}
-
-static int lock(int fd, struct al_deadline *deadline, struct al_error *err)
-{
-    while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-        int r = deadline ? al_deadline_check(deadline, err) : 0;
-
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return failed(errno, err);
-        if (r < 0)
-            return r;
-        (void)poll(NULL, 0, LOCK_POLL_MS);
-    }
-    return 0;
-}
-
-static void unlock(int fd)
-{
-    (void)flock(fd, LOCK_UN);
-}
-
-static int write_at(int fd, const char *data, size_t len, uint64_t at)
-{
-    while (len) {
-        ssize_t n = pwrite(fd, data, len, (off_t)at);
-
-        if (n == 0 || (n < 0 && errno != EINTR))
-            return n == 0 ? -EIO : -errno;
-        if (n > 0) {
-            data += n;
-            len -= (size_t)n;
-            at += (uint64_t)n;
-        }
-    }
-    return 0;
-}
+#define FULL_BYTES  (512u << 10)
+#define FULL_COUNT  128u
+#define LOOSE_MAX   8u /* references that are written as files of their own */
+#define LOOSE_BYTES (256u << 10)
+#define LOOKS_MAX   100
+#define MOST_BYTES  (8u << 20) /* nobody was alone with the store for long */
+#define STEP_BYTES  (64u << 10)
 
 static void begin_anew(struct al_recent *recent, uint64_t nonce)
 {
@@ -73,24 +30,14 @@ static void begin_anew(struct al_recent *recent, uint64_t nonce)
     recent->count = 0;
 }
 
-/* Begin the file anew.  Every record was settled. */
 static int write_head(struct al_store *store, struct al_error *err)
 {
-    struct al_recent_head head = { .nonce = 0 };
-    char bytes[AL_RECENT_HEAD_BYTES];
-    int r;
+    uint64_t nonce;
+    int r = al_recent_write_head(store->recent.fd, AL_RECENT_FORMAT, store->sha256, &nonce, err);
 
-    if (getrandom(&head.nonce, sizeof(head.nonce), 0) != (ssize_t)sizeof(head.nonce))
-        return al_error_errno(err, errno, "cannot get random bytes");
-    memcpy(head.boot, al_boot_id(), sizeof(head.boot));
-    al_recent_head_format(&head, store->sha256, bytes);
-    r = write_at(store->recent.fd, bytes, sizeof(bytes), 0);
     if (r == 0)
-        r = al_fs_sync(store->recent.fd);
-    if (r < 0)
-        return failed(-r, err);
-    begin_anew(&store->recent, head.nonce);
-    return 0;
+        begin_anew(&store->recent, nonce);
+    return r;
 }
 
 bool al_recent_is_of_this_boot(const struct al_store *store)
@@ -103,6 +50,19 @@ bool al_recent_is_of_this_boot(const struct al_store *store)
            !strcmp(head.boot, al_boot_id());
 }
 
+/* What a newer airlock wrote is not touched. */
+static int refuse_newer(struct al_store *store, struct al_error *err)
+{
+    char bytes[AL_RECENT_HEAD_BYTES];
+
+    if (pread(store->recent.fd, bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes) ||
+        !al_recent_head_is_newer(bytes))
+        return 0;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "a newer airlock wrote the checkpoints in %s; use that version",
+                        store->dir);
+}
+
 /* Do what the first user of the store after a boot does.  An empty file was just made: nothing was
  * written without synchronising it. */
 static int begin_boot(struct al_store *store, struct al_deadline *deadline, struct al_error *err)
@@ -113,13 +73,13 @@ static int begin_boot(struct al_store *store, struct al_deadline *deadline, stru
     if (al_recent_is_of_this_boot(store))
         return 0; /* another process was first */
     if (fstat(store->recent.fd, &st) < 0)
-        return failed(errno, err);
+        return al_recent_failed(errno, err);
     r = st.st_size ? al_recent_recover_files(store, deadline, err)
                    : al_recent_settle_files(store, false, err);
     if (r == 0)
         r = write_head(store, err);
     if (r == 0 && !st.st_size)
-        r = al_fs_sync(store->dir_fd) < 0 ? failed(EIO, err) : 0;
+        r = al_fs_sync(store->dir_fd) < 0 ? al_recent_failed(EIO, err) : 0;
     return r;
 }
 
@@ -130,17 +90,23 @@ int al_recent_open(struct al_store *store, bool create, struct al_deadline *dead
 
     if (!al_boot_id())
         return 0;
-    store->recent.fd =
-        openat(store->dir_fd, NAME, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600);
+    r = al_recent_take_old(store, deadline, err);
+    if (r < 0)
+        return r;
+    store->recent.fd = openat(store->dir_fd, AL_RECENT_NAME,
+                              O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600);
     if (store->recent.fd < 0)
-        return errno == ENOENT && !create ? 0 : failed(errno, err);
+        return errno == ENOENT && !create ? 0 : al_recent_failed(errno, err);
     if (al_recent_is_of_this_boot(store))
         return 0;
-    r = lock(store->recent.fd, deadline, err);
+    r = refuse_newer(store, err);
+    if (r < 0)
+        return r;
+    r = al_recent_lock(store->recent.fd, deadline, err);
     if (r < 0)
         return r;
     r = begin_boot(store, deadline, err);
-    unlock(store->recent.fd);
+    al_recent_unlock(store->recent.fd);
     return r;
 }
 
@@ -190,13 +156,13 @@ static int find_end(struct al_store *store, size_t *ret_size, struct al_error *e
     void *map;
 
     if (fstat(store->recent.fd, &st) < 0)
-        return failed(errno, err);
+        return al_recent_failed(errno, err);
     *ret_size = (size_t)st.st_size;
     if (*ret_size < AL_RECENT_HEAD_BYTES)
-        return failed(EIO, err);
+        return al_recent_failed(EIO, err);
     map = mmap(NULL, *ret_size, PROT_READ, MAP_SHARED, store->recent.fd, 0);
     if (map == MAP_FAILED)
-        return failed(errno, err);
+        return al_recent_failed(errno, err);
     walk(&store->recent, map, *ret_size, store->sha256);
     (void)munmap(map, *ret_size);
     return 0;
@@ -233,14 +199,14 @@ static int write_record(struct al_store *store, struct al_str *text, size_t size
         memset(text->buf + len, 0, more);
         text->len += more;
     }
-    r = write_at(recent->fd, text->buf, text->len, recent->end);
+    r = al_recent_write_at(recent->fd, text->buf, text->len, recent->end);
     if (r == 0 && durable && fdatasync(recent->fd) < 0)
         r = -errno;
     if (r < 0) { /* the caller goes on without it */
         static const char nothing[64];
 
-        (void)write_at(recent->fd, nothing, len < sizeof(nothing) ? len : sizeof(nothing),
-                       recent->end);
+        (void)al_recent_write_at(recent->fd, nothing, len < sizeof(nothing) ? len : sizeof(nothing),
+                                 recent->end);
         return r;
     }
     recent->end = end;
@@ -274,7 +240,7 @@ static int add_locked(struct al_store *store, const struct al_recent_record *rec
     at = store->recent.end;
     r = write_record(store, &text, size, durable);
     if (r < 0)
-        return failed(-r, err);
+        return al_recent_failed(-r, err);
     al_recent_know(&store->recent, store->sha256, at, record);
     return 0;
 }
@@ -290,12 +256,12 @@ int al_recent_add(struct al_store *store, const char *reference, const struct al
         .index = image->index.buf,
         .index_len = image->index.len,
     };
-    int r = lock(store->recent.fd, NULL, err);
+    int r = al_recent_lock(store->recent.fd, NULL, err);
 
     if (r < 0)
         return r;
     r = add_locked(store, &record, durable, err);
-    unlock(store->recent.fd);
+    al_recent_unlock(store->recent.fd);
     return r;
 }
 
@@ -315,11 +281,11 @@ int al_recent_settle(struct al_store *store, bool alone, struct al_error *err)
 
     if (!al_recent_is_open(store))
         return 0;
-    r = lock(store->recent.fd, NULL, err);
+    r = al_recent_lock(store->recent.fd, NULL, err);
     if (r < 0)
         return r;
     r = settle(store, alone, err);
-    unlock(store->recent.fd);
+    al_recent_unlock(store->recent.fd);
     return r;
 }
 
@@ -331,9 +297,9 @@ static int mark_published(struct al_store *store, struct al_error *err)
     int r;
 
     al_recent_published_format(recent->nonce, recent->end, bytes);
-    r = write_at(recent->fd, bytes, sizeof(bytes), AL_RECENT_PUBLISHED_AT);
+    r = al_recent_write_at(recent->fd, bytes, sizeof(bytes), AL_RECENT_PUBLISHED_AT);
     if (r < 0)
-        return failed(-r, err);
+        return al_recent_failed(-r, err);
     recent->published = recent->end;
     return 0;
 }
@@ -363,10 +329,10 @@ int al_recent_publish(struct al_store *store, struct al_error *err)
     al_recent_look(store);
     if (!al_recent_is_open(store) || store->recent.published >= store->recent.end)
         return 0;
-    r = lock(store->recent.fd, NULL, err);
+    r = al_recent_lock(store->recent.fd, NULL, err);
     if (r < 0)
         return r;
     r = publish_locked(store, err);
-    unlock(store->recent.fd);
+    al_recent_unlock(store->recent.fd);
     return r;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The newest checkpoints of a store, in one file that a power failure cannot tear: `recent`.
+ * The newest checkpoints of a store, in one file that a power failure cannot tear: `recent2`.
  *
  * A checkpoint is written here first, with its objects and its reference in one record.  One
  * fdatasync(2) of this file therefore makes the checkpoint durable, and every checkpoint before it.

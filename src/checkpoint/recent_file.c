@@ -13,7 +13,14 @@ struct file_head {
     uint32_t sha256, crc;
 };
 
-static const char file_magic[8] = "AIRRECNT";
+/* The last byte of the magic is the format's digit; that of the format 1 is a T. */
+#define MAGIC       "AIRRECN"
+#define MAGIC_BYTES (sizeof(MAGIC) - 1)
+
+static char format_mark(unsigned format)
+{
+    return (char)(format == 1 ? 'T' : '0' + (int)format);
+}
 
 /** The beginning of a record.  The checksum is that of everything after it. */
 struct record_head {
@@ -35,13 +42,26 @@ bool al_recent_head_parse(const void *bytes, bool sha256, struct al_recent_head 
     struct file_head head;
 
     memcpy(&head, bytes, sizeof(head));
-    if (memcmp(head.magic, file_magic, sizeof(head.magic)) != 0 || head.sha256 != sha256 ||
-        head.crc != sum_of(&head, offsetof(struct file_head, crc)))
+    if (memcmp(head.magic, MAGIC, MAGIC_BYTES) != 0 ||
+        (head.magic[MAGIC_BYTES] != format_mark(1) &&
+         head.magic[MAGIC_BYTES] != format_mark(AL_RECENT_FORMAT)) ||
+        head.sha256 != sha256 || head.crc != sum_of(&head, offsetof(struct file_head, crc)))
         return false;
+    ret_head->format = head.magic[MAGIC_BYTES] == format_mark(1) ? 1 : AL_RECENT_FORMAT;
     ret_head->nonce = head.nonce;
     memcpy(ret_head->boot, head.boot, AL_BOOT_ID_BYTES);
     ret_head->boot[AL_BOOT_ID_BYTES] = '\0';
     return true;
+}
+
+bool al_recent_head_is_newer(const void *bytes)
+{
+    struct file_head head;
+
+    memcpy(&head, bytes, sizeof(head));
+    return !memcmp(head.magic, MAGIC, MAGIC_BYTES) &&
+           head.magic[MAGIC_BYTES] > format_mark(AL_RECENT_FORMAT) &&
+           head.magic[MAGIC_BYTES] <= '9';
 }
 
 void al_recent_head_format(const struct al_recent_head *head, bool sha256,
@@ -50,7 +70,8 @@ void al_recent_head_format(const struct al_recent_head *head, bool sha256,
     struct file_head text;
 
     memset(&text, 0, sizeof(text));
-    memcpy(text.magic, file_magic, sizeof(text.magic));
+    memcpy(text.magic, MAGIC, MAGIC_BYTES);
+    text.magic[MAGIC_BYTES] = format_mark(head->format);
     text.nonce = head->nonce;
     memcpy(text.boot, head->boot, AL_BOOT_ID_BYTES);
     text.sha256 = sha256;

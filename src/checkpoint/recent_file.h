@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The form of the file `recent`, see checkpoint/recent.h. */
+/* The form of the file `recent2`, see checkpoint/recent.h. */
 #ifndef AL_CHECKPOINT_RECENT_FILE_H
 #define AL_CHECKPOINT_RECENT_FILE_H
 
@@ -12,20 +12,29 @@
 #include "util/boot_id.h"
 #include "util/str.h"
 
+#define AL_RECENT_NAME            "recent2"
+#define AL_RECENT_OLD_NAME        "recent" /* of the format 1, see checkpoint/recent_old.h */
+#define AL_RECENT_FORMAT          2u
+
 #define AL_RECENT_HEAD_BYTES      512u
 #define AL_RECENT_PUBLISHED_AT    256u /* in the head */
 #define AL_RECENT_PUBLISHED_BYTES 24u
 
 /** The head of the file. */
 struct al_recent_head {
+    unsigned format; /* AL_RECENT_FORMAT, or 1 */
     uint64_t nonce;
     char boot[AL_BOOT_ID_BYTES + 1];
 };
 
-/** Parse a head; false when it is not whole or is that of another object format. */
+/** Parse a head; false when it is not whole or is that of another object format.  A head of the
+ * format 1 is parsed as well. */
 bool al_recent_head_parse(const void *bytes, bool sha256, struct al_recent_head *ret_head);
 void al_recent_head_format(const struct al_recent_head *head, bool sha256,
                            char ret_bytes[AL_RECENT_HEAD_BYTES]);
+
+/** Test whether bytes are the head of a format that only a newer airlock reads. */
+bool al_recent_head_is_newer(const void *bytes);
 
 /** The offset up to which the records of a head's file are packs and references as well.  0: none
  * is. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An open store's knowledge of the records in the file `recent`, see checkpoint/recent.h. */
+/* An open store's knowledge of the records in the file `recent2`, see checkpoint/recent.h. */
 #ifndef AL_CHECKPOINT_RECENT_KNOWN_H
 #define AL_CHECKPOINT_RECENT_KNOWN_H
 

@@ -63,6 +63,22 @@ static int lock_shared(struct al_store *store, struct al_deadline *deadline, str
     return 0;
 }
 
+/* flock(2) may have released this lock when an exclusive one was asked for.  An exclusive lock is
+ * not held for long.  The store was locked before, so this file system has locks. */
+void al_store_lock_shared(const struct al_store *store)
+{
+    while (flock(store->lock_fd, LOCK_SH) < 0 && errno == EINTR)
+        continue;
+}
+
+bool al_store_lock_alone(const struct al_store *store)
+{
+    if (flock(store->lock_fd, LOCK_EX | LOCK_NB) == 0)
+        return true;
+    al_store_lock_shared(store);
+    return false;
+}
+
 static int make_dir(const struct al_store *store, int dir_fd, const char *name,
                     struct al_error *err)
 {
@@ -215,7 +231,7 @@ void al_store_look_again(struct al_store *store)
     store->size_mtim.tv_nsec = -1;
 }
 
-/* The file `recent` is read first: what leaves it is in the other files before. */
+/* The file `recent2` is read first: what leaves it is in the other files before. */
 int al_store_read_ref(struct al_store *store, const char *name, struct al_oid *ret_oid,
                       struct al_error *err)
 {

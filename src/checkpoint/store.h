@@ -52,6 +52,9 @@ struct al_store {
     /* The size of the packs, and when their directory had changed last; -1: not measured. */
     struct al_packs_size size;
     struct timespec size_mtim;
+    /* A pack was written that no reference leads to, since its checkpoint is in `recent2` or fails.
+     * A gc of a user's git removes it. */
+    bool has_loose_pack;
     int lock_fd; /* locked shared while the store is open */
     struct al_recent recent;
     struct al_memo *memo; /* NULL: nothing was read */
@@ -63,11 +66,11 @@ bool al_store_parse_id(const struct al_store *store, const char *id, struct al_o
 /** Fail with AL_ERR_NOT_FOUND: there is no such checkpoint. */
 int al_store_no_checkpoint(struct al_error *err);
 
-/** The bare repository for a git that reads checkpoints.  Those that are only in `recent` become
+/** The bare repository for a git that reads checkpoints.  Those that are only in `recent2` become
  * packs and references first. */
 int al_store_git(struct al_store *store, const struct al_bare **ret_bare, struct al_error *err);
 
-/** Test whether the store has an object, in `recent` or in a pack that has no .keep file: those
+/** Test whether the store has an object, in `recent2` or in a pack that has no .keep file: those
  * have commits of the repository, and there may be many.  The store is the payload, so that a
  * writer of objects can ask (al_objects_ask()). */
 bool al_store_has_object(void *store, const struct al_oid *oid);
@@ -85,6 +88,13 @@ int al_store_read_ref(struct al_store *store, const char *name, struct al_oid *r
 
 /** Make removals of references durable: one that came back would lead to nothing. */
 int al_store_sync_refs(const struct al_store *store, struct al_error *err);
+
+/** Lock the store exclusively.  False while others use it; then it is locked shared as before.
+ * Between the two another process may have been alone for a moment. */
+bool al_store_lock_alone(const struct al_store *store);
+
+/** Lock the store shared again. */
+void al_store_lock_shared(const struct al_store *store);
 
 /** Create a reference, and synchronise it if it must be durable by itself. */
 int al_store_write_ref(const struct al_store *store, const char *name, const struct al_oid *oid,

@@ -15,7 +15,7 @@ import zlib
 import harness
 import rollback
 
-HEAD = struct.Struct("<8sQ40sI")     # the file `recent`: magic, nonce, boot, object format
+HEAD = struct.Struct("<8sQ40sI")     # the file `recent2`: magic, nonce, boot, object format
 RECORD = struct.Struct("<IIQQIIII32s")  # magic, checksum, nonce, bytes, lengths, checkpoint
 HEAD_BYTES = 512
 
@@ -31,13 +31,13 @@ class PowerFailure(rollback.Rollback):
         return store.parent
 
     def other_boot(self, data):
-        """The bytes of `recent`, as another boot wrote them."""
+        """The bytes of `recent2`, as another boot wrote them."""
         magic, nonce, _, sha256 = HEAD.unpack_from(data)
         head = HEAD.pack(magic, nonce, b"0" * 36, sha256)
         return head + struct.pack("<I", zlib.crc32(head)) + data[HEAD.size + 4:]
 
     def records(self, data):
-        """Where the records of `recent` are, and the names of their packs."""
+        """Where the records of `recent2` are, and the names of their packs."""
         hash_bytes, at, found = 20, HEAD_BYTES, []
         nonce = HEAD.unpack_from(data)[1]
         while at + RECORD.size <= len(data):
@@ -63,14 +63,14 @@ class PowerFailure(rollback.Rollback):
         """The power failed.  All files that were not synchronised are damaged in one way; with
         `last`, so is the record of the last checkpoint, that after the last execution."""
         top = self.top()
-        data = self.other_boot((top / "recent").read_bytes())
+        data = self.other_boot((top / "recent2").read_bytes())
         records = self.records(data)
         self.assertTrue(records)
         if last:
             at, length, _ = records[-1]
             lost = length if how in ("gone", "zeros") else length // 2
             data = data[:at + length - lost] + bytes(lost) + data[at + length:]
-        (top / "recent").write_bytes(data)
+        (top / "recent2").write_bytes(data)
         for name in ("index", "stat"):
             self.lose(top / name, how)
         for pattern in ("refs/before/*", "refs/after/*",

@@ -61,7 +61,7 @@ class Recent(rollback.Rollback):
         self.assert_same(first)
 
     def test_stash(self):
-        """a stash that is dropped comes back, whatever gc ran, though no file kept it but `recent`"""
+        """a stash that is dropped comes back, whatever gc ran, though no file kept it but `recent2`"""
         self.rich()
         server = harness.Server(self)
         server.ok("git_branch", {"create": "first"})
@@ -117,7 +117,7 @@ class Recent(rollback.Rollback):
         server = harness.Server(self)
         _, second, third = self.work(server)
         self.kill(server)
-        [recent] = (self.home / ".local/state/airlock").glob("*/recent")
+        [recent] = (self.home / ".local/state/airlock").glob("*/recent2")
         data = bytearray(recent.read_bytes())
         at = data.rindex(b"refs/after/")  # the last record; its checksum is wrong now
         data[at + 11] ^= 1

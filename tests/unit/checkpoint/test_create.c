@@ -187,7 +187,7 @@ static void refuses_when_the_store_cannot_be_written(void **state)
     struct saver *s = *state;
     int fd = s->store->recent.fd;
 
-    s->store->recent.fd = openat(s->store->dir_fd, "recent", O_RDONLY | O_CLOEXEC);
+    s->store->recent.fd = openat(s->store->dir_fd, "recent2", O_RDONLY | O_CLOEXEC);
     assert_refused(s, "checkpoint store");
     assert_int_equal(close(s->store->recent.fd), 0);
     s->store->recent.fd = fd;

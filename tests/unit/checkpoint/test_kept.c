@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * checkpoint/kept.h: an entry of the stash is kept in `recent` first, and synchronised with the
+ * checkpoint/kept.h: an entry of the stash is kept in `recent2` first, and synchronised with the
  * next checkpoint before an operation.
  */
 #include "checkpoint/kept.h"
@@ -125,7 +125,7 @@ static void keeps_an_entry_without_a_file(void **state)
     assert_true(is_kept(s, oid));
 }
 
-/* While it is in `recent`, no checkpoint stores it again, and none relies on its objects. */
+/* While it is in `recent2`, no checkpoint stores it again, and none relies on its objects. */
 static void keeps_an_entry_once(void **state)
 {
     struct saver *s = *state;
@@ -196,7 +196,7 @@ static void synchronises_a_lost_branch(void **state)
     assert_kept(s, side, "side\n");
 }
 
-/* Another boot, and `recent` as the disk has it: without what follows `end`. */
+/* Another boot, and `recent2` as the disk has it: without what follows `end`. */
 static void fail_power(struct saver *s, uint64_t end)
 {
     al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;

@@ -18,7 +18,7 @@
 #define ROUNDS     40
 #define EXECUTIONS 4
 
-/* What the disk has: the inodes that were synchronised, and the bytes of the file `recent`. */
+/* What the disk has: the inodes that were synchronised, and the bytes of the file `recent2`. */
 static ino_t synced[65536];
 static size_t nsynced, syncs;
 static struct al_str on_disk = { .buf = al_str_empty };
@@ -47,7 +47,7 @@ static int note_sync(int fd)
     }
     assert_int_equal(fstat(fd, &st), 0);
     add_synced(&st);
-    if (path && al_ends_with(path, "/recent"))
+    if (path && al_ends_with(path, "/recent2"))
         assert_int_equal(al_fs_read_fd(fd, 64u << 20, &on_disk), 0);
     return 0;
 }
@@ -124,7 +124,7 @@ static void damage_recent(struct saver *s)
     al_auto(al_str_clear) struct al_str now = AL_STR_INIT;
     struct al_recent_head head;
 
-    assert_int_equal(al_fs_read(s->store->dir_fd, "recent", 64u << 20, &now), 0);
+    assert_int_equal(al_fs_read(s->store->dir_fd, AL_RECENT_NAME, 64u << 20, &now), 0);
     for (size_t at = 0; at < now.len; at += BLOCK) {
         size_t len = now.len - at < BLOCK ? now.len - at : BLOCK;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* checkpoint/recent.h: checkpoints that are in the file `recent` only, and how git gets them. */
+/* checkpoint/recent.h: checkpoints that are in the file `recent2` only, and how git gets them. */
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "checkpoint/recent.h"
 
@@ -359,6 +361,67 @@ static void publishes_again_after_a_torn_mark(void **state)
     assert_readable(s, s->store, s->id);
 }
 
+/* Plain git in the store as it is, without publishing anything. */
+static void collect_by_hand(struct saver *s)
+{
+    done_git(s, "gc", "--prune=now");
+    done_git(s, "repack", "-ad");
+    al_store_look_again(s->store);
+}
+
+/* Write a file that no compression makes smaller. */
+static void write_random(struct saver *s, const char *name, size_t len)
+{
+    al_auto(al_freep) char *path = al_fs_join(s->w->repo->path, name);
+    al_auto(al_closep) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    static uint64_t number = 88172645463325252u;
+
+    for (size_t at = 0; at < len; at += sizeof(number)) {
+        number ^= number << 13;
+        number ^= number >> 7;
+        number ^= number << 17;
+        assert_int_equal(write(fd, &number, sizeof(number)), (ssize_t)sizeof(number));
+    }
+}
+
+static void assert_whole(struct saver *s)
+{
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
+    struct al_run_limits budget = long_budget();
+
+    al_strv_add(&commits, s->id);
+    assert_int_equal(al_recent_publish(s->store, &s->w->err), 0);
+    assert_int_equal(al_bare_is_whole(&s->store->bare, &commits, &budget, &s->w->err), 0);
+}
+
+/* More than a record has is a pack of its own. */
+static void keeps_large_objects_from_a_gc(void **state)
+{
+    struct saver *s = *state;
+
+    for (size_t kib = 64; kib <= 512; kib *= 2) {
+        write_random(s, "large.bin", kib << 10);
+        take(s, NULL);
+        assert_true(kib > 64 || !count_refs(s));
+        collect_by_hand(s);
+        assert_whole(s);
+    }
+}
+
+/* What the index has, and no loose object, is copied by git. */
+static void keeps_copied_objects_from_a_gc(void **state)
+{
+    struct saver *s = *state;
+
+    write_random(s, "packed.bin", 1024);
+    git_ok(s->w->repo, "add", "-A", NULL);
+    git_ok(s->w->repo, "commit", "-q", "-m", "packed", NULL);
+    git_ok(s->w->repo, "gc", "-q", NULL);
+    take_without(s, NULL, NO_FILES);
+    collect_by_hand(s);
+    assert_whole(s);
+}
+
 #define RECENT_TEST(name) cmocka_unit_test_setup_teardown(name, setup, saver_teardown)
 
 int main(void)
@@ -376,6 +439,8 @@ int main(void)
         RECENT_TEST(looks_into_no_kept_pack),
         RECENT_TEST(overlooks_a_partial_record),
         RECENT_TEST(publishes_again_after_a_torn_mark),
+        RECENT_TEST(keeps_large_objects_from_a_gc),
+        RECENT_TEST(keeps_copied_objects_from_a_gc),
     };
 
     gitops_begin();
