@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The tool calls in flight, each found by the id of its request and run on one thread
+ * The tool calls in flight in a server, each found by the id of its request and run on one thread
  * (mcp/workers.h).
  *
- * - A call beyond AL_CALLS_MAX is refused at once: the leader never waits, and a client that sends
+ * - A call belongs to a scope, which is one client.  Nothing of it can be found, cancelled or
+ *   resumed from another scope.
+ * - A call beyond the limit is refused at once: the leader never waits, and a client that sends
  *   too much gets an error.
  * - Calls that only read are queued while as many run as there are cores (mcp/backlog.c).
  * - A cancelled call is killed through its cancel token and never answered.
@@ -18,6 +20,7 @@
 #define AL_MCP_CALLS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,11 +33,11 @@
 
 struct al_cancel;
 struct al_listed_tool;
-struct al_message_writer;
+struct al_message_sink;
 struct al_result_extra;
 struct al_session;
 
-/** Calls in flight at once. */
+/** Calls in flight at once, unless the options say otherwise. */
 #define AL_CALLS_MAX 256
 
 /** The first progress notification comes after the first time, the others this far apart. */
@@ -44,14 +47,41 @@ struct al_session;
 /** The least time between two notifications when git reports progress itself. */
 #define AL_PROGRESS_STEP_MS 250
 
-struct al_cancel;
 struct al_inflight; /* one call */
 
-struct al_calls {
+/** Calls that several scopes may have together. */
+struct al_call_quota {
+    size_t max;
+    size_t ninflight; /**< the lock of struct al_calls guards it */
+};
+
+/** One client as its calls see it.  Set up before its first call; al_calls_register() takes a
+ * reference for each call. */
+struct al_call_scope {
     const struct al_session *session;
-    const struct al_cancel *ready; /**< see struct al_mcp_options; set before the first call */
-    struct al_message_writer *out;
-    struct al_client_requests *client_requests;
+    struct al_client_requests client_requests;
+    struct al_call_quota *quota; /**< NULL: only the limit of the server counts */
+    bool ids_repeat; /**< two requests may have the same id, which then names none of them */
+    atomic_size_t refs;
+    void (*unused)(struct al_call_scope *scope); /**< called with the last reference */
+};
+
+/** Takes the first reference.  `session` is borrowed. */
+void al_call_scope_init(struct al_call_scope *scope, const struct al_session *session,
+                        void (*unused)(struct al_call_scope *scope));
+void al_call_scope_clear(struct al_call_scope *scope);
+
+void al_call_scope_ref(struct al_call_scope *scope);
+void al_call_scope_unref(struct al_call_scope *scope);
+
+struct al_calls_options {
+    const struct al_cancel *ready; /**< see struct al_mcp_options */
+    size_t max;                    /**< calls in flight at once */
+    int wake_fd; /**< eventfd that wakes the thread that calls al_calls_progress() */
+};
+
+struct al_calls {
+    struct al_calls_options options;
 
     pthread_mutex_t lock;         /**< guards the members below */
     struct al_inflight *inflight; /**< every call that is registered */
@@ -67,13 +97,18 @@ struct al_calls {
                                it is woken */
 };
 
-/** `session`, `out` and `client_requests` are borrowed.  0 or AL_ERR_EXECUTION. */
-int al_calls_init(struct al_calls *calls, const struct al_session *session,
-                  struct al_message_writer *out, struct al_client_requests *client_requests,
+/** 0 or AL_ERR_EXECUTION. */
+int al_calls_init(struct al_calls *calls, const struct al_calls_options *options,
                   struct al_error *err);
 
 /** Cancel every call in flight, and every call that is registered later.  None is answered. */
 void al_calls_close(struct al_calls *calls);
+
+/** Cancel every call of a scope that is in flight. */
+void al_calls_cancel_scope(struct al_calls *calls, const struct al_call_scope *scope);
+
+/** Cancel every call whose answer this sink awaits. */
+void al_calls_cancel_sink(struct al_calls *calls, const struct al_message_sink *sink);
 
 /** Only after the last call has ended. */
 void al_calls_clear(struct al_calls *calls);
@@ -81,6 +116,7 @@ void al_calls_clear(struct al_calls *calls);
 /** A tools/call request, or another one that may take long.  al_calls_register() takes over the
  * strings, `arguments` and `input_required`. */
 struct al_call_spec {
+    struct al_call_scope *scope;
     char *id;
     char *progress_token; /**< canonical; NULL: the client wants none */
     char *client;         /**< the client's name, safe text; NULL: none */
@@ -121,8 +157,8 @@ void al_calls_run(struct al_inflight *call);
 /** Answer with an error instead of running the call, unless it is cancelled.  Frees `call`. */
 void al_calls_refuse(struct al_inflight *call, const char *problem);
 
-/** Cancel the call with this id; unknown ids are ignored. */
-void al_calls_cancel(struct al_calls *calls, const char *id);
+/** Cancel the call of a scope with this id; unknown ids are ignored. */
+void al_calls_cancel(struct al_calls *calls, const struct al_call_scope *scope, const char *id);
 
 /** Send the progress notifications that are due, and count long reads (mcp/backlog.c).  Returns the
  * milliseconds until the next time, -1: none. */

@@ -11,7 +11,7 @@
 #include "proc/cancel.h"
 #include "util/clock.h"
 #include "wire/jsonrpc.h"
-#include "wire/writer.h"
+#include "wire/sink.h"
 
 struct al_client_request {
     struct al_client_request *next;
@@ -21,9 +21,9 @@ struct al_client_request {
     json_t *result; /* NULL: the answer is an error */
 };
 
-void al_client_requests_init(struct al_client_requests *requests, struct al_message_writer *out)
+void al_client_requests_init(struct al_client_requests *requests)
 {
-    *requests = (struct al_client_requests){ .out = out };
+    *requests = (struct al_client_requests){ .pending = NULL };
     (void)pthread_mutex_init(&requests->lock, NULL);
 }
 
@@ -50,7 +50,7 @@ void al_client_requests_release(struct al_client_requests *requests)
     (void)pthread_mutex_unlock(&requests->lock);
 }
 
-static void send_request(struct al_client_requests *requests, const char *id, const char *method,
+static void send_request(struct al_message_sink *sink, const char *id, const char *method,
                          const json_t *params)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
@@ -58,10 +58,10 @@ static void send_request(struct al_client_requests *requests, const char *id, co
     al_str_addf(&line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\",\"params\":", id, method);
     al_json_dump(params, false, &line);
     al_rpc_end(&line);
-    al_message_writer_send(requests->out, &line);
+    al_sink_send(sink, &line);
 }
 
-static void cancel_request(struct al_client_requests *requests, const char *id, const char *reason)
+static void cancel_request(struct al_message_sink *sink, const char *id, const char *reason)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
@@ -69,7 +69,7 @@ static void cancel_request(struct al_client_requests *requests, const char *id, 
                 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
                 "\"params\":{\"requestId\":%s,\"reason\":\"%s\"}}",
                 id, reason);
-    al_message_writer_send(requests->out, &line);
+    al_sink_send(sink, &line);
 }
 
 static void add_pending(struct al_client_requests *requests, struct al_client_request *request)
@@ -114,9 +114,9 @@ static void wait_for_answer(const struct al_client_request *request, int timeout
     }
 }
 
-int al_client_requests_ask(struct al_client_requests *requests, const char *method,
-                           const json_t *params, int timeout_ms, struct al_cancel *cancel,
-                           json_t **ret_result, struct al_error *err)
+int al_client_requests_ask(struct al_client_requests *requests, struct al_message_sink *sink,
+                           const char *method, const json_t *params, int timeout_ms,
+                           struct al_cancel *cancel, json_t **ret_result, struct al_error *err)
 {
     al_auto(al_closep) int event_fd = eventfd(0, EFD_CLOEXEC);
     struct al_client_request request = { .event_fd = event_fd };
@@ -127,11 +127,11 @@ int al_client_requests_ask(struct al_client_requests *requests, const char *meth
     add_pending(requests, &request);
     al_auto(al_freep) char *id = request.id;
 
-    send_request(requests, id, method, params);
+    send_request(sink, id, method, params);
     wait_for_answer(&request, timeout_ms, cancel);
     answered = remove_pending(requests, &request);
     if (!answered)
-        cancel_request(requests, id,
+        cancel_request(sink, id,
                        al_cancel_fired(cancel) ? "the call was cancelled" : "no answer in time");
     if (al_cancel_fired(cancel) || (!answered && !timeout_ms)) {
         json_decref(request.result);

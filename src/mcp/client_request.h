@@ -16,7 +16,7 @@
 #include "util/json.h"
 
 struct al_cancel;
-struct al_message_writer;
+struct al_message_sink;
 struct al_client_request;
 struct al_rpc_message;
 
@@ -28,21 +28,21 @@ struct al_rpc_message;
  * repository's turn meanwhile, so a question that nobody answers must end. */
 #define AL_UPSTREAM_QUESTION_MS (10 * 60 * 1000)
 
-/** The requests that wait for a response. */
+/** The requests to one client that wait for a response. */
 struct al_client_requests {
-    struct al_message_writer *out;
     pthread_mutex_t lock; /**< guards the members below */
     struct al_client_request *pending;
     size_t nreserved;    /**< reserved elicitations */
     unsigned long nsent; /**< the last number used in an id */
 };
 
-void al_client_requests_init(struct al_client_requests *requests, struct al_message_writer *out);
+void al_client_requests_init(struct al_client_requests *requests);
 void al_client_requests_clear(struct al_client_requests *requests);
 
 /**
  * Send a request and wait for its response.  Threads: any.
  *
+ * @param      sink        Of the call that asks: only its client is asked.
  * @param      params      Borrowed.
  * @param      timeout_ms  0: no limit.
  * @param[out] ret_result  The result; NULL when the client answered with an error, or not in time.
@@ -50,9 +50,9 @@ void al_client_requests_clear(struct al_client_requests *requests);
  * @return 0; AL_ERR_CANCELLED when `cancel` fired; AL_ERR_EXECUTION when nothing could be sent.
  *         A request that is given up is withdrawn with notifications/cancelled.
  */
-int al_client_requests_ask(struct al_client_requests *requests, const char *method,
-                           const json_t *params, int timeout_ms, struct al_cancel *cancel,
-                           json_t **ret_result, struct al_error *err);
+int al_client_requests_ask(struct al_client_requests *requests, struct al_message_sink *sink,
+                           const char *method, const json_t *params, int timeout_ms,
+                           struct al_cancel *cancel, json_t **ret_result, struct al_error *err);
 
 /** Reserve one of AL_ELICITATIONS_MAX; false: all are taken.  Release it after the answer. */
 bool al_client_requests_reserve(struct al_client_requests *requests);

@@ -4,11 +4,9 @@
 #include <stdlib.h>
 
 #include "guard/agent.h"
-#include "mcp/instructions.h"
 #include "mcp/parking.h"
 #include "mcp/request_meta.h"
 #include "mcp/sampling.h"
-#include "mcp/tools_list.h"
 #include "tool/mounts.h"
 #include "tool/spelling.h"
 #include "tool/tool.h"
@@ -40,6 +38,14 @@ static void refuse(const struct request *request, enum al_rpc_code code, const c
     al_reply_error(request->reply, request->message->id, code, problem);
 }
 
+/* How long, and by whom, a result may be kept. */
+static void add_caching(const struct al_offer *offer, struct al_str *line)
+{
+    al_str_addf(line, ",\"ttlMs\":%d,\"cacheScope\":\"%s\"",
+                offer->is_private ? AL_DISPATCH_PRIVATE_TTL_MS : AL_DISPATCH_TTL_MS,
+                offer->is_private ? "private" : "public");
+}
+
 /* Send a result with these members and those that the era adds. */
 static void send_result(const struct al_dispatch *dispatch, const struct request *request,
                         const char *members)
@@ -49,10 +55,10 @@ static void send_result(const struct al_dispatch *dispatch, const struct request
     al_rpc_begin_result(&line, request->message->id);
     al_str_addf(&line, "{%s", members);
     if (request->era == AL_ERA_MODERN) {
-        al_str_addf(&line, ",%s", dispatch->modern.members);
+        al_str_addf(&line, ",%s", dispatch->service->modern.members);
         if (request->method->cacheable)
-            al_str_addf(&line, ",\"ttlMs\":%d,\"cacheScope\":\"public\"", AL_DISPATCH_TTL_MS);
-        al_str_addf(&line, ",\"_meta\":{%s}", dispatch->modern.meta);
+            add_caching(dispatch->offer, &line);
+        al_str_addf(&line, ",\"_meta\":{%s}", dispatch->service->modern.meta);
     }
     al_str_addc(&line, '}');
     al_rpc_end(&line);
@@ -62,13 +68,13 @@ static void send_result(const struct al_dispatch *dispatch, const struct request
 /* The list changes only if there are tools of other servers. */
 static const char *capabilities(const struct al_dispatch *dispatch)
 {
-    return dispatch->session->mounts ? "\"capabilities\":{\"tools\":{\"listChanged\":true}}"
-                                     : "\"capabilities\":{\"tools\":{}}";
+    return dispatch->offer->session->mounts ? "\"capabilities\":{\"tools\":{\"listChanged\":true}}"
+                                            : "\"capabilities\":{\"tools\":{}}";
 }
 
 static void add_instructions(const struct al_dispatch *dispatch, struct al_str *members)
 {
-    al_str_addf(members, ",\"instructions\":%s", dispatch->instructions);
+    al_str_addf(members, ",\"instructions\":%s", dispatch->offer->instructions);
 }
 
 static void initialize(struct al_dispatch *dispatch, const struct request *request)
@@ -89,10 +95,10 @@ static void initialize(struct al_dispatch *dispatch, const struct request *reque
     dispatch->client =
         al_agent_name(al_json_get_string(json_object_get(params, "clientInfo"), "name"));
     al_str_addf(&members, "\"protocolVersion\":\"%s\",%s,\"serverInfo\":%s",
-                dispatch->revision->name, capabilities(dispatch), dispatch->info);
+                dispatch->revision->name, capabilities(dispatch), dispatch->service->info);
     add_instructions(dispatch, &members);
     send_result(dispatch, request, members.buf);
-    al_listing_set_legacy(&dispatch->listing);
+    al_listing_set_legacy(&dispatch->listing, dispatch->out);
 }
 
 static void discover(struct al_dispatch *dispatch, const struct request *request)
@@ -121,25 +127,26 @@ static void respond_list(void *payload, struct al_cancel *cancel, struct al_str 
     al_listing_add(&dispatch->listing, cancel, out);
     if (list->era == AL_ERA_MODERN)
         al_str_addf(out, ",%s,\"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{%s}",
-                    dispatch->modern.members, dispatch->modern.meta);
+                    dispatch->service->modern.members, dispatch->service->modern.meta);
     al_str_addc(out, '}');
 }
 
 static void list_tools(struct al_dispatch *dispatch, const struct request *request)
 {
-    struct al_call_spec spec = { .input_required = AL_INPUT_REQUIRED_INIT,
+    struct al_call_spec spec = { .scope = &dispatch->scope,
+                                 .input_required = AL_INPUT_REQUIRED_INIT,
                                  .reply = request->reply };
 
     if (json_object_get(request->message->params, "cursor")) {
         refuse(request, AL_RPC_INVALID_PARAMS, "unknown cursor: the list has one page");
-    } else if (dispatch->tools) {
-        send_result(dispatch, request, dispatch->tools);
+    } else if (dispatch->offer->tools) {
+        send_result(dispatch, request, dispatch->offer->tools);
     } else {
         spec.id = al_strdup(request->message->id);
         spec.respond = respond_list;
         spec.payload =
             request->era == AL_ERA_MODERN ? &dispatch->list_modern : &dispatch->list_legacy;
-        *request->ret_call = al_calls_register(&dispatch->calls, &spec);
+        *request->ret_call = al_calls_register(&dispatch->service->calls, &spec);
     }
 }
 
@@ -148,17 +155,18 @@ static void listen_to(struct al_dispatch *dispatch, const struct request *reques
     const json_t *wanted = json_object_get(request->message->params, "notifications");
     const bool tools = json_is_true(json_object_get(wanted, "toolsListChanged"));
 
-    if (!dispatch->session->mounts)
+    if (!dispatch->offer->session->mounts)
         al_reply_error_about(request->reply, request->message->id, AL_RPC_METHOD_NOT_FOUND,
                              "Method not found", request->message->method, NULL);
     else if (!json_is_object(wanted))
         refuse(request, AL_RPC_INVALID_PARAMS,
                "subscriptions/listen needs notifications, an object");
-    else if (!al_listing_subscribe(&dispatch->listing, request->message->id, tools))
+    else if (!al_listing_subscribe(&dispatch->listing, request->message->id, request->reply.sink,
+                                   tools))
         refuse(request, AL_RPC_INVALID_REQUEST,
                "too many subscriptions, or one with this id is open");
     else
-        al_reply_nothing(request->reply);
+        al_reply_stay_open(request->reply);
 }
 
 /* Move the arguments to the call.  The message keeps no reference, so the thread of the call is the
@@ -182,7 +190,7 @@ static bool find_tool(const struct al_dispatch *dispatch, const struct request *
                       struct al_call_spec *spec)
 {
     const json_t *name = json_object_get(request->message->params, "name");
-    const struct al_session *session = dispatch->session;
+    const struct al_session *session = dispatch->offer->session;
     const char *text = json_string_value(name);
 
     if (!json_is_string(name)) {
@@ -195,11 +203,10 @@ static bool find_tool(const struct al_dispatch *dispatch, const struct request *
             spec->mounted_tool = al_strdup(text);
     }
     if (!spec->tool && !spec->mounted_tool)
-        al_reply_error_about(request->reply, request->message->id, AL_RPC_INVALID_PARAMS,
-                             "Unknown tool", json_string_value(name),
-                             al_registry_nearest(dispatch->session->registry,
-                                                 dispatch->session->grant,
-                                                 json_string_value(name)));
+        al_reply_error_about(
+            request->reply, request->message->id, AL_RPC_INVALID_PARAMS, "Unknown tool",
+            json_string_value(name),
+            al_registry_nearest(session->registry, session->grant, json_string_value(name)));
     return spec->tool || spec->mounted_tool;
 }
 
@@ -225,7 +232,7 @@ static void resume_call(struct al_dispatch *dispatch, const struct request *requ
 
     spec->id = al_strdup(message->id);
     spec->progress_token = al_rpc_token(message, token_path);
-    code = al_parking_resume(&dispatch->calls, spec, tool, message->params, &problem);
+    code = al_parking_resume(&dispatch->service->calls, spec, tool, message->params, &problem);
     if (code != AL_RPC_OK)
         refuse(request, code, problem);
     clear_spec(spec);
@@ -235,10 +242,11 @@ static void call_tool(struct al_dispatch *dispatch, const struct request *reques
 {
     const struct al_rpc_message *message = request->message;
     struct al_call_spec spec = {
+        .scope = &dispatch->scope,
         .form = request->form,
         .sampling = request->sampling,
         .input_required = AL_INPUT_REQUIRED_INIT,
-        .extra = request->era == AL_ERA_MODERN ? &dispatch->modern : NULL,
+        .extra = request->era == AL_ERA_MODERN ? &dispatch->service->modern : NULL,
         .reply = request->reply,
     };
     enum al_rpc_code code = AL_RPC_OK;
@@ -252,7 +260,7 @@ static void call_tool(struct al_dispatch *dispatch, const struct request *reques
         return;
     }
     if (request->era == AL_ERA_MODERN) {
-        spec.input_required.request_states = &dispatch->request_states;
+        spec.input_required.request_states = &dispatch->offer->request_states;
         spec.input_required.tool = spec.tool ? spec.tool->tool->name : spec.mounted_tool;
         spec.input_required.arguments = spec.arguments;
         code = al_input_required_begin(&spec.input_required, message->params, &problem);
@@ -267,7 +275,7 @@ static void call_tool(struct al_dispatch *dispatch, const struct request *reques
                       ? al_agent_name(al_json_get_string(request->client, "name"))
                       : al_strdup(dispatch->client);
     spec.progress_token = al_rpc_token(message, token_path);
-    *request->ret_call = al_calls_register(&dispatch->calls, &spec);
+    *request->ret_call = al_calls_register(&dispatch->service->calls, &spec);
 }
 
 static void cancelled(struct al_dispatch *dispatch, const struct request *request)
@@ -277,8 +285,9 @@ static void cancelled(struct al_dispatch *dispatch, const struct request *reques
 
     if (!id)
         return;
-    al_calls_cancel(&dispatch->calls, id);
-    al_listing_unsubscribe(&dispatch->listing, id);
+    al_calls_cancel(&dispatch->service->calls, &dispatch->scope, id);
+    if (!dispatch->scope.ids_repeat)
+        al_listing_unsubscribe(&dispatch->listing, id);
 }
 
 static const struct method methods[] = {
@@ -389,7 +398,7 @@ struct al_inflight *al_dispatch_message(struct al_dispatch *dispatch,
     case AL_RPC_NOTIFICATION:
         return handle_named(dispatch, message, reply);
     case AL_RPC_RESPONSE:
-        al_client_requests_answer(&dispatch->client_requests, message);
+        al_client_requests_answer(&dispatch->scope.client_requests, message);
         al_reply_nothing(reply);
         break;
     case AL_RPC_INVALID:
@@ -404,57 +413,21 @@ bool al_dispatch_takes_batches(const struct al_dispatch *dispatch)
     return dispatch->revision && dispatch->revision->batches;
 }
 
-static char *describe_server(const char *version)
+void al_dispatch_init(struct al_dispatch *dispatch, const struct al_dispatch_options *options)
 {
-    struct al_str info = AL_STR_INIT;
-
-    al_str_adds(&info, "{\"name\":\"airlock\",\"title\":\"airlock\",\"version\":");
-    al_json_quote(version, strlen(version), &info);
-    al_str_addc(&info, '}');
-    return al_str_detach(&info);
-}
-
-int al_dispatch_init(struct al_dispatch *dispatch, const struct al_session *session,
-                     const char *version, struct al_message_writer *out, struct al_error *err)
-{
-    int r;
-
-    *dispatch = (struct al_dispatch){ .session = session, .form = AL_APPROVAL_FORM_NONE };
-    r = al_calls_init(&dispatch->calls, session, out, &dispatch->client_requests, err);
-    if (r < 0)
-        return r;
-    r = al_request_states_init(&dispatch->request_states, err);
-    if (r < 0) {
-        al_calls_clear(&dispatch->calls);
-        return r;
-    }
-    dispatch->info = describe_server(version);
-    dispatch->meta = al_asprintf("\"io.modelcontextprotocol/serverInfo\":%s", dispatch->info);
-    al_listing_init(&dispatch->listing, session, out);
+    *dispatch = (struct al_dispatch){ .service = options->service,
+                                      .offer = options->offer,
+                                      .out = options->out,
+                                      .form = AL_APPROVAL_FORM_NONE };
+    al_call_scope_init(&dispatch->scope, options->session, options->unused);
+    al_listing_init(&dispatch->listing, &options->service->listings, options->offer);
     dispatch->list_legacy = (struct al_list_request){ dispatch, AL_ERA_LEGACY };
     dispatch->list_modern = (struct al_list_request){ dispatch, AL_ERA_MODERN };
-    dispatch->tools = session->mounts ? NULL : al_tools_list_text(session, NULL);
-    dispatch->instructions = al_instructions_text(session);
-    dispatch->modern = (struct al_result_extra){ .members = "\"resultType\":\"complete\"",
-                                                 .meta = dispatch->meta };
-    al_client_requests_init(&dispatch->client_requests, out);
-    return 0;
-}
-
-void al_dispatch_close(struct al_dispatch *dispatch)
-{
-    al_calls_close(&dispatch->calls);
 }
 
 void al_dispatch_clear(struct al_dispatch *dispatch)
 {
-    al_calls_clear(&dispatch->calls);
     al_listing_clear(&dispatch->listing);
-    al_client_requests_clear(&dispatch->client_requests);
-    al_request_states_clear(&dispatch->request_states);
+    al_call_scope_clear(&dispatch->scope);
     free(dispatch->client);
-    free(dispatch->info);
-    free(dispatch->meta);
-    free(dispatch->tools);
-    free(dispatch->instructions);
 }

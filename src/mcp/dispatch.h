@@ -4,6 +4,9 @@
  *
  * The era of each message follows from its own content (mcp/request_meta.h), never from earlier
  * messages.  The result of the legacy handshake applies to legacy messages only.
+ *
+ * There is one dispatch for each client: the one on standard input, a legacy session over HTTP, or
+ * all modern requests of one token over HTTP.  What they share is in mcp/service.h and mcp/offer.h.
  */
 #ifndef AL_MCP_DISPATCH_H
 #define AL_MCP_DISPATCH_H
@@ -11,14 +14,16 @@
 #include <stdbool.h>
 
 #include "mcp/calls.h"
-#include "mcp/client_request.h"
 #include "mcp/listing.h"
-#include "mcp/request_state.h"
-#include "tool/call.h"
+#include "mcp/offer.h"
+#include "mcp/service.h"
 #include "wire/protocol_version.h"
 
 /** ttlMs of results that never change while the server runs. */
 #define AL_DISPATCH_TTL_MS 3600000
+
+/** ttlMs of results that depend on the client's token, whose grant the user may change. */
+#define AL_DISPATCH_PRIVATE_TTL_MS 60000
 
 /** tools/list of one era, for a session with mounted tools. */
 struct al_list_request {
@@ -27,32 +32,32 @@ struct al_list_request {
 };
 
 struct al_dispatch {
-    const struct al_session *session;
-    char *info;  /**< serverInfo, a JSON object */
-    char *meta;  /**< the member of a modern _meta that holds serverInfo */
-    char *tools; /**< the member "tools" of the result of tools/list; NULL: there
-                    are mounted tools, and `listing` makes it */
+    struct al_service *service;
+    struct al_offer *offer;
+    struct al_message_sink *out; /**< for messages that belong to no request; NULL: none */
+    struct al_call_scope scope;
     struct al_listing listing;
     struct al_list_request list_legacy, list_modern;
-    char *instructions;            /**< for the model, a JSON string */
-    struct al_result_extra modern; /**< what every modern result adds */
-    struct al_request_states request_states;
-    struct al_client_requests client_requests;
-    struct al_calls calls;
 
-    /* The result of the last initialize request.  Only the leader touches these. */
+    /* The result of the last initialize request.  Only the thread that serves a message touches
+     * these. */
     const struct al_revision *revision;
     enum al_approval_form form;
     bool sampling; /**< the client offers sampling/createMessage */
     char *client;  /**< the client's name, safe text; NULL: none */
 };
 
-/** `version` is that of airlock.  0 or AL_ERR_EXECUTION. */
-int al_dispatch_init(struct al_dispatch *dispatch, const struct al_session *session,
-                     const char *version, struct al_message_writer *out, struct al_error *err);
+struct al_dispatch_options {
+    struct al_service *service;
+    struct al_offer *offer;
+    const struct al_session *session; /**< for the calls: that of the offer, or a copy of it whose
+                                           "always" answers are the client's own */
+    struct al_message_sink *out;      /**< see struct al_dispatch */
+    void (*unused)(struct al_call_scope *scope); /**< see struct al_call_scope; NULL: nothing */
+};
 
-/** Cancel every call, and every call that is registered later. */
-void al_dispatch_close(struct al_dispatch *dispatch);
+/** Everything in the options is borrowed. */
+void al_dispatch_init(struct al_dispatch *dispatch, const struct al_dispatch_options *options);
 
 /** Only after the last call has ended and the last message was served. */
 void al_dispatch_clear(struct al_dispatch *dispatch);
@@ -62,7 +67,7 @@ bool al_dispatch_takes_batches(const struct al_dispatch *dispatch);
 
 /**
  * Serve one message.  `reply` is used exactly once, now or when the call ends.  Threads: one at a
- * time (the leader).
+ * time.
  * @return a call for the caller to admit and run; NULL: the message is served.
  */
 struct al_inflight *al_dispatch_message(struct al_dispatch *dispatch,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mcp/elicitation.h"
 
-int al_elicitation_ask(struct al_client_requests *requests, enum al_approval_form form,
-                       const struct al_approval_request *request, struct al_cancel *cancel,
-                       struct al_approval_answer *ret_answer, struct al_error *err)
+int al_elicitation_ask(struct al_client_requests *requests, struct al_message_sink *sink,
+                       enum al_approval_form form, const struct al_approval_request *request,
+                       struct al_cancel *cancel, struct al_approval_answer *ret_answer,
+                       struct al_error *err)
 {
     al_auto(al_json_decrefp) json_t *params = NULL;
     al_auto(al_json_decrefp) json_t *result = NULL;
@@ -16,7 +17,8 @@ int al_elicitation_ask(struct al_client_requests *requests, enum al_approval_for
         return 0;
     }
     params = al_approval_form_params(form, request);
-    r = al_client_requests_ask(requests, "elicitation/create", params, 0, cancel, &result, err);
+    r = al_client_requests_ask(requests, sink, "elicitation/create", params, 0, cancel, &result,
+                               err);
     al_client_requests_release(requests);
     if (r == 0 && result)
         al_approval_form_answer(result, ret_answer);

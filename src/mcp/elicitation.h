@@ -11,8 +11,9 @@
 #include "mcp/client_request.h"
 
 /** Ask and wait.  The contract is that of al_approver_fn.  Threads: any. */
-int al_elicitation_ask(struct al_client_requests *requests, enum al_approval_form form,
-                       const struct al_approval_request *request, struct al_cancel *cancel,
-                       struct al_approval_answer *ret_answer, struct al_error *err);
+int al_elicitation_ask(struct al_client_requests *requests, struct al_message_sink *sink,
+                       enum al_approval_form form, const struct al_approval_request *request,
+                       struct al_cancel *cancel, struct al_approval_answer *ret_answer,
+                       struct al_error *err);
 
 #endif

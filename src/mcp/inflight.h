@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A call in flight, shared by mcp/calls.c and mcp/backlog.c. */
+/* A call in flight, shared by mcp/calls.c, mcp/run_call.c, mcp/parking.c and mcp/backlog.c. */
 #ifndef AL_MCP_INFLIGHT_H
 #define AL_MCP_INFLIGHT_H
 
@@ -34,8 +34,23 @@ struct al_inflight {
     unsigned long progress;   /**< of the last notification */
 };
 
-/** Caller holds the lock.  The call whose request has this id; NULL: none. */
-struct al_inflight *al_calls_find(struct al_calls *calls, const char *id);
+/** Caller holds the lock.  The call of a scope whose request has this id; NULL: none, or the scope
+ * has no ids to find one by. */
+struct al_inflight *al_calls_find(struct al_calls *calls, const struct al_call_scope *scope,
+                                  const char *id);
+
+/** The call waits for something, named in the present tense for progress; NULL: no longer. */
+void al_calls_set_waiting(struct al_inflight *call, const char *waiting_for);
+
+/** The `report` of struct al_progress; the payload is the call. */
+void al_calls_report(void *payload, const char *line);
+
+/** No progress is sent from here on, and the id may be used again.  False: the call was cancelled.
+ */
+bool al_calls_unregister(struct al_inflight *call);
+
+/** Free an unregistered call. */
+void al_inflight_free(struct al_inflight *call);
 
 /** Caller holds the lock.  Make the flusher call al_calls_progress() at that time at the latest. */
 void al_calls_schedule_flusher(struct al_calls *calls, int64_t at_ms);

@@ -4,15 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mcp/offer.h"
 #include "mcp/tools_list.h"
 #include "tool/call.h"
 #include "tool/mounts.h"
-#include "wire/writer.h"
+#include "wire/sink.h"
 
 #define CHANGED "\"method\":\"notifications/tools/list_changed\""
 
 /* Caller holds the lock. */
-static void send_for(const struct al_listing *listing, const char *id, const char *method,
+static void send_for(struct al_message_sink *sink, const char *id, const char *method,
                      const char *more)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
@@ -21,109 +22,148 @@ static void send_for(const struct al_listing *listing, const char *id, const cha
                 "{\"jsonrpc\":\"2.0\",%s,\"params\":{\"_meta\":{"
                 "\"io.modelcontextprotocol/subscriptionId\":%s}%s}}",
                 method, id, more);
-    al_message_writer_send(listing->out, &line);
+    al_sink_send(sink, &line);
+}
+
+/* Caller holds the lock. */
+static void tell(struct al_listing *listing)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    if (!listing->is_listed)
+        return;
+    if (listing->legacy) {
+        al_str_adds(&line, "{\"jsonrpc\":\"2.0\"," CHANGED "}");
+        al_sink_send(listing->legacy, &line);
+    }
+    for (size_t i = 0; i < listing->nsubscriptions; i++)
+        send_for(listing->subscriptions[i].sink, listing->subscriptions[i].id, CHANGED, "");
+    listing->is_listed = false;
 }
 
 /* Runs on a thread of a server, whenever its list has changed. */
 static void on_change(void *payload)
 {
-    struct al_listing *listing = payload;
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    struct al_listings *listings = payload;
 
-    (void)pthread_mutex_lock(&listing->lock);
-    if (listing->is_listed && listing->has_legacy) {
-        al_str_adds(&line, "{\"jsonrpc\":\"2.0\"," CHANGED "}");
-        al_message_writer_send(listing->out, &line);
-    }
-    for (size_t i = 0; listing->is_listed && i < listing->nsubscriptions; i++)
-        send_for(listing, listing->subscriptions[i], CHANGED, "");
-    listing->is_listed = false;
-    (void)pthread_mutex_unlock(&listing->lock);
+    (void)pthread_mutex_lock(&listings->lock);
+    for (struct al_listing *listing = listings->first; listing; listing = listing->next)
+        tell(listing);
+    (void)pthread_mutex_unlock(&listings->lock);
 }
 
-void al_listing_init(struct al_listing *listing, const struct al_session *session,
-                     struct al_message_writer *out)
+void al_listings_init(struct al_listings *listings, struct al_mounts *mounts)
 {
-    *listing = (struct al_listing){ .session = session, .out = out };
-    (void)pthread_mutex_init(&listing->lock, NULL);
-    al_mounts_watch(session->mounts, on_change, listing);
+    *listings = (struct al_listings){ .mounts = mounts };
+    (void)pthread_mutex_init(&listings->lock, NULL);
+    al_mounts_watch(mounts, on_change, listings);
+}
+
+void al_listings_clear(struct al_listings *listings)
+{
+    al_mounts_watch(listings->mounts, NULL, NULL);
+    (void)pthread_mutex_destroy(&listings->lock);
+}
+
+void al_listing_init(struct al_listing *listing, struct al_listings *listings,
+                     struct al_offer *offer)
+{
+    *listing = (struct al_listing){ .listings = listings, .offer = offer };
+    (void)pthread_mutex_lock(&listings->lock);
+    listing->next = listings->first;
+    listings->first = listing;
+    (void)pthread_mutex_unlock(&listings->lock);
 }
 
 void al_listing_clear(struct al_listing *listing)
 {
-    al_mounts_watch(listing->session->mounts, NULL, NULL);
-    al_mounted_list_unref(listing->session->mounts, listing->list);
+    struct al_listing **at;
+
+    (void)pthread_mutex_lock(&listing->listings->lock);
+    for (at = &listing->listings->first; *at != listing; at = &(*at)->next)
+        ;
+    *at = listing->next;
+    (void)pthread_mutex_unlock(&listing->listings->lock);
     for (size_t i = 0; i < listing->nsubscriptions; i++)
-        free(listing->subscriptions[i]);
-    free(listing->text);
-    (void)pthread_mutex_destroy(&listing->lock);
+        free(listing->subscriptions[i].id);
 }
 
 /* Caller holds the lock.  A list that is referred to keeps its address. */
-static void make_text(struct al_listing *listing, const struct al_mounted_list *now)
+static void make_text(struct al_offer *offer, const struct al_mounted_list *now)
 {
-    struct al_mounts *mounts = listing->session->mounts;
+    struct al_mounts *mounts = offer->session->mounts;
 
-    if (listing->text && now == listing->list) {
+    if (offer->text && now == offer->list) {
         al_mounted_list_unref(mounts, now);
         return;
     }
-    free(listing->text);
-    listing->text = al_tools_list_text(listing->session, now);
-    al_mounted_list_unref(mounts, listing->list);
-    listing->list = now;
+    free(offer->text);
+    offer->text = al_tools_list_text(offer->session, now);
+    al_mounted_list_unref(mounts, offer->list);
+    offer->list = now;
 }
 
 void al_listing_add(struct al_listing *listing, struct al_cancel *cancel, struct al_str *out)
 {
-    struct al_mounts *mounts = listing->session->mounts;
+    struct al_mounts *mounts = listing->listings->mounts;
 
     al_mounts_await(mounts, AL_LISTING_WAIT_MS, cancel);
     /* A change from here on is not in this list for sure, so it is told. */
-    (void)pthread_mutex_lock(&listing->lock);
+    (void)pthread_mutex_lock(&listing->listings->lock);
     listing->is_listed = true;
-    (void)pthread_mutex_unlock(&listing->lock);
+    (void)pthread_mutex_unlock(&listing->listings->lock);
 
     const struct al_mounted_list *now = al_mounts_list(mounts);
 
-    (void)pthread_mutex_lock(&listing->lock);
-    make_text(listing, now);
-    al_str_adds(out, listing->text);
-    (void)pthread_mutex_unlock(&listing->lock);
+    (void)pthread_mutex_lock(&listing->listings->lock);
+    make_text(listing->offer, now);
+    al_str_adds(out, listing->offer->text);
+    (void)pthread_mutex_unlock(&listing->listings->lock);
 }
 
-void al_listing_set_legacy(struct al_listing *listing)
+void al_listing_set_legacy(struct al_listing *listing, struct al_message_sink *sink)
 {
-    (void)pthread_mutex_lock(&listing->lock);
-    listing->has_legacy = true;
-    (void)pthread_mutex_unlock(&listing->lock);
+    (void)pthread_mutex_lock(&listing->listings->lock);
+    listing->legacy = sink;
+    (void)pthread_mutex_unlock(&listing->listings->lock);
 }
 
 /* Caller holds the lock.  The place of a subscription; its end: there is none. */
-static size_t find(const struct al_listing *listing, const char *id)
+static size_t find(const struct al_listing *listing, const char *id,
+                   const struct al_message_sink *sink)
 {
     size_t at = 0;
 
-    while (at < listing->nsubscriptions && strcmp(listing->subscriptions[at], id) != 0)
+    while (at < listing->nsubscriptions && ((sink && listing->subscriptions[at].sink != sink) ||
+                                            (id && strcmp(listing->subscriptions[at].id, id) != 0)))
         at++;
     return at;
 }
 
-bool al_listing_subscribe(struct al_listing *listing, const char *id, bool wants)
+/* Caller holds the lock. */
+static void drop(struct al_listing *listing, size_t at)
+{
+    free(listing->subscriptions[at].id);
+    listing->subscriptions[at] = listing->subscriptions[--listing->nsubscriptions];
+}
+
+bool al_listing_subscribe(struct al_listing *listing, const char *id, struct al_message_sink *sink,
+                          bool wants)
 {
     bool opens;
 
-    (void)pthread_mutex_lock(&listing->lock);
-    opens = find(listing, id) == listing->nsubscriptions &&
+    (void)pthread_mutex_lock(&listing->listings->lock);
+    opens = find(listing, id, sink) == listing->nsubscriptions &&
             listing->nsubscriptions < AL_SUBSCRIPTIONS_MAX;
     if (opens) {
-        send_for(listing, id, "\"method\":\"notifications/subscriptions/acknowledged\"",
+        send_for(sink, id, "\"method\":\"notifications/subscriptions/acknowledged\"",
                  wants ? ",\"notifications\":{\"toolsListChanged\":true}"
                        : ",\"notifications\":{}");
         if (wants)
-            listing->subscriptions[listing->nsubscriptions++] = al_strdup(id);
+            listing->subscriptions[listing->nsubscriptions++] =
+                (struct al_subscription){ al_strdup(id), sink };
     }
-    (void)pthread_mutex_unlock(&listing->lock);
+    (void)pthread_mutex_unlock(&listing->listings->lock);
     return opens;
 }
 
@@ -131,11 +171,19 @@ void al_listing_unsubscribe(struct al_listing *listing, const char *id)
 {
     size_t at;
 
-    (void)pthread_mutex_lock(&listing->lock);
-    at = find(listing, id);
-    if (at < listing->nsubscriptions) {
-        free(listing->subscriptions[at]);
-        listing->subscriptions[at] = listing->subscriptions[--listing->nsubscriptions];
-    }
-    (void)pthread_mutex_unlock(&listing->lock);
+    (void)pthread_mutex_lock(&listing->listings->lock);
+    at = find(listing, id, NULL);
+    if (at < listing->nsubscriptions)
+        drop(listing, at);
+    (void)pthread_mutex_unlock(&listing->listings->lock);
+}
+
+void al_listing_drop_sink(struct al_listing *listing, const struct al_message_sink *sink)
+{
+    size_t at;
+
+    (void)pthread_mutex_lock(&listing->listings->lock);
+    while ((at = find(listing, NULL, sink)) < listing->nsubscriptions)
+        drop(listing, at);
+    (void)pthread_mutex_unlock(&listing->listings->lock);
 }

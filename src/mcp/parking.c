@@ -58,7 +58,7 @@ static bool park(struct al_inflight *call, struct al_parked *parked, char **ret_
         *ret_id = call->spec.id;
         *ret_reply = call->spec.reply;
         call->spec.id = al_strdup("");
-        call->spec.reply = (struct al_reply){ .out = call->calls->out };
+        call->spec.reply = (struct al_reply){ .sink = NULL };
         free(al_take(&call->spec.progress_token));
         call->parked = parked;
     }
@@ -131,12 +131,13 @@ bool al_parking_is_answer(const json_t *params)
 }
 
 /* Caller holds the lock.  The parked call with this state that has no answer yet; NULL: none. */
-static struct al_inflight *find_parked(const struct al_calls *calls, const char *state)
+static struct al_inflight *find_parked(const struct al_calls *calls,
+                                       const struct al_call_scope *scope, const char *state)
 {
     struct al_inflight *call = calls->inflight;
 
-    while (call && (!call->parked || call->parked->result || call->cancelled ||
-                    strcmp(call->parked->state, state) != 0))
+    while (call && (call->spec.scope != scope || !call->parked || call->parked->result ||
+                    call->cancelled || strcmp(call->parked->state, state) != 0))
         call = call->next;
     return call;
 }
@@ -175,7 +176,7 @@ enum al_rpc_code al_parking_resume(struct al_calls *calls, struct al_call_spec *
     struct al_inflight *call;
 
     (void)pthread_mutex_lock(&calls->lock);
-    call = find_parked(calls, al_json_get_string(params, "requestState"));
+    call = find_parked(calls, spec->scope, al_json_get_string(params, "requestState"));
     if (!call)
         *ret_problem = "no call waits with this requestState: it was answered, or nobody answered "
                        "in time; make the call again without it";
@@ -184,7 +185,7 @@ enum al_rpc_code al_parking_resume(struct al_calls *calls, struct al_call_spec *
                        "make the call again without it";
     else if (!json_is_object(response))
         *ret_problem = "inputResponses lacks 'question', an object";
-    else if (al_calls_find(calls, spec->id))
+    else if (al_calls_find(calls, spec->scope, spec->id))
         *ret_problem = "a request with this id is in flight";
     else
         code = AL_RPC_OK;

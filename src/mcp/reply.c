@@ -7,23 +7,23 @@
 
 #include "guard/text.h"
 #include "util/utf8.h"
-#include "wire/writer.h"
+#include "wire/sink.h"
 
 /* The length of a client's text that is repeated. */
 #define NAME_BYTES 128
 
 struct al_batch {
-    struct al_message_writer *out;
+    struct al_message_sink *sink;
     pthread_mutex_t lock;
     struct al_str items; /* the answers so far, separated by commas */
     size_t awaited;      /* answers still to come, plus one until al_batch_close() */
 };
 
-struct al_batch *al_batch_new(struct al_message_writer *out)
+struct al_batch *al_batch_new(struct al_message_sink *sink)
 {
     struct al_batch *batch = al_calloc(1, sizeof(*batch));
 
-    batch->out = out;
+    batch->sink = sink;
     batch->items = AL_STR_INIT;
     batch->awaited = 1;
     (void)pthread_mutex_init(&batch->lock, NULL);
@@ -35,15 +35,15 @@ struct al_reply al_batch_expect(struct al_batch *batch)
     (void)pthread_mutex_lock(&batch->lock);
     batch->awaited++;
     (void)pthread_mutex_unlock(&batch->lock);
-    return (struct al_reply){ .out = batch->out, .batch = batch };
+    return (struct al_reply){ .sink = batch->sink, .batch = batch };
 }
 
 static void finish(struct al_batch *batch)
 {
-    if (batch->items.len) {
+    if (batch->items.len)
         al_str_addc(&batch->items, ']');
-        al_message_writer_send(batch->out, &batch->items);
-    }
+    al_sink_answer(batch->sink,
+                   &(struct al_rpc_answer){ .line = batch->items.len ? &batch->items : NULL });
     al_str_clear(&batch->items);
     (void)pthread_mutex_destroy(&batch->lock);
     free(batch);
@@ -69,26 +69,47 @@ void al_batch_close(struct al_batch *batch)
     add_answer(batch, NULL);
 }
 
-void al_reply_send(struct al_reply reply, struct al_str *line)
+static void answer(struct al_reply reply, const struct al_rpc_answer *answer)
 {
     if (reply.batch)
-        add_answer(reply.batch, line);
-    else
-        al_message_writer_send(reply.out, line);
+        add_answer(reply.batch, answer->line);
+    else if (reply.sink)
+        al_sink_answer(reply.sink, answer);
+}
+
+void al_reply_send(struct al_reply reply, struct al_str *line)
+{
+    answer(reply, &(struct al_rpc_answer){ .line = line });
 }
 
 void al_reply_nothing(struct al_reply reply)
+{
+    answer(reply, &(struct al_rpc_answer){ .line = NULL });
+}
+
+void al_reply_stay_open(struct al_reply reply)
 {
     if (reply.batch)
         add_answer(reply.batch, NULL);
 }
 
-void al_reply_error(struct al_reply reply, const char *id, enum al_rpc_code code, const char *text)
+static void answer_error(struct al_reply reply, const char *id, enum al_rpc_code code,
+                         const char *text, bool is_busy)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     al_rpc_add_error(&line, id, code, text);
-    al_reply_send(reply, &line);
+    answer(reply, &(struct al_rpc_answer){ .line = &line, .code = code, .is_busy = is_busy });
+}
+
+void al_reply_error(struct al_reply reply, const char *id, enum al_rpc_code code, const char *text)
+{
+    answer_error(reply, id, code, text, false);
+}
+
+void al_reply_busy(struct al_reply reply, const char *id, const char *text)
+{
+    answer_error(reply, id, AL_RPC_INTERNAL_ERROR, text, true);
 }
 
 void al_reply_error_data(struct al_reply reply, const char *id, enum al_rpc_code code,
@@ -97,7 +118,7 @@ void al_reply_error_data(struct al_reply reply, const char *id, enum al_rpc_code
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     al_rpc_add_error_data(&line, id, code, text, data);
-    al_reply_send(reply, &line);
+    answer(reply, &(struct al_rpc_answer){ .line = &line, .code = code });
 }
 
 static size_t kept_bytes(const char *text)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Sends an answer to the output, or adds it to the array that answers a batch.
+ * Sends an answer to the sink of its request, or adds it to the array that answers a batch.
  *
  * Every message is answered exactly once, with a line or with nothing.  The answers of a batch are
  * sent together after the last of them.  A batch without answers sends nothing.
@@ -12,15 +12,15 @@
 #include "wire/jsonrpc.h"
 
 struct al_batch;
-struct al_message_writer;
+struct al_message_sink;
 
 struct al_reply {
-    struct al_message_writer *out;
-    struct al_batch *batch; /**< NULL: the message is not part of a batch */
+    struct al_message_sink *sink; /**< also of messages before the answer; NULL: nobody waits */
+    struct al_batch *batch;       /**< NULL: the message is not part of a batch */
 };
 
 /** Begin a batch.  It frees itself after al_batch_close() and the answer to its last message. */
-struct al_batch *al_batch_new(struct al_message_writer *out);
+struct al_batch *al_batch_new(struct al_message_sink *sink);
 
 /** Add a message whose answer belongs to the batch. */
 struct al_reply al_batch_expect(struct al_batch *batch);
@@ -33,6 +33,12 @@ void al_reply_send(struct al_reply reply, struct al_str *line);
 
 /** Answer with nothing.  Threads: any. */
 void al_reply_nothing(struct al_reply reply);
+
+/** The request is not answered, but its sink stays open for messages about it. */
+void al_reply_stay_open(struct al_reply reply);
+
+/** Answer with an error because too much runs; the request may succeed later. */
+void al_reply_busy(struct al_reply reply, const char *id, const char *text);
 
 /** Answer with an error; `id` may be NULL. */
 void al_reply_error(struct al_reply reply, const char *id, enum al_rpc_code code, const char *text);

@@ -40,13 +40,14 @@ char *al_sampling_text(const json_t *result)
     return al_strdup(text);
 }
 
-int al_sampling_ask(struct al_client_requests *requests, const struct al_sampling_request *request,
-                    struct al_cancel *cancel, char **ret_text, struct al_error *err)
+int al_sampling_ask(struct al_client_requests *requests, struct al_message_sink *sink,
+                    const struct al_sampling_request *request, struct al_cancel *cancel,
+                    char **ret_text, struct al_error *err)
 {
     al_auto(al_json_decrefp) json_t *params = params_of(request);
     al_auto(al_json_decrefp) json_t *result = NULL;
-    int r = al_client_requests_ask(requests, "sampling/createMessage", params, request->timeout_ms,
-                                   cancel, &result, err);
+    int r = al_client_requests_ask(requests, sink, "sampling/createMessage", params,
+                                   request->timeout_ms, cancel, &result, err);
 
     if (r == 0)
         *ret_text = result ? al_sampling_text(result) : NULL;

@@ -16,8 +16,9 @@
 bool al_sampling_usable(const json_t *capabilities);
 
 /** Ask and wait.  The contract is that of struct al_sampler.  Threads: any. */
-int al_sampling_ask(struct al_client_requests *requests, const struct al_sampling_request *request,
-                    struct al_cancel *cancel, char **ret_text, struct al_error *err);
+int al_sampling_ask(struct al_client_requests *requests, struct al_message_sink *sink,
+                    const struct al_sampling_request *request, struct al_cancel *cancel,
+                    char **ret_text, struct al_error *err);
 
 /** The text in the result of sampling/createMessage.  NULL: it holds no text, or the text was cut
  * at maxTokens.  Caller frees. */

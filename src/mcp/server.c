@@ -26,6 +26,8 @@ struct server {
     struct al_reader reader;
     struct open_batch batch;
     struct al_message_writer out;
+    struct al_service service;
+    struct al_offer offer;
     struct al_dispatch dispatch;
     struct al_flusher flusher;
 };
@@ -56,7 +58,7 @@ static struct al_inflight *continue_batch(struct server *server)
 /* Serve a batch up to a call, which is returned.  Takes over `doc`. */
 static struct al_inflight *begin_batch(struct server *server, struct al_rpc_doc *doc)
 {
-    struct al_reply reply = { .out = &server->out };
+    struct al_reply reply = { .sink = &server->out.sink };
     bool empty = !json_array_size(doc->root);
 
     if (!al_dispatch_takes_batches(&server->dispatch) || empty) {
@@ -66,7 +68,7 @@ static struct al_inflight *begin_batch(struct server *server, struct al_rpc_doc 
         return NULL;
     }
     server->batch = (struct open_batch){
-        .answers = al_batch_new(&server->out),
+        .answers = al_batch_new(&server->out.sink),
         .doc = *doc,
         .cursor = AL_RPC_CURSOR_INIT,
     };
@@ -79,7 +81,7 @@ static struct al_inflight *serve_line(struct server *server, const char *line, s
     al_auto(al_rpc_doc_clear) struct al_rpc_doc doc = AL_RPC_DOC_INIT;
     al_auto(al_rpc_message_clear) struct al_rpc_message message = AL_RPC_MESSAGE_INIT;
     struct al_rpc_cursor cursor = AL_RPC_CURSOR_INIT;
-    struct al_reply reply = { .out = &server->out };
+    struct al_reply reply = { .sink = &server->out.sink };
     const char *problem = NULL;
     enum al_rpc_code code = al_rpc_parse(line, len, &doc, &problem);
 
@@ -97,7 +99,7 @@ static struct al_inflight *serve_line(struct server *server, const char *line, s
 static struct al_inflight *serve_read(void *payload, bool *ret_more)
 {
     struct server *server = payload;
-    const struct al_reply reply = { .out = &server->out };
+    const struct al_reply reply = { .sink = &server->out.sink };
     struct al_inflight *call = server->batch.answers ? continue_batch(server) : NULL;
     enum al_line kind = AL_LINE_READY;
     const char *line = NULL;
@@ -119,7 +121,7 @@ static int serve(struct server *server, struct al_error *err)
     const struct al_workers_options workers_options = {
         .reader = &server->reader,
         .out = &server->out,
-        .calls = &server->dispatch.calls,
+        .calls = &server->service.calls,
         .serve = serve_read,
         .payload = server,
     };
@@ -130,29 +132,57 @@ static int serve(struct server *server, struct al_error *err)
     if (r < 0)
         return r;
     al_workers_wait(&workers);
-    al_dispatch_close(&server->dispatch);
+    al_calls_close(&server->service.calls);
     al_workers_join(&workers);
     close_batch(&server->batch);
     return 0;
 }
 
+/* Make what the messages are served with. */
+static int open_service(struct server *server, struct al_error *err)
+{
+    const struct al_session *session = server->options->session;
+    const struct al_calls_options calls = { .ready = server->options->ready,
+                                            .max = AL_CALLS_MAX,
+                                            .wake_fd = server->out.wake_fd };
+    int r =
+        al_service_init(&server->service, server->options->version, session->mounts, &calls, err);
+
+    if (r < 0)
+        return r;
+    r = al_offer_init(&server->offer, session, false, err);
+    if (r < 0) {
+        al_service_clear(&server->service);
+        return r;
+    }
+    al_dispatch_init(&server->dispatch, &(struct al_dispatch_options){ .service = &server->service,
+                                                                       .offer = &server->offer,
+                                                                       .session = session,
+                                                                       .out = &server->out.sink });
+    return 0;
+}
+
+static void close_service(struct server *server)
+{
+    al_dispatch_clear(&server->dispatch);
+    al_offer_clear(&server->offer);
+    al_service_clear(&server->service);
+}
+
 /* Serve messages until the end.  The caller reports a failure to start. */
 static int run(struct server *server, struct al_error *err)
 {
-    int r;
+    int r = open_service(server, err);
 
-    r = al_dispatch_init(&server->dispatch, server->options->session, server->options->version,
-                         &server->out, err);
     if (r < 0)
         return r;
-    server->dispatch.calls.ready = server->options->ready;
-    r = al_flusher_start(&server->flusher, &server->out, &server->dispatch.calls, err);
+    r = al_flusher_start(&server->flusher, &server->out, &server->service.calls, err);
     if (r == 0) {
         r = serve(server, err);
         al_flusher_stop(&server->flusher);
     }
     al_message_writer_drain(&server->out, DRAIN_MS);
-    al_dispatch_clear(&server->dispatch);
+    close_service(server);
     return r;
 }
 

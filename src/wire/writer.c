@@ -44,10 +44,25 @@ static void choose_method(struct al_message_writer *out)
     }
 }
 
+static void sink_send(struct al_message_sink *sink, struct al_str *line)
+{
+    al_message_writer_send((struct al_message_writer *)sink, line);
+}
+
+static void sink_answer(struct al_message_sink *sink, const struct al_rpc_answer *answer)
+{
+    if (answer->line)
+        al_message_writer_send((struct al_message_writer *)sink, answer->line);
+}
+
 int al_message_writer_init(struct al_message_writer *out, int fd, struct al_error *err)
 {
     *out = (struct al_message_writer){
-        .fd = fd, .owned_fd = -1, .queue = AL_STR_INIT, .poll_first = true
+        .sink = { .send = sink_send, .answer = sink_answer },
+        .fd = fd,
+        .owned_fd = -1,
+        .queue = AL_STR_INIT,
+        .poll_first = true,
     };
     out->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     out->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -18,17 +18,19 @@
 
 #include "util/error.h"
 #include "util/str.h"
+#include "wire/sink.h"
 
 /** While more than this is queued, no more requests are read. */
 #define AL_MESSAGE_WRITER_FULL_BYTES ((size_t)1024 * 1024)
 
 struct al_message_writer {
-    int fd;          /**< a write may block only if `poll_first` is set */
-    int owned_fd;    /**< `fd` if it was opened here, else -1 */
-    int wake_fd;     /**< eventfd that wakes the flusher */
-    int event_fd;    /**< eventfd: the output became dead, or is no longer full */
-    bool is_socket;  /**< write with MSG_DONTWAIT */
-    bool poll_first; /**< neither socket nor pipe: ask poll(2) before each write */
+    struct al_message_sink sink; /**< every message is a line of the output */
+    int fd;                      /**< a write may block only if `poll_first` is set */
+    int owned_fd;                /**< `fd` if it was opened here, else -1 */
+    int wake_fd;                 /**< eventfd that wakes the flusher */
+    int event_fd;                /**< eventfd: the output became dead, or is no longer full */
+    bool is_socket;              /**< write with MSG_DONTWAIT */
+    bool poll_first;             /**< neither socket nor pipe: ask poll(2) before each write */
 
     pthread_mutex_t lock;
     struct al_str queue;
