@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gitops/deadline.h"
 #include "gitops/location.h"
 #include "gitops/plumbing/index_places.h"
 #include "gitops/plumbing/tree_diff.h"
@@ -36,8 +37,9 @@ struct index_diff {
     struct stat index;
     struct entry *entries; /* sorted by name */
     size_t count, capacity;
-    const struct al_strv *below; /* only what is at or below these paths; NULL: all */
-    struct al_strv names;        /* that differ */
+    const struct al_strv *below;  /* only what is at or below these paths; NULL: all */
+    struct al_deadline *deadline; /* NULL: the entries are few, and kept for the commit */
+    struct al_strv names;         /* that differ */
 };
 
 static void index_diff_clear(struct index_diff *diff)
@@ -152,15 +154,10 @@ static bool is_named(const struct al_strv *below, const struct al_index_entry *e
     return false;
 }
 
-static bool take_entry(void *payload, const struct al_index_entry *entry)
+static void keep_entry(struct index_diff *diff, const struct al_index_entry *entry)
 {
-    struct index_diff *diff = payload;
     struct entry *kept;
 
-    if (diff->below && !is_named(diff->below, entry))
-        return true;
-    if (entry->mode == MODE_GITLINK || diff->count == AL_INDEX_DIFF_ENTRIES_MAX)
-        return false;
     if (diff->count == diff->capacity) {
         diff->capacity = diff->capacity ? 2 * diff->capacity : 128;
         diff->entries = al_reallocarray(diff->entries, diff->capacity, sizeof(*diff->entries));
@@ -168,27 +165,39 @@ static bool take_entry(void *payload, const struct al_index_entry *entry)
     kept = &diff->entries[diff->count++];
     *kept = (struct entry){ .name = al_strdup(entry->name), .mode = entry->mode };
     memcpy(kept->oid.bytes, entry->oid, al_oid_bytes(diff->sha256));
+}
+
+static bool take_entry(void *payload, const struct al_index_entry *entry)
+{
+    struct index_diff *diff = payload;
+
+    if (diff->below && !is_named(diff->below, entry))
+        return true;
+    if (entry->mode == MODE_GITLINK || diff->count == AL_INDEX_DIFF_ENTRIES_MAX ||
+        (diff->deadline && al_deadline_step(diff->deadline, NULL) < 0))
+        return false;
+    if (!diff->deadline)
+        keep_entry(diff, entry);
     if (!is_unchanged(diff, entry))
         al_strv_add(&diff->names, entry->name);
     return diff->names.count <= AL_INDEX_DIFF_FILES_MAX;
 }
 
 /* Whether the index says that its entries are those of this tree (extension "TREE").  Its first
- * record is "" NUL "<entries> SP <subtrees>" LF <oid>. */
-static bool is_tree_of(int fd, bool sha256, const struct al_oid *tree)
+ * record is "" NUL "<entries> SP <subtrees>" LF <oid>.
+ *
+ * @param end    Where the extensions begin.
+ * @param count  The entries of the index. */
+static bool is_tree_of(int fd, bool sha256, int64_t end, uint32_t count, const struct al_oid *tree)
 {
     const size_t oid_bytes = al_oid_bytes(sha256);
     char bytes[RECORD_BYTES] = "";
     char entries[16];
     const char *line = bytes + RECORD_AT, *lf;
-    uint32_t size, count;
+    uint32_t size;
     size_t used; /* of the bytes, with the id */
-    int64_t end;
-    ssize_t len;
+    ssize_t len = pread(fd, bytes, sizeof(bytes) - 1, end);
 
-    if (!al_index_find_end(fd, oid_bytes, &end, &count))
-        return false;
-    len = pread(fd, bytes, sizeof(bytes) - 1, end);
     if (len < (ssize_t)RECORD_AT || memcmp(bytes, "TREE", 4) != 0 || line[-1] != '\0')
         return false;
     memcpy(&size, bytes + 4, sizeof(size));
@@ -225,11 +234,14 @@ static bool compare_commit(const struct al_repo *repo, struct index_diff *diff, 
 {
     al_auto(al_object_reader_clear) struct al_object_reader reader = AL_OBJECT_READER_INIT;
     struct al_oid tree;
+    uint32_t count;
+    int64_t end;
 
     if (!al_object_reader_open(&reader, &repo->at, diff->sha256) ||
         !al_object_reader_commit(&reader, commit, &tree, NULL))
         return false;
-    if (is_tree_of(fd, diff->sha256, &tree))
+    if (al_index_find_end(fd, al_oid_bytes(diff->sha256), &end, &count) &&
+        is_tree_of(fd, diff->sha256, end, count, &tree))
         return true;
     if (!al_tree_diff(&reader, NULL, &tree, take_file, diff))
         return false;
@@ -239,23 +251,89 @@ static bool compare_commit(const struct al_repo *repo, struct index_diff *diff, 
     return true;
 }
 
-/* An index that is too large is not begun. */
-static enum al_index_end read_entries(int fd, struct index_diff *diff)
+/* --- A large index --- */
+
+/* Test whether the index is that of the commit, by its own word. */
+static bool is_of_commit(const struct al_repo *repo, const char *commit, int fd,
+                         const struct al_index_places *places)
+{
+    al_auto(al_object_reader_clear) struct al_object_reader reader = AL_OBJECT_READER_INIT;
+    uint32_t count = 0;
+    struct al_oid tree;
+
+    for (size_t i = 0; i < places->count; i++)
+        count += places->items[i].nentries;
+    return al_object_reader_open(&reader, &repo->at, repo->vetting->is_sha256) &&
+           al_object_reader_commit(&reader, commit, &tree, NULL) &&
+           is_tree_of(fd, repo->vetting->is_sha256, al_index_places_end(places), count, &tree);
+}
+
+/* Give the names that a thread found to those of all. */
+static bool take_names(struct index_diff *all, const struct index_diff *part)
+{
+    for (size_t i = 0; i < part->names.count; i++)
+        al_strv_add(&all->names, part->names.items[i]);
+    return all->names.count <= AL_INDEX_DIFF_FILES_MAX;
+}
+
+/*
+ * Look at the file of every entry, in several threads.
+ *
+ * Nothing is known of a file but what lstat() says now, so each one is asked for: a change that
+ * git would see is never left out.  An index that differs from the commit, or does not say that it
+ * is the same, is left to git.
+ */
+static bool compare_large(const struct al_repo *repo, const char *commit, int fd,
+                          struct al_run_limits *budget, struct index_diff *diff)
+{
+    al_auto(al_index_places_clear) struct al_index_places places = AL_INDEX_PLACES_INIT;
+    const size_t oid_bytes = al_oid_bytes(diff->sha256);
+    struct index_diff parts[AL_INDEX_THREADS_MAX];
+    struct al_deadline deadlines[AL_INDEX_THREADS_MAX];
+    void *payloads[AL_INDEX_THREADS_MAX];
+    bool good;
+
+    if (al_index_places_find(fd, oid_bytes, &places) != AL_INDEX_WHOLE ||
+        (commit && !is_of_commit(repo, commit, fd, &places)))
+        return false;
+    for (size_t i = 0; i < AL_INDEX_THREADS_MAX; i++) {
+        deadlines[i] = al_deadline_begin(budget);
+        parts[i] = *diff;
+        parts[i].deadline = &deadlines[i];
+        payloads[i] = &parts[i];
+    }
+    good = al_index_read_shared(fd, oid_bytes, &places, take_entry, payloads) == AL_INDEX_WHOLE;
+    al_deadline_sync(&deadlines[0]);
+    for (size_t i = 0; i < AL_INDEX_THREADS_MAX; i++) {
+        good = good && take_names(diff, &parts[i]);
+        parts[i].top_fd = -1; /* borrowed */
+        index_diff_clear(&parts[i]);
+    }
+    return good;
+}
+
+/* --- Any index --- */
+
+static bool compare_entries(const struct al_repo *repo, const char *commit, int fd,
+                            struct al_run_limits *budget, struct index_diff *diff)
 {
     const size_t oid_bytes = al_oid_bytes(diff->sha256);
     unsigned char header[AL_INDEX_HEADER_BYTES];
     uint32_t version, count;
 
     if (diff->below)
-        return al_index_read_near(fd, oid_bytes, diff->below, take_entry, diff);
+        return al_index_read_near(fd, oid_bytes, diff->below, take_entry, diff) == AL_INDEX_WHOLE;
     if (pread(fd, header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
-        !al_index_parse_header(header, &version, &count) || count > AL_INDEX_DIFF_ENTRIES_MAX)
-        return AL_INDEX_STOPPED;
-    return al_index_read(fd, oid_bytes, take_entry, diff);
+        !al_index_parse_header(header, &version, &count))
+        return false;
+    if (count > AL_INDEX_DIFF_ENTRIES_MAX)
+        return compare_large(repo, commit, fd, budget, diff);
+    return al_index_read(fd, oid_bytes, take_entry, diff) == AL_INDEX_WHOLE &&
+           (!commit || compare_commit(repo, diff, fd, commit));
 }
 
 static bool compare(const struct al_repo *repo, const char *commit, const struct al_strv *below,
-                    struct al_strv *names)
+                    struct al_run_limits *budget, struct al_strv *names)
 {
     al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "index");
     al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -270,8 +348,7 @@ static bool compare(const struct al_repo *repo, const char *commit, const struct
 
     if (fd < 0 || fstat(fd, &diff.index) < 0 ||
         al_location_open_top(&repo->at, &diff.top_fd, NULL) < 0 ||
-        read_entries(fd, &diff) != AL_INDEX_WHOLE ||
-        (commit && !compare_commit(repo, &diff, fd, commit)))
+        !compare_entries(repo, commit, fd, budget, &diff))
         return false;
     al_strv_sort(&diff.names);
     for (size_t i = 0; i < diff.names.count; i++)
@@ -280,13 +357,14 @@ static bool compare(const struct al_repo *repo, const char *commit, const struct
     return true;
 }
 
-bool al_index_diff(const struct al_repo *repo, const char *commit, struct al_strv *names)
+bool al_index_diff(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
+                   struct al_strv *names)
 {
-    return compare(repo, commit, NULL, names);
+    return compare(repo, commit, NULL, budget, names);
 }
 
 bool al_index_diff_below(const struct al_repo *repo, const struct al_strv *paths,
                          struct al_strv *names)
 {
-    return paths->count <= AL_INDEX_DIFF_PATHS_MAX && compare(repo, NULL, paths, names);
+    return paths->count <= AL_INDEX_DIFF_PATHS_MAX && compare(repo, NULL, paths, NULL, names);
 }

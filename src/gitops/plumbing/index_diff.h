@@ -9,7 +9,8 @@
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 
-/** A larger index is left to git. */
+/** A larger index is read by several threads, and compared with a commit only by what it says
+ * itself (extension "TREE"): one that may differ from the commit is left to git. */
 #define AL_INDEX_DIFF_ENTRIES_MAX 4096u
 /** More files that may have changes are left to git, which looks into them. */
 #define AL_INDEX_DIFF_FILES_MAX 64u
@@ -44,11 +45,14 @@ bool al_index_entry_has_mode(const struct al_index_entry *entry, const struct st
  *
  * @param commit  As hex; NULL: only the files are compared with the index.
  * @param names   Relative to the top, appended.
+ * @param budget  A large index takes its time; when it is over, the result is false.
  * @return false: it cannot be told here, and nothing was appended.
  */
-bool al_index_diff(const struct al_repo *repo, const char *commit, struct al_strv *names);
+bool al_index_diff(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
+                   struct al_strv *names);
 
-/** The most paths of al_index_diff_below(). */
+/** The most paths of al_index_diff_below().  More entries than AL_INDEX_DIFF_ENTRIES_MAX below them
+ * are left to git. */
 #define AL_INDEX_DIFF_PATHS_MAX 16u
 
 /**

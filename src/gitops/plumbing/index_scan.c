@@ -353,13 +353,18 @@ void al_index_cursor_freep(struct al_index_cursor **cursor)
     al_index_cursor_free(*cursor);
 }
 
+int64_t al_index_cursor_offset(const struct al_index_cursor *cursor)
+{
+    return cursor->size - cursor->in.left;
+}
+
 bool al_index_cursor_next(struct al_index_cursor *cursor, struct al_index_entry *ret_entry,
                           int64_t *ret_offset)
 {
     if (!cursor->count)
         return false;
     if (ret_offset)
-        *ret_offset = cursor->size - cursor->in.left;
+        *ret_offset = al_index_cursor_offset(cursor);
     if (!take_entry(&cursor->in, &cursor->part, ret_entry))
         return false;
     cursor->count--;
@@ -376,6 +381,6 @@ bool al_index_find_end(int fd, size_t oid_bytes, int64_t *ret_end, uint32_t *ret
         continue;
     if (!cursor || cursor->count || cursor->in.left < (int64_t)oid_bytes)
         return false;
-    *ret_end = cursor->size - cursor->in.left;
+    *ret_end = al_index_cursor_offset(cursor);
     return true;
 }

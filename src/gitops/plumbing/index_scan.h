@@ -108,4 +108,7 @@ void al_index_cursor_freep(struct al_index_cursor **cursor);
 bool al_index_cursor_next(struct al_index_cursor *cursor, struct al_index_entry *ret_entry,
                           int64_t *ret_offset);
 
+/** Where the next entry begins in the file, or after the last one the extensions. */
+int64_t al_index_cursor_offset(const struct al_index_cursor *cursor);
+
 #endif

@@ -179,13 +179,14 @@ static int add_differing(const struct al_repo *repo, const char *target,
 }
 
 /* The same for all paths and a commit, without git; false when it cannot be told so. */
-static bool compare_index(const struct al_repo *repo, const char *target, struct al_strv *out)
+static bool compare_index(const struct al_repo *repo, const char *target,
+                          struct al_run_limits *budget, struct al_strv *out)
 {
     al_auto(al_freep) char *commit =
         !strcmp(target, "HEAD") ? al_ref_head(&repo->at) : al_strdup(target);
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
-    if (!al_index_diff(repo, commit, &names))
+    if (!al_index_diff(repo, commit, budget, &names))
         return false;
     for (size_t i = 0; i < names.count; i++)
         al_strv_take(out, al_fs_join(repo->at.top, names.items[i]));
@@ -200,7 +201,7 @@ int al_git_reset_files(const struct al_repo *repo, const char *target, const str
     int r = 0;
 
     *ret_known = is_plain(repo) && add_names_only(repo, out);
-    if (*ret_known && !(all && compare_index(repo, target, out)))
+    if (*ret_known && !(all && compare_index(repo, target, budget, out)))
         r = add_differing(repo, target, paths, budget, ret_known, out, err);
     return r == 0 && *ret_known && untracked ? add_untracked(repo, budget, ret_known, out, err) : r;
 }

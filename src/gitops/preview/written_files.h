@@ -46,8 +46,10 @@ int al_git_reset_files(const struct al_repo *repo, const char *target, const str
 
 /**
  * List the files of a merge of HEAD with a commit: those of the three-way merge (three_way.h), and
- * those that have local changes.  When a merge fails, git resets them and applies them again.  With
- * several merge bases, or none, it is not known.
+ * those that have local changes.  When a merge fails, for whatever reason, git resets them and
+ * applies them again (restore_state() in builtin/merge.c): between the two they are only in an
+ * object that nothing names.  So every tracked file is looked at, also those that the merge itself
+ * leaves alone.  With several merge bases, or none, it is not known.
  *
  * @param target  The id of a commit.
  */
