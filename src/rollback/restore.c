@@ -13,6 +13,7 @@
 #include "checkpoint/store.h"
 #include "gitops/oid.h"
 #include "gitops/plumbing/rollback_plumbing.h"
+#include "rollback/in_the_way.h"
 #include "rollback/linked.h"
 #include "util/fs.h"
 
@@ -76,17 +77,20 @@ static int hash_file(int fd, uint64_t size, bool sha256, struct al_oid *ret_oid)
 }
 
 /* Whether a file has the content that the checkpoint would write. */
-static bool has_content(const struct al_restore *restore, int parent_fd, const char *name,
-                        const struct stat *st, const struct al_difference *change)
+static bool has_content(const void *payload, int parent_fd, const char *name,
+                        const struct al_difference *change)
 {
+    const struct al_restore *restore = payload;
     bool sha256 = restore->store->sha256;
     struct al_oid wanted, found;
     char target[PATH_MAX];
+    struct stat st;
 
-    if ((st->st_mode & S_IFMT) != (change->to_mode & S_IFMT) ||
+    if (fstatat(parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+        (st.st_mode & S_IFMT) != (change->to_mode & S_IFMT) ||
         !al_oid_parse(change->to, sha256, &wanted))
         return false;
-    if (S_ISLNK(st->st_mode)) {
+    if (S_ISLNK(st.st_mode)) {
         ssize_t len = readlinkat(parent_fd, name, target, sizeof(target));
 
         if (len < 0)
@@ -96,34 +100,26 @@ static bool has_content(const struct al_restore *restore, int parent_fd, const c
         al_auto(al_closep) int fd =
             openat(parent_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-        if (fd < 0 || hash_file(fd, (uint64_t)st->st_size, sha256, &found) < 0)
+        if (fd < 0 || hash_file(fd, (uint64_t)st.st_size, sha256, &found) < 0)
             return false;
     }
     return al_oid_equal(&wanted, &found);
 }
 
-/* Whether a file is in the way that the present checkpoint does not have: it is ignored, too large,
- * or new. */
-static bool is_unsaved(const struct al_restore *restore, const struct al_difference *change)
-{
-    const struct al_atomic_dir dir = { restore->top_fd, restore->repo->at.top, "" };
-    const char *name;
-    al_auto(al_closep) int parent_fd = al_atomic_file_open_parent(&dir, change->name, &name);
-    struct stat st;
-
-    if (parent_fd < 0 || fstatat(parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return false;
-    return !S_ISDIR(st.st_mode) && !has_content(restore, parent_fd, name, &st, change);
-}
-
 void al_restore_check(const struct al_restore *restore, struct al_strv *ret_unsaved)
 {
+    al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
+
     for (size_t i = 0; i < restore->changes->count; i++) {
         const struct al_difference *change = &restore->changes->items[i];
 
-        if (is_worktree(change) && change->to && !change->from && is_unsaved(restore, change))
-            al_strv_add(ret_unsaved, change->name);
+        if (is_worktree(change) && change->to && !change->from)
+            al_find_in_the_way(restore->top_fd, restore->changes, change, has_content, restore,
+                               &found);
     }
+    for (size_t i = 0; i < found.count; i++) /* the same for all files of a directory */
+        if (!i || strcmp(found.items[i], found.items[i - 1]) != 0)
+            al_strv_add(ret_unsaved, found.items[i]);
 }
 
 /* --- Files --- */
@@ -229,7 +225,8 @@ static int remove_files(const struct al_restore *restore, struct al_strv *ret_ke
         bool is_ignored = next < ignored.count && !strcmp(ignored.items[next], gone.items[i]);
 
         next += is_ignored; /* git answers in the order of the question */
-        if (is_ignored || al_strv_contains_sorted(left_out, gone.items[i]))
+        if ((is_ignored && !al_is_in_the_way(restore->changes, gone.items[i])) ||
+            al_strv_contains_sorted(left_out, gone.items[i]))
             al_strv_add(ret_kept, gone.items[i]);
         else
             r = al_atomic_file_remove(&dir, gone.items[i], err);
@@ -244,6 +241,12 @@ static int restore_worktree(const struct al_restore *restore, struct al_strv *re
 
     restore_ignore_rules(restore);
     r = remove_files(restore, ret_kept, err);
+    for (size_t i = 0; r == 0 && i < restore->changes->count; i++) {
+        const struct al_difference *change = &restore->changes->items[i];
+
+        if (is_worktree(change) && change->to && !change->from)
+            al_remove_empty_directories(restore->top_fd, change->name);
+    }
     return r < 0 ? r : write_files(restore, is_worktree, err);
 }
 

@@ -294,6 +294,8 @@ static int restore(struct al_rollback_context *ctx, struct al_error *err)
 
     al_rollback_remove_leftovers(ctx);
     r = al_restore_apply(&restore, &ctx->report->kept, err);
+    if (r < 0 && err && !err->remedy)
+        err->remedy = "It stopped half way. 'airlock rollback' goes back to how it was before.";
     /* Also after a failure, so that its result can be undone as well. */
     taken = al_checkpoint_create(ctx->store,
                                  &(struct al_checkpoint_reason){ .tool = TOOL,
