@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <time.h>
 
 #include "mcp/inflight.h"
 #include "proc/cancel.h"
@@ -38,6 +39,16 @@ void al_call_scope_unref(struct al_call_scope *scope)
         scope->unused(scope);
 }
 
+static void init_idle(pthread_cond_t *idle)
+{
+    pthread_condattr_t attr;
+
+    (void)pthread_condattr_init(&attr);
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(idle, &attr);
+    (void)pthread_condattr_destroy(&attr);
+}
+
 int al_calls_init(struct al_calls *calls, const struct al_calls_options *options,
                   struct al_error *err)
 {
@@ -49,6 +60,7 @@ int al_calls_init(struct al_calls *calls, const struct al_calls_options *options
     if (calls->backlog_fd < 0)
         return al_error_errno(err, errno, "cannot watch for calls");
     (void)pthread_mutex_init(&calls->lock, NULL);
+    init_idle(&calls->idle);
     return 0;
 }
 
@@ -93,7 +105,35 @@ void al_calls_close(struct al_calls *calls)
 void al_calls_clear(struct al_calls *calls)
 {
     al_close(calls->backlog_fd);
+    (void)pthread_cond_destroy(&calls->idle);
     (void)pthread_mutex_destroy(&calls->lock);
+}
+
+bool al_calls_wait_idle(struct al_calls *calls, int timeout_ms)
+{
+    const int64_t end_ms = al_clock_ms() + timeout_ms;
+    const struct timespec end = { .tv_sec = (time_t)(end_ms / 1000),
+                                  .tv_nsec = (long)(end_ms % 1000) * 1000000 };
+    bool is_idle;
+    int r = 0;
+
+    (void)pthread_mutex_lock(&calls->lock);
+    while (calls->ninflight && r == 0)
+        r = pthread_cond_timedwait(&calls->idle, &calls->lock, &end);
+    is_idle = !calls->ninflight;
+    (void)pthread_mutex_unlock(&calls->lock);
+    return is_idle;
+}
+
+bool al_calls_has_scope(struct al_calls *calls, const struct al_call_scope *scope)
+{
+    const struct al_inflight *call;
+
+    (void)pthread_mutex_lock(&calls->lock);
+    for (call = calls->inflight; call && call->spec.scope != scope; call = call->next)
+        ;
+    (void)pthread_mutex_unlock(&calls->lock);
+    return call != NULL;
 }
 
 void al_calls_cancel_scope(struct al_calls *calls, const struct al_call_scope *scope)
@@ -216,6 +256,8 @@ bool al_calls_unregister(struct al_inflight *call)
     calls->ninflight--;
     if (call->spec.scope->quota)
         call->spec.scope->quota->ninflight--;
+    if (!calls->ninflight)
+        (void)pthread_cond_broadcast(&calls->idle);
     cancelled = call->cancelled;
     (void)pthread_mutex_unlock(&calls->lock);
     return !cancelled;

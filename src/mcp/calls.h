@@ -83,6 +83,7 @@ struct al_calls_options {
 struct al_calls {
     struct al_calls_options options;
 
+    pthread_cond_t idle;          /**< signalled when no call is in flight any more */
     pthread_mutex_t lock;         /**< guards the members below */
     struct al_inflight *inflight; /**< every call that is registered */
     size_t ninflight;
@@ -103,6 +104,12 @@ int al_calls_init(struct al_calls *calls, const struct al_calls_options *options
 
 /** Cancel every call in flight, and every call that is registered later.  None is answered. */
 void al_calls_close(struct al_calls *calls);
+
+/** Wait until no call is in flight, `timeout_ms` at most.  Whether none is. */
+bool al_calls_wait_idle(struct al_calls *calls, int timeout_ms);
+
+/** Test whether a call of a scope is in flight. */
+bool al_calls_has_scope(struct al_calls *calls, const struct al_call_scope *scope);
 
 /** Cancel every call of a scope that is in flight. */
 void al_calls_cancel_scope(struct al_calls *calls, const struct al_call_scope *scope);

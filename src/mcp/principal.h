@@ -11,6 +11,7 @@
 #define AL_MCP_PRINCIPAL_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "tool/call.h"
 
@@ -21,6 +22,7 @@ struct al_principal {
     char *name; /**< for log lines, safe text: the agent's name or the token's line; never a token.
                    Owned */
     atomic_uint refs;
+    atomic_bool revoked;            /**< the token was removed: nothing is begun for it any more */
     void (*release)(void *payload); /**< after the last reference is gone; may be NULL */
     void *payload;                  /**< what `session` borrows from; for `release` */
 };

@@ -91,6 +91,8 @@ void al_reply_stay_open(struct al_reply reply)
 {
     if (reply.batch)
         add_answer(reply.batch, NULL);
+    else
+        al_sink_stay_open(reply.sink);
 }
 
 static void answer_error(struct al_reply reply, const char *id, enum al_rpc_code code,

@@ -44,6 +44,7 @@ enum al_rpc_code {
     AL_RPC_METHOD_NOT_FOUND = -32601,
     AL_RPC_INVALID_PARAMS = -32602,
     AL_RPC_INTERNAL_ERROR = -32603,
+    AL_RPC_HEADER_MISMATCH = -32020,     /**< of HTTP headers and the message */
     AL_RPC_MISSING_CAPABILITY = -32021,  /**< data: {requiredCapabilities} */
     AL_RPC_UNSUPPORTED_VERSION = -32022, /**< data: {supported, requested} */
 };

@@ -3,9 +3,11 @@
 
 /* Newest first. */
 static const struct al_revision revisions[] = {
-    { "2026-07-28", AL_ERA_MODERN, false, true },  { "2025-11-25", AL_ERA_LEGACY, false, true },
-    { "2025-06-18", AL_ERA_LEGACY, false, false }, { "2025-03-26", AL_ERA_LEGACY, true, false },
-    { "2024-11-05", AL_ERA_LEGACY, false, false },
+    { "2026-07-28", AL_ERA_MODERN, false, true, false },
+    { "2025-11-25", AL_ERA_LEGACY, false, true, true },
+    { "2025-06-18", AL_ERA_LEGACY, false, false, false },
+    { "2025-03-26", AL_ERA_LEGACY, true, false, false },
+    { "2024-11-05", AL_ERA_LEGACY, false, false, false },
 };
 
 const struct al_revision *al_revision_find(const char *name)

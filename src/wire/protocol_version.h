@@ -25,8 +25,9 @@ enum al_era {
 struct al_revision {
     const char *name;
     enum al_era era;
-    bool batches;     /**< a line may be an array of messages */
-    bool names_modes; /**< an elicitation says its mode, "form" */
+    bool batches;           /**< a line may be an array of messages */
+    bool names_modes;       /**< an elicitation says its mode, "form" */
+    bool names_first_event; /**< over HTTP, a stream begins with an event that only has an id */
 };
 
 /** The revision with this name; NULL: not supported. */

@@ -5,6 +5,7 @@
  *   message                                          function
  *   progress of a request, a question to the client  al_sink_send(), any number of times
  *   the answer, or that there is none                al_sink_answer(), once for each request
+ *   nothing for now: messages come later             al_sink_stay_open(), instead of an answer
  *
  * Threads: any.  No function blocks, so the callers may hold locks of their own.
  */
@@ -29,6 +30,8 @@ struct al_message_sink {
     void (*send)(struct al_message_sink *sink, struct al_str *line);
     /** Answer.  The caller does not use the sink for this request again. */
     void (*answer)(struct al_message_sink *sink, const struct al_rpc_answer *answer);
+    /** The request gets messages, but no answer.  NULL: the sink is open anyway. */
+    void (*stay_open)(struct al_message_sink *sink);
 };
 
 /** Send a message before the answer. */
@@ -41,6 +44,13 @@ static inline void al_sink_send(struct al_message_sink *sink, struct al_str *lin
 static inline void al_sink_answer(struct al_message_sink *sink, const struct al_rpc_answer *answer)
 {
     sink->answer(sink, answer);
+}
+
+/** Keep the sink open for messages of a request that is not answered. */
+static inline void al_sink_stay_open(struct al_message_sink *sink)
+{
+    if (sink->stay_open)
+        sink->stay_open(sink);
 }
 
 #endif

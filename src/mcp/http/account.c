@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mcp/http/account.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mcp/principal.h"
+
+struct al_account *al_account_ref(struct al_account *account)
+{
+    (void)atomic_fetch_add(&account->refs, 1);
+    return account;
+}
+
+void al_account_unref(struct al_account *account)
+{
+    if (atomic_fetch_sub(&account->refs, 1) != 1)
+        return;
+    al_offer_clear(&account->offer);
+    al_principal_unref(account->principal);
+    free(account);
+}
+
+static void keep_stream(void *payload, struct al_peer *peer, struct al_stream *stream)
+{
+    (void)payload;
+    al_peer_keep_stream(peer, stream);
+}
+
+void al_accounts_init(struct al_accounts *accounts, struct al_service *service)
+{
+    *accounts = (struct al_accounts){ .service = service, .watcher = { .begun = keep_stream } };
+    (void)pthread_mutex_init(&accounts->lock, NULL);
+}
+
+void al_accounts_clear(struct al_accounts *accounts)
+{
+    (void)pthread_mutex_destroy(&accounts->lock);
+}
+
+static struct al_account *account_new(struct al_accounts *accounts, struct al_principal *principal)
+{
+    struct al_account *account = al_calloc(1, sizeof(*account));
+
+    if (al_offer_init(&account->offer, &principal->session, true, NULL) < 0) {
+        free(account);
+        return NULL;
+    }
+    account->accounts = accounts;
+    account->principal = al_principal_ref(principal);
+    account->quota = (struct al_call_quota){ .max = accounts->calls_per_token };
+    atomic_init(&account->refs, 1);
+    account->modern = al_peer_new(account, true);
+    return account;
+}
+
+/* Caller holds the lock. */
+static struct al_account *find_account(const struct al_accounts *accounts,
+                                       const struct al_principal *principal)
+{
+    struct al_account *account = accounts->first;
+
+    while (account && account->principal != principal)
+        account = account->next;
+    return account;
+}
+
+/* Caller holds the lock. */
+static struct al_account *add_account(struct al_accounts *accounts, struct al_principal *principal)
+{
+    struct al_account *account = account_new(accounts, principal);
+
+    if (account) {
+        account->next = accounts->first;
+        accounts->first = account;
+    }
+    return account;
+}
+
+static struct al_account *get(struct al_accounts *accounts, struct al_principal *principal,
+                              bool makes)
+{
+    struct al_account *account;
+
+    (void)pthread_mutex_lock(&accounts->lock);
+    account = find_account(accounts, principal);
+    if (!account && makes && !atomic_load(&principal->revoked))
+        account = add_account(accounts, principal);
+    if (account)
+        (void)al_account_ref(account);
+    (void)pthread_mutex_unlock(&accounts->lock);
+    return account;
+}
+
+struct al_account *al_accounts_find(struct al_accounts *accounts, struct al_principal *principal)
+{
+    return get(accounts, principal, false);
+}
+
+struct al_account *al_accounts_open(struct al_accounts *accounts, struct al_principal *principal)
+{
+    return get(accounts, principal, true);
+}
+
+struct al_peer *al_account_modern(struct al_account *account)
+{
+    struct al_peer *peer;
+
+    (void)pthread_mutex_lock(&account->accounts->lock);
+    peer = account->modern ? al_peer_ref(account->modern) : NULL;
+    (void)pthread_mutex_unlock(&account->accounts->lock);
+    return peer;
+}
+
+struct al_peer *al_account_add_session(struct al_account *account)
+{
+    struct al_accounts *accounts = account->accounts;
+    struct al_peer *peer = NULL;
+
+    (void)pthread_mutex_lock(&accounts->lock);
+    if (account->modern && account->nsessions < accounts->sessions_per_token)
+        peer = al_peer_new(account, false);
+    if (peer && !al_peer_make_id(peer)) {
+        al_peer_end(peer);
+        al_peer_unref(peer);
+        peer = NULL;
+    }
+    if (peer) {
+        peer->next = account->sessions;
+        account->sessions = al_peer_ref(peer);
+        account->nsessions++;
+    }
+    (void)pthread_mutex_unlock(&accounts->lock);
+    return peer;
+}
+
+/* Caller holds the lock.  Where the list refers to a session; to NULL: there is none. */
+static struct al_peer **find(struct al_account *account, const char *id)
+{
+    struct al_peer **at = &account->sessions;
+
+    while (*at && strcmp((*at)->id, id) != 0)
+        at = &(*at)->next;
+    return at;
+}
+
+/* Caller holds the lock.  Take a session out of the list, with the list's reference. */
+static struct al_peer *take(struct al_account *account, struct al_peer **at)
+{
+    struct al_peer *peer = *at;
+
+    if (peer) {
+        *at = peer->next;
+        account->nsessions--;
+    }
+    return peer;
+}
+
+struct al_peer *al_account_find_session(struct al_account *account, const char *id)
+{
+    struct al_peer *peer;
+
+    (void)pthread_mutex_lock(&account->accounts->lock);
+    peer = *find(account, id);
+    if (peer)
+        (void)al_peer_ref(peer);
+    (void)pthread_mutex_unlock(&account->accounts->lock);
+    return peer;
+}
+
+bool al_account_end_session(struct al_account *account, const char *id)
+{
+    struct al_peer *peer;
+
+    (void)pthread_mutex_lock(&account->accounts->lock);
+    peer = take(account, find(account, id));
+    (void)pthread_mutex_unlock(&account->accounts->lock);
+    if (!peer)
+        return false;
+    al_peer_end(peer);
+    al_peer_unref(peer);
+    return true;
+}
+
+/* Whether nothing of a session goes on. */
+static bool is_unused(struct al_accounts *accounts, struct al_peer *peer)
+{
+    return !atomic_load(&peer->nopen) &&
+           !al_calls_has_scope(&accounts->service->calls, &peer->dispatch.scope);
+}
+
+/* Caller holds the lock.  Move the idle sessions to another list; *next_ms gets the time when the
+ * next one may be idle. */
+static void take_idle(struct al_account *account, int64_t now_ms, int64_t *next_ms,
+                      struct al_peer **idle)
+{
+    struct al_accounts *accounts = account->accounts;
+    struct al_peer **at = &account->sessions;
+
+    while (*at) {
+        int64_t end_ms = atomic_load(&(*at)->used_ms) + accounts->idle_ms;
+
+        if (end_ms <= now_ms && is_unused(accounts, *at)) {
+            struct al_peer *peer = take(account, at);
+
+            peer->next = *idle;
+            *idle = peer;
+            continue;
+        }
+        if (end_ms <= now_ms) /* looked at again after as long */
+            end_ms = now_ms + accounts->idle_ms;
+        if (end_ms < *next_ms)
+            *next_ms = end_ms;
+        at = &(*at)->next;
+    }
+}
+
+static void end_list(struct al_peer *peers)
+{
+    while (peers) {
+        struct al_peer *peer = peers;
+
+        peers = peer->next;
+        al_peer_end(peer);
+        al_peer_unref(peer);
+    }
+}
+
+int al_accounts_end_idle(struct al_accounts *accounts, int64_t now_ms)
+{
+    int64_t next_ms = INT64_MAX;
+    struct al_peer *idle = NULL;
+
+    (void)pthread_mutex_lock(&accounts->lock);
+    for (struct al_account *account = accounts->first; account; account = account->next)
+        take_idle(account, now_ms, &next_ms, &idle);
+    (void)pthread_mutex_unlock(&accounts->lock);
+    end_list(idle);
+    if (next_ms == INT64_MAX)
+        return -1;
+    return next_ms - now_ms > INT_MAX ? INT_MAX : (int)(next_ms - now_ms);
+}
+
+/* End an account that is in no list any more. */
+static void end_account(struct al_account *account)
+{
+    struct al_peer *modern, *sessions;
+
+    (void)pthread_mutex_lock(&account->accounts->lock);
+    modern = al_take(&account->modern);
+    sessions = al_take(&account->sessions);
+    account->nsessions = 0;
+    (void)pthread_mutex_unlock(&account->accounts->lock);
+    end_list(sessions);
+    end_list(modern);
+    al_account_unref(account);
+}
+
+void al_accounts_revoke(struct al_accounts *accounts, struct al_principal *principal)
+{
+    struct al_account **at = &accounts->first, *account;
+
+    (void)pthread_mutex_lock(&accounts->lock);
+    atomic_store(&principal->revoked, true);
+    while (*at && (*at)->principal != principal)
+        at = &(*at)->next;
+    account = *at;
+    if (account)
+        *at = account->next;
+    (void)pthread_mutex_unlock(&accounts->lock);
+    if (account)
+        end_account(account);
+}
+
+void al_accounts_end(struct al_accounts *accounts)
+{
+    struct al_account *account;
+
+    do {
+        (void)pthread_mutex_lock(&accounts->lock);
+        account = accounts->first;
+        if (account)
+            accounts->first = account->next;
+        (void)pthread_mutex_unlock(&accounts->lock);
+        if (account)
+            end_account(account);
+    } while (account);
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mcp/http/endpoint.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "http/server.h"
+#include "mcp/http/endpoint_state.h"
+#include "mcp/http/post.h"
+#include "mcp/http/rules.h"
+#include "mcp/principal.h"
+#include "util/clock.h"
+#include "util/fs.h"
+
+/* The ticker has shallow functions only. */
+#define STACK_BYTES ((size_t)128 * 1024)
+
+/* Threads beyond those of the calls, so that answers to questions of calls can always be read. */
+#define FREE_THREADS 8
+
+/* How long cancelled calls may take to end: their children are killed. */
+#define CANCEL_MS      10000
+
+#define LEGACY_ALLOWED "POST, GET, DELETE"
+#define MODERN_ALLOWED "POST"
+
+static void refuse_method(struct al_http_exchange *exchange, const char *allowed)
+{
+    const struct al_http_header headers[] = { { "Allow", allowed } };
+
+    al_http_answer(exchange, 405, headers, AL_COUNT(headers), "", 0);
+}
+
+/* Answer without a stream. */
+static void refuse(struct al_http_exchange *exchange, unsigned status, const char *problem)
+{
+    const struct al_http_header headers[] = { { "Content-Type", "application/json" } };
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_rpc_add_error(&line, NULL, AL_RPC_INVALID_REQUEST, problem);
+    al_http_answer(exchange, status, headers, AL_COUNT(headers), line.buf, line.len);
+}
+
+static void post(struct al_endpoint *endpoint, struct al_principal *principal,
+                 struct al_http_exchange *exchange)
+{
+    const struct al_http_request *request = al_http_request(exchange);
+    const char *accept = al_http_find_header(request, "accept");
+    struct al_stream *stream;
+
+    if (!al_rules_is_json(al_http_find_header(request, "content-type"))) {
+        refuse(exchange, 415, "Content-Type must be application/json");
+    } else if (!al_rules_accepts(accept, "application/json") ||
+               !al_rules_accepts(accept, "text/event-stream")) {
+        refuse(exchange, 406, "Accept must list application/json and text/event-stream");
+    } else {
+        stream = al_stream_new(&endpoint->accounts.watcher, exchange);
+        al_post_submit(endpoint, principal, exchange, stream);
+        al_stream_unref(stream);
+    }
+}
+
+/* Attach a connection to a stream of the session. */
+static void open_stream(struct al_peer *peer, struct al_http_exchange *exchange)
+{
+    const char *id = al_http_find_header(al_http_request(exchange), "last-event-id");
+    unsigned long number = 0, event = 0;
+    struct al_stream *stream;
+
+    if (id && !al_event_read_id(id, &number, &event)) {
+        refuse(exchange, 400, "Last-Event-ID names no event of this session");
+        return;
+    }
+    stream = al_peer_find_stream(peer, number);
+    if (stream && !id)
+        al_stream_attach_rest(stream, exchange);
+    else if (!stream || !al_stream_attach(stream, exchange, event))
+        refuse(exchange, 400, "the events behind Last-Event-ID are not kept");
+    if (stream)
+        al_stream_unref(stream);
+}
+
+/* Find the account and the session that a GET or DELETE is about.  NULL: it was refused. */
+static struct al_account *open_account(struct al_endpoint *endpoint, struct al_principal *principal,
+                                       struct al_http_exchange *exchange, const char **ret_id)
+{
+    const struct al_http_request *request = al_http_request(exchange);
+    const char *problem = al_rules_check_legacy(request);
+    struct al_account *account;
+
+    *ret_id = al_http_find_header(request, "mcp-session-id");
+    if (!problem && !*ret_id)
+        problem = "the header Mcp-Session-Id is missing";
+    if (problem) {
+        refuse(exchange, 400, problem);
+        return NULL;
+    }
+    account = al_accounts_find(&endpoint->accounts, principal);
+    if (!account)
+        refuse(exchange, 404, "there is no such session");
+    return account;
+}
+
+static void get(struct al_endpoint *endpoint, struct al_principal *principal,
+                struct al_http_exchange *exchange)
+{
+    const char *accept = al_http_find_header(al_http_request(exchange), "accept");
+    const char *id;
+    struct al_account *account;
+    struct al_peer *peer;
+
+    if (!al_rules_accepts(accept, "text/event-stream")) {
+        refuse(exchange, 406, "Accept must list text/event-stream");
+        return;
+    }
+    account = open_account(endpoint, principal, exchange, &id);
+    if (!account)
+        return;
+    peer = al_account_find_session(account, id);
+    if (peer)
+        open_stream(peer, exchange);
+    else
+        refuse(exchange, 404, "there is no such session");
+    al_peer_unref(peer);
+    al_account_unref(account);
+}
+
+static void delete (struct al_endpoint *endpoint, struct al_principal *principal,
+                    struct al_http_exchange *exchange)
+{
+    const char *id;
+    struct al_account *account = open_account(endpoint, principal, exchange, &id);
+
+    if (!account)
+        return;
+    if (al_account_end_session(account, id))
+        al_http_answer(exchange, 204, NULL, 0, "", 0);
+    else
+        refuse(exchange, 404, "there is no such session");
+    al_account_unref(account);
+}
+
+void al_endpoint_request(struct al_endpoint *endpoint, struct al_principal *principal,
+                         struct al_http_exchange *exchange)
+{
+    const struct al_http_request *request = al_http_request(exchange);
+    const bool is_modern = al_rules_says_modern(request);
+
+    al_http_set_data(exchange, NULL);
+    if (!strcmp(request->method, "POST"))
+        post(endpoint, principal, exchange);
+    else if (is_modern)
+        refuse_method(exchange, MODERN_ALLOWED);
+    else if (!strcmp(request->method, "GET"))
+        get(endpoint, principal, exchange);
+    else if (!strcmp(request->method, "DELETE"))
+        delete (endpoint, principal, exchange);
+    else
+        refuse_method(exchange, LEGACY_ALLOWED);
+}
+
+void al_endpoint_gone(struct al_endpoint *endpoint, struct al_http_exchange *exchange)
+{
+    struct al_stream *stream = al_http_data(exchange);
+
+    if (stream && al_stream_mark_gone(stream, exchange))
+        al_post_cancel(endpoint, stream);
+}
+
+void al_endpoint_end(struct al_endpoint *endpoint, struct al_http_exchange *exchange)
+{
+    struct al_stream *stream = al_http_data(exchange);
+
+    if (!stream)
+        return;
+    al_endpoint_gone(endpoint, exchange); /* if on_gone did not come before */
+    al_http_set_data(exchange, NULL);
+    al_stream_detach(stream, exchange);
+}
+
+void al_endpoint_revoke(struct al_endpoint *endpoint, struct al_principal *principal)
+{
+    al_accounts_revoke(&endpoint->accounts, principal);
+}
+
+/* The sooner of two times; -1: never. */
+static int sooner(int a_ms, int b_ms)
+{
+    if (a_ms < 0 || (b_ms >= 0 && b_ms < a_ms))
+        return b_ms;
+    return a_ms;
+}
+
+static void *tick(void *payload)
+{
+    struct al_endpoint *endpoint = payload;
+    struct al_calls *calls = &endpoint->service.calls;
+    struct pollfd fds[] = {
+        { .fd = endpoint->wake_fd, .events = POLLIN },
+        { .fd = calls->backlog_fd, .events = POLLIN },
+    };
+    eventfd_t count;
+
+    while (!atomic_load(&endpoint->stopped)) {
+        int progress_ms = al_calls_progress(calls);
+        int idle_ms = al_accounts_end_idle(&endpoint->accounts, al_clock_ms());
+
+        (void)poll(fds, AL_COUNT(fds), sooner(progress_ms, idle_ms));
+        (void)eventfd_read(endpoint->wake_fd, &count);
+        if (eventfd_read(calls->backlog_fd, &count) == 0)
+            al_post_submit_queued(endpoint);
+    }
+    return NULL;
+}
+
+static int start_ticker(struct al_endpoint *endpoint, struct al_error *err)
+{
+    pthread_attr_t attr;
+    int r;
+
+    (void)pthread_attr_init(&attr);
+    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
+    r = pthread_create(&endpoint->ticker, &attr, tick, endpoint);
+    (void)pthread_attr_destroy(&attr);
+    return r ? al_error_errno(err, r, "cannot start a thread") : 0;
+}
+
+static void stop_ticker(struct al_endpoint *endpoint)
+{
+    atomic_store(&endpoint->stopped, true);
+    (void)eventfd_write(endpoint->wake_fd, 1);
+    (void)pthread_join(endpoint->ticker, NULL);
+}
+
+static void clear(struct al_endpoint *endpoint)
+{
+    al_accounts_clear(&endpoint->accounts);
+    al_service_clear(&endpoint->service);
+    al_close(endpoint->wake_fd);
+    free(endpoint);
+}
+
+int al_endpoint_new(const struct al_endpoint_options *options, struct al_endpoint **ret_endpoint,
+                    struct al_error *err)
+{
+    struct al_endpoint *endpoint = al_calloc(1, sizeof(*endpoint));
+    struct al_calls_options calls = { .ready = options->ready, .max = options->calls };
+    int r = 0;
+
+    endpoint->drain_ms = options->drain_s * 1000;
+    endpoint->wake_fd = calls.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (endpoint->wake_fd < 0)
+        r = al_error_errno(err, errno, "cannot create an event descriptor");
+    if (r == 0)
+        r = al_service_init(&endpoint->service, options->version, options->mounts, &calls, err);
+    if (r < 0) {
+        al_close(endpoint->wake_fd);
+        free(endpoint);
+        return r;
+    }
+    al_accounts_init(&endpoint->accounts, &endpoint->service);
+    endpoint->accounts.calls_per_token = options->calls_per_token;
+    endpoint->accounts.sessions_per_token = options->sessions_per_token;
+    endpoint->accounts.idle_ms = (int64_t)options->idle_s * 1000;
+    r = al_job_pool_new(options->calls + FREE_THREADS, &endpoint->pool, err);
+    if (r == 0)
+        r = start_ticker(endpoint, err);
+    if (r < 0) {
+        al_job_pool_free(endpoint->pool);
+        clear(endpoint);
+        return r;
+    }
+    *ret_endpoint = endpoint;
+    return 0;
+}
+
+void al_endpoint_drain(struct al_endpoint *endpoint)
+{
+    struct al_calls *calls = &endpoint->service.calls;
+
+    atomic_store(&endpoint->draining, true);
+    if (!al_calls_wait_idle(calls, endpoint->drain_ms)) {
+        al_calls_close(calls);
+        (void)al_calls_wait_idle(calls, CANCEL_MS);
+    }
+    al_accounts_end(&endpoint->accounts);
+}
+
+void al_endpoint_free(struct al_endpoint *endpoint)
+{
+    if (!endpoint)
+        return;
+    al_calls_close(&endpoint->service.calls);
+    stop_ticker(endpoint);
+    al_job_pool_free(endpoint->pool);
+    al_accounts_end(&endpoint->accounts);
+    clear(endpoint);
+}

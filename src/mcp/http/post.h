@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * POST: one message, or a batch of the revision that has batches.
+ *
+ * The body is parsed and served on a thread of the pool, which then runs the call that the message
+ * makes.
+ */
+#ifndef AL_MCP_HTTP_POST_H
+#define AL_MCP_HTTP_POST_H
+
+struct al_endpoint;
+struct al_http_exchange;
+struct al_principal;
+struct al_stream;
+
+/** Serve a POST whose stream is the data of its exchange.  Never blocks.  Takes references of its
+ * own. */
+void al_post_submit(struct al_endpoint *endpoint, struct al_principal *principal,
+                    struct al_http_exchange *exchange, struct al_stream *stream);
+
+/** Have a queued call run, if one may run. */
+void al_post_submit_queued(struct al_endpoint *endpoint);
+
+/** Cancel what a modern stream has, whose client has gone. */
+void al_post_cancel(struct al_endpoint *endpoint, struct al_stream *stream);
+
+#endif

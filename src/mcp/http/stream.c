@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mcp/http/stream.h"
+
+#include <stdlib.h>
+
+#include "http/server.h"
+#include "mcp/http/peer.h"
+#include "util/mem.h"
+
+static const struct al_http_header event_headers[] = {
+    { "Content-Type", "text/event-stream" },
+    { "Cache-Control", "no-cache" },
+    { "X-Accel-Buffering", "no" }, /* a proxy may not collect events */
+};
+
+#define JSON_TYPE                                                                                  \
+    {                                                                                              \
+        "Content-Type", "application/json"                                                         \
+    }
+
+/* Caller holds the lock.  Give up a connection. */
+static void release_exchange(struct al_stream *stream)
+{
+    if (stream->peer)
+        al_peer_count_open(stream->peer, false);
+    al_http_unref(stream->exchange);
+    stream->exchange = NULL;
+}
+
+/* Caller holds the lock.  A client that takes nothing is cut off; it may resume a legacy stream. */
+static void send_text(struct al_stream *stream, const struct al_str *text)
+{
+    if (stream->exchange && !al_http_send(stream->exchange, text->buf, text->len))
+        al_http_abort(stream->exchange);
+}
+
+/* Caller holds the lock. */
+static void send_first(struct al_stream *stream)
+{
+    al_auto(al_str_clear) struct al_str event = AL_STR_INIT;
+    al_auto(al_freep) char *id = al_event_make_id(stream->number, 0);
+
+    al_event_add_first(&event, id);
+    send_text(stream, &event);
+}
+
+/* Caller holds the lock. */
+static void begin(struct al_stream *stream)
+{
+    stream->begun = true;
+    if (stream->exchange)
+        al_http_begin_stream(stream->exchange, 200, event_headers, AL_COUNT(event_headers));
+    if (!stream->is_modern && stream->peer)
+        stream->watcher->begun(stream->watcher->payload, stream->peer, stream);
+    if (stream->tells_first_id)
+        send_first(stream);
+}
+
+/* Caller holds the lock. */
+static void send_event(struct al_stream *stream, const struct al_str *line)
+{
+    al_auto(al_str_clear) struct al_str event = AL_STR_INIT;
+    al_auto(al_freep) char *id = NULL;
+
+    if (!stream->begun)
+        begin(stream);
+    if (!stream->is_modern)
+        id = al_event_make_id(stream->number, stream->events.last + 1);
+    al_event_add_text(&event, id, line->buf, line->len);
+    send_text(stream, &event);
+    if (stream->is_modern)
+        return;
+    al_events_push(&stream->events, &event);
+    if (stream->exchange)
+        stream->sent = stream->events.last;
+}
+
+/* Caller holds the lock. */
+static void end(struct al_stream *stream)
+{
+    stream->ended = true;
+    atomic_store(&stream->is_done, true);
+    if (stream->exchange && stream->begun)
+        al_http_end_stream(stream->exchange);
+    if (stream->exchange)
+        release_exchange(stream);
+}
+
+static void sink_send(struct al_message_sink *sink, struct al_str *line)
+{
+    struct al_stream *stream = (struct al_stream *)sink;
+
+    (void)pthread_mutex_lock(&stream->lock);
+    if (!stream->ended && !stream->gone)
+        send_event(stream, line);
+    (void)pthread_mutex_unlock(&stream->lock);
+}
+
+/* The status of a plain answer; see docs/PROTOCOL.md. */
+static unsigned status_of(const struct al_stream *stream, const struct al_rpc_answer *answer)
+{
+    if (answer->is_busy)
+        return 429;
+    switch (answer->code) {
+    case AL_RPC_PARSE_ERROR:
+    case AL_RPC_INVALID_REQUEST:
+        return 400;
+    case AL_RPC_METHOD_NOT_FOUND:
+        return stream->is_modern ? 404 : 200;
+    case AL_RPC_HEADER_MISMATCH:
+    case AL_RPC_MISSING_CAPABILITY:
+    case AL_RPC_UNSUPPORTED_VERSION:
+        return stream->is_modern ? 400 : 200;
+    case AL_RPC_OK:
+    case AL_RPC_INVALID_PARAMS:
+    case AL_RPC_INTERNAL_ERROR:
+        break;
+    }
+    return 200;
+}
+
+/* Caller holds the lock. */
+static void answer_plainly(struct al_stream *stream, unsigned status, int retry_after_s,
+                           const struct al_str *line)
+{
+    al_auto(al_freep) char *seconds = al_asprintf("%d", retry_after_s);
+    struct al_http_header headers[3] = { JSON_TYPE };
+    size_t count = 1;
+
+    if (retry_after_s)
+        headers[count++] = (struct al_http_header){ "Retry-After", seconds };
+    if (stream->session_id && !stream->failed)
+        headers[count++] = (struct al_http_header){ "Mcp-Session-Id", stream->session_id };
+    if (stream->exchange)
+        al_http_answer(stream->exchange, status, headers, count, line->buf, line->len);
+    end(stream);
+}
+
+/* Caller holds the lock.  A request that was cancelled has no answer; its response is a stream
+ * without events, because a client would take any other for one. */
+static void answer_nothing(struct al_stream *stream)
+{
+    if (!stream->begun && stream->awaits_answer && stream->exchange) {
+        stream->begun = true;
+        al_http_begin_stream(stream->exchange, 200, event_headers, AL_COUNT(event_headers));
+    } else if (!stream->begun && stream->exchange) {
+        al_http_answer(stream->exchange, 202, NULL, 0, "", 0);
+    }
+    end(stream);
+}
+
+/* Caller holds the lock. */
+static void answer(struct al_stream *stream, const struct al_rpc_answer *answer)
+{
+    stream->failed = answer->code != AL_RPC_OK;
+    if (!answer->line) {
+        answer_nothing(stream);
+    } else if (stream->begun) {
+        send_event(stream, answer->line);
+        end(stream);
+    } else {
+        answer_plainly(stream, status_of(stream, answer), answer->is_busy, answer->line);
+    }
+}
+
+static void sink_answer(struct al_message_sink *sink, const struct al_rpc_answer *given)
+{
+    struct al_stream *stream = (struct al_stream *)sink;
+
+    (void)pthread_mutex_lock(&stream->lock);
+    if (!stream->ended)
+        answer(stream, given);
+    (void)pthread_mutex_unlock(&stream->lock);
+    al_stream_unref(stream);
+}
+
+static void sink_stay_open(struct al_message_sink *sink)
+{
+    al_stream_unref((struct al_stream *)sink);
+}
+
+struct al_stream *al_stream_new(const struct al_stream_watcher *watcher,
+                                struct al_http_exchange *exchange)
+{
+    struct al_stream *stream = al_calloc(1, sizeof(*stream));
+
+    stream->sink = (struct al_message_sink){ .send = sink_send,
+                                             .answer = sink_answer,
+                                             .stay_open = sink_stay_open };
+    stream->watcher = watcher;
+    atomic_init(&stream->refs, 1);
+    (void)pthread_mutex_init(&stream->lock, NULL);
+    if (exchange) {
+        stream->exchange = al_http_ref(exchange);
+        al_http_set_data(exchange, al_stream_ref(stream));
+    }
+    return stream;
+}
+
+struct al_stream *al_stream_ref(struct al_stream *stream)
+{
+    (void)atomic_fetch_add(&stream->refs, 1);
+    return stream;
+}
+
+void al_stream_unref(struct al_stream *stream)
+{
+    if (atomic_fetch_sub(&stream->refs, 1) != 1)
+        return;
+    if (stream->exchange)
+        release_exchange(stream);
+    al_events_clear(&stream->events);
+    (void)pthread_mutex_destroy(&stream->lock);
+    al_peer_unref(stream->peer);
+    free(stream);
+}
+
+void al_stream_refuse(struct al_stream *stream, unsigned status, int retry_after_s,
+                      const char *problem)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_rpc_add_error(&line, NULL, AL_RPC_INVALID_REQUEST, problem);
+    (void)pthread_mutex_lock(&stream->lock);
+    if (!stream->ended)
+        answer_plainly(stream, status, retry_after_s, &line);
+    (void)pthread_mutex_unlock(&stream->lock);
+}
+
+void al_stream_answer(struct al_stream *stream, unsigned status, const struct al_str *line)
+{
+    (void)pthread_mutex_lock(&stream->lock);
+    if (!stream->ended)
+        answer_plainly(stream, status, 0, line);
+    (void)pthread_mutex_unlock(&stream->lock);
+}
+
+/* Caller holds the lock. */
+static void attach(struct al_stream *stream, struct al_http_exchange *exchange, unsigned long after)
+{
+    if (stream->exchange) {
+        al_http_end_stream(stream->exchange);
+        release_exchange(stream);
+    }
+    stream->begun = true;
+    stream->exchange = al_http_ref(exchange);
+    if (stream->peer)
+        al_peer_count_open(stream->peer, true);
+    al_http_set_data(exchange, al_stream_ref(stream));
+    al_http_begin_stream(exchange, 200, event_headers, AL_COUNT(event_headers));
+    while (after < stream->events.last)
+        send_text(stream, al_events_get(&stream->events, ++after));
+    stream->sent = stream->events.last;
+    if (stream->ended)
+        end(stream);
+}
+
+bool al_stream_attach(struct al_stream *stream, struct al_http_exchange *exchange,
+                      unsigned long after)
+{
+    bool has;
+
+    (void)pthread_mutex_lock(&stream->lock);
+    has = al_events_has_after(&stream->events, after);
+    if (has)
+        attach(stream, exchange, after);
+    (void)pthread_mutex_unlock(&stream->lock);
+    return has;
+}
+
+void al_stream_attach_rest(struct al_stream *stream, struct al_http_exchange *exchange)
+{
+    unsigned long after;
+
+    (void)pthread_mutex_lock(&stream->lock);
+    after = stream->sent;
+    if (!al_events_has_after(&stream->events, after))
+        after = stream->events.last - stream->events.count;
+    attach(stream, exchange, after);
+    (void)pthread_mutex_unlock(&stream->lock);
+}
+
+void al_stream_detach(struct al_stream *stream, struct al_http_exchange *exchange)
+{
+    (void)pthread_mutex_lock(&stream->lock);
+    if (stream->exchange == exchange)
+        release_exchange(stream);
+    (void)pthread_mutex_unlock(&stream->lock);
+    al_stream_unref(stream);
+}
+
+void al_stream_set_peer(struct al_stream *stream, struct al_peer *peer)
+{
+    (void)pthread_mutex_lock(&stream->lock);
+    stream->peer = peer;
+    if (stream->exchange)
+        al_peer_count_open(peer, true);
+    (void)pthread_mutex_unlock(&stream->lock);
+}
+
+struct al_peer *al_stream_get_peer(struct al_stream *stream)
+{
+    struct al_peer *peer;
+
+    (void)pthread_mutex_lock(&stream->lock);
+    peer = stream->peer ? al_peer_ref(stream->peer) : NULL;
+    (void)pthread_mutex_unlock(&stream->lock);
+    return peer;
+}
+
+bool al_stream_mark_gone(struct al_stream *stream, const struct al_http_exchange *exchange)
+{
+    bool cancels;
+
+    (void)pthread_mutex_lock(&stream->lock);
+    cancels = stream->is_modern && !stream->ended && stream->exchange == exchange;
+    stream->gone |= cancels;
+    (void)pthread_mutex_unlock(&stream->lock);
+    return cancels;
+}
+
+bool al_stream_is_gone(struct al_stream *stream)
+{
+    bool gone;
+
+    (void)pthread_mutex_lock(&stream->lock);
+    gone = stream->gone;
+    (void)pthread_mutex_unlock(&stream->lock);
+    return gone;
+}
+
+void al_stream_close(struct al_stream *stream)
+{
+    (void)pthread_mutex_lock(&stream->lock);
+    if (!stream->ended)
+        answer_nothing(stream);
+    (void)pthread_mutex_unlock(&stream->lock);
+}
