@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/connection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "http/loop.h"
+#include "util/clock.h"
+
+/* A client that lingers is read at most this much at a time, since others wait. */
+#define LINGER_READS 16
+
+/* When to look whether a client that sends no more has been read to its end. */
+#define HALF_CLOSED_MS 100
+
+static void set_keepalive(int fd)
+{
+    const int on = 1;
+
+    /* A client whose machine is gone is found, even on a stream that nothing is sent on. */
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+}
+
+static void link_in(struct al_http_connection *connection)
+{
+    struct al_http_server *server = connection->server;
+
+    connection->next = server->connections;
+    if (connection->next)
+        connection->next->prev = connection;
+    server->connections = connection;
+    server->count++;
+    pthread_mutex_lock(&server->lock);
+    server->open = server->count;
+    pthread_mutex_unlock(&server->lock);
+}
+
+static void link_out(struct al_http_connection *connection)
+{
+    struct al_http_server *server = connection->server;
+
+    if (connection->next)
+        connection->next->prev = connection->prev;
+    if (connection->prev)
+        connection->prev->next = connection->next;
+    else
+        server->connections = connection->next;
+    server->count--;
+    pthread_mutex_lock(&server->lock);
+    server->open = server->count;
+    if (!server->open)
+        pthread_cond_broadcast(&server->changed);
+    pthread_mutex_unlock(&server->lock);
+}
+
+void al_http_connection_open(struct al_http_server *server, int fd, size_t listener,
+                             const struct al_http_address *peer)
+{
+    struct al_http_connection *connection = al_calloc(1, sizeof(*connection));
+    bool tls = server->listening[listener].tls;
+
+    connection->source = AL_HTTP_SOURCE_CONNECTION;
+    connection->server = server;
+    connection->fd = fd;
+    connection->listener = listener;
+    connection->peer = *peer;
+    link_in(connection);
+    if (peer->family != AF_UNIX)
+        set_keepalive(fd);
+    server->accepting = connection;
+    server->library->add_connection(server->daemons[tls ? AL_HTTP_TLS : AL_HTTP_PLAIN], fd,
+                                    (const struct sockaddr *)&peer->socket, peer->socket_len);
+    /* A refused socket was closed by the library, which then calls nothing. */
+    if (server->accepting) {
+        server->accepting = NULL;
+        connection->fd = -1;
+        al_http_connection_free(connection);
+    }
+}
+
+void al_http_connection_free(struct al_http_connection *connection)
+{
+    link_out(connection);
+    al_close(connection->fd);
+    free(connection->target);
+    free(connection);
+}
+
+static void begin_to_linger(struct al_http_connection *connection, int fd)
+{
+    connection->fd = fd;
+    connection->library = NULL;
+    al_http_connection_enter(connection, AL_HTTP_LINGERING);
+    shutdown(fd, SHUT_WR);
+    if (al_http_server_watch(connection->server, fd, EPOLLIN | EPOLLRDHUP, connection) < 0)
+        al_http_connection_free(connection);
+}
+
+void al_http_connection_closed(struct al_http_connection *connection)
+{
+    /* Closing a socket with unread bytes resets the connection, and the response that told the
+     * client why would be lost. */
+    bool linger = !connection->half_closed && !connection->cut && !connection->server->stopping;
+    int copy = linger ? fcntl(connection->fd, F_DUPFD_CLOEXEC, 0) : -1;
+
+    epoll_ctl(connection->server->epoll_fd, EPOLL_CTL_DEL, connection->fd, NULL);
+    connection->fd = -1;
+    if (copy >= 0)
+        begin_to_linger(connection, copy);
+    else
+        al_http_connection_free(connection);
+}
+
+/* What the client has been given: bytes that the library took, without those that the kernel still
+ * has. */
+static uint64_t delivered(const struct al_http_connection *connection)
+{
+    int waiting = 0;
+
+    if (ioctl(connection->fd, SIOCOUTQ, &waiting) < 0)
+        waiting = 0;
+    return connection->taken_bytes - (uint64_t)waiting;
+}
+
+static int64_t stall_step(const struct al_http_connection *connection)
+{
+    return connection->server->limits.stall_ms / 4 + 1;
+}
+
+/* When a connection is to be looked at that was in its phase since `since_ms`. */
+static int64_t deadline(const struct al_http_connection *connection, int64_t now_ms)
+{
+    const struct al_http_limits *limits = &connection->server->limits;
+
+    switch (connection->phase) {
+    case AL_HTTP_IDLE:
+        return connection->since_ms + limits->idle_ms;
+    case AL_HTTP_READING:
+        return connection->since_ms + limits->request_ms;
+    case AL_HTTP_WRITING:
+        return now_ms + stall_step(connection);
+    case AL_HTTP_LINGERING:
+        return connection->since_ms + limits->linger_ms;
+    case AL_HTTP_WAITING:
+        break;
+    }
+    return INT64_MAX;
+}
+
+void al_http_connection_enter(struct al_http_connection *connection, enum al_http_phase phase)
+{
+    int64_t now_ms = al_clock_ms();
+
+    connection->phase = phase;
+    connection->since_ms = now_ms;
+    connection->yielded = false;
+    if (phase == AL_HTTP_WRITING)
+        connection->progress = delivered(connection);
+    al_http_server_check_at(connection->server, connection->half_closed
+                                                    ? now_ms + HALF_CLOSED_MS
+                                                    : deadline(connection, now_ms));
+}
+
+void al_http_connection_tell_gone(struct al_http_connection *connection)
+{
+    struct al_http_exchange *exchange = connection->exchange;
+    const struct al_http_handler *handler = connection->server->handler;
+
+    if (!connection->half_closed || !exchange || !exchange->for_handler || exchange->told_gone ||
+        exchange->stage != AL_HTTP_COMPLETE || (exchange->responding && !exchange->stream))
+        return;
+    exchange->told_gone = true;
+    if (handler->on_gone)
+        handler->on_gone(connection->server->payload, exchange);
+}
+
+void al_http_connection_resume(struct al_http_connection *connection)
+{
+    if (!connection->suspended)
+        return;
+    connection->suspended = false;
+    connection->server->library->resume_connection(connection->library);
+}
+
+void al_http_connection_cut(struct al_http_connection *connection)
+{
+    connection->cut = true;
+    shutdown(connection->fd, SHUT_RDWR);
+    al_http_connection_resume(connection);
+}
+
+/* Whether the client still has something to say. */
+static bool read_lingering(const struct al_http_connection *connection)
+{
+    char bytes[16 * 1024];
+
+    for (int i = 0; i < LINGER_READS; i++) {
+        ssize_t len = recv(connection->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+        if (len <= 0)
+            return len < 0 && (errno == EAGAIN || errno == EINTR);
+    }
+    return true;
+}
+
+void al_http_connection_event(struct al_http_connection *connection, uint32_t events)
+{
+    if (connection->phase == AL_HTTP_LINGERING) {
+        if (!read_lingering(connection))
+            al_http_connection_free(connection);
+        return;
+    }
+    if (connection->phase == AL_HTTP_IDLE && (events & EPOLLIN))
+        al_http_connection_enter(connection, AL_HTTP_READING);
+    if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) {
+        connection->half_closed = true;
+        al_http_server_check_at(connection->server, al_clock_ms() + HALF_CLOSED_MS);
+        al_http_connection_tell_gone(connection);
+    }
+    /* A client that reads a stream says nothing more, but stays. */
+    if ((events & (EPOLLHUP | EPOLLERR)) ||
+        ((events & EPOLLRDHUP) && connection->exchange && connection->exchange->responding &&
+         connection->exchange->stream))
+        al_http_connection_cut(connection);
+}
+
+static int64_t check_writing(struct al_http_connection *connection, int64_t now_ms)
+{
+    uint64_t progress = delivered(connection);
+
+    if (connection->suspended)
+        return INT64_MAX;
+    if (progress != connection->progress) {
+        connection->progress = progress;
+        connection->since_ms = now_ms;
+    } else if (now_ms - connection->since_ms >= connection->server->limits.stall_ms) {
+        al_http_connection_cut(connection);
+    }
+    return now_ms + stall_step(connection);
+}
+
+static int64_t check_waiting(struct al_http_connection *connection, int64_t now_ms)
+{
+    int64_t due_ms =
+        connection->exchange ? al_http_exchange_due_ms(connection->exchange) : INT64_MAX;
+
+    if (now_ms < due_ms)
+        return due_ms;
+    al_http_connection_resume(connection);
+    return INT64_MAX;
+}
+
+/* The library is told once of the end of a client's input, and forgets it if a request came with
+ * it. */
+static bool is_read_to_its_end(const struct al_http_connection *connection)
+{
+    int unread = 0;
+
+    return connection->half_closed && ioctl(connection->fd, FIONREAD, &unread) == 0 && !unread;
+}
+
+int64_t al_http_connection_check(struct al_http_connection *connection, int64_t now_ms)
+{
+    int64_t at_ms = deadline(connection, now_ms);
+
+    if (connection->cut)
+        return INT64_MAX;
+    /* An early answer that is delayed waits before its body was read. */
+    if (connection->phase == AL_HTTP_WAITING || connection->suspended)
+        return connection->phase == AL_HTTP_WRITING ? INT64_MAX : check_waiting(connection, now_ms);
+    if (connection->phase == AL_HTTP_WRITING)
+        return check_writing(connection, now_ms);
+    if (connection->phase != AL_HTTP_LINGERING && is_read_to_its_end(connection)) {
+        al_http_connection_cut(connection);
+        return INT64_MAX;
+    }
+    if (now_ms < at_ms)
+        return connection->half_closed && at_ms > now_ms + HALF_CLOSED_MS ? now_ms + HALF_CLOSED_MS
+                                                                          : at_ms;
+    if (connection->phase == AL_HTTP_LINGERING)
+        al_http_connection_free(connection);
+    else
+        al_http_connection_cut(connection);
+    return INT64_MAX;
+}
+
+bool al_http_set_key(struct al_http_exchange *exchange, const void *key)
+{
+    struct al_http_connection *connection = exchange->connection;
+    size_t count = 0;
+
+    if (!connection || connection->key == key)
+        return true;
+    for (struct al_http_connection *c = exchange->server->connections; key && c; c = c->next)
+        count += c->key == key;
+    if (key && count >= exchange->server->limits.connections_of_key)
+        return false;
+    connection->key = key;
+    return true;
+}

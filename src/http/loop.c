@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/loop.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+
+#define EVENTS   64
+#define ACCEPTS  64  /* at one listener before others are looked at */
+#define RETRY_MS 100 /* when there is no descriptor for a new connection */
+#define TOO_MANY                                                                                   \
+    "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\n"                  \
+    "Connection: close\r\n\r\n"
+
+/* The server whose thread this is. */
+static _Thread_local const struct al_http_server *own_server;
+
+struct al_http_server *al_http_server_ref(struct al_http_server *server)
+{
+    atomic_fetch_add(&server->refs, 1);
+    return server;
+}
+
+void al_http_server_unref(struct al_http_server *server)
+{
+    if (atomic_fetch_sub(&server->refs, 1) != 1)
+        return;
+    al_close(server->epoll_fd);
+    al_close(server->wake_fd);
+    pthread_cond_destroy(&server->changed);
+    pthread_mutex_destroy(&server->lock);
+    free(server->watched);
+    free(server->listening);
+    free(server);
+}
+
+void al_http_server_wake(struct al_http_server *server)
+{
+    const uint64_t one = 1;
+    ssize_t r;
+
+    do {
+        r = write(server->wake_fd, &one, sizeof(one));
+    } while (r < 0 && errno == EINTR);
+}
+
+void al_http_server_ready(struct al_http_exchange *exchange)
+{
+    struct al_http_server *server = exchange->server;
+
+    if (exchange->in_ready || server->stop)
+        return;
+    exchange->in_ready = true;
+    al_http_ref(exchange);
+    if (server->ready_last)
+        server->ready_last->next_ready = exchange;
+    else
+        server->ready_first = exchange;
+    server->ready_last = exchange;
+    if (own_server != server)
+        al_http_server_wake(server);
+}
+
+void al_http_server_check_at(struct al_http_server *server, int64_t at_ms)
+{
+    if (at_ms < server->check_ms)
+        server->check_ms = at_ms;
+}
+
+int al_http_server_watch(struct al_http_server *server, int fd, uint32_t events, void *source)
+{
+    struct epoll_event event = { .events = events, .data.ptr = source };
+
+    return epoll_ctl(server->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+static void set_accepting(struct al_http_server *server, bool accept)
+{
+    for (size_t i = 0; i < server->listener_count; i++) {
+        struct epoll_event event = { .events = accept ? EPOLLIN : 0,
+                                     .data.ptr = &server->watched[i] };
+
+        if (server->listening[i].fd >= 0)
+            epoll_ctl(server->epoll_fd, EPOLL_CTL_MOD, server->listening[i].fd, &event);
+    }
+}
+
+/* Without a descriptor nothing can be accepted, and the listener stays readable. */
+static void pause_accepting(struct al_http_server *server)
+{
+    server->accept_ms = al_clock_ms() + RETRY_MS;
+    set_accepting(server, false);
+    al_http_server_check_at(server, server->accept_ms);
+}
+
+static void refuse(int fd, bool tls)
+{
+    if (!tls)
+        send(fd, TOO_MANY, strlen(TOO_MANY), MSG_DONTWAIT | MSG_NOSIGNAL);
+    shutdown(fd, SHUT_WR);
+    al_close(fd);
+}
+
+static void accept_some(struct al_http_server *server, size_t index)
+{
+    struct al_http_listening *listening = &server->listening[index];
+
+    for (int i = 0; i < ACCEPTS && listening->fd >= 0; i++) {
+        struct sockaddr_storage name = { .ss_family = listening->address.family };
+        socklen_t len = sizeof(name);
+        int fd =
+            accept4(listening->fd, (struct sockaddr *)&name, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        struct al_http_address peer;
+
+        if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+            continue;
+        if (fd < 0 && errno != EAGAIN)
+            pause_accepting(server);
+        if (fd < 0)
+            return;
+        al_http_address_from(&name, len, &peer);
+        if (server->count >= server->limits.connections)
+            refuse(fd, listening->tls);
+        else
+            al_http_connection_open(server, fd, index, &peer);
+    }
+}
+
+static void handle_event(struct al_http_server *server, const struct epoll_event *event)
+{
+    const enum al_http_source *source = event->data.ptr;
+    uint64_t count;
+
+    switch (*source) {
+    case AL_HTTP_SOURCE_WAKE:
+        while (read(server->wake_fd, &count, sizeof(count)) < 0 && errno == EINTR)
+            ;
+        break;
+    case AL_HTTP_SOURCE_LISTENER:
+        accept_some(server, ((const struct al_http_watched *)event->data.ptr)->index);
+        break;
+    case AL_HTTP_SOURCE_CONNECTION:
+        al_http_connection_event(event->data.ptr, event->events);
+        break;
+    case AL_HTTP_SOURCE_DAEMON: /* each turn runs it */
+        break;
+    }
+}
+
+/* An answer came, or more of a stream. */
+static void handle_ready(struct al_http_server *server)
+{
+    for (;;) {
+        struct al_http_exchange *exchange;
+        struct al_http_connection *connection;
+        bool aborted;
+        int64_t at_ms;
+
+        pthread_mutex_lock(&server->lock);
+        exchange = server->ready_first;
+        if (exchange) {
+            server->ready_first = exchange->next_ready;
+            if (!server->ready_first)
+                server->ready_last = NULL;
+            exchange->next_ready = NULL;
+            exchange->in_ready = false;
+            aborted = exchange->aborted;
+            at_ms = exchange->not_before_ms;
+        }
+        pthread_mutex_unlock(&server->lock);
+        if (!exchange)
+            return;
+        connection = exchange->connection;
+        if (connection && aborted)
+            al_http_connection_cut(connection);
+        else if (connection && (exchange->responding || at_ms <= al_clock_ms()))
+            al_http_connection_resume(connection);
+        else if (connection)
+            al_http_server_check_at(server, at_ms);
+        al_http_unref(exchange);
+    }
+}
+
+static void close_listeners(struct al_http_server *server)
+{
+    for (size_t i = 0; i < server->listener_count; i++)
+        al_http_listening_close(&server->listening[i]);
+}
+
+static void drain(struct al_http_server *server)
+{
+    server->draining = true;
+    close_listeners(server);
+    for (struct al_http_connection *c = server->connections; c; c = c->next)
+        if (c->phase == AL_HTTP_IDLE)
+            al_http_connection_cut(c);
+}
+
+static void handle_flags(struct al_http_server *server)
+{
+    bool quiesce;
+
+    pthread_mutex_lock(&server->lock);
+    quiesce = server->quiesce;
+    server->stopping = server->stop;
+    pthread_mutex_unlock(&server->lock);
+    if (quiesce && !server->draining)
+        drain(server);
+}
+
+static void handle_deadlines(struct al_http_server *server)
+{
+    int64_t now_ms = al_clock_ms();
+    struct al_http_connection *next;
+
+    if (now_ms < server->check_ms)
+        return;
+    server->check_ms = INT64_MAX;
+    if (server->accept_ms && now_ms >= server->accept_ms) {
+        server->accept_ms = 0;
+        set_accepting(server, true);
+    } else if (server->accept_ms) {
+        al_http_server_check_at(server, server->accept_ms);
+    }
+    for (struct al_http_connection *c = server->connections; c; c = next) {
+        next = c->next;
+        al_http_server_check_at(server, al_http_connection_check(c, now_ms));
+    }
+}
+
+static int wait_ms(struct al_http_server *server)
+{
+    int64_t left_ms;
+
+    for (size_t i = 0; i < AL_HTTP_DAEMONS; i++) {
+        MHD_UNSIGNED_LONG_LONG ms;
+
+        if (server->daemons[i] && server->library->get_timeout(server->daemons[i], &ms) == MHD_YES)
+            return 0;
+    }
+    if (server->check_ms == INT64_MAX)
+        return -1;
+    left_ms = server->check_ms - al_clock_ms();
+    return left_ms <= 0 ? 0 : left_ms > INT_MAX ? INT_MAX : (int)left_ms;
+}
+
+static void finish(struct al_http_server *server)
+{
+    struct al_http_connection *next;
+
+    close_listeners(server);
+    handle_ready(server);
+    for (struct al_http_connection *c = server->connections; c; c = next) {
+        next = c->next;
+        if (c->phase == AL_HTTP_LINGERING)
+            al_http_connection_free(c);
+        else
+            al_http_connection_resume(c); /* the library refuses to stop with a suspended one */
+    }
+    for (size_t i = 0; i < AL_HTTP_DAEMONS; i++)
+        if (server->daemons[i])
+            server->library->stop_daemon(server->daemons[i]);
+}
+
+void *al_http_loop_run(void *argument)
+{
+    struct al_http_server *server = argument;
+    struct epoll_event events[EVENTS];
+
+    own_server = server;
+    pthread_setname_np(pthread_self(), "http");
+    while (!server->stopping) {
+        int count = epoll_wait(server->epoll_fd, events, EVENTS, wait_ms(server));
+
+        for (int i = 0; i < count; i++)
+            handle_event(server, &events[i]);
+        handle_flags(server);
+        handle_ready(server);
+        handle_deadlines(server);
+        for (size_t i = 0; i < AL_HTTP_DAEMONS; i++)
+            if (server->daemons[i])
+                server->library->run(server->daemons[i]);
+        handle_ready(server); /* what the handler answered meanwhile */
+    }
+    finish(server);
+    return NULL;
+}

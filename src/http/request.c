@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/request.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "http/loop.h"
+#include "http/response.h"
+#include "util/clock.h"
+
+/* The headers of a request, as the library hands them over. */
+struct reading {
+    struct al_http_exchange *exchange;
+    const char *next; /* where the next line has to begin; NULL: not looked at */
+    unsigned count;
+    const char *bad;
+};
+
+static struct al_http_connection *connection_of(struct al_http_server *server,
+                                                struct MHD_Connection *library)
+{
+    const union MHD_ConnectionInfo *info =
+        server->library->get_connection_info(library, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    return info->socket_context;
+}
+
+void *al_http_on_target(void *server, const char *target, struct MHD_Connection *library)
+{
+    struct al_http_connection *connection = connection_of(server, library);
+    char *query = strchr((char *)(uintptr_t)target, '?');
+
+    if (connection->phase == AL_HTTP_IDLE)
+        al_http_connection_enter(connection, AL_HTTP_READING);
+    free(connection->target);
+    connection->target = al_strdup(target);
+    connection->start = target;
+    /* The library would make a list of the query's variables, of which a target that is all `&` has
+     * more than fit into its memory; that ends in an error it does not recover from.  The text is
+     * in its own buffer. */
+    if (query)
+        query[1] = '\0';
+    return NULL;
+}
+
+size_t al_http_on_unescape(void *server, struct MHD_Connection *library, char *text)
+{
+    (void)server;
+    (void)library;
+    return strlen(text);
+}
+
+static enum MHD_Result on_field(void *cls, enum MHD_ValueKind kind, const char *name,
+                                size_t name_len, const char *value, size_t value_len)
+{
+    struct reading *reading = cls;
+
+    (void)kind;
+    if (!value)
+        value_len = 0;
+    if (++reading->count > AL_HTTP_FIELDS_MAX)
+        return MHD_NO;
+    if (reading->next && reading->next != name)
+        reading->bad = "a line does not end with CR and LF, is folded, or has a NUL";
+    if (reading->next && value)
+        reading->next = value + value_len + 2;
+    if (!reading->bad)
+        reading->bad = al_http_fields_add(&reading->exchange->fields, name, name_len,
+                                          value ? value : "", value_len);
+    return reading->bad ? MHD_NO : MHD_YES;
+}
+
+static void refuse(struct al_http_exchange *exchange, unsigned status, const char *why)
+{
+    static const struct al_http_header headers[] = { { "Content-Type", "text/plain" } };
+    al_auto(al_str_clear) struct al_str body = AL_STR_INIT;
+
+    exchange->close = true;
+    al_str_addf(&body, "%s\n", why);
+    al_http_answer(exchange, status, headers, AL_COUNT(headers), body.buf, body.len);
+}
+
+static size_t header_bytes(struct al_http_connection *connection)
+{
+    const union MHD_ConnectionInfo *info = connection->server->library->get_connection_info(
+        connection->library, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+
+    return info ? info->header_size : SIZE_MAX;
+}
+
+static void split_target(struct al_http_exchange *exchange)
+{
+    char *query = strchr(exchange->target, '?');
+
+    if (query)
+        *query++ = '\0';
+    exchange->request.path = exchange->target;
+    exchange->request.query = query;
+}
+
+/* Before 1.0 the library takes lines that end with LF alone, folded lines and NULs, and says
+ * nothing of it.  But it cuts the request up where it lies, so the places of the pieces tell.  NULL
+ * or what is wrong; adds the headers to the exchange. */
+static const char *read_fields(struct al_http_connection *connection, const char *method,
+                               const char *version, bool *ret_too_many)
+{
+    const struct al_http_library *library = connection->server->library;
+    struct reading reading = { .exchange = connection->exchange };
+    const char *target_end = connection->start + strlen(connection->target);
+    static const char *const bad_line = "the request line is malformed";
+
+    if (!library->strict) {
+        if (method + strlen(method) + 1 != connection->start || target_end + 1 != version)
+            return bad_line;
+        reading.next = version + strlen(version) + 2;
+    }
+    library->get_connection_values_n(connection->library, MHD_HEADER_KIND, on_field, &reading);
+    *ret_too_many = reading.count > AL_HTTP_FIELDS_MAX;
+    if (!reading.bad && reading.next && !*ret_too_many &&
+        reading.next + 2 != method + header_bytes(connection))
+        return "a line does not end with CR and LF, is folded, or has a NUL";
+    return reading.bad;
+}
+
+/* The room's own refusals.  False: the request was refused. */
+static bool check(struct al_http_connection *connection, const char *method, const char *version,
+                  struct al_http_framing *ret_framing)
+{
+    struct al_http_exchange *exchange = connection->exchange;
+    bool too_many = false;
+    const char *bad;
+
+    *ret_framing = (struct al_http_framing){ .has_body = true };
+    if (strcmp(version, "HTTP/1.1") != 0) {
+        refuse(exchange, MHD_HTTP_HTTP_VERSION_NOT_SUPPORTED, "this server speaks HTTP/1.1 only");
+        return false;
+    }
+    bad = read_fields(connection, method, version, &too_many);
+    if (too_many || header_bytes(connection) > connection->server->limits.header_bytes) {
+        refuse(exchange, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, "the headers are too large");
+        return false;
+    }
+    if (!bad && !al_http_is_token(method, strlen(method)))
+        bad = "the method is no token";
+    if (!bad)
+        bad = al_http_check_target(exchange->target);
+    *ret_framing = al_http_fields_framing(&exchange->fields, connection->server->limits.body_bytes);
+    if (!bad)
+        bad = ret_framing->bad;
+    if (bad)
+        refuse(exchange, MHD_HTTP_BAD_REQUEST, bad);
+    return !bad;
+}
+
+static void begin(struct al_http_connection *connection, const char *method, const char *version)
+{
+    struct al_http_server *server = connection->server;
+    struct al_http_exchange *exchange = al_http_exchange_new(server);
+    struct al_http_framing framing;
+
+    connection->exchange = exchange;
+    connection->taken_bytes = 0;
+    exchange->connection = connection;
+    exchange->method = al_strdup(method);
+    exchange->target = al_strdup(connection->target);
+    exchange->request.method = exchange->method;
+    exchange->request.peer = exchange->peer = al_strdup(connection->peer.host);
+    exchange->request.listener = connection->listener;
+    exchange->request.tls = server->listening[connection->listener].tls;
+    if (check(connection, method, version, &framing)) {
+        split_target(exchange);
+        exchange->for_handler = true;
+        exchange->close = framing.chunked || server->draining;
+        if (server->handler->on_headers)
+            server->handler->on_headers(server->payload, exchange, &exchange->request);
+        if (framing.too_large && al_http_exchange_due_ms(exchange) == INT64_MAX)
+            refuse(exchange, MHD_HTTP_CONTENT_TOO_LARGE, "the body is too large");
+    }
+    if (!framing.has_body)
+        exchange->stage = AL_HTTP_BODY;
+}
+
+/* The answer to a request whose body is not wanted: the library closes the connection after it. */
+static enum MHD_Result go_on_or_refuse(struct al_http_connection *connection)
+{
+    struct al_http_exchange *exchange = connection->exchange;
+    int64_t due_ms = al_http_exchange_due_ms(exchange);
+
+    if (connection->cut)
+        return MHD_NO;
+    if (due_ms == INT64_MAX) {
+        exchange->stage = AL_HTTP_BODY;
+        return MHD_YES;
+    }
+    if (due_ms <= al_clock_ms())
+        return al_http_respond(exchange);
+    connection->suspended = true;
+    connection->server->library->suspend_connection(connection->library);
+    return MHD_YES;
+}
+
+static void add_body(struct al_http_exchange *exchange, const char *upload, size_t *upload_len)
+{
+    size_t limit = exchange->server->limits.body_bytes;
+
+    if (exchange->too_large || *upload_len > limit - exchange->body.len) {
+        exchange->too_large = true;
+        al_str_clear(&exchange->body);
+    } else {
+        al_str_add(&exchange->body, upload, *upload_len);
+    }
+    *upload_len = 0;
+}
+
+static void complete(struct al_http_connection *connection)
+{
+    struct al_http_server *server = connection->server;
+    struct al_http_exchange *exchange = connection->exchange;
+
+    exchange->stage = AL_HTTP_COMPLETE;
+    exchange->request.body = exchange->body.buf;
+    exchange->request.body_len = exchange->body.len;
+    al_http_connection_enter(connection, AL_HTTP_WAITING);
+    if (exchange->too_large)
+        refuse(exchange, MHD_HTTP_CONTENT_TOO_LARGE, "the body is too large");
+    else if (server->library->get_connection_values_n(connection->library, MHD_FOOTER_KIND, NULL,
+                                                      NULL) > 0)
+        refuse(exchange, MHD_HTTP_BAD_REQUEST, "headers after the body are not accepted");
+    else if (al_http_exchange_due_ms(exchange) == INT64_MAX)
+        server->handler->on_request(server->payload, exchange, &exchange->request);
+    al_http_connection_tell_gone(connection);
+}
+
+/* The request is complete, and the library asks for the response. */
+static enum MHD_Result respond_or_wait(struct al_http_connection *connection)
+{
+    struct al_http_exchange *exchange = connection->exchange;
+
+    if (connection->cut)
+        return MHD_NO;
+    if (al_http_exchange_due_ms(exchange) <= al_clock_ms())
+        return al_http_respond(exchange);
+    /* The library forgets what a connection waits for when it is suspended; resumed, it would read
+     * first, and take the end of a half-closed client's input for the end of the client.  So it is
+     * asked once more, and suspended then. */
+    if (!connection->yielded) {
+        connection->yielded = true;
+        return MHD_YES;
+    }
+    connection->suspended = true;
+    connection->server->library->suspend_connection(connection->library);
+    return MHD_YES;
+}
+
+enum MHD_Result al_http_on_request(void *server, struct MHD_Connection *library, const char *url,
+                                   const char *method, const char *version, const char *upload,
+                                   size_t *upload_len, void **context)
+{
+    struct al_http_connection *connection = connection_of(server, library);
+    struct al_http_exchange *exchange = connection->exchange;
+
+    (void)url;
+    (void)context;
+    if (!exchange) {
+        begin(connection, method, version);
+        return connection->exchange->stage == AL_HTTP_HEADERS ? go_on_or_refuse(connection)
+                                                              : MHD_YES;
+    }
+    if (exchange->stage == AL_HTTP_HEADERS)
+        return go_on_or_refuse(connection);
+    if (*upload_len) {
+        add_body(exchange, upload, upload_len);
+        return MHD_YES;
+    }
+    if (exchange->stage == AL_HTTP_BODY)
+        complete(connection);
+    return respond_or_wait(connection);
+}
+
+void al_http_on_completed(void *argument, struct MHD_Connection *library, void **context,
+                          enum MHD_RequestTerminationCode code)
+{
+    struct al_http_server *server = argument;
+    struct al_http_connection *connection = connection_of(server, library);
+    struct al_http_exchange *exchange = connection->exchange;
+    bool lost = code != MHD_REQUEST_TERMINATED_COMPLETED_OK;
+
+    (void)context;
+    free(al_take(&connection->target));
+    connection->exchange = NULL;
+    if (connection->phase != AL_HTTP_IDLE)
+        al_http_connection_enter(connection, AL_HTTP_IDLE);
+    if (!exchange)
+        return;
+    al_http_exchange_over(exchange);
+    exchange->connection = NULL;
+    if (exchange->for_handler && lost && !exchange->told_gone && !server->stopping &&
+        server->handler->on_gone)
+        server->handler->on_gone(server->payload, exchange);
+    if (exchange->for_handler && server->handler->on_end)
+        server->handler->on_end(server->payload, exchange);
+    al_http_unref(exchange);
+}
+
+void al_http_on_connection(void *argument, struct MHD_Connection *library, void **context,
+                           enum MHD_ConnectionNotificationCode code)
+{
+    struct al_http_server *server = argument;
+    struct al_http_connection *connection = *context;
+
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+        al_http_connection_closed(connection);
+        return;
+    }
+    connection = *context = server->accepting;
+    server->accepting = NULL;
+    connection->library = library;
+    al_http_connection_enter(connection, AL_HTTP_IDLE);
+    if (al_http_server_watch(server, connection->fd, EPOLLIN | EPOLLRDHUP | EPOLLET, connection) <
+        0)
+        al_http_connection_cut(connection);
+}
