@@ -13,7 +13,9 @@
 
 #include "gitops/diff/cat_file.h"
 #include "gitops/inmemory/private.h"
+#include "gitops/plumbing/tree_diff.h"
 #include "gitops/run.h"
+#include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
 
@@ -156,7 +158,28 @@ static int empty_top(struct al_inmemory *memory, struct al_error *err)
                : 0;
 }
 
-/* Whether two trees have the same .gitattributes files.  Quick: git skips what is equal. */
+static bool is_no_attributes_file(void *payload, const struct al_tree_change *change)
+{
+    const char *slash = strrchr(change->path, '/');
+
+    (void)payload;
+    return strcmp(slash ? slash + 1 : change->path, NAME) != 0;
+}
+
+/* Whether two trees have the same .gitattributes files.  False as well when that cannot be told
+ * without git. */
+static bool has_same_files(const struct al_inmemory *memory, const char *tree)
+{
+    const bool sha256 = memory->real->vetting->is_sha256;
+    al_auto(al_object_reader_clear) struct al_object_reader reader = AL_OBJECT_READER_INIT;
+    struct al_oid old, now;
+
+    return al_object_reader_open(&reader, &memory->view.at, sha256) &&
+           al_oid_parse(memory->attributes_of, sha256, &old) && al_oid_parse(tree, sha256, &now) &&
+           al_tree_diff(&reader, &old, &now, is_no_attributes_file, NULL);
+}
+
+/* The same, by git: it skips what is equal. */
 static int compare(const struct al_inmemory *memory, const char *tree, struct al_run_limits *budget,
                    bool *ret_same, struct al_error *err)
 {
@@ -179,12 +202,17 @@ int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
     bool same = false;
     int r = 0;
 
-    if (memory->attributes_of && strcmp(memory->attributes_of, tree) != 0)
+    if (memory->attributes_of)
+        same = !strcmp(memory->attributes_of, tree) || has_same_files(memory, tree);
+    if (memory->attributes_of && !same)
         r = compare(memory, tree, budget, &same, err);
-    else
-        same = memory->attributes_of;
-    if (r < 0 || same)
+    if (r < 0)
         return r;
+    if (same) { /* the next tree differs less from this one */
+        free(memory->attributes_of);
+        memory->attributes_of = al_strdup(tree);
+        return 0;
+    }
     free(al_take(&memory->attributes_of));
     r = empty_top(memory, err);
     if (r == 0)

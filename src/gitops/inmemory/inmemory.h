@@ -116,7 +116,7 @@ struct al_commits_read {
     size_t count;
 };
 
-/** Read commits, in order, with one git child, and compare each with its id. */
+/** Read commits, in order, with one git child at most, and compare each with its id. */
 int al_inmemory_read(const struct al_inmemory *memory, const struct al_strv *oids,
                      struct al_run_limits *budget, struct al_commits_read *ret_commits,
                      struct al_error *err);

@@ -13,7 +13,9 @@
 #include "gitops/layer.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
+#include "gitops/plumbing/object_reader.h"
 #include "gitops/plumbing/revision.h"
+#include "gitops/refs.h"
 #include "gitops/version.h"
 #include "gitops/vet/vet.h"
 
@@ -62,11 +64,30 @@ static int merge_tree(struct al_inmemory *memory, const char *ours, const char *
     return 0;
 }
 
+/* The same without git; NULL when it cannot be told here. */
+static char *find_tree(const struct al_inmemory *memory, const char *oid)
+{
+    const bool sha256 = memory->real->vetting->is_sha256;
+    al_auto(al_object_reader_clear) struct al_object_reader reader = AL_OBJECT_READER_INIT;
+    al_auto(al_loose_object_clear) struct al_loose_object object = { .data = NULL };
+    char text[AL_OID_TEXT];
+    struct al_oid id;
+
+    if (!al_is_oid(oid, strlen(oid)) || !al_oid_parse(oid, sha256, &id) ||
+        !al_object_reader_open(&reader, &memory->view.at, sha256))
+        return NULL;
+    if (!al_object_reader_get(&reader, &id, AL_OBJECT_TREE, &object) &&
+        !al_object_reader_commit(&reader, oid, &id, NULL))
+        return NULL;
+    al_oid_text(&id, sha256, text);
+    return al_strdup(text);
+}
+
 int al_inmemory_tree(const struct al_inmemory *memory, const char *oid,
                      struct al_run_limits *budget, char **ret_tree, struct al_error *err)
 {
-    char *tree = NULL;
-    int r = al_git_find_object(&memory->view, oid, "tree", budget, &tree, err);
+    char *tree = find_tree(memory, oid);
+    int r = tree ? 0 : al_git_find_object(&memory->view, oid, "tree", budget, &tree, err);
 
     if (r == 0 && !tree)
         r = al_error_set(err, AL_ERR_EXECUTION, "%s is neither a commit nor a tree", oid);

@@ -11,6 +11,7 @@
 #include "gitops/location.h"
 #include "gitops/plumbing/index_places.h"
 #include "gitops/plumbing/tree_diff.h"
+#include "gitops/refs.h"
 #include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
@@ -327,7 +328,7 @@ static bool compare_entries(const struct al_repo *repo, const char *commit, int 
         !al_index_parse_header(header, &version, &count))
         return false;
     if (count > AL_INDEX_DIFF_ENTRIES_MAX)
-        return compare_large(repo, commit, fd, budget, diff);
+        return budget && compare_large(repo, commit, fd, budget, diff);
     return al_index_read(fd, oid_bytes, take_entry, diff) == AL_INDEX_WHOLE &&
            (!commit || compare_commit(repo, diff, fd, commit));
 }
@@ -361,6 +362,14 @@ bool al_index_diff(const struct al_repo *repo, const char *commit, struct al_run
                    struct al_strv *names)
 {
     return compare(repo, commit, NULL, budget, names);
+}
+
+bool al_index_is_clean(const struct al_repo *repo)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
+
+    return *head && al_index_diff(repo, head, NULL, &names) && !names.count;
 }
 
 bool al_index_diff_below(const struct al_repo *repo, const struct al_strv *paths,

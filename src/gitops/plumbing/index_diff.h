@@ -45,15 +45,20 @@ bool al_index_entry_has_mode(const struct al_index_entry *entry, const struct st
  *
  * @param commit  As hex; NULL: only the files are compared with the index.
  * @param names   Relative to the top, appended.
- * @param budget  A large index takes its time; when it is over, the result is false.
+ * @param budget  A large index takes its time; when it is over, the result is false.  NULL: a
+ * large index is left to git.
  * @return false: it cannot be told here, and nothing was appended.
  */
 bool al_index_diff(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
                    struct al_strv *names);
 
+/** Test whether a small index is that of HEAD's commit, and no file may differ from it.  False as
+ * well when that cannot be told here. */
+bool al_index_is_clean(const struct al_repo *repo);
+
 /** The most paths of al_index_diff_below().  More entries than AL_INDEX_DIFF_ENTRIES_MAX below them
  * are left to git. */
-#define AL_INDEX_DIFF_PATHS_MAX 16u
+#define AL_INDEX_DIFF_PATHS_MAX 64u
 
 /**
  * List those files at or below some paths that may differ from the index.  No other entry counts

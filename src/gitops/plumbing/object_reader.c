@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/plumbing/object_reader.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -15,6 +16,11 @@ bool al_object_reader_open(struct al_object_reader *reader, const struct al_loca
 {
     *reader = AL_OBJECT_READER_INIT;
     reader->sha256 = sha256;
+    if (at->objects) {
+        al_auto(al_freep) char *dir = al_fs_join(at->objects, "..");
+
+        reader->new_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    }
     return al_location_open_common_dir(at, &reader->common_fd, NULL) == 0;
 }
 
@@ -22,6 +28,7 @@ void al_object_reader_clear(struct al_object_reader *reader)
 {
     al_packed_files_clear(&reader->packs);
     al_close(reader->common_fd);
+    al_close(reader->new_fd);
     *reader = AL_OBJECT_READER_INIT;
 }
 
@@ -34,7 +41,9 @@ bool al_object_reader_get(struct al_object_reader *reader, const struct al_oid *
     if (reader->objects == AL_READER_OBJECTS_MAX)
         return false;
     reader->objects++;
-    if (!al_loose_object_read(reader->common_fd, oid, reader->sha256, most, &object) &&
+    if (!(reader->new_fd >= 0 &&
+          al_loose_object_read(reader->new_fd, oid, reader->sha256, most, &object)) &&
+        !al_loose_object_read(reader->common_fd, oid, reader->sha256, most, &object) &&
         !al_packed_object_read(&reader->packs, reader->common_fd, oid, reader->sha256, most,
                                &object))
         return false;

@@ -19,14 +19,16 @@
 /** Set up with al_object_reader_open(); the members are private. */
 struct al_object_reader {
     int common_fd;
+    int new_fd; /* has the directory of new objects (al_location.objects); -1: there is none */
     bool sha256;
     struct al_packed_files packs;
     size_t objects, bytes; /* that were read */
 };
 
-#define AL_OBJECT_READER_INIT ((struct al_object_reader){ .common_fd = -1 })
+#define AL_OBJECT_READER_INIT ((struct al_object_reader){ .common_fd = -1, .new_fd = -1 })
 
-/** False when the repository cannot be opened. */
+/** Open the repository, with the new objects that git would read for this location as well.  False
+ * when it cannot be opened. */
 bool al_object_reader_open(struct al_object_reader *reader, const struct al_location *at,
                            bool sha256);
 void al_object_reader_clear(struct al_object_reader *reader);

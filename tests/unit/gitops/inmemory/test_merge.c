@@ -112,6 +112,38 @@ static void goes_by_the_attributes_of_our_side(void **state)
     assert_as_git(w, "ours", "theirs");
 }
 
+/* One memory has many merges, as a replay does; the attributes change between them and back. */
+static void goes_by_the_attributes_of_each_merge(void **state)
+{
+    static const struct {
+        const char *ours;
+        bool conflicted;
+    } rows[] = { { "ours", true },  { "union", false }, { "beside", false }, { "ours", true },
+                 { "other", true }, { "union", false }, { "text", true } };
+    struct world *w = *state;
+    al_auto(al_freep) char *theirs = NULL;
+    struct al_run_limits budget = long_budget();
+
+    git_fixture_commit(w->repo, "sub/list", "a\n", "list");
+    branch_with(w, "ours", "main", "sub/list", "a\nours\n");
+    branch_with(w, "other", "ours", "sub/a.gitattributes", "list merge=union\n");
+    branch_with(w, "union", "ours", "sub/.gitattributes", "list merge=union\n");
+    branch_with(w, "beside", "union", "sub/beside", "has the same attributes\n");
+    branch_with(w, "text", "union", "sub/.gitattributes", "list merge=text\n");
+    branch_with(w, "theirs", "main", "sub/list", "a\ntheirs\n");
+    git_ok(w->repo, "checkout", "-q", "main", NULL);
+    theirs = id_of(w, "theirs");
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(memory_freep) struct al_inmemory *memory = must_open_memory(w, repo);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
+        al_auto(al_freep) char *ours = id_of(w, rows[i].ours);
+
+        assert_worked(w, al_inmemory_merge(memory, ours, theirs, &budget, &merged, &w->err));
+        assert_int_equal(merged.conflicted, rows[i].conflicted);
+    }
+}
+
 static void other_attributes_do_not_count(void **state)
 {
     struct world *w = *state;
@@ -307,6 +339,7 @@ int main(void)
         WORLD_TEST(gives_the_tree_of_git),
         WORLD_TEST(several_bases_become_one),
         WORLD_TEST(goes_by_the_attributes_of_our_side),
+        WORLD_TEST(goes_by_the_attributes_of_each_merge),
         WORLD_TEST(other_attributes_do_not_count),
         WORLD_TEST(lists_conflicts_with_their_kinds),
         WORLD_TEST(a_given_base_is_the_base),

@@ -109,12 +109,61 @@ static void lists_what_several_batches_name_once_and_in_order(void **state)
     assert_string_equal(first, "a.txt");
 }
 
+/* What differs between two revisions, as airlock and as git list it. */
+static void assert_changed(struct world *w, const char *from, const char *to)
+{
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_freep) char *expected =
+        git_output(w->repo, "diff", "--name-only", "--no-renames", from, to, NULL);
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    struct al_buffer list = { .max_bytes = 1u << 20 };
+    struct al_run_limits budget = long_budget();
+
+    assert_int_equal(al_git_list_changed(repo, from, to, &budget, &list, NULL), 0);
+    for (size_t at = 0; at < list.len; at += strlen(list.data + at) + 1)
+        al_str_addf(&names, "%s\n", list.data + at);
+    assert_string_equal(names.buf, expected);
+    al_buffer_clear(&list);
+}
+
+static void lists_what_differs_between_commits(void **state)
+{
+    struct world *w = *state;
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
+    al_auto(al_freep) char *old = git_output(w->repo, "rev-parse", "HEAD", NULL);
+    al_auto(al_freep) char *now = NULL, *parent = NULL;
+    struct al_run_limits budget = long_budget();
+
+    old[strcspn(old, "\n")] = '\0';
+    git_fixture_commit(w->repo, "b/c.txt", "c\n", "second");
+    git_fixture_commit(w->repo, "b-c", "d\n", "third");
+    git_ok(w->repo, "mv", "a.txt", "d", NULL);
+    git_fixture_commit(w->repo, "a.txt/e", "e\n", "a directory in the place of a file");
+    now = git_output(w->repo, "rev-parse", "HEAD", NULL);
+    now[strcspn(now, "\n")] = '\0';
+    parent = al_asprintf("%s^", now);
+    assert_changed(w, old, now);
+    assert_changed(w, now, old);
+    assert_changed(w, now, now);
+    assert_changed(w, parent, now); /* an id with something behind it is no id */
+    assert_changed(w, now, parent);
+    assert_changed(w, "HEAD~2", "HEAD");
+    for (size_t bytes = 0; bytes < 2; bytes++) { /* a.txt, a.txt/e, b-c, b/c.txt, d */
+        struct al_buffer list = { .max_bytes = 6 + 8 + 4 + 8 + 2 - bytes };
+
+        assert_int_equal(al_git_list_changed(repo, old, now, &budget, &list, NULL),
+                         bytes ? AL_ERR_EXECUTION : 0);
+        al_buffer_clear(&list);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(fills_a_command_line_to_the_limit),
         cmocka_unit_test(takes_a_word_that_is_too_long_by_itself),
         WORLD_TEST(lists_what_several_batches_name_once_and_in_order),
+        WORLD_TEST(lists_what_differs_between_commits),
     };
 
     gitops_begin();

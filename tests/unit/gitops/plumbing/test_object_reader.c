@@ -230,6 +230,29 @@ static void an_object_is_under_its_id(void **state)
     tmpdir_free(dir);
 }
 
+/* A location may have new objects beside those of the repository. */
+static void new_objects_are_read_as_well(void **state)
+{
+    struct tmpdir *dir = tmpdir_new();
+    struct tmpdir *more = tmpdir_new();
+    struct al_oid one = store(dir, AL_OBJECT_BLOB, "one\n", 4);
+    struct al_oid two = store(more, AL_OBJECT_BLOB, "two\n", 4);
+    al_auto(al_object_reader_clear) struct al_object_reader reader = reader_of(dir);
+    al_auto(al_loose_object_clear) struct al_loose_object first = { .data = NULL };
+    al_auto(al_loose_object_clear) struct al_loose_object second = { .data = NULL };
+
+    (void)state;
+    assert_false(al_object_reader_get(&reader, &two, AL_OBJECT_BLOB, &second));
+    reader.new_fd = fcntl(more->fd, F_DUPFD_CLOEXEC, 0);
+    assert_true(al_object_reader_get(&reader, &two, AL_OBJECT_BLOB, &second));
+    assert_true(al_object_reader_get(&reader, &one, AL_OBJECT_BLOB, &first));
+    assert_string_equal(first.data, "one\n");
+    assert_string_equal(second.data, "two\n");
+    assert_false(al_object_reader_get(&reader, &two, AL_OBJECT_TREE, &second));
+    tmpdir_free(dir);
+    tmpdir_free(more);
+}
+
 static void so_many_objects_are_read(void **state)
 {
     struct tmpdir *dir = tmpdir_new();
@@ -253,6 +276,7 @@ int main(void)
         cmocka_unit_test(directories_sort_as_in_git),
         cmocka_unit_test(a_commit_begins_as_git_writes_it),
         cmocka_unit_test(an_object_is_under_its_id),
+        cmocka_unit_test(new_objects_are_read_as_well),
         cmocka_unit_test(so_many_objects_are_read),
     };
 

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gitops/replay/advance.c: a move that is stopped between its steps leaves all as it was, and git
+ * refreshes the index only where a file that it writes may look changed. */
+#include "gitops/replay/advance.h"
+
+#include <sys/stat.h>
+
+#include "tests/unit/gitops/tree.h"
+
+/* What happens to the git that has this word. */
+static struct {
+    const char *word;
+    bool runs;          /* it ends before it is stopped */
+    int result;         /* 0: it is not stopped */
+    unsigned refreshes; /* how often git refreshed the index */
+} stop;
+
+int __real_al_git_run(const struct al_location *at, const struct al_git_command *command,
+                      const struct al_git_run *options, struct al_run_limits *budget,
+                      struct al_git_output *ret_output, struct al_error *err);
+int __wrap_al_git_run(const struct al_location *at, const struct al_git_command *command,
+                      const struct al_git_run *options, struct al_run_limits *budget,
+                      struct al_git_output *ret_output, struct al_error *err);
+
+int __wrap_al_git_run(const struct al_location *at, const struct al_git_command *command,
+                      const struct al_git_run *options, struct al_run_limits *budget,
+                      struct al_git_output *ret_output, struct al_error *err)
+{
+    bool stops = stop.word && al_strv_contains(&command->argv, stop.word);
+    int r = 0;
+
+    stop.refreshes += al_strv_contains(&command->argv, "--refresh");
+    if (!stops || stop.runs)
+        r = __real_al_git_run(at, command, options, budget, ret_output, err);
+    if (!stops || r < 0)
+        return r;
+    stop.word = NULL;
+    return al_error_set(err, stop.result, "Stopped");
+}
+
+static char *id_of(const struct world *w, const char *word)
+{
+    char *id = git_output(w->repo, "rev-parse", word, NULL);
+
+    id[strcspn(id, "\n")] = '\0';
+    return id;
+}
+
+/* main, which is checked out, and `ahead`, in which files are changed, added and removed.  Beside
+ * them are local changes that neither touches. */
+static void begin(struct world *w)
+{
+    git_fixture_commit(w->repo, "gone.txt", "gone\n", "gone");
+    git_fixture_commit(w->repo, "dir/b.txt", "b\n", "b");
+    git_fixture_commit(w->repo, "mine.txt", "mine\n", "mine");
+    git_ok(w->repo, "checkout", "-q", "-b", "ahead", NULL);
+    git_ok(w->repo, "rm", "-q", "gone.txt", NULL);
+    git_fixture_commit(w->repo, "dir/b.txt", "b\nb\n", "more");
+    git_fixture_commit(w->repo, "new/c.txt", "c\n", "new");
+    git_ok(w->repo, "checkout", "-q", "main", NULL);
+    tmpdir_write(w->repo, "mine.txt", "changed\n");
+    tmpdir_write(w->repo, "own.txt", "untracked\n");
+}
+
+/* Everything that a move can change. */
+static char *everything(const struct world *w)
+{
+    al_auto(al_freep) char *status =
+        git_output(w->repo, "status", "--porcelain", "-uall", "--branch", NULL);
+    al_auto(al_freep) char *index = git_output(w->repo, "ls-files", "-s", NULL);
+    al_auto(al_freep) char *files =
+        git_output(w->repo, "-c", "alias.k=!cat $(git ls-files) own.txt", "k", NULL);
+    al_auto(al_freep) char *log = git_output(w->repo, "log", "-g", "--format=%H %gs", NULL);
+    al_auto(al_freep) char *refs = git_output(w->repo, "for-each-ref", NULL);
+    al_auto(al_freep) char *head = git_output(w->repo, "symbolic-ref", "HEAD", NULL);
+
+    return al_asprintf("%s%s%s%s%s%s", status, index, files, log, refs, head);
+}
+
+static int advance(struct world *w)
+{
+    struct al_repo *repo = must_open(w, "repo");
+    struct al_run_limits budget = long_budget();
+    al_auto(al_freep) char *from = id_of(w, "main"), *to = id_of(w, "ahead");
+    int r;
+
+    al_error_clear(&w->err);
+    stop.refreshes = 0;
+    r = al_git_advance(
+        repo, &(struct al_advance){ .from = from, .to = to, .reflog = "rebase (finish): x" },
+        &budget, &w->err);
+    al_repo_free(repo);
+    return r;
+}
+
+/* A git that is killed ends the call with a timeout, a cancellation or an error. */
+static void leaves_all_as_it_was_when_git_is_stopped(void **state)
+{
+    static const int results[] = { AL_ERR_TIMEOUT, AL_ERR_CANCELLED, AL_ERR_EXECUTION };
+    static const struct {
+        const char *word;
+        bool runs;
+    } rows[] = {
+        { "read-tree", false },  /* before the files are written */
+        { "read-tree", true },   /* they are, and the index is */
+        { "update-ref", false }, /* the same, at the next step */
+    };
+    struct world *w = *state;
+    al_auto(al_freep) char *before = NULL, *head = NULL, *ahead = NULL;
+
+    begin(w);
+    before = everything(w);
+    for (size_t i = 0; i < COUNT(rows) * COUNT(results); i++) {
+        al_auto(al_freep) char *after = NULL;
+
+        stop.word = rows[i / COUNT(results)].word;
+        stop.runs = rows[i / COUNT(results)].runs;
+        stop.result = results[i % COUNT(results)];
+        assert_int_equal(advance(w), stop.result);
+        assert_null(stop.word);
+        after = everything(w);
+        assert_string_equal(after, before);
+    }
+    assert_int_equal(advance(w), 0); /* nothing is in its way afterwards */
+    head = id_of(w, "main");
+    ahead = id_of(w, "ahead");
+    assert_string_equal(head, ahead);
+}
+
+/* The files are older than the index, so that their stat data tells. */
+static void make_old(struct world *w)
+{
+    git_ok(w->repo, "-c",
+           "alias.k=!find . -path ./.git -prune -o -type f -exec touch -d @1000000000 {} +", "k",
+           NULL);
+    (void)git_status_of(w->repo, "update-index", "-q", "--refresh", NULL);
+}
+
+static void refreshes_what_may_look_changed(void **state)
+{
+    struct world *w = *state;
+    static const struct timespec times[] = { { .tv_sec = 1000000001 }, { .tv_sec = 1000000001 } };
+    al_auto(al_freep) char *text = NULL;
+
+    begin(w);
+    make_old(w);
+    assert_int_equal(advance(w), 0); /* mine.txt differs, but is not written */
+    assert_int_equal(stop.refreshes, 0);
+    git_ok(w->repo, "reset", "-q", "--keep", "HEAD~2", NULL);
+    make_old(w);
+    assert_int_equal(utimensat(w->repo->fd, "dir/b.txt", times, 0), 0);
+    assert_int_equal(advance(w), 0);
+    assert_int_equal(stop.refreshes, 1);
+    text = tmpdir_read(w->repo, "dir/b.txt");
+    assert_string_equal(text, "b\nb\n");
+}
+
+static void refuses_to_write_over_changes(void **state)
+{
+    struct world *w = *state;
+    al_auto(al_freep) char *before = NULL, *after = NULL;
+
+    begin(w);
+    make_old(w);
+    tmpdir_write(w->repo, "dir/b.txt", "x\n"); /* the same length */
+    before = everything(w);
+    assert_int_equal(advance(w), AL_ERR_EXECUTION);
+    assert_int_equal(w->err.code, AL_CODE_DIRTY_WORKDIR);
+    after = everything(w);
+    assert_string_equal(after, before);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        WORLD_TEST(leaves_all_as_it_was_when_git_is_stopped),
+        WORLD_TEST(refreshes_what_may_look_changed),
+        WORLD_TEST(refuses_to_write_over_changes),
+    };
+
+    gitops_begin();
+    return cmocka_run_group_tests_name("gitops/replay/advance", tests, NULL, NULL);
+}
