@@ -38,7 +38,7 @@ static const struct override writing[] = {
 /* Passed when the repository sets the key.  Keys are in lower case, as git lists them. */
 static const struct override fixed[] = {
     /* programs git would start */
-    { "core.fsmonitor", "false" },
+    { "core.fsmonitor", "" }, /* before git 2.36 "false" is a program */
     { "core.pager", "cat" },
     { "core.editor", ":" },
     { "sequence.editor", ":" },

@@ -202,6 +202,8 @@ int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
     bool same = false;
     int r = 0;
 
+    if (memory->older) /* git makes the files itself (older.c) */
+        return 0;
     if (memory->attributes_of)
         same = !strcmp(memory->attributes_of, tree) || has_same_files(memory, tree);
     if (memory->attributes_of && !same)

@@ -20,9 +20,11 @@
  * git has them in a working tree of that commit, and those in info/attributes and of the user.  A
  * path that goes through a configured merge driver is refused; no program runs.
  *
- * Needs git 2.38.  Not safe for several threads at once.
+ * git merge-tree merges since 2.38, and `git merge` in a scratch working tree before (older.c). Not
+ * safe for several threads at once.
  *
- * Source: git-merge-tree(1), git-receive-pack(1) "Quarantine environment", gitattributes(5).
+ * Source: git-merge-tree(1), git-merge(1), git-receive-pack(1) "Quarantine environment",
+ * gitattributes(5).
  */
 #ifndef AL_GITOPS_INMEMORY_INMEMORY_H
 #define AL_GITOPS_INMEMORY_INMEMORY_H
@@ -56,8 +58,7 @@ const struct al_repo *al_inmemory_repo(const struct al_inmemory *memory);
  * Merge two commits, as `git merge --strategy=ort` does.  git finds the merge base, and makes a
  * virtual one of several.
  *
- * @return 0, with conflicts too; AL_ERR_EXECUTION for unrelated histories, a merge driver, and a
- * git older than 2.38, whose version is named.
+ * @return 0, with conflicts too; AL_ERR_EXECUTION for unrelated histories and a merge driver.
  */
 int al_inmemory_merge(struct al_inmemory *memory, const char *ours, const char *theirs,
                       struct al_run_limits *budget, struct al_merged *ret_merged,

@@ -8,7 +8,6 @@
  */
 #include <stdlib.h>
 
-#include "gitops/failure.h"
 #include "gitops/inmemory/private.h"
 #include "gitops/layer.h"
 #include "gitops/plumbing/batch.h"
@@ -16,34 +15,18 @@
 #include "gitops/plumbing/object_reader.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
-#include "gitops/version.h"
 #include "gitops/vet/vet.h"
 
+/* A git that does not know the option prints how it is used. */
 #define USAGE_EXIT 129
 
-/* A git that does not know the option prints how it is used. */
-static int explain(const struct al_inmemory *memory, const struct al_run_limits *budget, int r,
-                   struct al_error *err)
-{
-    al_auto(al_freep) char *version = NULL;
-
-    if (r != AL_ERR_EXECUTION || budget->exit_code != USAGE_EXIT ||
-        al_git_version(memory->real->at.git->program, &version, NULL) < 0)
-        return r;
-    if (err)
-        al_error_clear(err);
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "git %s cannot merge without a working tree; that needs git 2.38 or newer",
-                        version);
-}
-
-static int merge_tree(struct al_inmemory *memory, const char *ours, const char *theirs,
-                      struct al_run_limits *budget, struct al_merged *ret_merged,
-                      struct al_error *err)
+/* Ask git merge-tree; *ret_knows is false for a git that does not know how. */
+static int run_merge_tree(const struct al_inmemory *memory, const char *ours, const char *theirs,
+                          struct al_run_limits *budget, struct al_merged *ret_merged,
+                          bool *ret_knows, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct al_buffer out = { .max_bytes = 0 };
-    struct al_merged merged;
     int exit_code = -1, r;
 
     al_strv_add(&command.argv, "git");
@@ -52,16 +35,34 @@ static int merge_tree(struct al_inmemory *memory, const char *ours, const char *
     al_strv_adds(&command.argv, "merge-tree", "--write-tree", "-z", "--messages", ours, theirs,
                  NULL);
     r = al_inmemory_git(memory, &command, budget, &out, &exit_code, err);
-    if (r < 0)
-        r = explain(memory, budget, r, err);
-    else if (!al_merge_output_parse(out.data, out.len, memory->real->vetting->is_sha256, &merged))
+    *ret_knows = r != AL_ERR_EXECUTION || budget->exit_code != USAGE_EXIT;
+    if (r == 0 &&
+        !al_merge_output_parse(out.data, out.len, memory->real->vetting->is_sha256, ret_merged))
         r = al_error_set(err, AL_ERR_EXECUTION, "git merge-tree did not say what was asked");
     al_buffer_clear(&out);
-    if (r < 0)
-        return r;
-    merged.conflicted = exit_code == 1;
-    *ret_merged = merged;
-    return 0;
+    ret_merged->conflicted = r == 0 && exit_code == 1;
+    return r;
+}
+
+static int merge_tree(struct al_inmemory *memory, const char *ours, const char *theirs,
+                      struct al_run_limits *budget, struct al_merged *ret_merged,
+                      struct al_error *err)
+{
+    struct al_merged merged = AL_MERGED_INIT;
+    bool knows = false;
+    int r;
+
+    if (memory->older)
+        return al_older_merge(memory, ours, theirs, budget, ret_merged, err);
+    r = run_merge_tree(memory, ours, theirs, budget, &merged, &knows, err);
+    if (!knows) {
+        if (err)
+            al_error_clear(err);
+        return al_older_merge(memory, ours, theirs, budget, ret_merged, err);
+    }
+    if (r == 0)
+        *ret_merged = merged;
+    return r;
 }
 
 /* The same without git; NULL when it cannot be told here. */

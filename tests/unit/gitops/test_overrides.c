@@ -138,7 +138,7 @@ static void leaves_near_misses_alone(void **state)
 
 /* Keys without a name of anybody's choosing. */
 static const struct row settings[] = {
-    { "core.fsmonitor", "false", NULL },
+    { "core.fsmonitor", "", NULL },
     { "core.pager", "cat", NULL },
     { "core.editor", ":", NULL },
     { "sequence.editor", ":", NULL },

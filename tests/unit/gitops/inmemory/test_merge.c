@@ -4,42 +4,7 @@
 #include "gitops/layer.h"
 #include "gitops/plumbing/revision.h"
 #include "tests/unit/gitops/inmemory/memory_lib.h"
-
-/* In place of an older git: its version, and that it knows no such option. */
-static const char *old_version;
-
-int __real_al_git_run(const struct al_location *at, const struct al_git_command *command,
-                      const struct al_git_run *options, struct al_run_limits *budget,
-                      struct al_git_output *ret_output, struct al_error *err);
-int __wrap_al_git_run(const struct al_location *at, const struct al_git_command *command,
-                      const struct al_git_run *options, struct al_run_limits *budget,
-                      struct al_git_output *ret_output, struct al_error *err);
-int __real_al_git_version(const char *program, char **ret_version, struct al_error *err);
-int __wrap_al_git_version(const char *program, char **ret_version, struct al_error *err);
-
-int __wrap_al_git_run(const struct al_location *at, const struct al_git_command *command,
-                      const struct al_git_run *options, struct al_run_limits *budget,
-                      struct al_git_output *ret_output, struct al_error *err)
-{
-    struct al_git_command older = *command;
-    int r;
-
-    if (!old_version || !al_strv_contains(&command->argv, "merge-tree"))
-        return __real_al_git_run(at, command, options, budget, ret_output, err);
-    older.argv = AL_STRV_INIT;
-    al_strv_adds(&older.argv, "git", "merge-tree", "--no-such-option", NULL);
-    r = __real_al_git_run(at, &older, options, budget, ret_output, err);
-    al_strv_clear(&older.argv);
-    return r;
-}
-
-int __wrap_al_git_version(const char *program, char **ret_version, struct al_error *err)
-{
-    if (!old_version)
-        return __real_al_git_version(program, ret_version, err);
-    *ret_version = al_strdup(old_version);
-    return 0;
-}
+#include "tests/unit/gitops/inmemory/older_git.h"
 
 static int merge_names(struct world *w, const char *ours, const char *theirs,
                        struct al_merged *merged)
@@ -300,22 +265,6 @@ static void a_merge_driver_is_refused(void **state)
     assert_worked(w, merge_names(w, "fine", "too", &merged));
 }
 
-static void an_older_git_is_named(void **state)
-{
-    struct world *w = *state;
-    al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
-
-    branch_with(w, "ours", "main", "b.txt", "b\n");
-    branch_with(w, "theirs", "main", "c.txt", "c\n");
-    old_version = "2.37.9";
-    assert_int_equal(merge_names(w, "ours", "theirs", &merged), AL_ERR_EXECUTION);
-    old_version = NULL;
-    assert_string_equal(w->err.message,
-                        "git 2.37.9 cannot merge without a working tree; that needs "
-                        "git 2.38 or newer");
-    assert_worked(w, merge_names(w, "ours", "theirs", &merged));
-}
-
 static void a_cancelled_merge_ends(void **state)
 {
     struct world *w = *state;
@@ -336,18 +285,17 @@ static void a_cancelled_merge_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WORLD_TEST(gives_the_tree_of_git),
-        WORLD_TEST(several_bases_become_one),
-        WORLD_TEST(goes_by_the_attributes_of_our_side),
-        WORLD_TEST(goes_by_the_attributes_of_each_merge),
-        WORLD_TEST(other_attributes_do_not_count),
-        WORLD_TEST(lists_conflicts_with_their_kinds),
-        WORLD_TEST(a_given_base_is_the_base),
-        WORLD_TEST(the_repository_gets_nothing),
-        WORLD_TEST(unrelated_histories_are_refused),
-        WORLD_TEST(a_merge_driver_is_refused),
-        WORLD_TEST(an_older_git_is_named),
-        WORLD_TEST(a_cancelled_merge_ends),
+        BOTH_WORLD_TESTS(gives_the_tree_of_git),
+        BOTH_WORLD_TESTS(several_bases_become_one),
+        BOTH_WORLD_TESTS(goes_by_the_attributes_of_our_side),
+        BOTH_WORLD_TESTS(goes_by_the_attributes_of_each_merge),
+        BOTH_WORLD_TESTS(other_attributes_do_not_count),
+        BOTH_WORLD_TESTS(lists_conflicts_with_their_kinds),
+        BOTH_WORLD_TESTS(a_given_base_is_the_base),
+        BOTH_WORLD_TESTS(the_repository_gets_nothing),
+        BOTH_WORLD_TESTS(unrelated_histories_are_refused),
+        BOTH_WORLD_TESTS(a_merge_driver_is_refused),
+        BOTH_WORLD_TESTS(a_cancelled_merge_ends),
     };
 
     gitops_begin();
