@@ -21,7 +21,7 @@ _airlock() {
     --command-timeout | --agent) return ;;
     esac
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback staging install doctor version help --help --version --tool-log --rollback' -- "$cur"))
+        COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback staging review install doctor version help --help --version --tool-log --rollback' -- "$cur"))
         return
     fi
     case $command in
@@ -51,11 +51,20 @@ _airlock() {
             COMPREPLY=($(compgen -W '--target --branch --approval --root --worker --config --json --help' -- "$cur"))
         fi
         ;;
-    help) COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback staging install doctor version' -- "$cur")) ;;
+    review)
+        if ((COMP_CWORD == 2)); then
+            COMPREPLY=($(compgen -W '--list --json --audit --config --help show approve reject' -- "$cur"))
+        elif ((COMP_CWORD == 3)) && [[ $prev =~ ^(show|approve|reject)$ ]]; then
+            COMPREPLY=($(compgen -W "$(_airlock_names questions)" -- "$cur"))
+        else
+            COMPREPLY=($(compgen -W '--always --json --help' -- "$cur"))
+        fi
+        ;;
+    help) COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback staging review install doctor version' -- "$cur")) ;;
     esac
 }
 
-# Names of tools, grants or staged commits, as the configuration on the line has them.
+# Names of tools, grants, staged commits or questions, as the configuration on the line has them.
 _airlock_names() {
     local i config=()
 

@@ -12,7 +12,7 @@ function __airlock_grants
     or command airlock complete grants 2>/dev/null
 end
 
-set -l commands serve call tools policy log diff rollback staging install doctor version help
+set -l commands serve call tools policy log diff rollback staging review install doctor version help
 set -l sessions serve call tools policy install doctor
 
 complete -c airlock -f
@@ -40,6 +40,12 @@ complete -c airlock -n '__fish_seen_subcommand_from staging; and __fish_seen_sub
 complete -c airlock -n '__fish_seen_subcommand_from staging; and __fish_seen_subcommand_from push' -l branch -x -d 'the branch'
 complete -c airlock -n '__fish_seen_subcommand_from staging; and __fish_seen_subcommand_from push' -l approval -x -a 'ask allow deny' -d 'how it is approved'
 complete -c airlock -n '__fish_seen_subcommand_from staging' -l root -x -a '(__fish_complete_directories)' -d 'the root'
+complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a review -d 'show and answer the calls that wait'
+complete -c airlock -n '__fish_seen_subcommand_from review; and not __fish_seen_subcommand_from show approve reject' -a 'show approve reject'
+complete -c airlock -n '__fish_seen_subcommand_from review; and __fish_seen_subcommand_from show approve reject' -a '(command airlock complete questions 2>/dev/null)'
+complete -c airlock -n '__fish_seen_subcommand_from review' -l list -d 'what waits and what runs'
+complete -c airlock -n '__fish_seen_subcommand_from review' -l json -d 'as JSON'
+complete -c airlock -n '__fish_seen_subcommand_from review; and __fish_seen_subcommand_from approve' -l always -d 'also from now on'
 complete -c airlock -n '__fish_seen_subcommand_from serve call' -s v -d 'say what each call does'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a install -d 'write the entry into the settings of a client'
 complete -c airlock -n '__fish_seen_subcommand_from install' -a 'claude-code claude-desktop codex cursor gemini opencode vscode zed'

@@ -18,6 +18,21 @@
 #include "proc/cancel.h"
 #include "sandbox/sandbox.h"
 
+/* The terminal, once airlock review can be asked too. */
+struct doors {
+    struct al_setup *setup;
+    struct al_approver terminal;
+};
+
+static int ask(void *payload, const struct al_approval_request *request, struct al_cancel *cancel,
+               struct al_approval_answer *ret_answer, struct al_error *err)
+{
+    const struct doors *doors = payload;
+
+    al_setup_review_listen(doors->setup);
+    return doors->terminal.ask(doors->terminal.payload, request, cancel, ret_answer, err);
+}
+
 static void print_line(int fd, const char *prefix, const struct al_str *text)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
@@ -88,18 +103,20 @@ int al_cli_run_call(struct al_setup *setup, const struct al_listed_tool *tool,
 {
     al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
-    struct al_approver approver = { .name = NULL };
+    struct doors doors = { .setup = setup };
+    const struct al_approver approver = { .name = "terminal", .ask = ask, .payload = &doors };
     struct al_tty *tty;
     int code;
 
     /* The session has only one call, so the answer "always" would have no effect. */
     al_approvals_free(al_take(&setup->session.approvals));
+    al_setup_review(setup);
     al_signals_handle(setup, al_cancel_ref(cancel));
     setup->session.on_lock_wait = (struct al_progress){ al_cli_note_wait, NULL };
     al_auto_pull(setup, cancel);
     tty = al_tty_open();
     if (tty)
-        approver = al_tty_approver(tty);
+        doors.terminal = al_tty_approver(tty);
     al_call_run(&setup->session,
                 &(struct al_call_input){
                     .tool = tool,

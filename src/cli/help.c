@@ -21,6 +21,8 @@ static const char overview[] =
     "  rollback [N]           roll back the last N tool executions\n"
     "  staging [list|show|diff|push|discard|open]\n"
     "                         what agents have staged in their sandboxes\n"
+    "  review [show|approve|reject]\n"
+    "                         calls that wait for an approval, and answers to them\n"
     "  policy explain TOOL [ARGUMENTS]\n"
     "                         which rule would decide a call, and how\n"
     "  install CLIENT         connect an MCP client: write into its settings\n"
@@ -147,6 +149,18 @@ static const struct command_help {
       "                         current one\n"
       "  --approval MODE        push: ask (default), allow or deny\n"
       "  --json                 the same as an object\n" },
+    { "review", "airlock review [--list] [--json] | show ID | approve ID | reject ID [REASON]",
+      "Show the calls that wait for an approval, oldest first, and what runs; show one of\n"
+      "them with its text; or answer it. The calls are those of every server of this\n"
+      "user, and of airlock call. A question is answered once, by whoever is first: the\n"
+      "client's form, the terminal, or this command. The agent gets the reason of a\n"
+      "rejection. docs/APPROVALS.md tells more.\n"
+      "Exit codes: 0 done, 1 no such question waits or it was not answered, 2 wrong usage.\n",
+      "  --audit FILE           the journal that has the calls that run\n"
+      "  --config FILE          the configuration that names it\n",
+      "  --always               approve: also what the question says, until the session\n"
+      "                         ends\n"
+      "  --json                 what waits as an array of objects; show: one object\n" },
     { "policy", "airlock policy explain [OPTIONS] TOOL [NAME=VALUE...] [JSON|-]",
       "Say how a call would be decided: the decision, the rule it comes from, and what\n"
       "the rules looked at. The call is checked like any other; nothing is run and\n"
@@ -175,7 +189,7 @@ static const struct command_help {
       "of [mcp.servers] is started, and airlock as each client would start it in whose\n"
       "settings it is installed. Exit code 0 when all that matters is there, else 1.\n",
       looking_options, "  --json                 the findings as JSON\n" },
-    { "complete", "airlock complete tools|grants|staged [--config FILE]",
+    { "complete", "airlock complete tools|grants|staged|questions [--config FILE]",
       "Print names for the completion of a shell, one a line.\n", "", "" },
     { "version", "airlock version", "Show the versions of airlock and git, kernel's confinement.\n",
       "", "" },

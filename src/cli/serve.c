@@ -28,6 +28,8 @@ static int serve(struct al_setup *setup)
     struct al_auto_pulling *pulling;
     int r;
 
+    al_setup_review(setup);
+    al_setup_review_listen(setup);
     al_signals_handle(setup, NULL);
     if (setup->session.journal)
         al_journal_sync_later(setup->session.journal);

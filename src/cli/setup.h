@@ -25,6 +25,8 @@
 #include "tool/toolset_registry.h"
 #include "util/error.h"
 
+struct al_review_server;
+
 /** Everything that a session needs.  All strings are owned. */
 struct al_setup {
     struct al_config config;
@@ -39,7 +41,9 @@ struct al_setup {
     struct al_registry registry;         /**< the tools of the chosen ones */
     struct al_checkpoint_settings checkpoints;
     struct al_session session;
-    const struct al_mounted_list *mounted; /**< that a command uses; NULL: none */
+    struct al_review_server *review_server; /**< of session.review; NULL: it has no other doors */
+    bool review_listens;                    /**< it has its socket, or could not get it */
+    const struct al_mounted_list *mounted;  /**< that a command uses; NULL: none */
     bool asks_client;    /**< a client can be asked questions of other MCP servers: `serve` alone */
     bool runs_commands;  /**< --tool contains `command` or `all` */
     bool auto_pulls;     /**< auto_pull of the worker file happens: in `serve` and `call` alone */
@@ -87,6 +91,24 @@ void al_setup_forbidden(const struct al_setup *setup, struct al_strv *ret_forbid
 
 /** airlock's own directories among them, in which nothing else lies. */
 void al_setup_own_dirs(const struct al_setup *setup, struct al_strv *ret_dirs);
+
+/** The directory of airlock's sockets in a login session; NULL: there is no such session.  Caller
+ * frees. */
+char *al_setup_runtime_dir(void);
+
+/** Where the sockets of `airlock review` may be, in the order of preference. */
+void al_setup_review_dirs(const struct al_setup *setup, struct al_strv *ret_dirs);
+
+/** Make the queue of questions (session.review).  After al_setup_session(), and before
+ * al_signals_handle(), whose thread serves its socket. */
+void al_setup_review(struct al_setup *setup);
+
+/** Make the queue's socket, unless there is one.  A failure is a warning: the questions are asked
+ * all the same. */
+void al_setup_review_listen(struct al_setup *setup);
+
+/** Remove the socket and free the queue; part of al_setup_clear(). */
+void al_setup_clear_review(struct al_setup *setup);
 
 /** Make what mounts the tools of other MCP servers, and start none of them; part of
  * al_setup_session(). */

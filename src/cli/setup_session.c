@@ -56,9 +56,12 @@ static char *parent_of(const char *path)
 void al_setup_own_dirs(const struct al_setup *setup, struct al_strv *ret_dirs)
 {
     const char *config_home = al_environment_get("XDG_CONFIG_HOME");
+    char *runtime = al_setup_runtime_dir();
 
     if (setup->state_dir) /* unknown when the configuration cannot be read; doctor goes on then */
         al_strv_add(ret_dirs, setup->state_dir);
+    if (runtime)
+        al_strv_take(ret_dirs, runtime);
     if (config_home)
         al_strv_addf(ret_dirs, "%s/airlock", config_home);
     else if (setup->home)
@@ -288,6 +291,7 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
 void al_setup_clear(struct al_setup *setup)
 {
     al_signals_forget();
+    al_setup_clear_review(setup);
     al_setup_clear_upstream(setup);
     al_shell_free(setup->session.shell);
     al_staging_free(setup->session.staging);

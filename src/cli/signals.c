@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/signals.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "cli/setup.h"
 #include "gitops/repo/git.h"
 #include "proc/proc.h"
+#include "review/server.h"
 
 struct signal_thread {
     struct al_cancel *cancel;
@@ -21,13 +26,60 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct al_setup *handled_setup; /* NULL: the session is released */
 static atomic_int caught_signal;             /* the signal that cancelled the call; 0: none */
 
+/* The descriptor of the session's questions; -1: there is none. */
+static int review_fd(void)
+{
+    int fd;
+
+    (void)pthread_mutex_lock(&lock);
+    fd = handled_setup && handled_setup->review_server
+             ? al_review_server_fd(handled_setup->review_server)
+             : -1;
+    (void)pthread_mutex_unlock(&lock);
+    return fd;
+}
+
+static void serve_review(void)
+{
+    (void)pthread_mutex_lock(&lock);
+    if (handled_setup && handled_setup->review_server)
+        al_review_server_run(handled_setup->review_server);
+    (void)pthread_mutex_unlock(&lock);
+}
+
+/* Wait for a signal, and answer airlock review meanwhile: it so needs no thread of its own, and
+ * none of its peers can keep a signal waiting.  False: no signal can be waited for. */
+static bool await_signal(const struct signal_thread *args, int signal_fd, int *ret_number)
+{
+    struct pollfd wait[2] = { { .fd = signal_fd, .events = POLLIN }, { .events = POLLIN } };
+    struct signalfd_siginfo info;
+
+    if (signal_fd < 0)
+        return sigwait(&args->set, ret_number) == 0;
+    for (;;) {
+        wait[1].fd = review_fd();
+        if (poll(wait, AL_COUNT(wait), -1) < 0) {
+            if (errno == EINTR)
+                continue;
+            return sigwait(&args->set, ret_number) == 0;
+        }
+        if (wait[1].revents)
+            serve_review();
+        if ((wait[0].revents & POLLIN) && read(signal_fd, &info, sizeof(info)) == sizeof(info)) {
+            *ret_number = (int)info.ssi_signo;
+            return true;
+        }
+    }
+}
+
 /* A thread, since the cleanup is not async-signal-safe (signal-safety(7)). */
 static void *wait_for_signals(void *payload)
 {
     struct signal_thread *args = payload;
+    const int signal_fd = signalfd(-1, &args->set, SFD_CLOEXEC | SFD_NONBLOCK);
     int number;
 
-    while (sigwait(&args->set, &number) == 0) {
+    while (await_signal(args, signal_fd, &number)) {
         if (args->cancel && !al_cancel_fired(args->cancel)) {
             atomic_store(&caught_signal, number);
             al_cancel_fire(args->cancel);
@@ -35,6 +87,8 @@ static void *wait_for_signals(void *payload)
         }
         (void)pthread_mutex_lock(&lock);
         al_proc_kill_all();
+        if (handled_setup && handled_setup->review_server)
+            al_review_server_remove(handled_setup->review_server);
         if (handled_setup)
             al_git_abandon(handled_setup->session.git);
         _exit(128 + number);

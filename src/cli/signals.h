@@ -13,6 +13,8 @@
  *   any other signal              kills the children, removes the session's private files and ends
  *                                 the process with 128 + the signal's number
  *
+ * The thread also serves the questions of the session (al_setup_review()).
+ *
  * @param setup   Must stay valid until al_signals_forget().
  * @param cancel  NULL or a reference, which is taken over and kept until the process ends.
  */

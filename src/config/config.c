@@ -24,7 +24,7 @@ void al_config_init(struct al_config *config)
                  .max_fetch_bytes = AL_FETCH_MAX_BYTES_DEFAULT },
         .sandbox = { .allow_absolute = true },
         .shell = { .timeout_s = AL_SHELL_TIMEOUT_S_DEFAULT, .isolation = AL_ISOLATION_AUTO },
-        .approval = { .mode = AL_APPROVAL_ASK },
+        .approval = { .mode = AL_APPROVAL_ASK, .wait_s = AL_APPROVAL_WAIT_S_DEFAULT },
         .journal = { .max_log_bytes = AL_LOG_MAX_BYTES_DEFAULT,
                      .checkpoints = true,
                      .max_store_bytes = AL_STORE_MAX_BYTES_DEFAULT,

@@ -48,6 +48,10 @@ enum al_snapshot_failure { AL_SNAPSHOT_FAILURE_REFUSE, AL_SNAPSHOT_FAILURE_WARN 
 #define AL_LOG_MAX_BYTES_MIN       16384
 #define AL_LOG_MAX_BYTES_MAX       1073741824
 
+#define AL_APPROVAL_WAIT_S_DEFAULT 600
+#define AL_APPROVAL_WAIT_S_MIN     1
+#define AL_APPROVAL_WAIT_S_MAX     86400
+
 #define AL_SHELL_TIMEOUT_S_DEFAULT 30
 #define AL_SHELL_TIMEOUT_S_MIN     1
 #define AL_SHELL_TIMEOUT_S_MAX     600
@@ -101,7 +105,8 @@ struct al_config {
 
     struct {
         enum al_approval_mode mode; /**< tools.approval.mode */
-        struct al_policy policy;    /**< tools.approval.rule, in the file's order */
+        uint32_t wait_s;         /**< tools.approval.wait_s: how long a question waits, 1..86400 */
+        struct al_policy policy; /**< tools.approval.rule, in the file's order */
     } approval;
 
     struct {

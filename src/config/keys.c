@@ -105,6 +105,8 @@ static const struct al_key keys[] = {
     { "tools.environment.allow", STRINGS(env_allow, 0, 256), .check = al_env_check_allowed },
 
     { "tools.approval.mode", CHOICE(approval.mode, enum al_approval_mode, approval_modes) },
+    { "tools.approval.wait_s",
+      UINT32(approval.wait_s, AL_APPROVAL_WAIT_S_MIN, AL_APPROVAL_WAIT_S_MAX) },
     { "tools.approval.rule", RULES(approval.policy) },
     { "tools.approval.rule.tool", RULE_STRING(tool) },
     { "tools.approval.rule.operation", RULE_STRING(operation) },

@@ -27,6 +27,12 @@ static int ask(void *payload, const struct al_approval_request *request, struct 
     return r;
 }
 
+/* A review in another window answers, and not the client. */
+static void set_waiting(void *payload, const char *waiting_for)
+{
+    al_calls_set_waiting(payload, waiting_for);
+}
+
 static int sample_text(void *payload, const struct al_sampling_request *request,
                        struct al_cancel *cancel, char **ret_text, struct al_error *err)
 {
@@ -113,7 +119,14 @@ static void wait_until_ready(struct al_inflight *call)
 
 static void run_tool(struct al_inflight *call)
 {
-    const struct al_approver approver = { .name = "elicitation", .ask = ask, .payload = call };
+    const struct al_approver approver = {
+        .name = "elicitation",
+        .ask = ask,
+        .payload = call,
+        .ends_call = call->spec.form == AL_APPROVAL_FORM_RESULT,
+        .has_answer = call->spec.input_required.answer.decision != AL_ANSWER_NONE,
+    };
+    const struct al_waiting waiting = { .set = set_waiting, .payload = call };
     const struct al_progress progress = { .report = al_calls_report, .payload = call };
     const struct al_sampler sampler = { .sample = sample_text, .payload = call };
     const struct al_asker asker = { .ask = ask_client, .payload = call };
@@ -128,6 +141,7 @@ static void run_tool(struct al_inflight *call)
         .progress = call->spec.progress_token ? &progress : NULL,
         .sampler = call->spec.sampling ? &sampler : NULL,
         .asker = can_be_asked(call) ? &asker : NULL,
+        .waiting = &waiting,
     };
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
 

@@ -6,6 +6,7 @@
 #include "gitops/repo/repo.h"
 #include "guard/rules/approval.h"
 #include "guard/text.h"
+#include "review/queue.h"
 #include "tool/private.h"
 
 static int record_decision(struct al_call *call, const char *decision, const char *by)
@@ -90,19 +91,17 @@ static char *describe_always_scope(const struct al_call *call)
                        call->tool->name, call->operation->name, *values ? " for " : "", values);
 }
 
-static int reject(struct al_call *call, const struct al_approver *approver, const char *reason,
-                  struct al_error *err)
+static int reject(struct al_call *call, const char *by, const char *reason, struct al_error *err)
 {
-    (void)record_decision(call, "rejected", approver->name);
+    (void)record_decision(call, "rejected", by);
     if (reason)
-        return al_error_set(err, AL_ERR_APPROVAL_DENIED, "Not approved: %s", reason);
+        return al_error_set(err, AL_ERR_APPROVAL_DENIED, "Rejected: %s", reason);
     return al_error_set(err, AL_ERR_APPROVAL_DENIED, "Not approved, and nothing was done: %s",
                         call->summary);
 }
 
-static int apply_answer(struct al_call *call, const struct al_ruling *ruling,
-                        const struct al_approver *approver, const struct al_approval_answer *answer,
-                        struct al_error *err)
+static int apply_answer(struct al_call *call, const struct al_ruling *ruling, const char *by,
+                        const struct al_approval_answer *answer, struct al_error *err)
 {
     al_auto(al_freep) char *scope = always_scope(call, ruling);
     const bool always = answer->decision == AL_ANSWER_ALWAYS;
@@ -112,31 +111,42 @@ static int apply_answer(struct al_call *call, const struct al_ruling *ruling,
     if (answer->decision == AL_ANSWER_TOO_MANY)
         return refuse_too_many(call, err);
     if (answer->decision == AL_ANSWER_REJECT)
-        return reject(call, approver, answer->reason, err);
+        return reject(call, by, answer->reason, err);
     if (always)
         al_approvals_remember(call->session->approvals, call->tool->name, scope,
                               al_call_repository_path(call));
-    return record_decision(call, always ? "always" : "once", approver->name);
+    return record_decision(call, always ? "always" : "once", by);
 }
 
-/* Ask one approver after the other, until one has an answer. */
+/* Nobody answered in time. */
+static int refuse_unanswered(struct al_call *call, struct al_error *err)
+{
+    (void)record_decision(call, "none", "none");
+    return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
+                        "%s\n\nThis needs the user's approval, and nobody answered within %u "
+                        "seconds ([tools.approval] wait_s). Nothing was done; make the call again "
+                        "when the user can answer.",
+                        call->summary, al_review_wait_s(call->session->review));
+}
+
+/* Ask whoever can answer, and do as the first answer says. */
 static int ask_approvers(struct al_call *call, const struct al_ruling *ruling,
                          const struct al_approval_request *request, struct al_error *err)
 {
-    for (size_t i = 0; i < call->input->napprovers; i++) {
-        const struct al_approver *approver = &call->input->approvers[i];
-        al_auto(al_approval_answer_clear) struct al_approval_answer answer =
-            AL_APPROVAL_ANSWER_INIT;
-        int r = approver->ask(approver->payload, request, call->input->cancel, &answer, err);
+    al_auto(al_approval_answer_clear) struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
+    al_auto(al_freep) char *rule = name_rule(call, ruling);
+    const char *by = "none";
+    int r = al_approval_ask(call, request, rule, &answer, &by, err);
 
-        if (r == AL_ERR_CANCELLED)
-            return r;
-        if (answer.decision == AL_ANSWER_ALWAYS && !request->always_covers)
-            answer.decision = AL_ANSWER_REJECT; /* "always" was not offered */
-        if (r == 0 && answer.decision != AL_ANSWER_NONE)
-            return apply_answer(call, ruling, approver, &answer, err);
-    }
-    return refuse_no_approver(call, ruling, err);
+    if (r == AL_ERR_TIMEOUT)
+        return refuse_unanswered(call, err);
+    if (r < 0)
+        return r;
+    if (answer.decision == AL_ANSWER_NONE)
+        return refuse_no_approver(call, ruling, err);
+    if (answer.decision == AL_ANSWER_ALWAYS && !request->always_covers)
+        answer.decision = AL_ANSWER_REJECT; /* "always" was not offered */
+    return apply_answer(call, ruling, by, &answer, err);
 }
 
 static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_error *err)

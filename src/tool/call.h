@@ -32,6 +32,7 @@ struct al_journal;
 struct al_mounts;
 struct al_path;
 struct al_repo;
+struct al_review_queue;
 struct al_roots;
 struct al_sandbox;
 struct al_shell;
@@ -46,6 +47,7 @@ struct al_session {
     struct al_git *git;
     struct al_journal *journal;     /**< NULL: the journal could not be opened */
     struct al_approvals *approvals; /**< NULL: the session is one call, without "always" */
+    struct al_review_queue *review; /**< where `airlock review` finds what waits; NULL: nowhere */
     enum al_approval_mode mode;
     const struct al_policy *policy; /**< NULL: no rules */
     const struct al_grant *grant;   /**< NULL: everything is granted */
@@ -139,6 +141,12 @@ struct al_asker {
     void *payload;
 };
 
+/** Told while a call waits for a user whom no approver of it asks. */
+struct al_waiting {
+    void (*set)(void *payload, const char *waiting_for); /**< safe text; NULL: it goes on */
+    void *payload;
+};
+
 /** The input of one call.  Borrowed for the duration of al_call_run(). */
 struct al_call_input {
     const struct al_listed_tool *tool;
@@ -152,6 +160,7 @@ struct al_call_input {
     const struct al_sampler *sampler;   /**< NULL: the client offers no sampling */
     const struct al_progress *progress; /**< receives progress; NULL: not wanted */
     const struct al_asker *asker;       /**< NULL: the client can be asked nothing */
+    const struct al_waiting *waiting;   /**< NULL: not wanted */
 };
 
 /**

@@ -162,6 +162,19 @@ struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct 
 int al_call_preview(struct al_call *call, struct al_str *out, struct al_error *err);
 
 /**
+ * Ask whoever can answer a question: the call's approvers one after the other, and meanwhile the
+ * doors of the session's queue (review/queue.h).  The first answer counts.
+ *
+ * @param rule    The rule that asks; "": the operation's row does.
+ * @param ret_by  Who answered, for the journal.
+ * @return 0 with *ret_answer, whose decision is AL_ANSWER_NONE when nobody can answer;
+ *         AL_ERR_TIMEOUT when nobody did in time; AL_ERR_CANCELLED.
+ */
+int al_approval_ask(struct al_call *call, const struct al_approval_request *request,
+                    const char *rule, struct al_approval_answer *ret_answer, const char **ret_by,
+                    struct al_error *err);
+
+/**
  * Append the preview in full length, safe.  Fails when the repository is no longer what the user
  * was asked about.
  *

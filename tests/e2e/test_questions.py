@@ -37,10 +37,10 @@ class Questions(harness.Case):
         self.assertEqual(sorted(fields["properties"]), ["decision", "reason"])
         self.assertEqual(fields["required"], ["decision"])
         self.assertEqual((result.kind, result.text),
-                         ("ApprovalDenied", "Not approved: not before Monday"))
+                         ("ApprovalDenied", "Rejected: not before Monday"))
         record = self.record()
         self.assertEqual((record["outcome"], record["decision"]), ("declined", "rejected"))
-        self.assertIn("Not approved: not before Monday", harness.json.dumps(record["result"]))
+        self.assertIn("Rejected: not before Monday", harness.json.dumps(record["result"]))
 
     def test_reason_approves_nothing(self):
         """a reason is no decision, whatever it says"""
@@ -48,7 +48,7 @@ class Questions(harness.Case):
         for content in ({"reason": "once"}, {"reason": "always", "decision": "Once"}):
             _, result = self.add(server, self.repositories[0], content)
             self.assertEqual((result.kind, result.text),
-                             ("ApprovalDenied", "Not approved: " + content["reason"]))
+                             ("ApprovalDenied", "Rejected: " + content["reason"]))
         self.assertEqual(self.out("diff", "--cached", cwd=self.repositories[0]), "")
 
     def test_long_reason(self):
@@ -56,7 +56,7 @@ class Questions(harness.Case):
         server = harness.AskingServer(self)
         _, result = self.add(server, self.repositories[0],
                              {"decision": "reject", "reason": "\u00e9" * 100000})
-        self.assertEqual(result.text, "Not approved: " + "\u00e9" * 500)
+        self.assertEqual(result.text, "Rejected: " + "\u00e9" * 500)
 
     def test_long_summary(self):
         """a long summary pushes nothing away: it is cut, and follows whole at the end"""

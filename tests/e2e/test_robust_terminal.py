@@ -149,11 +149,11 @@ class Approval(harness.Case):
         self.assertEqual(terminal.reject("not before\tthe release").end(), 3)
         self.assertIn(REASON, terminal.screen)
         self.assertTrue(terminal.screen.endswith(
-            "\nApprovalDenied: Not approved: not before the release\n"), terminal.screen)
+            "\nApprovalDenied: Rejected: not before the release\n"), terminal.screen)
         self.assertEqual(self.staged(), [])
         record = self.record()
         self.assertEqual((record["outcome"], record["decision"]), ("declined", "rejected"))
-        self.assertIn("Not approved: not before the release", str(record["result"]))
+        self.assertIn("Rejected: not before the release", str(record["result"]))
 
     def test_garbage(self):
         """anything else is no answer, also when it begins like one or is very long"""

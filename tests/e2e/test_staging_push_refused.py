@@ -270,7 +270,7 @@ class Users(pushing.Pushing):
         server.reply(question, "reject", "Not on a Friday")
         result = server.outcome(number)
         self.assertEqual((result.kind, result.text), ("ApprovalDenied",
-                                                      "Not approved: Not on a Friday"))
+                                                      "Rejected: Not on a Friday"))
         self.assertEqual(self.head(), self.first)
         self.assertIn(staged[:8], server.call("git_status").text)
         _, result = server.decided("once", "git_push", arguments)

@@ -88,7 +88,7 @@ class Frame(pushing.Pushing):
         terminal.until("none): ")
         terminal.say("Too long")
         self.assertEqual(terminal.end(), 3)
-        self.assertIn("Not approved: Too long\n", terminal.text)
+        self.assertIn("Rejected: Too long\n", terminal.text)
         self.assertEqual(self.head(), self.first)
 
     def test_approved(self):

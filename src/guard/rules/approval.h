@@ -96,6 +96,8 @@ struct al_approver {
     const char *name; /**< for the journal's decided_by: "elicitation", "terminal", "review" */
     al_approver_fn ask;
     void *payload;
+    bool ends_call;  /**< it asks by ending the call, which is repeated with the answer */
+    bool has_answer; /**< with `ends_call`: this call has brought an answer */
 };
 
 /** The "always" answers of one session.  Threads: safe. */

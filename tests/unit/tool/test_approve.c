@@ -129,10 +129,10 @@ static void a_reason_goes_to_the_agent_and_into_the_journal(void **state)
     scene->reason = "not before\tthe release\033[2J";
     run_with(scene, &stage, STAGE_A, &approver, 1);
     assert_int_equal(scene->result.status, AL_ERR_APPROVAL_DENIED);
-    assert_string_equal(scene->result.text.buf, "Not approved: not before the release");
+    assert_string_equal(scene->result.text.buf, "Rejected: not before the release");
     assert_status(scene, UNTOUCHED);
     line = tmpdir_read(scene->w->state, "tool_log.jsonl");
-    assert_non_null(strstr(line, "Not approved: not before the release"));
+    assert_non_null(strstr(line, "Rejected: not before the release"));
 }
 
 static void what_is_not_offered_is_no_answer(void **state)

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+/* airlock review: the questions that wait for an approval, and answers to them. */
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/fail.h"
+#include "cli/help.h"
+#include "cli/options.h"
+#include "cli/print.h"
+#include "cli/review/show.h"
+#include "cli/setup.h"
+#include "guard/text.h"
+#include "util/fs.h"
+#include "util/log.h"
+#include "util/nearest.h"
+
+/* What the words of the command line ask for. */
+struct command {
+    struct al_setup setup;
+    struct al_strv dirs; /* of the sockets */
+    const char *verb, *id;
+    char *reason;      /* NULL: none */
+    bool list, always; /* --list and --always are given */
+    bool json;
+};
+
+static void note_problem(void *payload, const char *line)
+{
+    (void)payload;
+    al_log_note("%s", line);
+}
+
+static int list(struct command *command, struct al_str *out)
+{
+    al_auto(al_review_list_clear) struct al_review_list waiting = AL_REVIEW_LIST_INIT;
+
+    al_review_list_all(&command->dirs, &waiting, note_problem, NULL);
+    if (command->json)
+        al_review_add_json(&waiting, out);
+    else
+        al_review_add_list(&waiting, command->setup.journal_file, out);
+    return AL_EXIT_OK;
+}
+
+static int show(struct command *command, struct al_str *out)
+{
+    al_auto(al_review_list_clear) struct al_review_list waiting = AL_REVIEW_LIST_INIT;
+    const struct al_review_waiting *found;
+
+    al_review_list_all(&command->dirs, &waiting, note_problem, NULL);
+    found = al_review_list_find(&waiting, command->id);
+    if (!found) {
+        al_auto(al_freep) char *safe = al_text_sanitize_line(command->id);
+
+        al_log_note("no question '%s' waits; see airlock review --list", safe);
+        return AL_EXIT_FAILED;
+    }
+    if (command->json) {
+        al_json_dump(found->entry, true, out);
+        al_str_addc(out, '\n');
+    } else {
+        al_review_add_question(found, out);
+    }
+    return AL_EXIT_OK;
+}
+
+static int answer(struct command *command, enum al_answer decision)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    const int r = al_review_send_answer(&command->dirs, command->id, decision, command->reason,
+                                        note_problem, NULL, &err);
+
+    if (r == 0)
+        return AL_EXIT_OK;
+    al_log_note("%s", err.message);
+    return AL_EXIT_FAILED;
+}
+
+static int approve(struct command *command, struct al_str *out)
+{
+    (void)out;
+    return answer(command, command->always ? AL_ANSWER_ALWAYS : AL_ANSWER_ONCE);
+}
+
+static int reject(struct command *command, struct al_str *out)
+{
+    (void)out;
+    return answer(command, AL_ANSWER_REJECT);
+}
+
+static const struct verb {
+    const char *name;
+    int (*run)(struct command *command, struct al_str *out);
+    bool takes_json, takes_always, takes_reason;
+} verbs[] = {
+    { "show", show, .takes_json = true },
+    { "approve", approve, .takes_always = true },
+    { "reject", reject, .takes_reason = true },
+};
+
+static const struct verb *find_verb(const char *word, struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(word);
+    struct al_nearest nearest = { .word = word };
+
+    for (size_t i = 0; i < AL_COUNT(verbs); i++) {
+        if (!strcmp(verbs[i].name, word))
+            return &verbs[i];
+        al_nearest_offer(&nearest, verbs[i].name);
+    }
+    (void)al_error_set(err, AL_ERR_BAD_ARGS,
+                       nearest.found ? "review: unknown command '%s'; did you mean %s?"
+                                     : "review: unknown command '%s'; see airlock review --help",
+                       safe, nearest.found);
+    return NULL;
+}
+
+/* Take the options that only this command has out of the words. */
+static void take_own_options(struct command *command, int *argc, char **argv)
+{
+    int count = 0;
+    bool ended = false;
+
+    for (int i = 0; i < *argc; i++) {
+        ended |= !strcmp(argv[i], "--");
+        if (!ended && !strcmp(argv[i], "--list"))
+            command->list = true;
+        else if (!ended && !strcmp(argv[i], "--always"))
+            command->always = true;
+        else
+            argv[count++] = argv[i];
+    }
+    *argc = count;
+}
+
+static void join_reason(struct command *command, int argc, char **argv)
+{
+    struct al_str reason = AL_STR_INIT;
+
+    for (int i = 0; i < argc; i++)
+        al_str_addf(&reason, "%s%s", i ? " " : "", argv[i]);
+    if (argc > 0)
+        command->reason = al_str_detach(&reason);
+}
+
+static int read_words(struct command *command, int argc, char **argv, const struct verb **ret_verb,
+                      struct al_error *err)
+{
+    const struct verb *verb = argc > 0 ? find_verb(argv[0], err) : NULL;
+
+    *ret_verb = verb;
+    if (argc > 0 && !verb)
+        return AL_ERR_BAD_ARGS;
+    if (command->always && !(verb && verb->takes_always))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "--always goes with airlock review approve ID");
+    if (!verb)
+        return 0;
+    if (command->list)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "--list stands alone: airlock review --list");
+    if (argc < 2 || (argc > 2 && !verb->takes_reason))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "review %s needs the id of one question",
+                            verb->name);
+    if (command->json && !verb->takes_json)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "review %s prints nothing as JSON", verb->name);
+    command->id = argv[1];
+    join_reason(command, argc - 2, argv + 2);
+    return 0;
+}
+
+static int run(struct command *command, const struct al_options *options, const struct verb *verb)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
+    int code;
+
+    if (al_setup_config(&command->setup, options, &err) < 0)
+        return al_cli_fail(&err);
+    al_setup_review_dirs(&command->setup, &command->dirs);
+    code = verb ? verb->run(command, &out) : list(command, &out);
+    al_cli_print(STDOUT_FILENO, &out);
+    return code;
+}
+
+int al_cmd_review(int argc, char **argv)
+{
+    static const char *const refused[] = {
+        "--toolset", "--approval",        "--agent",  "--grant", "--worker",
+        "--tool",    "--command-timeout", "--no-git", "-v",      NULL
+    };
+    al_auto(al_options_clear) struct al_options options = { .json = false };
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct command command = { .dirs = AL_STRV_INIT };
+    const struct verb *verb = NULL;
+    int r, code;
+
+    take_own_options(&command, &argc, argv);
+    r = al_options_read_all(&options, true, &argc, argv, &err);
+    if (r == 0)
+        r = al_options_refuse(&options, "review", refused, &err);
+    if (r == 0 && options.help)
+        return al_help_command("review");
+    command.json = options.json;
+    if (r == 0)
+        r = read_words(&command, argc, argv, &verb, &err);
+    code = r < 0 ? al_cli_fail(&err) : run(&command, &options, verb);
+    al_strv_clear(&command.dirs);
+    al_freep(&command.reason);
+    al_setup_clear(&command.setup);
+    return code;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A door's side of review/message.h: the questions of all processes of this user, and answers to
+ * them.
+ */
+#ifndef AL_REVIEW_CLIENT_H
+#define AL_REVIEW_CLIENT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "guard/rules/approval.h"
+#include "util/error.h"
+#include "util/json.h"
+#include "util/str.h"
+
+/** How long each process has for its answer, in milliseconds.  A process that is stopped does not
+ * answer. */
+#define AL_REVIEW_ANSWER_MS 3000
+
+/** Told about a process or a directory that could not be asked, with a safe line. */
+typedef void al_review_problem_fn(void *payload, const char *line);
+
+/** A question that waits. */
+struct al_review_waiting {
+    pid_t pid;     /**< the process it waits in */
+    json_t *entry; /**< the members of review/message.h */
+    char *always;  /**< what that answer covers; NULL: it is not offered */
+};
+
+/** Questions, oldest first.  Set up with AL_REVIEW_LIST_INIT. */
+struct al_review_list {
+    struct al_review_waiting *items;
+    size_t count;
+};
+
+#define AL_REVIEW_LIST_INIT ((struct al_review_list){ .items = NULL })
+
+void al_review_list_clear(struct al_review_list *list);
+
+/** Ask every process for the questions that wait.  Entries that are not as they should be are left
+ * out.  Sockets of dead processes are removed. */
+void al_review_list_all(const struct al_strv *dirs, struct al_review_list *ret_list,
+                        al_review_problem_fn *problem, void *payload);
+
+/** The question with this id; NULL: none waits.  Borrowed. */
+const struct al_review_waiting *al_review_list_find(const struct al_review_list *list,
+                                                    const char *id);
+
+/**
+ * Answer a question.
+ *
+ * @param reason  Of a rejection; NULL: none.
+ * @return 0; AL_ERR_NOT_FOUND when it no longer waits; AL_ERR_BAD_ARGS when it cannot be answered
+ *         like this, and goes on waiting; AL_ERR_EXECUTION when its process does not answer.
+ */
+int al_review_send_answer(const struct al_strv *dirs, const char *id, enum al_answer decision,
+                          const char *reason, al_review_problem_fn *problem, void *payload,
+                          struct al_error *err);
+
+#endif

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "review/connection.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "review/message.h"
+
+struct al_review_connection *al_review_connection_new(struct al_review_queue *queue, int fd)
+{
+    struct al_review_connection *connection = al_calloc(1, sizeof(*connection));
+
+    connection->queue = queue;
+    connection->fd = fd;
+    connection->in = AL_STR_INIT;
+    connection->out = AL_STR_INIT;
+    return connection;
+}
+
+void al_review_connection_free(struct al_review_connection *connection)
+{
+    if (connection->attached)
+        al_review_detach(connection->queue);
+    al_close(connection->fd);
+    al_str_clear(&connection->in);
+    al_str_clear(&connection->out);
+    free(connection);
+}
+
+static bool has_output(const struct al_review_connection *connection)
+{
+    return connection->nsent < connection->out.len;
+}
+
+static void add_problem(struct al_review_connection *connection, const char *member,
+                        const char *text)
+{
+    al_str_addf(&connection->out, "{\"%s\":", member);
+    al_json_quote(text, strlen(text), &connection->out);
+    al_str_adds(&connection->out, "}\n");
+}
+
+void al_review_connection_refuse(struct al_review_connection *connection, const char *why)
+{
+    add_problem(connection, "error", why);
+    connection->ends = true;
+}
+
+/* Write what the peer takes.  False: it is gone. */
+static bool flush(struct al_review_connection *connection)
+{
+    while (has_output(connection)) {
+        const ssize_t n = send(connection->fd, connection->out.buf + connection->nsent,
+                               connection->out.len - connection->nsent, MSG_NOSIGNAL);
+
+        if (n < 0 && errno != EINTR)
+            return errno == EAGAIN;
+        connection->nsent += n > 0 ? (size_t)n : 0;
+    }
+    al_str_clear(&connection->out);
+    connection->nsent = 0;
+    return true;
+}
+
+static void answer(struct al_review_connection *connection, const struct al_review_request *request)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    const int r =
+        al_review_answer(connection->queue, request->id, request->decision, request->reason, &err);
+
+    if (r == 0)
+        al_str_adds(&connection->out, "{\"ok\":true}\n");
+    else
+        add_problem(connection, r == AL_ERR_NOT_FOUND ? "gone" : "error",
+                    r == AL_ERR_NOT_FOUND ? request->id : err.message);
+}
+
+static void serve(struct al_review_connection *connection, const char *line, size_t len)
+{
+    struct al_review_request request;
+    const char *problem = NULL;
+
+    if (!al_review_request_read(line, len, &request, &problem)) {
+        al_review_connection_refuse(connection, problem);
+    } else if (request.verb == AL_REVIEW_ANSWER) {
+        answer(connection, &request);
+    } else {
+        connection->lists = true;
+        if (!connection->attached)
+            connection->from = 0;
+        if (request.verb == AL_REVIEW_ATTACH && !connection->attached)
+            al_review_attach(connection->queue);
+        connection->attached |= request.verb == AL_REVIEW_ATTACH;
+    }
+    al_review_request_clear(&request);
+}
+
+/* Serve the next request that is complete.  False: there is none. */
+static bool serve_next(struct al_review_connection *connection)
+{
+    const char *end = memchr(connection->in.buf, '\n', connection->in.len);
+    const size_t len = end ? (size_t)(end - connection->in.buf) : connection->in.len;
+    struct al_str rest = AL_STR_INIT;
+
+    if (len > AL_REVIEW_REQUEST_MAX_BYTES) {
+        al_review_connection_refuse(connection, "the request is too long");
+        return true;
+    }
+    if (!end)
+        return false;
+    serve(connection, connection->in.buf, len);
+    al_str_add(&rest, end + 1, connection->in.len - len - 1);
+    al_str_clear(&connection->in);
+    connection->in = rest;
+    return true;
+}
+
+/* Say which questions no longer wait. */
+static void add_gone(struct al_review_connection *connection)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < connection->nshown; i++) {
+        if (al_review_has(connection->queue, connection->shown[i].serial))
+            connection->shown[kept++] = connection->shown[i];
+        else
+            add_problem(connection, "gone", connection->shown[i].id);
+    }
+    connection->nshown = kept;
+}
+
+/* Add the next question that was not sent, or the end of the list.  False: nothing is due. */
+static bool add_next(struct al_review_connection *connection)
+{
+    struct al_review_shown next;
+
+    if (connection->attached)
+        add_gone(connection);
+    if (has_output(connection))
+        return true;
+    if (connection->nshown == AL_REVIEW_ENTRIES_MAX)
+        return false; /* one of them is gone by now, which is told next */
+    if ((connection->lists || connection->attached) &&
+        al_review_next(connection->queue, connection->from, &connection->out, &next.serial,
+                       next.id)) {
+        connection->from = next.serial + 1;
+        if (connection->attached)
+            connection->shown[connection->nshown++] = next;
+        return true;
+    }
+    if (!connection->lists)
+        return false;
+    connection->lists = false;
+    al_str_adds(&connection->out, "{\"end\":true}\n");
+    return true;
+}
+
+/* Read once.  False: the peer is gone. */
+static bool fill(struct al_review_connection *connection)
+{
+    char chunk[4096];
+    const ssize_t n = recv(connection->fd, chunk, sizeof(chunk), 0);
+
+    if (n > 0)
+        al_str_add(&connection->in, chunk, (size_t)n);
+    return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+/* Reads once, so that a peer that sends without end does not keep others waiting. */
+bool al_review_connection_run(struct al_review_connection *connection)
+{
+    bool was_read = false;
+
+    for (;;) {
+        if (!flush(connection))
+            return false;
+        if (has_output(connection))
+            return true; /* nothing more is read before the peer has taken it */
+        if (connection->ends)
+            return false;
+        if (add_next(connection) || serve_next(connection))
+            continue;
+        if (was_read)
+            return true;
+        if (!fill(connection))
+            return false;
+        was_read = true;
+    }
+}
+
+uint32_t al_review_connection_events(const struct al_review_connection *connection)
+{
+    return has_output(connection) ? EPOLLOUT : EPOLLIN;
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "review/message.h"
+
+#include <string.h>
+
+#include "guard/text.h"
+#include "review/queue.h"
+
+static json_t *text_or_null(const char *text)
+{
+    return text ? al_json_string(text) : json_null();
+}
+
+static json_t *text_of(const struct al_approval_request *request)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_str_adds(&text, request->detail ? request->detail : "");
+    (void)al_text_truncate(&text, AL_REVIEW_TEXT_MAX_BYTES);
+    return al_json_stringn(text.buf, text.len);
+}
+
+void al_review_add_entry(const struct al_review_entry *entry, struct al_str *out)
+{
+    const struct al_review_question *question = entry->question;
+    const struct al_approval_request *request = question->request;
+    al_auto(al_freep) char *repository = al_text_sanitize_shown_line(request->repository);
+    al_auto(al_json_decrefp) json_t *line = al_json_object();
+    json_t *object = al_json_object();
+
+    al_json_set(object, "id", al_json_string(entry->id));
+    al_json_set(object, "time", al_json_string(entry->time));
+    al_json_set(object, "agent", text_or_null(question->agent));
+    al_json_set(object, "client", text_or_null(question->client));
+    al_json_set(object, "repository", al_json_string(repository));
+    al_json_set(object, "tool", al_json_string(request->tool));
+    al_json_set(object, "operation", al_json_string(request->operation));
+    al_json_set(object, "summary", al_json_string(request->summary));
+    al_json_set(object, "risk", al_json_string(request->risk));
+    al_json_set(object, "why", text_or_null(question->why));
+    al_json_set(object, "text", text_of(request));
+    al_json_set(object, "deadline", al_json_string(entry->deadline));
+    al_json_set(line, "entry", object);
+    if (request->always_covers)
+        al_json_set(line, "always", al_json_string(request->always_covers));
+    al_json_dump(line, false, out);
+    al_str_addc(out, '\n');
+}
+
+void al_review_request_clear(struct al_review_request *request)
+{
+    json_decref(request->body);
+    *request = AL_REVIEW_REQUEST_INIT;
+}
+
+static const struct {
+    const char *word;
+    enum al_answer decision;
+} decisions[] = {
+    { "once", AL_ANSWER_ONCE },
+    { "always", AL_ANSWER_ALWAYS },
+    { "reject", AL_ANSWER_REJECT },
+};
+
+static bool read_answer(struct al_review_request *request)
+{
+    const char *word = al_json_get_string(request->body, "decision");
+
+    request->id = al_json_get_string(request->body, "id");
+    request->reason = al_json_get_string(request->body, "reason");
+    for (size_t i = 0; word && i < AL_COUNT(decisions); i++)
+        if (!strcmp(word, decisions[i].word))
+            request->decision = decisions[i].decision;
+    return request->id && request->decision != AL_ANSWER_NONE;
+}
+
+bool al_review_request_read(const char *line, size_t len, struct al_review_request *ret_request,
+                            const char **ret_problem)
+{
+    static const char *const verbs[] = { "list", "attach", "answer" };
+    const char *word;
+
+    *ret_request = AL_REVIEW_REQUEST_INIT;
+    ret_request->body = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
+    word = al_json_get_string(ret_request->body, "do");
+    for (size_t i = 0; word && i < AL_COUNT(verbs); i++) {
+        if (strcmp(word, verbs[i]) != 0)
+            continue;
+        ret_request->verb = (enum al_review_verb)i;
+        *ret_problem = "an answer needs an id, and once, always or reject as its decision";
+        return ret_request->verb != AL_REVIEW_ANSWER || read_answer(ret_request);
+    }
+    *ret_problem = "not a request of airlock review; its version may be another one";
+    return false;
+}
+
+void al_review_add_answer(const char *id, enum al_answer decision, const char *reason,
+                          struct al_str *out)
+{
+    al_auto(al_json_decrefp) json_t *object = al_json_object();
+
+    al_json_set(object, "do", al_json_string("answer"));
+    al_json_set(object, "id", al_json_string(id));
+    for (size_t i = 0; i < AL_COUNT(decisions); i++)
+        if (decisions[i].decision == decision)
+            al_json_set(object, "decision", al_json_string(decisions[i].word));
+    if (reason)
+        al_json_set(object, "reason", al_json_string(reason));
+    al_json_dump(object, false, out);
+    al_str_addc(out, '\n');
+}

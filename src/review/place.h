@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Where the sockets are: DIR/<pid>.sock, for each process that may have questions.
+ *
+ *   DIR      mode 0700, of this user, no link; no root contains it
+ *   socket   mode 0600
+ *
+ * - A socket whose process is gone is replaced by a process with its number, and removed by whoever
+ *   comes upon it.
+ * - Sockets are bound and connected beneath the descriptor of DIR, so its path may have any length.
+ *
+ * Source: unix(7).
+ */
+#ifndef AL_REVIEW_PLACE_H
+#define AL_REVIEW_PLACE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "util/error.h"
+#include "util/str.h"
+
+/**
+ * Open the directory of the sockets.
+ *
+ * @param create  Make it if it is missing; its parent is made too with `parents`.
+ * @return 0; AL_ERR_NOT_FOUND when there is none, or it cannot be made; AL_ERR_EXECUTION when it is
+ *         not safe to use.
+ */
+int al_review_place_open(const char *dir, bool create, bool parents, int *ret_fd,
+                         struct al_error *err);
+
+/** Listen on the socket of this process.  The caller closes it and calls al_review_place_remove().
+ */
+int al_review_place_listen(int dir_fd, int *ret_fd, struct al_error *err);
+
+/** Remove the socket of this process, and those whose process is gone. */
+void al_review_place_remove(int dir_fd);
+
+/** Connect to the socket of a process of this user.  A descriptor that does not block, or -errno:
+ * -ECONNREFUSED when the process is gone; the socket is then removed. */
+int al_review_place_connect(int dir_fd, pid_t pid);
+
+/** The process that a name in the directory belongs to; 0: none. */
+pid_t al_review_place_owner(const char *name);
+
+#endif

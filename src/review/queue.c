@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "review/queue.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "proc/cancel.h"
+#include "review/message.h"
+#include "util/clock.h"
+
+struct al_review_queue {
+    uint32_t wait_s;
+    void (*changed)(void *payload);
+    void *payload;
+
+    pthread_mutex_t lock; /* guards the members below */
+    struct al_review_entry *first, **last;
+    size_t count;
+    size_t nattached;
+    uint64_t nserials;
+};
+
+struct al_review_queue *al_review_queue_new(uint32_t wait_s)
+{
+    struct al_review_queue *queue = al_calloc(1, sizeof(*queue));
+
+    queue->wait_s = wait_s;
+    queue->last = &queue->first;
+    (void)pthread_mutex_init(&queue->lock, NULL);
+    return queue;
+}
+
+void al_review_queue_free(struct al_review_queue *queue)
+{
+    if (!queue)
+        return;
+    (void)pthread_mutex_destroy(&queue->lock);
+    free(queue);
+}
+
+uint32_t al_review_wait_s(const struct al_review_queue *queue)
+{
+    return queue->wait_s;
+}
+
+/* Caller holds the lock. */
+static void report_change(struct al_review_queue *queue)
+{
+    if (queue->changed)
+        queue->changed(queue->payload);
+}
+
+/* Caller holds the lock. */
+static struct al_review_entry *find(struct al_review_queue *queue, const char *id)
+{
+    struct al_review_entry *entry = queue->first;
+
+    while (entry && strcmp(entry->id, id) != 0)
+        entry = entry->next;
+    return entry;
+}
+
+/* Caller holds the lock.  An id that cannot be guessed from others; no two that wait are equal. */
+static void choose_id(struct al_review_queue *queue, struct al_review_entry *entry)
+{
+    uint32_t number;
+
+    do {
+        if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+            number = (uint32_t)queue->nserials; /* there is no random number: still unique */
+        (void)snprintf(entry->id, sizeof(entry->id), "%08x", number);
+    } while (find(queue, entry->id));
+}
+
+/* `wait_s` later than a time of al_clock_iso(). */
+static void format_deadline(uint32_t wait_s, const char *from, char ret_text[25])
+{
+    struct tm tm = { .tm_isdst = 0 };
+    time_t at;
+
+    (void)strptime(from, "%Y-%m-%dT%H:%M:%S", &tm);
+    at = timegm(&tm) + (time_t)wait_s;
+    (void)gmtime_r(&at, &tm);
+    if (strftime(ret_text, 25, "%Y-%m-%dT%H:%M:%S", &tm) == 19)
+        memcpy(ret_text + 19, from + 19, 6); /* the milliseconds */
+    else
+        ret_text[0] = '\0';
+}
+
+bool al_review_begin(struct al_review_queue *queue, const struct al_review_question *question,
+                     struct al_cancel *cancel, struct al_review_entry *ret_entry)
+{
+    bool has_room;
+
+    *ret_entry =
+        (struct al_review_entry){ .question = question, .answer = AL_APPROVAL_ANSWER_INIT };
+    (void)pthread_mutex_lock(&queue->lock);
+    has_room = queue->count < AL_REVIEW_ENTRIES_MAX;
+    if (has_room) {
+        al_clock_iso(ret_entry->time);
+        format_deadline(queue->wait_s, ret_entry->time, ret_entry->deadline);
+        ret_entry->deadline_ms = al_clock_ms() + (int64_t)queue->wait_s * 1000;
+        ret_entry->withdrawn = al_cancel_new_within(cancel);
+        ret_entry->serial = ++queue->nserials;
+        choose_id(queue, ret_entry);
+        *queue->last = ret_entry;
+        queue->last = &ret_entry->next;
+        queue->count++;
+        report_change(queue);
+    }
+    (void)pthread_mutex_unlock(&queue->lock);
+    return has_room;
+}
+
+/* Caller holds the lock.  The entry is waiting. */
+static void settle(struct al_review_queue *queue, struct al_review_entry *entry,
+                   enum al_review_state state)
+{
+    struct al_review_entry **at = &queue->first;
+
+    while (*at != entry)
+        at = &(*at)->next;
+    *at = entry->next;
+    if (queue->last == &entry->next)
+        queue->last = at;
+    queue->count--;
+    entry->state = state;
+    report_change(queue);
+    if (state == AL_REVIEW_ANSWERED || state == AL_REVIEW_OVER)
+        al_cancel_fire(entry->withdrawn);
+}
+
+void al_review_await(struct al_review_queue *queue, struct al_review_entry *entry)
+{
+    struct pollfd fired = { .fd = al_cancel_fd(entry->withdrawn), .events = POLLIN };
+    int64_t left_ms;
+
+    while (!al_cancel_fired(entry->withdrawn) && (left_ms = entry->deadline_ms - al_clock_ms()) > 0)
+        if (poll(&fired, 1, left_ms < INT_MAX ? (int)left_ms : INT_MAX) < 0 && errno != EINTR)
+            break;
+    (void)al_review_expire(queue);
+}
+
+enum al_review_state al_review_end(struct al_review_queue *queue, struct al_review_entry *entry,
+                                   struct al_approval_answer *ret_answer)
+{
+    bool waits;
+
+    (void)pthread_mutex_lock(&queue->lock);
+    waits = entry->state == AL_REVIEW_WAITS;
+    if (waits)
+        settle(queue, entry,
+               al_cancel_fired(entry->withdrawn) ? AL_REVIEW_CANCELLED : AL_REVIEW_WAITS);
+    (void)pthread_mutex_unlock(&queue->lock);
+    if (entry->state == AL_REVIEW_ANSWERED) {
+        al_approval_answer_clear(ret_answer);
+        *ret_answer = entry->answer;
+    }
+    al_cancel_unref(al_take(&entry->withdrawn));
+    return entry->state;
+}
+
+int al_review_answer(struct al_review_queue *queue, const char *id, enum al_answer decision,
+                     const char *reason, struct al_error *err)
+{
+    struct al_review_entry *entry;
+    int r = 0;
+
+    (void)pthread_mutex_lock(&queue->lock);
+    entry = find(queue, id);
+    if (!entry) {
+        r = al_error_set(err, AL_ERR_NOT_FOUND, "this question no longer waits");
+    } else if (decision == AL_ANSWER_ALWAYS && !entry->question->request->always_covers) {
+        r = al_error_set(err, AL_ERR_BAD_ARGS,
+                         "this question offers no 'always', because its session ends with the "
+                         "call; approve it once");
+    } else {
+        entry->answer.decision = decision;
+        if (decision == AL_ANSWER_REJECT && reason)
+            al_approval_answer_set_reason(&entry->answer, reason);
+        settle(queue, entry, AL_REVIEW_ANSWERED);
+    }
+    (void)pthread_mutex_unlock(&queue->lock);
+    return r;
+}
+
+/* Caller holds the lock.  The entries are in the order of their serials. */
+static const struct al_review_entry *oldest(const struct al_review_queue *queue, uint64_t from)
+{
+    const struct al_review_entry *entry = queue->first;
+
+    while (entry && entry->serial < from)
+        entry = entry->next;
+    return entry;
+}
+
+bool al_review_next(struct al_review_queue *queue, uint64_t from, struct al_str *out,
+                    uint64_t *ret_serial, char ret_id[AL_REVIEW_ID_CHARS + 1])
+{
+    const struct al_review_entry *entry;
+
+    (void)pthread_mutex_lock(&queue->lock);
+    entry = oldest(queue, from);
+    if (entry) {
+        al_review_add_entry(entry, out);
+        *ret_serial = entry->serial;
+        memcpy(ret_id, entry->id, sizeof(entry->id));
+    }
+    (void)pthread_mutex_unlock(&queue->lock);
+    return entry != NULL;
+}
+
+bool al_review_has(struct al_review_queue *queue, uint64_t serial)
+{
+    const struct al_review_entry *entry;
+    bool has;
+
+    (void)pthread_mutex_lock(&queue->lock);
+    entry = oldest(queue, serial);
+    has = entry && entry->serial == serial;
+    (void)pthread_mutex_unlock(&queue->lock);
+    return has;
+}
+
+int64_t al_review_expire(struct al_review_queue *queue)
+{
+    const int64_t now_ms = al_clock_ms();
+    int64_t next_ms = INT64_MAX;
+
+    (void)pthread_mutex_lock(&queue->lock);
+    /* All wait equally long, so the first is due first. */
+    while (queue->first && queue->first->deadline_ms <= now_ms)
+        settle(queue, queue->first, AL_REVIEW_OVER);
+    if (queue->first)
+        next_ms = queue->first->deadline_ms;
+    (void)pthread_mutex_unlock(&queue->lock);
+    return next_ms;
+}
+
+void al_review_attach(struct al_review_queue *queue)
+{
+    (void)pthread_mutex_lock(&queue->lock);
+    queue->nattached++;
+    (void)pthread_mutex_unlock(&queue->lock);
+}
+
+void al_review_detach(struct al_review_queue *queue)
+{
+    (void)pthread_mutex_lock(&queue->lock);
+    queue->nattached--;
+    (void)pthread_mutex_unlock(&queue->lock);
+}
+
+bool al_review_is_attached(struct al_review_queue *queue)
+{
+    bool attached;
+
+    (void)pthread_mutex_lock(&queue->lock);
+    attached = queue->nattached > 0;
+    (void)pthread_mutex_unlock(&queue->lock);
+    return attached;
+}
+
+void al_review_watch(struct al_review_queue *queue, void (*changed)(void *payload), void *payload)
+{
+    queue->changed = changed;
+    queue->payload = payload;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The questions of a process that wait for an approval.
+ *
+ * Each question can be answered at several doors: by the client's form, on the terminal, by
+ * `airlock review`.  It is answered once, by whoever is first; the other doors see it vanish.
+ *
+ *   the thread of the call              another door
+ *   al_review_begin()
+ *   asks its own door, with `withdrawn` al_review_answer(): fires `withdrawn`
+ *   al_review_end(): who was first
+ *
+ * An entry lives on the stack of the thread that asks, and borrows the question.  It is in the
+ * queue while it waits, and not after that.
+ *
+ * Source: docs/APPROVALS.md.
+ */
+#ifndef AL_REVIEW_QUEUE_H
+#define AL_REVIEW_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "guard/rules/approval.h"
+#include "util/str.h"
+
+struct al_cancel;
+
+/** Questions that wait at once.  Each holds one of the calls in flight; this limit leaves room for
+ * other calls. */
+#define AL_REVIEW_ENTRIES_MAX 128
+
+/** The longest text of a question in bytes, for another door than the client's form; a longer one
+ * is cut, which it says. */
+#define AL_REVIEW_TEXT_MAX_BYTES (256u << 10)
+
+#define AL_REVIEW_ID_CHARS       8
+
+/** A question and where it comes from.  All text is safe for a terminal.  Borrowed. */
+struct al_review_question {
+    const struct al_approval_request *request;
+    const char *agent, *client; /**< NULL: they have no name */
+    const char *why;            /**< the row or the rule that asks */
+};
+
+enum al_review_state {
+    AL_REVIEW_WAITS,
+    AL_REVIEW_ANSWERED,
+    AL_REVIEW_OVER,      /**< nobody answered in time */
+    AL_REVIEW_CANCELLED, /**< the call was cancelled */
+};
+
+/** A question that waits.  Set up by al_review_begin(), which links it. */
+struct al_review_entry {
+    struct al_review_entry *next;
+    const struct al_review_question *question;
+    uint64_t serial; /**< later questions have greater ones */
+    char id[AL_REVIEW_ID_CHARS + 1];
+    char time[25], deadline[25]; /**< ISO 8601 */
+    int64_t deadline_ms;         /**< of al_clock_ms() */
+    struct al_cancel *withdrawn; /**< fires when another door answers, in the end, and when the call
+                                      is cancelled */
+
+    /* The lock of the queue guards the members below. */
+    enum al_review_state state;
+    struct al_approval_answer answer;
+};
+
+struct al_review_queue;
+
+/** @param wait_s  How long a question waits, in seconds: [tools.approval] wait_s. */
+struct al_review_queue *al_review_queue_new(uint32_t wait_s);
+
+/** Only when no question waits. */
+void al_review_queue_free(struct al_review_queue *queue);
+
+/** The same number. */
+uint32_t al_review_wait_s(const struct al_review_queue *queue);
+
+/**
+ * Put a question into the queue.
+ *
+ * @param cancel  Of the call; may be NULL.
+ * @return false when AL_REVIEW_ENTRIES_MAX questions wait; al_review_end() is then not called.
+ */
+bool al_review_begin(struct al_review_queue *queue, const struct al_review_question *question,
+                     struct al_cancel *cancel, struct al_review_entry *ret_entry);
+
+/** Wait for an answer of another door, for the deadline or for the call's cancellation. */
+void al_review_await(struct al_review_queue *queue, struct al_review_entry *entry);
+
+/**
+ * Take the question out of the queue.
+ *
+ * @param[out] ret_answer  The answer of another door with AL_REVIEW_ANSWERED; else unchanged.
+ * @return AL_REVIEW_WAITS when no other door was first: the caller's own answer counts.
+ */
+enum al_review_state al_review_end(struct al_review_queue *queue, struct al_review_entry *entry,
+                                   struct al_approval_answer *ret_answer);
+
+/* For the other doors.  Threads: any. */
+
+/**
+ * Answer a question.
+ *
+ * @param decision  AL_ANSWER_ONCE, AL_ANSWER_ALWAYS or AL_ANSWER_REJECT.
+ * @param reason    Of a rejection, any text; NULL: none.
+ * @return 0; AL_ERR_NOT_FOUND when no such question waits; AL_ERR_BAD_ARGS when it does not offer
+ *         "always", and goes on waiting.
+ */
+int al_review_answer(struct al_review_queue *queue, const char *id, enum al_answer decision,
+                     const char *reason, struct al_error *err);
+
+/**
+ * Append the oldest question whose serial is at least `from` as one JSON object, see
+ * review/message.h.
+ *
+ * @return false when there is none.
+ */
+bool al_review_next(struct al_review_queue *queue, uint64_t from, struct al_str *out,
+                    uint64_t *ret_serial, char ret_id[AL_REVIEW_ID_CHARS + 1]);
+
+/** Test whether this question waits. */
+bool al_review_has(struct al_review_queue *queue, uint64_t serial);
+
+/** End the questions whose time is over.  Returns the next deadline of al_clock_ms(); INT64_MAX:
+ * none waits. */
+int64_t al_review_expire(struct al_review_queue *queue);
+
+/** A review is attached: from now on a question waits although its client cannot be asked.  Every
+ * attach needs one detach. */
+void al_review_attach(struct al_review_queue *queue);
+void al_review_detach(struct al_review_queue *queue);
+
+/** Test whether a review is attached. */
+bool al_review_is_attached(struct al_review_queue *queue);
+
+/** Call `changed` whenever a question begins to wait or no longer waits.  It is called with the
+ * queue's lock, and must not call the queue.  Before the first question. */
+void al_review_watch(struct al_review_queue *queue, void (*changed)(void *payload), void *payload);
+
+#endif

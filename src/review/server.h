@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The socket on which `airlock review` reaches the questions of this process (review/message.h).
+ *
+ * It needs no thread of its own: some thread polls al_review_server_fd() and calls
+ * al_review_server_run(), which never blocks.
+ *
+ * What a peer can use up is bounded: AL_REVIEW_CONNECTIONS_MAX connections, for each the request
+ * that is being read and the one message that it has not taken yet.
+ */
+#ifndef AL_REVIEW_SERVER_H
+#define AL_REVIEW_SERVER_H
+
+#include "review/queue.h"
+#include "util/error.h"
+#include "util/str.h"
+
+/** Connections at once.  A new one takes the place of the oldest that is not attached. */
+#define AL_REVIEW_CONNECTIONS_MAX 32
+
+struct al_review_server;
+
+/** The server of a queue, which is borrowed.  It has no socket yet.  NULL with errno when
+ * descriptors ran out. */
+struct al_review_server *al_review_server_new(struct al_review_queue *queue);
+
+/**
+ * Make the socket.  Threads: one that may create sockets, once.
+ *
+ * @param dirs  Directories in the order of preference; the next one is tried when one cannot be
+ *              made.  Of the last one the parents are made too.
+ * @return 0, or AL_ERR_EXECUTION; the queue then has no other doors.
+ */
+int al_review_server_listen(struct al_review_server *server, const struct al_strv *dirs,
+                            struct al_error *err);
+
+/** Readable when al_review_server_run() has something to do.  Borrowed. */
+int al_review_server_fd(const struct al_review_server *server);
+
+/** Accept, read, answer, and end questions whose time is over.  Threads: one. */
+void al_review_server_run(struct al_review_server *server);
+
+/** Remove the socket's name, so that nobody comes any more.  Threads: any, also while another one
+ * runs the server. */
+void al_review_server_remove(struct al_review_server *server);
+
+/** Remove the socket and close all connections.  NULL is fine.  No thread runs the server any more.
+ */
+void al_review_server_free(struct al_review_server *server);
+
+#endif

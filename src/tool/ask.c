@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Stage 5, asking: at the call's own door, and at those of the queue of questions. */
+#include "guard/text.h"
+#include "review/queue.h"
+#include "tool/private.h"
+
+/* One question while it is asked. */
+struct asking {
+    struct al_call *call;
+    const struct al_approval_request *request;
+    struct al_review_queue *queue; /* NULL: the question has no entry */
+    struct al_review_entry entry;
+    bool attached; /* a review was attached when the question was put */
+};
+
+/* A review answers a call that would otherwise end with its question.  An answer that the call has
+ * brought is looked at first. */
+static bool is_replaced(const struct asking *asking, const struct al_approver *approver)
+{
+    return approver->ends_call && !approver->has_answer && asking->attached;
+}
+
+/* Whether somebody could answer while the call waits. */
+static bool can_wait(const struct asking *asking)
+{
+    const struct al_call_input *input = asking->call->input;
+    bool waits = asking->attached;
+
+    for (size_t i = 0; i < input->napprovers; i++) {
+        if (input->approvers[i].ends_call && !is_replaced(asking, &input->approvers[i]))
+            return false;
+        waits |= !input->approvers[i].ends_call;
+    }
+    return waits;
+}
+
+/* Ask one approver after the other, until one has an answer.  AL_ERR_CANCELLED also when another
+ * door was first. */
+static int ask_each(const struct asking *asking, struct al_approval_answer *ret_answer,
+                    const char **ret_by, struct al_error *err)
+{
+    const struct al_call_input *input = asking->call->input;
+    struct al_cancel *cancel = asking->queue ? asking->entry.withdrawn : input->cancel;
+
+    for (size_t i = 0; i < input->napprovers; i++) {
+        const struct al_approver *approver = &input->approvers[i];
+        int r;
+
+        if (is_replaced(asking, approver))
+            continue;
+        al_approval_answer_clear(ret_answer);
+        al_error_clear(err);
+        r = approver->ask(approver->payload, asking->request, cancel, ret_answer, err);
+        if (r == AL_ERR_CANCELLED)
+            return r;
+        *ret_by = approver->name;
+        if (r == 0 && ret_answer->decision != AL_ANSWER_NONE)
+            return 0;
+        ret_answer->decision = AL_ANSWER_NONE; /* a failure counts as no answer */
+    }
+    al_error_clear(err);
+    return 0;
+}
+
+/* Wait for a review alone. */
+static void await_review(struct asking *asking)
+{
+    const struct al_waiting *waiting = asking->call->input->waiting;
+
+    if (waiting)
+        waiting->set(waiting->payload, "waiting for approval in airlock review");
+    al_review_await(asking->queue, &asking->entry);
+    if (waiting)
+        waiting->set(waiting->payload, NULL);
+}
+
+/* Why the question is asked.  Caller frees. */
+static char *describe_reason(const struct al_call *call, const char *rule)
+{
+    al_auto(al_str_clear) struct al_str effects = AL_STR_INIT;
+
+    if (*rule)
+        return al_strdup(rule);
+    for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++)
+        if (call->operation->effects & 1u << bit)
+            al_str_addf(&effects, "%s%s", effects.len ? ", " : "",
+                        al_effect_name((enum al_effects)(1u << bit)));
+    return al_asprintf("%s (%s) has these effects: %s", call->tool->name, call->operation->name,
+                       effects.buf);
+}
+
+/* Ask at every door until the first answer. */
+static int ask_in_queue(struct asking *asking, struct al_approval_answer *ret_answer,
+                        const char **ret_by, struct al_error *err)
+{
+    int r = ask_each(asking, ret_answer, ret_by, err);
+    const bool is_asked =
+        ret_answer->decision != AL_ANSWER_NONE && ret_answer->decision != AL_ANSWER_TOO_MANY;
+
+    if (r == 0 && !is_asked && al_review_is_attached(asking->queue))
+        await_review(asking);
+    switch (al_review_end(asking->queue, &asking->entry, ret_answer)) {
+    case AL_REVIEW_WAITS:
+        break;
+    case AL_REVIEW_ANSWERED:
+        al_error_clear(err);
+        *ret_by = "review";
+        return 0;
+    case AL_REVIEW_OVER:
+        al_error_clear(err);
+        return AL_ERR_TIMEOUT;
+    case AL_REVIEW_CANCELLED:
+        al_error_clear(err);
+        return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
+    }
+    return r;
+}
+
+int al_approval_ask(struct al_call *call, const struct al_approval_request *request,
+                    const char *rule, struct al_approval_answer *ret_answer, const char **ret_by,
+                    struct al_error *err)
+{
+    struct al_review_queue *queue = call->session->review;
+    al_auto(al_freep) char *why = describe_reason(call, rule);
+    const struct al_review_question question = {
+        .request = request,
+        .agent = al_call_agent(call),
+        .client = call->input->client,
+        .why = why,
+    };
+    struct asking asking = {
+        .call = call,
+        .request = request,
+        .attached = queue && al_review_is_attached(queue),
+    };
+    bool is_full;
+    int r;
+
+    if (queue && can_wait(&asking) &&
+        al_review_begin(queue, &question, call->input->cancel, &asking.entry)) {
+        asking.queue = queue;
+        return ask_in_queue(&asking, ret_answer, ret_by, err);
+    }
+    /* Without room in the queue only those are asked who need none. */
+    is_full = asking.attached;
+    asking.attached = false;
+    r = ask_each(&asking, ret_answer, ret_by, err);
+    if (r == 0 && is_full && ret_answer->decision == AL_ANSWER_NONE)
+        ret_answer->decision = AL_ANSWER_TOO_MANY;
+    return r;
+}
