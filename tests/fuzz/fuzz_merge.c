@@ -114,12 +114,13 @@ static void check_markers(const struct fuzz_input *input, uint8_t size)
 static void check_todo(const struct fuzz_input *input)
 {
     al_auto(al_freep) char *todo = fuzz_string(input);
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
     size_t left;
-    al_auto(al_freep) char *word = al_rebase_vet_todo(todo, &left);
+    al_auto(al_freep) char *word = al_rebase_vet_todo(todo, &left, &commits);
     static const char *const never[] = { "exec", "x",     "merge", "m",          "label",
                                          "l",    "reset", "t",     "update-ref", "u" };
 
-    fuzz_require(left <= strlen(todo));
+    fuzz_require(left <= strlen(todo) && commits.count <= left);
     if (word)
         return;
     for (const char *line = todo; line; line = strchr(line, '\n')) {

@@ -7,6 +7,7 @@
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/merge.h"
+#include "gitops/sequencer/savepoint.h"
 #include "util/fs.h"
 #include "util/str.h"
 
@@ -142,6 +143,8 @@ int al_git_advance(struct al_repo *repo, const struct al_advance *advance,
     if (r == 0)
         r = al_savepoint_create_for(repo, &incoming, known ? &written : NULL, budget, &savepoint,
                                     err);
+    if (r == 0)
+        r = al_savepoint_check_no_overwrite(repo, &savepoint, budget, err);
     if (r < 0)
         return r;
     r = advance_to(repo, advance, known ? &written : NULL, budget, err);

@@ -4,12 +4,10 @@
 #include <stdlib.h>
 
 #include "gitops/plumbing/revision.h"
-#include "gitops/preview/untracked_overwritten.h"
 #include "gitops/refs.h"
 #include "gitops/replay/advance.h"
 #include "gitops/sequencer/merge_run.h"
-#include "guard/text.h"
-#include "util/fs.h"
+#include "gitops/sequencer/overwrite.h"
 
 struct al_replay_work *al_replay_work_new(void)
 {
@@ -180,38 +178,21 @@ static int finish(struct al_repo *repo, const struct al_replay_work *work,
                           budget, err);
 }
 
-/* Name a file that no commit of HEAD has, at the place of one that git is going to write. */
-static int refuse_overwriting(const struct al_repo *repo, const char *path, struct al_error *err)
-{
-    const char *below = al_fs_beneath(repo->at.top, path);
-    al_auto(al_freep) char *name = al_text_sanitize_line(below ? below : path);
-
-    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR,
-                             "The untracked file '%s' would be overwritten; move or remove it "
-                             "first",
-                             name);
-}
-
 /* git writes over ignored files without a word, and no checkpoint has them.  A replay that stops
  * writes what it begins at, and then what each commit has, by and by. */
 static int check_no_overwrite(const struct al_repo *repo, const struct al_replay_work *work,
                               struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv taken = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
     int r = 0;
 
+    for (size_t i = 0; i < work->nsteps; i++)
+        al_strv_add(&commits, work->steps[i].commit);
     if (work->kind == AL_WORK_REBASE && !work->is_root)
-        r = al_git_untracked_overwritten(repo, work->onto, NULL, budget, &taken, err);
-    for (size_t i = 0; r == 0 && !taken.count && i < work->nsteps; i++) {
-        const struct al_work_step *step = &work->steps[i];
-        al_auto(al_freep) char *rev =
-            work->kind == AL_WORK_REVERT
-                ? al_asprintf("%s^%u", step->commit, step->mainline ? step->mainline : 1)
-                : al_strdup(step->commit);
-
-        r = al_git_untracked_overwritten(repo, rev, NULL, budget, &taken, err);
-    }
-    return r == 0 && taken.count ? refuse_overwriting(repo, taken.items[0], err) : r;
+        r = al_overwrite_check_move(repo, work->head, work->onto, budget, err);
+    return r < 0 ? r
+                 : al_overwrite_check_commits(repo, &commits, work->kind == AL_WORK_REVERT, budget,
+                                              err);
 }
 
 int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t max_bytes,

@@ -5,14 +5,12 @@
 
 #include "gitops/command.h"
 #include "gitops/failure.h"
-#include "gitops/plumbing/ls_files_tracked.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/conflict.h"
 #include "gitops/sequencer/expected_commit.h"
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/savepoint.h"
-#include "guard/text.h"
 
 int al_merge_run(struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
                  struct al_run_limits *budget, struct al_merge_outcome *outcome,
@@ -37,34 +35,6 @@ int al_merge_run(struct al_repo *repo, const struct al_git_command *command, siz
     al_str_add(&outcome->text, output.out.out.buf, output.out.out.len);
     outcome->truncated = al_text_truncate(&outcome->text, max_bytes);
     return 0;
-}
-
-/* Fail if an untracked file, ignored or not, would be overwritten by the incoming commit. */
-static int check_no_overwrite(const struct al_repo *repo, const struct al_savepoint *savepoint,
-                              struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT, tracked = AL_STRV_INIT;
-    int r;
-
-    for (size_t at = 0; at < savepoint->preexisting.len;
-         at += strlen(savepoint->preexisting.data + at) + 1)
-        al_strv_add(&names, savepoint->preexisting.data + at);
-    r = al_repo_tracked_files(repo, &names, budget, &tracked, err);
-    al_strv_sort(&tracked);
-    for (size_t i = 0; r == 0 && i < names.count; i++) {
-        al_auto(al_freep) char *word = NULL;
-
-        if (al_strv_contains_sorted(&tracked, names.items[i]))
-            continue;
-        word = al_text_sanitize_line(names.items[i]);
-        r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR,
-                              "The untracked file '%s' would be overwritten; move or remove it "
-                              "first",
-                              word);
-        if (err)
-            err->reason = "conflict";
-    }
-    return r;
 }
 
 /* Restore the repository after git failed without conflicts, even when git was killed half way. A
@@ -146,7 +116,7 @@ int al_merge_run_or_restore(struct al_repo *repo, const struct al_merge_input *i
     al_strv_add(&incoming, input->oid);
     r = al_savepoint_create_for(repo, &incoming, input->files, budget, &savepoint, err);
     if (r == 0)
-        r = check_no_overwrite(repo, &savepoint, budget, err);
+        r = al_savepoint_check_no_overwrite(repo, &savepoint, budget, err);
     if (r == 0)
         r = run_or_restore(repo, input, max_bytes, &savepoint, budget, &outcome, err);
     if (r < 0)

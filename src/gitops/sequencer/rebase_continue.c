@@ -15,6 +15,7 @@
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/merge_run.h"
 #include "gitops/sequencer/operation_state.h"
+#include "gitops/sequencer/overwrite.h"
 #include "gitops/sequencer/savepoint.h"
 #include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
@@ -40,7 +41,25 @@ static bool is_allowed(const char *word, bool *ret_is_commit)
     return false;
 }
 
-char *al_rebase_vet_todo(const char *todo, size_t *ret_left)
+/* Add the commit of a line, "fixup -C <id> # subject" or without the option.  git has written it
+ * in full. */
+static void add_commit(const char *at, const char *end, struct al_strv *commits)
+{
+    while (at < end) {
+        size_t len = strcspn(at, " \t\r\n");
+
+        if (al_is_oid(at, len)) {
+            al_strv_take(commits, al_strndup(at, len));
+            return;
+        }
+        at += len;
+        at += strspn(at, " \t\r");
+        if (at < end && *at != '-' && !al_is_oid(at, strcspn(at, " \t\r\n")))
+            return;
+    }
+}
+
+char *al_rebase_vet_todo(const char *todo, size_t *ret_left, struct al_strv *commits)
 {
     *ret_left = 0;
     for (const char *at = todo; *at;) {
@@ -54,6 +73,8 @@ char *al_rebase_vet_todo(const char *todo, size_t *ret_left)
             if (!is_allowed(word, &is_commit))
                 return al_take(&word);
             *ret_left += is_commit;
+            if (is_commit)
+                add_commit(at + blank, at + len, commits);
         }
         at += len + (at[len] == '\n');
     }
@@ -79,7 +100,7 @@ static int read_state_file(int git_dir, const char *name, size_t max_bytes, stru
     return 0;
 }
 
-static int vet_todo(int git_dir, size_t *ret_left, struct al_error *err)
+static int vet_todo(int git_dir, size_t *ret_left, struct al_strv *commits, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str todo = AL_STR_INIT;
     al_auto(al_freep) char *word = NULL;
@@ -90,7 +111,8 @@ static int vet_todo(int git_dir, size_t *ret_left, struct al_error *err)
 
     if (r < 0)
         return r;
-    word = strlen(todo.buf) == todo.len ? al_rebase_vet_todo(todo.buf, ret_left) : al_strdup("NUL");
+    word = strlen(todo.buf) == todo.len ? al_rebase_vet_todo(todo.buf, ret_left, commits)
+                                        : al_strdup("NUL");
     if (!word)
         return 0;
     shown = al_text_sanitize_line(word);
@@ -171,6 +193,7 @@ static int check_head(const struct al_repo *repo, struct al_error *err)
 int al_git_rebase_vet(const struct al_repo *repo, struct al_run_limits *budget, size_t *ret_left,
                       struct al_error *err)
 {
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
     al_auto(al_closep) int git_dir = -1;
     int r;
 
@@ -183,10 +206,12 @@ int al_git_rebase_vet(const struct al_repo *repo, struct al_run_limits *budget, 
     if (r == 0)
         r = al_location_open_git_dir(&repo->at, &git_dir, err);
     if (r == 0)
-        r = vet_todo(git_dir, ret_left, err);
+        r = vet_todo(git_dir, ret_left, &commits, err);
     if (r == 0)
         r = vet_state_files(git_dir, err);
-    return r < 0 ? r : vet_programs(repo, git_dir, budget, err);
+    if (r == 0)
+        r = vet_programs(repo, git_dir, budget, err);
+    return r < 0 ? r : al_overwrite_check_commits(repo, &commits, false, budget, err);
 }
 
 static int check(const struct al_repo *repo, struct al_run_limits *budget, size_t *ret_left,

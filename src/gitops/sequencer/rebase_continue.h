@@ -48,9 +48,10 @@ int al_git_rebase_continue(struct al_repo *repo, const char *message, size_t max
 
 /**
  * Vet a todo list.
- * @param[out] ret_left  The number of commits in the list.
+ * @param[out] ret_left     The number of commits in the list.
+ * @param      ret_commits  Their ids are appended.
  * @return NULL, or the command that is refused; the caller frees it.
  */
-char *al_rebase_vet_todo(const char *todo, size_t *ret_left);
+char *al_rebase_vet_todo(const char *todo, size_t *ret_left, struct al_strv *ret_commits);
 
 #endif

@@ -58,7 +58,7 @@ struct al_savepoint {
     bool any_file;
     struct al_buffer dirty; /* changed and untracked files, NUL-terminated names */
     struct al_buffer
-        preexisting; /* files that existed although only the incoming commits track them */
+        preexisting; /* what was in the place of files that only the incoming commits track */
 };
 
 #define AL_SAVEPOINT_INIT                                                                          \
@@ -79,6 +79,11 @@ void al_savepoint_clear(struct al_savepoint *savepoint);
 int al_savepoint_create(const struct al_repo *repo, const struct al_strv *incoming,
                         struct al_run_limits *budget, struct al_savepoint *ret_savepoint,
                         struct al_error *err);
+
+/** Fail with AL_CODE_DIRTY_WORKDIR if the incoming commits write over something that is untracked,
+ * ignored or not. */
+int al_savepoint_check_no_overwrite(const struct al_repo *repo, struct al_savepoint *savepoint,
+                                    struct al_run_limits *budget, struct al_error *err);
 
 /**
  * The same before a command that can write or remove only these files, relative to the top.  The

@@ -8,6 +8,7 @@
 #include "gitops/oid.h"
 #include "gitops/plumbing/index_diff.h"
 #include "gitops/plumbing/index_places.h"
+#include "gitops/sequencer/overwrite.h"
 #include "gitops/sequencer/savepoint.h"
 #include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
@@ -70,11 +71,11 @@ static bool add_preexisting(const struct pass *pass, struct al_savepoint *savepo
     bool fits = true;
 
     for (size_t i = 0; fits && i < pass->files->count; i++) {
-        const char *name = pass->files->items[i];
-        struct stat st;
+        al_auto(al_freep) char *found =
+            pass->tracked[i] ? NULL : al_overwrite_find(pass->top_fd, pass->files->items[i]);
 
-        if (!pass->tracked[i] && fstatat(pass->top_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-            fits = sink.add(sink.payload, name, strlen(name) + 1);
+        if (found)
+            fits = sink.add(sink.payload, found, strlen(found) + 1);
     }
     if (!fits)
         al_buffer_clear(&savepoint->preexisting);

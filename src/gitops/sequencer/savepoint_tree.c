@@ -17,6 +17,7 @@
 #include "gitops/location.h"
 #include "gitops/nul_records.h"
 #include "gitops/run.h"
+#include "gitops/sequencer/overwrite.h"
 #include "gitops/sequencer/savepoint.h"
 #include "guard/nofollow.h"
 
@@ -77,12 +78,10 @@ struct preexisting_check {
 static bool add_preexisting(void *payload, char *const *fields)
 {
     const struct preexisting_check *preexisting_check = payload;
-    struct stat st;
+    al_auto(al_freep) char *found = al_overwrite_find(preexisting_check->top, fields[0]);
 
-    if (fstatat(preexisting_check->top, fields[0], &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return true;
-    return al_buffer_sink(preexisting_check->preexisting)
-        .add(preexisting_check->preexisting, fields[0], strlen(fields[0]) + 1);
+    return !found || al_buffer_sink(preexisting_check->preexisting)
+                         .add(preexisting_check->preexisting, found, strlen(found) + 1);
 }
 
 int al_savepoint_take_tree(const struct al_repo *repo, struct al_run_limits *budget,
@@ -103,6 +102,45 @@ int al_savepoint_take_tree(const struct al_repo *repo, struct al_run_limits *bud
         r = list_files(repo, NULL, dirty, budget, &savepoint->dirty, err);
     for (size_t i = 0; r == 0 && i < savepoint->incoming.count; i++)
         r = list_added(repo, savepoint, savepoint->incoming.items[i], &records, budget, err);
+    return r;
+}
+
+/* A directory whose files are all tracked is replaced by a file, which a restore removes. */
+static void forget_directories(int top_fd, struct al_buffer *names)
+{
+    size_t kept = 0;
+
+    for (size_t at = 0; at < names->len;) {
+        size_t len = strlen(names->data + at) + 1;
+        struct stat st;
+
+        if (fstatat(top_fd, names->data + at, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+            !S_ISDIR(st.st_mode)) {
+            memmove(names->data + kept, names->data + at, len);
+            kept += len;
+        }
+        at += len;
+    }
+    names->len = kept;
+}
+
+int al_savepoint_check_no_overwrite(const struct al_repo *repo, struct al_savepoint *savepoint,
+                                    struct al_run_limits *budget, struct al_error *err)
+{
+    struct al_buffer *names = &savepoint->preexisting;
+    al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
+    al_auto(al_closep) int top_fd = -1;
+    int r;
+
+    for (size_t at = 0; at < names->len; at += strlen(names->data + at) + 1)
+        al_strv_add(&found, names->data + at);
+    if (!found.count)
+        return 0;
+    r = al_overwrite_check(repo, &found, budget, err);
+    if (r == 0)
+        r = al_location_open_top(&repo->at, &top_fd, err);
+    if (r == 0)
+        forget_directories(top_fd, names);
     return r;
 }
 

@@ -302,14 +302,39 @@ static void knows_what_may_be_left_to_do(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
+        al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
         size_t left;
-        al_auto(al_freep) char *word = al_rebase_vet_todo(cases[i].todo, &left);
+        al_auto(al_freep) char *word = al_rebase_vet_todo(cases[i].todo, &left, &commits);
 
         assert_int_equal(left, cases[i].left);
         assert_int_equal(!word, !cases[i].refused);
         if (word)
             assert_string_equal(word, cases[i].refused);
     }
+}
+
+static void knows_the_commits_that_are_left(void **state)
+{
+    static const char todo[] = "pick 1111111111111111111111111111111111111111 a 2222222\n"
+                               "drop 3333333333333333333333333333333333333333 b\n"
+                               "  fixup -C 4444444444444444444444444444444444444444 # c\n"
+                               "edit 5555555\n"
+                               "break\n"
+                               "pick subject 6666666666666666666666666666666666666666\n"
+                               "pick\n"
+                               "squash\t7777777777777777777777777777777777777777";
+    static const char *const expected[] = { "1111111111111111111111111111111111111111",
+                                            "4444444444444444444444444444444444444444", "5555555",
+                                            "7777777777777777777777777777777777777777" };
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
+    size_t left;
+
+    (void)state;
+    assert_null(al_rebase_vet_todo(todo, &left, &commits));
+    assert_int_equal(left, 6);
+    assert_int_equal(commits.count, COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++)
+        assert_string_equal(commits.items[i], expected[i]);
 }
 
 int main(void)
@@ -327,6 +352,7 @@ int main(void)
         WORLD_TEST(shows_what_goes_on),
         WORLD_TEST(the_branch_of_a_rebase_is_concerned),
         cmocka_unit_test(knows_what_may_be_left_to_do),
+        cmocka_unit_test(knows_the_commits_that_are_left),
     };
 
     gitops_begin();

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/sequencer/overwrite.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/command.h"
+#include "gitops/location.h"
+#include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/ls_files_tracked.h"
+#include "guard/nofollow.h"
+#include "guard/text.h"
+#include "util/fs.h"
+
+#define DEPTH_MAX 200u /* each level has a descriptor */
+#define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+/* The first directory of a path that is none.  NULL: they are directories, or are not there. */
+static char *find_above(int top_fd, const char *path)
+{
+    al_auto(al_freep) char *part = al_strdup(path);
+    struct stat st;
+
+    for (char *slash = strchr(part, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (fstatat(top_fd, part, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            return NULL;
+        if (!S_ISDIR(st.st_mode))
+            return al_take(&part);
+        *slash = '/';
+    }
+    return NULL;
+}
+
+char *al_overwrite_find(int top_fd, const char *path)
+{
+    char *above = find_above(top_fd, path);
+    struct stat st;
+
+    if (above)
+        return above;
+    return fstatat(top_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 ? al_strdup(path) : NULL;
+}
+
+/* The first file below a directory that is not tracked; NULL: none.  A directory that cannot be
+ * read counts as one.  Caller frees. */
+static char *find_untracked(int parent_fd, const char *name, const char *path,
+                            const struct al_strv *tracked, unsigned depth)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list(openat(parent_fd, name, DIR_FLAGS));
+    struct dirent *entry;
+    char *found = NULL;
+
+    if (!dir || depth == DEPTH_MAX)
+        return al_strdup(path);
+    while (!found && (entry = readdir(dir))) {
+        al_auto(al_freep) char *below = al_fs_join(path, entry->d_name);
+        struct stat st;
+
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+            fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            continue;
+        if (S_ISDIR(st.st_mode))
+            found = find_untracked(dirfd(dir), entry->d_name, below, tracked, depth + 1);
+        else if (!al_strv_contains_sorted(tracked, below))
+            found = al_take(&below);
+    }
+    return found;
+}
+
+/* The file in the place that is lost; NULL: none.  Caller frees. */
+static char *find_lost(int top_fd, const char *path, const struct al_strv *tracked)
+{
+    struct stat st;
+
+    if (al_strv_contains_sorted(tracked, path) ||
+        fstatat(top_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return NULL;
+    return S_ISDIR(st.st_mode) ? find_untracked(top_fd, path, path, tracked, 0) : al_strdup(path);
+}
+
+/* A path in the way of many files is listed for each of them. */
+static void list_once(const struct al_strv *found, struct al_strv *ret_once)
+{
+    al_auto(al_strv_clear) struct al_strv sorted = AL_STRV_INIT;
+
+    for (size_t i = 0; i < found->count; i++)
+        al_strv_add(&sorted, found->items[i]);
+    al_strv_sort(&sorted);
+    for (size_t i = 0; i < sorted.count; i++)
+        if (!i || strcmp(sorted.items[i], sorted.items[i - 1]) != 0)
+            al_strv_add(ret_once, sorted.items[i]);
+}
+
+int al_overwrite_check(const struct al_repo *repo, const struct al_strv *found,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv once = AL_STRV_INIT, tracked = AL_STRV_INIT;
+    al_auto(al_closep) int top_fd = -1;
+    int r = found->count ? al_location_open_top(&repo->at, &top_fd, err) : 0;
+
+    list_once(found, &once);
+    if (r == 0)
+        r = al_repo_tracked_files(repo, &once, budget, &tracked, err);
+    al_strv_sort(&tracked);
+    for (size_t i = 0; r == 0 && i < once.count; i++) {
+        al_auto(al_freep) char *lost = find_lost(top_fd, once.items[i], &tracked);
+        al_auto(al_freep) char *word = lost ? al_text_sanitize_line(lost) : NULL;
+
+        if (!lost)
+            continue;
+        r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR,
+                              "The untracked file '%s' would be overwritten; move or remove it "
+                              "first",
+                              word);
+        if (err)
+            err->reason = "conflict";
+    }
+    return r;
+}
+
+/* List the files that the commits write, relative to the top. */
+static int list_written(const struct al_repo *repo, const struct al_strv *commits, bool reverts,
+                        struct al_run_limits *budget, struct al_buffer *list, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+
+    for (size_t i = 0; i < commits->count; i++)
+        al_str_addf(&input, "%s\n", commits->items[i]);
+    command.input = input.buf;
+    command.input_len = input.len;
+    al_strv_adds(&command.argv, "git", "-c", "log.showRoot=true", "log", "--stdin",
+                 "--no-walk=unsorted", "--format=", "--no-show-signature", "--no-notes",
+                 "--no-decorate", "--no-color", "-m", "--name-only", "-z", "--no-relative",
+                 "--no-renames", "--no-ext-diff", "--no-textconv",
+                 reverts ? "--diff-filter=a" : "--diff-filter=d", NULL);
+    return al_git_list_paths(repo, &command, budget, list, err);
+}
+
+/* Check what is in the places of these files. */
+static int check_places(const struct al_repo *repo, const struct al_buffer *list,
+                        struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
+    al_auto(al_closep) int top_fd = -1;
+    int r = al_location_open_top(&repo->at, &top_fd, err);
+
+    for (size_t at = 0; r == 0 && at < list->len; at += strlen(list->data + at) + 1) {
+        char *place = list->data[at] ? al_overwrite_find(top_fd, list->data + at) : NULL;
+
+        if (place)
+            al_strv_take(&found, place);
+    }
+    return r < 0 ? r : al_overwrite_check(repo, &found, budget, err);
+}
+
+int al_overwrite_check_move(const struct al_repo *repo, const char *from, const char *to,
+                            struct al_run_limits *budget, struct al_error *err)
+{
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    int r = al_git_list_changed(repo, from, to, budget, &list, err);
+
+    if (r == 0)
+        r = check_places(repo, &list, budget, err);
+    al_buffer_clear(&list);
+    return r;
+}
+
+int al_overwrite_check_commits(const struct al_repo *repo, const struct al_strv *commits,
+                               bool reverts, struct al_run_limits *budget, struct al_error *err)
+{
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    int r = commits->count ? list_written(repo, commits, reverts, budget, &list, err) : 0;
+
+    if (r == 0)
+        r = check_places(repo, &list, budget, err);
+    al_buffer_clear(&list);
+    return r;
+}

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""everyday: directories that become files and the other way round, and what an operation that goes
+on writes over."""
+import os
+
+import everyday
+import harness
+
+MINE = "the user's, and nowhere else\n"
+
+
+class Kinds(everyday.Case):
+    """`topic` makes the tracked directory `dir/sub` a file, and the file `one` a directory."""
+
+    def setUp(self):
+        super().setUp()
+        self.init()
+        self.write(".gitignore", "*.o\n/late\n")
+        self.write("dir/sub/x", "x\n")
+        self.write("dir/sub/deep/y", "y\n")
+        self.write("one", "one\n")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "base")
+        self.git("checkout", "-q", "-b", "topic")
+        self.git("rm", "-rq", "dir/sub", "one")
+        self.write("dir/sub", "a file now\n")
+        self.write("one/a", "a directory now\n")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "other kinds")
+        self.git("checkout", "-q", "main")
+        self.commit("f", "f\n", "ours")
+
+    def refused(self, name):  # pylint: disable=arguments-differ
+        """Every way to take the branch in names the file, and changes nothing."""
+        for tool, arguments in (("git_merge", {"branch": "topic"}),
+                                ("git_merge", {"branch": "topic", "squash": True}),
+                                ("git_cherry_pick", {"commits": ["topic"]}),
+                                ("git_rebase", {"onto": "topic"})):
+            before = self.snapshot()
+            result = self.call(tool, arguments)
+            self.assertTrue(result.failed, (tool, arguments, result))
+            self.assertIn(name, result.text, (tool, arguments))
+            self.assertEqual(self.snapshot(), before, (tool, arguments))
+
+    def test_merged(self):
+        """as plain git merges them, with undo"""
+        before = self.snapshot()
+        (self.root / "dir/sub/empty").mkdir()
+        server = everyday.Server(self)
+        server.says("git_merge", {"branch": "topic"})
+        self.assertEqual((self.root / "dir/sub").read_text(), "a file now\n")
+        self.assertEqual((self.root / "one/a").read_text(), "a directory now\n")
+        self.assertEqual(self.out("status", "--porcelain"), "")
+        server.says("git_undo")
+        self.assertEqual(self.snapshot(), before)
+
+    def test_ignored_below(self):
+        """an ignored file in the directory"""
+        self.write("dir/sub/deep/z.o", MINE)
+        self.refused("dir/sub")
+        self.assertEqual((self.root / "dir/sub/deep/z.o").read_text(), MINE)
+
+    def test_untracked_below(self):
+        """an untracked file in the directory"""
+        self.write("dir/sub/new", MINE)
+        self.refused("dir/sub")
+        self.assertEqual((self.root / "dir/sub/new").read_text(), MINE)
+
+    def test_ignored_for_directory(self):
+        """an ignored file where the branch has a directory"""
+        self.git("checkout", "-q", "topic")
+        self.commit("late.d/in", "in\n", "adds a directory")
+        self.git("mv", "late.d", "late")
+        self.git("commit", "-q", "-m", "renames it")
+        self.git("checkout", "-q", "main")
+        self.write("late", MINE)
+        self.refused("late")
+        self.assertEqual((self.root / "late").read_text(), MINE)
+        (self.root / "late").unlink()
+        os.symlink("nowhere", self.root / "late")
+        self.refused("late")
+        (self.root / "late").unlink()
+        self.says("git_merge", {"branch": "topic"})
+
+
+class GoesOn(everyday.Case):
+    """The first commit of `topic` collides; the second one adds `secret`, which main ignores."""
+
+    def setUp(self):
+        super().setUp()
+        self.init()
+        self.commit("f", "base\n", "base")
+        self.git("checkout", "-q", "-b", "topic")
+        self.commit("f", "topic\n", "collides")
+        self.commit("secret", "theirs\n", "adds the file")
+        self.git("checkout", "-q", "main")
+        self.write(".gitignore", "secret\nother\n")
+        self.git("add", ".gitignore")
+        self.commit("f", "main\n", "ours")
+
+    def stop(self, tool):
+        """Begin, and give the file a content of the user's where it stopped."""
+        if tool == "git_rebase":
+            self.git("checkout", "-q", "topic")
+            self.says(tool, {"onto": "main"})
+        else:
+            self.says(tool, {"commits": ["topic~1", "topic"]})
+        self.write("secret", MINE)
+        return self.root / "secret"
+
+    def goes_on(self, tool, action):
+        """It refuses until the file is away."""
+        secret = self.stop(tool)
+        if action == "continue":
+            self.says("git_conflicts", {"action": "resolve", "path": "f", "take": "theirs"})
+        before = self.snapshot()
+        result = self.call("git_conflicts", {"action": action})
+        self.assertTrue(result.failed, result)
+        self.assertIn("'secret'", result.text)
+        self.assertEqual(secret.read_text(), MINE)
+        self.assertEqual(self.snapshot(), before)
+        secret.unlink()
+        self.write("other", MINE)  # in nobody's way
+        self.says("git_conflicts", {"action": action})
+        self.assertEqual(secret.read_text(), "theirs\n")
+        self.assertEqual((self.root / "other").read_text(), MINE)
+        self.assertEqual(self.out("status", "--porcelain"), "")
+
+    def test_control(self):
+        """plain git writes over the file"""
+        secret = self.stop("git_rebase")
+        self.write("f", "both\n")
+        self.git("add", "f")
+        self.git("-c", "core.editor=true", "rebase", "--continue")
+        self.assertEqual(secret.read_text(), "theirs\n")
+
+    def test_rebase(self):
+        """a rebase that continues"""
+        self.goes_on("git_rebase", "continue")
+
+    def test_rebase_skip(self):
+        """a rebase that leaves a commit out"""
+        self.goes_on("git_rebase", "skip")
+
+    def test_pick(self):
+        """a cherry-pick that continues"""
+        self.goes_on("git_cherry_pick", "continue")
+
+    def test_pick_skip(self):
+        """a cherry-pick that leaves a commit out"""
+        self.goes_on("git_cherry_pick", "skip")
+
+    def test_revert(self):
+        """a revert that continues and brings a removed file back"""
+        self.git("checkout", "-q", "topic")
+        self.git("rm", "-q", "secret")
+        self.git("commit", "-q", "-m", "removes the file")
+        self.write(".gitignore", "secret\n")
+        self.git("add", ".gitignore")
+        self.commit("f", "one\n", "changes")
+        self.commit("f", "two\n", "changes again")
+        self.says("git_revert", {"commits": ["HEAD~1", "HEAD~2"]})
+        secret = self.write("secret", MINE)
+        self.says("git_conflicts", {"action": "resolve", "path": "f", "content": "x\n"})
+        result = self.call("git_conflicts", {"action": "continue"})
+        self.assertTrue(result.failed, result)
+        self.assertIn("'secret'", result.text)
+        self.assertEqual(secret.read_text(), MINE)
+        secret.unlink()
+        self.says("git_conflicts", {"action": "continue"})
+        self.assertEqual(secret.read_text(), "theirs\n")
+
+    def test_kept_on_purpose(self):
+        """an ignored file that a commit only has, and does not change, is in nobody's way"""
+        self.git("checkout", "-q", "main")
+        self.commit("gone", "gone\n", "adds")
+        self.git("checkout", "-q", "-B", "topic")
+        self.commit("f", "topic\n", "collides")
+        self.commit("g", "g\n", "more")
+        self.git("checkout", "-q", "main")
+        self.git("rm", "-q", "gone")
+        self.write(".gitignore", "gone\n")
+        self.git("add", ".gitignore")
+        self.commit("f", "again\n", "ours")
+        self.git("checkout", "-q", "topic")
+        self.says("git_rebase", {"onto": "main"})
+        self.write("gone", MINE)
+        self.says("git_conflicts", {"action": "resolve", "path": "f", "take": "theirs"})
+        self.says("git_conflicts", {"action": "continue"})
+        self.assertEqual((self.root / "gone").read_text(), MINE)
+
+
+if __name__ == "__main__":
+    harness.main()
