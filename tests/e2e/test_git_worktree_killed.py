@@ -74,6 +74,23 @@ class Killed(killed.Killed):
 
         self.walk(self.words(action="add", name="x"), check)
 
+    def test_add_and_a_branch_of_another(self):
+        """a branch that somebody else makes afterwards at that commit stays, and one that is used, too"""
+        self.keep()
+
+        def check():
+            self.unlock()
+            exists = "refs/heads/x\n" in self.places()[0]
+            if not exists:
+                self.git("branch", "x")
+            elif "x" in self.places()[1]:  # in another worktree as well
+                self.git("worktree", "add", "-q", "--force", str(self.base / "other"), "x")
+            self.ok("git_worktree", {"action": "add", "name": "y"}, "--toolset", "parallel")
+            if not exists or (self.base / "other").exists():
+                self.assertIn("refs/heads/x\n", self.places()[0])
+
+        self.walk(self.words(action="add", name="x"), check)
+
     def test_remove(self):
         """a rollback brings the worktree back byte for byte"""
         self.ok("git_worktree", {"action": "add", "name": "x"}, "--toolset", "parallel")

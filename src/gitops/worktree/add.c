@@ -15,13 +15,13 @@
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/partial_clone.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/plumbing/rollback_plumbing.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "gitops/ruleset.h"
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"
 #include "gitops/worktree/beside.h"
+#include "gitops/worktree/branch.h"
 #include "gitops/worktree/find.h"
 #include "gitops/worktree/list.h"
 #include "gitops/worktree/record.h"
@@ -182,14 +182,6 @@ static int make_dir(struct making *making, struct al_error *err)
     return making->record.tree ? 0 : exists_already(&making->place, name, err);
 }
 
-static int make_branch(struct making *making, struct al_error *err)
-{
-    const struct al_ref_move move = { making->record.branch, NULL, making->options->start };
-
-    return making->options->start ? al_git_move_refs(making->repo, &move, 1, making->budget, err)
-                                  : 0;
-}
-
 static int run_git(struct making *making, struct al_error *err)
 {
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
@@ -279,10 +271,9 @@ static int make(struct making *making, struct al_error *err)
         return r;
     making->began = true;
     r = write_record(making, false, err);
-    if (r == 0)
-        r = make_branch(making, err);
-    if (r < 0)
-        free(al_take(&making->record.branch)); /* it is not ours */
+    if (r == 0 && making->record.branch)
+        r = al_worktree_make_branch(making->repo, making->options->name, &making->record,
+                                    making->budget, err);
     if (r == 0)
         r = fill(making, err);
     if (r == 0)

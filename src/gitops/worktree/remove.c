@@ -11,14 +11,11 @@
 
 #include "gitops/layer.h"
 #include "gitops/location.h"
-#include "gitops/plumbing/rollback_plumbing.h"
-#include "gitops/refs.h"
+#include "gitops/worktree/branch.h"
 #include "guard/nofollow.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "util/fs.h"
-
-#define DISCARD_MS 30000u
 
 int al_worktree_check_removable(const struct al_worktree_place *place,
                                 const struct al_worktree_found *found, const char *name,
@@ -92,7 +89,7 @@ static int cannot_remove(const char *name, const char *what, int r, struct al_er
                         r == -ENOTEMPTY ? "something in it stays" : strerrordesc_np(-r));
 }
 
-int al_worktree_remove(const struct al_repo *repo, const struct al_worktree_place *place,
+static int remove_both(const struct al_repo *repo, const struct al_worktree_place *place,
                        const struct al_worktree_found *found, const char *name,
                        struct al_error *err)
 {
@@ -103,22 +100,25 @@ int al_worktree_remove(const struct al_repo *repo, const struct al_worktree_plac
     if (r < 0)
         return cannot_remove(name, "files", r, err);
     r = remove_admin(repo, found->id);
-    if (r < 0)
-        return cannot_remove(name, "administrative directory", r, err);
+    return r < 0 ? cannot_remove(name, "administrative directory", r, err) : 0;
+}
+
+static void forget(const struct al_repo *repo, const char *name)
+{
     al_worktree_record_remove(repo, name);
     if (repo->at.git->growing)
         al_roots_release_gone(repo->at.git->growing);
-    return 0;
 }
 
-static void delete_branch(const struct al_repo *repo, const struct al_worktree_record *record)
+int al_worktree_remove(const struct al_repo *repo, const struct al_worktree_place *place,
+                       const struct al_worktree_found *found, const char *name,
+                       struct al_error *err)
 {
-    struct al_run_limits budget = { .left_ms = DISCARD_MS, .exit_code = -1 };
-    const struct al_ref_move move = { record->branch, record->branch_oid, NULL };
-    al_auto(al_freep) char *now = al_ref_oid(&repo->at, record->branch);
+    int r = remove_both(repo, place, found, name, err);
 
-    if (!strcmp(now, record->branch_oid))
-        (void)al_git_move_refs(repo, &move, 1, &budget, NULL);
+    if (r == 0)
+        forget(repo, name);
+    return r;
 }
 
 /* Whether the directory is still the one that was made; somebody may have made another one. */
@@ -143,10 +143,10 @@ void al_worktree_discard(const struct al_repo *repo, const struct al_worktree_pl
         al_worktree_record_remove(repo, name);
         return;
     }
-    if (al_worktree_remove(repo, place, &found, name, &err) < 0)
+    if (remove_both(repo, place, &found, name, &err) < 0)
         return; /* the record stays, so that the next one tries again */
-    if (record->branch && record->branch_oid)
-        delete_branch(repo, record);
+    al_worktree_unmake_branch(repo, name, record);
+    forget(repo, name);
 }
 
 bool al_worktree_has_unfinished(const struct al_repo *repo)

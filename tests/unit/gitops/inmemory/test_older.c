@@ -201,7 +201,8 @@ static char *outcome_of(const struct al_merged *merged)
     struct al_str text = AL_STR_INIT;
 
     al_str_addf(&text, "%s\n", merged->conflicted ? "conflicts" : merged->tree);
-    for (size_t i = 0; i < merged->count; i++) {
+    /* merge-tree may tell of a conflict that nothing is left of. */
+    for (size_t i = 0; i < merged->count && merged->conflicted; i++) {
         const struct al_merge_conflict *conflict = &merged->conflicts[i];
 
         al_str_addf(&text, "%s: %s", conflict->path, conflict->kind);
