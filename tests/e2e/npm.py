@@ -47,8 +47,8 @@ def check_node(at_least):
         skip(f"node is {output('node', '--version')}, and this needs {at_least}")
 
 
-def run_npm(target):
-    """Install what the manifest in `target` names.  What npm remembers of a package may be older
+def run_npm(target, stop):
+    """Install what the manifest in `target` names; `stop` is told why it cannot be.  What npm remembers of a package may be older
     than the manifest, so it is asked a second time without its memory."""
     for how in (["--prefer-offline"], []):
         try:
@@ -58,29 +58,30 @@ def run_npm(target):
                 cwd=target, stdin=subprocess.DEVNULL, capture_output=True, check=False,
                 timeout=INSTALL_SECONDS)
         except subprocess.TimeoutExpired:
-            skip("npm took too long to install what this needs")
+            stop("npm took too long to install what this needs")
         if done.returncode == 0:
             return
-    skip("npm could not install what this needs; is there a network?")
+    stop("npm could not install what this needs; is there a network?")
 
 
-def install(source):
+def install(source, stop=skip):
     """The directory with `node_modules` for the manifest in `source`.  Two tests may install the
-    same at once: the first to end wins."""
+    same at once: the first to end wins.  `stop` gets the reason when there is nothing, and does not
+    return."""
     digest = hashlib.sha256(b"".join((source / name).read_bytes() for name in MANIFEST))
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
     target = cache / "airlock-tests" / f"{source.name}-{digest.hexdigest()[:12]}"
     if target.is_dir():
         return target
     if not shutil.which("npm"):
-        skip("npm is not installed")
+        stop("npm is not installed")
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
         half = pathlib.Path(scratch) / "half"
         half.mkdir()
         for name in MANIFEST:
             shutil.copy(source / name, half)
-        run_npm(half)
+        run_npm(half, stop)
         try:
             half.rename(target)
         except OSError:
@@ -89,7 +90,7 @@ def install(source):
     return target
 
 
-def node_of(target, at_least):
+def node_of(target, at_least, stop=skip):
     """A node that is new enough: the system's, or the one that was installed."""
     found = shutil.which("node")
     if found and major(found) >= at_least:
@@ -97,5 +98,5 @@ def node_of(target, at_least):
     for path in sorted(target.glob("node_modules/node-linux-*/bin/node")):
         if major(str(path)) >= at_least:
             return str(path)
-    skip(f"there is no node {at_least} for this machine")
+    stop(f"there is no node {at_least} for this machine")
     return None

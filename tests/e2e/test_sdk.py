@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The official MCP clients against the built program:  test_sdk.py AIRLOCK DIRECTORY [FOLDER]
+"""The official MCP clients against the built program:
+
+  test_sdk.py AIRLOCK DIRECTORY [FOLDER [http]]
 
 FOLDER has what is installed and the tests, clients.mjs.  Without it, that is `sdk`; `sdk_servers`
-puts other MCP servers behind airlock.  The tests run in DIRECTORY, with the packages that npm.py has
-installed.
+puts other MCP servers behind airlock.  With `http`, the clients talk to airlock over HTTP.  The tests
+run in DIRECTORY, with the packages that npm.py has installed.
 """
 import os
 import pathlib
@@ -30,7 +32,7 @@ def main():
     for script in (*(COMMON / name for name in SHARED), *SOURCE.glob("*.mjs")):
         shutil.copy(script, target)
     sys.stdout.flush()
-    os.execvp("node", ["node", str(target / "clients.mjs"), airlock])
+    os.execvp("node", ["node", str(target / "clients.mjs"), airlock, *sys.argv[4:]])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// node clients.mjs AIRLOCK: the official clients of both eras use every tool, and a user answers.
+// node clients.mjs AIRLOCK [http]: the official clients of both eras use every tool, and a user answers.
+// With `http`, over HTTP and with a token; otherwise over standard input and output.
 
 import assert from 'node:assert/strict';
 
@@ -7,10 +8,12 @@ import Ajv from 'ajv';
 import Ajv2020 from 'ajv/dist/2020.js';
 
 import { examples } from './examples.mjs';
+import { serve } from './http.mjs';
 import { clients } from './kinds.mjs';
 import { World, finish, test } from './world.mjs';
 
 const AIRLOCK = process.argv[2];
+const OVER_HTTP = process.argv[3] === 'http';
 
 /** Run `body` with a connected client; `answer` is what a user says, null: they cannot be asked. */
 async function session(kind, answer, body, options = []) {
@@ -24,14 +27,17 @@ async function session(kind, answer, body, options = []) {
             return answer(asked.length, world);
         });
     }
-    const transport = new kind.transport({
+    const server = OVER_HTTP ? await serve(AIRLOCK, world, options) : null;
+    const transport = server ? server.transport(kind.http) : new kind.transport({
         command: AIRLOCK, args: ['serve', ...options], cwd: world.root, env: world.env, stderr: 'ignore',
     });
     try {
         await client.connect(transport);
         await body({ client, world, asked });
+        await server?.leave(transport);
     } finally {
         await client.close();
+        await server?.end();
         world.remove();
     }
 }

@@ -5,6 +5,7 @@ import * as v2 from '@modelcontextprotocol/client';
 import { StdioClientTransport as V2Transport } from '@modelcontextprotocol/client/stdio';
 import { Client as V1Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as V1Transport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport as V1Http } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
 const INFO = { name: 'airlock-sdk-tests', version: '0' };
@@ -15,6 +16,7 @@ export const clients = [
         revision: '2025-11-25',
         make: (options) => new V1Client(INFO, options),
         transport: V1Transport,
+        http: V1Http,
         elicitation: ElicitRequestSchema,
     },
     {
@@ -22,6 +24,7 @@ export const clients = [
         revision: '2025-11-25',
         make: (options) => new v2.Client(INFO, options),
         transport: V2Transport,
+        http: v2.StreamableHTTPClientTransport,
         elicitation: 'elicitation/create',
     },
     {
@@ -29,6 +32,7 @@ export const clients = [
         revision: '2026-07-28',
         make: (options) => new v2.Client(INFO, { ...options, versionNegotiation: { mode: 'auto' } }),
         transport: V2Transport,
+        http: v2.StreamableHTTPClientTransport,
         elicitation: 'elicitation/create',
     },
     {
@@ -36,6 +40,7 @@ export const clients = [
         revision: '2026-07-28',
         make: (options) => new v2.Client(INFO, { ...options, versionNegotiation: { mode: { pin: '2026-07-28' } } }),
         transport: V2Transport,
+        http: v2.StreamableHTTPClientTransport,
         elicitation: 'elicitation/create',
     },
 ];
