@@ -86,6 +86,10 @@ void al_http_connection_open(struct al_http_server *server, int fd, size_t liste
 void al_http_connection_free(struct al_http_connection *connection)
 {
     link_out(connection);
+    /* A child that has not yet called exec(2) has a copy of the descriptor, and epoll(7) goes on
+     * watching what any copy keeps open. */
+    if (connection->fd >= 0)
+        epoll_ctl(connection->server->epoll_fd, EPOLL_CTL_DEL, connection->fd, NULL);
     al_close(connection->fd);
     free(connection->target);
     free(connection);
