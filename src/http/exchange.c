@@ -84,6 +84,16 @@ static bool begin(struct al_http_exchange *exchange, unsigned status,
     return true;
 }
 
+void al_http_add_header(struct al_http_exchange *exchange, const char *name, const char *value)
+{
+    pthread_mutex_lock(&exchange->server->lock);
+    if (!exchange->answered) {
+        al_strv_add(&exchange->names, name);
+        al_strv_add(&exchange->values, value);
+    }
+    pthread_mutex_unlock(&exchange->server->lock);
+}
+
 void al_http_answer(struct al_http_exchange *exchange, unsigned status,
                     const struct al_http_header *headers, size_t header_count, const char *body,
                     size_t body_len)

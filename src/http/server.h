@@ -172,6 +172,10 @@ bool al_http_set_key(struct al_http_exchange *exchange, const void *key);
  * Threads: any. */
 void al_http_delay(struct al_http_exchange *exchange, int64_t delay_ms);
 
+/** Add a header to the response of an exchange, whoever gives that.  Before the answer.  Threads:
+ * any. */
+void al_http_add_header(struct al_http_exchange *exchange, const char *name, const char *value);
+
 /** Answer.  Content-Length, Date and Connection are added here.  The body is copied; a HEAD request
  * and the statuses without a body get none of it.  A second answer, and one after on_end, does
  * nothing. Threads: any. */
