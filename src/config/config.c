@@ -33,6 +33,7 @@ void al_config_init(struct al_config *config)
         .staging = { .max_bytes = AL_SANDBOX_MAX_BYTES_DEFAULT },
         .worktrees = { .max = AL_WORKTREES_MAX_DEFAULT },
     };
+    al_serve_limits_init(&config->serve.limits);
     al_strv_add(&config->toolsets, "everyday");
     for (const char *const *name = al_whitelist_standard; *name; name++)
         al_strv_add(&config->shell.whitelist, *name);

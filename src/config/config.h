@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "config/mcp_server.h"
+#include "config/serve.h"
 #include "guard/rules/approval.h"
 #include "guard/rules/grant.h"
 #include "guard/rules/policy.h"
@@ -139,6 +140,16 @@ struct al_config {
         char *agent;  /**< serve.agent, --agent: the agent's name; NULL: another name */
         char *grant;  /**< serve.grant, --grant; NULL: everything */
         char *worker; /**< serve.worker, --worker: a worker file (config/worker.h); NULL: none */
+
+        struct al_strv http;    /**< serve.http, --http: places to listen at; empty: serve stdio */
+        char *token_file;       /**< serve.token_file, --token-file; NULL: a token is made */
+        bool no_token;          /**< serve.no_token, --no-token: everybody may come in */
+        char *tls_cert;         /**< serve.tls_cert, --tls-cert; NULL: no TLS */
+        char *tls_key;          /**< serve.tls_key, --tls-key; NULL: no TLS */
+        bool behind_proxy;      /**< serve.behind_proxy, --behind-proxy: a proxy does TLS */
+        struct al_strv hosts;   /**< serve.hosts: accepted in Host, each checked */
+        struct al_strv origins; /**< serve.origins: accepted in Origin, each checked */
+        struct al_serve_limits limits;
     } serve;
 
     struct al_grants grants; /**< grants.NAME */

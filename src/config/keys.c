@@ -4,12 +4,14 @@
 #include <stdlib.h>
 
 #include "config/config.h"
+#include "config/serve.h"
 #include "config/staging.h"
 #include "guard/agent.h"
 #include "guard/credential_hosts.h"
 #include "guard/env.h"
 #include "guard/gitdir.h"
 #include "guard/whitelist.h"
+#include "http/origin.h"
 #include "util/nearest.h"
 
 /* The offset of a field.  A field of another type does not compile. */
@@ -19,6 +21,7 @@
 #define BOOL(name)         .kind = AL_KEY_BOOL, FIELD(name, bool)
 #define UINT32(name, least, most)                                                                  \
     .kind = AL_KEY_UINT32, FIELD(name, uint32_t), .min = (least), .max = (most)
+#define LIMIT(name, least, most) UINT32(serve.limits.name, least, most)
 #define UINT64(name, least, most)                                                                  \
     .kind = AL_KEY_UINT64, FIELD(name, uint64_t), .min = (least), .max = (most)
 #define STRING(name) .kind = AL_KEY_STRING, FIELD(name, char *)
@@ -145,6 +148,27 @@ static const struct al_key keys[] = {
     { "serve.agent", STRING(serve.agent), .check = al_agent_check_name },
     { "serve.grant", STRING(serve.grant) },
     { "serve.worker", RELATIVE_FILE(serve.worker) },
+    { "serve.http", STRINGS(serve.http, 1, AL_SERVE_PLACES_MAX), .takes_one = true,
+      .check = al_serve_check_place },
+    { "serve.token_file", RELATIVE_FILE(serve.token_file) },
+    { "serve.no_token", BOOL(serve.no_token) },
+    { "serve.tls_cert", RELATIVE_FILE(serve.tls_cert) },
+    { "serve.tls_key", RELATIVE_FILE(serve.tls_key) },
+    { "serve.behind_proxy", BOOL(serve.behind_proxy) },
+    { "serve.hosts", STRINGS(serve.hosts, 0, AL_SERVE_NAMES_MAX), .check = al_http_check_host },
+    { "serve.origins", STRINGS(serve.origins, 0, AL_SERVE_NAMES_MAX),
+      .check = al_http_check_origin },
+    { "serve.max_body", LIMIT(max_body, AL_SERVE_BODY_MIN, AL_SERVE_BODY_MAX) },
+    { "serve.max_headers", LIMIT(max_headers, AL_SERVE_HEADERS_MIN, AL_SERVE_HEADERS_MAX) },
+    { "serve.connections", LIMIT(connections, 1, AL_SERVE_CONNECTIONS_MAX) },
+    { "serve.connections_per_token", LIMIT(connections_per_token, 1, AL_SERVE_CONNECTIONS_MAX) },
+    { "serve.calls", LIMIT(calls, 1, AL_SERVE_CALLS_MAX) },
+    { "serve.calls_per_token", LIMIT(calls_per_token, 1, AL_SERVE_CALLS_MAX) },
+    { "serve.sessions_per_token", LIMIT(sessions_per_token, 1, AL_SERVE_SESSIONS_MAX) },
+    { "serve.request_s", LIMIT(request_s, 1, AL_SERVE_WAIT_S_MAX) },
+    { "serve.stall_s", LIMIT(stall_s, 1, AL_SERVE_WAIT_S_MAX) },
+    { "serve.idle_s", LIMIT(idle_s, 1, AL_SERVE_IDLE_S_MAX) },
+    { "serve.drain_s", LIMIT(drain_s, 0, AL_SERVE_WAIT_S_MAX) },
 
     { "grants", GRANTS(grants) },
 

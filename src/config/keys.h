@@ -34,6 +34,7 @@ struct al_key {
     enum al_key_kind kind;
     size_t offset;            /**< in struct al_config; of a rule's key, in struct al_rule */
     int64_t min, max;         /**< UINT32, UINT64: of the value; STRINGS: of the number of items */
+    bool takes_one;           /**< STRINGS: a string stands for the list of it */
     const char *const *words; /**< CHOICE and RULE_DECISION: the choices, ended by NULL */
     int (*check)(const char *item,
                  struct al_error *err); /**< applied to each string; may be NULL */

@@ -33,6 +33,14 @@ static enum al_toml_type type_wanted(enum al_key_kind kind)
     return AL_TOML_TABLE;
 }
 
+static bool has_type(struct al_config_reader *reader, const struct al_key *key,
+                     const struct al_toml_value *value)
+{
+    if (key->takes_one && value->type == AL_TOML_STRING)
+        return true;
+    return al_config_reader_check_type(reader, value, type_wanted(key->kind));
+}
+
 static bool is_within(struct al_config_reader *reader, const struct al_key *key,
                       const struct al_toml_value *value)
 {
@@ -139,8 +147,7 @@ bool al_config_reader_set(struct al_config_reader *reader, const struct al_key *
         return al_config_reader_set_rules(reader, value, field);
     if (key->kind == AL_KEY_RULE_DECISION)
         reader->has_decision = true;
-    if (!al_config_reader_check_type(reader, value, type_wanted(key->kind)) ||
-        !al_config_reader_check_strings(reader, value))
+    if (!has_type(reader, key, value) || !al_config_reader_check_strings(reader, value))
         return false;
     switch (key->kind) {
     case AL_KEY_BOOL:

@@ -148,7 +148,7 @@ static void names_unknown_keys_and_what_was_meant(void **state)
           "2: tools.git.timout_ms: unknown key, did you mean 'tools.git.timeout_ms'?" },
         { "[tools.git]\ntimout = 1", "2: tools.git.timout: unknown key" },
         { "[tools.git]\n[tools.browser]", "2: tools.browser: unknown key" },
-        { "[serve]\nhttp = \"127.0.0.1:1\"", "2: serve.http: unknown key" },
+        { "[serve]\nreview = \"127.0.0.1:1\"", "2: serve.review: unknown key" },
         { "\"tools.git.enabled\" = true",
           "1: \"tools.git.enabled\": unknown key, did you mean 'tools.git.enabled'?" },
         { "Roots = []", "1: Roots: unknown key, did you mean 'roots'?" },
