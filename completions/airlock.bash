@@ -7,7 +7,7 @@ _airlock() {
 
     case $prev in
     --root) COMPREPLY=($(compgen -d -- "$cur")); return ;;
-    --audit | --config | --worker) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    --audit | --config | --worker | --token-file | --tls-cert | --tls-key) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     --approval) COMPREPLY=($(compgen -W 'ask allow deny' -- "$cur")); return ;;
     --grant) COMPREPLY=($(compgen -W "$(_airlock_names grants)" -- "$cur")); return ;;
     --toolset) COMPREPLY=($(compgen -W 'everyday git workflow readonly shell files staging parallel' -- "$cur")); return ;;
@@ -18,14 +18,14 @@ _airlock() {
             COMPREPLY=($(compgen -W 'command all read write' -- "$cur"))
         fi
         return ;;
-    --command-timeout | --agent) return ;;
+    --command-timeout | --agent | --http) return ;;
     esac
     if ((COMP_CWORD == 1)); then
         COMPREPLY=($(compgen -W 'serve call tools policy log diff rollback staging review install doctor version help --help --version --tool-log --rollback' -- "$cur"))
         return
     fi
     case $command in
-    serve) COMPREPLY=($(compgen -W "$shared -v" -- "$cur")) ;;
+    serve) COMPREPLY=($(compgen -W "$shared -v --http --token-file --no-token --tls-cert --tls-key --behind-proxy" -- "$cur")) ;;
     call) COMPREPLY=($(compgen -W "$shared -v --json $(_airlock_names tools)" -- "$cur")) ;;
     policy)
         if ((COMP_CWORD == 2)); then

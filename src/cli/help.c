@@ -13,7 +13,8 @@ static const char overview[] =
     "\n"
     "usage: airlock COMMAND [OPTIONS]\n"
     "\n"
-    "  serve                  be an MCP server on standard input and output\n"
+    "  serve                  be an MCP server on standard input and output, or\n"
+    "                         over HTTP\n"
     "  call TOOL [ARGUMENTS]  run one tool from the shell, with the same checks\n"
     "  tools [TOOL]           list the tools an agent would see, or show one\n"
     "  log [N]                show the last N tool executions\n"
@@ -89,8 +90,19 @@ static const struct command_help {
 } commands[] = {
     { "serve", "airlock serve [OPTIONS]",
       "Speak MCP on standard input and output until the input ends. Clients start this\n"
-      "by themselves; docs/CONNECTING.md shows how to configure each of them.\n",
-      session_options, "" },
+      "by themselves; docs/CONNECTING.md shows how to configure each of them. With --http\n"
+      "serve several agents over HTTP instead, until SIGTERM; SIGHUP reads the tokens and\n"
+      "the configuration again. docs/HTTP.md has the rest.\n",
+      session_options,
+      "  --http PLACE           serve MCP at /mcp of ADDR:PORT, [ADDR]:PORT or unix:PATH;\n"
+      "                         may be repeated\n"
+      "  --token-file FILE      who may come in: TOKEN [GRANT [AGENT]] a line, of at least\n"
+      "                         32 characters; yours alone. Without it a token is made\n"
+      "  --no-token             let in every program that reaches a loopback address or\n"
+      "                         a Unix socket\n"
+      "  --tls-cert FILE        certificate and key for TLS, which addresses beyond\n"
+      "  --tls-key FILE         loopback need\n"
+      "  --behind-proxy         a proxy in front does TLS\n" },
     { "call", "airlock call [OPTIONS] TOOL [NAME=VALUE...] [JSON|-]",
       "Run one tool. Its arguments are NAME=VALUE words, an object as JSON, or with '-'\n"
       "that object on standard input; without any they are {}. A list is NAME=VALUE for\n"

@@ -10,6 +10,7 @@ void al_options_clear(struct al_options *options)
 {
     al_strv_clear(&options->roots);
     al_strv_clear(&options->toolsets);
+    al_strv_clear(&options->http);
 }
 
 /* The value of "--root DIR" or "--root=DIR"; *ret_value is NULL for another option. */
@@ -34,8 +35,11 @@ static int value_of(const char *name, int *argc, char ***argv, const char **ret_
     return 0;
 }
 
-static int unknown_option(const char *word, bool with_json, struct al_error *err)
+static int unknown_option(const struct al_options *options, const char *word, bool with_json,
+                          struct al_error *err)
 {
+    static const char *const serving[] = { "--http",     "--token-file", "--no-token",
+                                           "--tls-cert", "--tls-key",    "--behind-proxy" };
     static const char *const known[] = {
         "--json", "--root", "--toolset",         "--approval", "--audit",  "--config", "--grant",
         "--tool", "--help", "--command-timeout", "--no-git",   "--worker", "--agent",
@@ -46,11 +50,35 @@ static int unknown_option(const char *word, bool with_json, struct al_error *err
 
     for (size_t i = with_json ? 0 : 1; i < AL_COUNT(known); i++)
         al_nearest_offer(&nearest, known[i]);
+    for (size_t i = 0; options->serves && i < AL_COUNT(serving); i++)
+        al_nearest_offer(&nearest, serving[i]);
     if (nearest.found)
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "unknown option '%s'; did you mean %s? See airlock --help", safe,
                             nearest.found);
     return al_error_set(err, AL_ERR_BAD_ARGS, "unknown option '%s'; see airlock --help", safe);
+}
+
+/* The options without a value.  NULL: there is no such option. */
+static bool *find_flag(struct al_options *options, bool with_json, const char *word)
+{
+    const struct {
+        const char *name;
+        bool *flag;
+    } flags[] = {
+        { "-v", &options->verbose },
+        { "--no-git", &options->no_git },
+        { "--help", &options->help },
+        { "-h", &options->help },
+        { "--json", with_json ? &options->json : NULL },
+        { "--no-token", options->serves ? &options->no_token : NULL },
+        { "--behind-proxy", options->serves ? &options->behind_proxy : NULL },
+    };
+
+    for (size_t i = 0; i < AL_COUNT(flags); i++)
+        if (!strcmp(flags[i].name, word))
+            return flags[i].flag;
+    return NULL;
 }
 
 static int read_one(struct al_options *options, bool with_json, int *argc, char ***argv,
@@ -71,10 +99,16 @@ static int read_one(struct al_options *options, bool with_json, int *argc, char 
         { "--worker", NULL, &options->worker },
         { "--tool", NULL, &options->tool },
         { "--command-timeout", NULL, &options->command_timeout },
+        { "--http", &options->http, NULL }, /* from here on, options of a server */
+        { "--token-file", NULL, &options->token_file },
+        { "--tls-cert", NULL, &options->tls_cert },
+        { "--tls-key", NULL, &options->tls_key },
     };
+    const size_t known = AL_COUNT(valued) - (options->serves ? 0 : 4);
     const char *word = (*argv)[0];
+    bool *flag;
 
-    for (size_t i = 0; i < AL_COUNT(valued); i++) {
+    for (size_t i = 0; i < known; i++) {
         const char *value;
         int r = value_of(valued[i].name, argc, argv, &value, err);
 
@@ -85,17 +119,10 @@ static int read_one(struct al_options *options, bool with_json, int *argc, char 
         if (r < 0 || value)
             return r;
     }
-    if (!strcmp(word, "--json") && with_json) {
-        options->json = true;
-    } else if (!strcmp(word, "-v")) {
-        options->verbose = true;
-    } else if (!strcmp(word, "--no-git")) {
-        options->no_git = true;
-    } else if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-        options->help = true;
-    } else {
-        return unknown_option(word, with_json, err);
-    }
+    flag = find_flag(options, with_json, word);
+    if (!flag)
+        return unknown_option(options, word, with_json, err);
+    *flag = true;
     return 0;
 }
 

@@ -15,6 +15,11 @@ struct al_options {
         *worker;                 /**< borrowed from argv; NULL: not given */
     const char *tool;            /**< --tool, what bash_command may do; borrowed; NULL: not given */
     const char *command_timeout; /**< --command-timeout in seconds; borrowed; NULL: not given */
+    struct al_strv http;         /**< --http: places to listen at */
+    const char *token_file, *tls_cert,
+        *tls_key; /**< options of a server over HTTP; borrowed; NULL: not given */
+    bool no_token, behind_proxy;
+    bool serves; /**< set by the caller: the command knows the options of a server over HTTP */
     bool json, help;
     bool no_git;  /**< --no-git: take no checkpoints */
     bool verbose; /**< -v: write to stderr what each call does */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* airlock serve: the MCP server on standard input and output. */
+/* airlock serve: the MCP server on standard input and output, or over HTTP. */
 #include <string.h>
 #include <unistd.h>
 
@@ -7,7 +7,9 @@
 #include "cli/cli.h"
 #include "cli/fail.h"
 #include "cli/help.h"
+#include "cli/http_check.h"
 #include "cli/options.h"
+#include "cli/serve_http.h"
 #include "cli/setup.h"
 #include "cli/signals.h"
 #include "journal/journal.h"
@@ -22,9 +24,18 @@ static bool is_known_pair(const struct al_strv *chosen)
            !strcmp(chosen->items[1], "workflow");
 }
 
-static int serve(struct al_setup *setup)
+static void tell_settings(const struct al_setup *setup)
 {
     const bool tells = !is_known_pair(&setup->config.toolsets);
+
+    for (size_t i = 0; tells && i < setup->registry.notes.count; i++)
+        al_log_note("%s", setup->registry.notes.items[i]);
+    if (setup->session.mode == AL_APPROVAL_ALLOW)
+        al_log_warn("approval mode allow: every call is run without asking");
+}
+
+static int serve(struct al_setup *setup)
+{
     struct al_auto_pulling *pulling;
     int r;
 
@@ -34,10 +45,7 @@ static int serve(struct al_setup *setup)
     if (setup->session.journal)
         al_journal_sync_later(setup->session.journal);
     setup->checkpoints.publishes_later = true;
-    for (size_t i = 0; tells && i < setup->registry.notes.count; i++)
-        al_log_note("%s", setup->registry.notes.items[i]);
-    if (setup->session.mode == AL_APPROVAL_ALLOW)
-        al_log_warn("approval mode allow: every call is run without asking");
+    tell_settings(setup);
     setup->auto_pulls = true;
     pulling = al_auto_pull_begin(setup);
     if (isatty(STDIN_FILENO))
@@ -62,6 +70,7 @@ int al_cmd_serve(int argc, char **argv)
     struct al_setup setup;
     int r, code;
 
+    options.serves = true;
     r = al_options_read(&options, false, &argc, &argv, &err);
     if (r == 0 && argc > 0)
         r = al_error_set(&err, AL_ERR_BAD_ARGS, "serve takes options only");
@@ -71,11 +80,19 @@ int al_cmd_serve(int argc, char **argv)
         return al_help_command("serve");
     r = al_setup_config(&setup, &options, &err);
     setup.asks_client = true;
+    setup.many_agents = setup.config.serve.http.count > 0;
+    if (r == 0)
+        r = al_http_check(&options, &setup.config, &err);
     if (r == 0)
         r = al_setup_tools(&setup, &err);
     if (r == 0)
         r = al_setup_session(&setup, &err);
-    code = r < 0 ? al_cli_fail(&err) : serve(&setup);
+    if (r == 0 && setup.many_agents)
+        tell_settings(&setup);
+    if (r < 0)
+        code = al_cli_fail(&err);
+    else
+        code = setup.many_agents ? al_serve_http(&setup, &options) : serve(&setup);
     al_setup_clear(&setup);
     return code;
 }

@@ -87,6 +87,36 @@ static void replace(char **field, const char *option)
     *field = al_strdup(option);
 }
 
+static void replace_list(struct al_strv *field, const struct al_strv *option)
+{
+    for (size_t i = 0; i < option->count; i++) {
+        if (i == 0)
+            al_strv_clear(field);
+        al_strv_add(field, option->items[i]);
+    }
+}
+
+static int read_http_options(struct al_config *config, const struct al_options *options,
+                             struct al_error *err)
+{
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+
+    for (size_t i = 0; i < options->http.count; i++)
+        if (al_serve_check_place(options->http.items[i], &why) < 0)
+            return al_error_set(err, AL_ERR_BAD_ARGS, "--http %s", why.message);
+    replace_list(&config->serve.http, &options->http);
+    if (options->token_file)
+        config->serve.no_token = false;
+    if (options->no_token)
+        free(al_take(&config->serve.token_file));
+    replace(&config->serve.token_file, options->token_file);
+    replace(&config->serve.tls_cert, options->tls_cert);
+    replace(&config->serve.tls_key, options->tls_key);
+    config->serve.no_token |= options->no_token;
+    config->serve.behind_proxy |= options->behind_proxy;
+    return 0;
+}
+
 static int read_serve_options(struct al_config *config, const struct al_options *options,
                               struct al_error *err)
 {
@@ -97,7 +127,7 @@ static int read_serve_options(struct al_config *config, const struct al_options 
     replace(&config->serve.agent, options->agent);
     replace(&config->serve.grant, options->grant);
     replace(&config->serve.worker, options->worker);
-    return 0;
+    return read_http_options(config, options, err);
 }
 
 static void write_line(const char *line)
@@ -137,31 +167,18 @@ static char *format_options(const struct al_options *options)
     return is_whole ? al_str_detach(&text) : NULL;
 }
 
-int al_setup_config(struct al_setup *setup, const struct al_options *options, struct al_error *err)
+int al_setup_read_config(const struct al_setup *setup, const struct al_options *options,
+                         struct al_config *config, struct al_error *err)
 {
-    struct al_config *config = &setup->config;
     int r;
 
-    *setup = (struct al_setup){ .roots = AL_ROOTS_INIT, .registry = AL_REGISTRY_INIT };
     al_config_init(config);
-    setup->home = find_home();
-    setup->options = format_options(options);
-    setup->session.options = setup->options;
     r = al_config_load(config, options->config, al_environment_get("XDG_CONFIG_HOME"), setup->home,
                        err);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < options->roots.count; i++) {
-        if (i == 0)
-            al_strv_clear(&config->roots);
-        al_strv_add(&config->roots, options->roots.items[i]);
-    }
-    for (size_t i = 0; i < options->toolsets.count; i++) {
-        if (i == 0)
-            al_strv_clear(&config->toolsets);
-        setup->named_toolsets = true;
-        al_strv_add(&config->toolsets, options->toolsets.items[i]);
-    }
+    replace_list(&config->roots, &options->roots);
+    replace_list(&config->toolsets, &options->toolsets);
     replace(&config->journal.file, options->audit);
     if (options->approval) {
         int mode = al_approval_mode_parse(options->approval);
@@ -170,11 +187,23 @@ int al_setup_config(struct al_setup *setup, const struct al_options *options, st
             return al_error_set(err, AL_ERR_BAD_ARGS, "--approval is ask, allow or deny");
         config->approval.mode = (enum al_approval_mode)mode;
     }
-    if (options->verbose)
-        setup->session.trace = write_line;
     if (options->no_git)
         config->journal.checkpoints = false;
-    r = read_serve_options(config, options, err);
+    return read_serve_options(config, options, err);
+}
+
+int al_setup_config(struct al_setup *setup, const struct al_options *options, struct al_error *err)
+{
+    int r;
+
+    *setup = (struct al_setup){ .roots = AL_ROOTS_INIT, .registry = AL_REGISTRY_INIT };
+    setup->home = find_home();
+    setup->options = format_options(options);
+    setup->session.options = setup->options;
+    setup->named_toolsets = options->toolsets.count > 0;
+    if (options->verbose)
+        setup->session.trace = write_line;
+    r = al_setup_read_config(setup, options, &setup->config, err);
     if (r < 0)
         return r;
     find_paths(setup);

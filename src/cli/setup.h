@@ -46,6 +46,7 @@ struct al_setup {
     const struct al_mounted_list *mounted;  /**< that a command uses; NULL: none */
     bool asks_client;    /**< a client can be asked questions of other MCP servers: `serve` alone */
     bool runs_commands;  /**< --tool contains `command` or `all` */
+    bool many_agents;    /**< `session` is what all agents share, and no agent's own */
     bool auto_pulls;     /**< auto_pull of the worker file happens: in `serve` and `call` alone */
     bool named_toolsets; /**< --toolset is given, which takes precedence over the worker file */
 };
@@ -53,6 +54,11 @@ struct al_setup {
 /** Read the configuration, apply the options and find home, state directory and journal file.
  * Creates nothing.  Returns 0 or AL_ERR_BAD_ARGS. */
 int al_setup_config(struct al_setup *setup, const struct al_options *options, struct al_error *err);
+
+/** Read the configuration and apply the options, as al_setup_config() does.  Release `config` with
+ * al_config_clear(), also after a failure. */
+int al_setup_read_config(const struct al_setup *setup, const struct al_options *options,
+                         struct al_config *config, struct al_error *err);
 
 /** Read the worker file, and register the tools of the chosen toolsets.  Call al_setup_config()
  * first. */
@@ -67,8 +73,22 @@ int al_setup_git(struct al_setup *setup, struct al_error *err);
  */
 int al_setup_session(struct al_setup *setup, struct al_error *err);
 
-/** Make the sandbox and the staging, if a tool of them is offered; part of al_setup_session(). */
-int al_setup_sandbox(struct al_setup *setup, struct al_error *err);
+/**
+ * Make what an agent has for itself: its sandbox, its staging and its shell, if a tool of them is
+ * offered.  Part of al_setup_session(), unless there are many agents; then call it for each, after
+ * that.
+ *
+ * @param session  The session of the agent, with its grant.  Clear it with al_setup_clear_agent(),
+ *                 also after a failure.
+ */
+int al_setup_agent(const struct al_setup *setup, struct al_session *session, struct al_error *err);
+
+/** Release what al_setup_agent() made. */
+void al_setup_clear_agent(struct al_session *session);
+
+/** Make the sandbox and the staging, if a tool of them is offered; part of al_setup_agent(). */
+int al_setup_sandbox(const struct al_setup *setup, struct al_session *session,
+                     struct al_error *err);
 
 /** Open the staging, for a session without a tool of it.  Call al_setup_session() first.
  * AL_ERR_NOT_FOUND with `must_exist` when nothing was ever staged. */
@@ -113,6 +133,10 @@ void al_setup_clear_review(struct al_setup *setup);
 /** Make what mounts the tools of other MCP servers, and start none of them; part of
  * al_setup_session(). */
 int al_setup_upstream(struct al_setup *setup, struct al_error *err);
+
+/** Test whether a session with this grant may use other MCP servers: they can use everything below
+ * the roots.  NULL: everything is granted. */
+bool al_setup_may_mount(const struct al_setup *setup, const struct al_grant *grant);
 
 /** End the servers; part of al_setup_clear(). */
 void al_setup_clear_upstream(struct al_setup *setup);

@@ -103,7 +103,8 @@ static char *path_of(const struct al_setup *setup)
     return al_environment_absolute(path);
 }
 
-static int make_sandbox(struct al_setup *setup, bool sha256, struct al_error *err)
+static int make_sandbox(const struct al_setup *setup, struct al_session *session,
+                        struct al_error *err)
 {
     const struct al_config *config = &setup->config;
     al_auto(al_freep) char *absolute = path_of(setup);
@@ -114,17 +115,18 @@ static int make_sandbox(struct al_setup *setup, bool sha256, struct al_error *er
             .in_directory = config->staging.backend == AL_STAGING_DIRECTORY,
             .path = absolute,
             .max_bytes = config->staging.max_bytes,
-            .sha256 = sha256,
+            .sha256 = is_sha256(setup),
             .allow_symlinks = config->staging.allow_symlinks,
             .roots = &setup->roots,
         },
-        &setup->session.sandbox, err);
-    if (r == 0 && al_sandbox_dir(setup->session.sandbox))
-        r = check_place(setup, al_sandbox_dir(setup->session.sandbox), err);
+        &session->sandbox, err);
+    if (r == 0 && al_sandbox_dir(session->sandbox))
+        r = check_place(setup, al_sandbox_dir(session->sandbox), err);
     return r;
 }
 
-int al_setup_staging(struct al_setup *setup, bool must_exist, struct al_error *err)
+static int make_staging(const struct al_setup *setup, bool must_exist, struct al_session *session,
+                        struct al_error *err)
 {
     const struct al_config *config = &setup->config;
     const char *base_url = config->staging.github_base_url;
@@ -137,7 +139,7 @@ int al_setup_staging(struct al_setup *setup, bool must_exist, struct al_error *e
             .git = setup->session.git,
             .roots = &setup->roots,
             .sha256 = is_sha256(setup),
-            .sandbox = setup->session.sandbox,
+            .sandbox = session->sandbox,
             .max_bytes = config->staging.max_bytes,
             .author = config->staging.author,
             .github_base_url = base_url ? base_url : AL_GITHUB_BASE_URL_DEFAULT,
@@ -146,16 +148,21 @@ int al_setup_staging(struct al_setup *setup, bool must_exist, struct al_error *e
             .must_exist = must_exist,
             .recover = al_pull_recover,
         },
-        &limits, &setup->session.staging, err);
+        &limits, &session->staging, err);
 }
 
-int al_setup_sandbox(struct al_setup *setup, struct al_error *err)
+int al_setup_staging(struct al_setup *setup, bool must_exist, struct al_error *err)
+{
+    return make_staging(setup, must_exist, &setup->session, err);
+}
+
+int al_setup_sandbox(const struct al_setup *setup, struct al_session *session, struct al_error *err)
 {
     bool stages = offers(setup, "staging");
     int r;
 
     if (!stages && !offers(setup, "files"))
         return 0;
-    r = make_sandbox(setup, is_sha256(setup), err);
-    return r == 0 && stages ? al_setup_staging(setup, false, err) : r;
+    r = make_sandbox(setup, session, err);
+    return r == 0 && stages ? make_staging(setup, false, session, err) : r;
 }

@@ -189,7 +189,8 @@ static void set_checkpoints(struct al_setup *setup)
 }
 
 /* Only if bash_command is offered. */
-static int make_shell(struct al_setup *setup, struct al_error *err)
+static int make_shell(const struct al_setup *setup, struct al_session *session,
+                      struct al_error *err)
 {
     const struct al_config *config = &setup->config;
 
@@ -203,12 +204,12 @@ static int make_shell(struct al_setup *setup, struct al_error *err)
             .isolation = config->shell.isolation,
             .path_list = al_environment_get("PATH"),
             .roots = &setup->roots,
-            .grant = setup->session.grant,
+            .grant = session->grant,
             .env_allow = &config->env_allow,
             .environ_ = environ,
             .state_dir = setup->fallback_dir ? setup->fallback_dir : setup->state_dir,
         },
-        &setup->session.shell, err);
+        &session->shell, err);
 }
 
 /* Worktrees that a session can make roots of.  Every one is a rule of a git child's confinement. */
@@ -282,10 +283,22 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
     session->policy = &config->approval.policy;
     session->confinement = al_git_confinement(session->git);
     set_checkpoints(setup);
-    r = al_setup_sandbox(setup, err);
-    if (r == 0)
-        r = make_shell(setup, err);
+    r = setup->many_agents ? 0 : al_setup_agent(setup, session, err);
     return r < 0 ? r : al_setup_upstream(setup, err);
+}
+
+int al_setup_agent(const struct al_setup *setup, struct al_session *session, struct al_error *err)
+{
+    int r = al_setup_sandbox(setup, session, err);
+
+    return r == 0 ? make_shell(setup, session, err) : r;
+}
+
+void al_setup_clear_agent(struct al_session *session)
+{
+    al_shell_free(al_take(&session->shell));
+    al_staging_free(al_take(&session->staging));
+    al_sandbox_free(al_take(&session->sandbox));
 }
 
 void al_setup_clear(struct al_setup *setup)
@@ -293,9 +306,7 @@ void al_setup_clear(struct al_setup *setup)
     al_signals_forget();
     al_setup_clear_review(setup);
     al_setup_clear_upstream(setup);
-    al_shell_free(setup->session.shell);
-    al_staging_free(setup->session.staging);
-    al_sandbox_free(setup->session.sandbox);
+    al_setup_clear_agent(&setup->session);
     al_git_free(setup->session.git);
     al_journal_free(setup->session.journal);
     al_approvals_free(setup->session.approvals);

@@ -106,10 +106,10 @@ static bool may_be_granted(const struct al_grant *grant, const char *server)
 }
 
 /* A server can use everything below the roots, so the grant has to cover all of that. */
-static bool covers_roots(const struct al_setup *setup)
+bool al_setup_may_mount(const struct al_setup *setup, const struct al_grant *grant)
 {
     for (size_t i = 0; i < setup->roots.count; i++)
-        if (al_grant_check_tree(setup->session.grant, setup->roots.items[i].path, true, NULL) < 0)
+        if (al_grant_check_tree(grant, setup->roots.items[i].path, true, NULL) < 0)
             return false;
     return true;
 }
@@ -182,7 +182,7 @@ int al_setup_upstream(struct al_setup *setup, struct al_error *err)
 
     if (!servers->count || !setup->config.git.enabled)
         return 0;
-    if (!covers_roots(setup)) {
+    if (!al_setup_may_mount(setup, setup->session.grant)) {
         al_log_note("the grant '%s' does not cover all of the roots for writing, so no other MCP "
                     "server is started",
                     setup->session.grant->name);

@@ -26,6 +26,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct al_setup *handled_setup; /* NULL: the session is released */
 static atomic_int caught_signal;             /* the signal that cancelled the call; 0: none */
 
+static void make_set(sigset_t *ret_set)
+{
+    (void)sigemptyset(ret_set);
+    (void)sigaddset(ret_set, SIGINT);
+    (void)sigaddset(ret_set, SIGTERM);
+    (void)sigaddset(ret_set, SIGHUP);
+}
+
 /* The descriptor of the session's questions; -1: there is none. */
 static int review_fd(void)
 {
@@ -49,19 +57,19 @@ static void serve_review(void)
 
 /* Wait for a signal, and answer airlock review meanwhile: it so needs no thread of its own, and
  * none of its peers can keep a signal waiting.  False: no signal can be waited for. */
-static bool await_signal(const struct signal_thread *args, int signal_fd, int *ret_number)
+static bool await_signal(const sigset_t *set, int signal_fd, int *ret_number)
 {
     struct pollfd wait[2] = { { .fd = signal_fd, .events = POLLIN }, { .events = POLLIN } };
     struct signalfd_siginfo info;
 
     if (signal_fd < 0)
-        return sigwait(&args->set, ret_number) == 0;
+        return sigwait(set, ret_number) == 0;
     for (;;) {
         wait[1].fd = review_fd();
         if (poll(wait, AL_COUNT(wait), -1) < 0) {
             if (errno == EINTR)
                 continue;
-            return sigwait(&args->set, ret_number) == 0;
+            return sigwait(set, ret_number) == 0;
         }
         if (wait[1].revents)
             serve_review();
@@ -79,7 +87,7 @@ static void *wait_for_signals(void *payload)
     const int signal_fd = signalfd(-1, &args->set, SFD_CLOEXEC | SFD_NONBLOCK);
     int number;
 
-    while (await_signal(args, signal_fd, &number)) {
+    while (await_signal(&args->set, signal_fd, &number)) {
         if (args->cancel && !al_cancel_fired(args->cancel)) {
             atomic_store(&caught_signal, number);
             al_cancel_fire(args->cancel);
@@ -96,22 +104,56 @@ static void *wait_for_signals(void *payload)
     return NULL;
 }
 
-void al_signals_handle(const struct al_setup *setup, struct al_cancel *cancel)
+static void start_thread(const struct al_setup *setup, struct al_cancel *cancel, bool hangup_ends)
 {
     struct signal_thread *args = al_calloc(1, sizeof(*args)); /* lives as long as the process */
     pthread_t thread;
 
     handled_setup = setup; /* before the thread starts */
     args->cancel = cancel;
-    (void)sigemptyset(&args->set);
-    (void)sigaddset(&args->set, SIGINT);
-    (void)sigaddset(&args->set, SIGTERM);
-    (void)sigaddset(&args->set, SIGHUP);
-    (void)pthread_sigmask(SIG_BLOCK, &args->set, NULL);
+    make_set(&args->set);
+    if (!hangup_ends)
+        (void)sigdelset(&args->set, SIGHUP);
     if (pthread_create(&thread, NULL, wait_for_signals, args) == 0)
         (void)pthread_detach(thread);
     else
         free(args);
+}
+
+static void block_signals(void)
+{
+    sigset_t set;
+
+    make_set(&set);
+    (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+void al_signals_block(const struct al_setup *setup)
+{
+    handled_setup = setup;
+    block_signals();
+}
+
+int al_signals_wait(void)
+{
+    al_auto(al_closep) int signal_fd = -1;
+    sigset_t set;
+    int number = 0;
+
+    make_set(&set);
+    signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return await_signal(&set, signal_fd, &number) ? number : SIGTERM;
+}
+
+void al_signals_handle(const struct al_setup *setup, struct al_cancel *cancel)
+{
+    block_signals();
+    start_thread(setup, cancel, true);
+}
+
+void al_signals_handle_end(const struct al_setup *setup)
+{
+    start_thread(setup, NULL, false);
 }
 
 int al_signals_caught(void)

@@ -20,6 +20,18 @@
  */
 void al_signals_handle(const struct al_setup *setup, struct al_cancel *cancel);
 
+/** For a server that waits for signals itself: block the three signals.  Call before any other
+ * thread is started.  `setup` as for al_signals_handle(). */
+void al_signals_block(const struct al_setup *setup);
+
+/** Wait for one of the blocked signals, serve the questions of the session meanwhile, and return
+ * its number. */
+int al_signals_wait(void);
+
+/** While such a server ends: another SIGINT or SIGTERM ends the process at once, as
+ * al_signals_handle() says; SIGHUP is left pending. */
+void al_signals_handle_end(const struct al_setup *setup);
+
 /** The signal that fired `cancel`; 0: none has. */
 int al_signals_caught(void);
 

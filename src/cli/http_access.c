@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/http_access.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/environment.h"
+#include "cli/http_rights.h"
+#include "cli/known_names.h"
+#include "config/tokens.h"
+#include "guard/root.h"
+
+/* A principal and the text of its rights. */
+struct entry {
+    struct al_principal *principal;
+    char *rights;
+};
+
+/* What one reading has found. */
+struct reading {
+    struct al_rules *rules;
+    struct al_tokens tokens;
+    struct entry *entries; /* one for each token; without tokens one for everybody */
+    size_t count;
+};
+
+struct al_http_access {
+    struct al_http_access_options options;
+    struct al_tokens made; /* the token that was made, if there is no file */
+    pthread_mutex_t lock;  /* guards `now` */
+    struct reading *now;
+};
+
+static void free_reading(struct reading *reading)
+{
+    if (!reading)
+        return;
+    for (size_t i = 0; i < reading->count; i++) {
+        al_principal_unref(reading->entries[i].principal);
+        free(reading->entries[i].rights);
+    }
+    free(reading->entries);
+    al_tokens_clear(&reading->tokens);
+    al_rules_unref(reading->rules);
+    free(reading);
+}
+
+/* --- Reading --- */
+
+/* What the server was started with holds until its end. */
+static int check_config(const struct al_setup *setup, struct al_config *config,
+                        struct al_error *err)
+{
+    const struct al_config *begun = &setup->config;
+    const struct al_known known = { &setup->toolsets, &setup->config.mcp.servers };
+
+    if (begun->file && (!config->file || strcmp(begun->file, config->file) != 0))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s: the configuration is gone", begun->file);
+    config->serve.no_token = begun->serve.no_token;
+    if (begun->serve.token_file && !config->serve.token_file)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "%s: serve.token_file is gone; name the token file",
+                            config->file ? config->file : "");
+    return al_check_known_names(&known, config, err);
+}
+
+static int read_rules(const struct al_http_access *access, struct al_rules *rules,
+                      struct al_error *err)
+{
+    const struct al_setup *setup = access->options.setup;
+    struct al_config *config = &rules->config;
+    int r;
+
+    al_config_clear(config);
+    r = al_setup_read_config(setup, access->options.options, config, err);
+    if (r == 0)
+        r = check_config(setup, config, err);
+    if (r == 0)
+        al_policy_narrow(&config->approval.policy, &setup->worker.policy);
+    return r;
+}
+
+static int read_tokens(const struct al_http_access *access, const struct al_config *config,
+                       struct al_tokens *ret_tokens, struct al_error *err)
+{
+    const struct al_setup *setup = access->options.setup;
+    al_auto(al_freep) char *path = NULL;
+    int r;
+
+    if (config->serve.no_token)
+        return 0;
+    if (access->made.count) {
+        *ret_tokens =
+            (struct al_tokens){ .items = al_calloc(1, sizeof(*ret_tokens->items)), .count = 1 };
+        memcpy(ret_tokens->items[0].digest, access->made.items[0].digest, AL_TOKEN_DIGEST_SIZE);
+        return 0;
+    }
+    path = al_environment_absolute(config->serve.token_file);
+    r = al_roots_exclude(al_roots_parts(&setup->roots), path, "token file", err);
+    return r == 0 ? al_tokens_read(path, &config->grants, ret_tokens, err) : r;
+}
+
+static const struct al_token *token_at(const struct reading *reading, size_t i)
+{
+    return reading->tokens.count ? &reading->tokens.items[i] : NULL;
+}
+
+/* The entry that the token of another reading has in this one; NULL: none with the same rights. */
+static const struct entry *find_same(const struct reading *reading, const struct al_token *token,
+                                     const char *rights)
+{
+    for (size_t i = 0; reading && i < reading->count; i++) {
+        const struct al_token *own = token_at(reading, i);
+        bool is_same =
+            own && token ? !memcmp(own->digest, token->digest, sizeof(own->digest)) : own == token;
+
+        if (is_same)
+            return strcmp(reading->entries[i].rights, rights) ? NULL : &reading->entries[i];
+    }
+    return NULL;
+}
+
+static int fill_entry(const struct al_http_access *access, struct reading *reading, size_t i,
+                      struct al_error *err)
+{
+    const struct al_setup *setup = access->options.setup;
+    const struct al_token *token = token_at(reading, i);
+    al_auto(al_str_clear) struct al_str rights = AL_STR_INIT;
+    const struct entry *same;
+    int r = al_rights_describe(setup, reading->rules, token, &rights, err);
+
+    if (r < 0)
+        return r;
+    same = find_same(access->now, token, rights.buf);
+    if (same)
+        reading->entries[i].principal = al_principal_ref(same->principal);
+    else
+        r = al_rights_new(setup, reading->rules, token, &reading->entries[i].principal, err);
+    reading->entries[i].rights = al_str_detach(&rights);
+    return r;
+}
+
+static int read_all(const struct al_http_access *access, struct reading **ret_reading,
+                    struct al_error *err)
+{
+    struct reading *reading = al_calloc(1, sizeof(*reading));
+    int r;
+
+    reading->rules = al_rules_new();
+    r = read_rules(access, reading->rules, err);
+    if (r == 0)
+        r = read_tokens(access, &reading->rules->config, &reading->tokens, err);
+    if (r == 0) {
+        reading->count = reading->tokens.count ? reading->tokens.count : 1;
+        reading->entries = al_calloc(reading->count, sizeof(*reading->entries));
+    }
+    for (size_t i = 0; r == 0 && i < reading->count; i++)
+        r = fill_entry(access, reading, i, err);
+    if (r == 0)
+        *ret_reading = reading;
+    else
+        free_reading(reading);
+    return r;
+}
+
+/* --- The current reading --- */
+
+int al_http_access_new(const struct al_http_access_options *options,
+                       struct al_http_access **ret_access, struct al_str *ret_made,
+                       struct al_error *err)
+{
+    struct al_http_access *access = al_calloc(1, sizeof(*access));
+    const struct al_config *config = &options->setup->config;
+    int r = 0;
+
+    access->options = *options;
+    (void)pthread_mutex_init(&access->lock, NULL);
+    if (!config->serve.token_file && !config->serve.no_token)
+        r = al_tokens_make(&access->made, ret_made, err);
+    if (r == 0)
+        r = read_all(access, &access->now, err);
+    if (r == 0)
+        *ret_access = access;
+    else
+        al_http_access_free(access);
+    return r;
+}
+
+void al_http_access_free(struct al_http_access *access)
+{
+    if (!access)
+        return;
+    free_reading(access->now);
+    al_tokens_clear(&access->made);
+    (void)pthread_mutex_destroy(&access->lock);
+    free(access);
+}
+
+size_t al_http_access_count(const struct al_http_access *access)
+{
+    return access->now->tokens.count;
+}
+
+bool al_http_access_needs_no_token(const struct al_http_access *access)
+{
+    return access->options.setup->config.serve.no_token;
+}
+
+static bool has_principal(const struct reading *reading, const struct al_principal *principal)
+{
+    for (size_t i = 0; i < reading->count; i++)
+        if (reading->entries[i].principal == principal)
+            return true;
+    return false;
+}
+
+int al_http_access_reload(struct al_http_access *access, size_t *ret_revoked, struct al_error *err)
+{
+    struct reading *fresh = NULL, *old = access->now;
+    size_t revoked = 0;
+    int r = read_all(access, &fresh, err);
+
+    if (r < 0)
+        return r;
+    (void)pthread_mutex_lock(&access->lock);
+    access->now = fresh;
+    (void)pthread_mutex_unlock(&access->lock);
+    for (size_t i = 0; i < old->count; i++) {
+        struct al_principal *principal = old->entries[i].principal;
+
+        if (has_principal(fresh, principal))
+            continue;
+        access->options.revoke(access->options.payload, principal);
+        revoked++;
+    }
+    free_reading(old);
+    *ret_revoked = revoked;
+    return 0;
+}
+
+struct al_principal *al_http_access_find(struct al_http_access *access, const char *token,
+                                         size_t len)
+{
+    const struct al_token *found;
+    struct al_principal *principal = NULL;
+    const struct reading *now;
+
+    (void)pthread_mutex_lock(&access->lock);
+    now = access->now;
+    if (al_http_access_needs_no_token(access)) {
+        principal = al_principal_ref(now->entries[0].principal);
+    } else if (token) {
+        found = al_tokens_find(&now->tokens, token, len);
+        if (found)
+            principal = al_principal_ref(now->entries[found - now->tokens.items].principal);
+    }
+    (void)pthread_mutex_unlock(&access->lock);
+    return principal;
+}
+
+bool al_http_access_accepts_host(struct al_http_access *access, const struct al_http_place *place,
+                                 const char *host)
+{
+    bool is_accepted;
+
+    (void)pthread_mutex_lock(&access->lock);
+    is_accepted = al_http_accepts_host(place, &access->now->rules->config.serve.hosts, host);
+    (void)pthread_mutex_unlock(&access->lock);
+    return is_accepted;
+}
+
+bool al_http_access_accepts_origin(struct al_http_access *access, const struct al_http_place *place,
+                                   const char *origin)
+{
+    bool is_accepted;
+
+    (void)pthread_mutex_lock(&access->lock);
+    is_accepted = al_http_accepts_origin(place, &access->now->rules->config.serve.origins, origin);
+    (void)pthread_mutex_unlock(&access->lock);
+    return is_accepted;
+}
+
+bool al_http_access_is_configured_origin(struct al_http_access *access, const char *origin)
+{
+    bool is_configured;
+
+    (void)pthread_mutex_lock(&access->lock);
+    is_configured = al_http_is_configured_origin(&access->now->rules->config.serve.origins, origin);
+    (void)pthread_mutex_unlock(&access->lock);
+    return is_configured;
+}

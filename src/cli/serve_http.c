@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/serve_http.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/fail.h"
+#include "cli/http_access.h"
+#include "cli/http_door.h"
+#include "cli/signals.h"
+#include "guard/root.h"
+#include "guard/text.h"
+#include "http/server.h"
+#include "journal/journal.h"
+#include "mcp/http/endpoint.h"
+#include "staging/settings.h"
+#include "util/fs.h"
+#include "util/log.h"
+
+/* After the last call has ended, a client has this long to take its answer. */
+#define LAST_ANSWERS_MS 2000
+
+struct serving {
+    struct al_setup *setup;
+    struct al_endpoint *endpoint;
+    struct al_http_access *access;
+    struct al_http_door *door;
+    struct al_http_server *server;
+    struct al_http_place *places; /* one for each listener */
+};
+
+static void revoke_principal(void *payload, struct al_principal *principal)
+{
+    struct serving *serving = payload;
+
+    al_endpoint_revoke(serving->endpoint, principal);
+}
+
+static int make_endpoint(struct serving *serving, struct al_error *err)
+{
+    const struct al_serve_limits *limits = &serving->setup->config.serve.limits;
+
+    return al_endpoint_new(
+        &(struct al_endpoint_options){
+            .version = AIRLOCK_VERSION,
+            .mounts = serving->setup->session.mounts,
+            .calls = limits->calls,
+            .calls_per_token = limits->calls_per_token,
+            .sessions_per_token = limits->sessions_per_token,
+            .idle_s = (int)limits->idle_s,
+            .drain_s = (int)limits->drain_s,
+        },
+        &serving->endpoint, err);
+}
+
+static int make_server(struct serving *serving, struct al_error *err)
+{
+    const struct al_config *config = &serving->setup->config;
+    const struct al_serve_limits *limits = &config->serve.limits;
+    al_auto(al_freep) struct al_http_listener *listeners =
+        al_calloc(config->serve.http.count, sizeof(*listeners));
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < config->serve.http.count; i++) {
+        r = al_http_address_parse(config->serve.http.items[i], &listeners[i].address, err);
+        listeners[i].tls = config->serve.tls_cert && listeners[i].address.family != AF_UNIX;
+    }
+    if (r < 0)
+        return r;
+    return al_http_server_new(
+        &(struct al_http_options){
+            .listeners = listeners,
+            .listener_count = config->serve.http.count,
+            .tls = { .cert_path = config->serve.tls_cert, .key_path = config->serve.tls_key },
+            .limits = { .body_bytes = limits->max_body,
+                        .header_bytes = limits->max_headers,
+                        .connections = limits->connections,
+                        .connections_of_key = limits->connections_per_token,
+                        .request_ms = (int64_t)limits->request_s * 1000,
+                        .stall_ms = (int64_t)limits->stall_s * 1000 },
+            .handler = &al_http_door_handler,
+            .payload = serving->door,
+        },
+        &serving->server, err);
+}
+
+static void open_door(struct serving *serving)
+{
+    const struct al_config *config = &serving->setup->config;
+
+    serving->places = al_calloc(config->serve.http.count, sizeof(*serving->places));
+    for (size_t i = 0; i < config->serve.http.count; i++) {
+        const struct al_http_address *address = al_http_server_address(serving->server, i);
+        bool is_unix = address->family == AF_UNIX;
+
+        serving->places[i] = (struct al_http_place){
+            .address = is_unix ? NULL : address->host,
+            .port = address->port,
+            .tls = config->serve.tls_cert && !is_unix,
+            .behind_proxy = config->serve.behind_proxy,
+        };
+    }
+    al_http_door_open(serving->door, serving->places);
+}
+
+/* --- What is said at the start --- */
+
+static char *name_place(const struct serving *serving, size_t i)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_freep) char *safe = NULL;
+
+    al_http_address_print(al_http_server_address(serving->server, i), &text);
+    safe = al_text_sanitize_line(text.buf);
+    if (!serving->places[i].address)
+        return al_take(&safe);
+    return al_asprintf("http%s://%s/mcp", serving->places[i].tls ? "s" : "", safe);
+}
+
+static void tell_places(const struct serving *serving)
+{
+    for (size_t i = 0; i < serving->setup->config.serve.http.count; i++) {
+        al_auto(al_freep) char *place = name_place(serving, i);
+
+        al_log_note("serving MCP at %s%s", place, serving->places[i].address ? "" : " (path /mcp)");
+    }
+    if (serving->setup->config.serve.no_token)
+        al_log_warn("--no-token: every program that reaches this server may use it");
+}
+
+/* The only time that a token is written anywhere. */
+static void tell_token(const struct serving *serving, const struct al_str *token)
+{
+    al_auto(al_freep) char *place = name_place(serving, 0);
+    char *text =
+        al_asprintf("airlock: a token was made, and is shown only here; --token-file names lasting "
+                    "ones\n"
+                    "{\"mcpServers\": {\"airlock\": {\"type\": \"http\", \"url\": \"%s\",\n"
+                    "  \"headers\": {\"Authorization\": \"Bearer %s\"}}}}\n",
+                    serving->places[0].address ? place : "http://localhost/mcp", token->buf);
+
+    (void)al_write_all(STDERR_FILENO, text, strlen(text));
+    explicit_bzero(text, strlen(text));
+    free(text);
+}
+
+/* --- From start to end --- */
+
+static int check_files(const struct al_setup *setup, struct al_error *err)
+{
+    const struct al_roots *roots = al_roots_parts(&setup->roots);
+    const struct al_staging_settings *settings = setup->session.staging_settings;
+    const char *key = setup->config.serve.tls_key;
+
+    if (settings && settings->npulls)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "auto_pull of a worker file is for one agent, and --http serves many; "
+                            "leave it out");
+    return key ? al_roots_exclude(roots, key, "TLS key", err) : 0;
+}
+
+static int start(struct serving *serving, const struct al_options *options, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str made = AL_STR_INIT;
+    int r = check_files(serving->setup, err);
+
+    if (r == 0)
+        r = make_endpoint(serving, err);
+    if (r == 0)
+        r = al_http_access_new(
+            &(struct al_http_access_options){
+                .setup = serving->setup,
+                .options = options,
+                .revoke = revoke_principal,
+                .payload = serving,
+            },
+            &serving->access, &made, err);
+    if (r == 0) {
+        serving->door = al_http_door_new(serving->access, serving->endpoint);
+        r = make_server(serving, err);
+    }
+    if (r == 0) {
+        open_door(serving);
+        if (made.len)
+            tell_token(serving, &made);
+        tell_places(serving);
+    }
+    explicit_bzero(made.buf, made.len);
+    return r;
+}
+
+static void reload(const struct serving *serving)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    size_t revoked = 0;
+
+    if (al_http_access_reload(serving->access, &revoked, &err) < 0)
+        al_log_warn("nothing was changed: %s", err.message);
+    else
+        al_log_note("the configuration and the tokens were read again: %zu token(s), the sessions "
+                    "of %zu ended",
+                    al_http_access_count(serving->access), revoked);
+}
+
+/* Calls in flight go on for a while, and their answers are taken. */
+static void finish(struct serving *serving)
+{
+    if (serving->endpoint)
+        al_endpoint_drain(serving->endpoint);
+    if (serving->server)
+        (void)al_http_server_drain(serving->server, LAST_ANSWERS_MS);
+    al_http_server_free(serving->server);
+    al_http_door_free(serving->door);
+    al_http_access_free(serving->access);
+    al_endpoint_free(serving->endpoint);
+    free(serving->places);
+}
+
+int al_serve_http(struct al_setup *setup, const struct al_options *options)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct serving serving = { .setup = setup };
+    int r;
+
+    al_setup_review(setup);
+    al_setup_review_listen(setup);
+    al_signals_block(setup);
+    if (setup->session.journal)
+        al_journal_sync_later(setup->session.journal);
+    setup->checkpoints.publishes_later = true;
+    r = start(&serving, options, &err);
+    if (r == 0) {
+        while (al_signals_wait() == SIGHUP)
+            reload(&serving);
+        al_signals_handle_end(setup);
+    }
+    finish(&serving);
+    al_store_publish_all(setup->state_dir);
+    return r < 0 ? al_cli_fail(&err) : AL_EXIT_OK;
+}
