@@ -6,6 +6,7 @@
 #include "gitops/command.h"
 #include "gitops/git_lock.h"
 #include "gitops/nul_records.h"
+#include "gitops/refs.h"
 #include "gitops/run.h"
 
 #define OUTPUT_BYTES (64u * 1024u)
@@ -135,11 +136,32 @@ int al_git_tag_delete(struct al_repo *repo, const char *name, struct al_run_limi
     return change(repo, &command, AL_LOCK_PACKED_REFS, budget, err);
 }
 
-int al_git_branch_create_from(struct al_repo *repo, const char *name, const char *from,
-                              struct al_run_limits *budget, struct al_error *err)
+/* Another process moved what the branch was made from.  The branch goes as it came. */
+static int take_back(struct al_repo *repo, const char *name, struct al_run_limits *budget,
+                     struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    int r;
 
-    al_strv_adds(&command.argv, "git", "branch", "--", name, from, NULL);
-    return change(repo, &command, 0, budget, err);
+    al_strv_adds(&command.argv, "git", "branch", "-D", "--", name, NULL);
+    r = change(repo, &command, AL_LOCK_CONFIG | AL_LOCK_PACKED_REFS, budget, err);
+    return r < 0 ? r
+                 : al_error_set(err, AL_ERR_EXECUTION,
+                                "What the branch was to begin at moved just now; nothing was done");
+}
+
+int al_git_branch_create_from(struct al_repo *repo, const char *name, const char *from,
+                              const char *oid, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
+    al_auto(al_freep) char *made = NULL;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "branch", "--", name, from ? from : oid, NULL);
+    r = change(repo, &command, 0, budget, err);
+    if (r < 0)
+        return r;
+    made = al_ref_oid(&repo->at, ref);
+    return !strcmp(made, oid) ? 0 : take_back(repo, name, budget, err);
 }

@@ -55,8 +55,13 @@ int al_git_tag_create(struct al_repo *repo, const struct al_tag_options *options
 int al_git_tag_delete(struct al_repo *repo, const char *name, struct al_run_limits *budget,
                       struct al_error *err);
 
-/** Run `git branch <name> <from>`. */
+/**
+ * Run `git branch <name> <from>`, and take it back if the branch is not at the commit then.
+ *
+ * @param from  A revision, whose branch it follows where git makes it do so; NULL: the commit.
+ * @param oid   The commit that `from` led to.
+ */
 int al_git_branch_create_from(struct al_repo *repo, const char *name, const char *from,
-                              struct al_run_limits *budget, struct al_error *err);
+                              const char *oid, struct al_run_limits *budget, struct al_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "gitops/command.h"
 #include "gitops/git_lock.h"
+#include "gitops/plumbing/revision.h"
 #include "gitops/plumbing/worktrees.h"
 #include "gitops/porcelain/branch.h"
 #include "gitops/reading/read_refs.h"
@@ -12,8 +13,10 @@
 #include "gitops/run.h"
 #include "guard/arg.h"
 #include "tool/call.h"
+#include "tool/resolved.h"
 #include "toolsets/everyday/branch_list.h"
 #include "toolsets/everyday/everyday.h"
+#include "toolsets/everyday/outcome.h"
 
 #define OUTPUT_BYTES (64u * 1024u)
 
@@ -148,6 +151,22 @@ static int check(const void *p, struct al_error *err)
     return check_names(args, err);
 }
 
+/* The commit that a branch begins at is part of what is approved. */
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct branch_args *args = p;
+    al_auto(al_freep) char *oid = NULL;
+    int r = args->action == CREATE
+                ? al_git_resolve_commit(al_call_repo(call), args->from ? args->from : "HEAD",
+                                        al_call_budget(call), &oid, err)
+                : 0;
+
+    if (r == 0 && oid)
+        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
+    return r;
+}
+
 static int list(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     const struct branch_args *args = p;
@@ -164,8 +183,9 @@ static int create(struct al_call *call, const void *p, struct al_result *result,
 {
     const struct branch_args *args = p;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = al_git_branch_create_from(al_call_repo(call), args->name,
-                                      args->from ? args->from : "HEAD", al_call_budget(call), err);
+    int r = al_git_branch_create_from(al_call_repo(call), args->name, args->from,
+                                      al_call_resolved(call, AL_RESOLVED_COMMIT),
+                                      al_call_budget(call), err);
 
     if (r < 0)
         return r;
@@ -292,6 +312,19 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     return 0;
 }
 
+static int show_created(struct al_call *call, const struct branch_args *args, struct al_str *out,
+                        struct al_error *err)
+{
+    int r = al_git_branch_create_check(al_call_repo(call), args->name, err);
+
+    if (r < 0)
+        return r;
+    al_str_adds(out, "At ");
+    r = al_outcome_add_commit(call, al_call_resolved(call, AL_RESOLVED_COMMIT), out, err);
+    al_str_addc(out, '\n');
+    return r;
+}
+
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {
@@ -301,7 +334,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
 
     (void)op;
     if (args->action == CREATE)
-        return al_git_branch_create_check(al_call_repo(call), args->name, err);
+        return show_created(call, args, out, err);
     if (args->action == RENAME) {
         renamed = renamed_branch(call, args);
         return renamed
@@ -359,6 +392,7 @@ const struct al_tool al_tool_everyday_branch = {
     .noperations = AL_COUNT(operations),
     .deletes_branch = is_delete,
     .check = check,
+    .resolve = resolve,
     .authorize = authorize,
     .affected_files = affected_files,
     .preview = preview,

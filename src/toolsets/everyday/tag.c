@@ -10,8 +10,11 @@
 #include "gitops/reading/read_refs.h"
 #include "gitops/refs.h"
 #include "guard/arg.h"
+#include "guard/text.h"
 #include "tool/call.h"
+#include "tool/resolved.h"
 #include "toolsets/everyday/everyday.h"
+#include "toolsets/everyday/outcome.h"
 
 /** More tags are only counted. */
 #define LISTED_MAX 100
@@ -99,21 +102,53 @@ static bool exists(const struct al_call *call, const char *name)
     return al_ref_exists(&al_call_repo(call)->at, ref);
 }
 
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+/* The commit to tag is part of what is approved. */
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
 {
     const struct tag_args *args = p;
     al_auto(al_freep) char *oid = NULL;
+    int r = args->action == CREATE
+                ? al_git_resolve_commit(al_call_repo(call), args->rev ? args->rev : "HEAD",
+                                        al_call_budget(call), &oid, err)
+                : 0;
+
+    if (r == 0 && oid)
+        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
+    return r;
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct tag_args *args = p;
 
     if (args->action == DELETE && !exists(call, args->name))
         return al_failure_set(err, "git_tag lists the tags there are.", "There is no tag '%s'",
                               args->name);
-    if (args->action != CREATE)
-        return 0;
-    if (exists(call, args->name))
+    if (args->action == CREATE && exists(call, args->name))
         return al_failure_set(err, "Choose another name, or delete that tag first.",
                               "There is a tag '%s' already", args->name);
-    return al_git_resolve_commit(al_call_repo(call), args->rev ? args->rev : "HEAD",
-                                 al_call_budget(call), &oid, err);
+    return 0;
+}
+
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    const struct tag_args *args = p;
+    const char *oid = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    int r;
+
+    (void)op;
+    if (args->action != CREATE || !oid)
+        return 0;
+    al_str_adds(out, "At ");
+    r = al_outcome_add_commit(call, oid, out, err);
+    al_str_addc(out, '\n');
+    if (r == 0 && args->message) {
+        al_str_adds(out, "The message:\n");
+        al_text_add_indented(out, args->message, al_call_budget(call)->in_full);
+    }
+    return r;
 }
 
 /** A listing while it is written. */
@@ -164,16 +199,13 @@ static int create(struct al_call *call, const void *p, struct al_result *result,
                   struct al_error *err)
 {
     const struct tag_args *args = p;
+    const char *oid = al_call_resolved(call, AL_RESOLVED_COMMIT);
     const struct al_tag_options options = { .name = args->name,
-                                            .rev = args->rev,
+                                            .rev = oid,
                                             .message = args->message };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_freep) char *oid = NULL;
     int r = al_git_tag_create(al_call_repo(call), &options, al_call_budget(call), err);
 
-    if (r == 0)
-        r = al_git_resolve_commit(al_call_repo(call), args->rev ? args->rev : "HEAD",
-                                  al_call_budget(call), &oid, err);
     if (r < 0)
         return r;
     al_str_addf(&text, "Created %stag %s at %.8s; git_push with tags sends it.\n",
@@ -244,8 +276,10 @@ const struct al_tool al_tool_everyday_tag = {
     .noperations = AL_COUNT(operations),
     .deletes_branch = is_delete,
     .check = check,
+    .resolve = resolve,
     .authorize = authorize,
     .affected_files = affected_files,
+    .preview = preview,
     .git_locks = git_locks,
     .summarize = summarize,
 };
