@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "checkpoint/index_same.h"
 #include "checkpoint/stat_cache.h"
 #include "odb/pieces.h"
 
@@ -66,11 +67,13 @@ struct walk {
     bool ended;            /* the file has no more */
     struct al_str name;    /* of the last entry */
     size_t next, next_end; /* the next piece of the index before, and where its path is */
+    struct al_index_same *same;
     struct al_error *err;
 };
 
 static void walk_clear(struct walk *walk)
 {
+    al_index_same_free(walk->same);
     free(walk->buffer);
     al_str_clear(&walk->name);
 }
@@ -175,6 +178,8 @@ static bool is_next(const struct walk *walk, const struct al_index_piece *piece)
         (!(piece->flags & AL_INDEX_CUT) && piece->nentries != walk->entries_left) ||
         strcmp(end ? before->ends.buf + begin : "", walk->name.buf) != 0)
         return false;
+    if (al_index_same_has(walk->same, walk->next, walk->offset))
+        return true;
     al_oid_of(walk->oid_bytes == 32, AL_OBJECT_BLOB, walk->buffer + walk->from, piece->bytes, &oid);
     return al_oid_equal(&oid, &piece->oid);
 }
@@ -327,6 +332,8 @@ int al_index_put(struct al_index_put *put, struct al_objects *objects, struct al
                                              .oid_bytes = al_oid_bytes(objects->sha256),
                                              .buffer = al_malloc(READ_BYTES),
                                              .name = AL_STR_INIT,
+                                             .same = al_index_same_begin(put->fd, put->before,
+                                                                         objects->sha256),
                                              .err = err };
     bool understood;
     int r = put_entries(&walk, &understood);

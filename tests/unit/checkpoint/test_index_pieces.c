@@ -2,6 +2,9 @@
 /* checkpoint/index_pieces.h: what is reused of the index before changes nothing of the result. */
 #include "checkpoint/index_pieces.h"
 
+#include <sched.h>
+
+#include "checkpoint/index_same.h"
 #include "tests/unit/checkpoint/lib.h"
 
 #define FILES 1600 /* about twelve pieces */
@@ -174,6 +177,87 @@ static void parses_what_changed(void **state)
     }
 }
 
+/* --- Pieces that a thread looks at --- */
+
+/* Over a hundred pieces: the entries again and again in further directories. */
+static void make_many_entries(struct saver *s)
+{
+    struct tmpdir *repo = s->w->repo;
+
+    make_entries(s);
+    for (int i = 0; i < 4; i++) {
+        al_auto(al_freep) char *prefix = al_asprintf("--prefix=m%d/", i);
+        al_auto(al_freep) char *tree = git_output(repo, "write-tree", NULL);
+
+        tree[strcspn(tree, "\n")] = '\0';
+        git_ok(repo, "read-tree", prefix, tree, NULL);
+    }
+}
+
+/* Nothing moves, some move, all move. */
+static void reuses_pieces_of_a_large_index(void **state)
+{
+    static const char *const names[] = { "d00/file00", "m3/m2/d07/file07", "m3/zz", "a", "zz" };
+    static const char *const versions[] = { "2", "4" };
+    struct saver *s = *state;
+    struct tmpdir *repo = s->w->repo;
+    al_auto(known_clear) struct known before = known_begin();
+
+    make_many_entries(s);
+    for (size_t v = 0; v < COUNT(versions); v++) {
+        git_ok(repo, "update-index", "--index-version", versions[v], NULL);
+        (void)compare(s, &before);
+        assert_true(before.pieces.count > 128);
+        assert_int_equal(compare(s, &before), 0);
+        for (size_t i = 0; i < COUNT(names); i++) {
+            stage(s, names[i], versions[v]);
+            assert_true(compare(s, &before) < FILES);
+            git_ok(repo, "update-index", "--force-remove", names[i], NULL);
+            assert_true(compare(s, &before) < FILES);
+        }
+    }
+}
+
+/* The thread tells of the other half what is true, and of the first half nothing. */
+static void tells_which_pieces_are_the_same(void **state)
+{
+    struct saver *s = *state;
+    al_auto(known_clear) struct known before = known_begin();
+    al_auto(al_closep) int fd = -1;
+    struct al_index_same *same;
+    uint64_t offset = AL_INDEX_HEADER_BYTES;
+    size_t count, changed;
+
+    make_many_entries(s);
+    (void)compare(s, &before);
+    count = before.pieces.count;
+    changed = count * 3 / 4;
+    before.pieces.items[changed].oid.bytes[0] ^= 1;
+    fd = openat(s->w->repo->fd, ".git/index", O_RDONLY | O_CLOEXEC);
+    same = al_index_same_begin(fd, &before.pieces, false);
+    assert_non_null(same);
+    for (size_t i = 0; i < count - 1; i++)
+        offset += before.pieces.items[i].bytes;
+    while (!al_index_same_has(same, count - 1, offset))
+        (void)sched_yield(); /* it is the last one that is looked at */
+    offset = AL_INDEX_HEADER_BYTES;
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(al_index_same_has(same, i, offset), i >= count / 2 && i != changed);
+        assert_false(al_index_same_has(same, i, offset + 1));
+        offset += before.pieces.items[i].bytes;
+    }
+    al_index_same_free(same);
+    before.pieces.count = 127;
+    assert_null(al_index_same_begin(fd, &before.pieces, false));
+    before.pieces.count = 128;
+    same = al_index_same_begin(fd, &before.pieces, false);
+    assert_non_null(same);
+    al_index_same_free(same); /* at once */
+    before.pieces.count = count;
+    assert_null(al_index_same_begin(fd, NULL, false));
+    assert_false(al_index_same_has(NULL, 0, AL_INDEX_HEADER_BYTES));
+}
+
 /* Marks make version 3, and are known of pieces that are not parsed. */
 static void knows_the_marks_of_what_is_reused(void **state)
 {
@@ -295,9 +379,13 @@ static void puts_what_is_no_index(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        SAVER_TEST(parses_what_changed),   SAVER_TEST(knows_the_marks_of_what_is_reused),
-        SAVER_TEST(reads_what_git_makes),  SAVER_TEST(relies_on_no_wrong_piece),
+        SAVER_TEST(parses_what_changed),
+        SAVER_TEST(knows_the_marks_of_what_is_reused),
+        SAVER_TEST(reads_what_git_makes),
+        SAVER_TEST(relies_on_no_wrong_piece),
         SAVER_TEST(puts_what_is_no_index),
+        SAVER_TEST(reuses_pieces_of_a_large_index),
+        SAVER_TEST(tells_which_pieces_are_the_same),
     };
 
     gitops_begin();
