@@ -220,9 +220,32 @@ static int take(struct al_store *store, const struct al_checkpoint_reason *reaso
     return 0;
 }
 
-static int add_lock(struct al_str *text, const struct al_worktree_found *found,
-                    struct al_error *err)
+/* The record counts for the directory that it was made for. */
+static char *recorded_identity(const struct al_repo *repo, const char *name,
+                               const struct al_worktree_found *found)
 {
+    al_auto(al_worktree_record_clear) struct al_worktree_record record = AL_WORKTREE_RECORD_INIT;
+    al_auto(al_closep) int fd = open(found->top, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    al_auto(al_freep) char *tree = fd < 0 ? NULL : al_worktree_tree_id(fd);
+
+    if (!tree || al_worktree_record_read(repo->at.git, repo->at.common_dir, name, &record) < 0 ||
+        !record.tree || strcmp(record.tree, tree) != 0)
+        return NULL;
+    return record.born ? al_take(&record.born) : al_take(&record.tree);
+}
+
+char *al_linked_identity(const struct al_repo *repo, const char *name,
+                         const struct al_worktree_found *found)
+{
+    char *id = found->id ? recorded_identity(repo, name, found) : NULL;
+
+    return id || !found->id ? id : al_stash_owner_id(found->git_dir);
+}
+
+static int add_lock(struct al_store *store, const char *name, const struct al_worktree_found *found,
+                    struct al_str *text, struct al_error *err)
+{
+    al_auto(al_freep) char *id = al_linked_identity(store->repo, name, found);
     al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
     al_auto(al_closep) int fd = -1;
 
@@ -233,14 +256,30 @@ static int add_lock(struct al_str *text, const struct al_worktree_found *found,
     fd = open(found->git_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (al_fs_read(fd, "locked", LOCK_MAX_BYTES, &bytes) < 0)
         return al_error_set(err, AL_ERR_EXECUTION, "cannot read the lock of a worktree");
-    al_str_adds(text, "locked\n");
+    al_str_addf(text, "locked%s%s\n", id ? " " : "", id ? id : "");
     al_str_add(text, bytes.buf, bytes.len);
     return 0;
 }
 
-/* Its maker, who is then known after a rollback, too. */
-static void add_record(struct al_store *store, const char *name, struct al_str *text)
+bool al_linked_parse_lock(const struct al_str *text, struct al_linked_lock *ret_lock)
 {
+    const char *end = text->len ? strchr(text->buf, '\n') : NULL;
+    const size_t word = strlen("locked");
+
+    if (!end || !al_starts_with(text->buf, "locked"))
+        return false;
+    *ret_lock = (struct al_linked_lock){ .bytes = end + 1,
+                                         .len = text->len - (size_t)(end + 1 - text->buf) };
+    if (text->buf[word] == ' ')
+        ret_lock->of = al_strndup(text->buf + word + 1, (size_t)(end - text->buf) - word - 1);
+    return true;
+}
+
+/* Its maker, who is then known after a rollback, too. */
+static void add_record(struct al_store *store, const char *name,
+                       const struct al_worktree_found *found, struct al_str *text)
+{
+    al_auto(al_freep) char *id = recorded_identity(store->repo, name, found);
     const struct al_location *at = &store->repo->at;
     al_auto(al_worktree_record_clear) struct al_worktree_record record = AL_WORKTREE_RECORD_INIT;
 
@@ -249,6 +288,8 @@ static void add_record(struct al_store *store, const char *name, struct al_str *
     al_str_addf(text, "from %s\n", record.from);
     if (record.agent)
         al_str_addf(text, "agent %s\n", record.agent);
+    if (id)
+        al_str_addf(text, "born %s\n", id);
 }
 
 /* `path`: as in struct al_checkpoint_reason. */
@@ -267,13 +308,13 @@ static int read_item(struct al_store *store, const struct al_checkpoint_reason *
     if (r < 0)
         return r;
     if (al_starts_with(path, AL_LINKED_LOCK_PREFIX))
-        return add_lock(&item->text, &found, err);
+        return add_lock(store, name, &found, &item->text, err);
     if (!found.id) {
         al_str_adds(&item->text, "absent\n");
         return 0;
     }
     al_str_adds(&item->text, "worktree\n");
-    add_record(store, name, &item->text);
+    add_record(store, name, &found, &item->text);
     owner = al_stash_owner_id(found.git_dir);
     if (owner)
         al_str_addf(&item->text, "owner %s\n", owner);
@@ -366,6 +407,7 @@ void al_linked_saved_clear(struct al_linked_saved *saved)
     free(saved->id);
     free(saved->from);
     free(saved->agent);
+    free(saved->born);
     free(saved->owner);
     al_gitdir_files_clear(&saved->files);
     *saved = AL_LINKED_SAVED_INIT;
@@ -415,6 +457,7 @@ bool al_linked_parse(const struct al_str *text, struct al_linked_saved *ret_save
     saved.exists = true;
     saved.from = take_value(&at, "from ");
     saved.agent = take_value(&at, "agent ");
+    saved.born = take_value(&at, "born ");
     saved.owner = take_value(&at, "owner ");
     saved.top = take_value(&at, "top ");
     saved.id = take_value(&at, "id ");

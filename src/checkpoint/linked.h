@@ -9,15 +9,16 @@
  *   worktree NL                     there is one
  *   from <path> NL                  the worktree that it was made in; missing: by others
  *   agent <name> NL                 who made it; missing: nobody said
- *   owner <id> NL                   what its stash entries are known by
- *   top <path> NL                   its top
+ *   born <id> NL                    which one it is, also when it was brought back; missing:
+ * unknown owner <id> NL                   what its stash entries are known by top <path> NL its top
  *   id <name> NL                    its name below worktrees/
  *   checkpoint <id, or -> NL        a checkpoint in its own store; "-": its files were not there
  *   file <octal> <size> <path> NL   each file of its administrative directory, and its `.git` file
  *     <bytes> NL                    as "/.git"; the index only where there is no checkpoint
  *
  * Whether it is locked is in a file of its own, `state/linked-lock/<name>`: "unlocked NL", also if
- * there is no worktree, or "locked NL" and the bytes of the file `locked`.
+ * there is no worktree, or "locked SP <which one it is> NL" and the bytes of the file `locked`: a
+ * worktree that is made again under its name was not locked.  Without the id it may be any.
  *
  * Two such files are equal when nothing changed in the worktree: a checkpoint of it that has no
  * difference to the last one is not kept, and the last one named again.
@@ -32,6 +33,7 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/gitdir.h"
 #include "gitops/worktree/beside.h"
+#include "gitops/worktree/find.h"
 #include "gitops/worktree/submodules.h"
 #include "util/str.h"
 
@@ -91,14 +93,29 @@ void al_linked_add_state(const struct al_linked *linked, const struct al_strv *n
 struct al_linked_saved {
     bool exists;
     char *top, *id;
-    char *from, *agent, *owner;   /**< NULL: unknown */
-    char checkpoint[AL_OID_TEXT]; /**< "": there is none */
-    struct al_gitdir_files files; /**< relative to the administrative directory, or "/.git" */
+    char *from, *agent, *born, *owner; /**< NULL: unknown */
+    char checkpoint[AL_OID_TEXT];      /**< "": there is none */
+    struct al_gitdir_files files;      /**< relative to the administrative directory, or "/.git" */
 };
 
 #define AL_LINKED_SAVED_INIT ((struct al_linked_saved){ .exists = false })
 
 void al_linked_saved_clear(struct al_linked_saved *saved);
+
+/** Which worktree the one of a name is: one that a rollback has brought back is still the same, and
+ * one that was made again under its name is another one.  Caller frees; NULL: there is none. */
+char *al_linked_identity(const struct al_repo *repo, const char *name,
+                         const struct al_worktree_found *found);
+
+/** A lock as a checkpoint has it.  Borrowed, but for `of`. */
+struct al_linked_lock {
+    char *of; /**< al_linked_identity(); NULL: unknown; owned */
+    const char *bytes;
+    size_t len;
+};
+
+/** Parse a file of `state/linked-lock/`.  False, with nothing to free: it is unlocked. */
+bool al_linked_parse_lock(const struct al_str *text, struct al_linked_lock *ret_lock);
 
 /** Add the submodules of a worktree to its text.  (linked_submodules.c) */
 int al_linked_add_submodules(struct al_str *text, const struct al_worktree_half *half,

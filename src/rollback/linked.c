@@ -280,23 +280,34 @@ static bool comes_back(const struct al_linked_changes *linked, const char *name)
     return false;
 }
 
-/* A worktree is locked again that somebody else removed since. */
+/* A worktree is locked again that somebody else removed since; it may have been made again. */
 static int check_locked(const struct al_linked_changes *linked,
                         const struct al_linked_change *change, struct al_repo *repo,
                         struct al_strv *ret_lost, struct al_error *err)
 {
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
+    al_auto(al_freep) char *of = NULL, *id = NULL;
+    struct al_linked_lock lock;
     int r;
 
-    if (!al_starts_with(change->to_text.buf, "locked\n") || comes_back(linked, change->name))
+    if (!al_linked_parse_lock(&change->to_text, &lock))
+        return 0;
+    of = lock.of;
+    if (comes_back(linked, change->name))
         return 0;
     r = al_worktree_place_find(repo, false, &place, err);
     if (r == 0)
         r = al_worktree_find(repo, &place, change->name, &found, err);
     if (r == 0 && !found.id)
         al_strv_addf(ret_lost, "the lock of the worktree '%s', which is gone", change->name);
-    return r;
+    if (r < 0 || !found.id || !of)
+        return r;
+    id = al_linked_identity(repo, change->name, &found);
+    if (!id || strcmp(id, of) != 0)
+        al_strv_addf(ret_lost, "the lock of the worktree '%s', which was made again since",
+                     change->name);
+    return 0;
 }
 
 /* What somebody did in its submodules since is in no checkpoint. */
@@ -377,6 +388,7 @@ int al_linked_restore(const struct al_restore *restore, const struct al_linked_c
             r = al_linked_restore_one(restore, &linked->items[i], err);
     for (size_t i = 0; i < linked->count && r == 0; i++)
         if (linked->items[i].is_lock)
-            r = al_linked_restore_lock(restore, &linked->items[i], err);
+            r = al_linked_restore_lock(restore, &linked->items[i],
+                                       comes_back(linked, linked->items[i].name), err);
     return r;
 }

@@ -320,7 +320,11 @@ static int write_record(const struct al_restore *restore, const struct al_linked
 {
     al_auto(al_freep) char *tree = al_worktree_tree_id(top_fd);
     const struct al_worktree_record record = {
-        .path = change->to.top, .from = change->to.from, .agent = change->to.agent, .tree = tree
+        .path = change->to.top,
+        .from = change->to.from,
+        .agent = change->to.agent,
+        .tree = tree,
+        .born = change->to.born,
     };
 
     return record.from && tree ? al_worktree_record_write(restore->repo, change->name, &record, err)
@@ -349,28 +353,37 @@ int al_linked_restore_one(const struct al_restore *restore, const struct al_link
     return r < 0 ? r : write_record(restore, change, halves.top_fd, err);
 }
 
-int al_linked_restore_lock(const struct al_restore *restore, const struct al_linked_change *change,
-                           struct al_error *err)
+/* Whether the worktree is another one than that which was locked. */
+static bool is_another(const struct al_repo *repo, const char *name,
+                       const struct al_worktree_found *found, const char *of)
 {
-    static const char locked[] = "locked\n";
+    al_auto(al_freep) char *id = of ? al_linked_identity(repo, name, found) : NULL;
+
+    return of && (!id || strcmp(id, of) != 0);
+}
+
+int al_linked_restore_lock(const struct al_restore *restore, const struct al_linked_change *change,
+                           bool is_back, struct al_error *err)
+{
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
+    struct al_linked_lock lock = { .of = NULL };
+    const bool locks = al_linked_parse_lock(&change->to_text, &lock);
+    al_auto(al_freep) char *of = lock.of;
     al_auto(al_closep) int fd = -1;
-    const struct al_str *to = &change->to_text;
     int r = al_worktree_place_find(restore->repo, false, &place, err);
 
     if (r == 0)
         r = al_worktree_find(restore->repo, &place, change->name, &found, err);
-    if (r < 0 || !found.id)
+    if (r < 0 || !found.id || (!is_back && is_another(restore->repo, change->name, &found, of)))
         return r;
     fd = open(found.git_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         r = -errno;
-    else if (!al_starts_with(to->buf, locked))
+    else if (!locks)
         r = unlinkat(fd, "locked", 0) < 0 && errno != ENOENT ? -errno : 0;
     else
-        r = al_fs_write_atomic(fd, "locked", to->buf + strlen(locked), to->len - strlen(locked),
-                               0644, true);
+        r = al_fs_write_atomic(fd, "locked", lock.bytes, lock.len, 0644, true);
     return r < 0 ? al_error_errno(err, -r, "cannot lock or unlock the worktree '%s'", change->name)
                  : 0;
 }

@@ -13,8 +13,12 @@ char *al_linked_branch(const struct al_linked_saved *saved);
 int al_linked_restore_one(const struct al_restore *restore, const struct al_linked_change *change,
                           struct al_error *err);
 
-/** Lock or unlock a worktree as it was. */
+/**
+ * Lock or unlock a worktree as it was.  One that was made again under its name is not locked.
+ *
+ * @param is_back  This rollback has brought it back, so it is the one.
+ */
 int al_linked_restore_lock(const struct al_restore *restore, const struct al_linked_change *change,
-                           struct al_error *err);
+                           bool is_back, struct al_error *err);
 
 #endif

@@ -429,6 +429,45 @@ class Worktrees(rollback.Rollback):
         listed = [line for line in self.good("list").splitlines() if str(victim) in line]
         self.assertNotIn("untracked", listed[0])
 
+    # Undoing lock and unlock.
+
+    def make_again(self):
+        """Another worktree in the place of x, made by git."""
+        self.git("worktree", "remove", "--force", "--force", str(self.dir / "x"))
+        self.git("worktree", "add", "-q", str(self.dir / "x"), "x")
+
+    def test_undo_unlock_of_another(self):
+        """a worktree that was made again under the name is not locked; the loss is named"""
+        self.good("add", "x", reason="mine")
+        self.good("unlock", "x")
+        self.make_again()
+        done = self.command("rollback")
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("the lock of the worktree 'x', which was made again since", done.stderr)
+        self.rollback("--force")
+        self.assertNotIn("locked", self.good("list"))
+
+    def test_undo_lock_of_another(self):
+        """the lock of a worktree that was made again under the name stays, though it has the same words"""
+        self.good("add", "x")
+        self.good("lock", "x", reason="mine")
+        self.make_again()
+        self.git("worktree", "lock", "--reason=mine", str(self.dir / "x"))
+        done = self.command("rollback")
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("locked", self.good("list"))
+
+    def test_undo_unlock_of_one_that_came_back(self):
+        """a worktree that a rollback brought back, twice even, is still the one that was locked"""
+        self.good("add", "x", reason="mine")
+        self.good("unlock", "x")
+        for _ in range(2):
+            self.good("remove", "x")
+            self.rollback()
+        self.assertNotIn("locked", self.good("list"))
+        self.rollback("5")
+        self.assertIn("locked: mine", self.good("list"))
+
     # Undoing an add.
 
     def test_undo_add(self):
