@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+/* review/server.h: a connection is forgotten with all its events, also while a child that is being
+ * started has a copy of its descriptor. */
+#include "review/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "review/place.h"
+#include "tests/lib/assert.h"
+#include "tests/lib/tmpdir.h"
+
+/* Descriptors of the server lie below. */
+#define FDS_MAX 64
+
+/* What the server's process is told to do, one byte at a time; it says each back. */
+enum { COPY = 'c', END = 'e' };
+
+/* Do what the start of a child does: copy the descriptors of all connections. */
+static void copy_connections(void)
+{
+    for (int fd = 3; fd < FDS_MAX; fd++) {
+        int listens = 1;
+        socklen_t len = sizeof(listens);
+
+        if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) == 0 && !listens)
+            (void)fcntl(fd, F_DUPFD_CLOEXEC, FDS_MAX);
+    }
+}
+
+static void serve(struct al_review_server *server, int orders_fd)
+{
+    struct pollfd wait[2] = { { .fd = al_review_server_fd(server), .events = POLLIN },
+                              { .fd = orders_fd, .events = POLLIN } };
+    char order = 0;
+
+    while (order != END) {
+        if (poll(wait, COUNT(wait), -1) < 0)
+            _exit(2);
+        if (wait[0].revents)
+            al_review_server_run(server);
+        if (!wait[1].revents)
+            continue;
+        if (recv(orders_fd, &order, 1, 0) != 1)
+            _exit(3);
+        if (order == COPY)
+            copy_connections();
+        (void)send(orders_fd, &order, 1, 0);
+    }
+}
+
+/* A server in a process of its own: a peer below it would be refused. */
+static pid_t start(const char *dir, int *ret_orders_fd)
+{
+    struct al_review_queue *queue;
+    struct al_review_server *server;
+    struct al_strv dirs = AL_STRV_INIT;
+    int pair[2];
+    pid_t pid;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid) {
+        al_close(pair[1]);
+        *ret_orders_fd = pair[0];
+        return pid;
+    }
+    al_close(pair[0]);
+    queue = al_review_queue_new(600);
+    server = al_review_server_new(queue);
+    al_strv_add(&dirs, dir);
+    if (!server || al_review_server_listen(server, &dirs, NULL) < 0)
+        _exit(4);
+    (void)send(pair[1], "r", 1, 0);
+    serve(server, pair[1]);
+    al_review_server_free(server);
+    al_review_queue_free(queue);
+    al_strv_clear(&dirs);
+    /* Not _exit(): the leak checker would look for what the parent has allocated. */
+    (void)syscall(SYS_exit_group, 0);
+    abort();
+}
+
+static void order(int orders_fd, char byte)
+{
+    char answer = 0;
+
+    assert_int_equal(send(orders_fd, &byte, 1, MSG_NOSIGNAL), 1);
+    assert_int_equal(recv(orders_fd, &answer, 1, 0), 1);
+    assert_int_equal(answer, byte);
+}
+
+/* Connect, and get the list, which is empty.  The caller closes the connection. */
+static int list(int dir_fd, pid_t pid)
+{
+    static const char request[] = "{\"do\":\"list\"}\n", answer[] = "{\"end\":true}\n";
+    int fd = al_review_place_connect(dir_fd, pid);
+    struct pollfd ready = { .fd = fd, .events = POLLIN };
+    char text[sizeof(answer)] = "";
+
+    assert_true(fd >= 0);
+    assert_int_equal(send(fd, request, strlen(request), MSG_NOSIGNAL), strlen(request));
+    assert_int_equal(poll(&ready, 1, -1), 1);
+    assert_int_equal(recv(fd, text, strlen(answer), 0), strlen(answer));
+    assert_string_equal(text, answer);
+    return fd;
+}
+
+static void a_closed_connection_has_no_further_event(void **state)
+{
+    struct tmpdir *top = tmpdir_new();
+    al_auto(al_freep) char *dir = tmpdir_path(top, "airlock");
+    al_auto(al_closep) int orders_fd = -1, dir_fd = -1;
+    const pid_t pid = start(dir, &orders_fd);
+    char ready = 0;
+    int status = -1;
+
+    (void)state;
+    assert_int_equal(recv(orders_fd, &ready, 1, 0), 1);
+    assert_int_equal(al_review_place_open(dir, false, false, &dir_fd, NULL), 0);
+    for (int i = 0; i < 4; i++) {
+        int fd = list(dir_fd, pid);
+
+        order(orders_fd, COPY);
+        al_close(fd);
+        al_close(list(dir_fd, pid));
+    }
+    order(orders_fd, END);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(al_review_place_connect(dir_fd, pid), -ENOENT);
+    tmpdir_free(top);
+}
+
+static void only_a_number_is_a_process(void **state)
+{
+    static const char *const wrong[] = { "",
+                                         ".sock",
+                                         "0.sock",
+                                         "01.sock",
+                                         "-1.sock",
+                                         "1.sock2",
+                                         "1.soc",
+                                         "1",
+                                         "a.sock",
+                                         "1a.sock",
+                                         " 1.sock",
+                                         "2147483648.sock",
+                                         "99999999999999999999.sock" };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        assert_int_equal(al_review_place_owner(wrong[i]), 0);
+    assert_int_equal(al_review_place_owner("1.sock"), 1);
+    assert_int_equal(al_review_place_owner("2147483647.sock"), 2147483647);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_closed_connection_has_no_further_event),
+        cmocka_unit_test(only_a_number_is_a_process),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
