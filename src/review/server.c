@@ -74,7 +74,8 @@ static int open_dir(const struct al_strv *dirs, int *ret_fd, struct al_error *er
     int r = AL_ERR_NOT_FOUND;
 
     for (size_t i = 0; i < dirs->count && r == AL_ERR_NOT_FOUND; i++) {
-        al_error_clear(err);
+        if (err)
+            al_error_clear(err);
         r = al_review_place_open(dirs->items[i], true, i + 1 == dirs->count, ret_fd, err);
     }
     return r;
