@@ -198,7 +198,26 @@ class Submodules(rollback.Rollback):
         """a repository below modules/ that no submodule has keeps the worktree"""
         self.good("add")
         self.git("init", "-q", "--bare", str(self.common / "worktrees/x/modules/other"))
-        self.bad("the repository of a submodule that its index and .gitmodules do not name", "remove")
+        self.bad("the repository of the submodule 'other', which its index and .gitmodules do not name", "remove")
+
+    def test_branch_without_it(self):
+        """on a branch without the submodule the worktree is kept, named, and both remedies are good"""
+        for name in ("x", "y"):
+            self.good("add", name)
+            place = self.dir / name
+            self.git("checkout", "-q", "-b", "plain-" + name, cwd=place)
+            self.git("rm", "-q", "--cached", "sub", cwd=place)
+            self.git("rm", "-q", ".gitmodules", cwd=place)
+            self.git("commit", "-q", "-m", "no submodule", cwd=place)
+            self.bad("the repository of the submodule 'lib/sub', which its index", "remove", name)
+            self.assertIn("Switch it to a branch that has all its submodules",
+                          self.wt("remove", name, approval="allow").text)
+        self.git("checkout", "-q", "x", cwd=self.dir / "x")
+        self.good("remove")
+        self.rollback()
+        self.assert_whole(self.dir / "x")
+        self.git("worktree", "remove", "--force", str(self.dir / "y"))
+        self.assertFalse((self.dir / "y").exists())
 
     def test_killed(self):
         """an add that is killed leaves nothing after the next one, whatever it was doing"""

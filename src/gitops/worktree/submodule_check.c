@@ -124,8 +124,10 @@ int al_worktree_check_submodules(const struct al_worktree_half *half, const char
     if (r < 0) {
         al_error_set(err, r, "The worktree '%s' cannot be removed: %s", name, why.message);
         if (err)
-            err->remedy = "A user can remove it with 'git worktree remove', when the commits of "
-                          "its submodules are elsewhere.";
+            err->remedy =
+                "Switch it to a branch that has all its submodules, and try again; a user "
+                "can remove it with 'git worktree remove --force', when the commits of "
+                "its submodules are elsewhere.";
     }
     for (size_t i = 0; i < list.count && r == 0; i++)
         r = check_one(half, &list.items[i], name, budget, err);

@@ -188,11 +188,47 @@ static int read_one(const struct al_worktree_half *half, struct al_worktree_subm
     return r;
 }
 
-static int unknown_repository(struct al_error *err)
+static bool is_listed(const struct al_worktree_submodules *list, const char *dir)
 {
+    for (size_t i = 0; i < list->count; i++)
+        if (!strcmp(list->items[i].dir, dir))
+            return true;
+    return false;
+}
+
+/* A repository that is not listed, from the git directory.  Caller frees; NULL: none was found. */
+static char *find_unlisted(int git_fd, const char *path, const struct al_worktree_submodules *list,
+                           int depth)
+{
+    al_auto(al_closep) int fd = al_nofollow_open(git_fd, path, O_RDONLY | O_DIRECTORY);
+    al_auto(al_closedirp) DIR *dir = fd < 0 ? NULL : al_fs_list_at(fd);
+    const bool is_repository = fd >= 0 && faccessat(fd, "HEAD", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    const struct dirent *entry;
+    char *found = NULL;
+
+    if (is_repository && !is_listed(list, path))
+        return al_strdup(path);
+    while (dir && !found && depth < DEPTH_MAX && (entry = readdir(dir))) {
+        al_auto(al_freep) char *below = al_fs_join(path, entry->d_name);
+
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            (!is_repository || !strcmp(entry->d_name, "modules")))
+            found = find_unlisted(git_fd, below, list, depth + 1);
+    }
+    return found;
+}
+
+/* Git leaves it there when a branch is checked out that has no such submodule. */
+static int unknown_repository(int git_fd, const struct al_worktree_submodules *list,
+                              struct al_error *err)
+{
+    al_auto(al_freep) char *dir = find_unlisted(git_fd, "modules", list, 0);
+    al_auto(al_freep) char *name = dir ? al_text_sanitize_line(dir + strlen("modules/")) : NULL;
+
     return al_error_set(err, AL_ERR_EXECUTION,
-                        "it has the repository of a submodule that its index and .gitmodules do "
-                        "not name");
+                        "it has the repository of the submodule '%s', which its index and "
+                        ".gitmodules do not name",
+                        name ? name : "?");
 }
 
 /* Keep those that have a repository, and read them. */
@@ -246,7 +282,7 @@ int al_worktree_read_submodules(const struct al_worktree_half *half, struct al_r
     if (r == 0)
         r = read_listed(half, git_fd, budget, &list, err);
     if (r == 0 && list.count != count)
-        r = unknown_repository(err);
+        r = unknown_repository(git_fd, &list, err);
     if (r < 0)
         return r;
     *ret_list = list;

@@ -206,7 +206,8 @@ static char *outcome_of(const struct al_merged *merged)
         const struct al_merge_conflict *conflict = &merged->conflicts[i];
 
         al_str_addf(&text, "%s: %s", conflict->path, conflict->kind);
-        for (size_t side = 0; side < AL_SIDES; side++)
+        /* These have markers already, and with them the names of the sides. */
+        for (size_t side = 0; side < AL_SIDES && !strstr(conflict->kind, "collision"); side++)
             al_str_addf(&text, " %s %s", conflict->sides[side].mode, conflict->sides[side].oid);
         al_str_addc(&text, '\n');
     }
