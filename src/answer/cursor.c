@@ -17,6 +17,7 @@ static const char cursor_name[] = "cursor", max_bytes_name[] = "max_bytes";
 struct entry {
     char word[CURSOR_CHARS + 1];      /* "" for an unused entry */
     const struct al_session *session; /* compared, never followed */
+    uint64_t number;                  /* of the session: a later one may be at its address */
     const struct al_tool *tool;
     json_t *arguments; /* without cursor and max_bytes */
     struct al_cursor_place place;
@@ -31,7 +32,8 @@ static struct {
 static struct entry *find_locked(const struct al_session *session, const char *word)
 {
     for (size_t i = 0; *word && i < CURSORS_MAX; i++)
-        if (store.entries[i].session == session && !strcmp(store.entries[i].word, word))
+        if (store.entries[i].session == session && store.entries[i].number == session->number &&
+            !strcmp(store.entries[i].word, word))
             return &store.entries[i];
     return NULL;
 }
@@ -82,6 +84,7 @@ int al_cursor_add(const struct al_call *call, const struct al_cursor_place *plac
     for (size_t i = 0; i < sizeof(bytes); i++)
         (void)snprintf(entry->word + 2 * i, 3, "%02x", bytes[i]);
     entry->session = al_call_session(call);
+    entry->number = entry->session->number;
     entry->tool = al_call_tool(call);
     entry->arguments = arguments;
     entry->place = *place;

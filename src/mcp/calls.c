@@ -71,6 +71,8 @@ void al_inflight_free(struct al_inflight *call)
 
     (void)pthread_mutex_lock(&calls->lock);
     al_backlog_end(call);
+    if (--calls->nunanswered == 0)
+        (void)pthread_cond_broadcast(&calls->idle);
     (void)pthread_mutex_unlock(&calls->lock);
     free(call->spec.id);
     free(call->spec.progress_token);
@@ -118,9 +120,9 @@ bool al_calls_wait_idle(struct al_calls *calls, int timeout_ms)
     int r = 0;
 
     (void)pthread_mutex_lock(&calls->lock);
-    while (calls->ninflight && r == 0)
+    while (calls->nunanswered && r == 0)
         r = pthread_cond_timedwait(&calls->idle, &calls->lock, &end);
-    is_idle = !calls->ninflight;
+    is_idle = !calls->nunanswered;
     (void)pthread_mutex_unlock(&calls->lock);
     return is_idle;
 }
@@ -256,8 +258,6 @@ bool al_calls_unregister(struct al_inflight *call)
     calls->ninflight--;
     if (call->spec.scope->quota)
         call->spec.scope->quota->ninflight--;
-    if (!calls->ninflight)
-        (void)pthread_cond_broadcast(&calls->idle);
     cancelled = call->cancelled;
     (void)pthread_mutex_unlock(&calls->lock);
     return !cancelled;
@@ -292,6 +292,7 @@ static bool try_register(struct al_inflight *call)
     bool is_known, added = false;
 
     (void)pthread_mutex_lock(&calls->lock);
+    calls->nunanswered++;
     is_known = al_calls_find(calls, scope, call->spec.id) != NULL;
     if (!is_known && has_place(calls, scope->quota)) {
         add_inflight(call);

@@ -83,10 +83,11 @@ struct al_calls_options {
 struct al_calls {
     struct al_calls_options options;
 
-    pthread_cond_t idle;          /**< signalled when no call is in flight any more */
+    pthread_cond_t idle;          /**< signalled when every call was answered */
     pthread_mutex_t lock;         /**< guards the members below */
     struct al_inflight *inflight; /**< every call that is registered */
     size_t ninflight;
+    size_t nunanswered; /**< those, and calls that have just left the list to be answered */
     struct al_inflight *backlog, **backlog_last; /**< queued calls, first in first out */
     unsigned nrecent_reads; /**< running reads that began less than AL_JOB_LONG_MS ago */
     unsigned nlong_reads;   /**< running reads that began earlier: they make room for others */
@@ -105,7 +106,7 @@ int al_calls_init(struct al_calls *calls, const struct al_calls_options *options
 /** Cancel every call in flight, and every call that is registered later.  None is answered. */
 void al_calls_close(struct al_calls *calls);
 
-/** Wait until no call is in flight, `timeout_ms` at most.  Whether none is. */
+/** Wait until every call was answered, `timeout_ms` at most.  Whether all were. */
 bool al_calls_wait_idle(struct al_calls *calls, int timeout_ms);
 
 /** Test whether a call of a scope is in flight. */

@@ -42,6 +42,8 @@ struct al_staging_settings;
 /** The context that all calls of one server or command share.  Set up before the first call, read
  * only afterwards. */
 struct al_session {
+    uint64_t
+        number; /**< of a session over HTTP, never used again; 0: the process has one session */
     const struct al_registry *registry;
     const struct al_roots *roots;
     struct al_git *git;

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
 #include "mcp/principal.h"
 
@@ -132,6 +133,8 @@ struct al_peer *al_account_add_session(struct al_account *account)
         account->nsessions++;
     }
     (void)pthread_mutex_unlock(&accounts->lock);
+    if (peer)
+        (void)eventfd_write(accounts->wake_fd, 1);
     return peer;
 }
 

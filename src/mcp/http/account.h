@@ -23,10 +23,12 @@ struct al_accounts {
     struct al_service *service;
     size_t calls_per_token, sessions_per_token;
     int64_t idle_ms;
+    int wake_fd; /**< eventfd that wakes the thread that calls al_accounts_end_idle() */
     struct al_stream_watcher watcher;
 
     pthread_mutex_t lock; /**< guards the list and the lists of sessions */
     struct al_account *first;
+    uint64_t npeers; /**< the last peer's number */
 };
 
 struct al_account {

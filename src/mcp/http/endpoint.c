@@ -263,6 +263,7 @@ int al_endpoint_new(const struct al_endpoint_options *options, struct al_endpoin
         return r;
     }
     al_accounts_init(&endpoint->accounts, &endpoint->service);
+    endpoint->accounts.wake_fd = endpoint->wake_fd;
     endpoint->accounts.calls_per_token = options->calls_per_token;
     endpoint->accounts.sessions_per_token = options->sessions_per_token;
     endpoint->accounts.idle_ms = (int64_t)options->idle_s * 1000;

@@ -34,11 +34,14 @@ struct al_peer *al_peer_new(struct al_account *account, bool is_modern)
     peer->account = al_account_ref(account);
     peer->session = *account->offer.session;
     peer->session.approvals = al_approvals_new();
+    peer->session.number = ++account->accounts->npeers;
     (void)pthread_mutex_init(&peer->lock, NULL);
     (void)pthread_mutex_init(&peer->streams_lock, NULL);
     atomic_init(&peer->used_ms, al_clock_ms());
-    if (!is_modern)
+    if (!is_modern) {
         peer->server_stream = al_stream_new(&account->accounts->watcher, NULL);
+        peer->server_stream->begun = true; /* it has no answer, so it is never plain */
+    }
     al_dispatch_init(&peer->dispatch, &(struct al_dispatch_options){
                                           .service = account->accounts->service,
                                           .offer = &account->offer,
@@ -48,6 +51,8 @@ struct al_peer *al_peer_new(struct al_account *account, bool is_modern)
                                       });
     peer->dispatch.scope.quota = &account->quota;
     peer->dispatch.scope.ids_repeat = is_modern;
+    if (peer->server_stream)
+        al_stream_set_peer(peer->server_stream, al_peer_ref(peer));
     return peer;
 }
 

@@ -162,11 +162,18 @@ static void serve_modern(struct post *post, const struct al_rpc_message *message
     dispatch(post, peer, message);
 }
 
-/* Begin a session.  One that could not be initialized ends at once. */
+/* Begin a session.  The one thing that al_dispatch_message() could refuse is refused here, before
+ * there is a session. */
 static void initialize(struct post *post, const struct al_rpc_message *message)
 {
-    struct al_peer *peer = al_account_add_session(post->account);
+    struct al_peer *peer = NULL;
 
+    if (!al_json_get_string(message->params, "protocolVersion")) {
+        refuse(post, message, 200, AL_RPC_INVALID_PARAMS,
+               "initialize needs protocolVersion, a string");
+        return;
+    }
+    peer = al_account_add_session(post->account);
     if (!peer) {
         al_stream_refuse(post->stream, 429, RETRY_SESSION_S,
                          "too many sessions; end one with DELETE, or use one that is open");
@@ -175,8 +182,6 @@ static void initialize(struct post *post, const struct al_rpc_message *message)
     post->stream->session_id = peer->id;
     set_peer(post, peer);
     dispatch(post, peer, message);
-    if (!peer->dispatch.revision)
-        (void)al_account_end_session(post->account, peer->id);
 }
 
 /* The session that the request names, with a reference; NULL: refused. */
