@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Limits of sessions and calls over HTTP, made small: one below, at, and one above."""
+import harness
+import http_mcp
+from http_mcp import ONE, TWO, PING, Session
+
+
+class Limits(http_mcp.Case):
+    def initialize(self, server, token=None, connection=None):
+        """One more session: its exchange."""
+        headers = {"Content-Type": "application/json", "Accept": "*/*",
+                   "Authorization": f"Bearer {token}" if token else None}
+        return http_mcp.Exchange(self, server, "POST", http_mcp.INITIALIZE, headers,
+                                 connection)
+
+    def refused(self, exchange):
+        """The request was refused because too much runs, and may be sent again."""
+        self.assertEqual(exchange.status, 429)
+        self.assertGreater(int(exchange.headers["retry-after"]), 0)
+        self.assertIn("too many", exchange.json()["error"]["message"])
+
+    def test_sessions(self):
+        """a session too many is 429; none is evicted, and one that ends makes room"""
+        server = self.serve("--approval", "ask", tokens=[ONE, TWO], sessions_per_token=2)
+        sessions = [Session(self, server, ONE) for _ in range(2)]
+        self.refused(self.initialize(server, ONE))
+        Session(self, server, TWO)
+        for session in sessions:
+            self.assertEqual(session.post(PING).end(), 200)
+        self.assertEqual(sessions[0].delete(), 204)
+        self.assertEqual(self.initialize(server, ONE).status, 200)
+        self.refused(self.initialize(server, ONE))
+
+    def test_calls_per_token(self):
+        """a call too many of a token is 429, over all its sessions; other tokens have their own"""
+        server = self.serve("--approval", "ask", tokens=[ONE, TWO], calls_per_token=2)
+        first, second, other = (Session(self, server, token) for token in (ONE, ONE, TWO))
+        self.assertEqual(first.call(0, "git_status").json()["id"], 0)
+        _, question = self.question(first, 1)
+        self.assertEqual(first.call(2, "git_status").status, 200)
+        held, _ = self.question(second, 3)
+        self.refused(first.call(4, "git_status"))
+        self.refused(second.call(4, "git_status"))
+        self.assertEqual(second.post(PING).end(), 200)
+        self.assertEqual(second.post({"jsonrpc": "2.0", "id": 8, "method": "tools/list"}).end(), 200)
+        self.assertEqual(other.call(4, "git_status").status, 200)
+        self.assertEqual(first.answer(question, {"action": "decline"}), 202)
+        second.cancel(3)
+        while held.message():
+            pass
+        self.assertEqual(second.call(5, "git_status").status, 200)
+
+    def test_calls(self):
+        """a call too many of the server is 429 for every token, and no session is harmed"""
+        server = self.serve("--approval", "ask", tokens=[ONE, TWO], calls=2)
+        first, second = Session(self, server, ONE), Session(self, server, TWO)
+        self.question(first, 1)
+        held, question = self.question(second, 1)
+        self.refused(first.call(2, "git_status"))
+        self.refused(second.call(2, "git_status"))
+        second.answer(question, {"action": "decline"})
+        while held.message():
+            pass
+        self.assertEqual(first.call(3, "git_status").status, 200)
+
+    def test_dropped_call_counts(self):
+        """a call whose client has dropped its connection still counts"""
+        server = self.serve(calls_per_token=1)
+        session = Session(self, server)
+        call, question = self.question(session, 1)
+        call.cut()
+        self.refused(session.call(2, "git_status"))
+        session.answer(question, {"action": "decline"})
+        rest = session.get(question["event"])
+        while rest.message():
+            pass
+        self.assertEqual(session.call(3, "git_status").status, 200)
+
+    def test_idle(self):
+        """a session that is not used ends after idle_s, one with a call or a stream does not"""
+        server = self.serve(idle_s=1, sessions_per_token=3)
+        waiting, listening, idle = (Session(self, server) for _ in range(3))
+        _, question = self.question(waiting, 1)
+        stream = listening.get()
+        again = self.initialize(server)
+        while again.status == 429:  # until the idle one has ended
+            again.end()
+            again = self.initialize(server, connection=again.connection)
+        self.assertEqual(again.status, 200)
+        self.assertEqual(idle.post(PING).end(), 404)
+        self.assertEqual(listening.post(PING).end(), 200)
+        self.assertEqual(waiting.answer(question), 202)
+        listening.delete()
+        self.assertIsNone(stream.message())
+
+
+if __name__ == "__main__":
+    harness.main()
