@@ -127,6 +127,10 @@ void al_setup_review(struct al_setup *setup);
  * all the same. */
 void al_setup_review_listen(struct al_setup *setup);
 
+/** For a command that nobody can be asked by: if a review lives that attaches to every process,
+ * make the socket, and let questions wait for it. */
+void al_setup_review_await(struct al_setup *setup);
+
 /** Remove the socket and free the queue; part of al_setup_clear(). */
 void al_setup_clear_review(struct al_setup *setup);
 

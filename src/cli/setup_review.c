@@ -5,6 +5,7 @@
 
 #include "cli/environment.h"
 #include "cli/setup.h"
+#include "review/place.h"
 #include "review/server.h"
 #include "util/fs.h"
 #include "util/log.h"
@@ -45,6 +46,30 @@ void al_setup_review_listen(struct al_setup *setup)
     al_setup_review_dirs(setup, &dirs);
     if (al_review_server_listen(setup->review_server, &dirs, &err) < 0)
         al_log_warn("airlock review cannot answer questions: %s", err.message);
+}
+
+static bool is_attended(const struct al_strv *dirs)
+{
+    bool attended = false;
+
+    for (size_t i = 0; i < dirs->count && !attended; i++) {
+        al_auto(al_closep) int fd = -1;
+
+        attended = al_review_place_open(dirs->items[i], false, false, &fd, NULL) == 0 &&
+                   al_review_place_is_attended(fd);
+    }
+    return attended;
+}
+
+void al_setup_review_await(struct al_setup *setup)
+{
+    al_auto(al_strv_clear) struct al_strv dirs = AL_STRV_INIT;
+
+    al_setup_review_dirs(setup, &dirs);
+    if (!is_attended(&dirs))
+        return;
+    al_setup_review_listen(setup);
+    al_review_attach(setup->session.review);
 }
 
 void al_setup_clear_review(struct al_setup *setup)

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -141,6 +142,33 @@ int al_review_place_listen(int dir_fd, int *ret_fd, struct al_error *err)
         return al_error_errno(err, errno, "cannot listen on '%s'", name);
     *ret_fd = al_take_fd(&fd);
     return 0;
+}
+
+/* Whether a process holds the lock. */
+static bool is_locked(int dir_fd, const char *name)
+{
+    al_auto(al_closep) int fd =
+        openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+    if (fd < 0)
+        return false;
+    /* Shared, so that two processes that look at the same time do not see each other. */
+    if (flock(fd, LOCK_SH | LOCK_NB) < 0)
+        return errno == EWOULDBLOCK;
+    (void)unlinkat(dir_fd, name, 0);
+    return false;
+}
+
+bool al_review_place_is_attended(int dir_fd)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
+    const struct dirent *entry;
+    bool attended = false;
+
+    while (dir && !attended && (entry = readdir(dir)))
+        attended = al_starts_with(entry->d_name, "review-") &&
+                   al_ends_with(entry->d_name, ".lock") && is_locked(dir_fd, entry->d_name);
+    return attended;
 }
 
 void al_review_place_remove(int dir_fd)

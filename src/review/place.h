@@ -7,6 +7,9 @@
  *
  * - A socket whose process is gone is replaced by a process with its number, and removed by whoever
  *   comes upon it.
+ * - A review that attaches to every process, also to those that begin later, holds an exclusive
+ * lock (flock(2)) on DIR/review-<pid>.lock as long as it lives.  It takes the lock before the file
+ * gets this name.
  * - Sockets are bound and connected beneath the descriptor of DIR, so its path may have any length.
  *
  * Source: unix(7).
@@ -40,6 +43,10 @@ void al_review_place_remove(int dir_fd);
 /** Connect to the socket of a process of this user.  A descriptor that does not block, or -errno:
  * -ECONNREFUSED when the process is gone; the socket is then removed. */
 int al_review_place_connect(int dir_fd, pid_t pid);
+
+/** Test whether a review lives that will attach to a process that begins now.  Locks of dead ones
+ * are removed. */
+bool al_review_place_is_attended(int dir_fd);
 
 /** The process that a name in the directory belongs to; 0: none. */
 pid_t al_review_place_owner(const char *name);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The socket of airlock review: where it is, what is in its way, and what peers may send to it."""
+import fcntl
 import json
 import os
 import pathlib
@@ -45,6 +46,61 @@ class OnTerminal(reviewing.ReviewCase):
     def test_silent(self):
         """a call that asks nothing makes no socket"""
         self.ok("git_status")
+        self.assertFalse(self.sockets.exists())
+
+
+class WithoutTerminal(reviewing.ReviewCase):
+    """`airlock call` has no terminal, and a review lives that attaches to every process."""
+
+    def lock(self, directory):
+        """What such a review holds; gives its file."""
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = (directory / "review-1.lock").open("w")
+        self.addCleanup(file.close)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return file
+
+    def begin(self):
+        """git_add, once it waits; gives the process and the entry."""
+        process = reviewing.subprocess.Popen(
+            [harness.AIRLOCK, "call", "git_add", "paths=a.txt"], cwd=self.root, env=self.env,
+            stdin=reviewing.subprocess.DEVNULL, stdout=reviewing.subprocess.PIPE,
+            stderr=reviewing.subprocess.PIPE, text=True, start_new_session=True)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stderr.readline(),
+                         "airlock: waiting for approval in airlock review\n")
+        return process, self.the_one()
+
+    def test_waits(self):
+        """the call waits for the review, in either directory"""
+        for directory in (self.sockets, self.home / ".local/state/airlock/review"):
+            file = self.lock(directory)
+            process, entry = self.begin()
+            self.review("approve", entry["id"])
+            self.assertEqual(process.communicate(), ("Staged 1 file(s)\n", ""))
+            self.assertEqual(process.returncode, 0)
+            self.git("reset", "-q")
+            file.close()
+
+    def test_rejected(self):
+        """a rejection is exit 3"""
+        self.lock(self.sockets)
+        process, entry = self.begin()
+        self.review("reject", entry["id"], "no")
+        self.assertEqual(process.communicate()[1], "ApprovalDenied: Rejected: no\n")
+        self.assertEqual(process.returncode, 3)
+
+    def test_dead(self):
+        """a review that has died is none, and its lock is removed"""
+        file = self.lock(self.sockets)
+        file.close()
+        self.assertEqual(self.call("git_add", ADD, approval="ask").kind, "ApprovalRequired")
+        self.assertEqual(list(self.sockets.iterdir()), [])
+
+    def test_nobody(self):
+        """without one the call fails at once, and makes no directory"""
+        self.assertEqual(self.call("git_add", ADD, approval="ask").kind, "ApprovalRequired")
         self.assertFalse(self.sockets.exists())
 
 
