@@ -249,6 +249,9 @@ const struct al_tool *al_call_tool(const struct al_call *call);
 /** The arguments that were decoded; NULL: {}.  Borrowed. */
 const json_t *al_call_arguments(const struct al_call *call);
 
+/** Test whether a checkpoint is taken before this call, as far as is known yet. */
+bool al_call_is_saved(const struct al_call *call);
+
 /** The session of the call.  Borrowed. */
 const struct al_session *al_call_session(const struct al_call *call);
 struct al_cancel *al_call_cancel(const struct al_call *call);

@@ -116,9 +116,6 @@ void al_call_named_branches(const struct al_call *call, unsigned flag,
 /** Append the line that names the ignored arguments. */
 void al_call_note_ignored(const struct al_call *call, struct al_str *out);
 
-/** Test whether a checkpoint is taken before this call, as far as is known yet. */
-bool al_call_is_saved(const struct al_call *call);
-
 /** Stage 6: find out what the call can move, for `moves`. */
 void al_call_find_moves(struct al_call *call);
 

@@ -20,6 +20,7 @@
 #include "guard/text.h"
 #include "tool/resolved.h"
 #include "tool/worktree_calls.h"
+#include "toolsets/worktree_loss.h"
 #include "util/fs.h"
 
 #define NAME_MAX_BYTES   64
@@ -146,6 +147,38 @@ static void apply_session(const struct al_session *session, void *p)
 
 #define START "start" /* a resolved value: the commit that a new branch is made at */
 
+#define LOSS  "loss" /* what a removal takes along, as the question has it */
+
+/* The worktree that an action other than add is about. */
+static int find(struct al_call *call, const char *name, struct al_worktree_place *place,
+                struct al_worktree_found *found, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    int r = al_worktree_place_find(repo, false, place, err);
+
+    return r < 0 ? r : al_worktree_find(repo, place, name, found, err);
+}
+
+/* What cannot be told keeps nobody from removing it. */
+static int resolve_loss(struct al_call *call, const char *name, struct al_resolved *out,
+                        struct al_error *err)
+{
+    al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
+    al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    al_auto(al_str_clear) struct al_str loss = AL_STR_INIT;
+    int r = al_call_is_saved(call) ? 0 : find(call, name, &place, &found, &why);
+
+    if (r == 0 && found.is_whole)
+        r = al_worktree_add_loss(call, found.top, &loss, &why);
+    if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
+        return al_error_set(err, (enum al_status)r, "%s", why.message);
+    if (r < 0)
+        al_str_adds(&loss, "  what it has cannot be told\n");
+    al_resolved_add(out, LOSS, loss.buf);
+    return 0;
+}
+
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
@@ -153,6 +186,8 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     al_auto(al_freep) char *oid = NULL;
     int r;
 
+    if (args->action == REMOVE)
+        return resolve_loss(call, args->name, out, err);
     if (args->action != ADD || !args->create)
         return 0;
     r = al_git_resolve_commit(al_call_repo(call), args->from ? args->from : "HEAD",
@@ -173,16 +208,6 @@ static struct al_worktree_add_options add_options(const struct al_call *call,
         .reason = args->reason && *args->reason ? args->reason : NULL,
         .agent = al_call_agent(call),
     };
-}
-
-/* The worktree that an action other than add is about. */
-static int find(struct al_call *call, const char *name, struct al_worktree_place *place,
-                struct al_worktree_found *found, struct al_error *err)
-{
-    const struct al_repo *repo = al_call_repo(call);
-    int r = al_worktree_place_find(repo, false, place, err);
-
-    return r < 0 ? r : al_worktree_find(repo, place, name, found, err);
 }
 
 static int check_remove(struct al_call *call, const char *name,
@@ -302,11 +327,11 @@ static int add(struct al_call *call, const void *p, struct al_result *result, st
 }
 
 /* They are in no checkpoint, so they are named. */
-static void add_ignored(const struct al_strv *names, struct al_str *out)
+static void add_ignored(const struct al_strv *names, bool saved, struct al_str *out)
 {
     const size_t shown = names->count < IGNORED_SHOWN ? names->count : IGNORED_SHOWN;
 
-    if (!names->count)
+    if (!names->count || !saved)
         return;
     al_str_adds(out, " Gone for good, unless [journal] include_ignored names it, is what git "
                      "ignores: ");
@@ -341,11 +366,12 @@ static int remove_worktree(struct al_call *call, const void *p, struct al_result
         r = al_worktree_remove(al_call_repo(call), &place, &found, args->name, err);
     if (r < 0)
         return r;
-    al_str_addf(&text,
-                "Removed the worktree '%s'. Its branch stays. 'airlock rollback' brings it back, "
-                "untracked files included.",
-                args->name);
-    add_ignored(&ignored, &text);
+    al_str_addf(&text, "Removed the worktree '%s'. Its branch stays.%s", args->name,
+                al_call_is_saved(call) ? " git_undo, or a user with 'airlock rollback', brings it "
+                                         "back, untracked files included."
+                                       : " What was not committed is gone for good: there is no "
+                                         "checkpoint.");
+    add_ignored(&ignored, al_call_is_saved(call), &text);
     al_str_addc(&text, '\n');
     al_answer_done(call, &text, result);
     return 0;
@@ -399,6 +425,19 @@ static unsigned moves(const struct al_operation *op)
     return AL_MOVES_NAMED;
 }
 
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    const char *loss = al_call_resolved(call, LOSS);
+
+    (void)op;
+    (void)p;
+    (void)err;
+    if (loss && *loss)
+        al_str_addf(out, "Gone for good, since there is no checkpoint:\n%s", loss);
+    return 0;
+}
+
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
 {
     const struct worktree_args *args = p;
@@ -432,6 +471,7 @@ const struct al_tool al_tool_git_worktree = {
     .apply_session = apply_session,
     .resolve = resolve,
     .authorize = authorize,
+    .preview = preview,
     .linked_worktree = linked_worktree,
     .moves = moves,
     .summarize = summarize,

@@ -15,6 +15,8 @@ void al_git_diff_add_options(const struct al_diff_options *options, struct al_st
         al_strv_add(argv, "--cached");
     if (options->unified >= 0)
         al_strv_addf(argv, "-U%" PRId64, options->unified);
+    if (options->not_deleted)
+        al_strv_add(argv, "--diff-filter=d");
     al_strv_adds(argv, "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", NULL);
     if (options->from_ref)
         al_strv_add(argv, options->from_ref);

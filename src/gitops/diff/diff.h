@@ -12,6 +12,7 @@
 /** Options of a diff. */
 struct al_diff_options {
     bool cached, name_only, stat;
+    bool not_deleted;   /**< leave out files that the newer side does not have */
     bool show_controls; /**< make control characters visible, since a user decides by the output */
     int64_t unified;    /**< lines of context, -1: git's default */
     const char *from_ref, *to_ref;

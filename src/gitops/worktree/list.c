@@ -220,10 +220,19 @@ static bool take_ignored(void *payload, char *const *fields)
     return names->count < AL_WORKTREE_IGNORED_MAX;
 }
 
-int al_worktree_list_ignored(const struct al_repo *repo, const char *top,
-                             struct al_run_limits *budget, struct al_strv *ret_names,
-                             struct al_error *err)
+int al_worktree_list_files(const struct al_repo *repo, const char *top,
+                           enum al_worktree_files files, struct al_run_limits *budget,
+                           struct al_strv *ret_names, struct al_error *err)
 {
+    static const char *const words[][8] = {
+        [AL_WORKTREE_CHANGED] = { "git", "ls-files", "-z", "--modified" },
+        [AL_WORKTREE_STAGED] = { "git", "diff-index", "-z", "--cached", "--name-only", "HEAD",
+                                 "--" },
+        [AL_WORKTREE_UNTRACKED] = { "git", "ls-files", "-z", "--others", "--exclude-standard",
+                                    "--directory", "--no-empty-directory" },
+        [AL_WORKTREE_IGNORED] = { "git", "ls-files", "-z", "--others", "--ignored",
+                                  "--exclude-standard", "--directory" },
+    };
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
@@ -232,7 +241,14 @@ int al_worktree_list_ignored(const struct al_repo *repo, const char *top,
 
     if (r < 0)
         return r;
-    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--others", "--ignored",
-                 "--exclude-standard", "--directory", NULL);
+    for (size_t i = 0; words[files][i]; i++)
+        al_strv_add(&command.argv, words[files][i]);
     return al_git_read_records(&beside.repo->at, &command, &records, budget, err);
+}
+
+int al_worktree_list_ignored(const struct al_repo *repo, const char *top,
+                             struct al_run_limits *budget, struct al_strv *ret_names,
+                             struct al_error *err)
+{
+    return al_worktree_list_files(repo, top, AL_WORKTREE_IGNORED, budget, ret_names, err);
 }

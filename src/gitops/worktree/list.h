@@ -56,8 +56,21 @@ int al_worktree_look(const struct al_repo *repo, const char *default_branch,
 int al_worktree_find_branch(const struct al_repo *repo, const char *ref,
                             struct al_run_limits *budget, char **ret_path, struct al_error *err);
 
-/** The most names that al_worktree_list_ignored() gives. */
+/** The most names that al_worktree_list_files() gives. */
 #define AL_WORKTREE_IGNORED_MAX 1000
+
+/** Files of a worktree that no commit has as they are. */
+enum al_worktree_files {
+    AL_WORKTREE_CHANGED, /**< since they were staged, deleted ones too */
+    AL_WORKTREE_STAGED,
+    AL_WORKTREE_UNTRACKED, /**< and not ignored */
+    AL_WORKTREE_IGNORED,
+};
+
+/** List such files.  A directory that is ignored or untracked whole is one name with a '/'. */
+int al_worktree_list_files(const struct al_repo *repo, const char *top,
+                           enum al_worktree_files files, struct al_run_limits *budget,
+                           struct al_strv *ret_names, struct al_error *err);
 
 /** List what git ignores in a worktree, a directory that is ignored whole as one name with a '/'.
  * Nested repositories are among them. */

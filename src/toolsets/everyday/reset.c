@@ -21,6 +21,7 @@
 #include "tool/resolved.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
+#include "toolsets/everyday/untracked_lost.h"
 
 #define LISTED_MAX     10
 #define LIST_MAX_BYTES 4096u
@@ -204,7 +205,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
                                           err);
     if (r == 0 && loss.len)
         al_str_addf(out, "This is lost:\n%s", loss.buf);
-    return r;
+    return r < 0 ? r : al_show_untracked_lost(call, to, NULL, out, err);
 }
 
 static int add_moved(struct al_call *call, const char *head, const char *to, struct al_str *text,

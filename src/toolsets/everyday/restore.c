@@ -17,6 +17,7 @@
 #include "toolsets/everyday/chosen.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
+#include "toolsets/everyday/untracked_lost.h"
 
 struct restore_args {
     struct al_strv paths, hunks;
@@ -158,10 +159,13 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 static int show_loss(struct al_call *call, const struct restore_args *args, bool cached,
                      const char *title, struct al_str *out, struct al_error *err)
 {
+    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    /* For git an untracked file is deleted, and what it shows is the commit's. */
     const struct al_diff_options options = {
         .cached = cached,
+        .not_deleted = commit && !cached,
         .unified = -1,
-        .from_ref = al_call_resolved(call, AL_RESOLVED_COMMIT),
+        .from_ref = commit,
         .paths = &args->paths,
     };
     al_auto(al_str_clear) struct al_str loss = AL_STR_INIT;
@@ -172,7 +176,9 @@ static int show_loss(struct al_call *call, const struct restore_args *args, bool
                                           &loss, err);
     if (r == 0 && loss.len)
         al_str_addf(out, "%s\n%s", title, loss.buf);
-    return r;
+    return r == 0 && commit && !cached
+               ? al_show_untracked_lost(call, commit, &args->paths, out, err)
+               : r;
 }
 
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
