@@ -46,7 +46,7 @@ GROWTH_MAX_KIB = 24 * 1024  # what the allocator keeps after a crowd
 THREADS_KEPT = 8  # idle ones: IDLE_MAX of src/mcp/http/pool.c
 BODY_MAX = 4 * 1024 * 1024
 HEADERS_MAX = 32 * 1024
-CALLS = [("git_status", {}), ("git_log", {"limit": 3}), ("git_diff", {}), ("git_nothing", {}),
+CALLS = [("git_status", {}), ("git_log", {"max_count": 3}), ("git_diff", {}), ("git_nothing", {}),
          ("git_status", {"working_dir": "../.."}), ("git_log", {"format": "\x00"}), ("git_show", {})]
 
 
