@@ -45,4 +45,5 @@ python3 "$here/status.py" "$build/airlock" "$build/bench-repo" || good=false
 python3 "$here/changes.py" "$build/airlock" "$small" "$big" || good=false
 python3 "$here/staging.py" "$build/airlock" || good=false
 python3 "$here/upstream.py" "$build/airlock" "$small" || good=false
+python3 "$here/http.py" "$build/airlock" "$small" || good=false
 $good
