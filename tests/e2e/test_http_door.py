@@ -324,8 +324,10 @@ class Reload(http_door.Case):
         server.write_tokens([f"{ONE} reader a", f"{TWO} writer c"])
         self.assertIn("the sessions of 1 ended", self.hang_up(server))
         self.assertEqual(two.post(two.message("tools/list")).status, 404)
+        self.assertFalse(http_server.Client(server, TWO).call("git_log").failed)
         self.configure('[[tools.approval.rule]]\ntool = "git_log"\ndecision = "deny"\n')
         self.assertIn("the sessions of 2 ended", self.hang_up(server))
+        self.assertEqual(http_server.Client(server, TWO).call("git_log").kind, "ApprovalDenied")
 
     def test_places(self):
         """hosts and origins are read again, without an end of any session"""

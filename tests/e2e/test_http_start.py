@@ -167,10 +167,13 @@ class TokenFile(http_door.Case):
         self.assertEqual(self.status(process, token=token), 200)
         self.assertEqual(self.status(process, token=ONE), 401)
         self.assertEqual(self.status(process, token=None), 401)
-        os.kill(process.pid, signal.SIGHUP)
-        self.assertIn("read again: 1 token(s), the sessions of 0 ended",
-                      process.stderr.readline().decode())
-        self.assertEqual(self.status(process, token=token), 200)
+        for more in ("", "[serve]\nno_token = true\n"):
+            self.configure(more)
+            os.kill(process.pid, signal.SIGHUP)
+            self.assertIn("read again: 1 token(s), the sessions of 0 ended",
+                          process.stderr.readline().decode())
+            self.assertEqual(self.status(process, token=token), 200)
+            self.assertEqual(self.status(process, token=None), 401)
         process.terminate()
         self.assertEqual(process.wait(), 0)
         self.assertNotIn(token, "".join(lines[3:]) + process.stderr.read().decode())
