@@ -103,6 +103,34 @@ class Merge(everyday.Case):
         self.assertTrue(result.failed, result)
         self.assertEqual(self.unmerged(), ["f.txt"])
 
+    def test_begun_again(self):
+        """what a user begins again after the session gave it up is the user's"""
+        self.fork(text_with(at5="main"), text_with(at5="topic"), "".join(LINES))
+        server = everyday.AskingServer(self)
+        for tool, arguments, words in (
+                ("git_merge", {"branch": "topic"}, ("merge", "topic")),
+                ("git_cherry_pick", {"commits": ["topic"]}, ("cherry-pick", "topic")),
+                ("git_rebase", {"onto": "topic"}, ("rebase", "topic"))):
+            server.ok(tool, arguments)
+            self.assertIn("Gave up", server.ok("git_conflicts", {"action": "abort"}).text)
+            self.git(*words, check=False)
+            self.write("f.txt", "half resolved by the user\n")
+            question, result = server.decided("reject", "git_conflicts", {"action": "abort"})
+            self.assertIn("This session has not begun it.", question, tool)
+            self.assertTrue(result.failed, result)
+            self.assertEqual((self.root / "f.txt").read_text(), "half resolved by the user\n")
+            self.git(words[0], "--abort")
+
+    def test_brought_back(self):
+        """what git_undo brings back is still the session's"""
+        self.fork(text_with(at5="main"), text_with(at5="topic"), "".join(LINES))
+        server = everyday.AskingServer(self)
+        server.ok("git_merge", {"branch": "topic"})
+        server.ok("git_conflicts", {"action": "abort"})
+        server.ok("git_undo")
+        self.assertEqual(self.unmerged(), ["f.txt"])
+        self.assertIn("Gave up the merge.", server.ok("git_conflicts", {"action": "abort"}).text)
+
 
 if __name__ == "__main__":
     harness.main()

@@ -24,15 +24,21 @@ static void add_text(struct al_hash *hash, const char *text)
     al_hash_add(hash, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
-/* The directory of a rebase is a new one for each rebase. */
-static void add_directory(const struct al_repo *repo, const char *name, struct al_hash *hash)
+/* The first line of a state file, and which file it is: git writes it once for each operation.  The
+ * same merge, given up and begun again by a user, is another one. */
+static void add_file(const struct al_repo *repo, const char *name, struct al_hash *hash)
 {
+    al_auto(al_freep) char *line = al_operation_line(repo, name);
     al_auto(al_closep) int git_dir = -1;
     struct stat st;
 
-    if (al_location_open_git_dir(&repo->at, &git_dir, NULL) == 0 &&
-        fstatat(git_dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        al_hash_add(hash, &st.st_ino, sizeof(st.st_ino));
+    add_text(hash, line);
+    if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0 ||
+        fstatat(git_dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return;
+    al_hash_add(hash, &st.st_ino, sizeof(st.st_ino));
+    al_hash_add(hash, &st.st_mtim.tv_sec, sizeof(st.st_mtim.tv_sec));
+    al_hash_add(hash, &st.st_mtim.tv_nsec, sizeof(st.st_mtim.tv_nsec));
 }
 
 /* What stays the same from the beginning of an operation to its end, or to the next commit of a
@@ -51,18 +57,10 @@ static bool identify(const struct al_repo *repo, struct al_oid *ret_id)
     al_hash_init(&hash, true);
     al_hash_add(&hash, &state, sizeof(state));
     add_text(&hash, repo->at.git_dir);
-    for (size_t i = 0; i < AL_COUNT(files); i++) {
-        al_auto(al_freep) char *line = al_operation_line(repo, files[i]);
-
-        add_text(&hash, line);
-    }
-    for (size_t i = 0; !sequence && state != AL_IN_PROGRESS_REBASE && i < AL_COUNT(single); i++) {
-        al_auto(al_freep) char *line = al_operation_line(repo, single[i]);
-
-        add_text(&hash, line);
-    }
-    add_directory(repo, "rebase-merge", &hash);
-    add_directory(repo, "sequencer", &hash);
+    for (size_t i = 0; i < AL_COUNT(files); i++)
+        add_file(repo, files[i], &hash);
+    for (size_t i = 0; !sequence && state != AL_IN_PROGRESS_REBASE && i < AL_COUNT(single); i++)
+        add_file(repo, single[i], &hash);
     al_hash_end(&hash, ret_id);
     return true;
 }

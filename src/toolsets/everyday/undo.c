@@ -3,6 +3,8 @@
 #include "answer/place.h"
 #include "answer/state_line.h"
 #include "gitops/command.h"
+#include "gitops/sequencer/begun.h"
+#include "gitops/sequencer/operation_state.h"
 #include "rollback/difference.h"
 #include "rollback/plan.h"
 #include "rollback/rollback.h"
@@ -203,6 +205,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 {
     const struct undo_args *args = p;
     const struct al_session *session = al_call_session(call);
+    const bool idle = al_git_operation_state(al_call_repo(call)) == AL_IN_PROGRESS_NONE;
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
     int r;
 
@@ -224,6 +227,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                             .redo = is_redo(args),
                         },
                         al_call_budget(call), &rollback, err);
+    if (r == 0 && idle) /* what comes back is of this session */
+        al_operation_note_begun(al_call_repo(call));
     return end(call, args, r, &rollback, result, err);
 }
 
