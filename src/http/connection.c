@@ -15,8 +15,12 @@
 /* A client that lingers is read at most this much at a time, since others wait. */
 #define LINGER_READS 16
 
-/* When to look whether a client that sends no more has been read to its end. */
+/* When to look again whether a client that sends no more has been read to its end. */
 #define HALF_CLOSED_MS 100
+
+/* A client stalls if this many looks find no progress, whatever the clock says: this thread may
+ * have been the one that waited. */
+#define STALLED_LOOKS 3
 
 static void set_keepalive(int fd)
 {
@@ -62,7 +66,6 @@ void al_http_connection_open(struct al_http_server *server, int fd, size_t liste
                              const struct al_http_address *peer)
 {
     struct al_http_connection *connection = al_calloc(1, sizeof(*connection));
-    bool tls = server->listening[listener].tls;
 
     connection->source = AL_HTTP_SOURCE_CONNECTION;
     connection->server = server;
@@ -72,9 +75,20 @@ void al_http_connection_open(struct al_http_server *server, int fd, size_t liste
     link_in(connection);
     if (peer->family != AF_UNIX)
         set_keepalive(fd);
+    al_http_connection_enter(connection, AL_HTTP_NEW);
+    if (al_http_server_watch(server, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, connection) < 0)
+        al_http_connection_free(connection);
+}
+
+static void hand_over(struct al_http_connection *connection)
+{
+    struct al_http_server *server = connection->server;
+    bool tls = server->listening[connection->listener].tls;
+
     server->accepting = connection;
-    server->library->add_connection(server->daemons[tls ? AL_HTTP_TLS : AL_HTTP_PLAIN], fd,
-                                    (const struct sockaddr *)&peer->socket, peer->socket_len);
+    server->library->add_connection(
+        server->daemons[tls ? AL_HTTP_TLS : AL_HTTP_PLAIN], connection->fd,
+        (const struct sockaddr *)&connection->peer.socket, connection->peer.socket_len);
     /* A refused socket was closed by the library, which then calls nothing. */
     if (server->accepting) {
         server->accepting = NULL;
@@ -142,6 +156,7 @@ static int64_t deadline(const struct al_http_connection *connection, int64_t now
     const struct al_http_limits *limits = &connection->server->limits;
 
     switch (connection->phase) {
+    case AL_HTTP_NEW:
     case AL_HTTP_IDLE:
         return connection->since_ms + limits->idle_ms;
     case AL_HTTP_READING:
@@ -163,11 +178,11 @@ void al_http_connection_enter(struct al_http_connection *connection, enum al_htt
     connection->phase = phase;
     connection->since_ms = now_ms;
     connection->yielded = false;
+    connection->unchanged = 0;
     if (phase == AL_HTTP_WRITING)
         connection->progress = delivered(connection);
-    al_http_server_check_at(connection->server, connection->half_closed
-                                                    ? now_ms + HALF_CLOSED_MS
-                                                    : deadline(connection, now_ms));
+    al_http_server_check_at(connection->server,
+                            connection->half_closed ? now_ms : deadline(connection, now_ms));
 }
 
 void al_http_connection_tell_gone(struct al_http_connection *connection)
@@ -176,7 +191,7 @@ void al_http_connection_tell_gone(struct al_http_connection *connection)
     const struct al_http_handler *handler = connection->server->handler;
 
     if (!connection->half_closed || !exchange || !exchange->for_handler || exchange->told_gone ||
-        exchange->stage != AL_HTTP_COMPLETE || (exchange->responding && !exchange->stream))
+        exchange->stage != AL_HTTP_COMPLETE || !al_http_exchange_wants_client(exchange))
         return;
     exchange->told_gone = true;
     if (handler->on_gone)
@@ -189,10 +204,15 @@ void al_http_connection_resume(struct al_http_connection *connection)
         return;
     connection->suspended = false;
     connection->server->library->resume_connection(connection->library);
+    al_http_server_check_at(connection->server, 0); /* nothing else makes the library run */
 }
 
 void al_http_connection_cut(struct al_http_connection *connection)
 {
+    if (!connection->library) {
+        al_http_connection_free(connection);
+        return;
+    }
     connection->cut = true;
     shutdown(connection->fd, SHUT_RDWR);
     al_http_connection_resume(connection);
@@ -219,11 +239,16 @@ void al_http_connection_event(struct al_http_connection *connection, uint32_t ev
             al_http_connection_free(connection);
         return;
     }
+    if (connection->phase == AL_HTTP_NEW) {
+        connection->half_closed = events & EPOLLRDHUP;
+        hand_over(connection);
+        return;
+    }
     if (connection->phase == AL_HTTP_IDLE && (events & EPOLLIN))
         al_http_connection_enter(connection, AL_HTTP_READING);
     if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) {
         connection->half_closed = true;
-        al_http_server_check_at(connection->server, al_clock_ms() + HALF_CLOSED_MS);
+        al_http_server_check_at(connection->server, al_clock_ms());
         al_http_connection_tell_gone(connection);
     }
     /* A client that reads a stream says nothing more, but stays. */
@@ -242,7 +267,9 @@ static int64_t check_writing(struct al_http_connection *connection, int64_t now_
     if (progress != connection->progress) {
         connection->progress = progress;
         connection->since_ms = now_ms;
-    } else if (now_ms - connection->since_ms >= connection->server->limits.stall_ms) {
+        connection->unchanged = 0;
+    } else if (++connection->unchanged >= STALLED_LOOKS &&
+               now_ms - connection->since_ms >= connection->server->limits.stall_ms) {
         al_http_connection_cut(connection);
     }
     return now_ms + stall_step(connection);
@@ -279,17 +306,14 @@ int64_t al_http_connection_check(struct al_http_connection *connection, int64_t 
         return connection->phase == AL_HTTP_WRITING ? INT64_MAX : check_waiting(connection, now_ms);
     if (connection->phase == AL_HTTP_WRITING)
         return check_writing(connection, now_ms);
-    if (connection->phase != AL_HTTP_LINGERING && is_read_to_its_end(connection)) {
+    if (connection->library && is_read_to_its_end(connection)) {
         al_http_connection_cut(connection);
         return INT64_MAX;
     }
     if (now_ms < at_ms)
         return connection->half_closed && at_ms > now_ms + HALF_CLOSED_MS ? now_ms + HALF_CLOSED_MS
                                                                           : at_ms;
-    if (connection->phase == AL_HTTP_LINGERING)
-        al_http_connection_free(connection);
-    else
-        al_http_connection_cut(connection);
+    al_http_connection_cut(connection);
     return INT64_MAX;
 }
 

@@ -27,7 +27,8 @@ enum al_http_source {
 };
 
 enum al_http_phase {
-    AL_HTTP_IDLE,      /**< no byte of a request */
+    AL_HTTP_NEW,       /**< no byte came, and the library does not have it yet */
+    AL_HTTP_IDLE,      /**< between two requests */
     AL_HTTP_READING,   /**< a request has begun */
     AL_HTTP_WAITING,   /**< it is complete, the answer is not there */
     AL_HTTP_WRITING,   /**< the response is under way */
@@ -38,8 +39,8 @@ struct al_http_connection {
     enum al_http_source source;
     struct al_http_server *server;
     struct al_http_connection *prev, *next;
-    struct MHD_Connection *library; /**< NULL while lingering */
-    int fd;                         /**< the library's; while lingering our own copy */
+    struct MHD_Connection *library; /**< NULL while new or lingering */
+    int fd;                         /**< the library's; while new or lingering our own */
     size_t listener;
     struct al_http_address peer;
     const void *key; /**< al_http_set_key() */
@@ -48,6 +49,7 @@ struct al_http_connection {
     int64_t since_ms;     /**< when the phase began, or a response last made progress */
     uint64_t taken_bytes; /**< of the response, by the library */
     uint64_t progress;    /**< a number that changes with each byte that the client takes */
+    unsigned unchanged;   /**< how often `progress` was found as it was */
     bool suspended;
     bool yielded;     /**< it was found waiting once; the next time it is suspended */
     bool half_closed; /**< the client sends nothing more */
@@ -58,7 +60,8 @@ struct al_http_connection {
     struct al_http_exchange *exchange;
 };
 
-/** Hand an accepted socket to the library.  `fd` is taken over in every case. */
+/** Take over an accepted socket.  The library gets it with its first byte: so the time of a request
+ * counts from there, and a connection that is never used costs nearly nothing. */
 void al_http_connection_open(struct al_http_server *server, int fd, size_t listener,
                              const struct al_http_address *peer);
 
@@ -80,7 +83,7 @@ void al_http_connection_tell_gone(struct al_http_connection *connection);
 /** Let the library go on with it. */
 void al_http_connection_resume(struct al_http_connection *connection);
 
-/** Close it as soon as the library runs. */
+/** Close it as soon as the library runs; at once, and released, if the library does not have it. */
 void al_http_connection_cut(struct al_http_connection *connection);
 
 /** End what is over its time.  Returns when to look again, or INT64_MAX.  A lingering connection

@@ -165,6 +165,16 @@ int64_t al_http_exchange_due_ms(struct al_http_exchange *exchange)
     return due_ms;
 }
 
+bool al_http_exchange_wants_client(struct al_http_exchange *exchange)
+{
+    bool wants;
+
+    pthread_mutex_lock(&exchange->server->lock);
+    wants = !exchange->answered || (exchange->stream && !exchange->ended);
+    pthread_mutex_unlock(&exchange->server->lock);
+    return wants;
+}
+
 /* The caller has the lock.  Sent bytes leave the buffer when they are half of it, so that moving
  * the others costs no more than sending them did. */
 static size_t take_some(struct al_http_exchange *exchange, char *ret_bytes, size_t max)

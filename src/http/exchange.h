@@ -61,6 +61,9 @@ struct al_http_exchange *al_http_exchange_new(struct al_http_server *server);
  * while there is no answer.  Threads: the HTTP thread. */
 int64_t al_http_exchange_due_ms(struct al_http_exchange *exchange);
 
+/** Whether there is no answer yet, or a stream that goes on.  Threads: the HTTP thread. */
+bool al_http_exchange_wants_client(struct al_http_exchange *exchange);
+
 /** Take up to `max` bytes of the body: their number; 0: none now; -1: the end; -2: aborted.
  * Threads: the HTTP thread. */
 int64_t al_http_exchange_take(struct al_http_exchange *exchange, char *ret_bytes, size_t max);

@@ -187,17 +187,24 @@ static void handle_ready(struct al_http_server *server)
 
 static void close_listeners(struct al_http_server *server)
 {
-    for (size_t i = 0; i < server->listener_count; i++)
+    for (size_t i = 0; i < server->listener_count; i++) {
+        if (server->listening[i].fd >= 0)
+            epoll_ctl(server->epoll_fd, EPOLL_CTL_DEL, server->listening[i].fd, NULL);
         al_http_listening_close(&server->listening[i]);
+    }
 }
 
 static void drain(struct al_http_server *server)
 {
+    struct al_http_connection *next;
+
     server->draining = true;
     close_listeners(server);
-    for (struct al_http_connection *c = server->connections; c; c = c->next)
-        if (c->phase == AL_HTTP_IDLE)
+    for (struct al_http_connection *c = server->connections; c; c = next) {
+        next = c->next;
+        if (c->phase == AL_HTTP_NEW || c->phase == AL_HTTP_IDLE)
             al_http_connection_cut(c);
+    }
 }
 
 static void handle_flags(struct al_http_server *server)
@@ -256,10 +263,10 @@ static void finish(struct al_http_server *server)
     handle_ready(server);
     for (struct al_http_connection *c = server->connections; c; c = next) {
         next = c->next;
-        if (c->phase == AL_HTTP_LINGERING)
-            al_http_connection_free(c);
-        else
+        if (c->library)
             al_http_connection_resume(c); /* the library refuses to stop with a suspended one */
+        else
+            al_http_connection_free(c);
     }
     for (size_t i = 0; i < AL_HTTP_DAEMONS; i++)
         if (server->daemons[i])
@@ -280,11 +287,11 @@ void *al_http_loop_run(void *argument)
             handle_event(server, &events[i]);
         handle_flags(server);
         handle_ready(server);
-        handle_deadlines(server);
         for (size_t i = 0; i < AL_HTTP_DAEMONS; i++)
             if (server->daemons[i])
                 server->library->run(server->daemons[i]);
         handle_ready(server); /* what the handler answered meanwhile */
+        handle_deadlines(server);
     }
     finish(server);
     return NULL;

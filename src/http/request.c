@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 #include "http/loop.h"
 #include "http/response.h"
@@ -131,6 +130,7 @@ static bool check(struct al_http_connection *connection, const char *method, con
     bool too_many = false;
     const char *bad;
 
+    /* Of a refused request nothing more is read, whatever its headers say. */
     *ret_framing = (struct al_http_framing){ .has_body = true };
     if (strcmp(version, "HTTP/1.1") != 0) {
         refuse(exchange, MHD_HTTP_HTTP_VERSION_NOT_SUPPORTED, "this server speaks HTTP/1.1 only");
@@ -145,9 +145,11 @@ static bool check(struct al_http_connection *connection, const char *method, con
         bad = "the method is no token";
     if (!bad)
         bad = al_http_check_target(exchange->target);
-    *ret_framing = al_http_fields_framing(&exchange->fields, connection->server->limits.body_bytes);
-    if (!bad)
+    if (!bad) {
+        *ret_framing =
+            al_http_fields_framing(&exchange->fields, connection->server->limits.body_bytes);
         bad = ret_framing->bad;
+    }
     if (bad)
         refuse(exchange, MHD_HTTP_BAD_REQUEST, bad);
     return !bad;
@@ -316,8 +318,5 @@ void al_http_on_connection(void *argument, struct MHD_Connection *library, void 
     connection = *context = server->accepting;
     server->accepting = NULL;
     connection->library = library;
-    al_http_connection_enter(connection, AL_HTTP_IDLE);
-    if (al_http_server_watch(server, connection->fd, EPOLLIN | EPOLLRDHUP | EPOLLET, connection) <
-        0)
-        al_http_connection_cut(connection);
+    al_http_connection_enter(connection, AL_HTTP_READING);
 }

@@ -7,7 +7,7 @@
  *     /key      counts its connection for the key "key"; 429 at the limit
  *     /slow     is refused as /refuse is, but 50 ms later
  *     /big      answers with BIG_BYTES bytes
- *     /flood    streams until al_http_send() refuses, and keeps the exchange
+ *     /flood    streams pieces of 1000 bytes until one is refused, and keeps the exchange
  *     others    are kept; the test answers, see lab_held()
  */
 #ifndef TESTS_UNIT_HTTP_LAB_H
@@ -23,11 +23,12 @@
 
 struct lab {
     struct al_http_server *server;
+    bool keeps_nothing; /* other paths are answered with 404; set before the first request */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     /* under the lock */
     struct al_http_exchange *held; /* referenced */
-    int headers, requests, gone, ended, refused_sends;
+    int headers, requests, gone, ended, sends;
     struct al_str seen; /* "METHOD PATH\n" of each on_request */
 };
 

@@ -3,6 +3,7 @@
  */
 #include "http_lab.h"
 
+#include <netinet/in.h>
 #include <unistd.h>
 
 #include "tests/lib/assert.h"
@@ -279,6 +280,57 @@ static void refused_clients_read_why(void **state)
     lab_stop(&lab);
 }
 
+/* The server's descriptors of a client's connection: their number, and one of them. */
+static int server_ends(int client, int *ret_fd)
+{
+    struct sockaddr_in mine, other;
+    socklen_t len = sizeof(mine);
+    int count = 0;
+
+    assert_int_equal(getsockname(client, (struct sockaddr *)&mine, &len), 0);
+    for (int fd = 3; fd < 100; fd++) {
+        len = sizeof(other);
+        if (getpeername(fd, (struct sockaddr *)&other, &len) < 0 || other.sin_family != AF_INET ||
+            other.sin_port != mine.sin_port)
+            continue;
+        *ret_fd = fd;
+        count++;
+    }
+    return count;
+}
+
+/* A child that has not yet called exec(2) has copies of all descriptors.  What epoll(7) then tells
+ * of a connection that was given up is of no concern. */
+static void copies_of_a_socket_do_no_harm(void **state)
+{
+    const struct al_http_limits limits = { .linger_ms = 20 };
+    struct lab lab;
+    int fd, end = -1, copy;
+
+    (void)state;
+    lab_start(&lab, &limits, NULL, 0);
+    fd = lab_connect(&lab, 0);
+    lab_say(fd, "POST /refuse HTTP/1.1\r\n" HOST "Content-Length: 1000\r\n\r\n");
+    assert_int_equal(lab_response(fd, NULL), 401);
+    assert_true(lab_closed(fd)); /* it lingers */
+    while (server_ends(fd, &end) != 1)
+        ;
+    copy = dup(end);
+    while (server_ends(fd, &end) != 1) /* it lingers no more */
+        ;
+    for (int i = 0; i < 10; i++) {
+        int other = lab_connect(&lab, 0);
+
+        lab_say(fd, "more");
+        lab_say(other, "GET /echo HTTP/1.1\r\n" HOST "\r\n");
+        assert_int_equal(lab_response(other, NULL), 200);
+        close(other);
+    }
+    close(copy);
+    close(fd);
+    lab_stop(&lab);
+}
+
 static void continues(void **state)
 {
     struct lab lab;
@@ -376,6 +428,7 @@ int main(void)
         cmocka_unit_test(other_methods_are_the_handlers),
         cmocka_unit_test(refusals_come_before_the_body),
         cmocka_unit_test(refused_clients_read_why),
+        cmocka_unit_test(copies_of_a_socket_do_no_harm),
         cmocka_unit_test(continues),
         cmocka_unit_test(large_answers_arrive_whole),
         cmocka_unit_test(exchanges_outlive_their_server),
