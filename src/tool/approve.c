@@ -123,8 +123,8 @@ static int refuse_unanswered(struct al_call *call, struct al_error *err)
 {
     (void)record_decision(call, "none", "none");
     return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
-                        "%s\n\nThis needs the user's approval, and nobody answered within %u "
-                        "seconds ([tools.approval] wait_s). Nothing was done; make the call again "
+                        "%s\n\nThis needs the user's approval, and nobody answered within %u s "
+                        "([tools.approval] wait_s). Nothing was done; make the call again "
                         "when the user can answer.",
                         call->summary, al_review_wait_s(call->session->review));
 }

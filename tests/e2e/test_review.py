@@ -246,7 +246,7 @@ class Attending(reviewing.ReviewCase):
         server, attached = self.serve()
         result = server.call("git_add", ADD)
         self.assertEqual(result.kind, "ApprovalRequired")
-        self.assertIn("nobody answered within 1 seconds", result.text)
+        self.assertIn("nobody answered within 1 s", result.text)
         entry = attached.entry()
         self.assertEqual(attached.receive(), {"gone": entry["id"]})
         asking = harness.AskingServer(self)
@@ -254,7 +254,7 @@ class Attending(reviewing.ReviewCase):
         form = asking.receive()["id"]
         self.assertEqual(asking.receive()["params"]["requestId"], form)
         result = harness.Result(asking.receive()["result"])
-        self.assertIn("nobody answered within 1 seconds", result.text)
+        self.assertIn("nobody answered within 1 s", result.text)
         self.assertEqual(self.staged(), [])
 
     def test_gone(self):
@@ -267,9 +267,6 @@ class Attending(reviewing.ReviewCase):
         self.assertEqual(another.shown, [entry])
         self.assertEqual(another.answer(entry["id"], "once"), {"ok": True})
         self.assertFalse(harness.Result(server.receive()["result"]).failed)
-        another.socket.close()
-        while server.call("git_add", {"paths": ["none"]}).kind == "ApprovalRequired":
-            pass
 
     def test_detached(self):
         """once the last review is gone, a call does not wait any more"""
