@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -149,6 +150,23 @@ static void tell_token(const struct serving *serving, const struct al_str *token
 
 /* --- From start to end --- */
 
+/* Descriptors of one call: the pipes of its git, and files of the repository. */
+#define CALL_FILES  16u
+#define OTHER_FILES 512u
+
+/* The usual limit is too low for the connections and calls that are allowed, and clients would wait
+ * in the kernel's queue. */
+static void raise_file_limit(const struct al_serve_limits *limits)
+{
+    const rlim_t wanted = limits->connections + (rlim_t)limits->calls * CALL_FILES + OTHER_FILES;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int check_files(const struct al_setup *setup, struct al_error *err)
 {
     const struct al_roots *roots = al_roots_parts(&setup->roots);
@@ -225,6 +243,7 @@ int al_serve_http(struct al_setup *setup, const struct al_options *options)
     struct serving serving = { .setup = setup };
     int r;
 
+    raise_file_limit(&setup->config.serve.limits);
     al_setup_review(setup);
     al_setup_review_listen(setup);
     al_signals_block(setup);

@@ -3,6 +3,7 @@
 """The front door of `airlock serve --http`: who may come in, from where, and with which rights."""
 import json
 import os
+import resource
 import select
 import socket
 import time
@@ -195,6 +196,40 @@ class Throttle(http_door.Case):
             self.assertEqual(self.status(server, token=None), 401)
         first = self.start(server, THREE)
         self.assertIn(b" 401 ", first.recv(4096))
+
+
+class Limits(http_door.Case):
+    def test_connections(self):
+        """one connection of a token too many is refused, and slows no other token"""
+        self.configure("[serve]\nconnections_per_token = 3\n")
+        server = self.serve(tokens=[ONE, TWO])
+        kept = [http_server.Peer(server, ONE) for _ in range(3)]
+        for peer in kept:
+            self.assertEqual(peer.post(http_door.INITIALIZE).status, 200)
+        status, headers, _ = self.ask(server, token=ONE)
+        self.assertEqual((status, headers["retry-after"]), (429, "1"))
+        self.assertEqual(self.status(server, token=TWO), 200)
+        self.assertEqual(kept[0].post(http_door.INITIALIZE).status, 200)
+        kept[0].close()
+        http_door.wait_for(lambda: self.status(server, token=ONE) == 200)
+
+    def test_body(self):
+        """a body of one byte too many is refused"""
+        self.configure("[serve]\nmax_body = 1024\n")
+        server = self.serve()
+        body = json.dumps(http_door.INITIALIZE).encode()
+        for size, status in ((1023, 200), (1024, 200), (1025, 413)):
+            with self.subTest(size):
+                self.assertEqual(self.status(server, body=body.ljust(size)), status)
+
+    def test_files(self):
+        """a low limit of descriptors is raised to what connections and calls need"""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        server = self.serve()
+        now = resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)[0]
+        self.assertEqual(now, min(hard, 512 + 128 * 16 + 512))
 
 
 class Agents(http_door.Case):
