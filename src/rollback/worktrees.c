@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rollback/worktrees.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "checkpoint/store.h"
+#include "gitops/plumbing/heads.h"
 #include "guard/text.h"
 #include "rollback/plan.h"
-#include "util/fs.h"
 #include "util/str.h"
-
-#define HEAD_MAX_BYTES 4096u
 
 /* A branch that another worktree has checked out. */
 struct elsewhere {
@@ -27,55 +22,25 @@ static void elsewhere_clear(struct elsewhere *elsewhere)
     al_strv_clear(&elsewhere->places);
 }
 
-/* Add the branch of `<dir_fd>/<path>`, a HEAD.  A worktree without a readable HEAD has none. */
-static void add_head(struct elsewhere *elsewhere, int dir_fd, const char *path, const char *place)
+/* While the working trees are gone through. */
+struct listing {
+    struct elsewhere *elsewhere;
+    const struct al_linked_changes *linked;
+};
+
+/* The HEAD of a bare repository, which has no index, is nobody's working tree. */
+static bool take_head(void *payload, const struct al_head *head)
 {
-    static const char prefix[] = "ref: ";
-    al_auto(al_str_clear) struct al_str head = AL_STR_INIT;
+    const struct listing *listing = payload;
+    al_auto(al_freep) char *place = head->name ? al_asprintf("the worktree '%s'", head->name)
+                                               : al_strdup("the main working tree");
 
-    if (al_fs_read(dir_fd, path, HEAD_MAX_BYTES, &head) < 0 || !al_starts_with(head.buf, prefix))
-        return;
-    al_str_trim_end(&head);
-    al_strv_add(&elsewhere->branches, head.buf + strlen(prefix));
-    al_strv_take(&elsewhere->places, al_text_sanitize_line(place));
-}
-
-static void add_linked(struct elsewhere *elsewhere, int common_fd, const char *own,
-                       const struct al_linked_changes *linked)
-{
-    int fd = openat(common_fd, "worktrees", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    const struct dirent *entry;
-
-    while (dir && (entry = readdir(dir))) {
-        al_auto(al_freep) char *path = al_asprintf("worktrees/%s/HEAD", entry->d_name);
-        al_auto(al_freep) char *place = al_asprintf("the worktree '%s'", entry->d_name);
-
-        if (entry->d_name[0] != '.' && strcmp(entry->d_name, own) != 0 &&
-            !al_linked_will_go(linked, entry->d_name))
-            add_head(elsewhere, common_fd, path, place);
-    }
-    if (dir)
-        (void)closedir(dir);
-    else
-        al_close(fd);
-}
-
-static int list_elsewhere(const struct al_location *at, const struct al_linked_changes *linked,
-                          struct elsewhere *ret_elsewhere, struct al_error *err)
-{
-    bool is_linked = strcmp(at->git_dir, at->common_dir) != 0;
-    const char *slash = strrchr(at->git_dir, '/');
-    al_auto(al_closep) int fd = -1;
-    int r = al_location_open_common_dir(at, &fd, err);
-
-    if (r < 0)
-        return r;
-    /* The HEAD of a bare repository, which has no index, is nobody's working tree. */
-    if (is_linked && faccessat(fd, "index", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-        add_head(ret_elsewhere, fd, "HEAD", "the main working tree");
-    add_linked(ret_elsewhere, fd, is_linked && slash ? slash + 1 : "", linked);
-    return 0;
+    if (head->is_own || !head->branch ||
+        (head->name ? al_linked_will_go(listing->linked, head->name) : !head->has_index))
+        return true;
+    al_strv_add(&listing->elsewhere->branches, head->branch);
+    al_strv_take(&listing->elsewhere->places, al_text_sanitize_line(place));
+    return true;
 }
 
 /* Where a branch is checked out; NULL: in no other worktree. */
@@ -167,7 +132,8 @@ int al_rollback_leave_worktrees(struct al_store *store, const struct al_executio
 {
     al_auto(elsewhere_clear) struct elsewhere elsewhere = { .branches = AL_STRV_INIT };
     al_auto(al_strv_clear) struct al_strv moved = AL_STRV_INIT;
-    int r = list_elsewhere(&store->repo->at, linked, &elsewhere, err);
+    struct listing listing = { &elsewhere, linked };
+    int r = al_git_each_head(&store->repo->at, take_head, &listing, err);
 
     for (size_t i = first; r == 0 && elsewhere.branches.count && i < executions->count; i++)
         r = add_moved(store, executions->items[i].before, budget, &moved, err);

@@ -74,6 +74,10 @@ class Linked(rollback.Rollback):
                   "checked out; roll back there, or switch it to another branch first")
         for words in ((), ("--force",), ("--dry-run", "--force")):
             self.refuses(reason, *words)
+        head = self.main / ".git/worktrees/other/HEAD"
+        head.unlink()
+        head.symlink_to("refs/heads/theirs")  # an old form of it
+        self.refuses(reason)
         self.git("checkout", "-q", "--detach", cwd=other)
         self.rollback()
         self.assertEqual(self.out("branch", "--list", "theirs"), "")

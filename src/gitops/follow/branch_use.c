@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/follow/branch_use.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "gitops/plumbing/heads.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
 
@@ -66,25 +65,6 @@ static enum al_branch_use use_in_operation(int git_dir, const char *ref)
     return AL_BRANCH_UNUSED;
 }
 
-/* HEAD may also be a symbolic link, an old form of it. */
-static bool has_head(int git_dir, const char *ref)
-{
-    al_auto(al_freep) char *line = al_asprintf("ref: %s", ref);
-    char target[PATH_MAX];
-    const ssize_t len = readlinkat(git_dir, "HEAD", target, sizeof(target));
-
-    if (len >= 0)
-        return (size_t)len == strlen(ref) && !memcmp(target, ref, (size_t)len);
-    return has_line(git_dir, "HEAD", line);
-}
-
-static enum al_branch_use use_in(int git_dir, const char *ref)
-{
-    const enum al_branch_use use = use_in_operation(git_dir, ref);
-
-    return use == AL_BRANCH_UNUSED && has_head(git_dir, ref) ? AL_BRANCH_CHECKED_OUT : use;
-}
-
 void al_branch_users_clear(struct al_branch_users *users)
 {
     for (size_t i = 0; i < users->count; i++) {
@@ -95,65 +75,32 @@ void al_branch_users_clear(struct al_branch_users *users)
     *users = (struct al_branch_users){ .items = NULL };
 }
 
-/* The working tree that a git directory belongs to.  Caller frees. */
-static char *find_top(const struct al_location *at, int git_dir, const char *name)
-{
-    static const char dot_git[] = "/.git";
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-    if (!name)
-        al_str_adds(&text, at->common_dir);
-    else if (!read_file(git_dir, "gitdir", &text))
-        return NULL;
-    if (!al_ends_with(text.buf, dot_git) || text.buf[0] != '/')
-        return NULL;
-    al_str_truncate(&text, text.len - strlen(dot_git));
-    return al_str_detach(&text);
-}
-
-static void add_user(struct al_branch_users *users, const struct al_location *at, int git_dir,
-                     const char *name, enum al_branch_use use)
-{
-    const char *own = strcmp(at->git_dir, at->common_dir) ? strrchr(at->git_dir, '/') + 1 : NULL;
-
-    if (use == AL_BRANCH_UNUSED)
-        return;
-    users->items = al_reallocarray(users->items, users->count + 1, sizeof(*users->items));
-    users->items[users->count++] = (struct al_branch_user){
-        .use = use,
-        .is_own = name && own ? !strcmp(name, own) : name == own,
-        .name = al_strdup(name),
-        .top = find_top(at, git_dir, name),
-    };
-}
+/* While the working trees are gone through. */
+struct search {
+    const struct al_location *at;
+    const char *ref;
+    struct al_branch_users users;
+};
 
 /* The HEAD of a bare repository, which has no index, is nobody's working tree. */
-static void add_main(const struct al_location *at, int common_dir, const char *ref,
-                     struct al_branch_users *users)
+static bool take_head(void *payload, const struct al_head *head)
 {
-    const bool is_own = !strcmp(at->git_dir, at->common_dir);
+    struct search *search = payload;
+    struct al_branch_users *users = &search->users;
+    enum al_branch_use use = use_in_operation(head->git_dir_fd, search->ref);
 
-    if (is_own ? !al_location_is_bare(at) : has_file(common_dir, "index"))
-        add_user(users, at, common_dir, NULL, use_in(common_dir, ref));
-}
-
-static void add_linked(const struct al_location *at, int common_dir, const char *ref,
-                       struct al_branch_users *users)
-{
-    al_auto(al_closedirp) DIR *dir =
-        al_fs_list(al_nofollow_open(common_dir, "worktrees", O_RDONLY | O_DIRECTORY));
-    const struct dirent *entry;
-
-    while (dir && (entry = readdir(dir))) {
-        al_auto(al_freep) char *name = al_asprintf("worktrees/%s", entry->d_name);
-        al_auto(al_closep) int git_dir = -1;
-
-        if (entry->d_name[0] == '.')
-            continue;
-        git_dir = al_nofollow_open(common_dir, name, O_PATH | O_DIRECTORY);
-        if (git_dir >= 0)
-            add_user(users, at, git_dir, entry->d_name, use_in(git_dir, ref));
-    }
+    if (!head->name && (head->is_own ? al_location_is_bare(search->at) : !head->has_index))
+        return true;
+    if (use == AL_BRANCH_UNUSED && head->branch && !strcmp(head->branch, search->ref))
+        use = AL_BRANCH_CHECKED_OUT;
+    if (use == AL_BRANCH_UNUSED)
+        return true;
+    users->items = al_reallocarray(users->items, users->count + 1, sizeof(*users->items));
+    users->items[users->count++] = (struct al_branch_user){ .use = use,
+                                                            .is_own = head->is_own,
+                                                            .name = al_strdup(head->name),
+                                                            .top = al_strdup(head->top) };
+    return true;
 }
 
 static int by_place(const void *a, const void *b)
@@ -170,16 +117,13 @@ static int by_place(const void *a, const void *b)
 int al_branch_find_users(const struct al_repo *repo, const char *ref,
                          struct al_branch_users *ret_users, struct al_error *err)
 {
-    al_auto(al_closep) int common_dir = -1;
-    struct al_branch_users users = { .items = NULL };
-    int r = al_location_open_common_dir(&repo->at, &common_dir, err);
+    struct search search = { .at = &repo->at, .ref = ref };
+    int r = al_git_each_head(&repo->at, take_head, &search, err);
 
     if (r < 0)
         return r;
-    add_main(&repo->at, common_dir, ref, &users);
-    add_linked(&repo->at, common_dir, ref, &users);
-    if (users.count)
-        qsort(users.items, users.count, sizeof(*users.items), by_place);
-    *ret_users = users;
+    if (search.users.count)
+        qsort(search.users.items, search.users.count, sizeof(*search.users.items), by_place);
+    *ret_users = search.users;
     return 0;
 }
