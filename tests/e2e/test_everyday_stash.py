@@ -46,6 +46,35 @@ class Stash(everyday.Case):
         self.assertEqual(re.findall("^[0-9a-f]{8}", self.says("git_stash", {"action": "list"}),
                                     re.M), [three, one])
 
+    def test_numbers(self):
+        """git_stash: stash@{0}, as every user of git writes it, names an entry too"""
+        one, two = self.push(text_with(at1="one")), self.push(text_with(at2="two"))
+        self.assertIn(one, self.says("git_stash", {"action": "show", "id": "stash@{1}"}))
+        self.assertIn(f"Dropped {two} ", self.says("git_stash", {"action": "drop",
+                                                                 "id": "stash@{0}"}))
+        self.fails("ExecutionFailed", "No stash entry stash@{1}", "git_stash",
+                   {"action": "pop", "id": "stash@{1}"})
+        for name in ("stash@{}", "stash@{0", "stash@{-1}", "stash@{1}x", "stash@{0000001}",
+                     "stash@{now}", "xstash@{0}"):
+            self.fails("BadArgs", "id:", "git_stash", {"action": "pop", "id": name})
+        self.says("git_stash", {"action": "pop", "id": "stash@{000000}"})
+        self.assertEqual(self.text(), text_with(at1="one"))
+
+    def test_show_untracked(self):
+        """git_stash: show has the untracked files of the entry"""
+        self.write("new.txt", "untracked\n")
+        self.says("git_stash", {"untracked": True})
+        text = self.says("git_stash", {"action": "show"})
+        self.assertIn("Untracked files:\n new.txt | 1 +\n", text)
+        self.assertIn("+untracked\n", text + "\n")
+        self.write("big.txt", "line\n" * 100000)
+        self.says("git_stash", {"untracked": True})
+        text = self.says("git_stash", {"action": "show"})
+        self.assertIn(" big.txt | 100000 +", text)
+        self.assertIn("^3 shows it", text)
+        self.push(text_with(at1="one"))
+        self.assertNotIn("Untracked", self.says("git_stash", {"action": "show"}))
+
     def test_paths(self):
         """git_stash: only some paths, with untracked files"""
         self.write("f.txt", "x\n")

@@ -79,6 +79,7 @@ static int check(const void *p, struct al_error *err)
 {
     const struct stash_args *args = p;
     const bool pushes = args->action == PUSH;
+    size_t number;
 
     if (!pushes && (args->message || args->paths.count || args->untracked))
         return al_failure_bad_args(err, "Without action, git_stash is a push.",
@@ -86,10 +87,12 @@ static int check(const void *p, struct al_error *err)
     if (args->id && (pushes || args->action == LIST))
         return al_failure_bad_args(err, "pop, apply, show and drop take an id.",
                                    "id names an entry, which push and list do not take");
-    if (args->id && (strlen(args->id) < ID_DIGITS_MIN ||
-                     strspn(args->id, "0123456789abcdefABCDEF") != strlen(args->id)))
+    if (args->id && !al_stash_is_number(args->id, &number) &&
+        (strlen(args->id) < ID_DIGITS_MIN ||
+         strspn(args->id, "0123456789abcdefABCDEF") != strlen(args->id)))
         return al_failure_bad_args(err, "git_stash with action list shows the ids.",
-                                   "id: at least four hexadecimal digits are needed");
+                                   "id: at least four hexadecimal digits are needed, or a form "
+                                   "like stash@{0}");
     return 0;
 }
 

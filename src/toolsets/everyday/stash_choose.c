@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolsets/everyday/stash_choose.h"
 
+#include <string.h>
 #include <strings.h>
 
 #include "answer/failure.h"
 #include "gitops/plumbing/stash_owners.h"
+
+#define DIGITS_MAX 6u
 
 static int no_entry(struct al_error *err, const char *message)
 {
@@ -16,6 +19,32 @@ static int no_entry(struct al_error *err, const char *message)
         err->reason = "not_found";
     }
     return r;
+}
+
+bool al_stash_is_number(const char *id, size_t *ret_number)
+{
+    static const char before[] = "stash@{";
+    const char *at = id + sizeof(before) - 1;
+    size_t digits = 0;
+
+    *ret_number = 0;
+    if (!al_starts_with(id, before))
+        return false;
+    for (; *at >= '0' && *at <= '9' && digits <= DIGITS_MAX; at++, digits++)
+        *ret_number = *ret_number * 10 + (size_t)(*at - '0');
+    return digits && digits <= DIGITS_MAX && !strcmp(at, "}");
+}
+
+/* The entry of a number, of all working trees as git numbers them. */
+static int find_numbered(const struct al_strv *entries, size_t number, const char **ret_entry,
+                         struct al_error *err)
+{
+    al_auto(al_freep) char *missing = al_asprintf("No stash entry stash@{%zu}", number);
+
+    if (number >= entries->count)
+        return no_entry(err, missing);
+    *ret_entry = entries->items[number];
+    return 0;
 }
 
 /* The entry whose id begins so. */
@@ -58,13 +87,17 @@ int al_stash_choose(struct al_call *call, const char *id, bool pops, struct al_r
     al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
     al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
     al_auto(al_freep) char *whose = NULL;
-    const char *entry;
+    const char *entry = NULL;
+    size_t number;
     int r;
 
     al_stash_owners_read(al_call_repo(call), &owners);
     al_git_stash_entries(al_call_repo(call), &entries);
-    r = id ? find_named(&entries, id, &entry, err)
-           : find_newest(&owners, &entries, pops, &entry, err);
+    if (id && al_stash_is_number(id, &number))
+        r = find_numbered(&entries, number, &entry, err);
+    else
+        r = id ? find_named(&entries, id, &entry, err)
+               : find_newest(&owners, &entries, pops, &entry, err);
     if (r < 0)
         return r;
     whose = al_stash_owner_words(&owners, entry);

@@ -3,6 +3,9 @@
 #ifndef AL_TOOLSETS_EVERYDAY_STASH_CHOOSE_H
 #define AL_TOOLSETS_EVERYDAY_STASH_CHOOSE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "tool/call.h"
 #include "tool/resolved.h"
 
@@ -18,5 +21,8 @@
  */
 int al_stash_choose(struct al_call *call, const char *id, bool pops, struct al_resolved *out,
                     struct al_error *err);
+
+/** Parse "stash@{2}", as git numbers the entries.  False: the text has another form. */
+bool al_stash_is_number(const char *id, size_t *ret_number);
 
 #endif

@@ -60,6 +60,44 @@ int al_stash_text_list(struct al_call *call, struct al_str *text, struct al_erro
     return 0;
 }
 
+/* Cut a long patch; the statistics before it stay.  True if it was cut. */
+static bool cut(struct al_git_output *output)
+{
+    struct al_str *out = &output->out.out;
+    const char *patch;
+
+    if (!output->stopped && out->len <= SHOW_MAX_BYTES)
+        return false;
+    patch = strstr(out->buf, "\ndiff --git ");
+    al_str_truncate(out, patch ? (size_t)(patch - out->buf) + 1 : SHOW_MAX_BYTES);
+    return true;
+}
+
+/* The untracked files, which git has in a third parent. */
+static int add_untracked(struct al_call *call, const char *oid, struct al_str *text,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "diff-tree", "--root", "--no-commit-id", "-r", "--stat",
+                 "--patch", "--no-ext-diff", "--no-textconv", "--no-relative", NULL);
+    al_strv_addf(&command.argv, "%s^3", oid);
+    al_strv_add(&command.argv, "--");
+    r = al_git_run(&al_call_repo(call)->at, &command,
+                   &(struct al_git_run){ .max_bytes = SHOW_MAX_BYTES + 1 }, al_call_budget(call),
+                   &output, err);
+    if (r < 0 || (output.exit_code != 0 && !output.stopped) || !output.out.out.len)
+        return r;
+    al_str_adds(text, "Untracked files:\n");
+    if (cut(&output))
+        al_str_addf(&output.out.out, "-- the patch is long: git_show with rev %.*s^3 shows it\n",
+                    AL_SHORT_ID, oid);
+    al_str_add(text, output.out.out.buf, output.out.out.len);
+    return 0;
+}
+
 int al_stash_text_show(struct al_call *call, const char *oid, struct al_str *text,
                        struct al_error *err)
 {
@@ -78,15 +116,10 @@ int al_stash_text_show(struct al_call *call, const char *oid, struct al_str *tex
                        al_call_budget(call), &output, err);
     if (r < 0)
         return r;
-    if (output.stopped || output.out.out.len > SHOW_MAX_BYTES) {
-        const char *patch = strstr(output.out.out.buf, "\ndiff --git ");
-
-        al_str_truncate(&output.out.out,
-                        patch ? (size_t)(patch - output.out.out.buf) + 1 : SHOW_MAX_BYTES);
+    if (cut(&output))
         al_str_addf(&output.out.out,
                     "-- the patch is long: git_diff with from %.*s^ and to %.*s shows it\n",
                     AL_SHORT_ID, oid, AL_SHORT_ID, oid);
-    }
     al_str_add(text, output.out.out.buf, output.out.out.len);
-    return 0;
+    return add_untracked(call, oid, text, err);
 }
