@@ -401,9 +401,32 @@ class GoOn(everyday.Case):
     def test_skip(self):
         """skip: the commit that stopped is left out"""
         self.rebase()
+        left_out = self.out("rev-parse", "REBASE_HEAD")[:8]
         text = self.says("git_conflicts", {"action": "skip"})
-        self.assertIn("Left one commit out. The rebase is done: ", text)
+        self.assertIn(f"Left out {left_out} theirs. The rebase is done: ", text)
         self.assertEqual(self.out("log", "--format=%s", "main..topic").split(), ["second"])
+
+    def test_skip_shown(self):
+        """skip: the question names the commit, and what is lost is not what abort loses"""
+        self.rebase()
+        self.write("f.txt", "mine\n")
+        server = everyday.AskingServer(self)
+        question, result = server.decided("reject", "git_conflicts", {"action": "skip"})
+        self.assertTrue(result.failed, result)
+        left_out = self.out("rev-parse", "REBASE_HEAD")[:8]
+        self.assertIn(f"This commit is left out:\n  {left_out} theirs\n", question)
+        self.assertIn("These changes are lost:\n", question)
+        self.assertIn("f.txt", question)
+        self.assertNotIn("Going back", question)
+
+    def test_emptied(self):
+        """continue: a commit of which the resolution leaves nothing is named"""
+        self.rebase()
+        left_out = self.out("rev-parse", "REBASE_HEAD")[:8]
+        self.says("git_conflicts", {"action": "resolve", "path": "f.txt", "take": "ours"})
+        text = self.says("git_conflicts", {"action": "continue"})
+        self.assertIn("One commit changed nothing here. "
+                      f"Left out {left_out} theirs. The rebase ", text)
 
     def test_abort(self):
         """abort: everything is as before"""

@@ -14,6 +14,7 @@
 #include "gitops/sequencer/operation_excerpt.h"
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/sequencer/resolve.h"
+#include "toolsets/everyday/conflict_skip.h"
 #include "toolsets/everyday/conflict_text.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/hunk_choices.h"
@@ -287,7 +288,9 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
 
         return al_git_resolve_preview(repo, &options, al_call_budget(call), out, err);
     }
-    if (args->action == ABORT || args->action == SKIP)
+    if (args->action == SKIP)
+        return al_skip_preview(call, out, err);
+    if (args->action == ABORT)
         return al_git_abort_preview(repo, al_call_budget(call), out, err);
     if (args->action == SHOW)
         return 0;
@@ -380,6 +383,8 @@ static int go_on(struct al_call *call, const void *p, struct al_result *result,
     bool begun_here = al_operation_was_begun_here(repo);
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_freep) char *left_out =
+        args->action == SKIP ? al_stopped_commit(repo) : al_emptied_commit(call);
     int r;
 
     if (args->action == SKIP)
@@ -393,7 +398,9 @@ static int go_on(struct al_call *call, const void *p, struct al_result *result,
         return r;
     if (!begun_here)
         al_str_addf(&text, "This session had not begun the %s.\n", al_operation_state_noun(state));
-    return al_outcome_went_on(call, state, args->action == SKIP, &outcome, &text, result, err);
+    if (args->action != SKIP && left_out)
+        al_str_adds(&text, "One commit changed nothing here. ");
+    return al_outcome_went_on(call, state, left_out, &outcome, &text, result, err);
 }
 
 static int give_up(struct al_call *call, const void *p, struct al_result *result,

@@ -99,7 +99,20 @@ int al_outcome_stopped(struct al_call *call, struct al_str *text, struct al_resu
     return 0;
 }
 
-int al_outcome_went_on(struct al_call *call, enum al_operation_state state, bool skipped,
+/* Name the commit that was left out. */
+static void add_left_out(struct al_call *call, const char *oid, struct al_str *text)
+{
+    if (!*oid) {
+        al_str_adds(text, "Left one commit out. ");
+        return;
+    }
+    al_str_adds(text, "Left out ");
+    if (al_outcome_add_commit(call, oid, text, NULL) < 0)
+        al_str_addf(text, "%.8s", oid);
+    al_str_adds(text, ". ");
+}
+
+int al_outcome_went_on(struct al_call *call, enum al_operation_state state, const char *left_out,
                        const struct al_merge_outcome *outcome, struct al_str *text,
                        struct al_result *result, struct al_error *err)
 {
@@ -108,8 +121,8 @@ int al_outcome_went_on(struct al_call *call, enum al_operation_state state, bool
                                              NULL };
     const char *name = al_operation_state_name(state);
 
-    if (skipped)
-        al_str_adds(text, "Left one commit out. ");
+    if (left_out)
+        add_left_out(call, left_out, text);
     if (outcome->conflicted || outcome->in_progress) {
         al_str_addf(text, "The %s went on and stopped again.\n", name);
         return al_outcome_stopped(call, text, result, err);

@@ -15,8 +15,9 @@ int al_outcome_show(struct al_call *call, const struct al_conflicts *conflicts, 
 
 /** The result of an operation that went on, or was skipped on, to its end or to its next stop.
  *
- * @param text  What comes first; taken over. */
-int al_outcome_went_on(struct al_call *call, enum al_operation_state state, bool skipped,
+ * @param left_out  The commit that was left out, "" if it cannot be told; NULL: none was.
+ * @param text      What comes first; taken over. */
+int al_outcome_went_on(struct al_call *call, enum al_operation_state state, const char *left_out,
                        const struct al_merge_outcome *outcome, struct al_str *text,
                        struct al_result *result, struct al_error *err);
 
