@@ -23,7 +23,7 @@ import time
 AGENTS, AT_ONCE, ROUNDS, ROUND_CALLS = 500, 8, 7, 400
 IN_TURN = 2 * AGENTS
 P99_TIMES_P50 = 5.0
-RATE_MIN = 0.90
+RATE_MIN = 0.80
 THREADS_MAX = 40
 MIB_MAX = 64
 CALL = {"name": "git_status", "arguments": {}}

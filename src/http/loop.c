@@ -10,7 +10,6 @@
 #include "util/clock.h"
 
 #define EVENTS   64
-#define ACCEPTS  64  /* at one listener before others are looked at */
 #define RETRY_MS 100 /* when there is no descriptor for a new connection */
 #define TOO_MANY                                                                                   \
     "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\n"                  \
@@ -105,11 +104,28 @@ static void refuse(int fd, bool tls)
     al_close(fd);
 }
 
+/* Cut the oldest connection that has no key and has sent no whole request.  False: there is none.
+ * It is closed in the same turn, so that the connections are only for a moment more than may be. */
+static bool make_room(struct al_http_server *server)
+{
+    struct al_http_connection *oldest = NULL;
+
+    for (struct al_http_connection *c = server->connections; c; c = c->next) {
+        bool waits = c->phase == AL_HTTP_IDLE || c->phase == AL_HTTP_READING;
+
+        if (waits && !c->key && !c->cut && (!oldest || c->since_ms <= oldest->since_ms))
+            oldest = c;
+    }
+    if (oldest)
+        al_http_connection_cut(oldest);
+    return oldest != NULL;
+}
+
 static void accept_some(struct al_http_server *server, size_t index)
 {
     struct al_http_listening *listening = &server->listening[index];
 
-    for (int i = 0; i < ACCEPTS && listening->fd >= 0; i++) {
+    for (int i = 0; i < AL_HTTP_ACCEPTS && listening->fd >= 0; i++) {
         struct sockaddr_storage name = { .ss_family = listening->address.family };
         socklen_t len = sizeof(name);
         int fd =
@@ -123,7 +139,7 @@ static void accept_some(struct al_http_server *server, size_t index)
         if (fd < 0)
             return;
         al_http_address_from(&name, len, &peer);
-        if (server->count >= server->limits.connections)
+        if (server->count >= server->limits.connections && !make_room(server))
             refuse(fd, listening->tls);
         else
             al_http_connection_open(server, fd, index, &peer);

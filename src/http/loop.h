@@ -21,6 +21,10 @@
 #include "http/listening.h"
 #include "http/server.h"
 
+/** Accepted at one listener before others are looked at.  For each of them another connection may
+ * have been cut that the library has not closed yet. */
+#define AL_HTTP_ACCEPTS 64
+
 /** A listener, or a daemon of the library, in the epoll set. */
 struct al_http_watched {
     enum al_http_source source;

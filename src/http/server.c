@@ -120,8 +120,8 @@ static struct MHD_Daemon *start_daemon(struct al_http_server *server, const char
         MHD_OPTION_URI_LOG_CALLBACK, al_http_on_target, server, MHD_OPTION_UNESCAPE_CALLBACK,
         al_http_on_unescape, server, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         server->limits.header_bytes + SPARE_BYTES, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)server->limits.connections + 1, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY,
-        cert ? tls : none, MHD_OPTION_END);
+        (unsigned)(server->limits.connections + AL_HTTP_ACCEPTS * server->listener_count),
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, cert ? tls : none, MHD_OPTION_END);
 }
 
 static int watch_daemon(struct al_http_server *server, size_t index, struct al_error *err)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Connections that nobody with a token made, at a server that has no room for more."""
+import harness
+import http_server
+
+TOKEN = "crowd-" + "c" * 40
+ROOM = 8
+
+
+class Crowd(harness.Case):
+    """A server that has room for a few connections."""
+
+    def setUp(self):
+        super().setUp()
+        self.init()
+        config = self.home / ".config/airlock/config.toml"
+        with config.open("a", encoding="utf-8") as file:
+            file.write(f"[serve]\nconnections = {ROOM}\n")
+        self.server = http_server.Endpoint(self, tokens=[TOKEN])
+
+    def crowd(self, first=b""):
+        """As many connections as there is room for, and more."""
+        held = []
+        for _ in range(2 * ROOM):
+            held.append(self.server.connect())
+            self.addCleanup(held[-1].close)
+            if first:
+                held[-1].sendall(first)
+        return held
+
+    def check(self, client):
+        """The client goes on, and a new one is let in."""
+        self.assertFalse(client.call("git_status").failed)
+        self.assertFalse(http_server.Client(self.server, TOKEN).call("git_status").failed)
+        self.assertFalse(client.call("git_status").failed)
+
+    def test_silent(self):
+        """connections that say nothing keep nobody out"""
+        client = http_server.Client(self.server, TOKEN)
+        self.crowd()
+        self.check(client)
+
+    def test_half(self):
+        """half requests without a token keep nobody out"""
+        client = http_server.Client(self.server, TOKEN)
+        self.crowd(b"POST /mcp HTTP/1.1\r\nHost: x")
+        self.check(client)
+
+    def test_tokens(self):
+        """those who have shown a token are not sent away"""
+        clients = [http_server.Client(self.server, TOKEN) for _ in range(ROOM)]
+        with self.assertRaises((OSError, AssertionError, http_server.http.client.HTTPException)):
+            http_server.Client(self.server, TOKEN)
+        for client in clients:
+            self.assertFalse(client.call("git_status").failed)
+
+
+if __name__ == "__main__":
+    harness.main()
