@@ -333,8 +333,8 @@ static void add_ignored(const struct al_strv *names, bool saved, struct al_str *
 
     if (!names->count || !saved)
         return;
-    al_str_adds(out, " Gone for good, unless [journal] include_ignored names it, is what git "
-                     "ignores: ");
+    al_str_adds(out, " Ignored files went with it and do not come back, unless [journal] "
+                     "include_ignored names them: ");
     for (size_t i = 0; i < shown; i++) {
         al_auto(al_freep) char *name = al_text_sanitize_line(names->items[i]);
 
@@ -457,8 +457,8 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
 const struct al_tool al_tool_git_worktree = {
     .name = "git_worktree",
     .title = "Worktrees",
-    .about = "Linked worktrees, one for each agent: list, add, remove (nothing is lost, airlock "
-             "rollback brings it back), lock or unlock.",
+    .about = "Linked worktrees, one for each agent: list, add, remove (airlock rollback brings it "
+             "back, all but ignored files), lock or unlock.",
     .params = params,
     .nparams = AL_COUNT(params),
     .args_size = sizeof(struct worktree_args),

@@ -362,7 +362,8 @@ class Agent(Worker):
             ("git_add", {"paths": ["own.txt"]}),
             ("git_stash", {"action": "push", "message": f"<{word}>"}),
             ("git_stash", {"action": "drop"}),
-            ("git_worktree", {"action": "add", "name": f"k-{word}", "branch": f"b-{self.name}/k-{word}",
+            # Any agent's next add may remove that branch: it is none of those that nobody touches.
+            ("git_worktree", {"action": "add", "name": f"k-{word}", "branch": f"killed/{word}",
                               "create": True}),
             ("git_restore", {"paths": ["own.txt"]})))
         self.note("killed", tool, arguments, "entries", self.stash)

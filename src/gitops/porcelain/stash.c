@@ -217,7 +217,8 @@ static void add_words(struct al_strv *argv, const struct al_stash_options *optio
 }
 
 static int run(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
-               struct al_run_limits *budget, struct al_git_output *ret_output, struct al_error *err)
+               bool checked, struct al_run_limits *budget, struct al_git_output *ret_output,
+               struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
@@ -232,7 +233,7 @@ static int run(struct al_repo *repo, const struct al_stash_options *options, siz
     add_words(&command.argv, options);
     return al_git_run(
         &repo->at, &command,
-        &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = true },
+        &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = checked },
         budget, ret_output, err);
 }
 
@@ -265,7 +266,7 @@ static int push(struct al_repo *repo, const struct al_stash_options *options, si
     if (r < 0)
         return r;
     al_git_stash_entries(repo, &before);
-    r = run(repo, options, max_bytes, budget, ret_output, err);
+    r = run(repo, options, max_bytes, true, budget, ret_output, err);
     if (r == 0)
         record_push(repo, &before, options->agent, ret_output);
     return r;
@@ -290,33 +291,52 @@ static int drop_each(struct al_repo *repo, const char *entries, struct al_run_li
     return r;
 }
 
-/* Apply the entry by its id and then drop it, as git does for an index. */
+/* Apply the entry by its id and then drop it, as git does for an index, and say what git says. */
 static int pop_entry(struct al_repo *repo, const char *entry, size_t max_bytes,
                      struct al_run_limits *budget, struct al_git_output *ret_output,
                      struct al_error *err)
 {
+    static const char kept[] = "The stash entry is kept in case you need it again.\n";
     const struct al_stash_options apply = { .action = AL_STASH_APPLY, .entries = entry };
     al_auto(al_git_output_clear) struct al_git_output dropped = { .exit_code = -1 };
-    struct al_git_output applied = { .exit_code = -1 };
-    int r = run(repo, &apply, max_bytes, budget, &applied, err);
+    al_auto(al_git_output_clear) struct al_git_output applied = { .exit_code = -1 };
+    int r = run(repo, &apply, max_bytes, false, budget, &applied, err);
 
     if (r < 0)
         return r;
-    r = al_git_stash_drop(repo, entry, budget, &dropped, err);
-    if (r < 0) {
-        al_git_output_clear(&applied);
-        return r;
+    if (!al_git_wrote_all_files(&applied)) {
+        al_str_adds(&applied.out.out, kept);
+        return al_git_failed(&applied, err);
     }
+    r = al_git_stash_drop(repo, entry, budget, &dropped, err);
+    if (r < 0)
+        return r;
     al_str_add(&applied.out.out, dropped.out.out.buf, dropped.out.out.len);
     *ret_output = applied;
+    applied = (struct al_git_output){ .exit_code = -1 };
     return 0;
+}
+
+/* The id of the entry that an index names now.  Another git may push before git would drop it, and
+ * it is another one's index then.  NULL: git says what is wrong with it.  Caller frees. */
+static char *entry_at(const struct al_repo *repo, const struct al_stash_options *options)
+{
+    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
+
+    if (options->action != AL_STASH_DROP && options->action != AL_STASH_POP)
+        return NULL;
+    al_git_stash_entries(repo, &oids);
+    return options->index >= 0 && (uint64_t)options->index < oids.count
+               ? al_strdup(oids.items[options->index])
+               : NULL;
 }
 
 int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
                  struct al_run_limits *budget, struct al_git_output *ret_output,
                  struct al_error *err)
 {
-    const char *entries = options->entries;
+    al_auto(al_freep) char *entry = options->entries ? NULL : entry_at(repo, options);
+    const char *entries = entry ? entry : options->entries;
     int r;
 
     if (options->action == AL_STASH_PUSH)
@@ -328,7 +348,7 @@ int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, s
     else if (options->action == AL_STASH_POP && entries)
         r = pop_entry(repo, entries, max_bytes, budget, ret_output, err);
     else
-        r = run(repo, options, max_bytes, budget, ret_output, err);
+        r = run(repo, options, max_bytes, true, budget, ret_output, err);
     if (r == AL_ERR_EXECUTION && err && strstr(err->message, "CONFLICT")) {
         err->code = AL_CODE_CONFLICT;
         err->reason = "conflict";
