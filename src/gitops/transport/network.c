@@ -64,7 +64,8 @@ static int open_other(struct al_network *network, struct al_run_limits *budget,
         return hold_other(network, err);
     if (err && (r == AL_ERR_EXECUTION || r == AL_ERR_SANDBOX)) {
         err->code = AL_CODE_REMOTE_ERROR;
-        err->remedy = "The other repository has to be one of yours, inside the roots.";
+        err->remedy = "The other repository has to be one of yours, inside the roots; a user adds "
+                      "a root with --root.";
     }
     return r;
 }
