@@ -111,13 +111,18 @@ static bool make_room(struct al_http_server *server)
     struct al_http_connection *oldest = NULL;
 
     for (struct al_http_connection *c = server->connections; c; c = c->next) {
-        bool waits = c->phase == AL_HTTP_IDLE || c->phase == AL_HTTP_READING;
+        bool waits =
+            c->phase == AL_HTTP_NEW || c->phase == AL_HTTP_IDLE || c->phase == AL_HTTP_READING;
 
         if (waits && !c->key && !c->cut && (!oldest || c->since_ms <= oldest->since_ms))
             oldest = c;
     }
-    if (oldest)
+    if (oldest && oldest->phase == AL_HTTP_NEW) { /* released later: an event of it may be next */
+        oldest->cut = true;
+        shutdown(oldest->fd, SHUT_RDWR);
+    } else if (oldest) {
         al_http_connection_cut(oldest);
+    }
     return oldest != NULL;
 }
 
