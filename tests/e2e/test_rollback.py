@@ -253,7 +253,8 @@ class Restores(rollback.Rollback):
         before = self.snapshot(linked)
         options = {"root": self.base, "cwd": linked}
         config = ["--root", str(self.base)]
-        self.env["XDG_CONFIG_HOME"] = self.env["XDG_STATE_HOME"] = self.move_home()
+        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"):
+            self.env[name] = self.move_home()
         self.ok("git_add", {"all": True, "working_dir": str(linked)}, **options)
         self.ok("git_commit", {"type": "fix", "message": "x", "working_dir": str(linked)},
                 **options)
