@@ -106,6 +106,13 @@ static void headers(void **state)
     lab_stop(&lab);
 }
 
+static int ask_with_key(int fd)
+{
+    lab_say(fd, "GET /key HTTP/1.1\r\n" HOST "\r\n");
+    return lab_response(fd, NULL);
+}
+
+/* Those without a key make room for others. */
 static void connections(void **state)
 {
     const struct al_http_limits limits = { .connections = 3 };
@@ -116,31 +123,25 @@ static void connections(void **state)
     lab_start(&lab, &limits, NULL, 0);
     for (size_t i = 0; i < COUNT(fds); i++) {
         fds[i] = lab_connect(&lab, 0);
-        assert_int_equal(ask(fds[i]), 200);
+        assert_int_equal(ask_with_key(fds[i]), 200);
     }
     more = lab_connect(&lab, 0);
     assert_int_equal(lab_response(more, NULL), 503);
     assert_true(lab_closed(more));
     close(more);
     for (size_t i = 0; i < COUNT(fds); i++)
-        assert_int_equal(ask(fds[i]), 200);
+        assert_int_equal(ask_with_key(fds[i]), 200);
     /* a place is free as soon as the server has seen the end of a connection */
     close(fds[0]);
     do {
         fds[0] = lab_connect(&lab, 0);
-        status = ask(fds[0]);
+        status = ask_with_key(fds[0]);
         if (status != 200)
             close(fds[0]);
     } while (status != 200);
     for (size_t i = 0; i < COUNT(fds); i++)
         close(fds[i]);
     lab_stop(&lab);
-}
-
-static int ask_with_key(int fd)
-{
-    lab_say(fd, "GET /key HTTP/1.1\r\n" HOST "\r\n");
-    return lab_response(fd, NULL);
 }
 
 static void connections_of_a_key(void **state)
