@@ -102,10 +102,11 @@ static struct al_principal *find_principal(struct al_http_door *door,
     return al_http_access_find(door->access, token, len);
 }
 
-/* A request without a token is no guess. */
+/* A request without a token is no guess.  The connection counts as nobody's, whoever had it. */
 static void refuse_token(struct al_http_door *door, struct al_http_exchange *exchange,
                          const struct al_http_request *request)
 {
+    (void)al_http_set_key(exchange, NULL);
     if (al_http_find_header(request, "authorization"))
         al_http_delay(exchange, al_throttle_wrong(door->throttle, request->peer, al_clock_ms()));
     answer(exchange, HTTP_UNAUTHORIZED, "WWW-Authenticate", "Bearer",

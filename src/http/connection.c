@@ -218,6 +218,16 @@ void al_http_connection_cut(struct al_http_connection *connection)
     al_http_connection_resume(connection);
 }
 
+void al_http_connection_cut_later(struct al_http_connection *connection)
+{
+    if (connection->library) {
+        al_http_connection_cut(connection);
+        return;
+    }
+    connection->cut = true;
+    shutdown(connection->fd, SHUT_RDWR); /* which is an event */
+}
+
 /* Whether the client still has something to say. */
 static bool read_lingering(const struct al_http_connection *connection)
 {
@@ -234,8 +244,8 @@ static bool read_lingering(const struct al_http_connection *connection)
 
 void al_http_connection_event(struct al_http_connection *connection, uint32_t events)
 {
-    if (connection->phase == AL_HTTP_LINGERING) {
-        if (!read_lingering(connection))
+    if (connection->phase == AL_HTTP_LINGERING || (connection->cut && !connection->library)) {
+        if (connection->cut || !read_lingering(connection))
             al_http_connection_free(connection);
         return;
     }

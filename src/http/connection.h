@@ -86,6 +86,10 @@ void al_http_connection_resume(struct al_http_connection *connection);
 /** Close it as soon as the library runs; at once, and released, if the library does not have it. */
 void al_http_connection_cut(struct al_http_connection *connection);
 
+/** The same, and it is never released before this returns: the set of epoll(7) may have given an
+ * event of it that is still to be looked at. */
+void al_http_connection_cut_later(struct al_http_connection *connection);
+
 /** End what is over its time.  Returns when to look again, or INT64_MAX.  A lingering connection
  * may be released by this. */
 int64_t al_http_connection_check(struct al_http_connection *connection, int64_t now_ms);

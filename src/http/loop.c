@@ -11,6 +11,10 @@
 
 #define EVENTS   64
 #define RETRY_MS 100 /* when there is no descriptor for a new connection */
+
+/* A client that takes nothing of a plain answer for this long may go when others need room. */
+#define UNREAD_MS 1000
+
 #define TOO_MANY                                                                                   \
     "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\n"                  \
     "Connection: close\r\n\r\n"
@@ -104,25 +108,39 @@ static void refuse(int fd, bool tls)
     al_close(fd);
 }
 
-/* Cut the oldest connection that has no key and has sent no whole request.  False: there is none.
- * It is closed in the same turn, so that the connections are only for a moment more than may be. */
+/* Whether a connection may be closed to make room: it has no key, and its client waits for nothing
+ * but a refusal. */
+static bool may_go(struct al_http_connection *connection, int64_t now_ms)
+{
+    if (connection->key || connection->cut)
+        return false;
+    switch (connection->phase) {
+    case AL_HTTP_NEW:
+    case AL_HTTP_IDLE:
+    case AL_HTTP_READING:
+    case AL_HTTP_LINGERING:
+        return true;
+    case AL_HTTP_WAITING: /* for the delay of an answer, or for the answer */
+        return connection->exchange && al_http_exchange_due_ms(connection->exchange) != INT64_MAX;
+    case AL_HTTP_WRITING:
+        return connection->exchange && !connection->exchange->stream &&
+               now_ms - connection->since_ms >= UNREAD_MS;
+    }
+    return false;
+}
+
+/* Cut the oldest connection that may go.  False: there is none.  It is closed in this turn or the
+ * next, so that the connections are only for a moment more than may be. */
 static bool make_room(struct al_http_server *server)
 {
     struct al_http_connection *oldest = NULL;
+    int64_t now_ms = al_clock_ms();
 
-    for (struct al_http_connection *c = server->connections; c; c = c->next) {
-        bool waits =
-            c->phase == AL_HTTP_NEW || c->phase == AL_HTTP_IDLE || c->phase == AL_HTTP_READING;
-
-        if (waits && !c->key && !c->cut && (!oldest || c->since_ms <= oldest->since_ms))
+    for (struct al_http_connection *c = server->connections; c; c = c->next)
+        if (may_go(c, now_ms) && (!oldest || c->since_ms <= oldest->since_ms))
             oldest = c;
-    }
-    if (oldest && oldest->phase == AL_HTTP_NEW) { /* released later: an event of it may be next */
-        oldest->cut = true;
-        shutdown(oldest->fd, SHUT_RDWR);
-    } else if (oldest) {
-        al_http_connection_cut(oldest);
-    }
+    if (oldest)
+        al_http_connection_cut_later(oldest);
     return oldest != NULL;
 }
 
