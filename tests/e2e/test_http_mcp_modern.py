@@ -4,6 +4,7 @@
 import base64
 import http.client
 import json
+import socket
 
 import harness
 import http_mcp
@@ -187,6 +188,23 @@ class Calls(Modern):
         connection.close()
         self.wait_for_its_end(writer)
         self.assertEqual(self.code(server, self.message("tools/list")), (200, 0))
+
+    def test_client_goes_at_once(self):
+        """a client that goes before its request was looked at cancels its call too"""
+        server = self.serve()
+        pipe = self.block_log()
+        message = self.message("tools/call", {"name": "git_log",
+                                              "arguments": {"timeout_ms": 600000}})
+        body = json.dumps(message).encode() + b" " * 3000000  # which takes a while to parse
+        words = self.headers(message) | {"Host": "localhost:" + str(server.port),
+                                         "Content-Length": str(len(body))}
+        head = "".join(f"{name}: {value}\r\n" for name, value in words.items())
+        with server.connect() as connection:
+            connection.sendall(f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode() + body)
+            connection.shutdown(socket.SHUT_WR)
+            answer = b"".join(iter(lambda: connection.recv(4096), b""))
+        self.assertNotIn(b"result", answer)
+        self.assert_nobody_reads(pipe)
 
     def test_progress(self):
         """progress makes the answer a stream without ids; a client that

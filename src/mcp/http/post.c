@@ -157,7 +157,7 @@ static void serve_modern(struct post *post, const struct al_rpc_message *message
         al_stream_refuse(post->stream, 401, 0, "the token is not valid any more");
         return;
     }
-    post->stream->is_modern = true;
+    al_stream_set_modern(post->stream);
     set_peer(post, peer);
     dispatch(post, peer, message);
 }

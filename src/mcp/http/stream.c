@@ -86,12 +86,18 @@ static void end(struct al_stream *stream)
         release_exchange(stream);
 }
 
+/* Caller holds the lock. */
+static bool is_gone(const struct al_stream *stream)
+{
+    return stream->is_modern && stream->left;
+}
+
 static void sink_send(struct al_message_sink *sink, struct al_str *line)
 {
     struct al_stream *stream = (struct al_stream *)sink;
 
     (void)pthread_mutex_lock(&stream->lock);
-    if (!stream->ended && !stream->gone)
+    if (!stream->ended && !is_gone(stream))
         send_event(stream, line);
     (void)pthread_mutex_unlock(&stream->lock);
 }
@@ -289,6 +295,13 @@ void al_stream_detach(struct al_stream *stream, struct al_http_exchange *exchang
     al_stream_unref(stream);
 }
 
+void al_stream_set_modern(struct al_stream *stream)
+{
+    (void)pthread_mutex_lock(&stream->lock);
+    stream->is_modern = true;
+    (void)pthread_mutex_unlock(&stream->lock);
+}
+
 void al_stream_set_peer(struct al_stream *stream, struct al_peer *peer)
 {
     (void)pthread_mutex_lock(&stream->lock);
@@ -313,8 +326,9 @@ bool al_stream_mark_gone(struct al_stream *stream, const struct al_http_exchange
     bool cancels;
 
     (void)pthread_mutex_lock(&stream->lock);
-    cancels = stream->is_modern && !stream->ended && stream->exchange == exchange;
-    stream->gone |= cancels;
+    /* Which era the request is of may be found out later. */
+    stream->left |= !stream->ended && stream->exchange == exchange;
+    cancels = is_gone(stream);
     (void)pthread_mutex_unlock(&stream->lock);
     return cancels;
 }
@@ -324,7 +338,7 @@ bool al_stream_is_gone(struct al_stream *stream)
     bool gone;
 
     (void)pthread_mutex_lock(&stream->lock);
-    gone = stream->gone;
+    gone = is_gone(stream);
     (void)pthread_mutex_unlock(&stream->lock);
     return gone;
 }

@@ -45,7 +45,6 @@ struct al_stream {
     /* Set before the first message, on the thread that serves the request. */
     const char *session_id; /**< of the session that the request makes; NULL: none */
     unsigned long number;   /**< in the session; names the stream in the ids of its events */
-    bool is_modern;
     bool tells_first_id; /**< revision 2025-11-25: the first event has an id and no message */
     bool awaits_answer;  /**< the body has a request */
     atomic_bool is_done; /**< `ended`, without the lock */
@@ -53,7 +52,8 @@ struct al_stream {
     pthread_mutex_t lock;              /**< guards the members below */
     struct al_peer *peer;              /**< holds a reference; NULL: none was found yet */
     struct al_http_exchange *exchange; /**< holds a reference; NULL: no connection */
-    bool gone;                         /**< the client of a modern request has gone */
+    bool is_modern;                    /**< false until the request is known to be */
+    bool left;                         /**< the client has gone before the answer */
     bool begun;                        /**< it is a stream of events */
     bool ended;                        /**< it was answered, or never will be */
     bool failed;                       /**< the answer is an error */
@@ -94,6 +94,9 @@ void al_stream_attach_rest(struct al_stream *stream, struct al_http_exchange *ex
  * exchange. */
 void al_stream_detach(struct al_stream *stream, struct al_http_exchange *exchange);
 
+/** Say that the request is a modern one, before its first message. */
+void al_stream_set_modern(struct al_stream *stream);
+
 /** Say whose stream it is.  The caller passes a reference on. */
 void al_stream_set_peer(struct al_stream *stream, struct al_peer *peer);
 
@@ -103,7 +106,7 @@ bool al_stream_mark_gone(struct al_stream *stream, const struct al_http_exchange
 /** Whose stream it is, with a reference; NULL: nobody's yet. */
 struct al_peer *al_stream_get_peer(struct al_stream *stream);
 
-/** Whether al_stream_mark_gone() has said so. */
+/** Whether al_stream_mark_gone() has said so, or would have if the era had been known then. */
 bool al_stream_is_gone(struct al_stream *stream);
 
 /** End the response; nothing more is sent. */
