@@ -45,9 +45,9 @@ struct al_stream {
     /* Set before the first message, on the thread that serves the request. */
     const char *session_id; /**< of the session that the request makes; NULL: none */
     unsigned long number;   /**< in the session; names the stream in the ids of its events */
-    bool tells_first_id; /**< revision 2025-11-25: the first event has an id and no message */
-    bool awaits_answer;  /**< the body has a request */
-    atomic_bool is_done; /**< `ended`, without the lock */
+    bool tells_first_id;    /**< revision 2025-11-25: the first event has an id and no message */
+    bool awaits_answer;     /**< the body has a request */
+    atomic_bool is_done;    /**< `ended`, without the lock */
 
     pthread_mutex_t lock;              /**< guards the members below */
     struct al_peer *peer;              /**< holds a reference; NULL: none was found yet */
