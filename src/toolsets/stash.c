@@ -10,6 +10,7 @@
 #include "gitops/porcelain/stash_preview.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/written_files.h"
+#include "gitops/replay/merge_guard.h"
 #include "tool/ignored.h"
 #include "tool/resolved.h"
 
@@ -176,6 +177,20 @@ int al_stash_resolve(struct al_call *call, const void *args, struct al_resolved 
     al_resolved_add(out, ENTRY, entry);
     al_resolved_add(out, ENTRIES_OF, whose);
     return 0;
+}
+
+int al_stash_run(struct al_call *call, const struct al_stash_options *options,
+                 struct al_git_output *ret_output, struct al_error *err)
+{
+    const bool applies = options->action == AL_STASH_POP || options->action == AL_STASH_APPLY;
+    al_auto(al_freep) char *entry = al_git_stash_entry(options);
+    int r = 0;
+
+    if (applies && !al_call_changed_files(call)) /* else they are all known, and checked */
+        r = al_merge_guard_check_entry(al_call_repo(call), entry, al_call_budget(call), err);
+    return r < 0 ? r
+                 : al_git_stash(al_call_repo(call), options, al_call_max_bytes(call),
+                                al_call_budget(call), ret_output, err);
 }
 
 bool al_stash_is_foreign(struct al_call *call, const void *args)

@@ -10,6 +10,7 @@
 
 #include "tool/call.h"
 
+struct al_git_output;
 struct al_stash_options;
 
 /** The commands of git_stash. */
@@ -48,6 +49,10 @@ bool al_stash_is_show(const struct al_call *call, const void *args);
  */
 int al_stash_options_of(struct al_call *call, const void *args,
                         struct al_stash_options *ret_options, struct al_error *err);
+
+/** al_git_stash(); but a pop or apply never writes over an untracked file, ignored or not. */
+int al_stash_run(struct al_call *call, const struct al_stash_options *options,
+                 struct al_git_output *ret_output, struct al_error *err);
 
 /** Test whether the call is about an entry that does not belong to this working tree; for a
  * stricter operation. */

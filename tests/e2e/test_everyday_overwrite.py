@@ -191,5 +191,84 @@ class GoesOn(everyday.Case):
         self.assertEqual((self.root / "gone").read_text(), MINE)
 
 
+class Renamed(everyday.Case):
+    """main renamed the directory to which `topic` adds a file; git takes the file along, to a name
+    that main ignores."""
+
+    def setUp(self):
+        super().setUp()
+        self.init()
+        self.write(".gitignore", "*.o\n")
+        for name in "abc":
+            self.write(f"dir/{name}", name + "\n" * 5)
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "base")
+        self.git("checkout", "-q", "-b", "topic")
+        self.write("dir/new.o", "theirs\n")
+        self.git("add", "-f", "dir/new.o")
+        self.git("commit", "-q", "-m", "adds")
+        self.git("checkout", "-q", "main")
+        self.git("mv", "dir", "moved")
+        self.git("commit", "-q", "-m", "renames")
+        self.mine = self.write("moved/new.o", MINE)
+
+    def test_control(self):
+        """plain git writes over the file"""
+        self.git("merge", "topic", check=False)
+        self.assertEqual(self.mine.read_text(), "theirs\n")
+
+    def kept(self, tool, arguments):
+        """It refuses while the file is there, and takes the branch without it."""
+        for value in ("conflict", "true"):
+            self.git("config", "merge.directoryRenames", value)
+            before = self.snapshot()
+            result = self.call(tool, arguments)
+            self.assertTrue(result.failed, (value, result))
+            self.assertIn("'moved/new.o'", result.text)
+            self.assertEqual(self.mine.read_text(), MINE)
+            self.assertEqual(self.snapshot(), before)
+        self.mine.unlink()
+        self.write("moved/other.o", MINE)  # in nobody's way
+        self.says(tool, arguments)
+        self.assertEqual(self.mine.read_text(), "theirs\n")
+        self.assertEqual((self.root / "moved/other.o").read_text(), MINE)
+
+    def test_merge(self):
+        """a merge"""
+        self.kept("git_merge", {"branch": "topic"})
+
+    def test_squash(self):
+        """a squash"""
+        self.kept("git_merge", {"branch": "topic", "squash": True})
+
+    def test_pick(self):
+        """a cherry-pick"""
+        self.kept("git_cherry_pick", {"commits": ["topic"]})
+
+    def test_rebase(self):
+        """a rebase, where main is what is replayed"""
+        self.kept("git_rebase", {"onto": "topic"})
+
+    def test_stash(self):
+        """an entry of the stash that is brought back"""
+        renamed = self.out("rev-parse", "main").strip()
+        self.git("reset", "-q", "--hard", "main~1")
+        self.write("dir/new.o", "theirs\n")
+        self.git("add", "-f", "dir/new.o")
+        self.git("stash", "push", "-q")
+        self.git("reset", "-q", "--hard", renamed)
+        self.mine = self.write("moved/new.o", MINE)
+        self.kept("git_stash", {"action": "pop"})
+
+    def test_picked_before(self):
+        """a cherry-pick that stops at a later commit"""
+        self.git("config", "merge.directoryRenames", "true")
+        self.git("checkout", "-q", "topic")
+        self.commit("a.txt", "theirs\n", "collides")
+        self.git("checkout", "-q", "main")
+        self.commit("a.txt", "ours\n", "ours")
+        self.kept("git_cherry_pick", {"commits": ["topic~1", "topic"]})
+
+
 if __name__ == "__main__":
     harness.main()

@@ -178,6 +178,26 @@ static int finish(struct al_repo *repo, const struct al_replay_work *work,
                           budget, err);
 }
 
+/* What was replayed, and what the step that conflicts leaves, tell where files went that were added
+ * to a renamed directory. */
+static int check_replayed(const struct al_replay_work *work, struct al_run_limits *budget,
+                          struct al_error *err)
+{
+    const struct al_repo *view = al_inmemory_repo(work->memory);
+    const struct al_replayed *replayed = &work->replayed;
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
+    int r;
+
+    for (size_t i = 0; i < replayed->commits.count; i++)
+        if (*replayed->commits.items[i])
+            al_strv_add(&commits, replayed->commits.items[i]);
+    r = al_overwrite_check_commits(view, &commits, false, budget, err);
+    return r < 0 || !replayed->conflict.tree
+               ? r
+               : al_overwrite_check_added(view, replayed->tip, replayed->conflict.tree, budget,
+                                          err);
+}
+
 /* git writes over ignored files without a word, and no checkpoint has them.  A replay that stops
  * writes what it begins at, and then what each commit has, by and by. */
 static int check_no_overwrite(const struct al_repo *repo, const struct al_replay_work *work,
@@ -190,9 +210,9 @@ static int check_no_overwrite(const struct al_repo *repo, const struct al_replay
         al_strv_add(&commits, work->steps[i].commit);
     if (work->kind == AL_WORK_REBASE && !work->is_root)
         r = al_overwrite_check_move(repo, work->head, work->onto, budget, err);
-    return r < 0 ? r
-                 : al_overwrite_check_commits(repo, &commits, work->kind == AL_WORK_REVERT, budget,
-                                              err);
+    if (r == 0)
+        r = al_overwrite_check_commits(repo, &commits, work->kind == AL_WORK_REVERT, budget, err);
+    return r < 0 ? r : check_replayed(work, budget, err);
 }
 
 int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t max_bytes,

@@ -171,6 +171,22 @@ int al_overwrite_check_move(const struct al_repo *repo, const char *from, const 
     return r;
 }
 
+int al_overwrite_check_added(const struct al_repo *repo, const char *from, const char *to,
+                             struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "diff-tree", "-r", "-z", "--name-only", "--no-renames",
+                 "--diff-filter=A", from, to, "--", NULL);
+    r = al_git_list_paths(repo, &command, budget, &list, err);
+    if (r == 0)
+        r = check_places(repo, &list, budget, err);
+    al_buffer_clear(&list);
+    return r;
+}
+
 int al_overwrite_check_commits(const struct al_repo *repo, const struct al_strv *commits,
                                bool reverts, struct al_run_limits *budget, struct al_error *err)
 {

@@ -26,6 +26,10 @@ int al_overwrite_check(const struct al_repo *repo, const struct al_strv *found,
 int al_overwrite_check_move(const struct al_repo *repo, const char *from, const char *to,
                             struct al_run_limits *budget, struct al_error *err);
 
+/** The same for the files that one commit or tree has and the other one has not. */
+int al_overwrite_check_added(const struct al_repo *repo, const char *from, const char *to,
+                             struct al_run_limits *budget, struct al_error *err);
+
 /**
  * The same for the files that commits change, and their parents have otherwise.
  *

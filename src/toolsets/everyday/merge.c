@@ -11,9 +11,11 @@
 #include "gitops/preview/written_files.h"
 #include "gitops/refs.h"
 #include "gitops/replay/advance.h"
+#include "gitops/replay/merge_guard.h"
 #include "gitops/replay/squash.h"
 #include "gitops/repo/repo.h"
 #include "gitops/repo/signature.h"
+#include "gitops/sequencer/overwrite.h"
 #include "guard/arg.h"
 #include "tool/resolved.h"
 #include "toolsets/everyday/everyday.h"
@@ -143,6 +145,19 @@ static int squash_merged(struct al_call *call, const struct merge_args *args,
         al_call_budget(call), err);
 }
 
+/* Squash what does not merge without conflicts: git itself leaves them. */
+static int squash_conflicted(struct al_call *call, struct al_inmemory *memory, const char *head,
+                             const char *tree, struct al_error *err)
+{
+    int r =
+        al_overwrite_check_added(al_inmemory_repo(memory), head, tree, al_call_budget(call), err);
+
+    return r < 0 ? r
+                 : al_git_squash_really(al_call_repo(call),
+                                        al_call_resolved(call, AL_RESOLVED_COMMIT),
+                                        al_call_max_bytes(call), al_call_budget(call), err);
+}
+
 static void say_squashed(const struct merge_args *args, bool conflicted, struct al_str *text)
 {
     al_str_adds(text, conflicted ? "Squashing " : "Squashed ");
@@ -175,7 +190,7 @@ static int squash(struct al_call *call, const struct merge_args *args, struct al
     if (r == 0 && !conflicted && !strcmp(tree, merged.tree))
         al_str_adds(&text, "Nothing to merge: its changes are here already.\n");
     else if (r == 0 && conflicted)
-        r = al_git_squash_really(repo, theirs, al_call_max_bytes(call), al_call_budget(call), err);
+        r = squash_conflicted(call, memory, head, merged.tree, err);
     else if (r == 0)
         r = squash_merged(call, args, memory, head, merged.tree, err);
     al_inmemory_free(memory);
@@ -199,8 +214,8 @@ static int merge(struct al_call *call, const void *p, struct al_result *result,
 
     if (args->squash)
         return squash(call, args, result, err);
-    r = al_git_merge(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
-                     &outcome, err);
+    r = al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call),
+                           al_call_budget(call), &outcome, err);
     return r < 0 ? r : al_merged_answer(call, args->branch, &outcome, NULL, result, err);
 }
 

@@ -7,6 +7,7 @@
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
 #include "gitops/replay/commit_list.h"
+#include "gitops/replay/merge_guard.h"
 #include "gitops/replay/work.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/repo/repo.h"
@@ -125,8 +126,8 @@ static int merge(struct al_call *call, const struct pull *pull, struct al_result
                                                   pull->tracking ? pull->tracking : "FETCH_HEAD",
                                               .message = message };
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
-    int r = al_git_merge(al_call_repo(call), &options, al_call_max_bytes(call),
-                         al_call_budget(call), &outcome, err);
+    int r = al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call),
+                               al_call_budget(call), &outcome, err);
 
     return r < 0 ? r : al_merged_answer(call, pull->name, &outcome, NULL, result, err);
 }

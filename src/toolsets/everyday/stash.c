@@ -15,6 +15,7 @@
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/stash_choose.h"
 #include "toolsets/everyday/stash_text.h"
+#include "toolsets/stash.h"
 
 #define ID_DIGITS_MIN 4
 
@@ -229,8 +230,7 @@ static int apply(struct al_call *call, const void *p, struct al_result *result,
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *oid = al_strdup(options.entries);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = al_git_stash(al_call_repo(call), &options, al_call_max_bytes(call),
-                         al_call_budget(call), &output, err);
+    int r = al_stash_run(call, &options, &output, err);
     bool conflicts = r == AL_ERR_EXECUTION && err && err->code == AL_CODE_CONFLICT;
 
     if (conflicts) {

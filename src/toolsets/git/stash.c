@@ -83,8 +83,7 @@ static int change(struct al_call *call, const void *p, struct al_result *result,
     int r = al_stash_options_of(call, args, &options, err);
 
     if (r == 0)
-        r = al_git_stash(al_call_repo(call), &options, al_call_max_bytes(call),
-                         al_call_budget(call), &output, err);
+        r = al_stash_run(call, &options, &output, err);
     if (r < 0)
         return r;
     if (args->stash.action == AL_STASH_COMMAND_CLEAR)

@@ -3,6 +3,7 @@
 #include "gitops/sequencer/merge.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/written_files.h"
+#include "gitops/replay/merge_guard.h"
 #include "gitops/sequencer/operation_state.h"
 #include "guard/arg.h"
 #include "tool/call.h"
@@ -147,8 +148,8 @@ static int merge(struct al_call *call, const void *p, struct al_result *result,
     const struct al_merge_options options = options_of(call, p);
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     json_t *object;
-    int r = al_git_merge(al_call_repo(call), &options, al_call_max_bytes(call),
-                         al_call_budget(call), &outcome, err);
+    int r = al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call),
+                               al_call_budget(call), &outcome, err);
 
     if (r < 0)
         return r;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "gitops/refs.h"
+#include "gitops/replay/merge_guard.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/repo/repo.h"
 #include "gitops/repo/signature.h"
@@ -125,8 +126,8 @@ static int merge_or_rebase(struct al_call *call, const struct pull_args *args,
     if (args->rebase && *pull->old_head)
         return al_git_rebase_run(repo, pull->commit, al_call_max_bytes(call), al_call_budget(call),
                                  outcome, err);
-    return al_git_merge(repo, &options, al_call_max_bytes(call), al_call_budget(call), outcome,
-                        err);
+    return al_merge_guard_run(repo, &options, al_call_max_bytes(call), al_call_budget(call),
+                              outcome, err);
 }
 
 static void add_message(const struct pull_args *args, const struct pull *pull,

@@ -93,8 +93,7 @@ static int run(struct al_call *call, const struct stash_args *args, struct al_gi
 
     *ret_index = options.index;
     if (r == 0)
-        r = al_git_stash(al_call_repo(call), &options, al_call_max_bytes(call),
-                         al_call_budget(call), output, err);
+        r = al_stash_run(call, &options, output, err);
 
     if (r == AL_ERR_EXECUTION && err->reason && err->code == AL_CODE_NONE)
         err->remedy = "See git_stash with action list for the entries there are.";
