@@ -90,14 +90,15 @@ static const struct command_help {
 } commands[] = {
     { "serve", "airlock serve [OPTIONS]",
       "Speak MCP on standard input and output until the input ends. Clients start this\n"
-      "by themselves; docs/CONNECTING.md shows how to configure each of them. With --http\n"
-      "serve several agents over HTTP instead, until SIGTERM; SIGHUP reads the tokens and\n"
-      "the configuration again. docs/HTTP.md has the rest.\n",
+      "by themselves; docs/CONNECTING.md shows how to configure each of them. With\n"
+      "--http serve several agents over HTTP instead, until SIGTERM; SIGHUP reads the\n"
+      "tokens and the configuration again. docs/HTTP.md has the rest.\n",
       session_options,
-      "  --http PLACE           serve MCP at /mcp of ADDR:PORT, [ADDR]:PORT or unix:PATH;\n"
-      "                         may be repeated\n"
-      "  --token-file FILE      who may come in: TOKEN [GRANT [AGENT]] a line, of at least\n"
-      "                         32 characters; yours alone. Without it a token is made\n"
+      "  --http PLACE           serve MCP at /mcp of ADDR:PORT, [ADDR]:PORT or\n"
+      "                         unix:PATH; may be repeated\n"
+      "  --token-file FILE      who may come in: TOKEN [GRANT [AGENT]] a line; a\n"
+      "                         token has at least 32 characters, and the file is\n"
+      "                         yours alone. Without it a token is made\n"
       "  --no-token             let in every program that reaches a loopback address or\n"
       "                         a Unix socket\n"
       "  --tls-cert FILE        certificate and key for TLS, which addresses beyond\n"
