@@ -151,6 +151,24 @@ class GoesOn(everyday.Case):
         """a cherry-pick that leaves a commit out"""
         self.goes_on("git_cherry_pick", "skip")
 
+    def test_merge_picked(self):
+        """a cherry-pick that continues with a merge, which git shows no change of"""
+        self.git("checkout", "-q", "-b", "merged", "topic~1")
+        self.commit("g", "g\n", "more")
+        self.git("merge", "-q", "-m", "takes the file", "topic")
+        self.git("checkout", "-q", "main")
+        self.git("config", "log.diffMerges", "off")
+        self.git("cherry-pick", "-m", "1", "topic~1", "merged", check=False)
+        secret = self.write("secret", MINE)
+        self.says("git_conflicts", {"action": "resolve", "path": "f", "take": "theirs"})
+        result = self.call("git_conflicts", {"action": "continue"})
+        self.assertTrue(result.failed, result)
+        self.assertIn("'secret'", result.text)
+        self.assertEqual(secret.read_text(), MINE)
+        secret.unlink()
+        self.says("git_conflicts", {"action": "continue"})
+        self.assertEqual(secret.read_text(), "theirs\n")
+
     def test_revert(self):
         """a revert that continues and brings a removed file back"""
         self.git("checkout", "-q", "topic")

@@ -136,8 +136,8 @@ static int list_written(const struct al_repo *repo, const struct al_strv *commit
     command.input_len = input.len;
     al_strv_adds(&command.argv, "git", "-c", "log.showRoot=true", "log", "--stdin",
                  "--no-walk=unsorted", "--format=", "--no-show-signature", "--no-notes",
-                 "--no-decorate", "--no-color", "-m", "--name-only", "-z", "--no-relative",
-                 "--no-renames", "--no-ext-diff", "--no-textconv",
+                 "--no-decorate", "--no-color", "--diff-merges=separate", "--name-only", "-z",
+                 "--no-relative", "--no-renames", "--no-ext-diff", "--no-textconv",
                  reverts ? "--diff-filter=a" : "--diff-filter=d", NULL);
     return al_git_list_paths(repo, &command, budget, list, err);
 }
