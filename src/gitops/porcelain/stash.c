@@ -317,13 +317,15 @@ static int pop_entry(struct al_repo *repo, const char *entry, size_t max_bytes,
     return 0;
 }
 
-/* The id of the entry that an index names now.  Another git may push before git would drop it, and
- * it is another one's index then.  NULL: git says what is wrong with it.  Caller frees. */
+/* The id of the entry that a drop by index names now.  Another git may push before git would drop
+ * it, and it is another one's index then.  A pop by index is left to git, which has the same race:
+ * a child more would take half as long again.  NULL: git says what is wrong with it.  Caller frees.
+ */
 static char *entry_at(const struct al_repo *repo, const struct al_stash_options *options)
 {
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
 
-    if (options->action != AL_STASH_DROP && options->action != AL_STASH_POP)
+    if (options->action != AL_STASH_DROP)
         return NULL;
     al_git_stash_entries(repo, &oids);
     return options->index >= 0 && (uint64_t)options->index < oids.count
