@@ -129,19 +129,42 @@ static void get(struct al_endpoint *endpoint, struct al_principal *principal,
     al_account_unref(account);
 }
 
+/* A DELETE on its way to the thread that serves it. */
+struct deletion {
+    struct al_job job;
+    struct al_account *account;        /* reference */
+    struct al_http_exchange *exchange; /* reference */
+};
+
+static void run_deletion(struct al_job *job)
+{
+    struct deletion *deletion = (struct deletion *)job;
+    const char *id = al_http_find_header(al_http_request(deletion->exchange), "mcp-session-id");
+
+    if (al_account_end_session(deletion->account, id))
+        al_http_answer(deletion->exchange, 204, NULL, 0, "", 0);
+    else
+        refuse(deletion->exchange, 404, "there is no such session");
+    al_account_unref(deletion->account);
+    al_http_unref(deletion->exchange);
+    free(deletion);
+}
+
+/* A session ends after the message that it is serving, for which the HTTP thread cannot wait. */
 static void delete (struct al_endpoint *endpoint, struct al_principal *principal,
                     struct al_http_exchange *exchange)
 {
     const char *id;
     struct al_account *account = open_account(endpoint, principal, exchange, &id);
+    struct deletion *deletion;
 
     if (!account)
         return;
-    if (al_account_end_session(account, id))
-        al_http_answer(exchange, 204, NULL, 0, "", 0);
-    else
-        refuse(exchange, 404, "there is no such session");
-    al_account_unref(account);
+    deletion = al_calloc(1, sizeof(*deletion));
+    deletion->job.run = run_deletion;
+    deletion->account = account;
+    deletion->exchange = al_http_ref(exchange);
+    al_job_pool_submit(endpoint->pool, &deletion->job);
 }
 
 void al_endpoint_request(struct al_endpoint *endpoint, struct al_principal *principal,
