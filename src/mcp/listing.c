@@ -37,7 +37,8 @@ static void tell(struct al_listing *listing)
         al_sink_send(listing->legacy, &line);
     }
     for (size_t i = 0; i < listing->nsubscriptions; i++)
-        send_for(listing->subscriptions[i].sink, listing->subscriptions[i].id, CHANGED, "");
+        if (listing->subscriptions[i].wants)
+            send_for(listing->subscriptions[i].sink, listing->subscriptions[i].id, CHANGED, "");
     listing->is_listed = false;
 }
 
@@ -159,9 +160,8 @@ bool al_listing_subscribe(struct al_listing *listing, const char *id, struct al_
         send_for(sink, id, "\"method\":\"notifications/subscriptions/acknowledged\"",
                  wants ? ",\"notifications\":{\"toolsListChanged\":true}"
                        : ",\"notifications\":{}");
-        if (wants)
-            listing->subscriptions[listing->nsubscriptions++] =
-                (struct al_subscription){ al_strdup(id), sink };
+        listing->subscriptions[listing->nsubscriptions++] =
+            (struct al_subscription){ al_strdup(id), sink, wants };
     }
     (void)pthread_mutex_unlock(&listing->listings->lock);
     return opens;
@@ -185,5 +185,15 @@ void al_listing_drop_sink(struct al_listing *listing, const struct al_message_si
     (void)pthread_mutex_lock(&listing->listings->lock);
     while ((at = find(listing, NULL, sink)) < listing->nsubscriptions)
         drop(listing, at);
+    (void)pthread_mutex_unlock(&listing->listings->lock);
+}
+
+void al_listing_end(struct al_listing *listing, void (*end)(struct al_message_sink *sink))
+{
+    (void)pthread_mutex_lock(&listing->listings->lock);
+    while (listing->nsubscriptions) {
+        end(listing->subscriptions[listing->nsubscriptions - 1].sink);
+        drop(listing, listing->nsubscriptions - 1);
+    }
     (void)pthread_mutex_unlock(&listing->listings->lock);
 }

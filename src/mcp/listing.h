@@ -49,6 +49,7 @@ struct al_listing {
     struct al_subscription {
         char *id; /**< as JSON text */
         struct al_message_sink *sink;
+        bool wants; /**< it is told of changes of the list of tools */
     } subscriptions[AL_SUBSCRIPTIONS_MAX];
     size_t nsubscriptions;
 };
@@ -86,5 +87,8 @@ void al_listing_unsubscribe(struct al_listing *listing, const char *id);
 
 /** End every subscription of a sink, which is not used any more afterwards. */
 void al_listing_drop_sink(struct al_listing *listing, const struct al_message_sink *sink);
+
+/** End every subscription, and call `end` for the sink of each, with the lock of the listings. */
+void al_listing_end(struct al_listing *listing, void (*end)(struct al_message_sink *sink));
 
 #endif

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Clients over HTTP that are told of a change of the list of tools, which another server makes."""
+import os
+import signal
+
 import harness
 import http_mcp
 import http_server
@@ -14,13 +17,15 @@ class Listening(upstream.UpstreamCase):
         text = (self.home / ".config/airlock/config.toml").read_text(encoding="utf-8")
         self.configure(text, self.server("m"))
         self.endpoint = http_server.Endpoint(self)
+        self.token = None
 
     def post(self, method, params, number=1, connection=None):
         """A modern request; gives its exchange."""
         message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params | {"_meta": {
             META + "protocolVersion": MODERN, META + "clientCapabilities": {}}}}
         headers = {"Content-Type": "application/json", "MCP-Protocol-Version": MODERN,
-                   "Mcp-Method": method, "Mcp-Name": params.get("name")}
+                   "Mcp-Method": method, "Mcp-Name": params.get("name"),
+                   "Authorization": self.token and f"Bearer {self.token}"}
         return http_mcp.Exchange(self, self.endpoint, "POST", message, headers, connection)
 
     def listen(self, number):
@@ -57,6 +62,29 @@ class Listening(upstream.UpstreamCase):
             answer.end()
             answer = self.post("subscriptions/listen", wanted, 1, answer.connection)
         self.assertIsNotNone(answer.message())
+
+    def subscribe(self, token):
+        """A subscription to changes, and one to nothing."""
+        self.token = token
+        streams = [self.listen(1), self.post("subscriptions/listen", {"notifications": {}}, 2)]
+        self.assertIsNotNone(streams[1].message())
+        return streams
+
+    def test_end(self):
+        """subscriptions end with their token, and with the server"""
+        one, two = "1" * 32, "2" * 32
+        self.endpoint = http_server.Endpoint(self, tokens=[one, two])
+        ended, kept = self.subscribe(one), self.subscribe(two)
+        self.endpoint.write_tokens([two])
+        os.kill(self.endpoint.process.pid, signal.SIGHUP)
+        for stream in ended:
+            self.assertIsNone(stream.event())
+        self.change()
+        self.assertEqual(kept[0].message()["method"], "notifications/tools/list_changed")
+        os.kill(self.endpoint.process.pid, signal.SIGTERM)
+        for stream in kept:
+            self.assertIsNone(stream.event())
+        self.assertEqual(self.endpoint.wait(), 0)
 
     def test_legacy(self):
         """a session is told on its own stream, also of what happened before it was opened"""

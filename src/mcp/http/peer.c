@@ -175,6 +175,12 @@ static bool stop(struct al_peer *peer)
     return first;
 }
 
+/* The stream of a subscription, which the list of streams does not have. */
+static void close_sink(struct al_message_sink *sink)
+{
+    al_stream_close((struct al_stream *)sink);
+}
+
 void al_peer_end(struct al_peer *peer)
 {
     struct al_stream *streams, *server_stream;
@@ -182,6 +188,7 @@ void al_peer_end(struct al_peer *peer)
     if (!stop(peer))
         return;
     al_calls_cancel_scope(&peer->dispatch.service->calls, &peer->dispatch.scope);
+    al_listing_end(&peer->dispatch.listing, close_sink);
     (void)pthread_mutex_lock(&peer->streams_lock);
     streams = al_take(&peer->streams);
     server_stream = al_take(&peer->server_stream);
