@@ -14,11 +14,13 @@
 typedef bool al_is_as_wanted_fn(const void *payload, int parent_fd, const char *name,
                                 const struct al_difference *change);
 
-/** Append the name of what is in the way of a change, at most one.
+/**
+ * Append the name of what is in the way of a change, at most one.
  *
  * @param changes    All changes, in order: what they remove is in nobody's way.
  * @param change     One of them, of the working tree: a file that is not there.
- * @param is_wanted  Called with the payload for a file at its place. */
+ * @param is_wanted  Called with the payload for a file at its place.
+ */
 void al_find_in_the_way(int top_fd, const struct al_differences *changes,
                         const struct al_difference *change, al_is_as_wanted_fn *is_wanted,
                         const void *payload, struct al_strv *ret_names);

@@ -27,7 +27,8 @@ struct al_head {
 /** Called with each; false ends it. */
 typedef bool al_head_fn(void *payload, const struct al_head *head);
 
-/** Read them: the main one first, then the linked ones in no order.
+/**
+ * Read the HEAD of each working tree: the main one first, then the linked ones in no order.
  *
  * @return 0, or AL_ERR_EXECUTION when the common directory is gone.
  */

@@ -31,7 +31,7 @@ int al_overwrite_check_added(const struct al_repo *repo, const char *from, const
                              struct al_run_limits *budget, struct al_error *err);
 
 /**
- * The same for the files that commits change, and their parents have otherwise.
+ * The same for the files that commits write, each compared with all of its parents.
  *
  * @param commits  Their ids, which may be abbreviated.
  * @param reverts  They are taken back and not applied.
