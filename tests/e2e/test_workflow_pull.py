@@ -52,6 +52,28 @@ class Pulls(remotes.Case):
         self.assertEqual((got["success"], got["rebased"]), (True, True))
         self.assertEqual(self.out("log", "-1", "--format=%P %s").split(), [theirs, "mine"])
 
+    def test_renamed_directory(self):
+        """an ignored file stays where a new file moves along with a renamed directory"""
+        self.write(".gitignore", "moved/new\n")
+        for name in "abc":
+            self.write(f"dir/{name}", name + "\n" * 5)
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "base")
+        self.git("push", "-q", "origin", "HEAD:main")
+        self.elsewhere("dir/new", "theirs\n")
+        self.git("mv", "dir", "moved")
+        self.git("commit", "-q", "-m", "renames")
+        mine = self.write("moved/new", "mine\n")
+        for arguments in ({}, {"rebase": True}):
+            result = self.call("git_pull", arguments)
+            self.assertTrue(result.failed, (arguments, result))
+            self.assertIn("'moved/new'", result.text)
+            self.assertEqual(mine.read_text(), "mine\n")
+        mine.unlink()
+        self.git("config", "merge.directoryRenames", "true")
+        self.assertTrue(self.gives("git_pull", {"rebase": True})["rebased"])
+        self.assertEqual(mine.read_text(), "theirs\n")
+
     def test_named_branch(self):
         """a named branch is pulled into the current one; an unknown one is 7033"""
         commit = self.elsewhere("d.txt", "d\n", "develop")

@@ -2,6 +2,7 @@
 /* git_pull: fetch a branch, then merge it or rebase on it. */
 #include <stdlib.h>
 
+#include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
 #include "gitops/replay/merge_guard.h"
 #include "gitops/repo/remotes.h"
@@ -115,6 +116,21 @@ static char *merge_message(const struct pull *pull)
                        into_main ? "" : " into ", into_main ? "" : pull->current);
 }
 
+/* Files go to the same places in a merge. */
+static int rebase(struct al_call *call, const struct pull *pull, struct al_merge_outcome *outcome,
+                  struct al_error *err)
+{
+    struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *theirs = NULL;
+    int r = al_git_resolve_commit(repo, pull->commit, al_call_budget(call), &theirs, err);
+
+    if (r == 0)
+        r = al_merge_guard_check(repo, NULL, theirs, al_call_budget(call), err);
+    return r < 0 ? r
+                 : al_git_rebase_run(repo, pull->commit, al_call_max_bytes(call),
+                                     al_call_budget(call), outcome, err);
+}
+
 static int merge_or_rebase(struct al_call *call, const struct pull_args *args,
                            const struct pull *pull, struct al_merge_outcome *outcome,
                            struct al_error *err)
@@ -124,8 +140,7 @@ static int merge_or_rebase(struct al_call *call, const struct pull_args *args,
     struct al_repo *repo = al_call_repo(call);
 
     if (args->rebase && *pull->old_head)
-        return al_git_rebase_run(repo, pull->commit, al_call_max_bytes(call), al_call_budget(call),
-                                 outcome, err);
+        return rebase(call, pull, outcome, err);
     return al_merge_guard_run(repo, &options, al_call_max_bytes(call), al_call_budget(call),
                               outcome, err);
 }
