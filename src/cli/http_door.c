@@ -106,11 +106,14 @@ static struct al_principal *find_principal(struct al_http_door *door,
 static void refuse_token(struct al_http_door *door, struct al_http_exchange *exchange,
                          const struct al_http_request *request)
 {
+    bool shown = al_http_find_header(request, "authorization") != NULL;
+
     (void)al_http_set_key(exchange, NULL);
-    if (al_http_find_header(request, "authorization"))
+    if (shown)
         al_http_delay(exchange, al_throttle_wrong(door->throttle, request->peer, al_clock_ms()));
     answer(exchange, HTTP_UNAUTHORIZED, "WWW-Authenticate", "Bearer",
-           "a token is needed: Authorization: Bearer TOKEN\n");
+           shown ? "Authorization has no token of this server; it has to be: Bearer TOKEN\n"
+                 : "a token is needed: Authorization: Bearer TOKEN\n");
 }
 
 static void check_mcp(struct al_http_door *door, struct al_http_exchange *exchange,
@@ -142,11 +145,12 @@ static bool check_place(struct al_http_door *door, struct al_http_exchange *exch
     else if (!al_http_access_accepts_host(door->access, place,
                                           al_http_find_header(request, "host")))
         answer(exchange, HTTP_FORBIDDEN, NULL, NULL,
-               "this Host is not served; the configuration lists others in [serve] hosts\n");
+               "this Host is not served; add it to [serve] hosts of the server's configuration\n");
     else if (!al_http_access_accepts_origin(door->access, place,
                                             al_http_find_header(request, "origin")))
-        answer(exchange, HTTP_FORBIDDEN, NULL, NULL,
-               "this Origin is not served; the configuration lists others in [serve] origins\n");
+        answer(
+            exchange, HTTP_FORBIDDEN, NULL, NULL,
+            "this Origin is not served; add it to [serve] origins of the server's configuration\n");
     else
         return true;
     return false;

@@ -33,6 +33,15 @@ class Token(http_door.Case):
                 self.assertEqual(headers.get("www-authenticate"),
                                  "Bearer" if status == 401 else None)
 
+    def test_which_is_missing(self):
+        """the text tells a wrong token from a missing one"""
+        server = self.serve(tokens=[ONE])
+        for value, text in ((None, b"a token is needed"),
+                            (f"Bearer {TWO}", b"no token of this server"),
+                            (f"Basic {ONE}", b"no token of this server")):
+            with self.subTest(value):
+                self.assertIn(text, self.ask(server, token=None, Authorization=value)[2])
+
     def test_elsewhere(self):
         """a token in the query, in a cookie or in another header is none"""
         server = self.serve()
