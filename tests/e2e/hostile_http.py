@@ -358,6 +358,7 @@ class HostileHttp(harness.Case):
             held.close()
         server.write_tokens([GOOD])  # which ends the sessions of the other token
         os.kill(server.process.pid, signal.SIGHUP)
+        watcher.close()  # unused for longer than idle_s, in a long run; the next call connects again
         after = self.settle(watcher, server, before)
         times = sorted(1000 * t for agent in agents for t in agent.times)
         print(f"# {steps} steps, answers {dict(sorted(hostile.statuses.items()))}")
