@@ -50,7 +50,7 @@ bool al_recent_is_of_this_boot(const struct al_store *store)
            !strcmp(head.boot, al_boot_id());
 }
 
-/* What a newer airlock wrote is not touched. */
+/* Nothing that a newer airlock wrote is touched. */
 static int refuse_newer(struct al_store *store, struct al_error *err)
 {
     char bytes[AL_RECENT_HEAD_BYTES];

@@ -19,7 +19,7 @@ static bool is_empty(struct al_store *store)
     return al_recent_is_of_this_boot(store) && !store->recent.count;
 }
 
-/* What another boot wrote may be torn. */
+/* A file of another boot may be torn. */
 static int settle(struct al_store *store, struct al_deadline *deadline, struct al_error *err)
 {
     return al_recent_is_of_this_boot(store) ? al_recent_settle_files(store, false, err)

@@ -17,7 +17,7 @@ struct entry {
     char *rights;
 };
 
-/* What one reading has found. */
+/* One reading of the configuration and the token file. */
 struct reading {
     struct al_rules *rules;
     struct al_tokens tokens;
@@ -48,7 +48,7 @@ static void free_reading(struct reading *reading)
 
 /* --- Reading --- */
 
-/* What the server was started with holds until its end. */
+/* Options and toolsets of the start hold until the server ends. */
 static int check_config(const struct al_setup *setup, struct al_config *config,
                         struct al_error *err)
 {

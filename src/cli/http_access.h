@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Who may come in over HTTP: the tokens, what each may do, and the accepted hosts and origins.
+ * Admission over HTTP: the tokens, what each may do, and the accepted hosts and origins.
  *
  * All of it comes from one reading of the configuration and the token file.  A later reading
  * replaces it as a whole, or not at all.  A token whose grant, agent and rules are the same in both

@@ -7,7 +7,7 @@
 
 #include "guard/agent.h"
 
-/* What a principal's session borrows from. */
+/* Everything that a principal's session borrows. */
 struct seat {
     struct al_rules *rules;
     struct al_grants narrowed; /* the worker file's grant, which narrows this token's */

@@ -5,7 +5,7 @@
  *   message                                          function
  *   progress of a request, a question to the client  al_sink_send(), any number of times
  *   the answer, or that there is none                al_sink_answer(), once for each request
- *   nothing for now: messages come later             al_sink_stay_open(), instead of an answer
+ *   no answer, but messages as long as it is open    al_sink_stay_open(), instead of an answer
  *
  * Threads: any.  No function blocks, so the callers may hold locks of their own.
  */

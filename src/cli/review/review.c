@@ -15,7 +15,7 @@
 #include "util/log.h"
 #include "util/nearest.h"
 
-/* What the words of the command line ask for. */
+/* The request of the command line. */
 struct command {
     struct al_setup setup;
     struct al_strv dirs; /* of the sockets */
