@@ -31,6 +31,7 @@
 #include "mcp/inflight.h"
 #include "proc/jobs.h"
 #include "proc/proc.h"
+#include "tool/registry.h"
 #include "tool/tool.h"
 #include "util/clock.h"
 

@@ -9,7 +9,7 @@
 #include "mcp/sampling.h"
 #include "tool/mounts.h"
 #include "tool/spelling.h"
-#include "tool/tool.h"
+#include "tool/registry.h"
 
 /* A message, and what the client can do according to the message's era. */
 struct request {

@@ -2,6 +2,7 @@
 #include "mcp/instructions.h"
 
 #include "tool/call.h"
+#include "tool/registry.h"
 #include "tool/tool.h"
 #include "util/json.h"
 

@@ -17,6 +17,7 @@
 #include "guard/rules/approval.h"
 #include "guard/rules/grant.h"
 #include "guard/rules/policy.h"
+#include "tool/registry.h"
 #include "tool/tool.h"
 #include "util/error.h"
 #include "util/json.h"

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tool/tool.h"
+#include "tool/registry.h"
 #include "util/error.h"
 
 struct al_cancel;

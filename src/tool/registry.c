@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "guard/text.h"
-#include "tool/tool.h"
+#include "tool/registry.h"
 #include "tool/toolset_registry.h"
 
 static int unknown_toolset(const struct al_toolset_registry *all, const char *name,

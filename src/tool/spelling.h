@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "guard/rules/grant.h"
+#include "tool/registry.h"
 #include "tool/tool.h"
 
 /** Test whether a JSON member is this parameter: by its own name, by the same words in snake or

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "tool/tool.h"
+#include "tool/registry.h"
 #include "util/error.h"
 
 struct al_session;

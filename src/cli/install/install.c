@@ -15,6 +15,7 @@
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "guard/text.h"
+#include "tool/registry.h"
 #include "tool/tool.h"
 #include "util/fs.h"
 #include "util/log.h"

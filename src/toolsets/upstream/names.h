@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tool/tool.h"
+#include "tool/registry.h"
 
 /** The name of a mounted tool.  Caller frees. */
 char *al_mounted_name(const char *server, const char *tool);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* tool/registry.c: the earlier toolset wins a name, and the others are noted. */
+#include "tool/registry.h"
 #include "tool/tool.h"
 #include "tool/toolset_registry.h"
 

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The parameters of a tool: one const row each, written with the macros below.  The JSON Schema
+ * (schema.c), the decoder (decode.c), the self-check (check.c) and the documentation read the rows.
+ */
+#ifndef AL_TOOL_PARAM_H
+#define AL_TOOL_PARAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/str.h"
+
+/** The JSON type of a parameter, and with it the C type of its field. */
+enum al_param_type {
+    AL_TYPE_BOOL,    /**< bool */
+    AL_TYPE_INT,     /**< struct al_opt_int */
+    AL_TYPE_STRING,  /**< const char *; NULL when it is absent and has no default */
+    AL_TYPE_STRINGS, /**< struct al_strv */
+    AL_TYPE_CHOICE,  /**< int: the value of one struct al_choice */
+    AL_TYPE_OBJECT,  /**< a struct that begins with `bool given`; see struct al_object */
+    AL_TYPE_OBJECTS, /**< struct al_objects: an array of such structs */
+};
+
+/** An integer argument. */
+struct al_opt_int {
+    bool given;    /**< false: the argument was absent */
+    int64_t value; /**< the default when the argument was absent */
+};
+
+/** The items of an array of objects: `count` structs of the row's object, each with `given` set. */
+struct al_objects {
+    void *items; /**< NULL while there are none */
+    size_t count;
+};
+
+enum al_param_flags {
+    AL_PARAM_REQUIRED = 1 << 0,
+    /** The schema prints the default.  The defaults of bools and choices are always printed. */
+    AL_PARAM_HAS_DEFAULT = 1 << 2,
+    /** Milliseconds.  The default is `[tools.git] timeout_ms`; a value above `max` is clamped. */
+    AL_PARAM_TIMEOUT = 1 << 3,
+    /** The default is `[tools.git] max_bytes`. */
+    AL_PARAM_MAX_BYTES = 1 << 4,
+    /** An integer whose `max` is enforced but not printed in the schema. */
+    AL_PARAM_MAX_HIDDEN = 1 << 5,
+    /** Policy: a string that names a branch. */
+    AL_PARAM_BRANCH = 1 << 6,
+    /** Policy: a path, or a list of paths, inside the working tree. */
+    AL_PARAM_PATH = 1 << 7,
+    /** Policy: a bool or string that, when given, makes the call affect every path. */
+    AL_PARAM_EVERY_PATH = 1 << 8,
+    /** Seconds for the whole call, with a default in the row. */
+    AL_PARAM_SECONDS = 1 << 9,
+    /** Names a branch that the call deletes (see `deletes_branch`).  The checkpoint keeps the
+     * commits that only this branch reaches. */
+    AL_PARAM_DELETED_BRANCH = 1 << 10,
+    /** The name explains the parameter: the schema prints no description. */
+    AL_PARAM_NO_DESCRIPTION = 1 << 11,
+    /** Policy: a string that names the directory files are written into, anywhere in the roots. */
+    AL_PARAM_OUTPUT = 1 << 12,
+    /** Names a branch, a revision or a directory that policy does not look at.  The journal records
+     * the value as given. */
+    AL_PARAM_NAME = 1 << 13,
+    /** Together with AL_PARAM_REQUIRED: the schema requires the parameter, the decoder does not.
+     * The tool's `check` decides when it may be absent. */
+    AL_PARAM_MAY_BE_ABSENT = 1 << 14,
+    /** Together with AL_PARAM_REQUIRED: neither is the parameter required, nor does the schema say
+     * so, in a session with a default target. */
+    AL_PARAM_DEFAULT_TARGET = 1 << 15,
+    /** As AL_PARAM_DELETED_BRANCH, for a tag. */
+    AL_PARAM_DELETED_TAG = 1 << 16,
+};
+
+struct al_choice {
+    const char *name; /**< NULL ends the list */
+    int value;
+};
+
+struct al_param;
+
+/** The members of a parameter of type AL_TYPE_OBJECT or AL_TYPE_OBJECTS, which are no objects
+ * themselves.  Several tools may share one.  Messages name a member "target.branch", and one of an
+ * item of an array, counted from 0, "plan[2].commit". */
+struct al_object {
+    const struct al_param *params; /**< offsets are from the beginning of the object's struct */
+    size_t nparams;
+    size_t size; /**< of the struct.  Its first member is `bool given`: false when the object was
+                    absent, and all members have their defaults */
+};
+
+/** One parameter.  Write rows with the macros below: they check the field's type. */
+struct al_param {
+    const char *name, *about;
+    enum al_param_type type;
+    unsigned flags; /**< enum al_param_flags */
+    size_t offset;  /**< of the field in the tool's argument struct */
+    /** Integer: bounds of the value, always enforced.  List: bounds of the number of items; a `min`
+     * above 0 is printed as minItems, `max` is never printed. */
+    int64_t min, max;
+    int64_t default_int;     /**< bool, integer, choice */
+    const char *default_str; /**< string: always applied, printed with AL_PARAM_HAS_DEFAULT */
+    const char *pattern;     /**< string: see tool/pattern.h; NULL: none */
+    size_t min_bytes;        /**< string: printed as minLength; a blank string is empty */
+    size_t max_bytes;        /**< string, or each item of a list: never printed */
+    const struct al_choice *choices;
+    const struct al_object *object; /**< object, or each item of an array of them: its members */
+    const char *bad_message; /**< replaces the generic message for a bound or pattern; NULL: none */
+};
+
+#define AL_FIELD(T, field, ctype) (offsetof(T, field) + 0 * sizeof(&((T *)0)->field == (ctype *)0))
+/* Rows whose JSON name differs from the field's name: "newName" for new_name. */
+#define AL_BOOL_AS(T, field, json, text, ...)                                                      \
+    {                                                                                              \
+        .name = (json), .about = (text), .type = AL_TYPE_BOOL, .offset = AL_FIELD(T, field, bool), \
+        __VA_ARGS__                                                                                \
+    }
+#define AL_INT_AS(T, field, json, text, ...)                                                       \
+    {                                                                                              \
+        .name = (json), .about = (text), .type = AL_TYPE_INT,                                      \
+        .offset = AL_FIELD(T, field, struct al_opt_int), __VA_ARGS__                               \
+    }
+#define AL_STRING_AS(T, field, json, text, ...)                                                    \
+    {                                                                                              \
+        .name = (json), .about = (text), .type = AL_TYPE_STRING,                                   \
+        .offset = AL_FIELD(T, field, const char *), __VA_ARGS__                                    \
+    }
+#define AL_STRINGS_AS(T, field, json, text, ...)                                                   \
+    {                                                                                              \
+        .name = (json), .about = (text), .type = AL_TYPE_STRINGS,                                  \
+        .offset = AL_FIELD(T, field, struct al_strv), __VA_ARGS__                                  \
+    }
+#define AL_CHOICE_AS(T, field, json, text, ...)                                                    \
+    {                                                                                              \
+        .name = (json), .about = (text), .type = AL_TYPE_CHOICE,                                   \
+        .offset = AL_FIELD(T, field, int), __VA_ARGS__                                             \
+    }
+#define AL_OBJECT_AS(T, field, json, text, members, ...)                                           \
+    {                                                                                              \
+        .name = (json), .about = (text), .type = AL_TYPE_OBJECT,                                   \
+        .offset = AL_FIELD(T, field.given, bool), .object = &(members), __VA_ARGS__                \
+    }
+#define AL_OBJECTS_AS(T, field, json, text, members, ...)                                          \
+    {                                                                                              \
+        .name = (json), .about = (text), .type = AL_TYPE_OBJECTS,                                  \
+        .offset = AL_FIELD(T, field, struct al_objects), .object = &(members), __VA_ARGS__         \
+    }
+#define AL_BOOL(T, field, text, ...)    AL_BOOL_AS(T, field, #field, text, __VA_ARGS__)
+#define AL_INT(T, field, text, ...)     AL_INT_AS(T, field, #field, text, __VA_ARGS__)
+#define AL_STRING(T, field, text, ...)  AL_STRING_AS(T, field, #field, text, __VA_ARGS__)
+#define AL_STRINGS(T, field, text, ...) AL_STRINGS_AS(T, field, #field, text, __VA_ARGS__)
+#define AL_CHOICE(T, field, text, ...)  AL_CHOICE_AS(T, field, #field, text, __VA_ARGS__)
+#define AL_OBJECT(T, field, text, members, ...)                                                    \
+    AL_OBJECT_AS(T, field, #field, text, members, __VA_ARGS__)
+#define AL_OBJECTS(T, field, text, members, ...)                                                   \
+    AL_OBJECTS_AS(T, field, #field, text, members, __VA_ARGS__)
+
+/** The largest number of parameters a tool may have. */
+#define AL_PARAMS_MAX 32
+
+/** The configured defaults that a schema prints and decoding applies. */
+struct al_tool_defaults {
+    int64_t timeout_ms, max_bytes;
+    bool has_target; /**< the worker file has a default target: see AL_PARAM_DEFAULT_TARGET */
+};
+
+/** Test whether a parameter is required in a session with these defaults, as the schema says. */
+bool al_param_is_required(const struct al_param *param, const struct al_tool_defaults *defaults);
+
+/** The default of an integer row: its own, or the configured one its flags name. */
+int64_t al_param_default_int(const struct al_param *param, const struct al_tool_defaults *defaults);
+
+#endif
