@@ -8,8 +8,8 @@
 #include "mcp/request_meta.h"
 #include "mcp/sampling.h"
 #include "tool/mounts.h"
-#include "tool/spelling.h"
 #include "tool/registry.h"
+#include "tool/spelling.h"
 
 /* A message, and what the client can do according to the message's era. */
 struct request {
