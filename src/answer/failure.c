@@ -124,6 +124,8 @@ static const struct {
       "git_conflicts shows the conflicts and resolves them; with action abort it gives the "
       "operation "
       "up." },
+    { AL_CODE_NONE, "untracked working tree files would be overwritten by", NULL,
+      "Move or remove these files first." },
     { AL_CODE_DIRTY_WORKDIR, NULL, "git_stash",
       "Commit these changes with git_commit, or put them aside with git_stash, first." },
     { AL_CODE_NONE, "would be overwritten by", "git_stash",

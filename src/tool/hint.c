@@ -81,6 +81,8 @@ static const struct {
     { "a program airlock does not run", NULL, "workflow",
       "The user can do this with git itself, which runs the filter (of Git LFS: git-lfs); "
       "other files go on working." },
+    { "untracked working tree files would be overwritten by", NULL, NULL,
+      "Move or remove these files first." },
     { "would be overwritten by", "git_stash", NULL,
       "Commit these changes with git_commit, or put them aside with git_stash, first." },
     { "you need to resolve your current index first", "git_resolve_conflict", "workflow",

@@ -12,7 +12,7 @@
 #include "gitops/message/message_cleanup.h"
 #include "gitops/message/pull_request.h"
 #include "gitops/sequencer/conflict.h"
-#include "gitops/sequencer/rebase_continue.h"
+#include "gitops/sequencer/todo.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { BLOBS, CHANGES, MARKERS, NOTES, MESSAGE, TEMPLATE, TARGETS };

@@ -74,6 +74,11 @@ int al_inmemory_merge_with_base(struct al_inmemory *memory, const char *base, co
 int al_inmemory_tree(const struct al_inmemory *memory, const char *oid,
                      struct al_run_limits *budget, char **ret_tree, struct al_error *err);
 
+/** The tree of what is staged, as `git write-tree` has it; AL_ERR_EXECUTION with conflicts.  Caller
+ * frees. */
+int al_inmemory_index_tree(struct al_inmemory *memory, struct al_run_limits *budget,
+                           char **ret_tree, struct al_error *err);
+
 /** A commit to write.  Borrowed. */
 struct al_new_commit {
     const char *tree;

@@ -20,12 +20,10 @@
 #include "gitops/sequencer/picked_message.h"
 #include "gitops/sequencer/rebase_continue.h"
 #include "gitops/sequencer/savepoint.h"
+#include "gitops/sequencer/todo.h"
 #include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
-
-/** A larger todo list is refused. */
-#define SEQUENCER_BYTES (4u << 20)
 
 #define CONFLICTS_NAMED 8
 
@@ -57,26 +55,7 @@ static int read_file(const struct al_repo *repo, const char *name, struct al_str
     fd = al_nofollow_open(git_dir, name, O_RDONLY);
     if (fd == -ENOENT)
         return 0;
-    return fd < 0 ? fd : al_fs_read_fd(fd, SEQUENCER_BYTES, text);
-}
-
-char *al_sequencer_vet_todo(const char *todo, struct al_strv *ret_commits)
-{
-    for (const char *at = todo; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-        size_t len = strcspn(at, " \t\r\n");
-        const char *oid = at + len + strspn(at + len, " \t");
-        size_t oid_len = strcspn(oid, " \t\r\n");
-        al_auto(al_freep) char *word = al_strndup(at, len);
-
-        if (!len || *at == '#')
-            continue;
-        if (strcmp(word, "pick") != 0 && strcmp(word, "revert") != 0)
-            return al_take(&word);
-        if (!al_is_oid(oid, oid_len))
-            return al_strndup(oid, oid_len);
-        al_strv_take(ret_commits, al_strndup(oid, oid_len));
-    }
-    return NULL;
+    return fd < 0 ? fd : al_fs_read_fd(fd, AL_TODO_MAX_BYTES, text);
 }
 
 /* Read the commits of the todo list, the current one first. */

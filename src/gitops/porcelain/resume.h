@@ -59,11 +59,4 @@ void al_git_resume_summary(const struct al_repo *repo, enum al_operation_state s
 int al_git_resume_conflicted(enum al_operation_state state, const struct al_merge_outcome *outcome,
                              struct al_error *err);
 
-/**
- * Vet the sequencer's todo list.
- * @param ret_commits  The commits of the list are appended, the current one first.
- * @return NULL, or the word that is refused; the caller frees it.
- */
-char *al_sequencer_vet_todo(const char *todo, struct al_strv *ret_commits);
-
 #endif

@@ -66,6 +66,15 @@ bool al_side_of_commit(const struct al_repo *repo, const char *head, const char 
            done(diff_commits(&reader, base, target, ret_side) && finish(ret_side), ret_side);
 }
 
+bool al_side_between(const struct al_repo *repo, const char *from, const char *to,
+                     struct al_side *ret_side)
+{
+    al_auto(al_object_reader_clear) struct al_object_reader reader = AL_OBJECT_READER_INIT;
+
+    return al_object_reader_open(&reader, &repo->at, repo->vetting->is_sha256) &&
+           done(diff_commits(&reader, from, to, ret_side) && finish(ret_side), ret_side);
+}
+
 /* The commit of an entry; NULL when only git can tell. */
 static char *commit_of(const struct al_repo *repo, const char *entry)
 {

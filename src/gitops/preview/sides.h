@@ -15,6 +15,10 @@
 bool al_side_of_commit(const struct al_repo *repo, const char *head, const char *target,
                        struct al_side *ret_side);
 
+/** Read what differs from one commit to another; false: it cannot be told here. */
+bool al_side_between(const struct al_repo *repo, const char *from, const char *to,
+                     struct al_side *ret_side);
+
 /**
  * Read what an entry of the stash changed since its commit, with its untracked files.
  *

@@ -117,8 +117,10 @@ int al_overwrite_check(const struct al_repo *repo, const struct al_strv *found,
                               "The untracked file '%s' would be overwritten; move or remove it "
                               "first",
                               word);
-        if (err)
+        if (err) {
             err->reason = "conflict";
+            err->remedy = "Nothing was changed; git would have written over it without a word.";
+        }
     }
     return r;
 }

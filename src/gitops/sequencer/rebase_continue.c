@@ -17,69 +17,12 @@
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/sequencer/overwrite.h"
 #include "gitops/sequencer/savepoint.h"
+#include "gitops/sequencer/todo.h"
 #include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
 
 #define STATE_BYTES 4096u
-
-/* The todo commands that are allowed. Every other command runs a program (exec), writes references
- * (label, update-ref), moves HEAD (reset), or merges as files in the repository say (merge). */
-static bool is_allowed(const char *word, bool *ret_is_commit)
-{
-    static const char *const commits[] = { "pick", "p",      "reword", "r",     "edit",
-                                           "e",    "squash", "s",      "fixup", "f" };
-    static const char *const others[] = { "drop", "d", "noop", "break", "b" };
-
-    for (size_t i = 0; i < AL_COUNT(commits); i++)
-        if (!strcmp(word, commits[i]))
-            return *ret_is_commit = true;
-    *ret_is_commit = false;
-    for (size_t i = 0; i < AL_COUNT(others); i++)
-        if (!strcmp(word, others[i]))
-            return true;
-    return false;
-}
-
-/* Add the commit of a line, "fixup -C <id> # subject" or without the option.  git has written it
- * in full. */
-static void add_commit(const char *at, const char *end, struct al_strv *commits)
-{
-    while (at < end) {
-        size_t len = strcspn(at, " \t\r\n");
-
-        if (al_is_oid(at, len)) {
-            al_strv_take(commits, al_strndup(at, len));
-            return;
-        }
-        at += len;
-        at += strspn(at, " \t\r");
-        if (at < end && *at != '-' && !al_is_oid(at, strcspn(at, " \t\r\n")))
-            return;
-    }
-}
-
-char *al_rebase_vet_todo(const char *todo, size_t *ret_left, struct al_strv *commits)
-{
-    *ret_left = 0;
-    for (const char *at = todo; *at;) {
-        size_t len = strcspn(at, "\n");
-        size_t blank = strspn(at, " \t\r");
-        al_auto(al_freep) char *word = NULL;
-        bool is_commit;
-
-        if (blank < len && at[blank] != '#') {
-            word = al_strndup(at + blank, strcspn(at + blank, " \t\r\n"));
-            if (!is_allowed(word, &is_commit))
-                return al_take(&word);
-            *ret_left += is_commit;
-            if (is_commit)
-                add_commit(at + blank, at + len, commits);
-        }
-        at += len + (at[len] == '\n');
-    }
-    return NULL;
-}
 
 static int refuse(const char *why, struct al_error *err)
 {
@@ -106,8 +49,7 @@ static int vet_todo(int git_dir, size_t *ret_left, struct al_strv *commits, stru
     al_auto(al_freep) char *word = NULL;
     al_auto(al_freep) char *shown = NULL;
     al_auto(al_freep) char *why = NULL;
-    int r =
-        read_state_file(git_dir, "rebase-merge/git-rebase-todo", AL_REBASE_TODO_BYTES, &todo, err);
+    int r = read_state_file(git_dir, "rebase-merge/git-rebase-todo", AL_TODO_MAX_BYTES, &todo, err);
 
     if (r < 0)
         return r;
@@ -136,7 +78,7 @@ static int vet_state_files(int git_dir, struct al_error *err)
     for (size_t i = 0; i < AL_COUNT(files); i++) {
         al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-        r = read_state_file(git_dir, files[i].name, AL_REBASE_TODO_BYTES, &text, err);
+        r = read_state_file(git_dir, files[i].name, AL_TODO_MAX_BYTES, &text, err);
         if (r < 0)
             return r;
         if (text.len)
@@ -291,7 +233,7 @@ static bool joins_messages(int git_dir, struct al_error *err)
     for (size_t i = 0; !joins && i < AL_COUNT(files); i++) {
         al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-        joins = read_state_file(git_dir, files[i], AL_REBASE_TODO_BYTES, &text, err) < 0 ||
+        joins = read_state_file(git_dir, files[i], AL_TODO_MAX_BYTES, &text, err) < 0 ||
                 has_line_with(text.buf, 's') || has_line_with(text.buf, 'f') ||
                 (text.len && i < AL_COUNT(files) - 1);
     }
@@ -310,7 +252,7 @@ static int add_comment_char(const struct al_repo *repo, struct al_strv *config,
     int r = al_location_open_git_dir(&repo->at, &git_dir, err);
 
     if (r == 0)
-        r = read_state_file(git_dir, "rebase-merge/message", AL_REBASE_TODO_BYTES, &message, err);
+        r = read_state_file(git_dir, "rebase-merge/message", AL_TODO_MAX_BYTES, &message, err);
     if (r < 0 || !has_line_with(message.buf, '#') || joins_messages(git_dir, err))
         return r;
     while (*free_one && has_line_with(message.buf, *free_one))

@@ -12,9 +12,6 @@
 
 #include "gitops/sequencer/merge.h"
 
-/** A larger todo list is refused. */
-#define AL_REBASE_TODO_BYTES (4u << 20)
-
 /**
  * Check al_git_rebase_continue() before approval is asked for: a rebase is in progress, HEAD is
  * detached, no conflict is left (AL_CODE_CONFLICT), there is an identity, and the todo list is
@@ -45,13 +42,5 @@ int al_git_rebase_preview(const struct al_repo *repo, struct al_run_limits *budg
 int al_git_rebase_continue(struct al_repo *repo, const char *message, size_t max_bytes,
                            struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
                            struct al_error *err);
-
-/**
- * Vet a todo list.
- * @param[out] ret_left     The number of commits in the list.
- * @param      ret_commits  Their ids are appended.
- * @return NULL, or the command that is refused; the caller frees it.
- */
-char *al_rebase_vet_todo(const char *todo, size_t *ret_left, struct al_strv *ret_commits);
 
 #endif

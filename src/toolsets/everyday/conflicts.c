@@ -8,12 +8,14 @@
 #include "gitops/porcelain/resume.h"
 #include "gitops/porcelain/skip.h"
 #include "gitops/refs.h"
+#include "gitops/replay/going_on.h"
 #include "gitops/repo/signature.h"
 #include "gitops/sequencer/begun.h"
 #include "gitops/sequencer/conflict_hunks.h"
 #include "gitops/sequencer/operation_excerpt.h"
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/sequencer/resolve.h"
+#include "toolsets/everyday/conflict_resolve.h"
 #include "toolsets/everyday/conflict_skip.h"
 #include "toolsets/everyday/conflict_text.h"
 #include "toolsets/everyday/everyday.h"
@@ -23,168 +25,43 @@
 #define CONTENT_MAX_BYTES (4u << 20)
 #define HUNKS_MAX         1000
 
-enum action { SHOW, RESOLVE, CONTINUE, ABORT, SKIP };
-
-struct conflicts_args {
-    int action;
-    const char *path, *take, *content;
-    struct al_objects hunks;
-    AL_EVERYDAY_FIELDS;
-};
-
 static const struct al_choice actions[] = {
-    { "show", SHOW },   { "resolve", RESOLVE }, { "continue", CONTINUE },
-    { "abort", ABORT }, { "skip", SKIP },       { NULL, 0 },
+    { "show", AL_CONFLICTS_SHOW },         { "resolve", AL_CONFLICTS_RESOLVE },
+    { "continue", AL_CONFLICTS_CONTINUE }, { "abort", AL_CONFLICTS_ABORT },
+    { "skip", AL_CONFLICTS_SKIP },         { NULL, 0 },
 };
 
 static const struct al_param params[] = {
-    AL_CHOICE(struct conflicts_args, action, "What to do.", .choices = actions,
+    AL_CHOICE(struct al_conflicts_args, action, "What to do.", .choices = actions,
               .flags = AL_PARAM_NO_DESCRIPTION),
-    AL_STRING(struct conflicts_args, path, "One file.",
+    AL_STRING(struct al_conflicts_args, path, "One file.",
               .flags = AL_PARAM_PATH | AL_PARAM_NO_DESCRIPTION, .min_bytes = 1,
               .max_bytes = AL_EVERYDAY_PATH_MAX_BYTES),
-    AL_STRING(struct conflicts_args, take, "ours, theirs, or disk: the file as it is now.",
+    AL_STRING(struct al_conflicts_args, take, "ours, theirs, or disk: the file as it is now.",
               .pattern = "^(ours|theirs|disk)$", .max_bytes = 6,
               .bad_message = "take is ours, theirs or disk"),
-    AL_STRING(struct conflicts_args, content, "The whole file.", .max_bytes = CONTENT_MAX_BYTES),
-    AL_OBJECTS(struct conflicts_args, hunks, "Hunk by hunk.", al_hunk_choices_row, .min = 1,
+    AL_STRING(struct al_conflicts_args, content, "The whole file.", .max_bytes = CONTENT_MAX_BYTES),
+    AL_OBJECTS(struct al_conflicts_args, hunks, "Hunk by hunk.", al_hunk_choices_row, .min = 1,
                .max = HUNKS_MAX),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct conflicts_args),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct al_conflicts_args),
 };
 
 static int check(const void *p, struct al_error *err)
 {
-    const struct conflicts_args *args = p;
+    const struct al_conflicts_args *args = p;
     int ways = (args->take != NULL) + (args->content != NULL) + (args->hunks.count > 0);
 
-    if (args->action != RESOLVE && ways)
+    if (args->action != AL_CONFLICTS_RESOLVE && ways)
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "take, content and hunks go with action resolve only");
-    if (args->action > RESOLVE && args->path)
+    if (args->action > AL_CONFLICTS_RESOLVE && args->path)
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "path goes with action show and resolve only: the others are about "
                             "the whole operation");
-    if (args->action == RESOLVE && (ways != 1 || !args->path))
+    if (args->action == AL_CONFLICTS_RESOLVE && (ways != 1 || !args->path))
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "resolve takes path and one of take, content and hunks");
     return al_hunk_choices_check(&args->hunks, err);
-}
-
-/* What `authorize` derives from the arguments of a resolution. */
-struct resolution {
-    char *path;            /* from the top */
-    struct al_str disk;    /* the file as it was then */
-    struct al_str content; /* it with the chosen hunks resolved */
-    size_t resolved, left; /* hunks */
-    bool by_hunks;
-};
-
-static void resolution_free(void *data)
-{
-    struct resolution *resolution = data;
-
-    if (!resolution)
-        return;
-    free(resolution->path);
-    al_str_clear(&resolution->disk);
-    al_str_clear(&resolution->content);
-    free(resolution);
-}
-
-static struct al_resolve_options options_of(struct al_call *call, const struct conflicts_args *args)
-{
-    const struct resolution *resolution = al_call_tool_data(call);
-    struct al_resolve_options options = { .path = resolution->path, .content = args->content };
-
-    if (resolution->by_hunks) {
-        options.how = resolution->left ? AL_RESOLVE_PARTLY : AL_RESOLVE_CONTENT;
-        options.content = resolution->content.buf;
-    } else if (args->content) {
-        options.how = AL_RESOLVE_CONTENT;
-    } else {
-        options.how = !strcmp(args->take, "ours")     ? AL_RESOLVE_OURS
-                      : !strcmp(args->take, "theirs") ? AL_RESOLVE_THEIRS
-                                                      : AL_RESOLVE_DISK;
-    }
-    return options;
-}
-
-static int not_in_conflict(const struct al_repo *repo, const char *path,
-                           const struct al_conflicts *conflicts, struct al_error *err)
-{
-    al_auto(al_freep) char *shown = al_place(repo, path);
-
-    return al_failure_set(err,
-                          conflicts->count ? "git_conflicts names the files that are in conflict."
-                                           : "Nothing is in conflict; git_status shows the state.",
-                          "'%s' is not in conflict", shown);
-}
-
-static int settle(struct al_call *call, const struct conflicts_args *args,
-                  const struct al_conflict *conflict, struct resolution *resolution,
-                  struct al_error *err)
-{
-    al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
-    int r = al_git_conflict_file(al_call_repo(call), conflict, al_call_budget(call), &file, err);
-
-    if (r < 0)
-        return r;
-    r = al_hunk_choices_settle(&args->hunks, &file, &resolution->content, err);
-    resolution->by_hunks = true;
-    resolution->disk = file.disk;
-    file.disk = AL_STR_INIT;
-    resolution->resolved = args->hunks.count;
-    resolution->left = file.blocks.count - args->hunks.count;
-    return r;
-}
-
-static int prepare(struct al_call *call, const struct conflicts_args *args,
-                   struct resolution *resolution, struct al_error *err)
-{
-    const struct al_repo *repo = al_call_repo(call);
-    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
-    const struct al_conflict *conflict;
-    int r = al_place_from_argument(repo, "path", args->path, &resolution->path, err);
-
-    if (r == 0)
-        r = al_git_conflicts(repo, al_call_budget(call), &conflicts, err);
-    if (r < 0)
-        return r;
-    conflict = al_conflicts_find(&conflicts, resolution->path);
-    if (!conflict)
-        return not_in_conflict(repo, resolution->path, &conflicts, err);
-    return args->hunks.count ? settle(call, args, conflict, resolution, err) : 0;
-}
-
-/* What becomes of a hunk has no markers, although the file may keep those of others. */
-static int check_hunks(struct al_call *call, const struct conflicts_args *args, const char *path,
-                       struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    size_t marker_size;
-    int r;
-
-    al_strv_add(&paths, path);
-    r = al_git_marker_sizes(al_call_repo(call), &paths, al_call_budget(call), &marker_size, err);
-    return r < 0 ? r : al_hunk_choices_check_markers(&args->hunks, marker_size, err);
-}
-
-static int authorize_resolve(struct al_call *call, const struct conflicts_args *args,
-                             struct al_error *err)
-{
-    struct resolution *resolution = al_calloc(1, sizeof(*resolution));
-    struct al_resolve_options options;
-    int r;
-
-    resolution->disk = resolution->content = AL_STR_INIT;
-    al_call_set_tool_data(call, resolution, resolution_free);
-    r = prepare(call, args, resolution, err);
-    if (r == 0 && args->hunks.count)
-        r = check_hunks(call, args, resolution->path, err);
-    if (r < 0)
-        return r;
-    options = options_of(call, args);
-    return al_git_resolve_check(al_call_repo(call), &options, al_call_budget(call), err);
 }
 
 /* The remedies are those of a session with this tool. */
@@ -231,45 +108,45 @@ static int authorize_continue(struct al_call *call, struct al_error *err)
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
-    static const char *const words[] = {
-        [CONTINUE] = "continue", [ABORT] = "abort", [SKIP] = "skip"
-    };
-    const struct conflicts_args *args = p;
+    static const char *const words[] = { [AL_CONFLICTS_CONTINUE] = "continue",
+                                         [AL_CONFLICTS_ABORT] = "abort",
+                                         [AL_CONFLICTS_SKIP] = "skip" };
+    const struct al_conflicts_args *args = p;
     const struct al_repo *repo = al_call_repo(call);
     enum al_operation_state state = al_git_operation_state(repo);
 
-    if (args->action == RESOLVE)
-        return authorize_resolve(call, args, err);
-    if (args->action == SHOW)
+    if (args->action == AL_CONFLICTS_RESOLVE)
+        return al_conflicts_authorize_resolve(call, args, err);
+    if (args->action == AL_CONFLICTS_SHOW)
         return 0;
     if (state == AL_IN_PROGRESS_NONE)
         return nothing_in_progress(words[args->action], err);
-    if (args->action == ABORT)
+    if (args->action == AL_CONFLICTS_ABORT)
         return al_git_abort_check(repo, al_call_budget(call), err);
     if (state == AL_IN_PROGRESS_AM)
         return al_failure_set(err, "Only a user can, with git am itself; action abort gives it up.",
                               "An application of patches (git am) cannot be continued here");
-    if (state == AL_IN_PROGRESS_MERGE && args->action == SKIP)
+    if (state == AL_IN_PROGRESS_MERGE && args->action == AL_CONFLICTS_SKIP)
         return al_failure_set(err,
                               "Settle the conflicts and continue, or give the merge up with "
                               "action abort.",
                               "A merge has no commit to skip");
-    return args->action == SKIP ? al_git_skip_check(repo, al_call_budget(call), err)
-                                : authorize_continue(call, err);
+    return args->action == AL_CONFLICTS_SKIP ? al_git_skip_check(repo, al_call_budget(call), err)
+                                             : authorize_continue(call, err);
 }
 
 static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
                           struct al_error *err)
 {
-    const struct conflicts_args *args = p;
+    const struct al_conflicts_args *args = p;
 
-    if (args->action == RESOLVE) {
-        const struct al_resolve_options options = options_of(call, args);
+    if (args->action == AL_CONFLICTS_RESOLVE) {
+        const struct al_resolve_options options = al_conflicts_resolve_options(call, args);
 
         al_git_resolve_affected_files(al_call_repo(call), &options, out);
         return 0;
     }
-    return args->action == ABORT || args->action == SKIP
+    return args->action == AL_CONFLICTS_ABORT || args->action == AL_CONFLICTS_SKIP
                ? al_git_abort_affected_files(al_call_repo(call), al_call_budget(call), out, err)
                : 0;
 }
@@ -277,22 +154,22 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {
-    const struct conflicts_args *args = p;
+    const struct al_conflicts_args *args = p;
     struct al_repo *repo = al_call_repo(call);
 
     (void)op;
-    if (args->action >= CONTINUE && !al_operation_was_begun_here(repo))
+    if (args->action >= AL_CONFLICTS_CONTINUE && !al_operation_was_begun_here(repo))
         al_str_adds(out, "This session has not begun it.\n");
-    if (args->action == RESOLVE) {
-        const struct al_resolve_options options = options_of(call, args);
+    if (args->action == AL_CONFLICTS_RESOLVE) {
+        const struct al_resolve_options options = al_conflicts_resolve_options(call, args);
 
         return al_git_resolve_preview(repo, &options, al_call_budget(call), out, err);
     }
-    if (args->action == SKIP)
+    if (args->action == AL_CONFLICTS_SKIP)
         return al_skip_preview(call, out, err);
-    if (args->action == ABORT)
+    if (args->action == AL_CONFLICTS_ABORT)
         return al_git_abort_preview(repo, al_call_budget(call), out, err);
-    if (args->action == SHOW)
+    if (args->action == AL_CONFLICTS_SHOW)
         return 0;
     al_git_show_unsigned(repo, out);
     if (al_git_resumable(repo) != AL_IN_PROGRESS_NONE)
@@ -302,7 +179,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
 
 static int show(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
-    const struct conflicts_args *args = p;
+    const struct al_conflicts_args *args = p;
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     al_auto(al_freep) char *path = NULL;
@@ -312,53 +189,10 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
     if (r == 0 && args->path)
         r = al_place_from_argument(repo, "path", args->path, &path, err);
     if (r == 0 && path && !al_conflicts_find(&conflicts, path))
-        r = not_in_conflict(repo, path, &conflicts, err);
+        r = al_conflicts_not_in_conflict(repo, path, &conflicts, err);
     if (r < 0)
         return r;
     return al_outcome_show(call, &conflicts, path, &text, result, err);
-}
-
-/* The call may have waited for its turn, and somebody may have edited the file meanwhile. */
-static int check_current(struct al_call *call, const struct conflicts_args *args,
-                         struct al_error *err)
-{
-    const struct resolution *resolution = al_call_tool_data(call);
-
-    if (!resolution->by_hunks ||
-        al_conflict_file_is(al_call_repo(call), resolution->path, &resolution->disk))
-        return 0;
-    if (!al_call_was_asked(call))
-        return authorize_resolve(call, args, err);
-    return al_failure_set(err, "git_conflicts shows it as it is now.",
-                          "The file was changed while this was decided; nothing was done");
-}
-
-static int resolve(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
-{
-    const struct resolution *resolution;
-    struct al_resolve_options options;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = check_current(call, p, err);
-
-    if (r < 0)
-        return r;
-    resolution = al_call_tool_data(call);
-    options = options_of(call, p);
-    r = al_git_resolve(al_call_repo(call), &options, al_call_budget(call), err);
-    if (r < 0)
-        return r;
-    if (resolution->left) {
-        al_str_addf(&text, "Resolved %zu of %zu hunks of ", resolution->resolved,
-                    resolution->resolved + resolution->left);
-        al_place_add(al_call_repo(call), resolution->path, &text);
-    } else {
-        al_str_adds(&text, "Resolved ");
-        al_place_add(al_call_repo(call), resolution->path, &text);
-    }
-    al_str_adds(&text, ".\n");
-    al_answer_done(call, &text, result);
-    return 0;
 }
 
 /* Conclude a merge with the message that git has prepared. */
@@ -377,17 +211,22 @@ static int conclude_merge(struct al_call *call, struct al_error *err)
 static int go_on(struct al_call *call, const void *p, struct al_result *result,
                  struct al_error *err)
 {
-    const struct conflicts_args *args = p;
+    const struct al_conflicts_args *args = p;
     struct al_repo *repo = al_call_repo(call);
     enum al_operation_state state = al_git_operation_state(repo);
     bool begun_here = al_operation_was_begun_here(repo);
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_freep) char *left_out =
-        args->action == SKIP ? al_stopped_commit(repo) : al_emptied_commit(call);
+        args->action == AL_CONFLICTS_SKIP ? al_stopped_commit(repo) : al_emptied_commit(call);
     int r;
 
-    if (args->action == SKIP)
+    r = state == AL_IN_PROGRESS_MERGE
+            ? 0
+            : al_going_on_check(repo, args->action == AL_CONFLICTS_SKIP, al_call_budget(call), err);
+    if (r < 0)
+        return r;
+    if (args->action == AL_CONFLICTS_SKIP)
         r = al_git_skip(repo, al_call_max_bytes(call), al_call_budget(call), &outcome, err);
     else if (state == AL_IN_PROGRESS_MERGE)
         r = conclude_merge(call, err);
@@ -398,7 +237,7 @@ static int go_on(struct al_call *call, const void *p, struct al_result *result,
         return r;
     if (!begun_here)
         al_str_addf(&text, "This session had not begun the %s.\n", al_operation_state_noun(state));
-    if (args->action != SKIP && left_out)
+    if (args->action != AL_CONFLICTS_SKIP && left_out)
         al_str_adds(&text, "One commit changed nothing here. ");
     return al_outcome_went_on(call, state, left_out, &outcome, &text, result, err);
 }
@@ -425,33 +264,33 @@ static int give_up(struct al_call *call, const void *p, struct al_result *result
 static bool shows(const struct al_call *call, const void *p)
 {
     (void)call;
-    return ((const struct conflicts_args *)p)->action == SHOW;
+    return ((const struct al_conflicts_args *)p)->action == AL_CONFLICTS_SHOW;
 }
 
 static bool resolves(const struct al_call *call, const void *p)
 {
     (void)call;
-    return ((const struct conflicts_args *)p)->action == RESOLVE;
+    return ((const struct al_conflicts_args *)p)->action == AL_CONFLICTS_RESOLVE;
 }
 
 static bool continues(const struct al_call *call, const void *p)
 {
     (void)call;
-    return ((const struct conflicts_args *)p)->action == CONTINUE;
+    return ((const struct al_conflicts_args *)p)->action == AL_CONFLICTS_CONTINUE;
 }
 
 static bool skips(const struct al_call *call, const void *p)
 {
     (void)call;
-    return ((const struct conflicts_args *)p)->action == SKIP;
+    return ((const struct al_conflicts_args *)p)->action == AL_CONFLICTS_SKIP;
 }
 
 #define WRITES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS)
 
 static const struct al_operation operations[] = {
     { "show", shows, AL_READS, show, AL_ASKS_NEVER },
-    { "resolve", resolves, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK, resolve,
-      AL_ASKS_UNLESS_SAVED },
+    { "resolve", resolves, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK,
+      al_conflicts_resolve, AL_ASKS_UNLESS_SAVED },
     { "continue", continues, WRITES, go_on, AL_ASKS_UNLESS_SAVED },
     { "skip", skips, WRITES | AL_DISCARDS_WORK, go_on, AL_ASKS_UNLESS_SAVED },
     { "abort", NULL, WRITES | AL_DISCARDS_WORK, give_up, AL_ASKS_UNLESS_SAVED },
@@ -477,15 +316,15 @@ static const struct al_stricter stricter[] = {
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
 {
     static const char *const words[] = {
-        [SHOW] = "Show conflicts",
-        [CONTINUE] = "Go on with what is in progress",
-        [ABORT] = "Give up what is in progress and go back",
-        [SKIP] = "Leave out the commit that stopped, and go on",
+        [AL_CONFLICTS_SHOW] = "Show conflicts",
+        [AL_CONFLICTS_CONTINUE] = "Go on with what is in progress",
+        [AL_CONFLICTS_ABORT] = "Give up what is in progress and go back",
+        [AL_CONFLICTS_SKIP] = "Leave out the commit that stopped, and go on",
     };
-    const struct conflicts_args *args = p;
+    const struct al_conflicts_args *args = p;
 
     (void)op;
-    if (args->action != RESOLVE) {
+    if (args->action != AL_CONFLICTS_RESOLVE) {
         al_str_adds(out, words[args->action]);
         return;
     }
@@ -505,7 +344,7 @@ const struct al_tool al_tool_everyday_conflicts = {
         "Show conflicts hunk by hunk, resolve them, then continue, skip or abort what stopped.",
     .params = params,
     .nparams = AL_COUNT(params),
-    AL_EVERYDAY_TOOL(struct conflicts_args),
+    AL_EVERYDAY_TOOL(struct al_conflicts_args),
     .operations = operations,
     .noperations = AL_COUNT(operations),
     .stricter = stricter,

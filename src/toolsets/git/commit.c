@@ -5,6 +5,7 @@
 #include "gitops/command.h"
 #include "gitops/plumbing/skipped.h"
 #include "gitops/porcelain/resume.h"
+#include "gitops/replay/going_on.h"
 #include "gitops/repo/signature.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/expected_commit.h"
@@ -118,9 +119,11 @@ static int resume(struct al_call *call, const char *message, const char *const *
     al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
     struct al_repo *repo = al_call_repo(call);
     enum al_operation_state what = al_git_resumable(repo);
-    int r = al_git_resume(repo, message, al_call_expected(call), al_call_max_bytes(call),
-                          al_call_budget(call), &outcome, err);
+    int r = al_going_on_check(repo, false, al_call_budget(call), err);
 
+    if (r == 0)
+        r = al_git_resume(repo, message, al_call_expected(call), al_call_max_bytes(call),
+                          al_call_budget(call), &outcome, err);
     if (r == 0 && outcome.conflicted)
         r = al_git_resume_conflicted(what, &outcome, err);
     if (r < 0)

@@ -11,6 +11,7 @@
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/refs.h"
+#include "gitops/replay/going_on.h"
 #include "gitops/repo/signature.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/conflict.h"
@@ -244,9 +245,11 @@ static int resume(struct al_call *call, const struct commit_args *args, struct a
     al_auto(al_freep) char *message = NULL;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     enum al_operation_state what = resumable(call);
-    int r = al_git_resume(al_call_repo(call), args->message, al_call_expected(call),
-                          al_call_max_bytes(call), al_call_budget(call), &outcome, err);
+    int r = al_going_on_check(al_call_repo(call), false, al_call_budget(call), err);
 
+    if (r == 0)
+        r = al_git_resume(al_call_repo(call), args->message, al_call_expected(call),
+                          al_call_max_bytes(call), al_call_budget(call), &outcome, err);
     if (r == 0 && outcome.conflicted)
         r = al_git_resume_conflicted(what, &outcome, err);
     if (r == 0)

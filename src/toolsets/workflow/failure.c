@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolsets/workflow/failure.h"
 
+#include <string.h>
+
 #include "answer/failure.h"
 
 static const struct {
@@ -33,6 +35,8 @@ static const struct {
 
 static const char *remedy_of(const struct al_error *err)
 {
+    if (err->message && strstr(err->message, "untracked working tree files would be overwritten"))
+        return "Move or remove these files first.";
     for (size_t i = 0; i < AL_COUNT(remedies); i++)
         if (remedies[i].code == err->code)
             return remedies[i].remedy;
