@@ -5,7 +5,6 @@
 Each side has a copy of the repository.  The two are measured in turn, and the medians count.
 """
 import contextlib
-import json
 import os
 import pathlib
 import shutil
@@ -14,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import mcp_client
 
 ROUNDS = {"small": 30, "big": 8}
 TOOLSETS = ("git", "workflow", "everyday")  # git_rebase is only in the last
@@ -60,35 +61,15 @@ class Server(Side):
     def __init__(self, airlock, source, where):
         super().__init__(source, where)
         self.airlock = airlock
-        self.process = subprocess.Popen(
-            [airlock, "serve", "--root", where, "--approval", "allow",
-             *(word for name in TOOLSETS for word in ("--toolset", name))], cwd=where,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        self.number = 0
-        self.request("initialize", protocolVersion="2025-06-18", capabilities={},
-                     clientInfo={"name": "bench", "version": "1"})
-        self.send(method="notifications/initialized")
-
-    def send(self, **message):
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-        self.process.stdin.flush()
-
-    def request(self, method, **params):
-        self.number += 1
-        self.send(id=self.number, method=method, params=params)
-        while True:
-            message = json.loads(self.process.stdout.readline())
-            if message.get("id") == self.number:
-                return message["result"]
+        self.client = mcp_client.Client(
+            airlock, "--root", where, "--approval", "allow",
+            *(word for name in TOOLSETS for word in ("--toolset", name)), cwd=where)
 
     def call(self, tool, **arguments):
         """Milliseconds that a call takes."""
         begin = time.perf_counter()
-        result = self.request("tools/call", name=tool, arguments=arguments)
-        spent = 1000 * (time.perf_counter() - begin)
-        if result.get("isError"):
-            sys.exit(f"{tool} {arguments}: {result['content'][0]['text']}")
-        return spent
+        self.client.call(tool, **arguments)
+        return 1000 * (time.perf_counter() - begin)
 
     def rollback(self):
         """Milliseconds that a rollback of the last execution takes."""
@@ -98,8 +79,7 @@ class Server(Side):
         return 1000 * (time.perf_counter() - begin)
 
     def close(self):
-        self.process.stdin.close()
-        self.process.wait()
+        self.client.close()
 
 
 def one_round(ours, theirs, number, note):

@@ -8,7 +8,6 @@ No two of the files are the same.  Measured in turn, round by round; the medians
 """
 import base64
 import contextlib
-import json
 import os
 import random
 import resource
@@ -19,42 +18,20 @@ import sys
 import tempfile
 import time
 
+import mcp_client
+
 FILES, FILE_BYTES, ROUNDS = 1000, 10240, 5
 REPOSITORY_FILES = 20000
 PUSH_BUDGET, PULL_BUDGET, MEMORY_BUDGET_MIB = 1.5, 1.3, 64
 ONE_FILE_BUDGET_MIB = 8  # memory follows the change, not the repository
 
 
-class Server:
-    """`airlock serve` with the toolsets staging and files, and a client."""
+class Server(mcp_client.Client):
+    """`airlock serve` with the toolsets staging and files."""
 
     def __init__(self, airlock, root, config):
-        self.process = subprocess.Popen(
-            [airlock, "serve", "--root", root, "--toolset", "staging", "--toolset", "files",
-             "--approval", "allow", "--config", config],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=root)
-        self.number = 0
-        self.request("initialize", protocolVersion="2025-06-18", capabilities={},
-                     clientInfo={"name": "bench", "version": "1"})
-        self.send(method="notifications/initialized")
-
-    def send(self, **message):
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-        self.process.stdin.flush()
-
-    def request(self, method, **params):
-        self.number += 1
-        self.send(id=self.number, method=method, params=params)
-        while True:
-            message = json.loads(self.process.stdout.readline())
-            if message.get("id") == self.number:
-                return message["result"]
-
-    def call(self, tool, **arguments):
-        result = self.request("tools/call", name=tool, arguments=arguments)
-        if result.get("isError"):
-            sys.exit(f"{tool}: {result['content'][0]['text']}")
-        return result.get("structuredContent")
+        super().__init__(airlock, "--root", root, "--toolset", "staging", "--toolset", "files",
+                         "--approval", "allow", "--config", config, cwd=root)
 
     def peak_mib(self):
         """The most memory that was resident."""
@@ -66,10 +43,6 @@ class Server:
         with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as stat:
             fields = stat.read().rpartition(")")[2].split()
         return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
 
 
 def git(*words, cwd):

@@ -6,7 +6,6 @@ Plain git may write its index, as it does for a user, so its own working tree is
 first call.  Measured in turn, call by call; the medians of the later calls count.  The repositories
 are made in DIR, once.
 """
-import json
 import os
 import shutil
 import statistics
@@ -14,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import mcp_client
 
 ROUNDS, FIRST = 31, 4  # the first calls make copies and fill caches
 MANY, STALE, LOOSE = 100000, 5000, 20000
@@ -23,39 +24,12 @@ LISTED = ("status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z",
 DIFF = ("diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "--")
 
 
-class Server:
-    """`airlock serve` with one toolset, and a client."""
+class Server(mcp_client.Client):
+    """`airlock serve` with one toolset."""
 
     def __init__(self, airlock, root, state, toolset):
-        self.process = subprocess.Popen(
-            [airlock, "serve", "--root", root, "--toolset", toolset],
-            env={**os.environ, "XDG_STATE_HOME": state},
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        self.number = 0
-        self.request("initialize", protocolVersion="2025-06-18", capabilities={},
-                     clientInfo={"name": "bench", "version": "1"})
-        self.send(method="notifications/initialized")
-
-    def send(self, **message):
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-        self.process.stdin.flush()
-
-    def request(self, method, **params):
-        self.number += 1
-        self.send(id=self.number, method=method, params=params)
-        while True:
-            message = json.loads(self.process.stdout.readline())
-            if message.get("id") == self.number:
-                return message["result"]
-
-    def call(self, tool):
-        result = self.request("tools/call", name=tool, arguments={})
-        if result.get("isError"):
-            sys.exit(f"{tool}: {result['content'][0]['text']}")
-
-    def stop(self):
-        self.process.stdin.close()
-        self.process.wait()
+        super().__init__(airlock, "--root", root, "--toolset", toolset,
+                         env={**os.environ, "XDG_STATE_HOME": state})
 
 
 def git(where, *words, **named):
@@ -107,7 +81,7 @@ def compare(title, airlock, ours, theirs, tool, words, budget, toolset="git"):
             began = time.perf_counter()
             steps[side]()
             times[side].append((time.perf_counter() - began) * 1e3)
-    server.stop()
+    server.close()
     shutil.rmtree(state)
     pairs = [a / b for a, b in zip(*times)][FIRST:]
     ratio, good = statistics.median(pairs), statistics.median(pairs) <= budget
