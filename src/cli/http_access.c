@@ -8,6 +8,7 @@
 #include "cli/environment.h"
 #include "cli/http_rights.h"
 #include "cli/known_names.h"
+#include "cli/serve_warn.h"
 #include "config/tokens.h"
 #include "guard/root.h"
 
@@ -27,8 +28,9 @@ struct reading {
 
 struct al_http_access {
     struct al_http_access_options options;
-    struct al_tokens made; /* the token that was made, if there is no file */
-    pthread_mutex_t lock;  /* guards `now` */
+    struct al_tokens made;  /* the token that was made, if there is no file */
+    struct al_rules *begun; /* of the first reading: some keys hold until the end */
+    pthread_mutex_t lock;   /* guards `now` */
     struct reading *now;
 };
 
@@ -57,7 +59,6 @@ static int check_config(const struct al_setup *setup, struct al_config *config,
 
     if (begun->file && (!config->file || strcmp(begun->file, config->file) != 0))
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s: the configuration is gone", begun->file);
-    config->serve.no_token = begun->serve.no_token;
     if (begun->serve.token_file && !config->serve.token_file)
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "%s: serve.token_file is gone; name the token file",
@@ -88,7 +89,7 @@ static int read_tokens(const struct al_http_access *access, const struct al_conf
     al_auto(al_freep) char *path = NULL;
     int r;
 
-    if (config->serve.no_token)
+    if (setup->config.serve.no_token)
         return 0;
     if (access->made.count) {
         *ret_tokens =
@@ -141,6 +142,36 @@ static int fill_entry(const struct al_http_access *access, struct reading *readi
     return r;
 }
 
+static bool uses_grant(const struct reading *reading, const char *name)
+{
+    const char *common = reading->rules->config.serve.grant;
+
+    for (size_t i = 0; i < reading->count; i++) {
+        const struct al_token *token = token_at(reading, i);
+        const char *chosen = token && token->grant ? token->grant : common;
+
+        if (chosen && !strcmp(chosen, name))
+            return true;
+    }
+    return false;
+}
+
+/* What is no error, and yet is hardly meant.  The reading is no other thread's yet. */
+static void warn(const struct al_http_access *access, struct reading *reading)
+{
+    struct al_grants *grants = &reading->rules->config.grants;
+
+    for (size_t i = 0; i < grants->count; i++) {
+        const char *name = grants->items[i].name;
+        al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+        const struct al_grant *grant = NULL;
+
+        if (uses_grant(reading, name) && al_grants_choose(grants, name, &grant, &err) == 0)
+            al_warn_of_grant(access->options.setup, grant);
+    }
+    al_warn_of_hosts(&reading->rules->config);
+}
+
 static int read_all(const struct al_http_access *access, struct reading **ret_reading,
                     struct al_error *err)
 {
@@ -157,11 +188,13 @@ static int read_all(const struct al_http_access *access, struct reading **ret_re
     }
     for (size_t i = 0; r == 0 && i < reading->count; i++)
         r = fill_entry(access, reading, i, err);
-    if (r == 0)
-        *ret_reading = reading;
-    else
+    if (r < 0) {
         free_reading(reading);
-    return r;
+        return r;
+    }
+    warn(access, reading);
+    *ret_reading = reading;
+    return 0;
 }
 
 /* --- The current reading --- */
@@ -180,11 +213,13 @@ int al_http_access_new(const struct al_http_access_options *options,
         r = al_tokens_make(&access->made, ret_made, err);
     if (r == 0)
         r = read_all(access, &access->now, err);
-    if (r == 0)
-        *ret_access = access;
-    else
+    if (r < 0) {
         al_http_access_free(access);
-    return r;
+        return r;
+    }
+    access->begun = al_rules_ref(access->now->rules);
+    *ret_access = access;
+    return 0;
 }
 
 void al_http_access_free(struct al_http_access *access)
@@ -192,6 +227,7 @@ void al_http_access_free(struct al_http_access *access)
     if (!access)
         return;
     free_reading(access->now);
+    al_rules_unref(access->begun);
     al_tokens_clear(&access->made);
     (void)pthread_mutex_destroy(&access->lock);
     free(access);
@@ -223,6 +259,7 @@ int al_http_access_reload(struct al_http_access *access, size_t *ret_revoked, st
 
     if (r < 0)
         return r;
+    al_warn_of_restart(&access->begun->config, &fresh->rules->config);
     (void)pthread_mutex_lock(&access->lock);
     access->now = fresh;
     (void)pthread_mutex_unlock(&access->lock);

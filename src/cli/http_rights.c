@@ -24,6 +24,12 @@ struct al_rules *al_rules_new(void)
     return rules;
 }
 
+struct al_rules *al_rules_ref(struct al_rules *rules)
+{
+    (void)atomic_fetch_add(&rules->refs, 1);
+    return rules;
+}
+
 void al_rules_unref(struct al_rules *rules)
 {
     if (!rules || atomic_fetch_sub(&rules->refs, 1) != 1)
@@ -175,8 +181,7 @@ int al_rights_new(const struct al_setup *setup, struct al_rules *rules,
     al_auto(al_freep) char *name = NULL;
     int r;
 
-    (void)atomic_fetch_add(&rules->refs, 1);
-    seat->rules = rules;
+    seat->rules = al_rules_ref(rules);
     r = fill_seat(setup, token, seat, err);
     if (r < 0) {
         free_seat(seat);

@@ -19,6 +19,9 @@ struct al_rules {
 /** An empty configuration, with one reference for the caller. */
 struct al_rules *al_rules_new(void);
 
+/** Take another reference.  Returns `rules`.  Threads: safe. */
+struct al_rules *al_rules_ref(struct al_rules *rules);
+
 /** Drop a reference; NULL is allowed.  Threads: safe. */
 void al_rules_unref(struct al_rules *rules);
 

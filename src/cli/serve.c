@@ -10,6 +10,7 @@
 #include "cli/http_check.h"
 #include "cli/options.h"
 #include "cli/serve_http.h"
+#include "cli/serve_warn.h"
 #include "cli/setup.h"
 #include "cli/signals.h"
 #include "journal/journal.h"
@@ -34,6 +35,16 @@ static void tell_settings(const struct al_setup *setup)
         al_log_warn("approval mode allow: every call is run without asking");
 }
 
+static void warn_of_grant(struct al_setup *setup)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    const char *name = setup->config.serve.grant;
+    const struct al_grant *grant = NULL;
+
+    if (name && al_grants_choose(&setup->config.grants, name, &grant, &err) == 0)
+        al_warn_of_grant(setup, grant);
+}
+
 static int serve(struct al_setup *setup)
 {
     struct al_auto_pulling *pulling;
@@ -46,6 +57,7 @@ static int serve(struct al_setup *setup)
         al_journal_sync_later(setup->session.journal);
     setup->checkpoints.publishes_later = true;
     tell_settings(setup);
+    warn_of_grant(setup);
     setup->auto_pulls = true;
     pulling = al_auto_pull_begin(setup);
     if (isatty(STDIN_FILENO))

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/environment.h"
 #include "cli/fail.h"
 #include "cli/http_access.h"
 #include "cli/http_door.h"
@@ -167,17 +168,35 @@ static void raise_file_limit(const struct al_serve_limits *limits)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static int exclude(const struct al_roots *roots, const char *given, const char *what,
+                   struct al_error *err)
+{
+    al_auto(al_freep) char *path = al_environment_absolute(given);
+
+    return al_roots_exclude(roots, path, what, err);
+}
+
 static int check_files(const struct al_setup *setup, struct al_error *err)
 {
     const struct al_roots *roots = al_roots_parts(&setup->roots);
+    const struct al_strv *places = &setup->config.serve.http;
     const struct al_staging_settings *settings = setup->session.staging_settings;
-    const char *key = setup->config.serve.tls_key;
+    int r = 0;
 
     if (settings && settings->npulls)
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "auto_pull of a worker file is for one agent, and --http serves many; "
                             "leave it out");
-    return key ? al_roots_exclude(roots, key, "TLS key", err) : 0;
+    if (setup->config.serve.tls_key)
+        r = exclude(roots, setup->config.serve.tls_key, "TLS key", err);
+    for (size_t i = 0; r == 0 && i < places->count; i++) {
+        struct al_http_address address;
+
+        r = al_http_address_parse(places->items[i], &address, err);
+        if (r == 0 && address.family == AF_UNIX)
+            r = exclude(roots, address.host, "socket", err);
+    }
+    return r;
 }
 
 static int start(struct serving *serving, const struct al_options *options, struct al_error *err)
@@ -210,24 +229,54 @@ static int start(struct serving *serving, const struct al_options *options, stru
     return r;
 }
 
+/* `count` is that of the tokens; 0: none is needed. */
+static char *tell_ended(size_t count, size_t revoked)
+{
+    if (!revoked)
+        return al_strdup("all sessions go on");
+    if (!count)
+        return al_strdup("the rules are other ones, so all sessions ended");
+    return al_asprintf("%zu token%s gone or %s other rights, so %s sessions ended", revoked,
+                       revoked == 1 ? " is" : "s are", revoked == 1 ? "has" : "have",
+                       revoked == 1 ? "its" : "their");
+}
+
 static void reload(const struct serving *serving)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    size_t revoked = 0;
+    al_auto(al_freep) char *ended = NULL;
+    size_t count, revoked = 0;
 
-    if (al_http_access_reload(serving->access, &revoked, &err) < 0)
+    if (al_http_access_reload(serving->access, &revoked, &err) < 0) {
         al_log_warn("nothing was changed: %s", err.message);
+        return;
+    }
+    count = al_http_access_count(serving->access);
+    ended = tell_ended(count, revoked);
+    if (count)
+        al_log_note("the configuration and the tokens were read again: %zu token%s; %s", count,
+                    count == 1 ? "" : "s", ended);
     else
-        al_log_note("the configuration and the tokens were read again: %zu token(s), the sessions "
-                    "of %zu ended",
-                    al_http_access_count(serving->access), revoked);
+        al_log_note("the configuration was read again; %s", ended);
+}
+
+static void tell_waiting(const struct serving *serving)
+{
+    const unsigned drain_s = serving->setup->config.serve.limits.drain_s;
+    const size_t count = al_endpoint_count_calls(serving->endpoint);
+
+    if (count && drain_s)
+        al_log_note("ending: waiting for %zu call%s, at most %u s; a second signal ends at once",
+                    count, count == 1 ? "" : "s", drain_s);
 }
 
 /* Calls in flight go on for a while, and their answers are taken. */
 static void finish(struct serving *serving)
 {
-    if (serving->endpoint)
+    if (serving->endpoint) {
+        tell_waiting(serving);
         al_endpoint_drain(serving->endpoint);
+    }
     if (serving->server)
         (void)al_http_server_drain(serving->server, LAST_ANSWERS_MS);
     al_http_server_free(serving->server);

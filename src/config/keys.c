@@ -196,6 +196,11 @@ const struct al_key *al_key_find(const char *name, bool *ret_is_table)
     return NULL;
 }
 
+const struct al_key *al_key_at(size_t i)
+{
+    return i < AL_COUNT(keys) ? &keys[i] : NULL;
+}
+
 /* Keep the candidate, which is taken over, if it is nearer to `name` than the best word so far. */
 static void take_if_nearer(const char *name, char *candidate, size_t *best, char **word)
 {

@@ -44,6 +44,9 @@ struct al_key {
  * contains keys. */
 const struct al_key *al_key_find(const char *name, bool *ret_is_table);
 
+/** The key in this place of the table; NULL behind the last one. */
+const struct al_key *al_key_at(size_t i);
+
 /** The key or table nearest to a mistyped name; NULL when none is near.  Caller frees. */
 char *al_key_nearest(const char *name);
 

@@ -2,17 +2,14 @@
 #include "config/tokens.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <nettle/memops.h>
 #include <nettle/sha2.h>
 #include <stdlib.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "guard/agent.h"
 #include "guard/text.h"
-#include "util/fs.h"
+#include "util/secret.h"
 
 #define RANDOM_BYTES 32u
 
@@ -235,48 +232,20 @@ int al_tokens_parse(const char *name, const struct al_str *text, const struct al
     return r;
 }
 
-static int check_owner(const char *safe, int fd, struct al_error *err)
-{
-    struct stat st;
-
-    if (fstat(fd, &st) < 0)
-        return al_error_set(err, AL_ERR_BAD_ARGS, "%s: cannot read: %s", safe,
-                            strerrordesc_np(errno));
-    if (!S_ISREG(st.st_mode))
-        return al_error_set(err, AL_ERR_BAD_ARGS, "%s: cannot read: not a regular file", safe);
-    if (st.st_uid != geteuid())
-        return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "%s: the token file belongs to another user; it has to be yours", safe);
-    if (st.st_mode & (S_IRWXG | S_IRWXO))
-        return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "%s: other users have rights to the token file (mode %04o); chmod 600 "
-                            "it, and make new tokens if somebody may have read them",
-                            safe, st.st_mode & 07777u);
-    return 0;
-}
-
 int al_tokens_read(const char *path, const struct al_grants *grants, struct al_tokens *ret_tokens,
                    struct al_error *err)
 {
+    static const struct al_secret_kind kind = {
+        .what = "token file",
+        .leaked = "make new tokens if somebody may have read them",
+        .max = AL_TOKEN_FILE_MAX,
+    };
     al_auto(al_freep) char *safe = al_text_sanitize_line(path);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    int r;
+    int r = al_secret_read(path, safe, &kind, &text, err);
 
-    if (fd < 0)
-        return al_error_set(err, AL_ERR_BAD_ARGS, "%s: cannot read: %s", safe,
-                            strerrordesc_np(errno));
-    r = check_owner(safe, fd, err);
-    if (r < 0)
-        return r;
-    r = al_fs_read_fd(fd, AL_TOKEN_FILE_MAX, &text);
     if (r == 0)
         r = al_tokens_parse(path, &text, grants, ret_tokens, err);
-    else if (r == -EFBIG)
-        r = al_error_set(err, AL_ERR_BAD_ARGS, "%s: cannot read: larger than %u bytes", safe,
-                         AL_TOKEN_FILE_MAX);
-    else
-        r = al_error_set(err, AL_ERR_BAD_ARGS, "%s: cannot read: %s", safe, strerrordesc_np(-r));
     explicit_bzero(text.buf, text.len);
     return r;
 }

@@ -13,6 +13,7 @@
 #include "http/request.h"
 #include "util/clock.h"
 #include "util/fs.h"
+#include "util/secret.h"
 
 /* The library keeps a connection's headers, and what it builds of a response, in memory of this
  * size beyond the limit of the headers. */
@@ -93,12 +94,27 @@ static int open_listeners(struct al_http_server *server, const struct al_http_op
 static int read_pem(const char *path, const char *what, struct al_str *ret_text,
                     struct al_error *err)
 {
-    int r = path ? al_fs_read(AT_FDCWD, path, PEM_MAX_BYTES, ret_text) : -EINVAL;
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int r = fd < 0 ? -errno : al_fs_read_fd(fd, PEM_MAX_BYTES, ret_text);
 
     if (r < 0)
         return al_error_set(err, AL_ERR_BAD_ARGS, "cannot read the %s '%s': %s", what,
                             path ? path : "", strerror(-r));
     return 0;
+}
+
+static int read_key(const char *path, struct al_str *ret_text, struct al_error *err)
+{
+    static const struct al_secret_kind kind = {
+        .what = "TLS key",
+        .leaked = "make a new one if somebody may have read it",
+        .max = PEM_MAX_BYTES,
+        .may_be_system = true,
+    };
+
+    if (!path)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "TLS needs a key");
+    return al_secret_read(path, path, &kind, ret_text, err);
 }
 
 static struct MHD_Daemon *start_daemon(struct al_http_server *server, const char *cert,
@@ -145,9 +161,11 @@ static int start_tls(struct al_http_server *server, const struct al_http_tls *tl
     int r = read_pem(tls->cert_path, "certificate", &cert, err);
 
     if (r == 0)
-        r = read_pem(tls->key_path, "key", &key, err);
-    if (r < 0)
+        r = read_key(tls->key_path, &key, err);
+    if (r < 0) {
+        explicit_bzero(key.buf, key.len);
         return r;
+    }
     server->daemons[AL_HTTP_TLS] = start_daemon(server, cert.buf, key.buf);
     explicit_bzero(key.buf, key.len);
     if (!server->daemons[AL_HTTP_TLS])

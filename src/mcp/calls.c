@@ -127,6 +127,16 @@ bool al_calls_wait_idle(struct al_calls *calls, int timeout_ms)
     return is_idle;
 }
 
+size_t al_calls_count(struct al_calls *calls)
+{
+    size_t count;
+
+    (void)pthread_mutex_lock(&calls->lock);
+    count = calls->nunanswered;
+    (void)pthread_mutex_unlock(&calls->lock);
+    return count;
+}
+
 bool al_calls_has_scope(struct al_calls *calls, const struct al_call_scope *scope)
 {
     const struct al_inflight *call;

@@ -109,6 +109,9 @@ void al_calls_close(struct al_calls *calls);
 /** Wait until every call was answered, `timeout_ms` at most.  Whether all were. */
 bool al_calls_wait_idle(struct al_calls *calls, int timeout_ms);
 
+/** How many calls have no answer yet. */
+size_t al_calls_count(struct al_calls *calls);
+
 /** Test whether a call of a scope is in flight. */
 bool al_calls_has_scope(struct al_calls *calls, const struct al_call_scope *scope);
 

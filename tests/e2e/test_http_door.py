@@ -5,6 +5,7 @@ import json
 import os
 import resource
 import select
+import signal
 import socket
 import time
 
@@ -315,7 +316,7 @@ class Reload(http_door.Case):
         message = kept.message("tools/list")
         server.write_tokens([ONE, THREE])
         self.assertEqual(self.status(server, token=THREE), 401)
-        self.assertIn("2 token(s), the sessions of 1 ended", self.hang_up(server))
+        self.assertIn("2 tokens; 1 token is gone or has other rights, so its sessions ended", self.hang_up(server))
         self.assertEqual(self.status(server, token=THREE), 200)
         self.assertEqual(kept.post(message).status, 200)
         self.assertEqual(removed.post(message, removed.new_connection()).status, 401)
@@ -354,7 +355,7 @@ class Reload(http_door.Case):
         server.token_file.unlink()
         self.assertIn("cannot read", self.hang_up(server))
         server.write_tokens([ONE, THREE])
-        self.assertIn("2 token(s), the sessions of 0 ended", self.hang_up(server))
+        self.assertIn("2 tokens; all sessions go on", self.hang_up(server))
         self.assertEqual(client.post(client.message("ping")).status, 200)
         self.assertEqual(self.status(server, token=THREE), 200)
 
@@ -363,17 +364,17 @@ class Reload(http_door.Case):
         server = self.serve(tokens=[f"{ONE} reader a", f"{TWO} writer b"])
         one, two = http_server.Client(server, ONE), http_server.Client(server, TWO)
         self.configure(text=self.CONFIG.replace('"git_status", "git_log"', '"git_diff"'))
-        self.assertIn("the sessions of 1 ended", self.hang_up(server))
+        self.assertIn("1 token is gone or has other rights", self.hang_up(server))
         self.assertEqual(one.post(one.message("tools/list")).status, 404)
         self.assertEqual(two.post(two.message("tools/list")).status, 200)
         tools = http_server.Client(server, ONE).request("tools/list")["result"]["tools"]
         self.assertEqual([tool["name"] for tool in tools], ["git_diff"])
         server.write_tokens([f"{ONE} reader a", f"{TWO} writer c"])
-        self.assertIn("the sessions of 1 ended", self.hang_up(server))
+        self.assertIn("1 token is gone or has other rights", self.hang_up(server))
         self.assertEqual(two.post(two.message("tools/list")).status, 404)
         self.assertFalse(http_server.Client(server, TWO).call("git_log").failed)
         self.configure('[[tools.approval.rule]]\ntool = "git_log"\ndecision = "deny"\n')
-        self.assertIn("the sessions of 2 ended", self.hang_up(server))
+        self.assertIn("2 tokens are gone or have other rights", self.hang_up(server))
         self.assertEqual(http_server.Client(server, TWO).call("git_log").kind, "ApprovalDenied")
 
     def test_places(self):
@@ -382,13 +383,47 @@ class Reload(http_door.Case):
         client = http_server.Client(server, ONE)
         self.assertEqual(self.status(server, host="mcp.example"), 403)
         self.configure('[serve]\nhosts = ["mcp.example"]\norigins = ["https://app.example"]\n')
-        self.assertIn("the sessions of 0 ended", self.hang_up(server))
+        self.assertIn("all sessions go on", self.hang_up(server))
         self.assertEqual(self.status(server, host="mcp.example"), 200)
         self.assertEqual(self.status(server, Origin="https://app.example"), 200)
         self.configure()
         self.hang_up(server)
         self.assertEqual(self.status(server, host="mcp.example"), 403)
         self.assertEqual(client.post(client.message("ping")).status, 200)
+
+    def test_restart(self):
+        """keys that hold until the end are named when they change, and others are not"""
+        server = self.serve()
+        for more, names in (
+                ('[serve]\ncalls_per_token = 3\n', "serve.calls_per_token differs"),
+                ('[serve]\nhttp = "127.0.0.1:1"\nidle_s = 1\n', None),
+                ('[tools.sandbox]\nallow_absolute = false\n',
+                 "tools.sandbox.allow_absolute differs"),
+                ('[tools.approval]\nwait_s = 5\n', "tools.approval.wait_s differs"),
+                ('[serve]\nhosts = ["x"]\norigins = ["https://x"]\ngrant = "reader"\n', None),
+                ('[serve]\nidle_s = 5\nno_token = true\ndrain_s = 1\n',
+                 "serve.idle_s, serve.drain_s differ from"),
+                ('[mcp.servers.a]\ncommand = ["true"]\n', "mcp.servers differs"),
+                ("", None)):
+            with self.subTest(more):
+                self.configure(more)
+                said = self.hang_up(server)
+                self.assertEqual("differ" in said, "serve.idle_s" in said or bool(names), said)
+                self.assertIn(names or "read again", said)
+                self.assertIn("1 token;", said)
+        server.write_tokens([ONE, TWO])
+        self.assertNotIn("differ", self.hang_up(server))
+
+    def test_grant_of_no_root(self):
+        """a grant of a new reading that covers no root is named"""
+        server = self.serve(tokens=[f"{ONE} reader"])
+        for where, warns in ((self.root, False), (self.base, False), (self.root / "x", False),
+                             (self.base / "elsewhere", True)):
+            with self.subTest(where):
+                self.configure(text=f'[grants.reader]\nfs = {{ "{where}" = "r" }}\n')
+                said = self.hang_up(server)
+                self.assertIn("read again", said)
+                self.assertEqual(f"the grant 'reader' covers no root ({self.root})" in said, warns)
 
     def test_needs_tokens_on(self):
         """no reading opens a server that began with tokens"""
@@ -424,6 +459,7 @@ class End(http_door.Case):
         client = http_server.Client(server, ONE)
         self.assertFalse(client.call("git_status").failed)
         self.assertEqual(server.end(), 0)
+        self.assertNotIn(b"waiting", b"".join(server.said))
 
     def test_in_flight(self):
         """a call in flight is answered, and then the server ends"""
@@ -441,6 +477,24 @@ class End(http_door.Case):
         answer = json.loads(connection.getresponse().read())
         self.assertFalse(answer["result"].get("isError", False), answer)
         self.assertEqual(server.wait(), 0)
+
+    def test_waiting(self):
+        """the server says what it waits for, and a second signal ends it at once"""
+        server = self.serve()
+        pipe = self.block_log()
+        client = http_server.Client(server, ONE)
+        connection = client.new_connection()
+        connection.request("POST", "/mcp", json.dumps(
+            client.message("tools/call", LONG)).encode(),
+            client.headers({}))
+        writer = self.hold(pipe)
+        server.process.terminate()
+        http_door.wait_for(lambda: any(b"waiting for 1 call, at most 10 s; a second signal" in line
+                                       for line in server.said))
+        server.process.terminate()
+        self.assertEqual(server.wait(), 128 + signal.SIGTERM)
+        self.wait_for_its_end(writer)
+        connection.close()
 
     def test_deadline(self):
         """a call that goes on for longer than drain_s is cancelled"""

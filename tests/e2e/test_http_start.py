@@ -37,6 +37,39 @@ class Options(http_door.Case):
             with self.subTest(host):
                 self.assertEqual(self.status(server, host=host), status)
 
+    def test_hosts(self):
+        """a server that others reach says that it accepts this machine's names only"""
+        warning = b"list the names that they use in [serve] hosts"
+        for hosts in ("", 'hosts = ["mcp.example"]\n'):
+            for places in (["127.0.0.1:0"], ["127.0.0.1:0", "0.0.0.0:0"]):
+                with self.subTest(hosts, places=places):
+                    self.configure(f"[serve]\nhttp = {json.dumps(places)}\n{hosts}")
+                    server = http_server.Endpoint(self, "--behind-proxy", tokens=[ONE])
+                    self.assertEqual(warning in b"".join(server.said), not hosts)
+                    server.kill()
+        self.configure()
+        server = self.serve()
+        self.assertNotIn(warning, b"".join(server.said))
+
+    def test_grant_of_no_root(self):
+        """a grant that a token has, and that covers no root, is named with the roots"""
+        self.configure(text=f'[grants.a]\nfs = {{ "{self.base}/x" = "rw" }}\n[grants.b]\n'
+                            f'fs = {{ "{self.root}/sub" = "r" }}\n[grants.c]\n'
+                            'tools = ["git_*"]\n')
+        warning = f"the grant 'a' covers no root ({self.root})".encode()
+        for tokens, options, warns in (([f"{ONE} a"], (), True), ([f"{ONE} b", TWO], (), False),
+                                       ([f"{ONE} c"], (), False), ([ONE], (), False),
+                                       ([ONE], ("--grant", "a"), True),
+                                       ([f"{ONE} b"], ("--grant", "a"), False)):
+            with self.subTest(tokens, options=options):
+                server = self.serve(*options, tokens=tokens)
+                self.assertEqual(warning in b"".join(server.said), warns, server.said)
+                server.kill()
+        done = subprocess.run([harness.AIRLOCK, "serve", "--grant", "a"], cwd=self.root,
+                              env=self.env, stdin=subprocess.DEVNULL, capture_output=True,
+                              check=True)
+        self.assertIn(warning, done.stderr)
+
     def test_no_token(self):
         """without tokens only this machine is served, and a warning says so"""
         for place in ("0.0.0.0:0", "[::]:0", "192.0.2.1:0"):
@@ -170,7 +203,9 @@ class TokenFile(http_door.Case):
         for more in ("", "[serve]\nno_token = true\n"):
             self.configure(more)
             os.kill(process.pid, signal.SIGHUP)
-            self.assertIn("read again: 1 token(s), the sessions of 0 ended",
+            if more:
+                self.assertIn("serve.no_token differs", process.stderr.readline().decode())
+            self.assertIn("read again: 1 token; all sessions go on",
                           process.stderr.readline().decode())
             self.assertEqual(self.status(process, token=token), 200)
             self.assertEqual(self.status(process, token=None), 401)
@@ -239,10 +274,22 @@ class UnixSocket(http_door.Case):
         http_door.wait_for(lambda: any(b"unix:" in line for line in server.said))
         self.assertEqual(self.ask_unix(path, token=None), 200)
 
+    def test_inside_a_root(self):
+        """a socket that an agent could replace by its own is refused"""
+        (self.base / "link").symlink_to(self.root)
+        for place in (self.root / "a.sock", "a.sock", self.base / "link/a.sock",
+                      self.root / ".git/a.sock"):
+            with self.subTest(place):
+                said = self.fails("--http", f"unix:{place}", "--no-token")
+                self.assertIn("the socket lies in the root", said)
+        self.configure('[serve]\nhttp = "unix:' + str(self.root / "a.sock") + '"\n')
+        self.assertIn("the socket lies in the root", self.fails())
+        self.assertEqual(list(self.root.glob("*.sock")), [])
+
 
 class Tls(http_door.Case):
-    def test_tls(self):
-        """with a certificate tokens are encrypted on their way"""
+    def certify(self):
+        """A key and its certificate, which is found by a link."""
         key, cert = self.base / "key.pem", self.base / "cert.pem"
         done = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                                "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
@@ -250,6 +297,14 @@ class Tls(http_door.Case):
                                "-keyout", key, "-out", cert], capture_output=True, check=False)
         if done.returncode:
             self.skipTest("openssl makes no certificate")
+        link = self.base / "live.pem"
+        link.symlink_to(cert)
+        return key, link
+
+    def test_tls(self):
+        """with a certificate tokens are encrypted on their way"""
+        key, cert = self.certify()
+        self.configure('[serve]\nhosts = ["localhost"]\n')
         tokens = self.tokens(ONE)
         process = subprocess.Popen(
             [str(harness.AIRLOCK), "serve", "--http", "0.0.0.0:0", "--token-file", tokens,
@@ -273,11 +328,23 @@ class Tls(http_door.Case):
     def test_key(self):
         """a key inside a root, a missing one and no certificate at all are refused"""
         tokens, key = self.tokens(ONE), self.write("key.pem", "x")
-        said = self.fails("--http", "127.0.0.1:0", "--token-file", tokens, "--tls-cert", "/x",
-                          "--tls-key", key)
-        self.assertIn("TLS key", said)
+        for path in (key, "key.pem"):
+            said = self.fails("--http", "127.0.0.1:0", "--token-file", tokens, "--tls-cert", "/x",
+                              "--tls-key", path)
+            self.assertIn("the TLS key lies in the root", said)
         self.fails("--http", "127.0.0.1:0", "--token-file", tokens, "--tls-cert", "/missing",
                    "--tls-key", "/missing")
+
+    def test_key_rights(self):
+        """a key that others can read or change is refused, as a token file is"""
+        tokens, (key, cert) = self.tokens(ONE), self.certify()
+        for mode in (0o604, 0o644, 0o602, 0o620, 0o660, 0o610):
+            with self.subTest(oct(mode)):
+                key.chmod(mode)
+                said = self.fails("--http", "127.0.0.1:0", "--token-file", tokens, "--tls-cert",
+                                  cert, "--tls-key", key)
+                self.assertIn(f"{key}: other users have rights to the TLS key", said)
+                self.assertIn("chmod 600 it", said)
 
 
 if __name__ == "__main__":

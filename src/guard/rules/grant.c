@@ -231,3 +231,20 @@ int al_grant_check_tree(const struct al_grant *grant, const char *dir, bool writ
             r = check_below(grant, dir, err);
     return r;
 }
+
+static bool has_dir_below(const struct al_grant *grant, const char *dir)
+{
+    for (size_t i = 0; i < grant->ndirs; i++)
+        if (al_fs_beneath(dir, grant->dirs[i].path))
+            return true;
+    return false;
+}
+
+bool al_grant_reaches(const struct al_grant *grant, const char *dir)
+{
+    for (; grant; grant = grant->also)
+        if (grant->limits_dirs && access_of(grant, dir) == AL_ACCESS_NONE &&
+            !has_dir_below(grant, dir))
+            return false;
+    return true;
+}

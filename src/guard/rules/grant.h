@@ -91,6 +91,9 @@ int al_grant_check_tool(const struct al_grant *grant, const char *tool, struct a
 int al_grant_check_dir(const struct al_grant *grant, const char *dir, bool writes,
                        struct al_error *err);
 
+/** Test whether a grant covers a directory, or anything below it.  NULL: everything is granted. */
+bool al_grant_reaches(const struct al_grant *grant, const char *dir);
+
 /** Check that a grant covers a directory and everything below it, for a program that may use any of
  * it.  Otherwise as al_grant_check_dir(). */
 int al_grant_check_tree(const struct al_grant *grant, const char *dir, bool writes,

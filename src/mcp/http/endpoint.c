@@ -302,6 +302,11 @@ int al_endpoint_new(const struct al_endpoint_options *options, struct al_endpoin
     return 0;
 }
 
+size_t al_endpoint_count_calls(struct al_endpoint *endpoint)
+{
+    return al_calls_count(&endpoint->service.calls);
+}
+
 void al_endpoint_drain(struct al_endpoint *endpoint)
 {
     struct al_calls *calls = &endpoint->service.calls;

@@ -64,6 +64,9 @@ void al_endpoint_end(struct al_endpoint *endpoint, struct al_http_exchange *exch
  * those that run calls. */
 void al_endpoint_revoke(struct al_endpoint *endpoint, struct al_principal *principal);
 
+/** How many calls have no answer yet.  Threads: safe. */
+size_t al_endpoint_count_calls(struct al_endpoint *endpoint);
+
 /** Begin no new calls, wait `drain_s` for those in flight, cancel the rest, and end all streams and
  * sessions.  Threads: any but the HTTP thread. */
 void al_endpoint_drain(struct al_endpoint *endpoint);

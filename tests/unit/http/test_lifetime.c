@@ -236,6 +236,7 @@ static void errors_say_what_to_do(void **state)
     const struct al_http_library *library = NULL;
     al_auto(al_freep) char *path = tmpdir_path(dir, "pem");
     al_auto(al_freep) char *unreadable = NULL;
+    al_auto(al_freep) char *readable = NULL;
     al_auto(al_freep) char *unusable = NULL;
     struct al_http_options options = { .listeners = &secure,
                                        .listener_count = 1,
@@ -251,6 +252,10 @@ static void errors_say_what_to_do(void **state)
     unreadable = start_error(&options, AL_ERR_BAD_ARGS);
     assert_non_null(strstr(unreadable, "cannot read the certificate"));
     tmpdir_write(dir, "pem", "no certificate\n");
+    assert_int_equal(chmod(path, 0604), 0);
+    readable = start_error(&options, AL_ERR_BAD_ARGS);
+    assert_non_null(strstr(readable, "other users have rights to the TLS key (mode 0604)"));
+    assert_int_equal(chmod(path, 0600), 0);
     unusable = start_error(&options, AL_ERR_BAD_ARGS);
     assert_non_null(strstr(unusable, "cannot be used"));
     assert_int_equal(al_http_library_load("libmicrohttpd.so.0", &library, &err), AL_ERR_NOT_FOUND);

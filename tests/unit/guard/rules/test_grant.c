@@ -110,6 +110,32 @@ static void says_which_grant_it_was_and_names_no_directory(void **state)
                         "The grant 'g' only allows reading in this repository. Nothing was done");
 }
 
+static void tells_whether_anything_of_a_directory_is_reached(void **state)
+{
+    static const struct {
+        const char *dir;
+        bool reached;
+    } cases[] = { { "/a", true },   { "/a/b", true },   { "/a/b/c", true }, { "/a/bc", false },
+                  { "/ab", false }, { "/", true },      { "/c", true },     { "/c/d", true },
+                  { "/e", false },  { "/a/b/n", true }, { "/c/d/e", true } };
+    al_auto(al_grants_clear) struct al_grants grants = AL_GRANTS_INIT;
+    struct al_grant *grant = al_grants_add(&grants, "g");
+    struct al_grant everything = { .name = NULL };
+
+    (void)state;
+    grant->limits_dirs = true;
+    assert_int_equal(al_grant_add_dir(grant, "/a/b", "r", NULL), 0);
+    assert_int_equal(al_grant_add_dir(grant, "/c/d/e", "rw", NULL), 0);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        print_message("# %s\n", cases[i].dir);
+        assert_int_equal(al_grant_reaches(grant, cases[i].dir), cases[i].reached);
+        assert_true(al_grant_reaches(NULL, cases[i].dir));
+        assert_true(al_grant_reaches(&everything, cases[i].dir));
+    }
+    everything.also = grant;
+    assert_false(al_grant_reaches(&everything, "/e"));
+}
+
 static void the_root_directory_covers_all(void **state)
 {
     al_auto(al_grants_clear) struct al_grants grants = AL_GRANTS_INIT;
@@ -287,6 +313,7 @@ int main(void)
         cmocka_unit_test(chooses_by_name_and_lists_the_others),
         cmocka_unit_test(links_are_followed_once_when_it_is_chosen),
         cmocka_unit_test(a_copy_is_its_own),
+        cmocka_unit_test(tells_whether_anything_of_a_directory_is_reached),
         cmocka_unit_test(both_of_two_grants_have_to_cover_a_call),
         cmocka_unit_test(a_tree_has_to_be_covered_as_a_whole),
     };

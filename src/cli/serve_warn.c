@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/serve_warn.h"
+
+#include <string.h>
+
+#include "config/keys_changed.h"
+#include "guard/root.h"
+#include "guard/text.h"
+#include "http/address.h"
+#include "http/authority.h"
+#include "util/log.h"
+
+void al_warn_of_grant(const struct al_setup *setup, const struct al_grant *grant)
+{
+    const struct al_roots *roots = &setup->roots;
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+
+    for (size_t i = 0; i < roots->count; i++) {
+        al_auto(al_freep) char *safe = al_text_sanitize_line(roots->items[i].path);
+
+        if (al_grant_reaches(grant, roots->items[i].path))
+            return;
+        al_str_addf(&names, "%s%s", names.len ? ", " : "", safe);
+    }
+    if (names.len)
+        al_log_warn("the grant '%s' covers no root (%s), so each of its calls will be refused; "
+                    "correct grants.%s.fs or the roots",
+                    grant->name, names.buf, grant->name);
+}
+
+static bool is_wildcard(const char *place)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_http_address address;
+    struct al_authority authority;
+
+    if (al_http_address_parse(place, &address, &err) < 0 || address.family == AF_UNIX)
+        return false;
+    return al_authority_parse(place, strlen(place), &authority) &&
+           al_authority_is_wildcard(&authority);
+}
+
+void al_warn_of_hosts(const struct al_config *config)
+{
+    bool is_reached = config->serve.behind_proxy;
+
+    for (size_t i = 0; i < config->serve.http.count; i++)
+        is_reached = is_reached || is_wildcard(config->serve.http.items[i]);
+    if (is_reached && !config->serve.hosts.count)
+        al_log_warn("clients have to call this server localhost or by a loopback address, and get "
+                    "403 for every other Host; list the names that they use in [serve] hosts");
+}
+
+/* What the tokens of a new reading get.  Grants and rules are not among the changed keys. */
+static bool is_read_again(const char *key)
+{
+    static const char *const keys[] = {
+        "serve.agent",   "serve.grant",         "serve.token_file",     "serve.hosts",
+        "serve.origins", "tools.approval.mode", "tools.git.timeout_ms", "tools.git.max_bytes",
+    };
+
+    for (size_t i = 0; i < AL_COUNT(keys); i++)
+        if (!strcmp(keys[i], key))
+            return true;
+    return false;
+}
+
+void al_warn_of_restart(const struct al_config *begun, const struct al_config *config)
+{
+    al_auto(al_strv_clear) struct al_strv changed = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    size_t count = 0;
+
+    al_keys_changed(begun, config, &changed);
+    for (size_t i = 0; i < changed.count; i++) {
+        if (is_read_again(changed.items[i]))
+            continue;
+        al_str_addf(&names, "%s%s", count ? ", " : "", changed.items[i]);
+        count++;
+    }
+    if (count)
+        al_log_warn("%s differ%s from what this server began with; restart it for that", names.buf,
+                    count == 1 ? "s" : "");
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What in a server's configuration is allowed, and is hardly what the user means. */
+#ifndef AL_CLI_SERVE_WARN_H
+#define AL_CLI_SERVE_WARN_H
+
+#include "cli/setup.h"
+
+/** Warn of a grant that covers none of the roots: each of its calls would be refused. */
+void al_warn_of_grant(const struct al_setup *setup, const struct al_grant *grant);
+
+/** Warn if other machines reach the server, and it accepts the names of this one only. */
+void al_warn_of_hosts(const struct al_config *config);
+
+/** Name the keys that differ in two readings and that a server reads at its start only. */
+void al_warn_of_restart(const struct al_config *begun, const struct al_config *config);
+
+#endif
