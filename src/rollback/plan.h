@@ -17,6 +17,7 @@ struct al_plan {
     char target[AL_OID_TEXT]; /**< the checkpoint before the oldest of them */
     uint64_t interrupted; /**< number of an execution that was interrupted; 0 when there is none */
     bool resumes;         /**< it continues a rollback that was interrupted */
+    bool leaves_remotes;  /**< what al_plan_tells_of_remote() is left as it is */
 };
 
 /**
@@ -43,17 +44,25 @@ void al_plan_name_call(const struct al_execution *execution, struct al_strv *ret
 int al_plan_redo(struct al_store *store, const struct al_executions *executions,
                  struct al_run_limits *budget, struct al_plan *ret_plan, struct al_error *err);
 
+/** Test whether a change of an execution only says what is known of a remote: where its branches
+ * are, and after a push which of them a branch follows.  The remote stays as it is when a call is
+ * undone. */
+bool al_plan_tells_of_remote(const struct al_execution *execution,
+                             const struct al_difference *change);
+
 /**
  * Plan to undo the last calls that changed something and that no rollback has undone.  What was
- * rolled back and redone counts again.
+ * rolled back and redone counts again.  A call that only changed what is known of a remote does not
+ * count.
  *
  * @param executions  Those of one session.
  * @param ret_calls   The calls, newest first: "git_add: Stage a.c".
+ * @param ret_pushes  In the same way, pushes among them that do not count.
  * @return 0; AL_ERR_NOT_FOUND when there are not so many.
  */
 int al_plan_undo(struct al_store *store, const struct al_executions *executions, size_t count,
                  struct al_run_limits *budget, struct al_plan *ret_plan, struct al_strv *ret_calls,
-                 struct al_error *err);
+                 struct al_strv *ret_pushes, struct al_error *err);
 
 /** Test whether the execution changed anything, with *ret_changed.  One that was interrupted may
  * have; *ret_ended tells. */

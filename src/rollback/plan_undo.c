@@ -28,6 +28,38 @@ void al_plan_name_call(const struct al_execution *execution, struct al_strv *ret
         al_strv_add(ret_calls, execution->tool);
 }
 
+bool al_plan_tells_of_remote(const struct al_execution *execution,
+                             const struct al_difference *change)
+{
+    /* A rollback has what it took back; git_remote takes these references along with the remote. */
+    if (execution->input || !strcmp(execution->tool, "git_remote"))
+        return false;
+    if (change->part == AL_PART_REF)
+        return al_starts_with(change->name, "refs/remotes/");
+    return change->part == AL_PART_STATE && !strcmp(change->name, "config") &&
+           !strcmp(execution->tool, "git_push");
+}
+
+/* Whether an execution changed something that an undo takes back. */
+static int changed_here(struct al_store *store, const struct al_execution *execution,
+                        struct al_run_limits *budget, bool *ret_changed, bool *ret_ended,
+                        struct al_error *err)
+{
+    struct al_differences changes = { .items = NULL };
+    char after[AL_OID_TEXT];
+    int r = al_checkpoint_find_after(store, execution->before, after, err);
+
+    *ret_ended = r == 0;
+    *ret_changed = r == AL_ERR_NOT_FOUND;
+    if (r < 0)
+        return *ret_changed ? 0 : r;
+    r = al_checkpoint_changes_of(store, execution->before, after, budget, &changes, err);
+    for (size_t i = 0; i < changes.count; i++)
+        *ret_changed |= !al_plan_tells_of_remote(execution, &changes.items[i]);
+    al_differences_clear(&changes);
+    return r;
+}
+
 static int too_many(size_t wanted, size_t found, struct al_error *err)
 {
     if (!found)
@@ -40,10 +72,10 @@ static int too_many(size_t wanted, size_t found, struct al_error *err)
 
 int al_plan_undo(struct al_store *store, const struct al_executions *executions, size_t count,
                  struct al_run_limits *budget, struct al_plan *ret_plan, struct al_strv *ret_calls,
-                 struct al_error *err)
+                 struct al_strv *ret_pushes, struct al_error *err)
 {
     const size_t wanted = count ? count : 1;
-    struct al_plan plan = { .end = executions->count };
+    struct al_plan plan = { .end = executions->count, .leaves_remotes = true };
     size_t at = executions->count;
     int r = 0;
 
@@ -57,9 +89,11 @@ int al_plan_undo(struct al_store *store, const struct al_executions *executions,
         }
         if (!al_checkpoint_exists(store, execution->before))
             break; /* the older ones are gone as well */
-        r = al_plan_changed(store, execution, budget, &did, &ended, err);
+        r = changed_here(store, execution, budget, &did, &ended, err);
         if (r < 0)
             return r;
+        if (!did && !strcmp(execution->tool, "git_push"))
+            al_plan_name_call(execution, ret_pushes);
         if (!did)
             continue;
         plan.count++;

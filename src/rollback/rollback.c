@@ -27,6 +27,7 @@ void al_rollback_clear(struct al_rollback *rollback)
     al_strv_clear(&rollback->unsaved);
     al_strv_clear(&rollback->kept);
     al_strv_clear(&rollback->calls);
+    al_strv_clear(&rollback->pushes);
     al_differences_clear(&rollback->changes);
     al_str_clear(&rollback->stat);
     *rollback = AL_ROLLBACK_INIT;
@@ -226,7 +227,7 @@ static int make_plan(struct al_rollback_context *ctx, struct al_error *err)
         return al_plan_redo(ctx->store, executions, ctx->budget, &ctx->plan, err);
     if (own)
         return al_plan_undo(ctx->store, executions, ctx->options->count, ctx->budget, &ctx->plan,
-                            &ctx->report->calls, err);
+                            &ctx->report->calls, &ctx->report->pushes, err);
     return al_plan_make(ctx->store, executions, ctx->options->count, ctx->budget, &ctx->plan,
                         &ctx->report->calls, err);
 }

@@ -49,9 +49,11 @@ struct al_rollback {
     /** Files that stay although the checkpoint does not have them. */
     struct al_strv kept;
     struct al_differences changes; /**< from the present to the checkpoint */
-    struct al_strv calls; /**< the executions that are undone, newest first, as "git_add: Stage
-                             a.c"; none for a redo or a rollback that is continued */
-    struct al_str stat;   /**< of the working tree, as safe text; only for a dry run */
+    struct al_strv calls;  /**< the executions that are undone, newest first, as "git_add: Stage
+                              a.c"; none for a redo or a rollback that is continued */
+    struct al_strv pushes; /**< of this session, among them, in the same way: an undo leaves what
+                              was pushed, and what is known of the remote */
+    struct al_str stat;    /**< of the working tree, as safe text; only for a dry run */
 };
 
 #define AL_ROLLBACK_INIT                                                                           \
@@ -60,6 +62,7 @@ struct al_rollback {
                            .unsaved = AL_STRV_INIT,                                                \
                            .kept = AL_STRV_INIT,                                                   \
                            .calls = AL_STRV_INIT,                                                  \
+                           .pushes = AL_STRV_INIT,                                                 \
                            .stat = AL_STR_INIT })
 
 void al_rollback_clear(struct al_rollback *rollback);

@@ -12,6 +12,7 @@
 struct item {
     struct al_difference change; /* from the value that the last of them left, to the target's */
     size_t first;                /* the first of the executions that changed it */
+    bool stays;  /* nothing but what is known of a remote changed it, and that is left */
     bool yields; /* the target has it, and also a directory in its place or a file above it */
 };
 
@@ -25,6 +26,7 @@ struct search {
     struct al_store *store;
     struct al_run_limits *budget;
     const struct al_plan *plan;
+    const struct al_execution *executions; /* the first of those that are undone */
     struct al_strv *lost;
     struct al_oid_set named; /* digests of what is in `lost` */
 };
@@ -66,13 +68,17 @@ static int read_interrupted(struct search *search, struct al_touched *touched, c
 
 /* --- All of them together --- */
 
+static void item_clear(struct item *item)
+{
+    free(item->change.name);
+    free(item->change.from);
+    free(item->change.to);
+}
+
 static void items_clear(struct items *items)
 {
-    for (size_t i = 0; i < items->count; i++) {
-        free(items->items[i].change.name);
-        free(items->items[i].change.from);
-        free(items->items[i].change.to);
-    }
+    for (size_t i = 0; i < items->count; i++)
+        item_clear(&items->items[i]);
     free(items->items);
 }
 
@@ -112,9 +118,10 @@ static int check_others(struct search *search, const struct item *item, const ch
 }
 
 /* The first change of a thing by an execution: its `from` is the target's value. */
-static struct item new_item(const struct al_difference *change, size_t execution)
+static struct item new_item(const struct al_difference *change, size_t execution, bool stays)
 {
     return (struct item){ .first = execution,
+                          .stays = stays,
                           .change = { .part = change->part,
                                       .name = al_strdup(change->name),
                                       .from_mode = change->to_mode,
@@ -126,10 +133,15 @@ static struct item new_item(const struct al_difference *change, size_t execution
 
 /* A further change: the execution leaves another value. */
 static int go_on(struct search *search, struct item *item, const struct al_difference *change,
-                 struct al_error *err)
+                 size_t execution, bool stays, struct al_error *err)
 {
     int r = 0;
 
+    if (item->stays) {
+        item_clear(item);
+        *item = new_item(change, execution, stays);
+        return 0;
+    }
     if (!is_same(item->change.from, item->change.from_mode, change->from, change->from_mode))
         r = check_others(search, item, change->from, change->from_mode, err);
     free(item->change.from);
@@ -143,6 +155,7 @@ static int merge(struct search *search, struct items *items, const struct al_dif
                  size_t execution, struct al_error *err)
 {
     struct item *merged = al_calloc(items->count + changes->count + 1, sizeof(*merged));
+    const struct al_execution *made_by = search->executions + execution;
     size_t i = 0, k = 0, count = 0;
     int r = 0;
 
@@ -152,9 +165,13 @@ static int merge(struct search *search, struct items *items, const struct al_dif
                         ? -1
                         : al_difference_order(&items->items[i].change, &changes->items[k]);
 
-        merged[count] = order <= 0 ? items->items[i++] : new_item(&changes->items[k], execution);
+        bool stays = order >= 0 && search->plan->leaves_remotes &&
+                     al_plan_tells_of_remote(made_by, &changes->items[k]);
+
+        merged[count] =
+            order <= 0 ? items->items[i++] : new_item(&changes->items[k], execution, stays);
         if (order == 0 && r == 0)
-            r = go_on(search, &merged[count], &changes->items[k], err);
+            r = go_on(search, &merged[count], &changes->items[k], execution, stays, err);
         k += order >= 0;
         count++;
     }
@@ -239,7 +256,8 @@ static int add_way(struct search *search, const struct items *items,
         unsigned mode = 0;
         const char *now = al_present_value(present, &item->change, &mode);
 
-        if (is_same(now, mode, item->change.to, item->change.to_mode) || stays(&item->change))
+        if (item->stays || is_same(now, mode, item->change.to, item->change.to_mode) ||
+            stays(&item->change))
             continue;
         add_change(ret_changes, item, now, mode);
         if (item->yields && !search->plan->resumes)
@@ -364,7 +382,11 @@ int al_touched_way_back(struct al_store *store, struct al_touched *touched,
                         struct al_strv *ret_lost, struct al_error *err)
 {
     al_auto(search_clear) struct search search = {
-        .store = store, .budget = budget, .plan = plan, .lost = ret_lost
+        .store = store,
+        .budget = budget,
+        .plan = plan,
+        .executions = touched->executions->items + touched->first,
+        .lost = ret_lost,
     };
     al_auto(al_present_clear) struct al_present now = AL_PRESENT_INIT;
     al_auto(al_way_back_clear) struct al_way_back way = { .index_of = "" };

@@ -102,17 +102,13 @@ static void add_changes(const struct al_repo *repo, const struct al_differences 
 static void describe(const struct al_call *call, const struct undo_args *args,
                      const struct al_rollback *rollback, struct al_str *out)
 {
-    bool pushed = false;
-
     if (is_redo(args)) {
         al_str_adds(out, args->dry_run ? "This would redo what the last undo took back:\n"
                                        : "Redone what the last undo took back:\n");
     } else {
         al_str_adds(out, args->dry_run ? "This would undo " : "Undone: ");
-        for (size_t i = 0; i < rollback->calls.count; i++) {
+        for (size_t i = 0; i < rollback->calls.count; i++)
             al_str_addf(out, "%s%s", i ? "; " : "", rollback->calls.items[i]);
-            pushed |= al_starts_with(rollback->calls.items[i], "git_push");
-        }
         al_str_addc(out, '\n');
     }
     add_changes(al_call_repo(call), &rollback->changes, out);
@@ -123,10 +119,8 @@ static void describe(const struct al_call *call, const struct undo_args *args,
         al_answer_add_items(&rollback->kept, 1000, out);
         al_str_addc(out, '\n');
     }
-    if (pushed)
-        al_str_adds(out,
-                    "What was pushed stays on the remote; a push counts as one of the steps, as "
-                    "it moves what is known of the remote\n");
+    if (rollback->pushes.count)
+        al_str_adds(out, "What was pushed stays on the remote, and a push is none of the steps\n");
 }
 
 /* An undone "stage" takes the change out of the index, and never stages its opposite. */
@@ -190,6 +184,8 @@ static int end(struct al_call *call, const struct undo_args *args, int r,
                                            "was not an undo.\n"
                                          : "Nothing to undo: this session has changed nothing "
                                            "here.\n");
+        if (rollback->pushes.count)
+            al_str_adds(&text, "What was pushed stays on the remote.\n");
     } else if (r < 0) {
         return r;
     } else {

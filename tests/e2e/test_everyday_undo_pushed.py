@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""everyday: git_undo beside a remote.  What was pushed stays there, and so does what is known of
+it."""
+import everyday
+import harness
+
+
+class Pushed(everyday.Case):
+    """`main` follows a bare repository inside the root."""
+
+    def setUp(self):
+        super().setUp()
+        self.init()
+        self.git("init", "-q", "--bare", str(self.root / "hub.git"))
+        self.write(".git/info/exclude", "hub.git\n")
+        self.git("remote", "add", "origin", str(self.root / "hub.git"))
+        self.commit("f.txt", "base\n", "base")
+        self.git("push", "-q", "-u", "origin", "main")
+        self.base_commit = self.at("HEAD")
+        self.pushed = 0
+        self.server = everyday.AskingServer(self)
+
+    def at(self, name):
+        """The commit of a revision; "" for none."""
+        return self.out("rev-parse", "-q", "--verify", name, check=False).strip()
+
+    def make(self, name="g.txt"):
+        """A commit of the session."""
+        self.write(name, "new\n")
+        self.server.ok("git_commit", {"message": f"adds {name}", "paths": [name]})
+        return self.at("HEAD")
+
+    def push(self, **arguments):
+        """Push the current branch, which is asked about the first time."""
+        self.pushed += 1
+        result = (self.server.call("git_push", arguments) if self.pushed > 1 else
+                  self.server.decided("once", "git_push", arguments)[1])
+        self.assertFalse(result.failed, result)
+
+    def undo(self, **arguments):
+        """The text of an undo."""
+        return self.server.ok("git_undo", arguments).text
+
+    def test_only_pushed(self):
+        """a push alone is nothing to undo"""
+        commit = self.commit("g.txt", "new\n", "by the user")
+        self.push()
+        text = self.undo()
+        self.assertIn("Nothing to undo", text)
+        self.assertIn("stays on the remote", text)
+        self.assertEqual(self.at("origin/main"), commit)
+
+    def test_commit(self):
+        """the commit before the push is what is undone, and origin/main stays where it is"""
+        commit = self.make()
+        self.push()
+        text = self.undo()
+        self.assertIn("git_commit", text)
+        self.assertIn("What was pushed stays on the remote", text)
+        self.assertEqual(self.at("HEAD"), self.base_commit)
+        self.assertEqual(self.at("origin/main"), commit)
+        self.assertIn("behind", self.server.ok("git_status").text)
+        self.undo(steps=-1)
+        self.assertEqual(self.at("HEAD"), commit)
+        self.assertEqual(self.at("origin/main"), commit)
+
+    def test_amend_is_asked(self):
+        """amending what was pushed is asked about after an undo, too"""
+        self.make()
+        self.push()
+        self.undo()
+        _, result = self.server.decided("deny", "git_commit", {"message": "x", "amend": True})
+        self.assertEqual(result.kind, "ApprovalDenied", result)
+
+    def test_many_steps(self):
+        """pushes between the commits are no steps"""
+        first = self.make()
+        self.push()
+        self.make("h.txt")
+        self.push()
+        self.git("fetch", "-q")
+        last = self.make("i.txt")
+        self.undo(steps=2)
+        self.assertEqual(self.at("HEAD"), first)
+        self.assertNotEqual(self.at("origin/main"), last)
+        self.undo()
+        self.assertEqual(self.at("HEAD"), self.base_commit)
+
+    def test_new_branch(self):
+        """the upstream that a push set stays, until the branch itself is undone"""
+        self.server.ok("git_switch", {"branch": "side", "create": True})
+        self.make()
+        self.push(set_upstream=True)
+        self.undo()
+        self.assertEqual(self.out("config", "branch.side.merge").strip(), "refs/heads/side")
+        self.undo()
+        self.assertEqual(self.at("refs/heads/side"), "")
+        self.assertNotEqual(self.at("origin/side"), "")
+
+    def test_fetch(self):
+        """a fetch is no step"""
+        commit = self.make()
+        other = self.base / "other"
+        self.git("clone", "-q", str(self.root / "hub.git"), str(other), cwd=self.base)
+        theirs = self.commit("t.txt", "t\n", "theirs", other)
+        self.git("push", "-q", "origin", "main", cwd=other)
+        self.server.ok("git_fetch")
+        self.assertEqual(self.at("origin/main"), theirs)
+        self.assertIn("git_commit", self.undo(dry_run=True))
+        self.undo()
+        self.assertEqual((self.at("HEAD"), self.at("origin/main")), (self.base_commit, theirs))
+        self.assertEqual(self.at(commit), commit)
+
+    def test_remote(self):
+        """a remote that was removed comes back with its branches"""
+        commit = self.make()
+        self.push()
+        self.server.ok("git_remote", {"action": "remove", "name": "origin"})
+        self.assertEqual(self.at("refs/remotes/origin/main"), "")
+        self.undo()
+        self.assertEqual(self.at("origin/main"), commit)
+        self.undo()
+        self.assertEqual((self.at("HEAD"), self.at("origin/main")), (self.base_commit, commit))
+
+    def test_rollback(self):
+        """`airlock rollback` by a user takes everything back, and names what the remote keeps"""
+        self.make()
+        self.push()
+        self.server.close()
+        before = self.base_commit
+        done = harness.subprocess.run(
+            [harness.AIRLOCK, "rollback", "--root", str(self.root)], env=self.env,
+            capture_output=True, check=False, text=True)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(self.at("origin/main"), before)
+
+
+if __name__ == "__main__":
+    harness.main()
