@@ -25,6 +25,9 @@
 /* After the last call has ended, a client has this long to take its answer. */
 #define LAST_ANSWERS_MS 2000
 
+/* Bodies of the largest size that wait to be served, or are, of one token. */
+#define BODIES_PER_TOKEN 8
+
 struct serving {
     struct al_setup *setup;
     struct al_endpoint *endpoint;
@@ -52,6 +55,10 @@ static int make_endpoint(struct serving *serving, struct al_error *err)
             .calls = limits->calls,
             .calls_per_token = limits->calls_per_token,
             .sessions_per_token = limits->sessions_per_token,
+            .connections_per_token = serving->setup->config.serve.no_token
+                                         ? limits->connections
+                                         : limits->connections_per_token,
+            .body_bytes_per_token = BODIES_PER_TOKEN * (size_t)limits->max_body,
             .idle_s = (int)limits->idle_s,
             .drain_s = (int)limits->drain_s,
         },

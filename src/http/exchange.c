@@ -47,6 +47,13 @@ const struct al_http_request *al_http_request(const struct al_http_exchange *exc
     return &exchange->request;
 }
 
+void al_http_drop_body(struct al_http_exchange *exchange)
+{
+    al_str_clear(&exchange->body);
+    exchange->request.body = exchange->body.buf;
+    exchange->request.body_len = 0;
+}
+
 const char *al_http_find_header(const struct al_http_request *request, const char *name)
 {
     return al_http_fields_find(request->fields, name);

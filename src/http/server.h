@@ -156,8 +156,12 @@ void al_http_server_free(struct al_http_server *server);
 struct al_http_exchange *al_http_ref(struct al_http_exchange *exchange);
 void al_http_unref(struct al_http_exchange *exchange);
 
-/** The request of an exchange.  After on_request it does not change any more. */
+/** The request of an exchange.  After on_request only al_http_drop_body() changes it. */
 const struct al_http_request *al_http_request(const struct al_http_exchange *exchange);
+
+/** Release the body of a request that came to on_request, long before the exchange ends say.
+ * Threads: any, but nobody else looks at the body any more. */
+void al_http_drop_body(struct al_http_exchange *exchange);
 
 /** One pointer of the handler's; not touched by the room.  Threads: the handler's to order. */
 void al_http_set_data(struct al_http_exchange *exchange, void *data);

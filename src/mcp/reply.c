@@ -38,6 +38,16 @@ struct al_reply al_batch_expect(struct al_batch *batch)
     return (struct al_reply){ .sink = batch->sink, .batch = batch };
 }
 
+size_t al_batch_bytes(struct al_batch *batch)
+{
+    size_t bytes;
+
+    (void)pthread_mutex_lock(&batch->lock);
+    bytes = batch->items.len;
+    (void)pthread_mutex_unlock(&batch->lock);
+    return bytes;
+}
+
 static void finish(struct al_batch *batch)
 {
     if (batch->items.len)

@@ -25,6 +25,9 @@ struct al_batch *al_batch_new(struct al_message_sink *sink);
 /** Add a message whose answer belongs to the batch. */
 struct al_reply al_batch_expect(struct al_batch *batch);
 
+/** Bytes of the answers so far. */
+size_t al_batch_bytes(struct al_batch *batch);
+
 /** No more messages will be added. */
 void al_batch_close(struct al_batch *batch);
 

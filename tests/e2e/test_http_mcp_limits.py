@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Limits of sessions and calls over HTTP, made small: one below, at, and one above."""
+import json
+
 import harness
 import http_mcp
 from http_mcp import ONE, TWO, PING, Session
+
+ANSWER_BYTES = 4 << 20  # of a batch, before requests are left out
 
 
 class Limits(http_mcp.Case):
@@ -76,6 +80,34 @@ class Limits(http_mcp.Case):
         while rest.message():
             pass
         self.assertEqual(session.call(3, "git_status").status, 200)
+
+    def test_batch(self):
+        """a batch has 1000 messages at most"""
+        session = Session(self, self.serve(), revision="2025-03-26")
+        for count in (999, 1000):
+            answers = session.post([PING | {"id": number} for number in range(count)])
+            self.assertEqual([answer["id"] for answer in answers.json()], list(range(count)))
+        refused = session.post([PING] * 1001)
+        self.assertEqual(refused.status, 400)
+        self.assertIn("1000 messages", refused.json()["error"]["message"])
+
+    def test_batch_answers(self):
+        """answers of a batch that are too large are left out, each with an error of its own"""
+        session = Session(self, self.serve(), revision="2025-03-26")
+        lists = [{"jsonrpc": "2.0", "id": number, "method": "tools/list"} for number in range(900)]
+        text = session.post(lists).response.read().decode()
+        answers = json.loads(text)
+        self.assertEqual([answer["id"] for answer in answers], list(range(900)))
+        given = [answer for answer in answers if "result" in answer]
+        left = [answer["error"]["message"] for answer in answers if "error" in answer]
+        self.assertEqual(answers, given + [answer for answer in answers if "error" in answer])
+        self.assertEqual(set(left), {"the answers to this batch are too large; send the other "
+                                     "requests again"})
+        size = text.index('"error"') // len(given)
+        self.assertLess((len(given) - 1) * size, ANSWER_BYTES)
+        self.assertGreaterEqual((len(given) + 1) * size, ANSWER_BYTES)
+        notice = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+        self.assertEqual(session.post([notice] * 1000).end(), 202)
 
     def test_idle(self):
         """a session that is not used ends after idle_s, one with a call or a stream does not"""

@@ -22,6 +22,22 @@
 /* Threads beyond those of the calls, so that answers to questions of calls can always be read. */
 #define FREE_THREADS 8
 
+/* Messages of one token that are served at once.  That takes a processor, so more would not be
+ * faster, and would keep out other tokens. */
+#define SERVING_MAX 4
+
+/* A parsed body takes up to 40 times its memory, so of those with more than this one is parsed at a
+ * time. */
+#define LARGE_BYTES ((size_t)256 * 1024)
+
+/* Seconds until a client with too many messages may try again. */
+#define RETRY_BUSY_S 1
+#define RETRY_BUSY   "1"
+#define BUSY                                                                                       \
+    "too many messages of this token are being served; wait for their answers, then send this "    \
+    "one "                                                                                         \
+    "again"
+
 /* How long cancelled calls may take to end: their children are killed. */
 #define CANCEL_MS      10000
 
@@ -35,14 +51,21 @@ static void refuse_method(struct al_http_exchange *exchange, const char *allowed
     al_http_answer(exchange, 405, headers, AL_COUNT(headers), "", 0);
 }
 
-/* Answer without a stream. */
-static void refuse(struct al_http_exchange *exchange, unsigned status, const char *problem)
+/* Answer without a stream.  `retry_after` may be NULL. */
+static void refuse_for_now(struct al_http_exchange *exchange, unsigned status, const char *problem,
+                           const char *retry_after)
 {
-    const struct al_http_header headers[] = { { "Content-Type", "application/json" } };
+    const struct al_http_header headers[] = { { "Content-Type", "application/json" },
+                                              { "Retry-After", retry_after } };
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     al_rpc_add_error(&line, NULL, AL_RPC_INVALID_REQUEST, problem);
-    al_http_answer(exchange, status, headers, AL_COUNT(headers), line.buf, line.len);
+    al_http_answer(exchange, status, headers, retry_after ? 2 : 1, line.buf, line.len);
+}
+
+static void refuse(struct al_http_exchange *exchange, unsigned status, const char *problem)
+{
+    refuse_for_now(exchange, status, problem, NULL);
 }
 
 static void post(struct al_endpoint *endpoint, struct al_principal *principal,
@@ -59,7 +82,8 @@ static void post(struct al_endpoint *endpoint, struct al_principal *principal,
         refuse(exchange, 406, "Accept must list application/json and text/event-stream");
     } else {
         stream = al_stream_new(&endpoint->accounts.watcher, exchange);
-        al_post_submit(endpoint, principal, exchange, stream);
+        if (!al_post_submit(endpoint, principal, exchange, stream))
+            al_stream_refuse(stream, 429, RETRY_BUSY_S, BUSY);
         al_stream_unref(stream);
     }
 }
@@ -132,9 +156,17 @@ static void get(struct al_endpoint *endpoint, struct al_principal *principal,
 /* A DELETE on its way to the thread that serves it. */
 struct deletion {
     struct al_job job;
+    struct al_endpoint *endpoint;
     struct al_account *account;        /* reference */
     struct al_http_exchange *exchange; /* reference */
 };
+
+static void free_deletion(struct deletion *deletion)
+{
+    al_account_unref(deletion->account);
+    al_http_unref(deletion->exchange);
+    free(deletion);
+}
 
 static void run_deletion(struct al_job *job)
 {
@@ -145,12 +177,11 @@ static void run_deletion(struct al_job *job)
         al_http_answer(deletion->exchange, 204, NULL, 0, "", 0);
     else
         refuse(deletion->exchange, 404, "there is no such session");
-    al_account_unref(deletion->account);
-    al_http_unref(deletion->exchange);
-    free(deletion);
+    al_job_pool_leave(deletion->endpoint->pool, job);
+    free_deletion(deletion);
 }
 
-/* A session ends after the message that it is serving, for which the HTTP thread cannot wait. */
+/* A session ends after the messages that came before, for which the HTTP thread cannot wait. */
 static void delete (struct al_endpoint *endpoint, struct al_principal *principal,
                     struct al_http_exchange *exchange)
 {
@@ -161,10 +192,15 @@ static void delete (struct al_endpoint *endpoint, struct al_principal *principal
     if (!account)
         return;
     deletion = al_calloc(1, sizeof(*deletion));
-    deletion->job.run = run_deletion;
+    deletion->job =
+        (struct al_job){ .run = run_deletion, .owner = account->principal, .session = id };
+    deletion->endpoint = endpoint;
     deletion->account = account;
     deletion->exchange = al_http_ref(exchange);
-    al_job_pool_submit(endpoint->pool, &deletion->job);
+    if (al_job_pool_submit(endpoint->pool, &deletion->job))
+        return;
+    refuse_for_now(exchange, 429, BUSY, RETRY_BUSY);
+    free_deletion(deletion);
 }
 
 void al_endpoint_request(struct al_endpoint *endpoint, struct al_principal *principal,
@@ -267,6 +303,20 @@ static void clear(struct al_endpoint *endpoint)
     free(endpoint);
 }
 
+static int make_pool(struct al_endpoint *endpoint, const struct al_endpoint_options *options,
+                     struct al_error *err)
+{
+    const struct al_lane_limits limits = {
+        /* Those of clients that wait for their answers, and those that are answered already. */
+        .jobs = options->connections_per_token + SERVING_MAX,
+        .bytes = options->body_bytes_per_token,
+        .running = SERVING_MAX,
+        .large_bytes = LARGE_BYTES,
+    };
+
+    return al_job_pool_new(options->calls + FREE_THREADS, &limits, &endpoint->pool, err);
+}
+
 int al_endpoint_new(const struct al_endpoint_options *options, struct al_endpoint **ret_endpoint,
                     struct al_error *err)
 {
@@ -290,7 +340,7 @@ int al_endpoint_new(const struct al_endpoint_options *options, struct al_endpoin
     endpoint->accounts.calls_per_token = options->calls_per_token;
     endpoint->accounts.sessions_per_token = options->sessions_per_token;
     endpoint->accounts.idle_ms = (int64_t)options->idle_s * 1000;
-    r = al_job_pool_new(options->calls + FREE_THREADS, &endpoint->pool, err);
+    r = make_pool(endpoint, options, err);
     if (r == 0)
         r = start_ticker(endpoint, err);
     if (r < 0) {

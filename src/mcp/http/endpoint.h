@@ -36,6 +36,10 @@ struct al_endpoint_options {
     size_t calls;                  /**< calls in flight at once; one more is 429 */
     size_t calls_per_token;        /**< the same for each principal */
     size_t sessions_per_token;     /**< legacy sessions of each principal; one more is 429 */
+    size_t connections_per_token;  /**< that a principal can have.  Its messages are about as many,
+                                        from their last byte until they are served, also those whose
+                                        clients have left; one more is 429 */
+    size_t body_bytes_per_token;   /**< of these messages; one more is 429 */
     int idle_s;                    /**< a legacy session that is not used for this long ends */
     int drain_s;                   /**< how long al_endpoint_drain() waits for calls */
 };

@@ -2,7 +2,6 @@
 #include "mcp/http/pool.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "proc/proc.h"
@@ -15,10 +14,11 @@
 
 struct al_job_pool {
     size_t threads_max;
-    pthread_mutex_t lock; /* guards the members below */
-    pthread_cond_t work;  /* there is a job, or the pool ends */
-    pthread_cond_t gone;  /* the last thread has ended */
-    struct al_job *first, **last;
+    pthread_mutex_t lock;         /* guards the members below */
+    pthread_cond_t work;          /* there is a job, or the pool ends */
+    pthread_cond_t gone;          /* the last thread has ended */
+    struct al_job *first, **last; /* without an owner */
+    struct al_lanes lanes;
     size_t nthreads, nidle;
     bool ending;
 };
@@ -29,7 +29,7 @@ static struct al_job *take(struct al_job_pool *pool)
     struct al_job *job = pool->first;
 
     if (!job)
-        return NULL;
+        return al_lanes_take(&pool->lanes);
     pool->first = job->next;
     if (!pool->first)
         pool->last = &pool->first;
@@ -42,13 +42,13 @@ static struct al_job *next_job(struct al_job_pool *pool)
     struct al_job *job;
 
     (void)pthread_mutex_lock(&pool->lock);
-    if (pool->nidle < IDLE_MAX) {
+    job = take(pool);
+    if (!job && pool->nidle < IDLE_MAX) {
         pool->nidle++;
-        while (!pool->first && !pool->ending)
+        while (!(job = take(pool)) && !pool->ending)
             (void)pthread_cond_wait(&pool->work, &pool->lock);
         pool->nidle--;
     }
-    job = take(pool);
     if (!job && --pool->nthreads == 0)
         (void)pthread_cond_signal(&pool->gone);
     (void)pthread_mutex_unlock(&pool->lock);
@@ -108,13 +108,15 @@ static void clear(struct al_job_pool *pool)
     free(pool);
 }
 
-int al_job_pool_new(size_t threads_max, struct al_job_pool **ret_pool, struct al_error *err)
+int al_job_pool_new(size_t threads_max, const struct al_lane_limits *limits,
+                    struct al_job_pool **ret_pool, struct al_error *err)
 {
     struct al_job_pool *pool = al_calloc(1, sizeof(*pool));
     int error;
 
     pool->threads_max = threads_max;
     pool->last = &pool->first;
+    pool->lanes.limits = *limits;
     pool->nthreads = 1;
     (void)pthread_mutex_init(&pool->lock, NULL);
     (void)pthread_cond_init(&pool->work, NULL);
@@ -128,30 +130,52 @@ int al_job_pool_new(size_t threads_max, struct al_job_pool **ret_pool, struct al
     return 0;
 }
 
-/* Caller holds the lock.  The jobs that no idle thread will take. */
-static bool needs_thread(const struct al_job_pool *pool)
+/* Caller holds the lock.  Jobs that could run, but not more than one beyond the idle threads. */
+static size_t count_ready(const struct al_job_pool *pool)
 {
-    size_t waiting = 0;
+    const size_t max = pool->nidle + 1;
+    size_t count = 0;
 
-    for (const struct al_job *job = pool->first; job && waiting <= pool->nidle; job = job->next)
-        waiting++;
-    return waiting > pool->nidle && pool->nthreads < pool->threads_max;
+    for (const struct al_job *job = pool->first; job && count < max; job = job->next)
+        count++;
+    return count + al_lanes_count_ready(&pool->lanes, max - count);
 }
 
-void al_job_pool_submit(struct al_job_pool *pool, struct al_job *job)
+/* Caller holds the lock, which this gives back: have a thread look for jobs. */
+static void wake_and_unlock(struct al_job_pool *pool)
 {
-    bool adds;
+    const size_t ready = count_ready(pool);
+    const bool adds = ready > pool->nidle && pool->nthreads < pool->threads_max;
 
-    job->next = NULL;
-    (void)pthread_mutex_lock(&pool->lock);
-    *pool->last = job;
-    pool->last = &job->next;
-    adds = needs_thread(pool);
     pool->nthreads += adds;
-    (void)pthread_cond_signal(&pool->work);
+    if (ready)
+        (void)pthread_cond_signal(&pool->work);
     (void)pthread_mutex_unlock(&pool->lock);
     if (adds)
         (void)add_thread(pool); /* without it the job waits for another thread */
+}
+
+bool al_job_pool_submit(struct al_job_pool *pool, struct al_job *job)
+{
+    (void)pthread_mutex_lock(&pool->lock);
+    if (job->owner && !al_lanes_add(&pool->lanes, job)) {
+        (void)pthread_mutex_unlock(&pool->lock);
+        return false;
+    }
+    if (!job->owner) {
+        job->next = NULL;
+        *pool->last = job;
+        pool->last = &job->next;
+    }
+    wake_and_unlock(pool);
+    return true;
+}
+
+void al_job_pool_leave(struct al_job_pool *pool, struct al_job *job)
+{
+    (void)pthread_mutex_lock(&pool->lock);
+    al_lanes_leave(&pool->lanes, job);
+    wake_and_unlock(pool);
 }
 
 void al_job_pool_free(struct al_job_pool *pool)

@@ -15,6 +15,10 @@
 #define RETRY_SESSION_S 60
 #define RETRY_ENDING_S  10
 
+/* A batch is short to send, and its answers are not: 90,000 times the list of tools in 4 MiB. */
+#define BATCH_MESSAGES     1000
+#define BATCH_ANSWER_BYTES ((size_t)4 * 1024 * 1024)
+
 /* A POST on its way through this file. */
 struct post {
     struct al_job job;
@@ -63,7 +67,7 @@ static void submit_call(struct al_endpoint *endpoint, struct al_inflight *call)
     work->job.run = run_call_job;
     work->endpoint = endpoint;
     work->call = call;
-    al_job_pool_submit(endpoint->pool, &work->job);
+    (void)al_job_pool_submit(endpoint->pool, &work->job); /* which has no owner */
 }
 
 void al_post_submit_queued(struct al_endpoint *endpoint)
@@ -258,9 +262,26 @@ static void serve_items(struct post *post, struct al_peer *peer, const struct al
     struct al_rpc_cursor cursor = AL_RPC_CURSOR_INIT;
     struct al_batch *batch = al_batch_new(&al_stream_ref(post->stream)->sink);
 
-    while (al_rpc_doc_next(doc, &cursor, &message))
-        serve_item(post, peer, &message, al_batch_expect(batch));
+    while (al_rpc_doc_next(doc, &cursor, &message)) {
+        if (message.kind == AL_RPC_REQUEST && al_batch_bytes(batch) >= BATCH_ANSWER_BYTES)
+            al_reply_busy(al_batch_expect(batch), message.id,
+                          "the answers to this batch are too large; send the other requests again");
+        else
+            serve_item(post, peer, &message, al_batch_expect(batch));
+    }
     al_batch_close(batch);
+}
+
+/* What is wrong with a batch; NULL: nothing.  Caller holds the lock of the peer. */
+static const char *check_batch(const struct al_peer *peer, const struct al_rpc_doc *doc)
+{
+    if (!al_dispatch_takes_batches(&peer->dispatch))
+        return "batches are part of revision 2025-03-26 only";
+    if (!json_array_size(doc->root))
+        return "the batch is empty";
+    if (json_array_size(doc->root) > BATCH_MESSAGES)
+        return "a batch has 1000 messages at most";
+    return NULL;
 }
 
 static void serve_batch(struct post *post, const struct al_rpc_doc *doc)
@@ -274,11 +295,8 @@ static void serve_batch(struct post *post, const struct al_rpc_doc *doc)
     set_peer(post, peer);
     (void)pthread_mutex_lock(&peer->lock);
     ended = peer->ended;
-    if (!al_dispatch_takes_batches(&peer->dispatch))
-        problem = "batches are part of revision 2025-03-26 only";
-    else if (!json_array_size(doc->root))
-        problem = "the batch is empty";
-    else if (!ended)
+    problem = check_batch(peer, doc);
+    if (!problem && !ended)
         serve_items(post, peer, doc);
     (void)pthread_mutex_unlock(&peer->lock);
     if (problem || ended)
@@ -305,6 +323,14 @@ static void serve_body(struct post *post)
         serve_batch(post, &doc);
 }
 
+static void free_post(struct post *post)
+{
+    al_stream_unref(post->stream);
+    al_http_unref(post->exchange);
+    al_principal_unref(post->principal);
+    free(post);
+}
+
 /* The body and the connection are not needed while the call runs. */
 static void serve(struct al_job *job)
 {
@@ -322,10 +348,9 @@ static void serve(struct al_job *job)
     if (al_stream_is_gone(post->stream))
         al_post_cancel(endpoint, post->stream);
     call = post->call;
-    al_stream_unref(post->stream);
-    al_http_unref(post->exchange);
-    al_principal_unref(post->principal);
-    free(post);
+    al_http_drop_body(post->exchange);
+    al_job_pool_leave(endpoint->pool, job);
+    free_post(post);
     run_call(endpoint, call);
 }
 
@@ -339,16 +364,24 @@ void al_post_cancel(struct al_endpoint *endpoint, struct al_stream *stream)
     al_peer_unref(peer);
 }
 
-void al_post_submit(struct al_endpoint *endpoint, struct al_principal *principal,
+bool al_post_submit(struct al_endpoint *endpoint, struct al_principal *principal,
                     struct al_http_exchange *exchange, struct al_stream *stream)
 {
     struct post *post = al_calloc(1, sizeof(*post));
 
-    post->job.run = serve;
     post->endpoint = endpoint;
     post->principal = al_principal_ref(principal);
     post->exchange = al_http_ref(exchange);
     post->request = al_http_request(exchange);
     post->stream = al_stream_ref(stream);
-    al_job_pool_submit(endpoint->pool, &post->job);
+    post->job = (struct al_job){
+        .run = serve,
+        .owner = principal,
+        .session = al_http_find_header(post->request, "mcp-session-id"),
+        .bytes = post->request->body_len,
+    };
+    if (al_job_pool_submit(endpoint->pool, &post->job))
+        return true;
+    free_post(post);
+    return false;
 }
