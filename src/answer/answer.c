@@ -75,8 +75,10 @@ void al_pages_lead(struct al_pages *pages, const char *line)
 
 void al_pages_stop(struct al_pages *pages)
 {
-    if (!pages->full && !pages->moved)
-        stop_at(pages, "", 0);
+    if (pages->full || pages->moved)
+        return;
+    stop_at(pages, "", 0);
+    pages->is_stopped = true;
 }
 
 /* How much of a unit that does not fit is shown: nothing if it fits on a page of its own, else the
@@ -164,6 +166,31 @@ static int refuse_moved(struct al_error *err)
     return AL_ERR_BAD_ARGS;
 }
 
+/* For a user at a terminal: the next call cannot have a cursor of this one. */
+static void add_larger(const struct al_pages *pages, struct al_str *out)
+{
+    if (pages->is_stopped)
+        al_str_adds(out, "a larger max_count shows more\n");
+    else if (pages->max_bytes + TAIL_BYTES < AL_ANSWER_MAX_BYTES)
+        al_str_addf(out, "max_bytes=%d shows more\n", AL_ANSWER_MAX_BYTES);
+    else
+        al_str_adds(out, "max_bytes cannot be larger; ask for a part\n");
+}
+
+static int add_next(const struct al_pages *pages, struct al_str *out, struct al_error *err)
+{
+    int r;
+
+    if (al_call_session(pages->call)->is_one_call) {
+        add_larger(pages, out);
+        return 0;
+    }
+    al_str_adds(out, "go on with cursor \"");
+    r = al_cursor_add(pages->call, &pages->next, out, err);
+    al_str_adds(out, "\"\n");
+    return r;
+}
+
 static int add_tail(struct al_pages *pages, const char *left, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str tail = AL_STR_INIT;
@@ -176,9 +203,7 @@ static int add_tail(struct al_pages *pages, const char *left, struct al_error *e
         al_str_adds(&tail, "cut in the middle of a line -- ");
     if (*left)
         al_str_addf(&tail, "%s -- ", left);
-    al_str_adds(&tail, "go on with cursor \"");
-    r = al_cursor_add(pages->call, &pages->next, &tail, err);
-    al_str_adds(&tail, "\"\n");
+    r = add_next(pages, &tail, err);
     al_str_add(&pages->text, tail.buf, tail.len);
     return r;
 }

@@ -15,6 +15,9 @@
  * A unit that is larger than a whole page is cut between its lines, and a line that is larger than
  * a page inside.
  *
+ * The last line of a page that is not the last one has a cursor.  Where no call comes after, it
+ * names the argument that shows more.
+ *
  * An answer without pages, of a tool that changes something, is al_answer_done().
  */
 #ifndef AL_ANSWER_ANSWER_H
@@ -55,6 +58,7 @@ struct al_pages {
 
     /* Private. */
     size_t max_bytes, base; /* `base`: where the page begins, after the lines about itself */
+    bool is_stopped;        /* by al_pages_stop(): there would be room */
     struct al_cursor_place from, next;
     uint64_t at;              /* units added */
     struct sha256_ctx passed; /* digest of the units before `at` */
@@ -87,7 +91,7 @@ bool al_pages_addf(struct al_pages *pages, const char *fmt, ...) al_printf(2, 3)
  * to, which an earlier page said. */
 void al_pages_lead(struct al_pages *pages, const char *line);
 
-/** End the page here although there is room: for a tool with a limit of its own. */
+/** End the page here although there is room: for a tool whose max_count is reached. */
 void al_pages_stop(struct al_pages *pages);
 
 /** Test whether the unit that is added next would be shown, or digested only: for a tool that can

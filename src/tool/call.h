@@ -50,6 +50,7 @@ struct al_session {
     struct al_git *git;
     struct al_journal *journal;     /**< NULL: the journal could not be opened */
     struct al_approvals *approvals; /**< NULL: the session is one call, without "always" */
+    bool is_one_call;               /**< no call comes after: an answer ends without a cursor */
     struct al_review_queue *review; /**< where `airlock review` finds what waits; NULL: nowhere */
     enum al_approval_mode mode;
     const struct al_policy *policy; /**< NULL: no rules */

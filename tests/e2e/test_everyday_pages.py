@@ -116,6 +116,25 @@ class Pages(Case):
                 self.says(tool, more | {"max_bytes": bytes_})
 
 
+class OneCall(Case):
+    """`airlock call`: no later call could use a cursor, so the answer names what shows more."""
+
+    def tail(self, tool, **arguments):
+        result = self.call(tool, arguments, "--toolset", "everyday")
+        self.assertFalse(result.failed, result)
+        return result.text.splitlines()[-1]
+
+    def test_more(self):
+        """the argument that it names shows the rest"""
+        self.commit("f", "".join(f"line {n} of many\n" for n in range(20_000)), "large")
+        self.commit("g", "x\n", "second")
+        self.assertEqual(self.tail("git_log", max_count=1), "-- 2 more commits -- a larger max_count shows more")
+        self.assertIn("second", self.call("git_log", {"max_count": 2}, "--toolset", "everyday").text)
+        self.assertRegex(self.tail("git_show", path="f", max_bytes=1000), r"^-- .* -- max_bytes=200000 shows more$")
+        self.assertRegex(self.tail("git_show", path="f", max_bytes=200000),
+                         r"^-- .* -- max_bytes cannot be larger; ask for a part$")
+
+
 class Cursors(Case):
     def setUp(self):
         super().setUp()
