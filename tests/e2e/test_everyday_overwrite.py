@@ -209,6 +209,54 @@ class GoesOn(everyday.Case):
         self.assertEqual((self.root / "gone").read_text(), MINE)
 
 
+class MovedAway(everyday.Case):
+    """main changes the file `p`, of which `topic` makes a directory: git gives the file another
+    name, which main ignores."""
+
+    def setUp(self):
+        super().setUp()
+        self.init()
+        self.write(".gitignore", "*~*\n")
+        self.git("add", "-A")
+        self.commit("sub/p", "p\n", "base")
+        self.git("checkout", "-q", "-b", "topic")
+        self.git("rm", "-q", "sub/p")
+        self.commit("sub/p/x", "x\n", "a directory")
+        self.git("checkout", "-q", "main")
+        self.commit("sub/p", "ours\n", "ours")
+
+    def test_control(self):
+        """plain git writes over the file"""
+        mine = self.write("sub/p~HEAD", MINE)
+        self.git("merge", "topic", check=False)
+        self.assertEqual(mine.read_text(), "ours\n")
+
+    def test_kept(self):
+        """every tool leaves it alone"""
+        mine = self.write("sub/p~HEAD", MINE)
+        for tool, arguments in (("git_merge", {"branch": "topic"}),
+                                ("git_merge", {"branch": "topic", "squash": True}),
+                                ("git_cherry_pick", {"commits": ["topic"]})):
+            self.fails("ExecutionFailed", "'sub/p~HEAD'", tool, arguments)
+            self.assertEqual(mine.read_text(), MINE, tool)
+        mine.unlink()
+        self.write("sub/p~", MINE)  # an editor's, and no name that git gives
+        self.says("git_merge", {"branch": "topic"})
+        self.assertEqual((self.root / "sub/p~").read_text(), MINE)
+
+    def test_theirs(self):
+        """the other way round, with the name of a branch or a commit"""
+        self.git("checkout", "-q", "topic")
+        for name, tool, arguments in (
+                ("main", "git_merge", {"branch": "main"}),
+                (self.out("log", "-1", "--format=%h (%s)", "main").strip(), "git_cherry_pick",
+                 {"commits": ["main"]})):
+            mine = self.write(f"sub/p~{name}", MINE)
+            self.fails("ExecutionFailed", f"'sub/p~{name}'", tool, arguments)
+            self.assertEqual(mine.read_text(), MINE, tool)
+            mine.unlink()
+
+
 class Renamed(everyday.Case):
     """main renamed the directory to which `topic` adds a file; git takes the file along, to a name
     that main ignores."""
@@ -276,6 +324,29 @@ class Renamed(everyday.Case):
         self.git("stash", "push", "-q")
         self.git("reset", "-q", "--hard", renamed)
         self.mine = self.write("moved/new.o", MINE)
+        self.kept("git_stash", {"action": "pop"})
+
+    def make_entry(self):
+        """An entry of the stash with the file, and the directory renamed in the index only."""
+        self.git("reset", "-q", "--hard", "main~1")
+        self.write("dir/new.o", "theirs\n")
+        self.git("add", "-f", "dir/new.o")
+        self.git("stash", "push", "-q")
+        self.mine.unlink()
+        self.mine.parent.rmdir()
+        self.git("mv", "dir", "moved")
+        self.mine = self.write("moved/new.o", MINE)
+
+    def test_control_of_staged(self):
+        """plain git writes over the file when the directory is renamed in the index only"""
+        self.git("config", "merge.directoryRenames", "true")
+        self.make_entry()
+        self.git("stash", "pop", check=False)
+        self.assertEqual(self.mine.read_text(), "theirs\n")
+
+    def test_stash_staged(self):
+        """an entry of the stash, where the directory is renamed in the index only"""
+        self.make_entry()
         self.kept("git_stash", {"action": "pop"})
 
     def test_picked_before(self):

@@ -74,6 +74,27 @@ class Pulls(remotes.Case):
         self.assertTrue(self.gives("git_pull", {"rebase": True})["rebased"])
         self.assertEqual(mine.read_text(), "theirs\n")
 
+    def test_added_for_a_while(self):
+        """an ignored file stays which one commit adds that is rebased, and a later one removes"""
+        self.write(".gitignore", "*.o\n")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "base")
+        self.git("push", "-q", "origin", "HEAD:main")
+        self.elsewhere("new", "theirs\n")
+        self.write("x.o", "a while\n")
+        self.git("add", "-f", "x.o")
+        self.git("commit", "-q", "-m", "adds")
+        self.git("rm", "-q", "x.o")
+        self.git("commit", "-q", "-m", "removes")
+        mine = self.write("x.o", "mine\n")
+        result = self.call("git_pull", {"rebase": True})
+        self.assertTrue(result.failed, result)
+        self.assertIn("'x.o'", result.text)
+        self.assertEqual(mine.read_text(), "mine\n")
+        mine.unlink()
+        self.assertTrue(self.gives("git_pull", {"rebase": True})["rebased"])
+        self.assertFalse(mine.exists())
+
     def test_named_branch(self):
         """a named branch is pulled into the current one; an unknown one is 7033"""
         commit = self.elsewhere("d.txt", "d\n", "develop")

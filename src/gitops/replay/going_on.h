@@ -19,4 +19,11 @@
 int al_going_on_check(const struct al_repo *repo, bool skips, struct al_run_limits *budget,
                       struct al_error *err);
 
+/** The same for a `git rebase` that begins, with all that HEAD's commits write.
+ *
+ * @param onto  The id of the upstream's commit.
+ */
+int al_going_on_check_rebase(const struct al_repo *repo, const char *onto,
+                             struct al_run_limits *budget, struct al_error *err);
+
 #endif

@@ -19,22 +19,60 @@ static bool is_bounded(const struct al_repo *repo, const char *head, const char 
            al_three_way_bound(repo, &side, NULL, &names) == AL_BOUND_KNOWN;
 }
 
+/* An index with conflicts has no tree, and git refuses it. */
+static int find_ours(struct al_inmemory *memory, struct al_run_limits *budget, char **ret_tree,
+                     struct al_error *err)
+{
+    int r = al_inmemory_index_tree(memory, budget, ret_tree, err);
+
+    if (r == AL_ERR_EXECUTION) {
+        if (err)
+            al_error_clear(err);
+        return 0;
+    }
+    return r;
+}
+
+/* Merge as the index is, with this base. */
+static int check_trees(struct al_inmemory *memory, const char *base, const char *theirs,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *ours = NULL;
+    al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
+    int r = find_ours(memory, budget, &ours, err);
+
+    if (r < 0 || !ours)
+        return r;
+    r = al_inmemory_merge_with_base(memory, base, ours, theirs, budget, &merged, err);
+    return r < 0
+               ? r
+               : al_overwrite_check_added(al_inmemory_repo(memory), ours, merged.tree, budget, err);
+}
+
+static int check_commits(struct al_inmemory *memory, const char *head, const char *theirs,
+                         struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
+    int r = al_inmemory_merge(memory, head, theirs, budget, &merged, err);
+
+    return r < 0
+               ? r
+               : al_overwrite_check_added(al_inmemory_repo(memory), head, merged.tree, budget, err);
+}
+
 int al_merge_guard_check(const struct al_repo *repo, const char *base, const char *theirs,
                          struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
-    al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
     struct al_inmemory *memory = NULL;
-    int r = 0;
+    int r;
 
     if (!*head || (!base && is_bounded(repo, head, theirs)))
         return 0;
     r = al_inmemory_open(repo, &memory, err);
     if (r == 0)
-        r = base ? al_inmemory_merge_with_base(memory, base, head, theirs, budget, &merged, err)
-                 : al_inmemory_merge(memory, head, theirs, budget, &merged, err);
-    if (r == 0)
-        r = al_overwrite_check_added(al_inmemory_repo(memory), head, merged.tree, budget, err);
+        r = base ? check_trees(memory, base, theirs, budget, err)
+                 : check_commits(memory, head, theirs, budget, err);
     al_inmemory_free(memory);
     return r;
 }

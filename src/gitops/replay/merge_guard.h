@@ -13,8 +13,9 @@
 #include "gitops/sequencer/merge.h"
 
 /**
- * Fail as al_overwrite_check() does for a merge of HEAD's commit that would write over an untracked
- * file.  Merges in memory if the changes of the other side do not tell which files are written.
+ * Fail as al_overwrite_check() does for a merge of HEAD's commit, or with `base` of the index, that
+ * would write over an untracked file.  Merges in memory if the changes of the other side do not
+ * tell which files are written.
  *
  * @param base  The merge base of a merge of trees; NULL: git finds that of the commits.
  * @param theirs  The id of a commit.

@@ -144,6 +144,32 @@ static int list_written(const struct al_repo *repo, const struct al_strv *commit
     return al_git_list_paths(repo, &command, budget, list, err);
 }
 
+/* Where the name that git gives to a file in the way of a directory begins, "<name>~<side>": a
+ * merge in memory has the id of the side.  NULL: it is another name. */
+static const char *moved_away(const char *path)
+{
+    const char *tilde = strrchr(path, '~');
+    size_t hex = tilde ? strspn(tilde + 1, "0123456789abcdef") : 0;
+
+    return (hex == 40 || hex == 64) && (!tilde[1 + hex] || tilde[1 + hex] == '_') ? tilde : NULL;
+}
+
+/* git names the side as the operation has it.  Whatever is there under such a name counts. */
+static void find_moved_away(int top_fd, const char *path, const char *tilde, struct al_strv *found)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    al_auto(al_freep) char *parent = slash ? al_strndup(path, (size_t)(slash - path)) : NULL;
+    al_auto(al_closedirp) DIR *dir = al_fs_list(parent ? al_nofollow_open(top_fd, parent, DIR_FLAGS)
+                                                       : openat(top_fd, ".", DIR_FLAGS));
+    const size_t len = (size_t)(tilde - name) + 1;
+    struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)))
+        if (!strncmp(entry->d_name, name, len) && entry->d_name[len])
+            al_strv_take(found,
+                         parent ? al_fs_join(parent, entry->d_name) : al_strdup(entry->d_name));
+}
+
 /* Check what is in the places of these files. */
 static int check_places(const struct al_repo *repo, const struct al_buffer *list,
                         struct al_run_limits *budget, struct al_error *err)
@@ -153,8 +179,11 @@ static int check_places(const struct al_repo *repo, const struct al_buffer *list
     int r = al_location_open_top(&repo->at, &top_fd, err);
 
     for (size_t at = 0; r == 0 && at < list->len; at += strlen(list->data + at) + 1) {
-        char *place = list->data[at] ? al_overwrite_find(top_fd, list->data + at) : NULL;
+        const char *path = list->data + at, *tilde = moved_away(path);
+        char *place = *path ? al_overwrite_find(top_fd, path) : NULL;
 
+        if (tilde)
+            find_moved_away(top_fd, path, tilde, &found);
         if (place)
             al_strv_take(&found, place);
     }

@@ -4,6 +4,7 @@
 
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
+#include "gitops/replay/going_on.h"
 #include "gitops/replay/merge_guard.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/repo/repo.h"
@@ -116,7 +117,6 @@ static char *merge_message(const struct pull *pull)
                        into_main ? "" : " into ", into_main ? "" : pull->current);
 }
 
-/* Files go to the same places in a merge. */
 static int rebase(struct al_call *call, const struct pull *pull, struct al_merge_outcome *outcome,
                   struct al_error *err)
 {
@@ -125,7 +125,7 @@ static int rebase(struct al_call *call, const struct pull *pull, struct al_merge
     int r = al_git_resolve_commit(repo, pull->commit, al_call_budget(call), &theirs, err);
 
     if (r == 0)
-        r = al_merge_guard_check(repo, NULL, theirs, al_call_budget(call), err);
+        r = al_going_on_check_rebase(repo, theirs, al_call_budget(call), err);
     return r < 0 ? r
                  : al_git_rebase_run(repo, pull->commit, al_call_max_bytes(call),
                                      al_call_budget(call), outcome, err);
