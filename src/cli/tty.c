@@ -159,28 +159,40 @@ static void add_question(const struct al_tty *tty, const struct al_approval_requ
 }
 
 /* Wait for input.  Returns false when cancelled. */
-static bool wait_for_input(const struct al_tty *tty, struct al_cancel *cancel)
+static bool wait_for_input(const struct al_tty *tty, const struct al_meanwhile *meanwhile,
+                           struct al_cancel *cancel)
 {
-    struct pollfd wait[2] = {
+    struct pollfd wait[3] = {
         { .fd = tty->fd, .events = POLLIN },
         { .fd = al_cancel_fd(cancel), .events = POLLIN },
+        { .fd = meanwhile ? meanwhile->fd : -1, .events = POLLIN },
     };
 
-    while (poll(wait, 2, -1) < 0 && errno == EINTR)
-        continue;
-    return !al_cancel_fired(cancel);
+    for (;;) {
+        const int n = poll(wait, AL_COUNT(wait), -1);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (al_cancel_fired(cancel))
+            return false;
+        if (n < 0 || wait[0].revents)
+            return true;
+        if (wait[2].revents)
+            meanwhile->run(meanwhile->payload);
+    }
 }
 
 /* Read one whole line; more than LINE_MAX_BYTES of it are discarded.  Returns false at end of input
  * and when cancelled. */
-static bool read_line(const struct al_tty *tty, struct al_cancel *cancel, struct al_str *ret_line)
+static bool read_line(const struct al_tty *tty, const struct al_meanwhile *meanwhile,
+                      struct al_cancel *cancel, struct al_str *ret_line)
 {
     char chunk[256];
     ssize_t n;
 
     al_str_reset(ret_line);
     while (!ret_line->len || ret_line->buf[ret_line->len - 1] != '\n') {
-        if (!wait_for_input(tty, cancel))
+        if (!wait_for_input(tty, meanwhile, cancel))
             return false;
         n = read(tty->fd, chunk, sizeof(chunk));
         if (n <= 0)
@@ -241,7 +253,7 @@ static char ask_once(const struct al_tty *tty, const struct al_approval_request 
         write_text(tty, framed          ? "> "
                         : offers_always ? "[o]nce [a]lways [r]eject [d]iff? "
                                         : "[o]nce [r]eject [d]iff? ");
-        *ret_ended = !read_line(tty, cancel, &line);
+        *ret_ended = !read_line(tty, request->meanwhile, cancel, &line);
         if (*ret_ended) {
             write_text(tty, "\n");
             return 'r';
@@ -296,13 +308,13 @@ static char ask_until_answered(const struct al_tty *tty, const struct al_approva
     return letter;
 }
 
-static void ask_for_reason(const struct al_tty *tty, struct al_cancel *cancel,
-                           struct al_approval_answer *answer)
+static void ask_for_reason(const struct al_tty *tty, const struct al_meanwhile *meanwhile,
+                           struct al_cancel *cancel, struct al_approval_answer *answer)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     write_text(tty, "Reason (empty for none): ");
-    if (read_line(tty, cancel, &line))
+    if (read_line(tty, meanwhile, cancel, &line))
         al_approval_answer_set_reason(answer, line.buf);
     else
         write_text(tty, "\n");
@@ -318,7 +330,7 @@ static int ask(void *payload, const struct al_approval_request *request, struct 
     if (!letter)
         return 0;
     if (letter == 'r' && !ended)
-        ask_for_reason(tty, cancel, ret_answer);
+        ask_for_reason(tty, request->meanwhile, cancel, ret_answer);
     if (al_cancel_fired(cancel))
         return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
     ret_answer->decision = letter == 'r'                             ? AL_ANSWER_REJECT

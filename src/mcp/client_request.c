@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "guard/rules/approval.h"
 #include "proc/cancel.h"
 #include "util/clock.h"
 #include "wire/jsonrpc.h"
@@ -96,27 +97,37 @@ static bool remove_pending(struct al_client_requests *requests, struct al_client
     return answered;
 }
 
-static void wait_for_answer(const struct al_client_request *request, int timeout_ms,
-                            struct al_cancel *cancel)
+/* What is done meanwhile does not count as an answer. */
+static void wait_for_answer(const struct al_client_request *request,
+                            const struct al_client_question *question, struct al_cancel *cancel)
 {
+    const struct al_meanwhile *meanwhile = question->meanwhile;
     struct pollfd fds[] = {
         { .fd = request->event_fd, .events = POLLIN },
         { .fd = al_cancel_fd(cancel), .events = POLLIN },
+        { .fd = meanwhile ? meanwhile->fd : -1, .events = POLLIN },
     };
-    int64_t deadline = al_clock_ms() + timeout_ms;
-    int left = timeout_ms ? timeout_ms : -1;
+    const int64_t deadline = al_clock_ms() + question->timeout_ms;
 
-    while (poll(fds, AL_COUNT(fds), left) < 0 && errno == EINTR) {
-        int64_t now = al_clock_ms();
+    for (;;) {
+        const int64_t left = deadline - al_clock_ms();
+        const int n = poll(fds, AL_COUNT(fds),
+                           !question->timeout_ms ? -1
+                           : left > 0            ? (int)left
+                                                 : 0);
 
-        if (timeout_ms)
-            left = now < deadline ? (int)(deadline - now) : 0;
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return;
+        if (n > 0 && (fds[0].revents || fds[1].revents))
+            return;
+        if (n > 0)
+            meanwhile->run(meanwhile->payload);
     }
 }
 
 int al_client_requests_ask(struct al_client_requests *requests, struct al_message_sink *sink,
-                           const char *method, const json_t *params, int timeout_ms,
-                           struct al_cancel *cancel, json_t **ret_result, struct al_error *err)
+                           const struct al_client_question *question, struct al_cancel *cancel,
+                           json_t **ret_result, struct al_error *err)
 {
     al_auto(al_closep) int event_fd = eventfd(0, EFD_CLOEXEC);
     struct al_client_request request = { .event_fd = event_fd };
@@ -127,13 +138,13 @@ int al_client_requests_ask(struct al_client_requests *requests, struct al_messag
     add_pending(requests, &request);
     al_auto(al_freep) char *id = request.id;
 
-    send_request(sink, id, method, params);
-    wait_for_answer(&request, timeout_ms, cancel);
+    send_request(sink, id, question->method, question->params);
+    wait_for_answer(&request, question, cancel);
     answered = remove_pending(requests, &request);
     if (!answered)
         cancel_request(sink, id,
                        al_cancel_fired(cancel) ? "the call was cancelled" : "no answer in time");
-    if (al_cancel_fired(cancel) || (!answered && !timeout_ms)) {
+    if (al_cancel_fired(cancel) || (!answered && !question->timeout_ms)) {
         json_decref(request.result);
         return al_error_set(err, AL_ERR_CANCELLED, "cancelled while waiting for the client");
     }

@@ -16,6 +16,7 @@
 #include "util/json.h"
 
 struct al_cancel;
+struct al_meanwhile;
 struct al_message_sink;
 struct al_client_request;
 struct al_rpc_message;
@@ -39,20 +40,26 @@ struct al_client_requests {
 void al_client_requests_init(struct al_client_requests *requests);
 void al_client_requests_clear(struct al_client_requests *requests);
 
+/** A request to a client.  Borrowed. */
+struct al_client_question {
+    const char *method;
+    const json_t *params;
+    int timeout_ms;                       /**< 0: no limit */
+    const struct al_meanwhile *meanwhile; /**< NULL: nothing is to be done while it waits */
+};
+
 /**
  * Send a request and wait for its response.  Threads: any.
  *
- * @param      sink        Of the call that asks: only its client is asked.
- * @param      params      Borrowed.
- * @param      timeout_ms  0: no limit.
+ * @param      sink  Of the call that asks: only its client is asked.
  * @param[out] ret_result  The result; NULL when the client answered with an error, or not in time.
  *                         Caller owns the reference.
  * @return 0; AL_ERR_CANCELLED when `cancel` fired; AL_ERR_EXECUTION when nothing could be sent.
  *         A request that is given up is withdrawn with notifications/cancelled.
  */
 int al_client_requests_ask(struct al_client_requests *requests, struct al_message_sink *sink,
-                           const char *method, const json_t *params, int timeout_ms,
-                           struct al_cancel *cancel, json_t **ret_result, struct al_error *err);
+                           const struct al_client_question *question, struct al_cancel *cancel,
+                           json_t **ret_result, struct al_error *err);
 
 /** Reserve one of AL_ELICITATIONS_MAX; false: all are taken.  Release it after the answer. */
 bool al_client_requests_reserve(struct al_client_requests *requests);

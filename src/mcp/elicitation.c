@@ -8,6 +8,8 @@ int al_elicitation_ask(struct al_client_requests *requests, struct al_message_si
 {
     al_auto(al_json_decrefp) json_t *params = NULL;
     al_auto(al_json_decrefp) json_t *result = NULL;
+    struct al_client_question question = { .method = "elicitation/create",
+                                           .meanwhile = request->meanwhile };
     int r;
 
     if (form == AL_APPROVAL_FORM_NONE)
@@ -17,8 +19,8 @@ int al_elicitation_ask(struct al_client_requests *requests, struct al_message_si
         return 0;
     }
     params = al_approval_form_params(form, request);
-    r = al_client_requests_ask(requests, sink, "elicitation/create", params, 0, cancel, &result,
-                               err);
+    question.params = params;
+    r = al_client_requests_ask(requests, sink, &question, cancel, &result, err);
     al_client_requests_release(requests);
     if (r == 0 && result)
         al_approval_form_answer(result, ret_answer);

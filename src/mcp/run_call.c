@@ -54,6 +54,9 @@ static int ask_client(void *payload, const char *method, const json_t *params,
     struct al_inflight *call = payload;
     struct al_client_requests *requests = &call->spec.scope->client_requests;
     const bool is_form = !strcmp(method, "elicitation/create");
+    const struct al_client_question question = { .method = method,
+                                                 .params = params,
+                                                 .timeout_ms = AL_UPSTREAM_QUESTION_MS };
     int r;
 
     *ret_result = NULL;
@@ -64,8 +67,8 @@ static int ask_client(void *payload, const char *method, const json_t *params,
     al_calls_set_waiting(call, is_form ? "waiting for the user" : "waiting for the client's model");
     r = call->spec.form == AL_APPROVAL_FORM_RESULT
             ? al_parking_ask(call, params, cancel, ret_result, err)
-            : al_client_requests_ask(requests, call->spec.reply.sink, method, params,
-                                     AL_UPSTREAM_QUESTION_MS, cancel, ret_result, err);
+            : al_client_requests_ask(requests, call->spec.reply.sink, &question, cancel, ret_result,
+                                     err);
     al_calls_set_waiting(call, NULL);
     al_client_requests_release(requests);
     return r;

@@ -46,8 +46,10 @@ int al_sampling_ask(struct al_client_requests *requests, struct al_message_sink 
 {
     al_auto(al_json_decrefp) json_t *params = params_of(request);
     al_auto(al_json_decrefp) json_t *result = NULL;
-    int r = al_client_requests_ask(requests, sink, "sampling/createMessage", params,
-                                   request->timeout_ms, cancel, &result, err);
+    const struct al_client_question question = { .method = "sampling/createMessage",
+                                                 .params = params,
+                                                 .timeout_ms = request->timeout_ms };
+    int r = al_client_requests_ask(requests, sink, &question, cancel, &result, err);
 
     if (r == 0)
         *ret_text = result ? al_sampling_text(result) : NULL;

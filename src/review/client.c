@@ -145,29 +145,6 @@ static void visit_all(struct visit *visit, const struct al_strv *dirs)
         visit_dir(visit, dirs->items[i]);
 }
 
-void al_review_list_clear(struct al_review_list *list)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        json_decref(list->items[i].entry);
-        free(list->items[i].always);
-    }
-    free(list->items);
-    *list = AL_REVIEW_LIST_INIT;
-}
-
-/* Whether an entry has its members, as text that does nothing to a terminal.  The process is one of
- * this user, and may be of another version. */
-static bool is_entry(const json_t *entry)
-{
-    static const char *const members[] = { "id",      "time", "repository", "tool",    "operation",
-                                           "summary", "risk", "text",       "deadline" };
-
-    for (size_t i = 0; i < AL_COUNT(members); i++)
-        if (!al_json_get_string(entry, members[i]))
-            return false;
-    return true;
-}
-
 struct listing {
     const struct visit *visit;
     struct al_review_list *list;
@@ -176,8 +153,6 @@ struct listing {
 static bool add_line(void *payload, pid_t pid, const json_t *line)
 {
     struct listing *listing = payload;
-    struct al_review_list *list = listing->list;
-    json_t *entry = json_object_get(line, "entry");
     const char *problem = al_json_get_string(line, "error");
 
     if (problem) {
@@ -185,27 +160,7 @@ static bool add_line(void *payload, pid_t pid, const json_t *line)
 
         report(listing->visit, "process %ld: %s", (long)pid, safe);
     }
-    if (!is_entry(entry))
-        return false; /* the end of the list */
-    list->items = al_reallocarray(list->items, list->count + 1, sizeof(*list->items));
-    list->items[list->count++] = (struct al_review_waiting){
-        .pid = pid,
-        .entry = json_incref(entry),
-        .always = al_strdup(al_json_get_string(line, "always")),
-    };
-    return true;
-}
-
-/* Oldest first; the times have equal lengths. */
-static int compare(const void *a, const void *b)
-{
-    const struct al_review_waiting *one = a, *two = b;
-    const int by_time =
-        strcmp(al_json_get_string(one->entry, "time"), al_json_get_string(two->entry, "time"));
-
-    return by_time
-               ? by_time
-               : strcmp(al_json_get_string(one->entry, "id"), al_json_get_string(two->entry, "id"));
+    return al_review_list_add(listing->list, pid, line, 0); /* else the end of the list */
 }
 
 void al_review_list_all(const struct al_strv *dirs, struct al_review_list *ret_list,
@@ -222,17 +177,6 @@ void al_review_list_all(const struct al_strv *dirs, struct al_review_list *ret_l
     *ret_list = AL_REVIEW_LIST_INIT;
     visit.payload = &listing;
     visit_all(&visit, dirs);
-    if (ret_list->count)
-        qsort(ret_list->items, ret_list->count, sizeof(*ret_list->items), compare);
-}
-
-const struct al_review_waiting *al_review_list_find(const struct al_review_list *list,
-                                                    const char *id)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (!strcmp(al_json_get_string(list->items[i].entry, "id"), id))
-            return &list->items[i];
-    return NULL;
 }
 
 /* What the processes said to an answer. */
@@ -269,7 +213,7 @@ int al_review_send_answer(const struct al_strv *dirs, const char *id, enum al_an
 
     if (reason)
         al_approval_answer_set_reason(&cut, reason);
-    al_review_add_answer(id, decision, cut.reason, &request);
+    al_review_add_answer(id, decision, cut.reason, 0, &request);
     visit.request = request.buf;
     visit.len = request.len;
     visit_all(&visit, dirs);

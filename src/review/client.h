@@ -6,12 +6,9 @@
 #ifndef AL_REVIEW_CLIENT_H
 #define AL_REVIEW_CLIENT_H
 
-#include <stdbool.h>
-#include <sys/types.h>
-
 #include "guard/rules/approval.h"
+#include "review/list.h"
 #include "util/error.h"
-#include "util/json.h"
 #include "util/str.h"
 
 /** How long each process has for its answer, in milliseconds.  A process that is stopped does not
@@ -21,31 +18,10 @@
 /** Told about a process or a directory that could not be asked, with a safe line. */
 typedef void al_review_problem_fn(void *payload, const char *line);
 
-/** A question that waits. */
-struct al_review_waiting {
-    pid_t pid;     /**< the process it waits in */
-    json_t *entry; /**< the members of review/message.h */
-    char *always;  /**< what that answer covers; NULL: it is not offered */
-};
-
-/** Questions, oldest first.  Set up with AL_REVIEW_LIST_INIT. */
-struct al_review_list {
-    struct al_review_waiting *items;
-    size_t count;
-};
-
-#define AL_REVIEW_LIST_INIT ((struct al_review_list){ .items = NULL })
-
-void al_review_list_clear(struct al_review_list *list);
-
 /** Ask every process for the questions that wait.  Entries that are not as they should be are left
  * out.  Sockets of dead processes are removed. */
 void al_review_list_all(const struct al_strv *dirs, struct al_review_list *ret_list,
                         al_review_problem_fn *problem, void *payload);
-
-/** The question with this id; NULL: none waits.  Borrowed. */
-const struct al_review_waiting *al_review_list_find(const struct al_review_list *list,
-                                                    const char *id);
 
 /**
  * Answer a question.

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "review/message.h"
+#include "util/utf8.h"
 
 struct al_review_connection *al_review_connection_new(struct al_review_queue *queue, int fd)
 {
@@ -17,6 +18,7 @@ struct al_review_connection *al_review_connection_new(struct al_review_queue *qu
     connection->fd = fd;
     connection->in = AL_STR_INIT;
     connection->out = AL_STR_INIT;
+    connection->text = AL_STR_INIT;
     return connection;
 }
 
@@ -24,6 +26,9 @@ void al_review_connection_free(struct al_review_connection *connection)
 {
     if (connection->attached)
         al_review_detach(connection->queue);
+    if (connection->text_of && !connection->has_text)
+        al_review_leave_text(connection->queue, connection->text_of);
+    al_str_clear(&connection->text);
     al_close(connection->fd);
     al_str_clear(&connection->in);
     al_str_clear(&connection->out);
@@ -35,17 +40,9 @@ static bool has_output(const struct al_review_connection *connection)
     return connection->nsent < connection->out.len;
 }
 
-static void add_problem(struct al_review_connection *connection, const char *member,
-                        const char *text)
-{
-    al_str_addf(&connection->out, "{\"%s\":", member);
-    al_json_quote(text, strlen(text), &connection->out);
-    al_str_adds(&connection->out, "}\n");
-}
-
 void al_review_connection_refuse(struct al_review_connection *connection, const char *why)
 {
-    add_problem(connection, "error", why);
+    al_review_add_reply("error", why, strlen(why), 0, &connection->out);
     connection->ends = true;
 }
 
@@ -71,11 +68,26 @@ static void answer(struct al_review_connection *connection, const struct al_revi
     const int r =
         al_review_answer(connection->queue, request->id, request->decision, request->reason, &err);
 
-    if (r == 0)
-        al_str_adds(&connection->out, "{\"ok\":true}\n");
+    const char *why = r == AL_ERR_NOT_FOUND ? request->id : r < 0 ? err.message : NULL;
+
+    al_review_add_reply(r == 0                  ? "ok"
+                        : r == AL_ERR_NOT_FOUND ? "gone"
+                                                : "error",
+                        why, why ? strlen(why) : 0, request->ticket, &connection->out);
+}
+
+static void ask_text(struct al_review_connection *connection,
+                     const struct al_review_request *request)
+{
+    static const char busy[] = "another text is on its way; ask for one after the other";
+
+    if (connection->text_of)
+        al_review_add_reply("error", busy, strlen(busy), request->ticket, &connection->out);
+    else if (al_review_ask_text(connection->queue, request->id, &connection->text_of) < 0)
+        al_review_add_reply("gone", request->id, strlen(request->id), request->ticket,
+                            &connection->out);
     else
-        add_problem(connection, r == AL_ERR_NOT_FOUND ? "gone" : "error",
-                    r == AL_ERR_NOT_FOUND ? request->id : err.message);
+        connection->text_ticket = request->ticket;
 }
 
 static void serve(struct al_review_connection *connection, const char *line, size_t len)
@@ -87,6 +99,8 @@ static void serve(struct al_review_connection *connection, const char *line, siz
         al_review_connection_refuse(connection, problem);
     } else if (request.verb == AL_REVIEW_ANSWER) {
         answer(connection, &request);
+    } else if (request.verb == AL_REVIEW_WHOLE) {
+        ask_text(connection, &request);
     } else {
         connection->lists = true;
         if (!connection->attached)
@@ -127,9 +141,52 @@ static void add_gone(struct al_review_connection *connection)
         if (al_review_has(connection->queue, connection->shown[i].serial))
             connection->shown[kept++] = connection->shown[i];
         else
-            add_problem(connection, "gone", connection->shown[i].id);
+            al_review_add_reply("gone", connection->shown[i].id, AL_REVIEW_ID_CHARS, 0,
+                                &connection->out);
     }
     connection->nshown = kept;
+}
+
+/* Add the next piece of the text. */
+static void add_piece(struct al_review_connection *connection)
+{
+    const char *at = connection->text.buf + connection->ntext;
+    const size_t left = connection->text.len - connection->ntext;
+    const size_t len =
+        left > AL_REVIEW_PIECE_MAX_BYTES ? al_utf8_floor(at, AL_REVIEW_PIECE_MAX_BYTES) : left;
+
+    al_review_add_piece(at, len, len < left, connection->text_ticket, &connection->out);
+    connection->ntext += len;
+    if (len < left)
+        return;
+    al_str_clear(&connection->text);
+    connection->ntext = 0;
+    connection->text_of = 0;
+    connection->has_text = false;
+}
+
+/* Go on with the text that was asked for.  False: it is not there, or none was asked for. */
+static bool add_text(struct al_review_connection *connection)
+{
+    const uint64_t serial = connection->text_of;
+    enum al_review_whole found = AL_REVIEW_WHOLE_HERE;
+
+    if (!serial)
+        return false;
+    if (!connection->has_text)
+        found = al_review_take_text(connection->queue, serial, &connection->text);
+    if (found == AL_REVIEW_WHOLE_COMES)
+        return false;
+    connection->has_text = found == AL_REVIEW_WHOLE_HERE;
+    if (connection->has_text) {
+        add_piece(connection);
+        return true;
+    }
+    connection->text_of = 0;
+    al_review_add_reply(found == AL_REVIEW_WHOLE_GONE ? "gone" : "error", connection->text.buf,
+                        connection->text.len, connection->text_ticket, &connection->out);
+    al_str_clear(&connection->text);
+    return true;
 }
 
 /* Add the next question that was not sent, or the end of the list.  False: nothing is due. */
@@ -139,7 +196,7 @@ static bool add_next(struct al_review_connection *connection)
 
     if (connection->attached)
         add_gone(connection);
-    if (has_output(connection))
+    if (has_output(connection) || add_text(connection))
         return true;
     if (connection->nshown == AL_REVIEW_ENTRIES_MAX)
         return false; /* one of them is gone by now, which is told next */

@@ -29,6 +29,11 @@ struct al_review_connection {
     uint64_t from; /**< serial of the first question that was not sent */
     struct al_review_shown shown[AL_REVIEW_ENTRIES_MAX];
     size_t nshown;
+    uint64_t text_of;    /**< serial of the question whose whole text was asked for; 0: none */
+    int64_t text_ticket; /**< of that request */
+    bool has_text;       /**< `text` is there */
+    struct al_str text;
+    size_t ntext; /**< what of it was sent */
 };
 
 /** Takes `fd` over. */

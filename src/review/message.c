@@ -66,7 +66,6 @@ static bool read_answer(struct al_review_request *request)
 {
     const char *word = al_json_get_string(request->body, "decision");
 
-    request->id = al_json_get_string(request->body, "id");
     request->reason = al_json_get_string(request->body, "reason");
     for (size_t i = 0; word && i < AL_COUNT(decisions); i++)
         if (!strcmp(word, decisions[i].word))
@@ -77,27 +76,46 @@ static bool read_answer(struct al_review_request *request)
 bool al_review_request_read(const char *line, size_t len, struct al_review_request *ret_request,
                             const char **ret_problem)
 {
-    static const char *const verbs[] = { "list", "attach", "answer" };
+    static const char *const verbs[] = { "list", "attach", "answer", "text" };
     const char *word;
 
     *ret_request = AL_REVIEW_REQUEST_INIT;
     ret_request->body = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
     word = al_json_get_string(ret_request->body, "do");
+    ret_request->id = al_json_get_string(ret_request->body, "id");
+    ret_request->ticket = json_integer_value(json_object_get(ret_request->body, "ticket"));
     for (size_t i = 0; word && i < AL_COUNT(verbs); i++) {
         if (strcmp(word, verbs[i]) != 0)
             continue;
         ret_request->verb = (enum al_review_verb)i;
-        *ret_problem = "an answer needs an id, and once, always or reject as its decision";
-        return ret_request->verb != AL_REVIEW_ANSWER || read_answer(ret_request);
+        *ret_problem = ret_request->verb == AL_REVIEW_ANSWER
+                           ? "an answer needs an id, and once, always or reject as its decision"
+                           : "a request for a text needs an id";
+        if (ret_request->verb == AL_REVIEW_ANSWER)
+            return read_answer(ret_request);
+        return ret_request->verb != AL_REVIEW_WHOLE || ret_request->id;
     }
     *ret_problem = "not a request of airlock review; its version may be another one";
     return false;
 }
 
-void al_review_add_answer(const char *id, enum al_answer decision, const char *reason,
-                          struct al_str *out)
+static void add_ticket(json_t *object, int64_t ticket)
 {
-    al_auto(al_json_decrefp) json_t *object = al_json_object();
+    if (ticket)
+        al_json_set(object, "ticket", al_json_int(ticket));
+}
+
+static void add_object(json_t *object, struct al_str *out)
+{
+    al_json_dump(object, false, out);
+    al_str_addc(out, '\n');
+    json_decref(object);
+}
+
+void al_review_add_answer(const char *id, enum al_answer decision, const char *reason,
+                          uint64_t ticket, struct al_str *out)
+{
+    json_t *object = al_json_object();
 
     al_json_set(object, "do", al_json_string("answer"));
     al_json_set(object, "id", al_json_string(id));
@@ -106,6 +124,37 @@ void al_review_add_answer(const char *id, enum al_answer decision, const char *r
             al_json_set(object, "decision", al_json_string(decisions[i].word));
     if (reason)
         al_json_set(object, "reason", al_json_string(reason));
-    al_json_dump(object, false, out);
-    al_str_addc(out, '\n');
+    add_ticket(object, (int64_t)ticket);
+    add_object(object, out);
+}
+
+void al_review_add_text_request(const char *id, uint64_t ticket, struct al_str *out)
+{
+    json_t *object = al_json_object();
+
+    al_json_set(object, "do", al_json_string("text"));
+    al_json_set(object, "id", al_json_string(id));
+    add_ticket(object, (int64_t)ticket);
+    add_object(object, out);
+}
+
+void al_review_add_reply(const char *member, const char *text, size_t len, int64_t ticket,
+                         struct al_str *out)
+{
+    json_t *object = al_json_object();
+
+    al_json_set(object, member, text ? al_json_stringn(text, len) : al_json_bool(true));
+    add_ticket(object, ticket);
+    add_object(object, out);
+}
+
+void al_review_add_piece(const char *text, size_t len, bool more, int64_t ticket,
+                         struct al_str *out)
+{
+    json_t *object = al_json_object();
+
+    al_json_set(object, "text", al_json_stringn(text, len));
+    al_json_set(object, "more", al_json_bool(more));
+    add_ticket(object, ticket);
+    add_object(object, out);
 }

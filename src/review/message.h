@@ -2,23 +2,34 @@
 /*
  * What a door and the queue's process say to each other: one JSON object a line.
  *
- *   the door sends                                           the process answers
- *   {"do":"list"}                                            {"entry":{...},"always":"..."} for
- * each question that waits, oldest first; then
- *                                                            {"end":true}
- *   {"do":"attach"}                                          the same; then the same line for each
- *                                                            new question, and {"gone":"ID"} for
- * one that no longer waits
- *   {"do":"answer","id":"ID","decision":"once"}              {"ok":true}, {"gone":"ID"}, or
- *   ("always", "reject"; with this "reason", which is text)  {"error":"why"} and it goes on waiting
- *   anything else                                            {"error":"why"}, and the end
+ *   the door sends                    the process answers
+ *
+ *   {"do":"list"}                       {"entry":{...},"always":"..."} for each question that
+ * waits, oldest first; then {"end":true}
+ *   {"do":"attach"}                     the same; then the same line for each new question, and
+ *                                       {"gone":"ID"} for one that no longer waits
+ *   {"do":"answer","id":"ID",           {"ok":true}, {"gone":"ID"}, or {"error":"why"} and it goes
+ * on "decision":"once"}                 waiting
+ *   ("always", "reject"; with this
+ *   "reason", which is text)
+ *   {"do":"text","id":"ID"}             {"text":"...","more":true} for each piece of the whole
+ * text, the last one with false; {"gone":"ID"}; or {"error":"why"} anything else {"error":"why"},
+ * and the end
  *
  * - A door is attached as long as its connection is open.
  * - The members of an entry are those of `airlock review --list --json`.  "always" is what that
  *   answer would cover; without it the question does not offer the answer.
+ * - The member "text" of an entry is what the client's form shows, an excerpt.  The whole text is
+ *   made when a door asks for it, by the thread of the call, which runs git for it; other answers
+ *   are given meanwhile.  A connection asks for one at a time.
+ * - "ticket" in an answer or in a request for a text, an integer, comes back with every line that
+ *   answers it.
  */
 #ifndef AL_REVIEW_MESSAGE_H
 #define AL_REVIEW_MESSAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "guard/rules/approval.h"
 #include "util/json.h"
@@ -35,14 +46,21 @@ struct al_review_entry;
 /** Append an entry's line.  The caller has the lock of its queue. */
 void al_review_add_entry(const struct al_review_entry *entry, struct al_str *out);
 
+/** The longest whole text in bytes; a longer one is cut, which it says. */
+#define AL_REVIEW_WHOLE_MAX_BYTES (64u << 20)
+
+/** The longest piece of it in bytes. */
+#define AL_REVIEW_PIECE_MAX_BYTES (64u << 10)
+
 /** What a request asks for. */
-enum al_review_verb { AL_REVIEW_LIST, AL_REVIEW_ATTACH, AL_REVIEW_ANSWER };
+enum al_review_verb { AL_REVIEW_LIST, AL_REVIEW_ATTACH, AL_REVIEW_ANSWER, AL_REVIEW_WHOLE };
 
 /** A request.  The strings are borrowed from `body`. */
 struct al_review_request {
     json_t *body;
     enum al_review_verb verb;
-    const char *id; /**< of an answer */
+    const char *id; /**< of the question */
+    int64_t ticket; /**< 0: none */
     enum al_answer decision;
     const char *reason; /**< NULL: none */
 };
@@ -55,8 +73,20 @@ void al_review_request_clear(struct al_review_request *request);
 bool al_review_request_read(const char *line, size_t len, struct al_review_request *ret_request,
                             const char **ret_problem);
 
-/** Append the request for an answer.  `reason` may be NULL. */
+/** Append the request for an answer.  `reason` may be NULL, and `ticket` 0. */
 void al_review_add_answer(const char *id, enum al_answer decision, const char *reason,
-                          struct al_str *out);
+                          uint64_t ticket, struct al_str *out);
+
+/** Append the request for a whole text. */
+void al_review_add_text_request(const char *id, uint64_t ticket, struct al_str *out);
+
+/** Append what a process answers to a request: `member` with a text, and the ticket unless it is 0.
+ */
+void al_review_add_reply(const char *member, const char *text, size_t len, int64_t ticket,
+                         struct al_str *out);
+
+/** Append a piece of a whole text. */
+void al_review_add_piece(const char *text, size_t len, bool more, int64_t ticket,
+                         struct al_str *out);
 
 #endif

@@ -48,24 +48,22 @@ static bool is_this_program(pid_t pid)
            own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }
 
-/* The peer itself runs this program too, and has no socket. */
-static bool is_server(pid_t pid, bool is_peer, int dir_fd)
+static bool is_server(pid_t pid, int dir_fd)
 {
     char name[40];
 
     (void)snprintf(name, sizeof(name), "%ld.sock", (long)pid);
     return pid == getpid() || faccessat(dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
-           (!is_peer && is_this_program(pid));
+           is_this_program(pid);
 }
 
 static const char *check_ancestors(pid_t peer, int dir_fd)
 {
-    pid_t pid = peer;
+    pid_t pid = parent_of(peer);
 
-    for (int depth = 0; depth < DEPTH_MAX; depth++) {
-        if (is_server(pid, pid == peer, dir_fd))
+    for (int depth = 0; depth < DEPTH_MAX; depth++, pid = parent_of(pid)) {
+        if (pid > 0 && is_server(pid, dir_fd))
             return "a program that an airlock server started cannot answer its questions";
-        pid = parent_of(pid);
         if (!pid) /* the first process, or one that was put into this container */
             return NULL;
         if (pid < 0)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -142,6 +143,36 @@ int al_review_place_listen(int dir_fd, int *ret_fd, struct al_error *err)
         return al_error_errno(err, errno, "cannot listen on '%s'", name);
     *ret_fd = al_take_fd(&fd);
     return 0;
+}
+
+int al_review_place_attend(int dir_fd, char ret_name[AL_REVIEW_LOCK_NAME])
+{
+    al_auto(al_closep) int fd = -1;
+    char temporary[AL_REVIEW_LOCK_NAME];
+    uint32_t number;
+    int r;
+
+    if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+        return -EIO;
+    (void)snprintf(temporary, sizeof(temporary), ".review-%ld-%08x", (long)getpid(), number);
+    (void)snprintf(ret_name, AL_REVIEW_LOCK_NAME, "review-%ld-%08x.lock", (long)getpid(), number);
+    fd = openat(dir_fd, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -errno;
+    r = flock(fd, LOCK_EX | LOCK_NB) < 0 || renameat(dir_fd, temporary, dir_fd, ret_name) < 0
+            ? -errno
+            : 0;
+    if (r < 0) {
+        (void)unlinkat(dir_fd, temporary, 0);
+        return r;
+    }
+    return al_take_fd(&fd);
+}
+
+void al_review_place_leave(int dir_fd, const char *name, int lock_fd)
+{
+    (void)unlinkat(dir_fd, name, 0);
+    al_close(lock_fd);
 }
 
 /* Whether a process holds the lock. */

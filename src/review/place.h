@@ -8,8 +8,9 @@
  * - A socket whose process is gone is replaced by a process with its number, and removed by whoever
  *   comes upon it.
  * - A review that attaches to every process, also to those that begin later, holds an exclusive
- * lock (flock(2)) on DIR/review-<pid>.lock as long as it lives.  It takes the lock before the file
- * gets this name.
+ * lock (flock(2)) on DIR/review-<pid>-<number>.lock as long as it lives.  It takes the lock before
+ * the file gets this name, and no name is used twice, so whoever finds a file unlocked may remove
+ * it.
  * - Sockets are bound and connected beneath the descriptor of DIR, so its path may have any length.
  *
  * Source: unix(7).
@@ -47,6 +48,16 @@ int al_review_place_connect(int dir_fd, pid_t pid);
 /** Test whether a review lives that will attach to a process that begins now.  Locks of dead ones
  * are removed. */
 bool al_review_place_is_attended(int dir_fd);
+
+/** Room for the name of a review's lock. */
+#define AL_REVIEW_LOCK_NAME 48
+
+/** Say that a review lives that attaches to every process.  A locked descriptor, or -errno.
+ * al_review_place_leave() ends it. */
+int al_review_place_attend(int dir_fd, char ret_name[AL_REVIEW_LOCK_NAME]);
+
+/** Remove the lock and close its descriptor. */
+void al_review_place_leave(int dir_fd, const char *name, int lock_fd);
 
 /** The process that a name in the directory belongs to; 0: none. */
 pid_t al_review_place_owner(const char *name);

@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "proc/cancel.h"
 #include "review/message.h"
@@ -99,8 +101,10 @@ bool al_review_begin(struct al_review_queue *queue, const struct al_review_quest
 {
     bool has_room;
 
-    *ret_entry =
-        (struct al_review_entry){ .question = question, .answer = AL_APPROVAL_ANSWER_INIT };
+    *ret_entry = (struct al_review_entry){ .question = question,
+                                           .wanted_fd = -1,
+                                           .whole = AL_STR_INIT,
+                                           .answer = AL_APPROVAL_ANSWER_INIT };
     (void)pthread_mutex_lock(&queue->lock);
     has_room = queue->count < AL_REVIEW_ENTRIES_MAX;
     if (has_room) {
@@ -108,6 +112,7 @@ bool al_review_begin(struct al_review_queue *queue, const struct al_review_quest
         format_deadline(queue->wait_s, ret_entry->time, ret_entry->deadline);
         ret_entry->deadline_ms = al_clock_ms() + (int64_t)queue->wait_s * 1000;
         ret_entry->withdrawn = al_cancel_new_within(cancel);
+        ret_entry->wanted_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         ret_entry->serial = ++queue->nserials;
         choose_id(queue, ret_entry);
         *queue->last = ret_entry;
@@ -137,14 +142,21 @@ static void settle(struct al_review_queue *queue, struct al_review_entry *entry,
         al_cancel_fire(entry->withdrawn);
 }
 
-void al_review_await(struct al_review_queue *queue, struct al_review_entry *entry)
+void al_review_await(struct al_review_queue *queue, struct al_review_entry *entry,
+                     const struct al_meanwhile *meanwhile)
 {
-    struct pollfd fired = { .fd = al_cancel_fd(entry->withdrawn), .events = POLLIN };
+    struct pollfd wait[2] = { { .fd = al_cancel_fd(entry->withdrawn), .events = POLLIN },
+                              { .fd = meanwhile ? meanwhile->fd : -1, .events = POLLIN } };
     int64_t left_ms;
 
-    while (!al_cancel_fired(entry->withdrawn) && (left_ms = entry->deadline_ms - al_clock_ms()) > 0)
-        if (poll(&fired, 1, left_ms < INT_MAX ? (int)left_ms : INT_MAX) < 0 && errno != EINTR)
+    while (!al_cancel_fired(entry->withdrawn) &&
+           (left_ms = entry->deadline_ms - al_clock_ms()) > 0) {
+        if (poll(wait, AL_COUNT(wait), left_ms < INT_MAX ? (int)left_ms : INT_MAX) < 0 &&
+            errno != EINTR)
             break;
+        if (wait[1].revents)
+            meanwhile->run(meanwhile->payload);
+    }
     (void)al_review_expire(queue);
 }
 
@@ -164,6 +176,9 @@ enum al_review_state al_review_end(struct al_review_queue *queue, struct al_revi
         *ret_answer = entry->answer;
     }
     al_cancel_unref(al_take(&entry->withdrawn));
+    al_close(al_take_fd(&entry->wanted_fd));
+    al_str_clear(&entry->whole);
+    free(al_take(&entry->problem));
     return entry->state;
 }
 
@@ -272,4 +287,102 @@ void al_review_watch(struct al_review_queue *queue, void (*changed)(void *payloa
 {
     queue->changed = changed;
     queue->payload = payload;
+}
+
+/* --- The whole text --- */
+
+/* Caller holds the lock.  NULL: it no longer waits. */
+static struct al_review_entry *find_serial(struct al_review_queue *queue, uint64_t serial)
+{
+    struct al_review_entry *entry = queue->first;
+
+    while (entry && entry->serial != serial)
+        entry = entry->next;
+    return entry;
+}
+
+int al_review_ask_text(struct al_review_queue *queue, const char *id, uint64_t *ret_serial)
+{
+    const uint64_t one = 1;
+    struct al_review_entry *entry;
+
+    (void)pthread_mutex_lock(&queue->lock);
+    entry = find(queue, id);
+    if (entry) {
+        *ret_serial = entry->serial;
+        entry->nreaders++;
+        if (!entry->is_made)
+            (void)!write(entry->wanted_fd, &one, sizeof(one));
+    }
+    (void)pthread_mutex_unlock(&queue->lock);
+    return entry ? 0 : AL_ERR_NOT_FOUND;
+}
+
+/* Caller holds the lock.  Without readers the text is forgotten: another one makes it again. */
+static void drop_reader(struct al_review_entry *entry)
+{
+    if (--entry->nreaders)
+        return;
+    al_str_clear(&entry->whole);
+    free(al_take(&entry->problem));
+    entry->is_made = false;
+}
+
+enum al_review_whole al_review_take_text(struct al_review_queue *queue, uint64_t serial,
+                                         struct al_str *ret_text)
+{
+    enum al_review_whole found = AL_REVIEW_WHOLE_GONE;
+    struct al_review_entry *entry;
+
+    (void)pthread_mutex_lock(&queue->lock);
+    entry = find_serial(queue, serial);
+    if (entry)
+        found = !entry->is_made  ? AL_REVIEW_WHOLE_COMES
+                : entry->problem ? AL_REVIEW_WHOLE_FAILED
+                                 : AL_REVIEW_WHOLE_HERE;
+    if (found == AL_REVIEW_WHOLE_FAILED)
+        al_str_adds(ret_text, entry->problem);
+    if (found == AL_REVIEW_WHOLE_HERE)
+        al_str_add(ret_text, entry->whole.buf, entry->whole.len);
+    if (found == AL_REVIEW_WHOLE_FAILED || found == AL_REVIEW_WHOLE_HERE)
+        drop_reader(entry);
+    (void)pthread_mutex_unlock(&queue->lock);
+    return found;
+}
+
+void al_review_leave_text(struct al_review_queue *queue, uint64_t serial)
+{
+    struct al_review_entry *entry;
+
+    (void)pthread_mutex_lock(&queue->lock);
+    entry = find_serial(queue, serial);
+    if (entry)
+        drop_reader(entry);
+    (void)pthread_mutex_unlock(&queue->lock);
+}
+
+bool al_review_wants_text(struct al_review_queue *queue, struct al_review_entry *entry)
+{
+    uint64_t count;
+    bool wants;
+
+    (void)pthread_mutex_lock(&queue->lock);
+    (void)!read(entry->wanted_fd, &count, sizeof(count));
+    wants = entry->state == AL_REVIEW_WAITS && entry->nreaders && !entry->is_made;
+    (void)pthread_mutex_unlock(&queue->lock);
+    return wants;
+}
+
+void al_review_give_text(struct al_review_queue *queue, struct al_review_entry *entry,
+                         struct al_str *text, const char *problem)
+{
+    (void)pthread_mutex_lock(&queue->lock);
+    if (entry->state == AL_REVIEW_WAITS && entry->nreaders) {
+        entry->whole = *text;
+        *text = AL_STR_INIT;
+        entry->problem = al_strdup(problem);
+        entry->is_made = true;
+        report_change(queue);
+    }
+    (void)pthread_mutex_unlock(&queue->lock);
 }

@@ -61,10 +61,15 @@ struct al_review_entry {
     int64_t deadline_ms;         /**< of al_clock_ms() */
     struct al_cancel *withdrawn; /**< fires when another door answers, in the end, and when the call
                                       is cancelled */
+    int wanted_fd;               /**< readable when a door wants the whole text; -1: none can */
 
     /* The lock of the queue guards the members below. */
     enum al_review_state state;
     struct al_approval_answer answer;
+    size_t nreaders;     /**< doors that wait for the whole text */
+    bool is_made;        /**< the whole text is here, or `problem` */
+    struct al_str whole; /**< kept until the readers have it */
+    char *problem;       /**< why it cannot be shown; NULL: it can */
 };
 
 struct al_review_queue;
@@ -87,8 +92,18 @@ uint32_t al_review_wait_s(const struct al_review_queue *queue);
 bool al_review_begin(struct al_review_queue *queue, const struct al_review_question *question,
                      struct al_cancel *cancel, struct al_review_entry *ret_entry);
 
-/** Wait for an answer of another door, for the deadline or for the call's cancellation. */
-void al_review_await(struct al_review_queue *queue, struct al_review_entry *entry);
+/** Wait for an answer of another door, for the deadline or for the call's cancellation.
+ * `meanwhile` may be NULL. */
+void al_review_await(struct al_review_queue *queue, struct al_review_entry *entry,
+                     const struct al_meanwhile *meanwhile);
+
+/** Test whether a door wants the whole text, and nobody has made it.  To be called when
+ * entry->wanted_fd is readable, which it then is no longer. */
+bool al_review_wants_text(struct al_review_queue *queue, struct al_review_entry *entry);
+
+/** Hand the whole text over, which is then empty; or say why it cannot be shown. */
+void al_review_give_text(struct al_review_queue *queue, struct al_review_entry *entry,
+                         struct al_str *text, const char *problem);
 
 /**
  * Take the question out of the queue.
@@ -124,6 +139,25 @@ bool al_review_next(struct al_review_queue *queue, uint64_t from, struct al_str 
 /** Test whether this question waits. */
 bool al_review_has(struct al_review_queue *queue, uint64_t serial);
 
+/** Ask for the whole text of a question.  al_review_take_text() or al_review_leave_text() follows.
+ * 0; or AL_ERR_NOT_FOUND when no such question waits. */
+int al_review_ask_text(struct al_review_queue *queue, const char *id, uint64_t *ret_serial);
+
+/** What became of a whole text. */
+enum al_review_whole {
+    AL_REVIEW_WHOLE_COMES,  /**< ask again after the next change */
+    AL_REVIEW_WHOLE_HERE,   /**< *ret_text is the text */
+    AL_REVIEW_WHOLE_FAILED, /**< *ret_text says why it cannot be shown */
+    AL_REVIEW_WHOLE_GONE,   /**< the question no longer waits */
+};
+
+/** Take a whole text that was asked for. */
+enum al_review_whole al_review_take_text(struct al_review_queue *queue, uint64_t serial,
+                                         struct al_str *ret_text);
+
+/** Ask for it no longer. */
+void al_review_leave_text(struct al_review_queue *queue, uint64_t serial);
+
 /** End the questions whose time is over.  Returns the next deadline of al_clock_ms(); INT64_MAX:
  * none waits. */
 int64_t al_review_expire(struct al_review_queue *queue);
@@ -136,8 +170,8 @@ void al_review_detach(struct al_review_queue *queue);
 /** Test whether a review is attached. */
 bool al_review_is_attached(struct al_review_queue *queue);
 
-/** Call `changed` whenever a question begins to wait or no longer waits.  It is called with the
- * queue's lock, and must not call the queue.  Before the first question. */
+/** Call `changed` whenever a question begins to wait or no longer waits, or a whole text is there.
+ * It is called with the queue's lock, and must not call the queue.  Before the first question. */
 void al_review_watch(struct al_review_queue *queue, void (*changed)(void *payload), void *payload);
 
 #endif

@@ -194,7 +194,7 @@ static void follow_queue(struct al_review_server *server)
     (void)timerfd_settime(server->timer_fd, TFD_TIMER_ABSTIME, &timer, NULL);
     for (struct al_review_connection *at = server->connections; at; at = next) {
         next = at->next;
-        if (at->attached)
+        if (at->attached || at->text_of)
             run_one(server, at);
     }
 }

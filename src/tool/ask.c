@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Stage 5, asking: at the call's own door, and at those of the queue of questions. */
 #include "guard/text.h"
+#include "review/message.h"
 #include "review/queue.h"
 #include "tool/private.h"
 
@@ -62,6 +63,32 @@ static int ask_each(const struct asking *asking, struct al_approval_answer *ret_
     return 0;
 }
 
+/* Make the whole text for a door that wants it.  Another door's answer ends this too. */
+static void give_text(void *payload)
+{
+    struct asking *asking = payload;
+    const struct al_approval_request *request = asking->request;
+    struct al_run_limits *budget = &asking->call->budget;
+    struct al_cancel *const cancel = budget->cancel;
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = 0;
+
+    if (!al_review_wants_text(asking->queue, &asking->entry))
+        return;
+    al_str_add(&text, request->detail,
+               request->add_full ? request->framed_at : strlen(request->detail));
+    budget->cancel = asking->entry.withdrawn;
+    if (request->add_full)
+        r = request->add_full(request->payload, &text, &err);
+    budget->cancel = cancel;
+    (void)al_text_truncate(&text, AL_REVIEW_WHOLE_MAX_BYTES);
+    al_review_give_text(asking->queue, &asking->entry, &text,
+                        r == 0        ? NULL
+                        : err.message ? err.message
+                                      : "it cannot be made");
+}
+
 /* Wait for a review alone. */
 static void await_review(struct asking *asking)
 {
@@ -69,7 +96,7 @@ static void await_review(struct asking *asking)
 
     if (waiting)
         waiting->set(waiting->payload, "waiting for approval in airlock review");
-    al_review_await(asking->queue, &asking->entry);
+    al_review_await(asking->queue, &asking->entry, asking->request->meanwhile);
     if (waiting)
         waiting->set(waiting->payload, NULL);
 }
@@ -138,7 +165,12 @@ int al_approval_ask(struct al_call *call, const struct al_approval_request *requ
 
     if (queue && can_wait(&asking) &&
         al_review_begin(queue, &question, call->input->cancel, &asking.entry)) {
+        const struct al_meanwhile meanwhile = { asking.entry.wanted_fd, give_text, &asking };
+        struct al_approval_request in_queue = *request;
+
+        in_queue.meanwhile = &meanwhile;
         asking.queue = queue;
+        asking.request = &in_queue;
         return ask_in_queue(&asking, ret_answer, ret_by, err);
     }
     /* Without room in the queue only those are asked who need none. */

@@ -56,6 +56,14 @@ void al_approval_answer_clear(struct al_approval_answer *answer);
 /** Set the reason from the user's text: sanitized, on one line, cut.  Blank text is no reason. */
 void al_approval_answer_set_reason(struct al_approval_answer *answer, const char *text);
 
+/** What the thread of a call does while it waits for the user: run(payload) whenever `fd` is
+ * readable.  It may take seconds. */
+struct al_meanwhile {
+    int fd;
+    void (*run)(void *payload);
+    void *payload;
+};
+
 /** A question for the user.  All text is safe for a terminal.  Borrowed. */
 struct al_approval_request {
     const char *tool;
@@ -73,6 +81,7 @@ struct al_approval_request {
     int (*add_full)(void *payload, struct al_str *out, struct al_error *err);
     void *payload;
     const char *always_covers; /**< noun phrase: what "always" would cover; NULL: not offered */
+    const struct al_meanwhile *meanwhile; /**< NULL: there is nothing else to do */
 };
 
 /** Append the lines every question begins with: the summary, cut; repository, tool and operation;
@@ -84,7 +93,8 @@ void al_approval_add_heading(const struct al_approval_request *request, struct a
 void al_approval_add_full_summary(const struct al_approval_request *request, struct al_str *out);
 
 /**
- * Ask the user.  Blocks until there is an answer or `cancel` fires.
+ * Ask the user.  Blocks until there is an answer or `cancel` fires; does what `meanwhile` says as
+ * long as that is possible.
  * @param[out] ret_answer  Initialised and cleared by the caller.
  * @return 0 with *ret_answer; AL_ERR_CANCELLED; or another failure, which counts as no answer.
  */

@@ -95,7 +95,7 @@ static void a_cancelled_call_has_no_answer(void **state)
     (void)state;
     assert_true(al_review_begin(queue, &question, cancel, &entry));
     al_cancel_fire(cancel);
-    al_review_await(queue, &entry);
+    al_review_await(queue, &entry, NULL);
     assert_int_equal(al_review_end(queue, &entry, &answer), AL_REVIEW_CANCELLED);
     assert_int_equal(answer.decision, AL_ANSWER_NONE);
     al_cancel_unref(cancel);
@@ -186,7 +186,7 @@ static void a_question_ends_at_its_deadline(void **state)
 
     (void)state;
     assert_true(al_review_begin(queue, &question, NULL, &entry));
-    al_review_await(queue, &entry);
+    al_review_await(queue, &entry, NULL);
     assert_true(al_cancel_fired(entry.withdrawn));
     assert_int_equal(al_review_answer(queue, entry.id, AL_ANSWER_ONCE, NULL, NULL),
                      AL_ERR_NOT_FOUND);
@@ -245,7 +245,7 @@ static void of_two_answers_one_counts(void **state)
         for (size_t k = 0; k < 2; k++)
             assert_int_equal(pthread_create(&threads[k], NULL, compete, &rivals[k]), 0);
         if (i % 2)
-            al_review_await(queue, &entry);
+            al_review_await(queue, &entry, NULL);
         ended = al_review_end(queue, &entry, &answer);
         for (size_t k = 0; k < 2; k++)
             assert_int_equal(pthread_join(threads[k], NULL), 0);
