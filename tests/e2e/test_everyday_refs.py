@@ -73,10 +73,27 @@ class Branch(Case):
 
     def test_all_or_none(self):
         """git_branch: of several branches none is deleted if one cannot be"""
-        for names, words in ((["old", "side"], "'side' has commits that are not merged"),
+        for names, words in ((["old", "side"], "'side' is not merged: 1 of its commits is not in main"),
+                             (["nope", "side", "main"], "There is no branch 'nope'; 'side' is not merged: 1 of its "
+                              "commits is not in main; 'main' is the current branch"),
                              (["old", "nope"], "no branch 'nope'"),
                              (["old", "main"], "'main' is the current branch")):
             self.fails("ExecutionFailed", words, "git_branch", {"action": "delete", "names": names})
+
+    def test_ahead_of_upstream(self):
+        """git_branch: a merged branch that its upstream lacks is called merged, and stays without force"""
+        self.git("update-ref", "refs/remotes/origin/old", "old")
+        self.git("config", "branch.old.remote", "origin")
+        self.git("config", "branch.old.merge", "refs/heads/old")
+        self.git("remote", "add", "origin", str(self.base / "nowhere"))
+        self.git("branch", "-f", "old", "side")
+        delete = {"action": "delete", "name": "old"}
+        self.fails("ExecutionFailed", "'old' is not merged: 1 of its commits is not in origin/old", "git_branch", delete)
+        self.git("merge", "-q", "--no-edit", "side")
+        result = self.fails("ExecutionFailed", "'old' is merged into main, but 1 ahead of origin/old", "git_branch", delete)
+        self.assertIn("git_undo brings it back", result.text)
+        self.git("update-ref", "refs/remotes/origin/old", "old")
+        self.says("git_branch", delete)
 
     def test_refused(self):
         """git_branch: arguments of another action, and names that are none"""

@@ -122,29 +122,66 @@ int al_git_branch_rename_check(const struct al_repo *repo, const char *name, con
     return strcmp(name, new_name) != 0 ? al_git_branch_create_check(repo, new_name, err) : 0;
 }
 
+void al_branch_unmerged_clear(struct al_branch_unmerged *unmerged)
+{
+    free(unmerged->target);
+    *unmerged = (struct al_branch_unmerged){ .ahead = 0 };
+}
+
+/* How many commits `from` has that `to` has not. */
+static int count_ahead(const struct al_repo *repo, const char *from, const char *to,
+                       struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "rev-list", "--count", from, "--not", to, "--", NULL);
+    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 64, .checked = true },
+                   budget, &output, err);
+    if (r == 0)
+        *ret_count = strtoull(output.out.out.buf, NULL, 10);
+    return r;
+}
+
+int al_git_branch_unmerged(const struct al_repo *repo, const char *name,
+                           struct al_run_limits *budget, struct al_branch_unmerged *ret_unmerged,
+                           struct al_error *err)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
+    al_auto(al_branch_unmerged_clear) struct al_branch_unmerged found = { .ahead = 0 };
+    uint64_t missing = 0;
+    int r = merge_target(repo, ref, budget, &found.target, err);
+
+    if (r == 0)
+        r = count_ahead(repo, ref, found.target, budget, &found.ahead, err);
+    if (r == 0 && found.ahead && strcmp(found.target, "HEAD") != 0) {
+        r = count_ahead(repo, ref, "HEAD", budget, &missing, err);
+        found.is_in_head = r == 0 && !missing;
+    }
+    if (r == 0) {
+        *ret_unmerged = found;
+        found.target = NULL;
+    }
+    return r;
+}
+
 int al_git_branch_delete_refused(const struct al_repo *repo, const char *name, bool force,
                                  struct al_run_limits *budget, bool *ret_refused,
                                  struct al_error *err)
 {
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
-    al_auto(al_freep) char *target = NULL;
+    al_auto(al_branch_unmerged_clear) struct al_branch_unmerged unmerged = { .ahead = 0 };
     al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
     al_ref_head_branches(&repo->at, &current);
     *ret_refused = !al_ref_exists(&repo->at, ref) || al_strv_contains(&current, name);
     if (*ret_refused || force)
         return 0;
-    r = merge_target(repo, ref, budget, &target, err);
-    if (r < 0)
-        return r;
-    al_strv_adds(&command.argv, "git", "merge-base", "--is-ancestor", ref, target, NULL);
-    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 0 }, budget, &output,
-                   err);
+    r = al_git_branch_unmerged(repo, name, budget, &unmerged, err);
     if (r == 0)
-        *ret_refused = output.exit_code == 1;
+        *ret_refused = unmerged.ahead > 0;
     return r;
 }
 

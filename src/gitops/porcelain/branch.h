@@ -26,6 +26,23 @@ int al_git_branch_create_check(const struct al_repo *repo, const char *name, str
 int al_git_branch_rename_check(const struct al_repo *repo, const char *name, const char *new_name,
                                struct al_error *err);
 
+/** The commits for which git does not delete a branch without force. */
+struct al_branch_unmerged {
+    char *target;    /**< its upstream, refs/remotes/origin/x, or if it has none "HEAD"; owned */
+    uint64_t ahead;  /**< the commits that the target lacks; 0: git deletes the branch */
+    bool is_in_head; /**< the target is the upstream, and HEAD has all the commits */
+};
+
+void al_branch_unmerged_clear(struct al_branch_unmerged *unmerged);
+
+/** Find the commits for which git would not delete a branch that exists.
+ *
+ * @param[out] ret_unmerged  Released with al_branch_unmerged_clear().
+ */
+int al_git_branch_unmerged(const struct al_repo *repo, const char *name,
+                           struct al_run_limits *budget, struct al_branch_unmerged *ret_unmerged,
+                           struct al_error *err);
+
 /** Test whether git would refuse to delete a branch: it does not exist, HEAD is on it, or (without
  * `force`) it has commits that are missing from its upstream or, if it has none, from HEAD. */
 int al_git_branch_delete_refused(const struct al_repo *repo, const char *name, bool force,

@@ -6,7 +6,6 @@
 #include "gitops/command.h"
 #include "gitops/git_lock.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/plumbing/worktrees.h"
 #include "gitops/porcelain/branch.h"
 #include "gitops/reading/read_refs.h"
 #include "gitops/refs.h"
@@ -14,6 +13,7 @@
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "tool/resolved.h"
+#include "toolsets/everyday/branch_delete.h"
 #include "toolsets/everyday/branch_list.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
@@ -227,47 +227,24 @@ static int rename_branch(struct al_call *call, const void *p, struct al_result *
     return 0;
 }
 
-/* Why git would not delete a branch; all are looked at before the first one goes. */
-static int check_delete(struct al_call *call, const char *name, bool force, struct al_error *err)
+/* The branches to delete. */
+static void add_deleted(const struct branch_args *args, struct al_strv *out)
 {
-    const struct al_repo *repo = al_call_repo(call);
-    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
-    al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
-    bool elsewhere = false, refused = false;
-    int r;
-
-    al_ref_head_branches(&repo->at, &current);
-    if (!al_ref_exists(&repo->at, ref))
-        return al_failure_set(err, "git_branch lists the branches there are.",
-                              "There is no branch '%s'", name);
-    if (al_strv_contains(&current, name))
-        return al_failure_set(err, "git_switch to another branch first.",
-                              "'%s' is the current branch", name);
-    r = al_git_is_checked_out_elsewhere(repo, ref, al_call_budget(call), &elsewhere, err);
-    if (r == 0 && elsewhere)
-        return al_failure_set(err,
-                              "git_status shows the working trees; it can go when none has it.",
-                              "'%s' is checked out in another working tree", name);
-    if (r == 0)
-        r = al_git_branch_delete_refused(repo, name, force, al_call_budget(call), &refused, err);
-    if (r == 0 && refused)
-        return al_failure_set(err, "With force it goes all the same; git_undo brings it back.",
-                              "'%s' has commits that are not merged", name);
-    return r;
+    if (args->name)
+        al_strv_add(out, args->name);
+    for (size_t i = 0; i < args->names.count; i++)
+        al_strv_add(out, args->names.items[i]);
 }
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct branch_args *args = p;
-    int r = 0;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
     if (args->action != DELETE)
         return 0;
-    if (args->name)
-        return check_delete(call, args->name, args->force, err);
-    for (size_t i = 0; i < args->names.count && r == 0; i++)
-        r = check_delete(call, args->names.items[i], args->force, err);
-    return r;
+    add_deleted(args, &names);
+    return al_branch_delete_check(call, &names, args->force, err);
 }
 
 static int delete_one(struct al_call *call, const char *name, bool force, struct al_str *text,
@@ -288,11 +265,13 @@ static int remove_branches(struct al_call *call, const void *p, struct al_result
                            struct al_error *err)
 {
     const struct branch_args *args = p;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = args->name ? delete_one(call, args->name, args->force, &text, err) : 0;
+    int r = 0;
 
-    for (size_t i = 0; i < args->names.count && r == 0; i++)
-        r = delete_one(call, args->names.items[i], args->force, &text, err);
+    add_deleted(args, &names);
+    for (size_t i = 0; i < names.count && r == 0; i++)
+        r = delete_one(call, names.items[i], args->force, &text, err);
     if (r < 0)
         return r;
     al_answer_done(call, &text, result);
