@@ -108,7 +108,7 @@ static void refuse_token(struct al_http_door *door, struct al_http_exchange *exc
 {
     bool shown = al_http_find_header(request, "authorization") != NULL;
 
-    (void)al_http_set_key(exchange, NULL);
+    (void)al_http_set_key(exchange, 0);
     if (shown)
         al_http_delay(exchange, al_throttle_wrong(door->throttle, request->peer, al_clock_ms()));
     answer(exchange, HTTP_UNAUTHORIZED, "WWW-Authenticate", "Bearer",
@@ -120,11 +120,11 @@ static void check_mcp(struct al_http_door *door, struct al_http_exchange *exchan
                       const struct al_http_request *request)
 {
     struct al_principal *principal = find_principal(door, request);
-    const void *key = al_http_access_needs_no_token(door->access) ? NULL : principal;
+    const bool counts = !al_http_access_needs_no_token(door->access);
 
     if (!principal)
         refuse_token(door, exchange, request);
-    else if (!al_http_set_key(exchange, key))
+    else if (!al_http_set_key(exchange, counts ? principal->number : 0))
         answer(exchange, HTTP_TOO_MANY_REQUESTS, "Retry-After", "1",
                "too many connections of this token\n");
     else if (request->query)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -162,7 +163,8 @@ static int64_t deadline(const struct al_http_connection *connection, int64_t now
     case AL_HTTP_READING:
         return connection->since_ms + limits->request_ms;
     case AL_HTTP_WRITING:
-        return now_ms + stall_step(connection);
+        return now_ms + (stall_step(connection) < limits->keep_alive_ms ? stall_step(connection)
+                                                                        : limits->keep_alive_ms);
     case AL_HTTP_LINGERING:
         return connection->since_ms + limits->linger_ms;
     case AL_HTTP_WAITING:
@@ -285,6 +287,22 @@ static int64_t check_writing(struct al_http_connection *connection, int64_t now_
     return now_ms + stall_step(connection);
 }
 
+/* A stream that waits for more to send. */
+static int64_t check_idle_stream(struct al_http_connection *connection, int64_t now_ms)
+{
+    const int64_t keep_alive_ms = connection->server->limits.keep_alive_ms;
+    const char *text =
+        connection->exchange ? al_http_exchange_keep_alive(connection->exchange) : NULL;
+
+    if (!text)
+        return INT64_MAX;
+    if (now_ms < connection->since_ms + keep_alive_ms)
+        return connection->since_ms + keep_alive_ms;
+    (void)al_http_send(connection->exchange, text, strlen(text));
+    al_http_connection_resume(connection);
+    return now_ms + keep_alive_ms;
+}
+
 static int64_t check_waiting(struct al_http_connection *connection, int64_t now_ms)
 {
     int64_t due_ms =
@@ -313,7 +331,8 @@ int64_t al_http_connection_check(struct al_http_connection *connection, int64_t 
         return INT64_MAX;
     /* An early answer that is delayed waits before its body was read. */
     if (connection->phase == AL_HTTP_WAITING || connection->suspended)
-        return connection->phase == AL_HTTP_WRITING ? INT64_MAX : check_waiting(connection, now_ms);
+        return connection->phase == AL_HTTP_WRITING ? check_idle_stream(connection, now_ms)
+                                                    : check_waiting(connection, now_ms);
     if (connection->phase == AL_HTTP_WRITING)
         return check_writing(connection, now_ms);
     if (connection->library && is_read_to_its_end(connection)) {
@@ -327,7 +346,7 @@ int64_t al_http_connection_check(struct al_http_connection *connection, int64_t 
     return INT64_MAX;
 }
 
-bool al_http_set_key(struct al_http_exchange *exchange, const void *key)
+bool al_http_set_key(struct al_http_exchange *exchange, uint64_t key)
 {
     struct al_http_connection *connection = exchange->connection;
     size_t count = 0;

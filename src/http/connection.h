@@ -43,7 +43,7 @@ struct al_http_connection {
     int fd;                         /**< the library's; while new or lingering our own */
     size_t listener;
     struct al_http_address peer;
-    const void *key; /**< al_http_set_key() */
+    uint64_t key; /**< al_http_set_key() */
 
     enum al_http_phase phase;
     int64_t since_ms;     /**< when the phase began, or a response last made progress */

@@ -142,6 +142,23 @@ bool al_http_send(struct al_http_exchange *exchange, const char *bytes, size_t l
     return taken;
 }
 
+void al_http_keep_alive(struct al_http_exchange *exchange, const char *text)
+{
+    pthread_mutex_lock(&exchange->server->lock);
+    exchange->keep_alive = text;
+    pthread_mutex_unlock(&exchange->server->lock);
+}
+
+const char *al_http_exchange_keep_alive(struct al_http_exchange *exchange)
+{
+    const char *text;
+
+    pthread_mutex_lock(&exchange->server->lock);
+    text = exchange->stream && !exchange->ended ? exchange->keep_alive : NULL;
+    pthread_mutex_unlock(&exchange->server->lock);
+    return text;
+}
+
 void al_http_end_stream(struct al_http_exchange *exchange)
 {
     pthread_mutex_lock(&exchange->server->lock);

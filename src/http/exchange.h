@@ -42,9 +42,10 @@ struct al_http_exchange {
     /* answer */
     bool answered; /**< status and headers are there */
     bool stream;
-    bool ended;   /**< no more comes: the whole body is in `out` */
-    bool aborted; /**< close the connection */
-    bool over;    /**< the response is out or lost: nothing is taken any more */
+    bool ended;             /**< no more comes: the whole body is in `out` */
+    bool aborted;           /**< close the connection */
+    bool over;              /**< the response is out or lost: nothing is taken any more */
+    const char *keep_alive; /**< al_http_keep_alive(); NULL: nothing is sent by itself */
     bool in_ready;
     struct al_http_exchange *next_ready;
     int64_t not_before_ms; /**< al_http_delay() */
@@ -63,6 +64,10 @@ int64_t al_http_exchange_due_ms(struct al_http_exchange *exchange);
 
 /** Whether there is no answer yet, or a stream that goes on.  Threads: the HTTP thread. */
 bool al_http_exchange_wants_client(struct al_http_exchange *exchange);
+
+/** The text of al_http_keep_alive() of a stream that goes on, else NULL.  Threads: the HTTP thread.
+ */
+const char *al_http_exchange_keep_alive(struct al_http_exchange *exchange);
 
 /** Take up to `max` bytes of the body: their number; 0: none now; -1: the end; -2: aborted.
  * Threads: the HTTP thread. */

@@ -23,8 +23,29 @@ static const char *const lists[] = {
     "warning",
 };
 
+/* Headers that prove who asks. */
+static const char *const secrets[] = { "authorization", "cookie", "proxy-authorization" };
+
+static char **find(const struct al_http_fields *fields, const char *name)
+{
+    for (size_t i = 0; i < fields->names.count; i++)
+        if (strcasecmp(fields->names.items[i], name) == 0)
+            return &fields->values.items[i];
+    return NULL;
+}
+
+void al_http_fields_wipe(struct al_http_fields *fields, const char *name)
+{
+    char **value = find(fields, name);
+
+    if (value)
+        explicit_bzero(*value, strlen(*value));
+}
+
 void al_http_fields_clear(struct al_http_fields *fields)
 {
+    for (size_t i = 0; i < AL_COUNT(secrets); i++)
+        al_http_fields_wipe(fields, secrets[i]);
     al_strv_clear(&fields->names);
     al_strv_clear(&fields->values);
 }
@@ -37,14 +58,6 @@ static bool is_list(const char *name)
         if (strcasecmp(name, lists[i]) == 0)
             return true;
     return false;
-}
-
-static char **find(const struct al_http_fields *fields, const char *name)
-{
-    for (size_t i = 0; i < fields->names.count; i++)
-        if (strcasecmp(fields->names.items[i], name) == 0)
-            return &fields->values.items[i];
-    return NULL;
 }
 
 const char *al_http_fields_find(const struct al_http_fields *fields, const char *name)
@@ -101,11 +114,15 @@ const char *al_http_fields_add(struct al_http_fields *fields, const char *name, 
     key = al_strndup(name, name_len);
     text = al_strndup(value, value_len);
     before = find(fields, key);
-    if (before && !is_list(key))
+    if (before && !is_list(key)) {
+        explicit_bzero(text, strlen(text));
         return "a header with a single value is there twice";
+    }
     if (before) {
         char *joined = al_asprintf("%s, %s", *before, text);
 
+        explicit_bzero(*before, strlen(*before));
+        explicit_bzero(text, strlen(text));
         free(*before);
         *before = joined;
         return NULL;

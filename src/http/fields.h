@@ -19,7 +19,12 @@ struct al_http_fields {
 #define AL_HTTP_FIELDS_INIT                                                                        \
     ((struct al_http_fields){ .names = AL_STRV_INIT, .values = AL_STRV_INIT })
 
+/** Values that prove who asks (Authorization, Cookie) are wiped. */
 void al_http_fields_clear(struct al_http_fields *fields);
+
+/** Wipe the value of a header; it is "" from here on.  Threads: others may look for other headers.
+ */
+void al_http_fields_wipe(struct al_http_fields *fields, const char *name);
 
 /** The value of a header, or NULL.  `name` in any case. */
 const char *al_http_fields_find(const struct al_http_fields *fields, const char *name);

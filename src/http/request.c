@@ -231,6 +231,7 @@ static void complete(struct al_http_connection *connection)
         refuse(exchange, MHD_HTTP_BAD_REQUEST, "headers after the body are not accepted");
     else if (al_http_exchange_due_ms(exchange) == INT64_MAX)
         server->handler->on_request(server->payload, exchange, &exchange->request);
+    al_http_fields_wipe(&exchange->fields, "authorization"); /* an exchange may last for hours */
     al_http_connection_tell_gone(connection);
 }
 

@@ -31,6 +31,7 @@ static const struct al_http_limits defaults = {
     .stall_ms = 60 * 1000,
     .idle_ms = 5 * 60 * 1000,
     .linger_ms = 2 * 1000,
+    .keep_alive_ms = 25 * 1000,
 };
 
 static struct al_http_limits with_defaults(struct al_http_limits limits)
@@ -41,9 +42,9 @@ static struct al_http_limits with_defaults(struct al_http_limits limits)
                                      defaults.connections, defaults.connections_of_key,
                                      defaults.stream_bytes };
     int64_t *const times[] = { &limits.request_ms, &limits.stall_ms, &limits.idle_ms,
-                               &limits.linger_ms };
+                               &limits.linger_ms, &limits.keep_alive_ms };
     const int64_t time_defaults[] = { defaults.request_ms, defaults.stall_ms, defaults.idle_ms,
-                                      defaults.linger_ms };
+                                      defaults.linger_ms, defaults.keep_alive_ms };
 
     for (size_t i = 0; i < AL_COUNT(sizes); i++)
         if (!*sizes[i])

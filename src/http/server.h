@@ -109,6 +109,7 @@ struct al_http_limits {
     int64_t stall_ms;    /**< a client that takes nothing of a response; then closed.  60 s */
     int64_t idle_ms;     /**< a connection without a request; then closed.  5 minutes */
     int64_t linger_ms;   /**< reading what a refused client still sends.  2 s */
+    int64_t keep_alive_ms; /**< see al_http_keep_alive().  25 s */
 };
 
 /** What a server is made of.  All of it is copied or read before al_http_server_new() returns. */
@@ -156,7 +157,8 @@ void al_http_server_free(struct al_http_server *server);
 struct al_http_exchange *al_http_ref(struct al_http_exchange *exchange);
 void al_http_unref(struct al_http_exchange *exchange);
 
-/** The request of an exchange.  After on_request only al_http_drop_body() changes it. */
+/** The request of an exchange.  After on_request only al_http_drop_body() changes it, and the value
+ * of Authorization is wiped. */
 const struct al_http_request *al_http_request(const struct al_http_exchange *exchange);
 
 /** Release the body of a request that came to on_request, long before the exchange ends say.
@@ -167,10 +169,10 @@ void al_http_drop_body(struct al_http_exchange *exchange);
 void al_http_set_data(struct al_http_exchange *exchange, void *data);
 void *al_http_data(const struct al_http_exchange *exchange);
 
-/** Count the exchange's connection among those of `key`, a pointer that is only compared, for as
+/** Count the exchange's connection among those of `key`, a number that is never used again, for as
  * long as it is open or until it gets another key.  False: the key has its limit of connections
- * already; the handler answers.  NULL: no key.  Threads: the HTTP thread. */
-bool al_http_set_key(struct al_http_exchange *exchange, const void *key);
+ * already; the handler answers.  0: no key.  Threads: the HTTP thread. */
+bool al_http_set_key(struct al_http_exchange *exchange, uint64_t key);
 
 /** Give the answer no sooner than in `delay_ms`, without a thread that waits.  Before the answer.
  * Threads: any. */
@@ -190,6 +192,10 @@ void al_http_answer(struct al_http_exchange *exchange, unsigned status,
 /** Begin an answer whose body comes in pieces, as chunks.  Threads: any. */
 void al_http_begin_stream(struct al_http_exchange *exchange, unsigned status,
                           const struct al_http_header *headers, size_t header_count);
+
+/** Send this text whenever a stream that has begun has sent nothing for `keep_alive_ms`: a proxy
+ * ends what is silent.  The text is borrowed for good.  Threads: any. */
+void al_http_keep_alive(struct al_http_exchange *exchange, const char *text);
 
 /** Queue a piece.  False: the client is gone, or more than `stream_bytes` wait already, and nothing
  * is queued.  One piece is never too large by itself.  Threads: any. */

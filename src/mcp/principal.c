@@ -8,10 +8,12 @@
 struct al_principal *al_principal_new(const struct al_session *session, const char *name,
                                       void (*release)(void *payload), void *payload)
 {
+    static atomic_uint_least64_t last;
     struct al_principal *principal = al_calloc(1, sizeof(*principal));
 
     principal->session = *session;
     principal->session.approvals = NULL;
+    principal->number = atomic_fetch_add(&last, 1) + 1;
     principal->name = al_strdup(name);
     atomic_init(&principal->refs, 1);
     principal->release = release;

@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "tool/call.h"
 
@@ -21,6 +22,7 @@ struct al_principal {
     struct al_session session;
     char *name; /**< for log lines, safe text: the agent's name or the token's line; never a token.
                    Owned */
+    uint64_t number; /**< of this principal in the process, never used again; not 0 */
     atomic_uint refs;
     atomic_bool revoked;            /**< the token was removed: nothing is begun for it any more */
     void (*release)(void *payload); /**< after the last reference is gone; may be NULL */

@@ -13,10 +13,19 @@ static const struct al_http_header event_headers[] = {
     { "X-Accel-Buffering", "no" }, /* a proxy may not collect events */
 };
 
+/* A comment, which a client does not look at. */
+#define KEEP_ALIVE ":\n\n"
+
 #define JSON_TYPE                                                                                  \
     {                                                                                              \
         "Content-Type", "application/json"                                                         \
     }
+
+static void begin_events(struct al_http_exchange *exchange)
+{
+    al_http_begin_stream(exchange, 200, event_headers, AL_COUNT(event_headers));
+    al_http_keep_alive(exchange, KEEP_ALIVE);
+}
 
 /* Caller holds the lock.  Give up a connection. */
 static void release_exchange(struct al_stream *stream)
@@ -49,7 +58,7 @@ static void begin(struct al_stream *stream)
 {
     stream->begun = true;
     if (stream->exchange)
-        al_http_begin_stream(stream->exchange, 200, event_headers, AL_COUNT(event_headers));
+        begin_events(stream->exchange);
     if (!stream->is_modern && stream->peer)
         stream->watcher->begun(stream->watcher->payload, stream->peer, stream);
     if (stream->tells_first_id)
@@ -148,7 +157,7 @@ static void answer_nothing(struct al_stream *stream)
 {
     if (!stream->begun && stream->awaits_answer && stream->exchange) {
         stream->begun = true;
-        al_http_begin_stream(stream->exchange, 200, event_headers, AL_COUNT(event_headers));
+        begin_events(stream->exchange);
     } else if (!stream->begun && stream->exchange) {
         al_http_answer(stream->exchange, 202, NULL, 0, "", 0);
     }
@@ -253,7 +262,7 @@ static void attach(struct al_stream *stream, struct al_http_exchange *exchange, 
     if (stream->peer)
         al_peer_count_open(stream->peer, true);
     al_http_set_data(exchange, al_stream_ref(stream));
-    al_http_begin_stream(exchange, 200, event_headers, AL_COUNT(event_headers));
+    begin_events(exchange);
     while (after < stream->events.last)
         send_text(stream, al_events_get(&stream->events, ++after));
     stream->sent = stream->events.last;

@@ -40,10 +40,10 @@ static void on_headers(void *payload, struct al_http_exchange *exchange,
         al_http_delay(exchange, 50);
     if (strcmp(request->path, "/refuse") == 0 || strcmp(request->path, "/slow") == 0)
         al_http_answer(exchange, 401, headers, 1, "no\n", 3);
-    if (strcmp(request->path, "/key") == 0 && !al_http_set_key(exchange, "key"))
+    if (strcmp(request->path, "/key") == 0 && !al_http_set_key(exchange, 7))
         al_http_answer(exchange, 429, NULL, 0, NULL, 0);
     if (strcmp(request->path, "/free") == 0)
-        al_http_set_key(exchange, NULL);
+        al_http_set_key(exchange, 0);
     count(lab, &lab->headers);
 }
 

@@ -4,7 +4,7 @@
  *
  *     /echo     answers with "METHOD PATH QUERY\n" and the body
  *     /refuse   is answered with 401 when its headers are complete
- *     /key      counts its connection for the key "key"; 429 at the limit
+ *     /key      counts its connection for the key 7; 429 at the limit
  *     /slow     is refused as /refuse is, but 50 ms later
  *     /big      answers with BIG_BYTES bytes
  *     /flood    streams pieces of 1000 bytes until one is refused, and keeps the exchange

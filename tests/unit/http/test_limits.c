@@ -238,6 +238,51 @@ static void clients_that_do_not_read_are_cut_off(void **state)
     lab_stop(&lab);
 }
 
+/* The text of a stream that says nothing is sent again and again, and never behind its end. */
+static void silent_streams_are_kept_alive(void **state)
+{
+    const struct al_http_limits limits = { .keep_alive_ms = 5 };
+    al_auto(al_str_clear) struct al_str seen = AL_STR_INIT;
+    struct al_http_exchange *held;
+    struct lab lab;
+    int fd, silent;
+    char c;
+
+    (void)state;
+    lab_start(&lab, &limits, NULL, 0);
+    silent = lab_connect(&lab, 0);
+    lab_say(silent, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    held = lab_held(&lab);
+    al_http_begin_stream(held, 200, NULL, 0);
+    fd = lab_connect(&lab, 0);
+    al_http_unref(held);
+    lab_say(fd, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    held = lab_held(&lab);
+    al_http_begin_stream(held, 200, NULL, 0);
+    al_http_keep_alive(held, ":\n\n");
+    assert_true(al_http_send(held, "first;", 6));
+    assert_int_equal(lab_response_head(fd, NULL), 200);
+    while (!strstr(seen.buf, ":\n\n\r\n3\r\n:\n\n\r\n")) {
+        assert_int_equal(recv(fd, &c, 1, 0), 1);
+        al_str_addc(&seen, c);
+    }
+    assert_non_null(strstr(seen.buf, "first;"));
+    assert_true(al_http_send(held, "last;", 5));
+    al_http_end_stream(held);
+    while (!al_ends_with(seen.buf, "\r\n0\r\n\r\n")) {
+        assert_int_equal(recv(fd, &c, 1, 0), 1);
+        al_str_addc(&seen, c);
+    }
+    assert_non_null(strstr(seen.buf, "last;"));
+    /* and one without such a text is silent */
+    assert_int_equal(lab_response_head(silent, NULL), 200);
+    assert_int_equal(recv(silent, &c, 1, MSG_DONTWAIT), -1);
+    al_http_unref(held);
+    close(fd);
+    close(silent);
+    lab_stop(&lab);
+}
+
 /* A stream that has nothing to send does not stall, however long that is. */
 static void idle_streams_stay(void **state)
 {
@@ -325,6 +370,7 @@ int main(void)
         cmocka_unit_test(slow_requests_are_cut_off),
         cmocka_unit_test(clients_that_do_not_read_are_cut_off),
         cmocka_unit_test(idle_streams_stay),
+        cmocka_unit_test(silent_streams_are_kept_alive),
         cmocka_unit_test(idle_connections_are_closed),
         cmocka_unit_test(queues_are_bounded),
     };

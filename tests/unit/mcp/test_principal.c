@@ -26,6 +26,21 @@ static void the_last_reference_releases(void **state)
     al_principal_unref(NULL);
 }
 
+static void numbers_are_not_used_again(void **state)
+{
+    const struct al_session session = { .agent = "one" };
+    uint64_t last = 0;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct al_principal *principal = al_principal_new(&session, "one", NULL, NULL);
+
+        assert_true(principal->number > last);
+        last = principal->number;
+        al_principal_unref(principal);
+    }
+}
+
 static void approvals_are_of_an_mcp_session(void **state)
 {
     struct al_approvals *approvals = al_approvals_new();
@@ -42,6 +57,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_reference_releases),
+        cmocka_unit_test(numbers_are_not_used_again),
         cmocka_unit_test(approvals_are_of_an_mcp_session),
     };
 
