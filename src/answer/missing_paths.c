@@ -150,6 +150,14 @@ static void read_paths(const struct al_repo *repo, const struct al_strv *paths, 
     }
 }
 
+static bool all_found(const struct search *search)
+{
+    for (size_t i = 0; i < search->count; i++)
+        if (!search->wanted[i].is_found)
+            return false;
+    return true;
+}
+
 static bool all_on_disk(const struct search *search)
 {
     for (size_t i = 0; i < search->count; i++)
@@ -256,7 +264,7 @@ void al_missing_paths_add(struct al_call *call, const struct al_strv *paths,
     read_paths(repo, paths, top_fd, &search);
     if (search.count && scope->worktree)
         search_worktree(call, scope, top_fd, &search);
-    if (search.count && scope->rev)
+    if (scope->rev && !all_found(&search))
         search_revision(call, scope->rev, &search);
     for (size_t i = 0; i < search.count && told < TOLD_MAX; i++) {
         if (search.wanted[i].is_found)
@@ -264,6 +272,19 @@ void al_missing_paths_add(struct al_call *call, const struct al_strv *paths,
         add_line(call, &search.wanted[i], scope, out);
         told++;
     }
+}
+
+void al_missing_paths_end(struct al_call *call, const struct al_strv *paths, const char *rev,
+                          struct al_pages *pages)
+{
+    const struct al_path_scope scope = { .rev = rev, .worktree = true, .untracked = true };
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    if (paths->count < 2 || pages->full || pages->moved)
+        return;
+    al_missing_paths_add(call, paths, &scope, &text);
+    if (text.len)
+        (void)al_pages_adds(pages, text.buf);
 }
 
 int al_missing_path_fail(struct al_call *call, const char *path, const char *rev,

@@ -7,6 +7,7 @@
 #ifndef AL_ANSWER_MISSING_PATHS_H
 #define AL_ANSWER_MISSING_PATHS_H
 
+#include "answer/answer.h"
 #include "tool/call.h"
 #include "util/str.h"
 
@@ -27,6 +28,15 @@ struct al_path_scope {
  */
 void al_missing_paths_add(struct al_call *call, const struct al_strv *paths,
                           const struct al_path_scope *scope, struct al_str *out);
+
+/**
+ * End an answer that is not empty with a line for each path that is neither in `rev` nor on disk.
+ * Nothing for a single path, nor where the page is full.
+ *
+ * Children: none if all paths are on disk.
+ */
+void al_missing_paths_end(struct al_call *call, const struct al_strv *paths, const char *rev,
+                          struct al_pages *pages);
 
 /** Fail because a call about one path found nothing in a revision: AL_ERR_BAD_ARGS with a remedy.
  */

@@ -40,6 +40,22 @@ class Paths(Case):
             self.assertEqual(self.says("git_diff", {"paths": [given]}).splitlines()[1],
                              f"There is no '{shown}' in the working tree")
 
+    def test_beside_others(self):
+        """a path that is missing is named although the answer is about others"""
+        self.write("a.txt", "changed\n")
+        self.git("rm", "-q", "src/deep/print.c")
+        missing = "There is no 'a.tx' in HEAD or the working tree; did you mean 'a.txt'?"
+        for tool, arguments in (("git_diff", {}), ("git_diff", {"stat": True}), ("git_diff", {"hunks": True}),
+                                ("git_diff", {"from": "HEAD"}), ("git_log", {})):
+            text = self.says(tool, {"paths": ["a.txt", "a.tx"]} | arguments)
+            self.assertEqual(text.splitlines()[-1], missing, (tool, arguments))
+            self.assertIn("a.txt" if tool == "git_diff" else "first", text)
+        text = self.says("git_grep", {"pattern": "changed", "paths": ["a.txt", "a.tx"]})
+        self.assertEqual(text, "a.txt\n1: changed\nThere is no 'a.tx' in the working tree; did you mean 'a.txt'?")
+        for paths in (["a.txt", "src"], ["a.txt", "src/deep/print.c"], ["a.txt", "*.py"]):
+            for tool, arguments in (("git_diff", {}), ("git_diff", {"from": "HEAD"}), ("git_log", {})):
+                self.assertNotIn("There is no", self.says(tool, {"paths": paths} | arguments), (tool, paths))
+
     def test_there(self):
         """a path that is there is not said to be missing: unchanged, deleted, a directory, a glob"""
         (self.root / "a.txt").unlink()

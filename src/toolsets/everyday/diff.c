@@ -121,9 +121,23 @@ static void add_elsewhere(struct al_call *call, const struct diff_args *args, st
     add_number(state.untracked, "untracked: see git_status", out);
 }
 
+/* Both sides as one range.  NULL: there is one side, or none.  Caller frees. */
+static char *range_of(const struct diff_args *args)
+{
+    return args->to ? al_asprintf("%s..%s", args->from, args->to) : NULL;
+}
+
+static void add_missing(struct al_call *call, const struct diff_args *args, struct al_pages *pages)
+{
+    al_auto(al_freep) char *both = range_of(args);
+    const char *from = args->from ? args->from : "HEAD";
+
+    al_missing_paths_end(call, &args->paths, both ? both : from, pages);
+}
+
 static void add_nothing(struct al_call *call, const struct diff_args *args, struct al_pages *pages)
 {
-    al_auto(al_freep) char *both = args->to ? al_asprintf("%s..%s", args->from, args->to) : NULL;
+    al_auto(al_freep) char *both = range_of(args);
     const struct al_path_scope scope = { .rev = both ? both : args->from,
                                          .worktree = !args->to && !is_range(args) };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -171,6 +185,8 @@ static int show_changes(struct al_call *call, const struct diff_args *args, stru
     al_change_view_end(&view);
     if (!reader.files.count && !pages->text.len)
         add_nothing(call, args, pages);
+    else
+        add_missing(call, args, pages);
     al_change_view_left(&view, &left);
     return al_pages_end(pages, left.buf, result, err);
 }
@@ -234,6 +250,8 @@ static int show_hunks(struct al_call *call, const struct diff_args *args, struct
         al_answer_add_counted(list.count, "hunk", "hunks", &left);
         al_str_adds(&left, " not shown");
     }
+    if (list.nfiles)
+        add_missing(call, args, pages);
     if (list.truncated)
         (void)al_pages_adds(pages, "The diff is larger than 64 MiB, and what is beyond has no ids: "
                                    "give paths.\n");

@@ -186,6 +186,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         return r;
     if (!showing.read)
         add_nothing(call, args, &pages);
+    else
+        al_missing_paths_end(call, &args->paths, args->rev, &pages);
     add_left(&showing, &left);
     return al_pages_end(&pages, left.buf, result, err);
 }

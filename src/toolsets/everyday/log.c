@@ -275,6 +275,9 @@ static int show(struct al_call *call, const struct al_log_query *query, struct s
         (void)al_pages_adds(&showing->pages, "No commits yet.\n");
     else if (!showing->read)
         add_nothing(call, showing);
+    else
+        al_missing_paths_end(call, &showing->args->paths,
+                             showing->args->range ? showing->args->range : "HEAD", &showing->pages);
     add_left(showing, &left);
     return al_pages_end(&showing->pages, left.buf, result, err);
 }
