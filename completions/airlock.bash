@@ -40,8 +40,8 @@ _airlock() {
         COMPREPLY=($(compgen -W "claude-code claude-desktop codex cursor gemini opencode vscode zed $shared --user --with-rules --remove --print -y --yes" -- "$cur"))
         ;;
     log) COMPREPLY=($(compgen -W '--audit --config --json --verify --follow --running --tool --agent --since --help' -- "$cur")) ;;
-    rollback) COMPREPLY=($(compgen -W '--dry-run --force --redo -y --yes --agent --root --audit --config --help' -- "$cur")) ;;
-    diff) COMPREPLY=($(compgen -W '--stat --agent --root --audit --config --help' -- "$cur")) ;;
+    rollback) COMPREPLY=($(compgen -W '--dry-run --execution --force --newest --redo -y --yes --agent --root --audit --config --help' -- "$cur")) ;;
+    diff) COMPREPLY=($(compgen -W '--execution --stat --agent --root --audit --config --help' -- "$cur")) ;;
     staging)
         if ((COMP_CWORD == 2)); then
             COMPREPLY=($(compgen -W 'list show diff push discard open --root --worker --config --json --help' -- "$cur"))

@@ -25,6 +25,8 @@ complete -c airlock -n "not __fish_seen_subcommand_from $commands" -l tool-log -
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a diff -d 'show what the last executions changed'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a rollback -d 'undo the last executions'
 complete -c airlock -n "not __fish_seen_subcommand_from $commands" -l rollback -d 'the same'
+complete -c airlock -n '__fish_seen_subcommand_from rollback diff' -l execution -x -d 'an execution of airlock log'
+complete -c airlock -n '__fish_seen_subcommand_from rollback' -l newest -x -d 'refuse if a later execution came'
 complete -c airlock -n '__fish_seen_subcommand_from rollback' -l dry-run -d 'only say what would change'
 complete -c airlock -n '__fish_seen_subcommand_from rollback' -l redo -d 'undo the last rollback'
 complete -c airlock -n '__fish_seen_subcommand_from rollback' -s y -l yes -d 'do not ask'

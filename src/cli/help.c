@@ -132,10 +132,12 @@ static const struct command_help {
       "Put the repository of this directory back to before the last N tool executions\n"
       "that changed it (1 without N): files, index, references, stash, unfinished\n"
       "operations. The present is saved first, so a rollback can be rolled back.\n"
-      "airlock --rollback[=N] is the same.\n"
+      "airlock --rollback[=N] is the same. --execution goes back to before one of them.\n"
       "Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.\n",
       undo_options,
       "  --dry-run              only say what would change\n"
+      "  --execution N          that execution of airlock log and all later ones here\n"
+      "  --newest N             with --execution: refuse if one after N came\n"
       "  --force                go ahead even if later changes by you or another\n"
       "                         program would be lost; they are in a checkpoint\n"
       "  --redo                 redo what the last rollback took back; once more, what\n"
@@ -144,7 +146,9 @@ static const struct command_help {
     { "diff", "airlock diff [OPTIONS] [N]",
       "Show what each of the last N tool executions changed in the repository of this\n"
       "directory (1 without N): the patch of its files, its index and its commits.\n",
-      undo_options, "  --stat                 only how much, file by file\n" },
+      undo_options,
+      "  --execution N          only that execution of airlock log\n"
+      "  --stat                 only how much, file by file\n" },
     { "staging", "airlock staging [list|show ID|diff ID|push ID|discard ID|open] [OPTIONS]",
       "Show what agents have staged in their sandboxes below this root: a list, oldest\n"
       "first; one staged commit with its files; its diff. ID is its id or at least six\n"

@@ -225,8 +225,15 @@ static int read_executions(struct query *query, al_difference_fn take, void *pay
                            struct al_error *err)
 {
     struct al_plan plan;
-    int r = al_plan_choose(query->store, query->executions, query->options->count, query->budget,
-                           &plan, NULL, err);
+    size_t which;
+    int r;
+
+    if (query->options->execution) {
+        r = al_plan_find(query->store, query->executions, query->options->execution, &which, err);
+        return r < 0 ? r : read_execution(query, which, take, payload, err);
+    }
+    r = al_plan_choose(query->store, query->executions, query->options->count, query->budget, &plan,
+                       NULL, err);
 
     if (r == AL_ERR_NOT_FOUND)
         return too_few(query->options->agent, err);

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "checkpoint/checkpoint.h"
 
@@ -15,9 +16,10 @@
 struct al_difference_options {
     const struct al_checkpoint_settings *settings;
     const char *journal_file;
-    const char *agent; /**< only executions of this agent; NULL: of anybody */
-    size_t count;      /**< how many executions; 0 means one */
-    bool lines;        /**< patches with lines; else only how much changed in which file */
+    const char *agent;  /**< only executions of this agent; NULL: of anybody */
+    size_t count;       /**< how many executions; 0 means one */
+    uint64_t execution; /**< only the one with this number in the journal; 0: the last `count` */
+    bool lines;         /**< patches with lines; else only how much changed in which file */
 };
 
 /** The three places of a repository in which a file can be changed. */

@@ -83,6 +83,23 @@ int al_plan_choose(struct al_store *store, const struct al_executions *execution
                    struct al_run_limits *budget, struct al_plan *ret_plan,
                    struct al_strv *ret_calls, struct al_error *err);
 
+/**
+ * Count the executions to undo in order to go back to before one of them.
+ *
+ * @param seq     Its number in the journal.
+ * @param newest  The newest execution there may be; 0: any.
+ * @return 0; AL_ERR_NOT_FOUND when there is none with this number; AL_ERR_EXECUTION when another
+ * one came after `newest`.
+ */
+int al_plan_count_back_to(struct al_store *store, const struct al_executions *executions,
+                          uint64_t seq, uint64_t newest, struct al_run_limits *budget,
+                          size_t *ret_count, struct al_error *err);
+
+/** Find the execution with this number in the journal.  AL_ERR_NOT_FOUND when there is none, or its
+ * checkpoint is gone. */
+int al_plan_find(struct al_store *store, const struct al_executions *executions, uint64_t seq,
+                 size_t *ret_index, struct al_error *err);
+
 /** Test whether the last execution is a rollback that was interrupted. */
 bool al_plan_is_unfinished(const struct al_executions *executions);
 

@@ -220,6 +220,8 @@ static int make_plan(struct al_rollback_context *ctx, struct al_error *err)
 {
     const struct al_executions *executions = &ctx->executions;
     const bool own = ctx->options->own_session;
+    size_t count = ctx->options->count;
+    int r = 0;
     bool continues_redo =
         al_plan_is_unfinished(executions) && executions->items[executions->count - 1].redo;
 
@@ -228,8 +230,12 @@ static int make_plan(struct al_rollback_context *ctx, struct al_error *err)
     if (own)
         return al_plan_undo(ctx->store, executions, ctx->options->count, ctx->budget, &ctx->plan,
                             &ctx->report->calls, &ctx->report->pushes, err);
-    return al_plan_make(ctx->store, executions, ctx->options->count, ctx->budget, &ctx->plan,
-                        &ctx->report->calls, err);
+    if (ctx->options->execution)
+        r = al_plan_count_back_to(ctx->store, executions, ctx->options->execution,
+                                  ctx->options->newest, ctx->budget, &count, err);
+    return r < 0 ? r
+                 : al_plan_make(ctx->store, executions, count, ctx->budget, &ctx->plan,
+                                &ctx->report->calls, err);
 }
 
 /* A rollback that was killed is continued with the executions that it was about. */

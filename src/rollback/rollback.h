@@ -26,6 +26,8 @@ struct al_rollback_options {
     const char *confinement; /**< for the record in the journal */
     uint32_t lock_wait_ms;   /**< how long to wait while another git holds index.lock */
     size_t count;            /**< executions to undo; 0 when the user gave no number */
+    uint64_t execution;      /**< go back to before this one, instead of `count`; 0: none */
+    uint64_t newest;         /**< with `execution`: refuse if a later one than this came; 0: any */
     const char *agent;       /**< undo only executions of this agent; NULL: of anybody */
     /** Undo only what this session, that of `journal`, has done.  `count` then counts its calls
      * that are not undone already, so a second rollback goes further back. */

@@ -64,6 +64,7 @@ static int run(struct al_undo *undo, bool stat)
                                    .settings = &undo->setup.checkpoints,
                                    .journal_file = undo->setup.journal_file,
                                    .count = undo->count,
+                                   .execution = undo->execution,
                                    .agent = undo->options.agent,
                                    .lines = !stat,
                                },

@@ -158,6 +158,8 @@ static int roll_back(struct al_undo *undo, const struct own_options *own, bool d
                                .confinement = session->confinement,
                                .lock_wait_ms = undo->setup.config.git.timeout_ms,
                                .count = undo->count,
+                               .execution = undo->execution,
+                               .newest = undo->newest,
                                .agent = undo->options.agent,
                                .force = own->force,
                                .dry_run = dry_run,
@@ -204,7 +206,11 @@ static int run(struct al_undo *undo, const struct own_options *own)
     al_auto(al_rollback_clear) struct al_rollback rollback = AL_ROLLBACK_INIT;
     int r;
 
-    if (own->redo && (undo->count || undo->options.agent)) {
+    if (undo->execution && undo->options.agent) {
+        al_log_note("--execution goes without --agent; see airlock rollback --help");
+        return AL_EXIT_USAGE;
+    }
+    if (own->redo && (undo->count || undo->execution || undo->options.agent)) {
         al_log_note("--redo takes no number and no agent; see airlock rollback --help");
         return AL_EXIT_USAGE;
     }

@@ -57,6 +57,33 @@ static void extract_flags(const char *const *flags, bool *values, int *argc, cha
     *argc = kept;
 }
 
+/* Remove an option with the number of an execution from the words. */
+static int extract_number(const char *command, const char *name, size_t *number, int *argc,
+                          char **argv)
+{
+    int kept = 0;
+
+    for (int i = 0; i < *argc; i++) {
+        if (strcmp(argv[i], name) != 0)
+            argv[kept++] = argv[i];
+        else if (i + 1 == *argc || !al_query_number(argv[++i], number))
+            return usage_error(command, "the number of an execution has to follow", name);
+    }
+    *argc = kept;
+    return AL_EXIT_OK;
+}
+
+static int extract_numbers(struct al_undo *undo, const char *command, int *argc, char **argv)
+{
+    int code = extract_number(command, "--execution", &undo->execution, argc, argv);
+
+    if (code == AL_EXIT_OK && !strcmp(command, "rollback"))
+        code = extract_number(command, "--newest", &undo->newest, argc, argv);
+    if (code == AL_EXIT_OK && undo->newest && !undo->execution)
+        return usage_error(command, "this goes with --execution:", "--newest");
+    return code;
+}
+
 /* These say how calls are made. */
 static const char *const of_sessions[] = { "--toolset", "--approval", "--grant",
                                            "--worker",  "--tool",     "--command-timeout",
@@ -73,7 +100,7 @@ static int read_words(struct al_undo *undo, const char *command, int argc, char 
             return al_cli_fail(&err);
         if (argc == 0)
             return AL_EXIT_OK;
-        if (undo->count)
+        if (undo->count || undo->execution)
             return usage_error(command, "unexpected second number", argv[0]);
         if (!al_query_number(argv[0], &undo->count))
             return usage_error(command, "not a number of executions:", argv[0]);
@@ -133,7 +160,9 @@ int al_undo_open(struct al_undo *undo, const char *command, const char *const *f
     int code, r;
 
     extract_flags(flags, values, &argc, argv);
-    code = read_words(undo, command, argc, argv);
+    code = extract_numbers(undo, command, &argc, argv);
+    if (code == AL_EXIT_OK)
+        code = read_words(undo, command, argc, argv);
     if (code != AL_EXIT_OK)
         return code;
     if (undo->options.help) {

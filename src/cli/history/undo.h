@@ -17,7 +17,8 @@ struct al_undo {
     bool is_set_up;
     struct al_repo *repo;
     struct al_run_limits budget;
-    size_t count; /**< number of executions; 0: not given */
+    size_t count;             /**< number of executions; 0: not given */
+    size_t execution, newest; /**< of --execution and --newest; 0: not given */
 };
 
 #define AL_UNDO_INIT ((struct al_undo){ .repo = NULL })
@@ -25,7 +26,8 @@ struct al_undo {
 /**
  * Read the command line, set up the session and open the repository.
  *
- * The words are the shared options, the command's own flags and at most one number.
+ * The words are the shared options, the command's own flags, --execution N, and at most one number;
+ * for the rollback --newest N too.
  *
  * @param command  Name of the command, for error messages and --help.
  * @param flags    Names of the command's own flags, NULL-terminated.

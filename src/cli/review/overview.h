@@ -43,7 +43,7 @@ struct al_overview_call {
     bool waits;        /**< it runs, and is one of the questions */
 };
 
-/** A staged commit, of any root. */
+/** A staged commit, of any root.  Its diff can be shown if it is of a root of this session. */
 struct al_overview_staged {
     char *id;     /**< a UUID */
     char *time;   /**< as above */

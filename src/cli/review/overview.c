@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/review/overview.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/review/overview_staged.h"
+#include "guard/rules/effects.h"
+#include "guard/text.h"
+#include "journal/journal.h"
+#include "journal/tail.h"
+#include "util/fs.h"
+
+/* How far back the journal is read at first, in bytes of each of its last two files. */
+#define READ_BACK_BYTES (4u << 20)
+
+/* Lines that are read at once; the next refresh goes on. */
+#define LINES_MAX 20000
+
+/* Longer answers are cut. */
+#define RESULT_MAX_BYTES 4096u
+
+struct al_overview_source {
+    const struct al_setup *setup;
+    struct al_overview shown;
+    struct al_tail tail;
+    bool follows; /* `tail` was started */
+    int inotify_fd;
+    struct al_str running; /* the calls that run, to see whether they differ */
+    struct al_str staged;  /* the same for staged commits */
+};
+
+static char *line_of(const json_t *object, const char *name)
+{
+    const char *text = al_json_get_string(object, name);
+
+    return al_text_join_shown_lines(text ? text : "");
+}
+
+static void clear_call(struct al_overview_call *call)
+{
+    free(call->time);
+    free(call->agent);
+    free(call->tool);
+    free(call->operation);
+    free(call->repository);
+    free(call->summary);
+    free(call->outcome);
+    free(call->decision);
+    free(call->decided_by);
+    free(call->result);
+}
+
+static bool has_side_effects(const json_t *line)
+{
+    const json_t *names = json_object_get(line, "effects");
+    unsigned effects = 0;
+
+    for (size_t i = 0; i < json_array_size(names); i++)
+        for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++) {
+            const char *name = json_string_value(json_array_get(names, i));
+
+            if (name && !strcmp(name, al_effect_name((enum al_effects)(1u << bit))))
+                effects |= 1u << bit;
+        }
+    return al_effects_have_side_effects(effects);
+}
+
+/* What it answered.  Caller frees. */
+static char *result_of(const json_t *line)
+{
+    const json_t *result = json_object_get(line, "result");
+    const char *text = al_json_get_string(result, "output");
+    struct al_str safe = AL_STR_INIT;
+
+    if (!text || !*text)
+        text = al_json_get_string(result, "error");
+    al_text_sanitize_shown(text ? text : "", text ? strlen(text) : 0, &safe);
+    (void)al_text_truncate(&safe, RESULT_MAX_BYTES);
+    return al_str_detach(&safe);
+}
+
+static struct al_overview_call read_call(const json_t *line, long pid)
+{
+    return (struct al_overview_call){
+        .seq = pid ? 0 : (uint64_t)json_integer_value(json_object_get(line, "seq")),
+        .pid = pid,
+        .time = line_of(line, "time"),
+        .agent = line_of(line, "agent"),
+        .tool = line_of(line, "tool"),
+        .operation = line_of(line, "operation"),
+        .repository = line_of(line, "repository"),
+        .summary = line_of(line, "summary"),
+        .outcome = pid ? al_strdup("") : line_of(line, "outcome"),
+        .decision = line_of(line, "decision"),
+        .decided_by = line_of(line, "decided_by"),
+        .result = pid ? al_strdup("") : result_of(line),
+        .duration_ms = json_integer_value(json_object_get(line, "duration_ms")),
+        .changes = has_side_effects(line),
+        .checkpointed = !pid && al_json_get_string(line, "git_commit"),
+    };
+}
+
+/* --- Calls that run --- */
+
+struct collecting {
+    struct al_overview_source *source;
+    const struct al_review_list *waiting;
+    bool *matched; /* for each question: its call was seen */
+    struct al_str *seen;
+};
+
+static bool is_same(const json_t *a, const json_t *b, const char *name)
+{
+    const char *one = al_json_get_string(a, name), *other = al_json_get_string(b, name);
+
+    return one && other && !strcmp(one, other);
+}
+
+/* Whether the call is the one of a question. */
+static bool waits(const struct collecting *collecting, long pid, const json_t *call)
+{
+    const struct al_review_list *waiting = collecting->waiting;
+
+    for (size_t i = 0; waiting && i < waiting->count; i++) {
+        const struct al_review_waiting *item = &waiting->items[i];
+
+        if (!collecting->matched[i] && item->pid == pid && is_same(item->entry, call, "tool") &&
+            is_same(item->entry, call, "summary"))
+            return collecting->matched[i] = true;
+    }
+    return false;
+}
+
+static void add_running(void *payload, long pid, const json_t *line)
+{
+    struct collecting *collecting = payload;
+    struct al_overview *shown = &collecting->source->shown;
+    struct al_overview_call call = read_call(line, pid);
+    size_t at = shown->nrunning;
+
+    call.waits = waits(collecting, pid, line);
+    shown->running = al_reallocarray(shown->running, shown->nrunning + 1, sizeof(*shown->running));
+    while (at > 0 && strcmp(shown->running[at - 1].time, call.time) > 0)
+        at--;
+    memmove(&shown->running[at + 1], &shown->running[at],
+            (shown->nrunning - at) * sizeof(*shown->running));
+    shown->running[at] = call;
+    shown->nrunning++;
+    al_str_addf(collecting->seen, "%ld %s %s %s %d\n", pid, call.time, call.tool, call.summary,
+                call.waits);
+}
+
+static void clear_running(struct al_overview *shown)
+{
+    for (size_t i = 0; i < shown->nrunning; i++)
+        clear_call(&shown->running[i]);
+    free(al_take(&shown->running));
+    shown->nrunning = 0;
+}
+
+static bool replace_if_other(struct al_str *old, struct al_str *now)
+{
+    const bool differs = old->len != now->len || memcmp(old->buf, now->buf, now->len) != 0;
+
+    al_str_clear(old);
+    *old = *now;
+    return differs;
+}
+
+static bool refresh_running(struct al_overview_source *source, const struct al_review_list *waiting)
+{
+    al_auto(al_freep) bool *matched = al_calloc((waiting ? waiting->count : 0) + 1, sizeof(bool));
+    struct al_str seen = AL_STR_INIT;
+    struct collecting collecting = { source, waiting, matched, &seen };
+
+    clear_running(&source->shown);
+    (void)al_journal_running(source->setup->journal_file, add_running, &collecting);
+    return replace_if_other(&source->running, &seen);
+}
+
+/* --- Executions --- */
+
+/* Begin at most READ_BACK_BYTES before the end of the last file, or of the one before it. */
+static int start_reading(struct al_overview_source *source)
+{
+    al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
+    const char *file = source->setup->journal_file, *text;
+    size_t index, len;
+    struct stat st;
+    int r = al_history_open(file, NULL, &history);
+
+    if (r < 0 || al_history_is_empty(&history))
+        return r;
+    index = al_history_count(&history) - 1;
+    if (index > 0 && history.size < READ_BACK_BYTES)
+        index--;
+    source->shown.has_older = index > 0;
+    r = al_tail_start(&source->tail, file, &history, index);
+    if (r < 0)
+        return r;
+    source->follows = true;
+    if (source->tail.fd < 0 || fstat(source->tail.fd, &st) < 0 || st.st_size <= READ_BACK_BYTES)
+        return 0;
+    source->shown.has_older = true;
+    source->tail.lines.at = (uint64_t)st.st_size - READ_BACK_BYTES;
+    return al_tail_next(&source->tail, &text, &len) < 0 ? -EIO : 0; /* the rest of a line */
+}
+
+/* The executions that were added, oldest first, become the newest ones that are shown. */
+static void add_newest(struct al_overview *shown, struct al_overview_call *added, size_t nadded)
+{
+    const size_t room = AL_OVERVIEW_EXECUTIONS_MAX;
+    const size_t taken = nadded < room ? nadded : room;
+    const size_t kept = shown->nexecutions < room - taken ? shown->nexecutions : room - taken;
+    struct al_overview_call *all = al_calloc(taken + kept + 1, sizeof(*all));
+
+    for (size_t i = 0; i < nadded - taken; i++)
+        clear_call(&added[i]);
+    for (size_t i = 0; i < taken; i++)
+        all[i] = added[nadded - 1 - i];
+    if (kept)
+        memcpy(all + taken, shown->executions, kept * sizeof(*all));
+    for (size_t i = kept; i < shown->nexecutions; i++)
+        clear_call(&shown->executions[i]);
+    shown->has_older |= nadded > taken || kept < shown->nexecutions;
+    free(shown->executions);
+    shown->executions = all;
+    shown->nexecutions = taken + kept;
+}
+
+static bool refresh_executions(struct al_overview_source *source)
+{
+    struct al_overview_call *added = NULL;
+    size_t nadded = 0, len;
+    const char *text;
+    int r = source->follows ? 0 : start_reading(source);
+
+    for (size_t i = 0; r == 0 && source->follows && i < LINES_MAX; i++) {
+        const int found = al_tail_next(&source->tail, &text, &len);
+        al_auto(al_json_decrefp) json_t *line =
+            found > 0 ? json_loadb(text, len, JSON_ALLOW_NUL, NULL) : NULL;
+
+        if (found <= 0)
+            r = found < 0 ? found : 1;
+        if (!json_is_object(line))
+            continue;
+        if ((nadded & (nadded - 1)) == 0)
+            added = al_reallocarray(added, nadded ? 2 * nadded : 1, sizeof(*added));
+        added[nadded++] = read_call(line, 0);
+    }
+    if (nadded)
+        add_newest(&source->shown, added, nadded);
+    free(added);
+    free(al_take(&source->shown.problem));
+    if (r < 0)
+        source->shown.problem = al_asprintf("the journal cannot be read: %s", strerrordesc_np(-r));
+    return nadded > 0;
+}
+
+/* --- All of it --- */
+
+/* Directories that do not exist yet are tried again. */
+static void watch_dirs(const struct al_overview_source *source)
+{
+    const char *file = source->setup->journal_file;
+    const uint32_t events = IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR;
+    al_auto(al_freep) char *dir = al_strndup(file, (size_t)(strrchr(file, '/') - file));
+    al_auto(al_freep) char *open_dir = al_fs_join(dir, "open");
+
+    (void)inotify_add_watch(source->inotify_fd, dir, events);
+    (void)inotify_add_watch(source->inotify_fd, open_dir, events);
+}
+
+struct al_overview_source *al_overview_open(const struct al_setup *setup)
+{
+    struct al_overview_source *source = al_calloc(1, sizeof(*source));
+
+    source->setup = setup;
+    source->tail = (struct al_tail){ .lines = AL_LINES_INIT(-1, 0), .fd = -1 };
+    source->running = AL_STR_INIT;
+    source->staged = AL_STR_INIT;
+    source->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    watch_dirs(source);
+    return source;
+}
+
+void al_overview_close(struct al_overview_source *source)
+{
+    if (!source)
+        return;
+    clear_running(&source->shown);
+    for (size_t i = 0; i < source->shown.nexecutions; i++)
+        clear_call(&source->shown.executions[i]);
+    free(source->shown.executions);
+    al_overview_clear_staged(&source->shown);
+    free(source->shown.problem);
+    al_tail_clear(&source->tail);
+    al_str_clear(&source->running);
+    al_str_clear(&source->staged);
+    al_close(source->inotify_fd);
+    free(source);
+}
+
+int al_overview_fd(const struct al_overview_source *source)
+{
+    return source->inotify_fd;
+}
+
+bool al_overview_refresh(struct al_overview_source *source, const struct al_review_list *waiting)
+{
+    struct al_str staged = AL_STR_INIT;
+    char events[4096];
+    bool differs;
+
+    while (read(source->inotify_fd, events, sizeof(events)) > 0)
+        continue;
+    watch_dirs(source);
+    differs = refresh_executions(source);
+    differs |= refresh_running(source, waiting);
+    al_overview_read_staged(&source->shown, source->setup->state_dir, &staged);
+    differs |= replace_if_other(&source->staged, &staged);
+    return differs;
+}
+
+const struct al_overview *al_overview_get(const struct al_overview_source *source)
+{
+    return &source->shown;
+}
+
+const struct al_overview_call *al_overview_find(const struct al_overview_source *source,
+                                                uint64_t seq)
+{
+    for (size_t i = 0; i < source->shown.nexecutions; i++)
+        if (source->shown.executions[i].seq == seq)
+            return &source->shown.executions[i];
+    return NULL;
+}
+
+uint64_t al_overview_newest(const struct al_overview_source *source, const char *repository)
+{
+    for (size_t i = 0; i < source->shown.nexecutions; i++) {
+        const struct al_overview_call *call = &source->shown.executions[i];
+
+        if (call->checkpointed && !strcmp(call->repository, repository))
+            return call->seq;
+    }
+    return 0;
+}
