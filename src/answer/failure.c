@@ -130,6 +130,8 @@ static const struct {
       "Commit these changes with git_commit, or put them aside with git_stash, first." },
     { AL_CODE_NONE, "would be overwritten by", "git_stash",
       "Commit these changes with git_commit, or put them aside with git_stash, first." },
+    { AL_CODE_NONE, "'create' must be a boolean", "git_switch",
+      "branch is the name, and create says whether to make it: branch=NAME create=true." },
     { AL_CODE_BRANCH_EXISTS, NULL, "git_branch",
       "Choose another name, or use the branch that is there: git_branch lists them." },
     { AL_CODE_NONE, "names no ", "git_tag",

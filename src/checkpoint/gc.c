@@ -151,7 +151,7 @@ static int shrink(struct al_store *store, bool due, struct al_run_limits *budget
 
     for (int round = 0; round < ROUNDS_MAX && r == 0; round++) {
         al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
-        struct al_packs_size size;
+        struct al_packs_size size = { .bytes = 0 };
         size_t count, droppable;
 
         r = al_packs_measure(store->pack_fd, &size, err);
@@ -232,7 +232,7 @@ static int measure(struct al_store *store, struct al_packs_size *ret_size, struc
 
 int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
 {
-    struct al_packs_size size;
+    struct al_packs_size size = { .bytes = 0 };
     int r = measure(store, &size, err);
 
     if (r < 0)
@@ -252,7 +252,7 @@ int al_store_room(struct al_store *store, struct al_run_limits *budget, enum al_
 {
     al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
     uint64_t most = store->settings->max_store_bytes;
-    struct al_packs_size size;
+    struct al_packs_size size = { .bytes = 0 };
     int r = measure(store, &size, err);
 
     *ret_room = AL_ROOM_ENOUGH;

@@ -139,7 +139,8 @@ int al_check_known_names(const struct al_known *known, const struct al_config *c
         r = check_rule(known, file, "tools.approval.rule", &config->approval.policy.rules[i], err);
     for (size_t i = 0; r == 0 && i < config->grants.count; i++) {
         const struct al_grant *grant = &config->grants.items[i];
-        al_auto(al_freep) char *location = al_asprintf("%s: grants.%s.tools", file, grant->name);
+        al_auto(al_freep) char *location =
+            al_asprintf("%s:%u: grants.%s.tools", file, grant->tools_line, grant->name);
 
         r = check_grant(known, location, grant, err);
     }

@@ -58,6 +58,7 @@ static int serve(struct al_setup *setup)
     setup->checkpoints.publishes_later = true;
     tell_settings(setup);
     warn_of_grant(setup);
+    al_warn_of_token_file(&setup->config);
     setup->auto_pulls = true;
     pulling = al_auto_pull_begin(setup);
     if (isatty(STDIN_FILENO))

@@ -59,6 +59,7 @@ static void set_tools(struct al_config_reader *reader, const struct al_toml_valu
         return;
     }
     grant->limits_tools = true;
+    grant->tools_line = value->line;
     for (size_t i = 0; i < value->nitems; i++)
         al_strv_add(&grant->tools, value->items[i].text);
 }

@@ -99,15 +99,16 @@ static int refuse(const struct file *file, const char *why)
     return al_error_set(file->err, AL_ERR_BAD_ARGS, "%s:%u: %s", file->name, file->line, why);
 }
 
-static int check_token(const struct file *file, const struct word *word)
+static int check_token(const struct file *file, const struct word *word, size_t count)
 {
     const struct al_token *same;
 
     if (word->len < AL_TOKEN_MIN_BYTES)
         return al_error_set(file->err, AL_ERR_BAD_ARGS,
-                            "%s:%u: a token has at least %u characters; make one with: openssl "
+                            "%s:%u: a token has at least %u characters%s; make one with: openssl "
                             "rand -hex 32",
-                            file->name, file->line, AL_TOKEN_MIN_BYTES);
+                            file->name, file->line, AL_TOKEN_MIN_BYTES,
+                            count > 1 ? ", and comes first: TOKEN [GRANT [AGENT]]" : "");
     if (word->len > AL_TOKEN_MAX_BYTES)
         return al_error_set(file->err, AL_ERR_BAD_ARGS, "%s:%u: a token has at most %u characters",
                             file->name, file->line, AL_TOKEN_MAX_BYTES);
@@ -192,7 +193,7 @@ static int read_line(struct file *file, const char *line, size_t len)
         return 0;
     if (memchr(line, '\0', len))
         return refuse(file, "the line contains a NUL");
-    r = check_token(file, &words[TOKEN_WORD]);
+    r = check_token(file, &words[TOKEN_WORD], count);
     if (r == 0 && count > WORDS_MAX)
         r = refuse(file, "there are more than three words; a line is TOKEN [GRANT [AGENT]]");
     if (r < 0)

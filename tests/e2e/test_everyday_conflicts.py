@@ -21,6 +21,15 @@ class Show(everyday.Case):
         self.assertEqual(self.says("git_conflicts"),
                          "No conflicts, and nothing is in progress.")
 
+    def test_nothing_to_continue(self):
+        """nothing in progress: nothing is said about stash entries"""
+        self.init()
+        for action in ("continue", "abort", "skip"):
+            result = self.fails("ExecutionFailed", "There is nothing to " + action,
+                                "git_conflicts", {"action": action})
+            self.assertIn("There are no conflicts either", result.text)
+            self.assertNotIn("stash", result.text)
+
     def test_three_sides(self):
         """git_conflicts: ours, base and theirs of every hunk, and the branches by name"""
         self.collide(text_with(at5="ours"), text_with(at5="theirs"), "".join(LINES))

@@ -50,6 +50,10 @@ class Branch(Case):
         self.assertEqual(sorted(names(merged_into="main")), ["main", "old"])
         self.assertEqual(names(contains="side"), ["side"])
         self.assertEqual(self.says("git_branch", {"name": "z*"}), "No branches match.")
+        self.assertEqual(self.says("git_branch", {"name": "main", "contains": "side"}),
+                         "No branches match.")
+        self.assertEqual(self.says("git_branch", {"name": "z"}),
+                         "No branch is called 'z'; action create makes one.")
 
     def test_changes(self):
         """git_branch: create, rename, delete; nobody is asked, since a checkpoint has it"""

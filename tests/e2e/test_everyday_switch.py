@@ -35,6 +35,17 @@ class Switch(Case):
         self.fails("ExecutionFailed", "'topic' exists already", "git_switch",
                    {"branch": "topic", "create": True})
 
+    def test_not_made(self):
+        """git_switch: whoever means to make a branch is told how"""
+        for arguments, told in (({"branch": "topic"}, "create makes a branch of this name"),
+                                ({"rev": "topic"}, "git_branch lists the branches there are"),
+                                ({"create": "topic"}, "branch=NAME create=true")):
+            with self.subTest(arguments):
+                result = self.call("git_switch", arguments)
+                self.assertTrue(result.failed)
+                self.assertIn(told, result.text)
+        self.assertEqual(self.out("branch", "--format=%(refname:short)"), "main\n")
+
     def test_from(self):
         """git_switch: a new branch from another commit, and from a remote's branch"""
         first = self.head()

@@ -106,6 +106,14 @@ class Options(http_door.Case):
             with self.subTest(words):
                 self.assertIn(why, self.fails(*words))
 
+    def test_no_place(self):
+        """a token file without an address is no error, since a configuration is for all; it is said"""
+        for more, warns in (('token_file = "tokens"\n', True), ("no_token = false\n", False)):
+            self.configure("[serve]\n" + more)
+            done = subprocess.run([harness.AIRLOCK, "serve"], cwd=self.root, env=self.env,
+                                  stdin=subprocess.DEVNULL, capture_output=True, check=True)
+            self.assertEqual(b"serve.token_file is for a server over HTTP" in done.stderr, warns)
+
     def test_other_commands(self):
         """no other command knows the options of a server"""
         for words in (("call", "--http", "127.0.0.1:0", "git_status"), ("tools", "--no-token"),
@@ -169,7 +177,9 @@ class TokenFile(http_door.Case):
         """a wrong line is named by its number, and no word of it is printed"""
         for lines, where in (
                 (["# nothing"], "tokens: there is no token"),
-                ([ONE[:31]], "tokens:1: a token has at least 32 characters"),
+                ([ONE[:31]], "tokens:1: a token has at least 32 characters; make one with"),
+                (["reader " + ONE + " bob"], "tokens:1: a token has at least 32 characters, and "
+                 "comes first: TOKEN [GRANT [AGENT]]"),
                 ([ONE, "", ONE], "tokens:3: the token of line 1 again"),
                 ([ONE, TWO + " nobody"], "tokens:2: the second word is no grant"),
                 ([ONE + " " + TWO], "tokens:1: the second word is no grant"),

@@ -261,7 +261,7 @@ class Rules(policy.Case):
                  ":2: tools.approval.rule: no operation of git_l* is called 'push'; see airlock "
                  "tools"),
                 ("[grants.r]\ntools = [\"git_log\", \"git_lgo\"]\n",
-                 ": grants.r.tools: no tool is called 'git_lgo', did you mean 'git_log'?"),
+                 ":2: grants.r.tools: no tool is called 'git_lgo', did you mean 'git_log'?"),
                 ("[[tools.approval.rule]]\ndecision = \"no\"\n",
                  ":2: tools.approval.rule.decision: must be 'ask', 'allow' or 'deny'")):
             self.configure(text)

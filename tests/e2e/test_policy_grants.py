@@ -43,6 +43,8 @@ tools = []
                      "The grant 'reviewer' does not include the tool 'git_add'. Nothing was done",
                      "git_add", {"all": True}, "--grant", "reviewer")
         self.assertEqual(self.last_record(), ("refused", "none", "none"))
+        self.assertIn("tools/list has the tools that it includes",
+                      self.call("git_add", {"all": True}, "--grant", "reviewer").text)
         self.assertEqual(self.granted("none", "git_status"), "NotGranted")
 
     def test_directories(self):
@@ -53,6 +55,8 @@ tools = []
         there = {"working_dir": "other", "all": True}
         self.assertIsNone(self.granted("reader", "git_status"))
         self.assertEqual(self.granted("reader", "git_add", here), "NotGranted")
+        self.assertIn("a user can give it \"rw\" in its 'fs'",
+                      self.call("git_add", here, "--grant", "reader").text)
         self.assertEqual(self.granted("reader", "git_add", there), "NotGranted")
         self.assertEqual(self.granted("reader", "git_diff", {
             "from_ref": "HEAD", "to_ref": "HEAD", "output_dir": "out"}), "NotGranted")

@@ -10,6 +10,8 @@
 #include "guard/text.h"
 #include "util/fs.h"
 
+#define MAY_WRITE "Reading goes on working; a user can give it \"rw\" in its 'fs'."
+
 static void grant_clear(struct al_grant *grant)
 {
     free(grant->name);
@@ -150,15 +152,25 @@ bool al_grant_has_tool(const struct al_grant *grant, const char *tool)
     return true;
 }
 
+/* What a refusal says beside its message. */
+static int advise(struct al_error *err, const char *remedy)
+{
+    if (err)
+        err->remedy = remedy;
+    return AL_ERR_NOT_GRANTED;
+}
+
 int al_grant_check_tool(const struct al_grant *grant, const char *tool, struct al_error *err)
 {
     while (grant && lists_tool(grant, tool))
         grant = grant->also;
     if (!grant)
         return 0;
-    return al_error_set(err, AL_ERR_NOT_GRANTED,
-                        "The grant '%s' does not include the tool '%s'. Nothing was done",
-                        grant->name, tool);
+    (void)al_error_set(err, AL_ERR_NOT_GRANTED,
+                       "The grant '%s' does not include the tool '%s'. Nothing was done",
+                       grant->name, tool);
+    return advise(err, "tools/list has the tools that it includes; a user can add more to its "
+                       "'tools'.");
 }
 
 static enum al_access access_of(const struct al_grant *grant, const char *dir)
@@ -186,15 +198,19 @@ static int check_dir(const struct al_grant *grant, const char *dir, bool writes,
 {
     enum al_access access = access_of(grant, dir);
 
-    if (access == AL_ACCESS_NONE)
-        return al_error_set(err, AL_ERR_NOT_GRANTED,
-                            "The grant '%s' does not cover this repository. Nothing was done",
-                            grant->name);
-    if (writes && access != AL_ACCESS_WRITE)
-        return al_error_set(err, AL_ERR_NOT_GRANTED,
-                            "The grant '%s' only allows reading in this repository. Nothing was "
-                            "done",
-                            grant->name);
+    if (access == AL_ACCESS_NONE) {
+        (void)al_error_set(err, AL_ERR_NOT_GRANTED,
+                           "The grant '%s' does not cover this repository. Nothing was done",
+                           grant->name);
+        return advise(err, "Use a repository that it covers; a user can add this one to its 'fs'.");
+    }
+    if (writes && access != AL_ACCESS_WRITE) {
+        (void)al_error_set(err, AL_ERR_NOT_GRANTED,
+                           "The grant '%s' only allows reading in this repository. Nothing was "
+                           "done",
+                           grant->name);
+        return advise(err, MAY_WRITE);
+    }
     return 0;
 }
 
@@ -213,11 +229,13 @@ int al_grant_check_dir(const struct al_grant *grant, const char *dir, bool write
 static int check_below(const struct al_grant *grant, const char *dir, struct al_error *err)
 {
     for (size_t i = 0; i < grant->ndirs; i++)
-        if (grant->dirs[i].access != AL_ACCESS_WRITE && al_fs_beneath(dir, grant->dirs[i].path))
-            return al_error_set(err, AL_ERR_NOT_GRANTED,
-                                "The grant '%s' only allows reading in a part of '%s'. Nothing was "
-                                "done",
-                                grant->name, dir);
+        if (grant->dirs[i].access != AL_ACCESS_WRITE && al_fs_beneath(dir, grant->dirs[i].path)) {
+            (void)al_error_set(err, AL_ERR_NOT_GRANTED,
+                               "The grant '%s' only allows reading in a part of '%s'. Nothing was "
+                               "done",
+                               grant->name, dir);
+            return advise(err, MAY_WRITE);
+        }
     return 0;
 }
 

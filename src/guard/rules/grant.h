@@ -27,7 +27,8 @@ struct al_grant {
     char *name;
     bool limits_tools; /**< false: every tool */
     struct al_strv tools;
-    bool limits_dirs; /**< false: every directory, for writing */
+    unsigned tools_line; /**< of the file, where `tools` begins; 0: unknown */
+    bool limits_dirs;    /**< false: every directory, for writing */
     struct al_grant_dir *dirs;
     size_t ndirs;
     const struct al_grant *also; /**< another grant that has to cover the same; NULL: none.

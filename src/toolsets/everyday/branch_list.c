@@ -98,6 +98,18 @@ static char *merge_base_branch(const struct al_repo *repo)
     return ref && al_ref_exists(&repo->at, ref) ? al_take(&branch) : NULL;
 }
 
+/* Who names a branch that is not there may want to make it. */
+static void tell_none(const struct al_refs_query *query, struct al_str *text)
+{
+    const bool is_name = query->pattern && !strpbrk(query->pattern, "*?[\\");
+    al_auto(al_freep) char *safe = is_name ? al_text_sanitize_line(query->pattern) : NULL;
+
+    if (is_name && !query->contains && !query->merged_into)
+        al_str_addf(text, "No branch is called '%s'; action create makes one.\n", safe);
+    else
+        al_str_adds(text, "No branches match.\n");
+}
+
 int al_branch_list(struct al_call *call, const struct al_refs_query *query,
                    struct al_result *result, struct al_error *err)
 {
@@ -109,7 +121,7 @@ int al_branch_list(struct al_call *call, const struct al_refs_query *query,
     r = show_all(call, query, &showing, err);
     if (r == 0) {
         if (!showing.listed)
-            al_str_adds(&showing.text, "No branches match.\n");
+            tell_none(query, &showing.text);
         if (showing.left) {
             al_str_adds(&showing.text, "-- ");
             al_answer_add_count(showing.left, &showing.text);

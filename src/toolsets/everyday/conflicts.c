@@ -65,12 +65,19 @@ static int check(const void *p, struct al_error *err)
 }
 
 /* The remedies are those of a session with this tool. */
-static int nothing_in_progress(const char *word, struct al_error *err)
+static int nothing_in_progress(struct al_call *call, const char *word, struct al_error *err)
 {
+    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
+    int r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &conflicts, err);
+
+    if (r < 0)
+        return r;
     return al_failure_set(
         err,
-        "A stash entry that was brought back into a conflict is no operation: git_conflicts with "
-        "action resolve settles it, git_undo takes it back, and the entry is still there.",
+        conflicts.count ? "A stash entry that was brought back into a conflict is no operation: "
+                          "git_conflicts with action resolve settles it, git_undo takes it back, "
+                          "and the entry is still there."
+                        : "There are no conflicts either, so there is nothing to do.",
         "There is nothing to %s: no merge, rebase, cherry-pick or revert is in progress", word);
 }
 
@@ -120,7 +127,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if (args->action == AL_CONFLICTS_SHOW)
         return 0;
     if (state == AL_IN_PROGRESS_NONE)
-        return nothing_in_progress(words[args->action], err);
+        return nothing_in_progress(call, words[args->action], err);
     if (args->action == AL_CONFLICTS_ABORT)
         return al_git_abort_check(repo, al_call_budget(call), err);
     if (state == AL_IN_PROGRESS_AM)

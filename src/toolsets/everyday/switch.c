@@ -106,6 +106,14 @@ static struct al_checkout_options options_of(const struct al_call *call,
     return options;
 }
 
+/* Who names what is not there may want to make it. */
+static int refuse_switch(const struct switch_args *args, struct al_error *err, int r)
+{
+    if (err && args->branch && !args->create && strstr(err->message, "invalid reference"))
+        err->remedy = "create makes a branch of this name; git_branch lists those there are.";
+    return r;
+}
+
 static int check_new(struct al_call *call, const char *branch, struct al_error *err)
 {
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", branch);
@@ -143,6 +151,8 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
                                 "branch: it names a tag or a commit, and no branch");
     else if (args->branch)
         r = al_switch_check(call, args->branch, err);
+    if (r < 0 && !args->create)
+        return refuse_switch(args, err, r);
     if (r < 0 || (args->create && !args->from))
         return r;
     return al_git_checkout_check(al_call_repo(call), &to, al_call_budget(call), err);
@@ -210,7 +220,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r < 0) {
         if (err && err->reason && err->code == AL_CODE_NONE)
             err->code = AL_CODE_BRANCH_NOT_FOUND;
-        return r;
+        return refuse_switch(args, err, r);
     }
     r = describe(call, args, before, &text, err);
     if (r < 0)

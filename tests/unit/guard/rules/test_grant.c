@@ -105,9 +105,11 @@ static void says_which_grant_it_was_and_names_no_directory(void **state)
     (void)al_grant_check_dir(grant, "/elsewhere", false, &err);
     assert_string_equal(err.message,
                         "The grant 'g' does not cover this repository. Nothing was done");
+    assert_non_null(strstr(err.remedy, "a user can add this one"));
     (void)al_grant_check_dir(grant, "/nowhere/app", true, &err);
     assert_string_equal(err.message,
                         "The grant 'g' only allows reading in this repository. Nothing was done");
+    assert_non_null(strstr(err.remedy, "\"rw\""));
 }
 
 static void tells_whether_anything_of_a_directory_is_reached(void **state)
