@@ -25,6 +25,9 @@
 /* After the last call has ended, a client has this long to take its answer. */
 #define LAST_ANSWERS_MS 2000
 
+/* Bytes of events that are kept for a token, in bodies of the largest size. */
+#define EVENTS_PER_TOKEN 4
+
 /* Bodies of the largest size that wait to be served, or are, of one token. */
 #define BODIES_PER_TOKEN 8
 
@@ -58,6 +61,7 @@ static int make_endpoint(struct serving *serving, struct al_error *err)
             .connections_per_token = serving->setup->config.serve.no_token
                                          ? limits->connections
                                          : limits->connections_per_token,
+            .event_bytes_per_token = EVENTS_PER_TOKEN * (size_t)limits->max_body,
             .body_bytes_per_token = BODIES_PER_TOKEN * (size_t)limits->max_body,
             .idle_s = (int)limits->idle_s,
             .drain_s = (int)limits->drain_s,

@@ -109,6 +109,31 @@ class Limits(http_mcp.Case):
         notice = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
         self.assertEqual(session.post([notice] * 1000).end(), 202)
 
+    def test_events(self):
+        """what streams of a token keep is limited: the oldest ended one cannot be resumed then"""
+        server = self.serve(tokens=[ONE, TWO], max_body=1024)
+        first, second, other = (Session(self, server, token) for token in (ONE, ONE, TWO))
+        ids = {}
+        for session in (other, first):
+            call, question = self.question(session, 1)
+            session.answer(question, {"action": "decline"})
+            self.assertEqual(call.message()["id"], 1)
+            ids[session] = question["event"]
+            self.assertEqual(session.get(ids[session]).message()["id"], 1)
+        again = first.get(ids[first])
+        for number in range(2, 40):
+            if again.status != 200:
+                break
+            call, question = self.question(second, number)
+            second.answer(question, {"action": "decline"})
+            self.assertEqual(call.message()["id"], number)
+            again = first.get(ids[first])
+        self.assertEqual(again.status, 400)
+        self.assertIn("not kept", again.json()["error"]["message"])
+        self.assertEqual(other.get(ids[other]).message()["id"], 1)
+        self.assertEqual(second.get(question["event"]).message()["id"], number - 1)
+        self.assertEqual(first.post(PING).end(), 200)
+
     def test_idle(self):
         """a session that is not used ends after idle_s, one with a call or a stream does not"""
         server = self.serve(idle_s=1, sessions_per_token=3)

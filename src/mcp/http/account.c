@@ -19,6 +19,7 @@ void al_account_unref(struct al_account *account)
     if (atomic_fetch_sub(&account->refs, 1) != 1)
         return;
     al_offer_clear(&account->offer);
+    al_event_store_clear(&account->events);
     al_principal_unref(account->principal);
     free(account);
 }
@@ -51,6 +52,7 @@ static struct al_account *account_new(struct al_accounts *accounts, struct al_pr
     account->accounts = accounts;
     account->principal = al_principal_ref(principal);
     account->quota = (struct al_call_quota){ .max = accounts->calls_per_token };
+    al_event_store_init(&account->events, accounts->event_bytes_per_token);
     atomic_init(&account->refs, 1);
     account->modern = al_peer_new(account, true);
     return account;

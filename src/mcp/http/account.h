@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "mcp/http/event_store.h"
 #include "mcp/http/peer.h"
 #include "mcp/http/stream.h"
 
@@ -21,7 +22,7 @@ struct al_principal;
 /** The accounts of a server. */
 struct al_accounts {
     struct al_service *service;
-    size_t calls_per_token, sessions_per_token;
+    size_t calls_per_token, sessions_per_token, event_bytes_per_token;
     int64_t idle_ms;
     int wake_fd; /**< eventfd that wakes the thread that calls al_accounts_end_idle() */
     struct al_stream_watcher watcher;
@@ -37,6 +38,7 @@ struct al_account {
     struct al_principal *principal; /**< holds a reference */
     struct al_offer offer;
     struct al_call_quota quota;
+    struct al_event_store events;
 
     /* The lock of `accounts` guards these. */
     struct al_account *next;

@@ -39,9 +39,10 @@ struct al_endpoint_options {
     size_t connections_per_token;  /**< that a principal can have.  Its messages are about as many,
                                         from their last byte until they are served, also those whose
                                         clients have left; one more is 429 */
-    size_t body_bytes_per_token;   /**< of these messages; one more is 429 */
-    int idle_s;                    /**< a legacy session that is not used for this long ends */
-    int drain_s;                   /**< how long al_endpoint_drain() waits for calls */
+    size_t event_bytes_per_token; /**< of events that are kept for clients that lost a connection */
+    size_t body_bytes_per_token;  /**< of these messages; one more is 429 */
+    int idle_s;                   /**< a legacy session that is not used for this long ends */
+    int drain_s;                  /**< how long al_endpoint_drain() waits for calls */
 };
 
 /** Make an endpoint and its first threads.  The strings and pointers in the options are borrowed.

@@ -56,7 +56,7 @@ void al_events_clear(struct al_events *events)
         al_str_clear(&events->items[i]);
 }
 
-static void forget_oldest(struct al_events *events)
+void al_events_forget_oldest(struct al_events *events)
 {
     struct al_str *oldest = slot(events, events->last - events->count + 1);
 
@@ -69,7 +69,7 @@ void al_events_push(struct al_events *events, struct al_str *event)
 {
     while (events->count &&
            (events->count == AL_EVENTS_MAX || events->bytes + event->len > AL_EVENTS_MAX_BYTES))
-        forget_oldest(events);
+        al_events_forget_oldest(events);
     events->last++;
     events->count++;
     events->bytes += event->len;

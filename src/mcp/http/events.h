@@ -43,6 +43,9 @@ void al_events_clear(struct al_events *events);
 /** Keep the event that comes next; it is taken over and empty afterwards. */
 void al_events_push(struct al_events *events, struct al_str *event);
 
+/** Forget the oldest one.  There is one. */
+void al_events_forget_oldest(struct al_events *events);
+
 /** Test whether every event behind this one is kept. */
 bool al_events_has_after(const struct al_events *events, unsigned long number);
 

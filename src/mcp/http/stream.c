@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "http/server.h"
+#include "mcp/http/account.h"
 #include "mcp/http/peer.h"
 #include "util/mem.h"
 
@@ -79,7 +80,8 @@ static void send_event(struct al_stream *stream, const struct al_str *line)
     send_text(stream, &event);
     if (stream->is_modern)
         return;
-    al_events_push(&stream->events, &event);
+    if (stream->store)
+        al_event_store_push(stream->store, stream, &event);
     if (stream->exchange)
         stream->sent = stream->events.last;
 }
@@ -89,6 +91,8 @@ static void end(struct al_stream *stream)
 {
     stream->ended = true;
     atomic_store(&stream->is_done, true);
+    if (stream->store)
+        al_event_store_end(stream->store, stream);
     if (stream->exchange && stream->begun)
         al_http_end_stream(stream->exchange);
     if (stream->exchange)
@@ -101,6 +105,13 @@ static bool is_gone(const struct al_stream *stream)
     return stream->is_modern && stream->left;
 }
 
+/* Caller holds a reference, and no lock. */
+static void trim(struct al_stream *stream)
+{
+    if (stream->store)
+        al_event_store_trim(stream->store, stream);
+}
+
 static void sink_send(struct al_message_sink *sink, struct al_str *line)
 {
     struct al_stream *stream = (struct al_stream *)sink;
@@ -109,6 +120,7 @@ static void sink_send(struct al_message_sink *sink, struct al_str *line)
     if (!stream->ended && !is_gone(stream))
         send_event(stream, line);
     (void)pthread_mutex_unlock(&stream->lock);
+    trim(stream);
 }
 
 /* The status of a plain answer; see docs/PROTOCOL.md. */
@@ -186,6 +198,7 @@ static void sink_answer(struct al_message_sink *sink, const struct al_rpc_answer
     if (!stream->ended)
         answer(stream, given);
     (void)pthread_mutex_unlock(&stream->lock);
+    trim(stream);
     al_stream_unref(stream);
 }
 
@@ -218,12 +231,23 @@ struct al_stream *al_stream_ref(struct al_stream *stream)
     return stream;
 }
 
+bool al_stream_try_ref(struct al_stream *stream)
+{
+    size_t refs = atomic_load(&stream->refs);
+
+    while (refs && !atomic_compare_exchange_weak(&stream->refs, &refs, refs + 1))
+        ;
+    return refs != 0;
+}
+
 void al_stream_unref(struct al_stream *stream)
 {
     if (atomic_fetch_sub(&stream->refs, 1) != 1)
         return;
     if (stream->exchange)
         release_exchange(stream);
+    if (stream->store)
+        al_event_store_remove(stream->store, stream);
     al_events_clear(&stream->events);
     (void)pthread_mutex_destroy(&stream->lock);
     al_peer_unref(stream->peer);
@@ -315,6 +339,7 @@ void al_stream_set_peer(struct al_stream *stream, struct al_peer *peer)
 {
     (void)pthread_mutex_lock(&stream->lock);
     stream->peer = peer;
+    stream->store = &peer->account->events;
     if (stream->exchange)
         al_peer_count_open(peer, true);
     (void)pthread_mutex_unlock(&stream->lock);

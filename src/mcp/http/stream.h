@@ -26,6 +26,7 @@
 #include "mcp/http/events.h"
 #include "wire/sink.h"
 
+struct al_event_store;
 struct al_http_exchange;
 struct al_peer;
 struct al_stream;
@@ -61,6 +62,10 @@ struct al_stream {
     struct al_events events;
 
     struct al_stream *next; /**< in the session's list, whose lock guards it */
+
+    struct al_event_store *store;    /**< of the account; NULL: nothing is kept.  Set with `peer` */
+    struct al_stream *older, *newer; /**< in the store, whose lock guards these */
+    bool is_stored;
 };
 
 /** Make a stream with one reference.  `exchange` may be NULL, else the stream becomes its data and
@@ -68,6 +73,9 @@ struct al_stream {
 struct al_stream *al_stream_new(const struct al_stream_watcher *watcher,
                                 struct al_http_exchange *exchange);
 struct al_stream *al_stream_ref(struct al_stream *stream);
+
+/** Take a reference unless the last one has been dropped; whether it was taken. */
+bool al_stream_try_ref(struct al_stream *stream);
 void al_stream_unref(struct al_stream *stream);
 
 /** Answer with a status and an error without a JSON-RPC id, which names no header but

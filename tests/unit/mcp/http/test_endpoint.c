@@ -77,6 +77,7 @@ static void start(struct world *world)
                                                  .calls_per_token = 2,
                                                  .sessions_per_token = 2,
                                                  .connections_per_token = CONNECTIONS,
+                                                 .event_bytes_per_token = BODY_BYTES,
                                                  .body_bytes_per_token = BODY_BYTES,
                                                  .idle_s = 60 };
 
