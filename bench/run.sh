@@ -1,7 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh BUILD: make the repositories (once) and run the benchmark.  BENCH_REPO names a big repository
-# to use instead of the one made here; nothing is written to it.
+# run.sh BUILD: make the repositories in BUILD/bench-repo (once) and run the benchmark.
+#
+#   small  100 files, 100 commits        reading and changing tools, upstream servers, HTTP
+#   big    20,000 files, 20,000 commits  reading tools, output past the cap, checkpoints
+#   many   100,000 files, one commit     git_status and changing tools (status.py and changes.py)
+#   few    5,000 files                   git_status and git_diff with a stale index (status.py)
+#   loose  5,000 files, 20,000 untracked git_status (status.py)
+#
+# BENCH_REPO names a repository to use in place of `big`; nothing is written to it.  Copies that are
+# changed are made below TMPDIR.  docs/PERFORMANCE.md has the budgets and what was measured.
 set -eu
 build=$(cd "$1" && pwd)
 here=$(dirname "$0")
@@ -42,7 +50,7 @@ git clone -q "$big" "$build/bench-repo/copy"
 rm -rf "$build/bench-repo/copy"
 
 python3 "$here/status.py" "$build/airlock" "$build/bench-repo" || good=false
-python3 "$here/changes.py" "$build/airlock" "$small" "$big" || good=false
+python3 "$here/changes.py" "$build/airlock" "$small" "$build/bench-repo" || good=false
 python3 "$here/staging.py" "$build/airlock" || good=false
 python3 "$here/upstream.py" "$build/airlock" "$small" || good=false
 python3 "$here/http.py" "$build/airlock" "$small" || good=false
