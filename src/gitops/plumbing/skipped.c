@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/plumbing/skipped.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,15 +44,37 @@ static bool is_hook(const struct al_repo *repo, const char *path)
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111);
 }
 
+/* The directory of hooks, to look at their names there; -1 if it has to be asked path by path. */
+static int open_inside(const struct al_repo *repo, const char *dir)
+{
+    al_auto(al_freep) char *abs = NULL;
+    int fd = -1;
+
+    if (repo->vetting->hooks_path_is_users)
+        return -1;
+    return al_roots_open(al_roots_parts(repo->at.git->roots), dir, O_PATH | O_DIRECTORY, &fd, &abs,
+                         NULL) < 0
+               ? -1
+               : fd;
+}
+
+static bool is_missing(int dir_fd, const char *name)
+{
+    struct stat st;
+
+    return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+}
+
 void al_git_skipped_hooks(const struct al_repo *repo, const char *const *hooks, struct al_str *out)
 {
     al_auto(al_freep) char *dir = hooks_dir(repo);
     al_auto(al_strv_clear) struct al_strv there = AL_STRV_INIT;
+    al_auto(al_closep) int dir_fd = open_inside(repo, dir);
 
     for (; *hooks; hooks++) {
         al_auto(al_freep) char *path = al_fs_join(dir, *hooks);
 
-        if (is_hook(repo, path))
+        if (!(dir_fd >= 0 && is_missing(dir_fd, *hooks)) && is_hook(repo, path))
             al_strv_add(&there, *hooks);
     }
     if (!there.count)
