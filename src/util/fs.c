@@ -63,10 +63,12 @@ int al_fs_read_fd(int fd, size_t max_bytes, struct al_str *ret_text)
         return -EFBIG;
     al_str_reserve(&text, (size_t)st.st_size + 1);
     for (;;) {
+        size_t room;
         ssize_t n;
 
         al_str_reserve(&text, 1);
-        n = pread(fd, text.buf + text.len, text.cap - text.len - 1, at);
+        room = text.cap - text.len - 1;
+        n = pread(fd, text.buf + text.len, room, at);
         if (n < 0) {
             if (errno == EINTR)
                 continue;
@@ -79,6 +81,8 @@ int al_fs_read_fd(int fd, size_t max_bytes, struct al_str *ret_text)
         at += n;
         if (text.len > max_bytes)
             return -EFBIG;
+        if (at == st.st_size && (size_t)n < room)
+            break; /* a regular file has a short read at its end only */
     }
     al_str_clear(ret_text);
     *ret_text = text;
