@@ -72,26 +72,66 @@ static bool recall(int fd, struct al_index_facts *ret_facts)
            al_oid_equal(&end, &was.end);
 }
 
-/* Whether `holds` may be false for an entry.  `breaks` is the fact that says so. */
-static bool may_fail(const char *path, bool (*holds)(void *, const struct al_index_entry *),
-                     bool (*breaks)(const struct al_index_facts *))
+/* An entry for a directory of a sparse index may stand for gitlinks. */
+static bool note_entry(void *payload, const struct al_index_entry *entry)
+{
+    struct al_index_facts *facts = payload;
+
+    facts->marks |= entry->assume_unchanged || entry->skip_worktree;
+    facts->gitlinks |= entry->mode == 0160000u || entry->mode == 0040000u;
+    facts->conflicts |= entry->stage != 0;
+    facts->names_only |= entry->intent_to_add;
+    return true;
+}
+
+/* The next question about this index is answered from memory. */
+static void remember(int fd, size_t oid_bytes, const struct stat *before,
+                     const struct al_index_facts *facts)
+{
+    struct al_oid end = { .bytes = { 0 } };
+    const struct al_file_id id = al_file_id_from(before);
+    struct al_file_id now;
+    struct stat after;
+
+    if (fstat(fd, &after) < 0)
+        return;
+    now = al_file_id_from(&after);
+    if (al_file_id_equal(&id, &now) &&
+        pread(fd, end.bytes, oid_bytes, after.st_size - (off_t)oid_bytes) == (ssize_t)oid_bytes)
+        al_index_facts_remember(&id, &end, oid_bytes == al_oid_bytes(true), facts);
+}
+
+/* Read the index whole.  False: it was not understood completely. */
+static bool read_facts(int fd, struct al_index_facts *ret_facts)
 {
     static const size_t oid_bytes[] = { 20, 32 };
+    struct stat before;
+
+    if (fstat(fd, &before) < 0)
+        return false;
+    /* Only one of the two lengths fits the whole file. */
+    for (size_t i = 0; i < AL_COUNT(oid_bytes); i++) {
+        enum al_index_end end;
+
+        *ret_facts = (struct al_index_facts){ .marks = false };
+        end = al_index_read(fd, oid_bytes[i], note_entry, ret_facts);
+        if (end == AL_INDEX_WHOLE)
+            remember(fd, oid_bytes[i], &before, ret_facts);
+        if (end != AL_INDEX_NOT_UNDERSTOOD)
+            return end == AL_INDEX_WHOLE;
+    }
+    return false;
+}
+
+/* Whether the fact `breaks` may hold for an entry of the index. */
+static bool may_have(const char *path, bool (*breaks)(const struct al_index_facts *))
+{
     al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     struct al_index_facts facts;
 
     if (fd < 0)
         return errno != ENOENT;
-    if (recall(fd, &facts))
-        return breaks(&facts);
-    /* Only one of the two lengths fits the whole file. */
-    for (size_t i = 0; i < AL_COUNT(oid_bytes); i++) {
-        enum al_index_end end = al_index_read(fd, oid_bytes[i], holds, NULL);
-
-        if (end != AL_INDEX_NOT_UNDERSTOOD)
-            return end != AL_INDEX_WHOLE;
-    }
-    return true;
+    return (!recall(fd, &facts) && !read_facts(fd, &facts)) || breaks(&facts);
 }
 
 static bool has_gitlinks(const struct al_index_facts *facts)
@@ -99,16 +139,9 @@ static bool has_gitlinks(const struct al_index_facts *facts)
     return facts->gitlinks;
 }
 
-/* An entry for a directory of a sparse index may stand for gitlinks. */
-static bool is_a_file(void *payload, const struct al_index_entry *entry)
-{
-    (void)payload;
-    return entry->mode != 0160000u && entry->mode != 0040000u;
-}
-
 bool al_index_may_have_gitlinks(const char *path)
 {
-    return may_fail(path, is_a_file, has_gitlinks);
+    return may_have(path, has_gitlinks);
 }
 
 static bool has_marks(const struct al_index_facts *facts)
@@ -116,17 +149,11 @@ static bool has_marks(const struct al_index_facts *facts)
     return facts->marks;
 }
 
-static bool is_unmarked(void *payload, const struct al_index_entry *entry)
-{
-    (void)payload;
-    return !entry->assume_unchanged && !entry->skip_worktree;
-}
-
 bool al_repo_may_have_marks(const struct al_location *at)
 {
     al_auto(al_freep) char *index = al_fs_join(at->git_dir, "index");
 
-    return may_fail(index, is_unmarked, has_marks);
+    return may_have(index, has_marks);
 }
 
 static bool has_conflicts(const struct al_index_facts *facts)
@@ -134,17 +161,11 @@ static bool has_conflicts(const struct al_index_facts *facts)
     return facts->conflicts;
 }
 
-static bool is_merged(void *payload, const struct al_index_entry *entry)
-{
-    (void)payload;
-    return entry->stage == 0;
-}
-
 bool al_repo_may_have_conflicts(const struct al_location *at)
 {
     al_auto(al_freep) char *index = al_fs_join(at->git_dir, "index");
 
-    return may_fail(index, is_merged, has_conflicts);
+    return may_have(index, has_conflicts);
 }
 
 static bool has_names_only(const struct al_index_facts *facts)
@@ -152,17 +173,11 @@ static bool has_names_only(const struct al_index_facts *facts)
     return facts->names_only;
 }
 
-static bool has_content(void *payload, const struct al_index_entry *entry)
-{
-    (void)payload;
-    return !entry->intent_to_add;
-}
-
 bool al_repo_may_have_names_only(const struct al_location *at)
 {
     al_auto(al_freep) char *index = al_fs_join(at->git_dir, "index");
 
-    return may_fail(index, has_content, has_names_only);
+    return may_have(index, has_names_only);
 }
 
 bool al_repo_may_have_gitlinks(const struct al_location *at)

@@ -105,24 +105,31 @@ static bool add_entry(void *payload, const struct al_index_entry *entry)
     return true;
 }
 
-/* Read the entries in those directories of the top that the other side changes: no others matter,
- * unless they have a conflict. */
+/* The entries that matter to a change: at its path, and below and above it.  Where a file is added
+ * or deleted, a directory may be renamed: everything in its directory of the top. */
+static char *place_of(const struct al_side_change *change)
+{
+    const bool moves = change->status == 'A' || change->status == 'D';
+
+    return al_strndup(change->path, moves ? strcspn(change->path, "/") : strlen(change->path));
+}
+
+/* Read the entries that matter; no others do, unless they have a conflict. */
 static bool read_index(const struct al_repo *repo, const struct al_side *theirs,
                        struct al_side *ret_index)
 {
     al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "index");
     al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    al_auto(al_strv_clear) struct al_strv first = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv places = AL_STRV_INIT;
 
     for (size_t i = 0; i < theirs->count; i++) {
-        al_auto(al_freep) char *name =
-            al_strndup(theirs->items[i].path, strcspn(theirs->items[i].path, "/"));
+        al_auto(al_freep) char *place = place_of(&theirs->items[i]);
 
-        if (!first.count || strcmp(name, first.items[first.count - 1]) != 0)
-            al_strv_take(&first, al_take(&name));
+        if (!places.count || strcmp(place, places.items[places.count - 1]) != 0)
+            al_strv_take(&places, al_take(&place));
     }
     return fd >= 0 && !al_repo_may_have_conflicts(&repo->at) &&
-           al_index_read_near(fd, al_oid_bytes(repo->vetting->is_sha256), &first, add_entry,
+           al_index_read_near(fd, al_oid_bytes(repo->vetting->is_sha256), &places, add_entry,
                               ret_index) == AL_INDEX_WHOLE;
 }
 

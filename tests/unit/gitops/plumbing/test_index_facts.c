@@ -107,12 +107,35 @@ static void forgets_the_oldest(void **state)
     assert_facts(w, "----");
 }
 
+/* What nobody told is read, and remembered until the index changes. */
+static void reads_what_it_was_not_told(void **state)
+{
+    struct world *w = *state;
+
+    tmpdir_write(w->repo, "named", "text\n");
+    git_ok(w->repo, "add", "-N", "named", NULL);
+    assert_facts(w, "---n");
+    assert_facts(w, "---n");
+    git_ok(w->repo, "update-index", "--assume-unchanged", "named", NULL);
+    assert_facts(w, "m--n");
+    git_ok(w->repo, "rm", "-q", "--cached", "named", NULL);
+    assert_facts(w, "----");
+    git_ok(w->repo, "update-index", "--add", "--cacheinfo",
+           "160000,1234567812345678123456781234567812345678,link", NULL);
+    assert_facts(w, "-g--");
+    git_ok(w->repo, "read-tree", "--empty", NULL);
+    assert_facts(w, "----");
+    git_ok(w->repo, "update-index", "--split-index", NULL);
+    assert_facts(w, "mgcn");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         WORLD_TEST(remembers_an_index),
         WORLD_TEST(uses_nothing_of_another_index),
         WORLD_TEST(forgets_the_oldest),
+        WORLD_TEST(reads_what_it_was_not_told),
     };
 
     gitops_begin();
