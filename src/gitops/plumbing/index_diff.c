@@ -3,6 +3,7 @@
 
 #include <endian.h>
 #include <fcntl.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -254,6 +255,14 @@ static bool compare_commit(const struct al_repo *repo, struct index_diff *diff, 
 
 /* --- A large index --- */
 
+#define CACHE_LINE 64
+
+/** What one thread looks at.  Threads that write into one line of the cache wait for each other. */
+struct part {
+    alignas(CACHE_LINE) struct index_diff diff;
+    struct al_deadline deadline;
+};
+
 /* Test whether the index is that of the commit, by its own word. */
 static bool is_of_commit(const struct al_repo *repo, const char *commit, int fd,
                          const struct al_index_places *places)
@@ -289,8 +298,7 @@ static bool compare_large(const struct al_repo *repo, const char *commit, int fd
 {
     al_auto(al_index_places_clear) struct al_index_places places = AL_INDEX_PLACES_INIT;
     const size_t oid_bytes = al_oid_bytes(diff->sha256);
-    struct index_diff parts[AL_INDEX_THREADS_MAX];
-    struct al_deadline deadlines[AL_INDEX_THREADS_MAX];
+    struct part parts[AL_INDEX_THREADS_MAX];
     void *payloads[AL_INDEX_THREADS_MAX];
     bool good;
 
@@ -298,17 +306,16 @@ static bool compare_large(const struct al_repo *repo, const char *commit, int fd
         (commit && !is_of_commit(repo, commit, fd, &places)))
         return false;
     for (size_t i = 0; i < AL_INDEX_THREADS_MAX; i++) {
-        deadlines[i] = al_deadline_begin(budget);
-        parts[i] = *diff;
-        parts[i].deadline = &deadlines[i];
-        payloads[i] = &parts[i];
+        parts[i] = (struct part){ .diff = *diff, .deadline = al_deadline_begin(budget) };
+        parts[i].diff.deadline = &parts[i].deadline;
+        payloads[i] = &parts[i].diff;
     }
     good = al_index_read_shared(fd, oid_bytes, &places, take_entry, payloads) == AL_INDEX_WHOLE;
-    al_deadline_sync(&deadlines[0]);
+    al_deadline_sync(&parts[0].deadline);
     for (size_t i = 0; i < AL_INDEX_THREADS_MAX; i++) {
-        good = good && take_names(diff, &parts[i]);
-        parts[i].top_fd = -1; /* borrowed */
-        index_diff_clear(&parts[i]);
+        good = good && take_names(diff, &parts[i].diff);
+        parts[i].diff.top_fd = -1; /* borrowed */
+        index_diff_clear(&parts[i].diff);
     }
     return good;
 }
