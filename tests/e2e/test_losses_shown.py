@@ -51,6 +51,28 @@ class Shown(everyday.Case):
         self.assertFalse(self.server.call("git_restore", {"paths": ["f"], "rev": "HEAD"}).failed)
         self.assertEqual((self.root / "f").read_text(), "base\n")
 
+    def test_abort(self):
+        """git_conflicts abort names untracked files in the places of those that come back"""
+        self.commit("dir/i", "tracked\n", "adds dir")
+        self.git("checkout", "-q", "topic")
+        self.git("checkout", "-q", "-b", "other", "main")
+        self.git("rm", "-q", "dir/i")
+        self.commit("f", "theirs\n", "collides")
+        self.git("checkout", "-q", "main")
+        self.commit("f", "ours\n", "ours")
+        self.git("merge", "-q", "other", check=False)
+        self.write("dir/i/mine", MINE)
+        self.write(".git/info/exclude", "dir/i\n")
+        shown, result = self.decided("git_conflicts", {"action": "abort"}, "reject")
+        self.assertTrue(result.failed, result)
+        self.assertIn("Untracked, and written over:\n  dir/i/ and everything in it\n", shown)
+        self.assertEqual((self.root / "dir/i/mine").read_text(), MINE)
+        (self.root / "dir/i/mine").unlink()
+        (self.root / "dir/i").rmdir()
+        shown, result = self.decided("git_conflicts", {"action": "abort"})
+        self.assertNotIn("Untracked", shown)
+        self.assertFalse(result.failed, result)
+
     def test_reset(self):
         """git_reset hard names ignored and untracked files that the commit has"""
         self.git("checkout", "-q", "topic")

@@ -67,6 +67,21 @@ bool al_index_entry_has_mode(const struct al_index_entry *entry, const struct st
     return S_ISLNK(file->st_mode) && entry->mode == MODE_LINK;
 }
 
+/* git gives an entry whose file may have changed since the size 0 ("smudged").  It is unchanged
+ * only if its content is empty. */
+static bool may_be_empty(const struct al_index_entry *entry)
+{
+    static const unsigned char empty[][20] = {
+        { 0xe6, 0x9d, 0xe2, 0x9b, 0xb2, 0xd1, 0xd6, 0x43, 0x4b, 0x8b,
+          0x29, 0xae, 0x77, 0x5a, 0xd8, 0xc2, 0xe4, 0x8c, 0x53, 0x91 },
+        { 0x47, 0x3a, 0x0f, 0x4c, 0x3b, 0xe8, 0xa9, 0x36, 0x81, 0xa2,
+          0x67, 0xe3, 0xb1, 0xe9, 0xa7, 0xdc, 0xda, 0x11, 0x85, 0x43 }, /* of SHA-256 */
+    };
+
+    return !memcmp(entry->oid, empty[0], sizeof(empty[0])) ||
+           !memcmp(entry->oid, empty[1], sizeof(empty[1]));
+}
+
 /* Whether the stat data are those of the entry. */
 static bool has_stat(const struct al_index_entry *entry, const struct stat *file)
 {
@@ -75,7 +90,8 @@ static bool has_stat(const struct al_index_entry *entry, const struct stat *file
            entry->mtime_ns == (uint32_t)file->st_mtim.tv_nsec &&
            entry->ctime_s == (uint32_t)file->st_ctim.tv_sec &&
            entry->ctime_ns == (uint32_t)file->st_ctim.tv_nsec &&
-           entry->ino == (uint32_t)file->st_ino && entry->size == (uint32_t)file->st_size;
+           entry->ino == (uint32_t)file->st_ino && entry->size == (uint32_t)file->st_size &&
+           (entry->size || may_be_empty(entry));
 }
 
 bool al_index_entry_is_unchanged(const struct al_index_entry *entry, const struct stat *file,

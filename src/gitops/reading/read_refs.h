@@ -56,7 +56,7 @@ int al_git_tag_delete(struct al_repo *repo, const char *name, struct al_run_limi
                       struct al_error *err);
 
 /**
- * Run `git branch <name> <from>`, and take it back if the branch is not at the commit then.
+ * Run `git branch <name> <from>`, and take it back if the branch was made at another commit.
  *
  * @param from  A revision, whose branch it follows where git makes it do so; NULL: the commit.
  * @param oid   The commit that `from` led to.

@@ -18,11 +18,14 @@
 #include "gitops/sequencer/conflict.h"
 #include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
+#include "guard/text.h"
 #include "util/fs.h"
 
-#define OID_FILE_BYTES  4096u
-#define SEQUENCER_BYTES (1u << 20)
-#define OUTPUT_BYTES    (64u * 1024u)
+#define OID_FILE_BYTES      4096u
+#define SEQUENCER_BYTES     (1u << 20)
+#define OUTPUT_BYTES        (64u * 1024u)
+
+#define UNTRACKED_SHOWN_MAX 50u
 
 static bool has_file(int git_dir, const char *name)
 {
@@ -197,6 +200,30 @@ int al_git_abort_affected_files(const struct al_repo *repo, struct al_run_limits
     return r < 0 ? r : al_git_untracked_overwritten(repo, target, NULL, budget, out, err);
 }
 
+/* Untracked files in the places of those that come back. */
+static int show_untracked(const struct al_repo *repo, const char *target,
+                          struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    struct stat st;
+    int r = al_git_untracked_overwritten(repo, target, NULL, budget, &files, err);
+
+    if (r < 0 || !files.count)
+        return r;
+    al_str_adds(out, "Untracked, and written over:\n");
+    for (size_t i = 0; i < files.count && i < UNTRACKED_SHOWN_MAX; i++) {
+        const char *below = al_fs_beneath(repo->at.top, files.items[i]);
+        al_auto(al_freep) char *name = al_text_sanitize_line(below ? below : files.items[i]);
+
+        al_str_addf(
+            out, "  %s%s\n", name,
+            lstat(files.items[i], &st) == 0 && S_ISDIR(st.st_mode) ? "/ and everything in it" : "");
+    }
+    if (files.count > UNTRACKED_SHOWN_MAX)
+        al_str_addf(out, "  and %zu more\n", files.count - UNTRACKED_SHOWN_MAX);
+    return 0;
+}
+
 int al_git_abort_preview(const struct al_repo *repo, struct al_run_limits *budget,
                          struct al_str *out, struct al_error *err)
 {
@@ -216,7 +243,7 @@ int al_git_abort_preview(const struct al_repo *repo, struct al_run_limits *budge
         al_str_addf(out, " Going back loses these changes:\n%s", excerpt.buf);
     else
         al_str_adds(out, " Going back loses no changes.\n");
-    return 0;
+    return show_untracked(repo, target, budget, out, err);
 }
 
 /* Refresh the index, because git does not abort a merge while files look changed by their time

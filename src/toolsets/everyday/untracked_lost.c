@@ -23,6 +23,8 @@ static void add_file(const struct al_repo *repo, const char *path, struct al_str
         al_str_adds(out, " (");
         al_answer_add_counted((uint64_t)st.st_size, "byte", "bytes", out);
         al_str_addc(out, ')');
+    } else if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        al_str_adds(out, "/ and everything in it");
     }
     al_str_addc(out, '\n');
 }

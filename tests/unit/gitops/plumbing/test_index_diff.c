@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "gitops/oid.h"
 #include "tests/unit/gitops/plumbing/index_diff_lib.h"
+#include "util/fs.h"
 
 static void lists_what_git_lists(void **state)
 {
@@ -54,6 +56,34 @@ static void lists_what_changed_in_the_files(void **state)
     tmpdir_write(w->repo, "new", "only its name\n");
     git_ok(w->repo, "add", "-N", "new", NULL);
     assert_has_all(w, false);
+}
+
+/* git gives an entry the size 0 if its file may have changed since.  An empty file is then none
+ * that is unchanged. */
+static void believes_no_size_of_zero(void **state)
+{
+    static const unsigned char empty[] = { 0xe6, 0x9d, 0xe2, 0x9b, 0xb2, 0xd1, 0xd6, 0x43 };
+    struct world *w = *state;
+    al_auto(al_str_clear) struct al_str index = AL_STR_INIT;
+    al_auto(al_freep) char *committed = NULL;
+    struct al_oid id;
+    unsigned char *oid;
+    int fd;
+
+    begin(w);
+    committed = git_output(w->repo, "rev-parse", "HEAD:a.txt", NULL);
+    assert_true(al_oid_parse(committed, false, &id));
+    tmpdir_write(w->repo, "a.txt", "");
+    git_ok(w->repo, "add", "a.txt", NULL);
+    make_old(w);
+    assert_int_equal(al_fs_read(w->repo->fd, ".git/index", 1 << 20, &index), 0);
+    oid = memmem(index.buf, index.len, empty, sizeof(empty));
+    assert_non_null(oid);
+    memcpy(oid, id.bytes, 20); /* nothing but the size tells */
+    fd = openat(w->repo->fd, ".git/index", O_WRONLY | O_CLOEXEC);
+    assert_int_equal(write(fd, index.buf, index.len), (ssize_t)index.len);
+    assert_int_equal(close(fd), 0);
+    assert_has_all(w, true);
 }
 
 static void leaves_submodules_to_git(void **state)
@@ -204,6 +234,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         WORLD_TEST(lists_what_git_lists),
         WORLD_TEST(lists_what_changed_in_the_files),
+        WORLD_TEST(believes_no_size_of_zero),
         WORLD_TEST(leaves_submodules_to_git),
         WORLD_TEST(leaves_many_changes_to_git),
         WORLD_TEST(compares_what_is_below_the_paths),
