@@ -51,6 +51,24 @@ class Shown(everyday.Case):
         self.assertFalse(self.server.call("git_restore", {"paths": ["f"], "rev": "HEAD"}).failed)
         self.assertEqual((self.root / "f").read_text(), "base\n")
 
+    def test_keep(self):
+        """git_reset keep, which asks about nothing, leaves an ignored file alone"""
+        self.git("checkout", "-q", "topic")
+        self.commit("i", "theirs\n", "adds i")
+        self.git("checkout", "-q", "-B", "here", "main")
+        self.write("i", MINE)
+        self.server.ask("git_reset", {"to": "topic", "mode": "keep"})
+        answer = self.server.receive()
+        while answer.get("method") == "elicitation/create":
+            self.server.send(id=answer["id"],
+                             result={"action": "accept", "content": {"decision": "once"}})
+            answer = self.server.receive()
+        self.assertTrue(answer["result"].get("isError"), answer)
+        self.assertIn("The untracked file 'i' would be overwritten", str(answer["result"]))
+        self.assertEqual((self.root / "i").read_text(), MINE)
+        self.git("reset", "-q", "--keep", "topic")  # plain git writes over it
+        self.assertEqual((self.root / "i").read_text(), "theirs\n")
+
     def test_abort(self):
         """git_conflicts abort names untracked files in the places of those that come back"""
         self.commit("dir/i", "tracked\n", "adds dir")

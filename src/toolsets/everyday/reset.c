@@ -17,6 +17,7 @@
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/operation_state.h"
+#include "gitops/sequencer/overwrite.h"
 #include "guard/arg.h"
 #include "tool/resolved.h"
 #include "toolsets/everyday/everyday.h"
@@ -243,13 +244,16 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
     al_auto(al_freep) char *head = al_strdup(al_call_resolved(call, RESOLVED_HEAD));
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r;
+    int r = 0;
 
     if (strcmp(head, al_call_tool_data(call)) != 0)
         return al_failure_set(err, "git_log shows the branch as it is now.",
                               "The branch moved while this was decided; nothing was done");
-    r = al_git_reset(al_call_repo(call), to, (enum al_reset_mode)mode_of(p), al_call_budget(call),
-                     err);
+    if (mode_of(p) == AL_RESET_KEEP) /* git keeps changes only, and no ignored files */
+        r = al_overwrite_check_move(al_call_repo(call), head, to, al_call_budget(call), err);
+    if (r == 0)
+        r = al_git_reset(al_call_repo(call), to, (enum al_reset_mode)mode_of(p),
+                         al_call_budget(call), err);
     if (r == 0)
         al_str_adds(&text, said[mode_of(p)]);
     if (r == 0)
