@@ -202,7 +202,7 @@ int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
     bool same = false;
     int r = 0;
 
-    if (memory->older) /* git makes the files itself (older.c) */
+    if (memory->worktree) /* git makes the files itself (merge_worktree.c) */
         return 0;
     if (memory->attributes_of)
         same = !strcmp(memory->attributes_of, tree) || has_same_files(memory, tree);

@@ -52,13 +52,13 @@ static int merge_tree(struct al_inmemory *memory, const char *ours, const char *
     bool knows = false;
     int r;
 
-    if (memory->older)
-        return al_older_merge(memory, ours, theirs, budget, ret_merged, err);
+    if (memory->worktree)
+        return al_merge_in_worktree(memory, ours, theirs, budget, ret_merged, err);
     r = run_merge_tree(memory, ours, theirs, budget, &merged, &knows, err);
     if (!knows) {
         if (err)
             al_error_clear(err);
-        return al_older_merge(memory, ours, theirs, budget, ret_merged, err);
+        return al_merge_in_worktree(memory, ours, theirs, budget, ret_merged, err);
     }
     if (r == 0)
         *ret_merged = merged;

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "gitops/failure.h"
-#include "gitops/inmemory/older_output.h"
+#include "gitops/inmemory/merge_worktree_output.h"
 #include "gitops/inmemory/private.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/run.h"
@@ -30,34 +30,34 @@
 
 #define OID_MAX_BYTES 128u
 
-struct al_older {
+struct al_merge_worktree {
     char *dir, *git_dir, *top;
     int git_fd, top_fd;
     char *tree; /* the index and the working tree have it; NULL: they have to be made anew */
 };
 
-void al_older_free(struct al_older *older)
+void al_merge_worktree_free(struct al_merge_worktree *worktree)
 {
-    if (!older)
+    if (!worktree)
         return;
-    al_close(older->git_fd);
-    al_close(older->top_fd);
-    free(older->dir);
-    free(older->git_dir);
-    free(older->top);
-    free(older->tree);
-    free(older);
+    al_close(worktree->git_fd);
+    al_close(worktree->top_fd);
+    free(worktree->dir);
+    free(worktree->git_dir);
+    free(worktree->top);
+    free(worktree->tree);
+    free(worktree);
 }
 
-static struct al_older *new_older(const struct al_inmemory *memory)
+static struct al_merge_worktree *new_worktree(const struct al_inmemory *memory)
 {
-    struct al_older *older = al_calloc(1, sizeof(*older));
+    struct al_merge_worktree *worktree = al_calloc(1, sizeof(*worktree));
 
-    older->dir = al_fs_join(memory->dir, "older");
-    older->git_dir = al_fs_join(older->dir, "git");
-    older->top = al_fs_join(older->dir, "top");
-    older->git_fd = older->top_fd = -1;
-    return older;
+    worktree->dir = al_fs_join(memory->dir, "worktree");
+    worktree->git_dir = al_fs_join(worktree->dir, "git");
+    worktree->top = al_fs_join(worktree->dir, "top");
+    worktree->git_fd = worktree->top_fd = -1;
+    return worktree;
 }
 
 static int open_new_dir(const char *path, int *ret_fd)
@@ -68,51 +68,51 @@ static int open_new_dir(const char *path, int *ret_fd)
     return *ret_fd < 0 ? -errno : 0;
 }
 
-static int write_file(const struct al_older *older, const char *name, const char *text)
+static int write_file(const struct al_merge_worktree *worktree, const char *name, const char *text)
 {
     al_auto(al_closep) int fd =
-        openat(older->git_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+        openat(worktree->git_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 
     return fd < 0 ? -errno : al_write_all(fd, text, strlen(text));
 }
 
 /* Only .gitattributes files belong to the working tree. */
-static int make_files(const struct al_older *older, const char *common_dir)
+static int make_files(const struct al_merge_worktree *worktree, const char *common_dir)
 {
     al_auto(al_freep) char *common = al_asprintf("%s\n", common_dir);
-    int r = mkdirat(older->git_fd, "info", 0700) < 0 ? -errno : 0;
+    int r = mkdirat(worktree->git_fd, "info", 0700) < 0 ? -errno : 0;
 
     if (r == 0)
-        r = write_file(older, "info/sparse-checkout", ".gitattributes\n");
-    return r < 0 ? r : write_file(older, "commondir", common);
+        r = write_file(worktree, "info/sparse-checkout", ".gitattributes\n");
+    return r < 0 ? r : write_file(worktree, "commondir", common);
 }
 
 /* Conflicts leave files of all kinds behind, so everything is made anew after one. */
-static int make_anew(struct al_older *older, const char *common_dir)
+static int make_anew(struct al_merge_worktree *worktree, const char *common_dir)
 {
     int r;
 
-    al_close(al_take_fd(&older->git_fd));
-    al_close(al_take_fd(&older->top_fd));
-    al_fs_remove_tree(older->dir);
-    r = mkdir(older->dir, 0700) < 0 ? -errno : 0;
+    al_close(al_take_fd(&worktree->git_fd));
+    al_close(al_take_fd(&worktree->top_fd));
+    al_fs_remove_tree(worktree->dir);
+    r = mkdir(worktree->dir, 0700) < 0 ? -errno : 0;
     if (r == 0)
-        r = open_new_dir(older->git_dir, &older->git_fd);
+        r = open_new_dir(worktree->git_dir, &worktree->git_fd);
     if (r == 0)
-        r = open_new_dir(older->top, &older->top_fd);
-    return r < 0 ? r : make_files(older, common_dir);
+        r = open_new_dir(worktree->top, &worktree->top_fd);
+    return r < 0 ? r : make_files(worktree, common_dir);
 }
 
 /* HEAD is our side, and no merge is in progress. */
-static int begin(const struct al_older *older, const char *ours)
+static int begin(const struct al_merge_worktree *worktree, const char *ours)
 {
     static const char *const state[] = { "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "AUTO_MERGE" };
     al_auto(al_freep) char *head = al_asprintf("%s\n", ours);
 
     for (size_t i = 0; i < AL_COUNT(state); i++)
-        if (unlinkat(older->git_fd, state[i], 0) < 0 && errno != ENOENT)
+        if (unlinkat(worktree->git_fd, state[i], 0) < 0 && errno != ENOENT)
             return -errno;
-    return write_file(older, "HEAD", head);
+    return write_file(worktree, "HEAD", head);
 }
 
 /* The words that all commands begin with. */
@@ -127,16 +127,16 @@ static int run(const struct al_inmemory *memory, struct al_git_command *command,
                struct al_run_limits *budget, struct al_buffer *ret_out,
                struct al_git_output *ret_output, struct al_error *err)
 {
-    const struct al_older *older = memory->older;
+    const struct al_merge_worktree *worktree = memory->worktree;
     struct al_location at = memory->view.at;
     int r;
 
-    at.git_dir = older->git_dir;
+    at.git_dir = worktree->git_dir;
     at.git_fd = -1;
     at.uses_absolute_paths = true;
     command->class = AL_GIT_SCRATCH;
-    command->cwd_fd = older->top_fd;
-    command->work_tree = older->top;
+    command->cwd_fd = worktree->top_fd;
+    command->work_tree = worktree->top;
     ret_out->max_bytes = AL_INMEMORY_OUTPUT_MAX_BYTES;
     r = al_git_run(&at, command, &(struct al_git_run){ .sink = al_buffer_sink(ret_out) }, budget,
                    ret_output, err);
@@ -205,7 +205,7 @@ static int merged_tree(const struct al_inmemory *memory, struct al_run_limits *b
                        char **ret_tree, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = al_fs_read(memory->older->git_fd, "AUTO_MERGE", OID_MAX_BYTES, &text);
+    int r = al_fs_read(memory->worktree->git_fd, "AUTO_MERGE", OID_MAX_BYTES, &text);
 
     if (r == -ENOENT)
         return write_tree(memory, budget, ret_tree, err);
@@ -230,7 +230,7 @@ static void add_merge(const struct al_inmemory *memory, const char *theirs,
 }
 
 /* Give the outcome the form of merge-tree's, and read that. */
-static int take_conflicts(const struct al_inmemory *memory, struct al_older_merge *merge,
+static int take_conflicts(const struct al_inmemory *memory, struct al_worktree_merge *merge,
                           struct al_run_limits *budget, struct al_merged *ret_merged,
                           struct al_error *err)
 {
@@ -241,7 +241,7 @@ static int take_conflicts(const struct al_inmemory *memory, struct al_older_merg
     merge->unmerged = list.data ? list.data : "";
     merge->unmerged_len = list.len;
     if (r == 0)
-        al_older_merge_output(merge, &text);
+        al_worktree_merge_output(merge, &text);
     if (r == 0 &&
         !al_merge_output_parse(text.buf, text.len, memory->real->vetting->is_sha256, ret_merged))
         r = al_error_set(err, AL_ERR_EXECUTION, "git merge did not say what was asked");
@@ -253,7 +253,7 @@ static int merge_here(const struct al_inmemory *memory, const char *ours, const 
                       struct al_run_limits *budget, struct al_merged *ret_merged,
                       struct al_error *err)
 {
-    struct al_older *older = memory->older;
+    struct al_merge_worktree *worktree = memory->worktree;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str said = AL_STR_INIT;
@@ -269,49 +269,50 @@ static int merge_here(const struct al_inmemory *memory, const char *ours, const 
         al_str_add(&said, out.data, out.len);
     al_buffer_clear(&out);
     if (r == 0 && output.exit_code != 0 &&
-        (output.exit_code != 1 || faccessat(older->git_fd, "AUTO_MERGE", F_OK, 0) < 0))
+        (output.exit_code != 1 || faccessat(worktree->git_fd, "AUTO_MERGE", F_OK, 0) < 0))
         r = al_git_failed(&output, err);
     if (r == 0)
         r = merged_tree(memory, budget, &tree, err);
     if (r < 0)
         return r;
     if (output.exit_code == 0) {
-        older->tree = al_strdup(tree);
+        worktree->tree = al_strdup(tree);
         ret_merged->tree = al_take(&tree);
         return 0;
     }
     r = take_conflicts(
         memory,
-        &(struct al_older_merge){ .tree = tree, .ours = ours, .theirs = theirs, .said = &said },
+        &(struct al_worktree_merge){ .tree = tree, .ours = ours, .theirs = theirs, .said = &said },
         budget, ret_merged, err);
     ret_merged->conflicted = true;
     return r;
 }
 
-int al_older_merge(struct al_inmemory *memory, const char *ours, const char *theirs,
-                   struct al_run_limits *budget, struct al_merged *ret_merged, struct al_error *err)
+int al_merge_in_worktree(struct al_inmemory *memory, const char *ours, const char *theirs,
+                         struct al_run_limits *budget, struct al_merged *ret_merged,
+                         struct al_error *err)
 {
-    struct al_older *older = memory->older ? memory->older : new_older(memory);
+    struct al_merge_worktree *worktree = memory->worktree ? memory->worktree : new_worktree(memory);
     al_auto(al_freep) char *tree = NULL;
     struct al_merged merged = AL_MERGED_INIT;
     int r = al_inmemory_tree(memory, ours, budget, &tree, err), failed = 0;
 
-    memory->older = older;
+    memory->worktree = worktree;
     if (r < 0)
         return r;
-    if (!older->tree)
-        failed = make_anew(older, memory->real->at.common_dir);
+    if (!worktree->tree)
+        failed = make_anew(worktree, memory->real->at.common_dir);
     if (failed == 0)
-        failed = begin(older, ours);
+        failed = begin(worktree, ours);
     if (failed < 0)
-        return al_error_errno(err, -failed, "cannot use the private directory '%s'", older->dir);
-    if (!older->tree || strcmp(older->tree, tree) != 0) {
-        free(al_take(&older->tree));
+        return al_error_errno(err, -failed, "cannot use the private directory '%s'", worktree->dir);
+    if (!worktree->tree || strcmp(worktree->tree, tree) != 0) {
+        free(al_take(&worktree->tree));
         r = read_tree(memory, tree, budget, err);
     }
     if (r < 0)
         return r;
-    free(al_take(&older->tree));
+    free(al_take(&worktree->tree));
     r = merge_here(memory, ours, theirs, budget, &merged, err);
     if (r == 0)
         *ret_merged = merged;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/inmemory/older_output.h"
+#include "gitops/inmemory/merge_worktree_output.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static const struct form {
 
 /* While messages are read. */
 struct reading {
-    const struct al_older_merge *merge;
+    const struct al_worktree_merge *merge;
     struct al_strv unmerged; /* sorted, each once */
     struct al_strv moved;    /* git's own name, that of merge-tree, ... */
     struct al_str notes;     /* "<number>" NUL <path> NUL ... <type> NUL <message> NUL */
@@ -328,7 +328,7 @@ static void add_entries(const struct reading *reading, struct al_str *out)
     al_str_addc(out, '\0');
 }
 
-void al_older_merge_output(const struct al_older_merge *merge, struct al_str *out)
+void al_worktree_merge_output(const struct al_worktree_merge *merge, struct al_str *out)
 {
     struct reading reading = {
         .merge = merge, .unmerged = AL_STRV_INIT, .moved = AL_STRV_INIT, .notes = AL_STR_INIT

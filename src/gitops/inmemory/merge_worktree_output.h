@@ -7,15 +7,15 @@
  *
  * Source: merge-ort.c of git 2.34 to 2.39 (path_msg), git-merge-tree(1) "OUTPUT".
  */
-#ifndef AL_GITOPS_INMEMORY_OLDER_OUTPUT_H
-#define AL_GITOPS_INMEMORY_OLDER_OUTPUT_H
+#ifndef AL_GITOPS_INMEMORY_MERGE_WORKTREE_OUTPUT_H
+#define AL_GITOPS_INMEMORY_MERGE_WORKTREE_OUTPUT_H
 
 #include <stddef.h>
 
 #include "util/str.h"
 
 /** What git merge left behind, and what it said.  Borrowed. */
-struct al_older_merge {
+struct al_worktree_merge {
     const char *tree;          /**< the merged one, with the markers of conflicts */
     const char *ours;          /**< the commit that is called HEAD in `said` */
     const char *theirs;        /**< the commit that is called by its id */
@@ -26,6 +26,6 @@ struct al_older_merge {
 
 /** Append what `git merge-tree --write-tree -z --messages` would have printed.  The messages are
  * all in one. */
-void al_older_merge_output(const struct al_older_merge *merge, struct al_str *out);
+void al_worktree_merge_output(const struct al_worktree_merge *merge, struct al_str *out);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/inmemory/older.c, older_output.c: merging with an older git gives what merge-tree gives,
- * on random histories too, with the same conflicts. */
+/* gitops/inmemory/merge_worktree.c, merge_worktree_output.c: merging with an older git gives what
+ * merge-tree gives, on random histories too, with the same conflicts. */
 #include <stdlib.h>
 
 #include "gitops/layer.h"
@@ -379,5 +379,5 @@ int main(void)
     };
 
     gitops_begin();
-    return cmocka_run_group_tests_name("gitops/inmemory/older", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("gitops/inmemory/merge_worktree", tests, NULL, NULL);
 }
