@@ -138,24 +138,57 @@ static void add_frame(const struct al_tty *tty, const struct al_approval_request
     al_frame_add(out, text.buf, al_frame_columns(tty->fd));
 }
 
-static void add_question(const struct al_tty *tty, const struct al_approval_request *request,
-                         struct al_str *out)
+/* The heading in bold and dim: what, where, how risky, why and for whom it is asked. */
+static void add_heading(const struct al_tty *tty, const struct al_approval_request *request,
+                        struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str heading = AL_STR_INIT;
-    al_auto(al_str_clear) struct al_str rest = AL_STR_INIT;
     size_t first;
 
     al_approval_add_heading(request, &heading);
-    al_approval_add_full_summary(request, &rest);
     first = strcspn(heading.buf, "\n");
     al_str_addf(out, "\n%s%.*s%s\n", tty->colours ? BOLD : "", (int)first, heading.buf,
                 tty->colours ? RESET : "");
-    al_str_addf(out, "%s%sRisk: %s%s\n", tty->colours ? DIM : "", heading.buf + first + 1,
-                request->risk, tty->colours ? RESET : "");
+    al_str_addf(out, "%s%sRisk: %s\n", tty->colours ? DIM : "", heading.buf + first + 1,
+                request->risk);
+    if (request->why)
+        al_str_addf(out, "Why it asks: %s\n", request->why);
+    if (request->agent)
+        al_str_addf(out, "Agent: %s\n", request->agent);
+    if (tty->colours) {
+        al_str_truncate(out, out->len - 1);
+        al_str_adds(out, RESET "\n");
+    }
+}
+
+/* Repeat what the beginning says, which a long text has moved out of sight. */
+static void add_summary(const struct al_tty *tty, const struct al_approval_request *request,
+                        struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str whole = AL_STR_INIT;
+
+    al_approval_add_full_summary(request, &whole);
+    if (whole.len)
+        add_indented(tty, whole.buf, out);
+    else if (*request->detail)
+        al_str_addf(out, "%s%s%s\n", tty->colours ? BOLD : "", request->summary,
+                    tty->colours ? RESET : "");
+}
+
+static void add_question(const struct al_tty *tty, const struct al_approval_request *request,
+                         struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str rest = AL_STR_INIT;
+
+    add_heading(tty, request, out);
     add_detail(tty, request, out);
+    if (!request->framed_len) {
+        add_summary(tty, request, out);
+        return;
+    }
+    al_approval_add_full_summary(request, &rest);
     add_indented(tty, rest.buf, out);
-    if (request->framed_len)
-        add_frame(tty, request, out);
+    add_frame(tty, request, out);
 }
 
 /* Wait for input.  Returns false when cancelled. */
@@ -270,18 +303,39 @@ static char ask_once(const struct al_tty *tty, const struct al_approval_request 
     }
 }
 
-/* Show the full text if the question showed an excerpt. */
-static void show_in_full(const struct al_tty *tty, const struct al_approval_request *request)
+/* The text in full; or why it cannot be shown, which is written at once. */
+static bool make_full(const struct al_tty *tty, const struct al_approval_request *request,
+                      struct al_str *out)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    al_auto(al_str_clear) struct al_str full = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     if (!request->add_full)
-        return;
-    if (request->add_full(request->payload, &full, &why) < 0) {
+        al_str_adds(out, request->detail);
+    else if (request->add_full(request->payload, out, &why) < 0)
         al_str_addf(&text, "This cannot be shown in full: %s\n", why.message ? why.message : "");
-        write_text(tty, text.buf);
+    write_text(tty, text.buf);
+    return !text.len;
+}
+
+/* Show everything in the pager: the question with the text in full.  Of a push, only what the frame
+ * does not show. */
+static void show_in_full(const struct al_tty *tty, const struct al_approval_request *request)
+{
+    al_auto(al_str_clear) struct al_str full = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    if (!make_full(tty, request, &full))
+        return;
+    if (!request->framed_len) {
+        al_auto(al_freep) char *before =
+            al_strndup(request->detail, request->add_full ? request->framed_at : 0);
+
+        add_heading(tty, request, &text);
+        add_indented(tty, before, &text);
+        add_indented(tty, full.buf, &text);
+        add_summary(tty, request, &text);
+        al_pager_show(tty->fd, text.buf, text.len);
     } else if (full.len && !al_ends_with(request->detail, full.buf)) {
         add_indented(tty, full.buf, &text);
         al_pager_show(tty->fd, text.buf, text.len);

@@ -2,19 +2,17 @@
 /*
  * What a door and the queue's process say to each other: one JSON object a line.
  *
- *   the door sends                    the process answers
+ *   the door sends               the process answers
  *
- *   {"do":"list"}                       {"entry":{...},"always":"..."} for each question that
- * waits, oldest first; then {"end":true}
- *   {"do":"attach"}                     the same; then the same line for each new question, and
- *                                       {"gone":"ID"} for one that no longer waits
- *   {"do":"answer","id":"ID",           {"ok":true}, {"gone":"ID"}, or {"error":"why"} and it goes
- * on "decision":"once"}                 waiting
- *   ("always", "reject"; with this
- *   "reason", which is text)
- *   {"do":"text","id":"ID"}             {"text":"...","more":true} for each piece of the whole
- * text, the last one with false; {"gone":"ID"}; or {"error":"why"} anything else {"error":"why"},
- * and the end
+ *   {"do":"list"}                {"entry":{...},"always":"..."} for each question that waits,
+ *                                oldest first; then {"end":true}
+ *   {"do":"attach"}              the same; then the same line for each new question, and
+ *                                {"gone":"ID"} for one that no longer waits
+ *   {"do":"answer","id":"ID",    {"ok":true}, {"gone":"ID"}, or {"error":"why"} and it goes on
+ *    "decision":"once"}          waiting; also "always", and "reject" with "reason", a text
+ *   {"do":"text","id":"ID"}      {"text":"...","more":true} for each piece of the whole text, the
+ *                                last one with false; {"gone":"ID"}; or {"error":"why"}
+ *   anything else                {"error":"why"}, and the end
  *
  * - A door is attached as long as its connection is open.
  * - The members of an entry are those of `airlock review --list --json`.  "always" is what that

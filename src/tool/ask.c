@@ -149,28 +149,29 @@ int al_approval_ask(struct al_call *call, const struct al_approval_request *requ
 {
     struct al_review_queue *queue = call->session->review;
     al_auto(al_freep) char *why = describe_reason(call, rule);
+    struct al_approval_request asked = *request;
     const struct al_review_question question = {
-        .request = request,
+        .request = &asked,
         .agent = al_call_agent(call),
         .client = call->input->client,
         .why = why,
     };
     struct asking asking = {
         .call = call,
-        .request = request,
+        .request = &asked,
         .attached = queue && al_review_is_attached(queue),
     };
     bool is_full;
     int r;
 
+    asked.agent = question.agent;
+    asked.why = why;
     if (queue && can_wait(&asking) &&
         al_review_begin(queue, &question, call->input->cancel, &asking.entry)) {
         const struct al_meanwhile meanwhile = { asking.entry.wanted_fd, give_text, &asking };
-        struct al_approval_request in_queue = *request;
 
-        in_queue.meanwhile = &meanwhile;
+        asked.meanwhile = &meanwhile;
         asking.queue = queue;
-        asking.request = &in_queue;
         return ask_in_queue(&asking, ret_answer, ret_by, err);
     }
     /* Without room in the queue only those are asked who need none. */

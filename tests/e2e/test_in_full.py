@@ -97,10 +97,11 @@ class InFull(harness.Case):
     def test_pager(self):
         """it goes through the user's pager, which may be left before its end"""
         self.git("add", "a.txt")
-        script = self.write("pager", "#!/bin/sh\nhead -n 3\necho left\n", where=self.home)
+        script = self.write("pager", "#!/bin/sh\nhead -n 6\necho left\n", where=self.home)
         script.chmod(0o755)
         terminal, _, shown = self.ask(*COMMIT, PAGER=str(script))
-        self.assertTrue(shown.startswith("  1 file, +7000 -1:\n"), shown)
+        self.assertTrue(shown.startswith("\nCommit: fix: m\n"), shown)
+        self.assertIn("  1 file, +7000 -1:\n", shown)
         self.assertTrue(shown.endswith("\nleft\n"), shown)
         self.assertEqual(terminal.answer("o\n").end(), 0)
 
@@ -120,10 +121,10 @@ class InFull(harness.Case):
         self.assertEqual(terminal.reject().end(), 3)
 
     def test_small(self):
-        """what is shown already goes through no pager"""
+        """what is shown already goes through the pager too"""
         self.change("three", 1)
         terminal, _, shown = self.ask("git_restore", {"paths": ["a.txt"]}, PAGER="echo pager")
-        self.assertEqual(shown, "")
+        self.assertEqual(shown, "pager\n")
         self.assertEqual(terminal.reject().end(), 3)
 
 

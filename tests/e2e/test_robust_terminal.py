@@ -86,17 +86,19 @@ class Approval(harness.Case):
         return Terminal(self, "git_add", {"paths": ["a.txt"]}, **env)
 
     def test_add(self):
-        """git_add shows what it will do, where, and how risky that is"""
+        """git_add shows what it will do, where, how risky that is, and why it asks"""
         terminal = self.add(NO_COLOR="1")
         self.assertEqual(terminal.asked(), f"\nStage 1 file(s): a.txt\nIn {self.root}, by git_add "
-                                           f"(add)\nRisk: medium\n{PROMPT}")
+                                           "(add)\nRisk: medium\nWhy it asks: git_add (add) has "
+                                           f"these effects: writes_index\n{PROMPT}")
         self.assertEqual(self.staged(), [])
         self.assertEqual(terminal.answer("o\n").end(), 0)
         self.assertEqual(terminal.screen, "o\nStaged 1 file(s)\n")
         self.assertEqual(self.staged(), ["a.txt"])
 
     def test_commit(self):
-        """git_commit shows summary and diff, in colours unless NO_COLOR is set"""
+        """git_commit shows summary and diff, and the summary once more, in colours unless NO_COLOR
+        is set"""
         self.git("add", "a.txt")
         message = {"type": "fix", "scope": "ui", "message": "say two"}
         plain = Terminal(self, "git_commit", message, NO_COLOR="1")
@@ -106,6 +108,7 @@ class Approval(harness.Case):
         diff = "".join(f"  {line}\n" for line in
                        self.out("diff", "--cached", "--no-color").splitlines())
         self.assertIn(diff, shown)
+        self.assertTrue(shown.endswith(f"\nCommit: fix(ui): say two\n{PROMPT}"), shown)
         self.assertNotIn("\033", shown)
         self.assertEqual(plain.reject().end(), 3)
         coloured = Terminal(self, "git_commit", message)
@@ -183,12 +186,14 @@ class Approval(harness.Case):
             self.git("reset", "-q")
 
     def test_diff_again(self):
-        """d shows it all once more, and then asks again"""
+        """d shows it all in the pager, and then asks again"""
         self.git("add", "a.txt")
-        terminal = Terminal(self, "git_commit", {"type": "fix", "message": "m"}, NO_COLOR="1")
+        terminal = Terminal(self, "git_commit", {"type": "fix", "message": "m"}, NO_COLOR="1",
+                            PAGER="sed s/^/pager:/")
         first = terminal.asked()
         again = terminal.answer("d\n").asked()
-        self.assertEqual(again, "d\n" + first)
+        paged = "".join(f"pager:{line}\n" for line in first.split("\n")[:-1])
+        self.assertEqual(again, "d\n" + paged + first)
         self.assertEqual(terminal.answer("o\n").end(), 0)
 
     def test_typed_before(self):
@@ -254,8 +259,8 @@ class Approval(harness.Case):
         self.git("add", "a.txt")
         terminal = Terminal(self, "git_commit", {"type": "fix", "message": "m"}, NO_COLOR="1")
         lines = terminal.asked().split("\n")
-        self.assertEqual(lines[-2:], ["", PROMPT])
-        for line in lines[4:-2]:
+        self.assertEqual(lines[-3:], ["", "Commit: fix: m", PROMPT])
+        for line in lines[5:-3]:
             self.assertTrue(line.startswith("  "), line)
         terminal.reject().end()
 

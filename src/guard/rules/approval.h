@@ -80,6 +80,8 @@ struct al_approval_request {
      * approver asks.  NULL: `detail` is complete. */
     int (*add_full)(void *payload, struct al_str *out, struct al_error *err);
     void *payload;
+    const char *agent;         /**< who asks; NULL: it has no name */
+    const char *why;           /**< the rule or the effects that ask; NULL: not told */
     const char *always_covers; /**< noun phrase: what "always" would cover; NULL: not offered */
     const struct al_meanwhile *meanwhile; /**< NULL: there is nothing else to do */
 };
