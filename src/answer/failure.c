@@ -116,7 +116,8 @@ static const struct {
       "git_status has the names; paths are relative to working_dir." },
     { AL_CODE_NONE, "file matches '", "git_status",
       "git_status has the names; paths are relative to working_dir." },
-    { AL_CODE_NONE, "' is not tracked", "git_add", "git_add tracks it." },
+    { AL_CODE_NONE, "' is not tracked", "git_add",
+      "git_add tracks it; to be rid of it, delete the file." },
     { AL_CODE_CONFLICT, "conflict markers on disk", "git_conflicts",
       "Edit the file until none is left, or let git_conflicts resolve it with take ours or theirs, "
       "content or hunks." },

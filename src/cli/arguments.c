@@ -44,6 +44,24 @@ static json_t *load(const struct al_str *text, json_error_t *where)
     return value;
 }
 
+/* A word may be a path or a revision, given as git takes it. */
+static int refuse_word(const struct al_tool *tool, const char *word, struct al_error *err)
+{
+    static const char *const meant[] = { "paths", "path", "command", "branch" };
+    al_auto(al_freep) char *safe = al_text_sanitize_line(word);
+
+    for (size_t i = 0; i < AL_COUNT(meant); i++)
+        for (size_t k = 0; k < tool->nparams; k++)
+            if (!strcmp(tool->params[k].name, meant[i]))
+                return al_error_set(err, AL_ERR_BAD_ARGS,
+                                    "'%s' is neither NAME=VALUE nor JSON; did you mean '%s=%s'? "
+                                    "airlock tools %s lists the names",
+                                    safe, meant[i], safe, tool->name);
+    return al_error_set(err, AL_ERR_BAD_ARGS,
+                        "'%s' is neither NAME=VALUE nor JSON; airlock tools %s lists the names",
+                        safe, tool->name);
+}
+
 static int read_json(const struct al_tool *tool, const char *word, json_t **ret_value,
                      struct al_error *err)
 {
@@ -59,13 +77,8 @@ static int read_json(const struct al_tool *tool, const char *word, json_t **ret_
     if (r < 0)
         return r;
     *ret_value = load(&text, &where);
-    if (!*ret_value && !is_input && isalpha((unsigned char)word[0])) {
-        al_auto(al_freep) char *safe = al_text_sanitize_line(word);
-
-        return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "'%s' is neither NAME=VALUE nor JSON; airlock tools %s lists the names",
-                            safe, tool->name);
-    }
+    if (!*ret_value && !is_input && isalpha((unsigned char)word[0]))
+        return refuse_word(tool, word, err);
     if (!*ret_value) {
         al_auto(al_freep) char *reason = al_text_join_lines(where.text);
 

@@ -54,8 +54,8 @@ class Arguments(Program):
                 ("git_log has no parameter 'max_cuont'; did you mean max_count? airlock tools "
                  "git_log lists them", "max_cuont=1"),
                 ("git_log has no parameter 'zzzzzz'; airlock tools git_log lists them", "zzzzzz=1"),
-                ("'three' is neither NAME=VALUE nor JSON; airlock tools git_log lists the names",
-                 "three"),
+                ("'three' is neither NAME=VALUE nor JSON; did you mean 'path=three'? airlock tools git_log "
+                 "lists the names", "three"),
                 ("max_count is given twice", "max_count=1", "max_count=2"),
                 ("max_count is given twice", '{"maxCount": 1}', "max_count=2"),
                 ("the arguments are one JSON object and NAME=VALUE words", "{}", "{}"),

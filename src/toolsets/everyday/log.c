@@ -107,8 +107,7 @@ static int read_date(struct al_call *call, const char *param, const char *given,
     if (r < 0)
         return r;
     if (!found)
-        return al_failure_bad_args(err,
-                                   "Give a date like 2026-02-07 or 2.weeks.ago, or a revision.",
+        return al_failure_bad_args(err, "Or give a revision, whose commit's time is meant.",
                                    "%s, and it names no commit", why.message);
     *ret_date = al_asprintf("@%" PRId64, time + after);
     return 0;
