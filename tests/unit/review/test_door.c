@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "review/place.h"
+#include "review/server.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
 
@@ -407,6 +408,154 @@ static void it_is_known_while_it_lives(void **state)
     leave(&room);
 }
 
+/* A server with one question, until it is told to end; then it says who answered. */
+static struct fake start_server(const char *dir)
+{
+    static const struct al_approval_request request = { .tool = "t",
+                                                        .operation = "o",
+                                                        .summary = "s",
+                                                        .detail = "",
+                                                        .repository = "/r",
+                                                        .risk = "low" };
+    static const struct al_review_question question = { .request = &request };
+    struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
+    struct al_review_queue *queue;
+    struct al_review_server *server;
+    struct al_review_entry entry;
+    struct al_strv dirs = AL_STRV_INIT;
+    struct fake fake;
+    struct pollfd wait[2];
+    char said = 'r';
+    int pair[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    fake.pid = fork();
+    assert_true(fake.pid >= 0);
+    if (fake.pid) {
+        al_close(pair[1]);
+        fake.orders_fd = pair[0];
+        assert_int_equal(recv(fake.orders_fd, &said, 1, 0), 1);
+        return fake;
+    }
+    al_close(pair[0]);
+    al_strv_add(&dirs, dir);
+    queue = al_review_queue_new(600);
+    server = al_review_server_new(queue);
+    if (!server || al_review_server_listen(server, &dirs, NULL) < 0 ||
+        !al_review_begin(queue, &question, NULL, &entry))
+        quit();
+    (void)send(pair[1], &said, 1, 0);
+    wait[0] = (struct pollfd){ .fd = al_review_server_fd(server), .events = POLLIN };
+    wait[1] = (struct pollfd){ .fd = pair[1], .events = POLLIN };
+    while (poll(wait, COUNT(wait), -1) > 0 && !wait[1].revents)
+        al_review_server_run(server);
+    said = al_review_end(queue, &entry, &answer) == AL_REVIEW_ANSWERED &&
+                   answer.decision == AL_ANSWER_ONCE
+               ? 'o'
+               : 'w';
+    (void)send(pair[1], &said, 1, MSG_NOSIGNAL);
+    al_review_server_free(server);
+    quit();
+    return fake;
+}
+
+static enum al_review_outcome await_reply(const struct room *room)
+{
+    struct al_review_reply reply = { .message = NULL };
+    enum al_review_outcome outcome;
+
+    while (!al_review_door_next_reply(room->door, &reply))
+        await(room, AL_DOOR_REPLIES);
+    outcome = reply.outcome;
+    al_review_reply_clear(&reply);
+    return outcome;
+}
+
+static void of_two_doors_one_is_first(void **state)
+{
+    struct room one = enter(), two = { .top = one.top, .dir = one.dir };
+    al_auto(al_strv_clear) struct al_strv dirs = AL_STRV_INIT;
+    struct fake server = start_server(one.dir);
+    char said = 0, id[16];
+
+    (void)state;
+    al_strv_add(&dirs, one.dir);
+    two.door = al_review_door_new(&dirs);
+    (void)snprintf(id, sizeof(id), "%s", id_at(await_questions(&one, 1), 0));
+    assert_string_equal(id_at(await_questions(&two, 1), 0), id);
+    (void)al_review_door_answer(one.door, id, AL_ANSWER_ONCE, NULL);
+    assert_int_equal(await_reply(&one), AL_REVIEW_TAKEN);
+    /* The other one has not read yet that it is gone. */
+    (void)al_review_door_answer(two.door, id, AL_ANSWER_REJECT, "too late");
+    assert_int_equal(await_reply(&two), AL_REVIEW_GONE);
+    (void)await_questions(&one, 0);
+    (void)await_questions(&two, 0);
+    say(&server, "e");
+    assert_int_equal(recv(server.orders_fd, &said, 1, 0), 1);
+    assert_int_equal(said, 'o');
+    end(&server);
+    al_review_door_free(two.door);
+    leave(&one);
+}
+
+static void a_server_that_is_killed(void **state)
+{
+    struct room room = enter();
+    struct fake server = start_server(room.dir), after;
+
+    (void)state;
+    (void)await_questions(&room, 1);
+    (void)kill(server.pid, SIGKILL);
+    end(&server);
+    (void)await_questions(&room, 0);
+    after = start_server(room.dir);
+    (void)await_questions(&room, 1);
+    assert_null(al_review_door_problem(room.door));
+    say(&after, "e");
+    end(&after);
+    leave(&room);
+}
+
+/* A door that ends leaves the question to others. */
+static void a_door_that_ends(void **state)
+{
+    struct room room = enter();
+    struct fake server = start_server(room.dir);
+    al_auto(al_strv_clear) struct al_strv dirs = AL_STRV_INIT;
+
+    (void)state;
+    (void)await_questions(&room, 1);
+    al_review_door_free(room.door);
+    al_strv_add(&dirs, room.dir);
+    room.door = al_review_door_new(&dirs);
+    (void)await_questions(&room, 1);
+    (void)al_review_door_answer(room.door, id_at(await_questions(&room, 1), 0), AL_ANSWER_ALWAYS,
+                                NULL);
+    assert_int_equal(await_reply(&room), AL_REVIEW_WRONG); /* it is not offered */
+    assert_int_equal(al_review_door_questions(room.door)->count, 1);
+    say(&server, "e");
+    end(&server);
+    leave(&room);
+}
+
+static void a_directory_that_cannot_be_used(void **state)
+{
+    struct tmpdir *top = tmpdir_new();
+    al_auto(al_freep) char *file = tmpdir_path(top, "file");
+    struct room room = { .top = top };
+    al_auto(al_strv_clear) struct al_strv dirs = AL_STRV_INIT;
+
+    (void)state;
+    tmpdir_write(top, "file", "");
+    al_strv_add(&dirs, "/nowhere/at/all"); /* as without XDG_RUNTIME_DIR */
+    al_strv_add(&dirs, file);
+    room.door = al_review_door_new(&dirs);
+    await_problem(&room, "is a link or a file; remove it");
+    assert_true(al_review_door_is_settled(room.door));
+    al_review_door_free(room.door);
+    tmpdir_free(top);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -417,6 +566,10 @@ int main(void)
         cmocka_unit_test(more_than_fits),
         cmocka_unit_test(a_process_that_hangs),
         cmocka_unit_test(it_is_known_while_it_lives),
+        cmocka_unit_test(of_two_doors_one_is_first),
+        cmocka_unit_test(a_server_that_is_killed),
+        cmocka_unit_test(a_door_that_ends),
+        cmocka_unit_test(a_directory_that_cannot_be_used),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

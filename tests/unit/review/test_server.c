@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "review/peer.h"
 #include "review/place.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
@@ -161,11 +162,35 @@ static void only_a_number_is_a_process(void **state)
     assert_int_equal(al_review_place_owner("2147483647.sock"), 2147483647);
 }
 
+/* A server may be a peer; what it started may not. */
+static void a_server_itself_may_answer(void **state)
+{
+    struct tmpdir *top = tmpdir_new();
+    al_auto(al_freep) char *dir = tmpdir_path(top, "airlock");
+    al_auto(al_freep) char *own = al_asprintf("airlock/%ld.sock", (long)getpid());
+    al_auto(al_freep) char *above = al_asprintf("airlock/%ld.sock", (long)getppid());
+    al_auto(al_closep) int dir_fd = -1;
+    int pair[2];
+
+    (void)state;
+    assert_int_equal(al_review_place_open(dir, true, false, &dir_fd, NULL), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    assert_null(al_review_peer_check(pair[0], dir_fd));
+    tmpdir_write(top, own, "");
+    assert_null(al_review_peer_check(pair[0], dir_fd));
+    tmpdir_write(top, above, "");
+    assert_non_null(al_review_peer_check(pair[0], dir_fd));
+    al_close(pair[0]);
+    al_close(pair[1]);
+    tmpdir_free(top);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_closed_connection_has_no_further_event),
         cmocka_unit_test(only_a_number_is_a_process),
+        cmocka_unit_test(a_server_itself_may_answer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
