@@ -23,6 +23,7 @@ zlib1g-dev            library:zlib
 libtomlplusplus-dev   library:tomlplusplus
 libyaml-dev           library:yaml-0.1
 libmicrohttpd-dev     library:libmicrohttpd
+libncurses-dev        library:ncursesw
 libcmocka-dev         library:cmocka
 clang                 command:clang
 clang-format          command:clang-format

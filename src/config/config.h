@@ -68,10 +68,13 @@ enum al_staging_backend { AL_STAGING_MEMORY, AL_STAGING_DIRECTORY };
 #define AL_STAGING_PATH_DEFAULT    ".sandbox/workspace"
 #define AL_GITHUB_BASE_URL_DEFAULT "https://github.com"
 
-#define AL_WORKTREES_DIR_DEFAULT   ".worktrees"
-#define AL_WORKTREES_MAX_DEFAULT   50
-#define AL_WORKTREES_MAX_MIN       1
-#define AL_WORKTREES_MAX_MAX       1000
+/** How a user is told that a question waits. */
+enum al_notify { AL_NOTIFY_NONE, AL_NOTIFY_BELL, AL_NOTIFY_SEND };
+
+#define AL_WORKTREES_DIR_DEFAULT ".worktrees"
+#define AL_WORKTREES_MAX_DEFAULT 50
+#define AL_WORKTREES_MAX_MIN     1
+#define AL_WORKTREES_MAX_MAX     1000
 
 struct al_config {
     char *file; /**< the file that was read; NULL: none */
@@ -151,6 +154,10 @@ struct al_config {
         struct al_strv origins; /**< serve.origins: accepted in Origin, each checked */
         struct al_serve_limits limits;
     } serve;
+
+    struct {
+        enum al_notify notify; /**< review.notify: when a question comes while a review is open */
+    } review;
 
     struct al_grants grants; /**< grants.NAME */
 

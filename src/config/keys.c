@@ -51,6 +51,9 @@ static const char *const snapshot_failures[] = { "refuse", "warn", NULL };
 /* In the order of enum al_isolation. */
 static const char *const isolations[] = { "auto", "landlock", "firejail", "none", NULL };
 
+/* In the order of enum al_notify. */
+static const char *const notifications[] = { "none", "bell", "notify-send", NULL };
+
 /* In the order of enum al_staging_backend. */
 static const char *const staging_backends[] = { "memory", "directory", NULL };
 
@@ -144,6 +147,8 @@ static const struct al_key keys[] = {
 
     { "worktrees.dir", STRING(worktrees.dir), .check = check_worktrees_dir },
     { "worktrees.max", UINT32(worktrees.max, AL_WORKTREES_MAX_MIN, AL_WORKTREES_MAX_MAX) },
+
+    { "review.notify", CHOICE(review.notify, enum al_notify, notifications) },
 
     { "serve.agent", STRING(serve.agent), .check = al_agent_check_name },
     { "serve.grant", STRING(serve.grant) },

@@ -8,6 +8,8 @@
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/print.h"
+#include "cli/review/screen/screen.h"
+#include "cli/review/screen/terminal.h"
 #include "cli/review/show.h"
 #include "cli/setup.h"
 #include "guard/text.h"
@@ -168,6 +170,20 @@ static int read_words(struct command *command, int argc, char **argv, const stru
     return 0;
 }
 
+/* The screen, where it can be one.  A negative result: nothing was done. */
+static int show_screen(const struct command *command)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    int code;
+
+    if (command->list || command->json || !al_terminal_is_able())
+        return AL_ERR_NOT_FOUND;
+    code = al_review_screen(&command->setup, &command->dirs, &err);
+    if (code < 0)
+        al_log_note("%s", err.message);
+    return code;
+}
+
 static int run(struct command *command, const struct al_options *options, const struct verb *verb)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -177,6 +193,9 @@ static int run(struct command *command, const struct al_options *options, const 
     if (al_setup_config(&command->setup, options, &err) < 0)
         return al_cli_fail(&err);
     al_setup_review_dirs(&command->setup, &command->dirs);
+    code = verb ? AL_ERR_NOT_FOUND : show_screen(command);
+    if (code >= 0)
+        return code;
     code = verb ? verb->run(command, &out) : list(command, &out);
     al_cli_print(STDOUT_FILENO, &out);
     return code;

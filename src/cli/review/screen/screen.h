@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The screen of `airlock review`: what waits, what runs and what happened, to look at and to
+ * answer. */
+#ifndef AL_CLI_REVIEW_SCREEN_SCREEN_H
+#define AL_CLI_REVIEW_SCREEN_SCREEN_H
+
+#include "cli/setup.h"
+#include "util/error.h"
+#include "util/str.h"
+
+/**
+ * Take the terminal over until the user quits.  What waits then goes on waiting.
+ *
+ * @param setup  After al_setup_config().
+ * @param dirs   Of the sockets.
+ * @return the exit code; AL_ERR_NOT_FOUND, and nothing was done, when there can be no screen here.
+ */
+int al_review_screen(const struct al_setup *setup, const struct al_strv *dirs,
+                     struct al_error *err);
+
+#endif
