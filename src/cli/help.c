@@ -172,6 +172,7 @@ static const struct command_help {
       "user, and of airlock call. A question is answered once, by whoever is first: the\n"
       "client's form, the terminal, or this command. The agent gets the reason of a\n"
       "rejection. docs/APPROVALS.md tells more.\n"
+      "On a terminal, without a word or an option, it is a screen: ? shows its keys.\n"
       "Exit codes: 0 done, 1 no such question waits or it was not answered, 2 wrong usage.\n",
       "  --audit FILE           the journal that has the calls that run\n"
       "  --config FILE          the configuration that names it\n",

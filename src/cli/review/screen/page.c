@@ -111,6 +111,27 @@ static size_t rows_of(const struct al_page *page, size_t number, size_t columns)
     return read_line(&reader, &line) ? count_rows(&line, columns) : 0;
 }
 
+/* The rows of one line from its row `skip` on, at most `nrows`. */
+static size_t add_rows(const struct al_page_row *line, size_t columns, size_t skip, size_t nrows,
+                       struct al_page_row *ret_rows)
+{
+    size_t at = 0, count = 0;
+
+    do {
+        const size_t len = row_of(line->text + at, line->len - at, columns);
+
+        if (skip) {
+            skip--;
+        } else {
+            ret_rows[count] = *line;
+            ret_rows[count].text += at;
+            ret_rows[count++].len = len;
+        }
+        at += len;
+    } while (at < line->len && count < nrows);
+    return count;
+}
+
 size_t al_page_rows(const struct al_page *page, size_t columns, size_t nrows,
                     struct al_page_row *ret_rows)
 {
@@ -118,23 +139,8 @@ size_t al_page_rows(const struct al_page *page, size_t columns, size_t nrows,
     size_t count = 0, skip = page->top.row;
     struct al_page_row line;
 
-    while (count < nrows && read_line(&reader, &line)) {
-        size_t at = 0;
-
-        do {
-            const size_t len = row_of(line.text + at, line.len - at, columns);
-
-            if (skip) {
-                skip--;
-            } else {
-                ret_rows[count] = line;
-                ret_rows[count].text += at;
-                ret_rows[count++].len = len;
-            }
-            at += len;
-        } while (at < line.len && count < nrows);
-        skip = 0;
-    }
+    for (; count < nrows && read_line(&reader, &line); skip = 0)
+        count += add_rows(&line, columns, skip, nrows - count, ret_rows + count);
     return count;
 }
 

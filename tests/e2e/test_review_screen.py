@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""airlock review on a terminal: a screen that shows what waits, and answers it."""
+import codecs
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import termios
+
+import harness
+import reviewing
+
+
+class Screen:
+    """`airlock review` on a terminal of its own; what it writes collects in `written`."""
+
+    def __init__(self, case, rows=24, columns=80, **env):
+        self.case, self.written = case, ""
+        self.master, self.slave = pty.openpty()
+        self.size(rows, columns)
+        self.modes = termios.tcgetattr(self.slave)
+        self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        case.addCleanup(os.close, self.master)
+        case.addCleanup(os.close, self.slave)
+        self.process = subprocess.Popen(
+            ["sh", "-c", 'exec 3<>"$0"; exec 3>&-; exec "$@"', os.ttyname(self.slave),
+             harness.AIRLOCK, "review"],
+            env=case.env | {"TERM": "xterm", "LC_ALL": "C.UTF-8"} | env, cwd=case.base,
+            stdin=self.slave, stdout=self.slave, stderr=self.slave, start_new_session=True)
+        case.addCleanup(self.process.wait)
+        case.addCleanup(self.process.kill)
+
+    def size(self, rows, columns):
+        """Another size."""
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def until(self, text):
+        """Wait for a text; what is written after it is kept for the next one."""
+        while text not in self.written:
+            if not select.select([self.master], [], [], harness.WATCHDOG_SECONDS)[0]:
+                raise AssertionError(f"no {text!r} in {self.written!r}")
+            self.written += self.decoder.decode(os.read(self.master, 65536))
+        before, self.written = self.written.split(text, 1)
+        return before + text
+
+    def type(self, text):
+        """Keys that come together."""
+        os.write(self.master, text.encode())
+        return self
+
+    def end(self, code=0):
+        """The screen ends, and the terminal is as it was."""
+        while self.process.poll() is None:
+            if select.select([self.master], [], [], 0.05)[0]:
+                self.written += self.decoder.decode(os.read(self.master, 65536))
+        self.case.assertEqual(self.process.returncode, code, self.written)
+        self.case.assertEqual(termios.tcgetattr(self.slave), self.modes)
+
+
+class ReviewScreen(reviewing.ReviewCase):
+    def begin(self):
+        """git_add without a terminal, which waits for the screen."""
+        call = subprocess.Popen(
+            [harness.AIRLOCK, "call", "git_add", "paths=a.txt"], cwd=self.root, env=self.env,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            start_new_session=True)
+        self.addCleanup(call.communicate)
+        self.addCleanup(call.kill)
+        return call
+
+    def asked(self, **named):
+        """A screen that shows a call that waits, and can be answered."""
+        screen = Screen(self, **named)
+        screen.until("No call waits")
+        call = self.begin()
+        shown = screen.until("approve")
+        return screen, call, shown
+
+    def test_approve(self):
+        """a approves the call that is shown; q quits"""
+        screen, call, shown = self.asked()
+        self.assertIn("Stage 1 file(s): a.txt", shown)
+        self.assertEqual(self.staged(), [])
+        screen.type("a")
+        self.assertEqual(call.wait(harness.WATCHDOG_SECONDS), 0)
+        self.assertEqual(self.staged(), ["a.txt"])
+        screen.type("q").end()
+
+    def test_reject(self):
+        """r asks for a reason, which the agent gets"""
+        screen, call, _ = self.asked()
+        screen.type("r").until("Reason")
+        screen.type("not before Monday\r")
+        out, err = call.communicate(timeout=harness.WATCHDOG_SECONDS)
+        self.assertEqual(call.returncode, 3)
+        self.assertIn("Rejected: not before Monday", out + err)
+        screen.type("q").end()
+
+    def test_typed_together(self):
+        """keys that come together answer nothing"""
+        screen, call, _ = self.asked()
+        screen.type("ja").until("Several keys")
+        screen.type("\033[").type("A")
+        self.assertEqual(len(self.waiting()), 1)
+        self.assertIsNone(call.poll())
+        screen.type("q").end()
+        self.assertEqual(len(self.waiting()), 1)
+
+    def test_answered_elsewhere(self):
+        """a question that another window answers vanishes, and the screen says so"""
+        screen, call, _ = self.asked()
+        screen.type("r").until("Reason")
+        self.review("approve", self.the_one()["id"])
+        screen.until("no longer waits")
+        self.assertEqual(call.wait(harness.WATCHDOG_SECONDS), 0)
+        screen.type("\r").type("q").end()
+
+    def test_two_screens(self):
+        """two screens show the same call; the first answer counts"""
+        other = Screen(self)
+        other.until("No call waits")
+        screen, call, _ = self.asked()
+        other.until("approve")
+        screen.type("a")
+        other.until("no longer waits")
+        self.assertEqual(call.wait(harness.WATCHDOG_SECONDS), 0)
+        other.type("q").end()
+        screen.type("q").end()
+
+    def test_sizes(self):
+        """a terminal may change its size, and one that is too small says so"""
+        screen, call, _ = self.asked()
+        screen.size(10, 40)
+        screen.until("too small")
+        screen.type("a")
+        screen.size(100, 300)
+        screen.until("approve")
+        self.assertIsNone(call.poll())
+        screen.type("q").end()
+
+    def test_signals(self):
+        """a signal ends the screen with the terminal as it was, and the call goes on waiting"""
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            screen = Screen(self)
+            screen.until("airlock review")
+            screen.process.send_signal(number)
+            screen.end(128 + number)
+
+    def test_hostile(self):
+        """what a repository says does nothing to the terminal"""
+        self.write("\033]0;x\007\u202eb\u0301\u0301\u0301\u0301.txt", "\033[31m\n")
+        screen = Screen(self)
+        screen.until("No call waits")
+        call = subprocess.Popen(
+            [harness.AIRLOCK, "call", "git_add", '{"all": true}'], cwd=self.root, env=self.env,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True)
+        self.addCleanup(call.wait)
+        self.addCleanup(call.kill)
+        shown = screen.until("approve")
+        self.assertNotIn("\033]", shown)
+        self.assertNotIn("\u202e", shown)
+        self.assertNotIn("\007", shown)
+        screen.type("q").end()
+
+    def test_plain(self):
+        """a dumb terminal, and --list, get plain lines"""
+        for env in ({"TERM": "dumb"}, {"TERM": ""}, {"TERM": "no-such-terminal"}):
+            screen = Screen(self, **env)
+            screen.until("Nothing waits for an answer.")
+            screen.end()
+
+
+if __name__ == "__main__":
+    harness.main()
