@@ -52,6 +52,7 @@ enum al_screen_mode {
     AL_SCREEN_HELD, /**< what the keys were for is gone: they do nothing until Enter or Esc */
 };
 
+/** What keys move. */
 enum al_screen_pane { AL_PANE_LIST, AL_PANE_TEXT };
 
 /** The kinds of entries. */
@@ -91,6 +92,7 @@ enum al_screen_do {
     AL_DO_QUIT,
 };
 
+/** What is to be done. */
 struct al_screen_action {
     enum al_screen_do what;
     int by;

@@ -59,6 +59,7 @@ void al_terminal_suspend(struct al_terminal *terminal);
 /** The size has changed, or something else has written: forget what is on the screen. */
 void al_terminal_restart(struct al_terminal *terminal);
 
+/** The size in cells. */
 void al_terminal_size(const struct al_terminal *terminal, int *ret_rows, int *ret_columns);
 
 /** Begin an empty screen. */
@@ -74,6 +75,7 @@ void al_terminal_divide(struct al_terminal *terminal, int row, int column, int r
 /** Show what was written, with the cursor at a place; a negative row hides it. */
 void al_terminal_show(struct al_terminal *terminal, int row, int column);
 
+/** Ring the bell. */
 void al_terminal_ring(struct al_terminal *terminal);
 
 #endif
