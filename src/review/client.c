@@ -22,6 +22,8 @@
 struct visit {
     const char *request;
     size_t len;
+    int64_t patience_ms; /* of each process; 0: AL_REVIEW_ANSWER_MS */
+    pid_t only;          /* the process that is asked; 0: all are */
     int64_t deadline_ms; /* of the process that is asked now */
     const bool *is_done; /* no further process is asked once this is true; NULL: all are */
     /* Receives each line of a process.  False: no further line of it is wanted. */
@@ -95,7 +97,8 @@ static void visit_process(struct visit *visit, int dir_fd, pid_t pid)
     char chunk[16384];
     ssize_t n = 1;
 
-    visit->deadline_ms = al_clock_ms() + AL_REVIEW_ANSWER_MS;
+    visit->deadline_ms =
+        al_clock_ms() + (visit->patience_ms ? visit->patience_ms : AL_REVIEW_ANSWER_MS);
     if (fd == -ECONNREFUSED || fd == -ENOENT)
         return; /* it has ended */
     if (fd < 0) {
@@ -120,6 +123,12 @@ static void visit_process(struct visit *visit, int dir_fd, pid_t pid)
     }
 }
 
+static void visit_named(struct visit *visit, int dir_fd, pid_t pid)
+{
+    if (!visit->only || visit->only == pid)
+        visit_process(visit, dir_fd, pid);
+}
+
 static void visit_dir(struct visit *visit, const char *path)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -136,7 +145,7 @@ static void visit_dir(struct visit *visit, const char *path)
     dir = al_fs_list_at(dir_fd);
     for (int i = 0; dir && i < PROCESSES_MAX && (entry = readdir(dir)); i++)
         if (!(visit->is_done && *visit->is_done) && al_review_place_owner(entry->d_name))
-            visit_process(visit, dir_fd, al_review_place_owner(entry->d_name));
+            visit_named(visit, dir_fd, al_review_place_owner(entry->d_name));
 }
 
 static void visit_all(struct visit *visit, const struct al_strv *dirs)
@@ -177,6 +186,60 @@ void al_review_list_all(const struct al_strv *dirs, struct al_review_list *ret_l
     *ret_list = AL_REVIEW_LIST_INIT;
     visit.payload = &listing;
     visit_all(&visit, dirs);
+}
+
+/* A whole text on its way. */
+struct reading {
+    struct al_str *text;
+    bool done;
+    char *problem;
+    bool gone;
+};
+
+static bool take_piece(void *payload, pid_t pid, const json_t *line)
+{
+    struct reading *reading = payload;
+    const json_t *piece = json_object_get(line, "text");
+    const char *problem = al_json_get_string(line, "error");
+
+    (void)pid;
+    if (json_is_string(piece) &&
+        reading->text->len + json_string_length(piece) <= AL_REVIEW_WHOLE_MAX_BYTES) {
+        al_str_add(reading->text, json_string_value(piece), json_string_length(piece));
+        reading->done = !json_is_true(json_object_get(line, "more"));
+        return !reading->done;
+    }
+    reading->gone = json_object_get(line, "gone") != NULL;
+    if (problem)
+        reading->problem = al_text_join_lines(problem);
+    return false;
+}
+
+int al_review_read_text(const struct al_strv *dirs, pid_t pid, const char *id,
+                        struct al_str *ret_text, al_review_problem_fn *problem, void *payload,
+                        struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str request = AL_STR_INIT;
+    struct reading reading = { .text = ret_text };
+    struct visit visit = { .patience_ms = AL_REVIEW_TEXT_MS,
+                           .only = pid,
+                           .is_done = &reading.done,
+                           .on_line = take_piece,
+                           .payload = &reading,
+                           .problem = problem,
+                           .problem_payload = payload };
+
+    al_review_add_text_request(id, 0, &request);
+    visit.request = request.buf;
+    visit.len = request.len;
+    visit_all(&visit, dirs);
+    al_auto(al_freep) char *why = reading.problem;
+
+    if (reading.done)
+        return 0;
+    if (reading.gone)
+        return al_error_set(err, AL_ERR_NOT_FOUND, "the question no longer waits");
+    return al_error_set(err, AL_ERR_EXECUTION, "%s", why ? why : "its process sent no text");
 }
 
 /* What the processes said to an answer. */

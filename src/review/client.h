@@ -6,6 +6,8 @@
 #ifndef AL_REVIEW_CLIENT_H
 #define AL_REVIEW_CLIENT_H
 
+#include <sys/types.h>
+
 #include "guard/rules/approval.h"
 #include "review/list.h"
 #include "util/error.h"
@@ -22,6 +24,20 @@ typedef void al_review_problem_fn(void *payload, const char *line);
  * out.  Sockets of dead processes are removed. */
 void al_review_list_all(const struct al_strv *dirs, struct al_review_list *ret_list,
                         al_review_problem_fn *problem, void *payload);
+
+/** How long the process of a question has for its whole text, in milliseconds: it runs git. */
+#define AL_REVIEW_TEXT_MS 120000
+
+/**
+ * Read the whole text of a question.
+ *
+ * @param pid       The process it waits in.
+ * @param ret_text  Appended.
+ * @return 0; AL_ERR_NOT_FOUND when it no longer waits; AL_ERR_EXECUTION when it cannot be shown.
+ */
+int al_review_read_text(const struct al_strv *dirs, pid_t pid, const char *id,
+                        struct al_str *ret_text, al_review_problem_fn *problem, void *payload,
+                        struct al_error *err);
 
 /**
  * Answer a question.

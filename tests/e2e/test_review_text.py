@@ -74,6 +74,18 @@ class Text(reviewing.ReviewCase):
         self.assertEqual(door.answer(entry["id"], "once", ticket=9), {"ok": True, "ticket": 9})
         self.assertFalse(harness.Result(server.receive()["result"]).failed)
 
+    def test_show(self):
+        """airlock review show prints it all, or an excerpt when that is not possible"""
+        server = harness.AskingServer(self)
+        server.ask("git_commit", COMMIT)
+        server.receive()
+        number = self.the_one()["id"]
+        self.check("".join(line.removeprefix("  ") for line in
+                           self.review("show", number).splitlines(True)))
+        self.write("a.txt", "another\n")
+        self.git("add", "-A")
+        self.assertIn("more line", self.review("show", number))
+
     def test_changed(self):
         """what changed meanwhile is not shown as if it were asked about"""
         server = harness.AskingServer(self)

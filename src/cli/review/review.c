@@ -62,7 +62,14 @@ static int show(struct command *command, struct al_str *out)
         al_json_dump(found->entry, true, out);
         al_str_addc(out, '\n');
     } else {
-        al_review_add_question(found, out);
+        al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+        const int r = al_review_read_text(&command->dirs, found->pid, command->id, &text,
+                                          note_problem, NULL, &err);
+
+        if (r < 0)
+            al_log_note("only an excerpt is shown: %s", err.message);
+        al_review_add_question(found, r < 0 ? NULL : text.buf, out);
     }
     return AL_EXIT_OK;
 }

@@ -116,7 +116,8 @@ static void add_indented(const char *text, struct al_str *out)
     }
 }
 
-void al_review_add_question(const struct al_review_waiting *question, struct al_str *out)
+void al_review_add_question(const struct al_review_waiting *question, const char *text,
+                            struct al_str *out)
 {
     static const char *const lines[][2] = {
         { "summary", "summary" }, { "repository", "repository" },
@@ -125,8 +126,9 @@ void al_review_add_question(const struct al_review_waiting *question, struct al_
         { "agent", "agent" },     { "client", "client" },
         { "asked", "time" },      { "until", "deadline" },
     };
-    const char *text = al_json_get_string(question->entry, "text");
 
+    if (!text)
+        text = al_json_get_string(question->entry, "text");
     for (size_t i = 0; i < AL_COUNT(lines); i++)
         add_line(lines[i][0], question->entry, lines[i][1], out);
     if (question->always) {

@@ -12,8 +12,9 @@ void al_review_add_json(const struct al_review_list *waiting, struct al_str *out
 void al_review_add_list(const struct al_review_list *waiting, const char *journal_file,
                         struct al_str *out);
 
-/** Append one question in full.  Text of the call is indented, so that it cannot pass for airlock's
- * own lines. */
-void al_review_add_question(const struct al_review_waiting *question, struct al_str *out);
+/** Append one question with its text; NULL: the excerpt that it has.  Text of the call is indented,
+ * so that it cannot pass for airlock's own lines. */
+void al_review_add_question(const struct al_review_waiting *question, const char *text,
+                            struct al_str *out);
 
 #endif

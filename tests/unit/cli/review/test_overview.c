@@ -70,12 +70,13 @@ static void executions_newest_first(void **state)
 {
     const struct al_overview *shown;
     struct room room;
-    struct pollfd wait = { .fd = al_overview_fd(room.source), .events = POLLIN };
+    struct pollfd wait = { .events = POLLIN };
     const struct al_overview_call *call;
 
     (void)state;
     enter(&room);
     shown = al_overview_get(room.source);
+    wait.fd = al_overview_fd(room.source);
     assert_false(al_overview_refresh(room.source, NULL));
     assert_int_equal(shown->nexecutions, 0);
     assert_null(shown->problem);
