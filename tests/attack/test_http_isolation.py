@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 
 import harness
 import http_mcp
+import http_server
 from http_mcp import ONE, TWO, PING, Session
 from http_server import META, MODERN
 
@@ -175,6 +176,60 @@ class Cursors(Case):
             self.assertIn("not of this session", result["content"][0]["text"])
         own = self.owner.call(2, "git_log", cursor).json()["result"]
         self.assertNotIn("isError", own)
+
+
+class Ownership(http_mcp.Case):
+    """Two agents in two linked worktrees of one repository, which share stash and journal."""
+    toolsets = ["everyday"]
+
+    def setUp(self):
+        super().setUp()
+        self.trees = [self.base / "one", self.base / "two"]
+        for tree in self.trees:
+            self.git("worktree", "add", "-q", "-b", tree.name, str(tree))
+        config = self.home / ".config/airlock/config.toml"
+        with config.open("a", encoding="utf-8") as file:
+            for tree in self.trees:
+                file.write(f'[grants.{tree.name}]\nfs = {{ "{tree}" = "rw", '
+                           f'"{self.root}/.git" = "rw" }}\n')
+        self.server = http_server.Endpoint(self, tokens=[f"{ONE} one one", f"{TWO} two two"],
+                                           roots=[self.root, *self.trees])
+        self.owner, self.thief = (Session(self, self.server, token) for token in (ONE, TWO))
+
+    def result(self, session, tree, tool, **arguments):
+        """The result of a call in a worktree: whether it failed, and its text."""
+        answer = session.call(9, tool, arguments | {"working_dir": str(tree)}).json()["result"]
+        return answer.get("isError", False), answer["content"][0]["text"]
+
+    def test_stash(self):
+        """an entry of another token's worktree is not popped, and its worktree is not reached"""
+        one, two = self.trees
+        self.write("a.txt", "mine\n", one)
+        self.assertFalse(self.result(self.owner, one, "git_stash", action="push")[0])
+        for action in ("pop", "apply", "drop"):
+            self.assertTrue(self.result(self.thief, two, "git_stash", action=action)[0], action)
+            failed, text = self.result(self.thief, one, "git_stash", action=action)
+            self.assertTrue(failed)
+            self.assertIn("does not cover", text)
+        self.assertEqual(len(self.out("stash", "list").splitlines()), 1)
+        self.assertFalse(self.result(self.owner, one, "git_stash", action="pop")[0])
+        self.assertEqual((one / "a.txt").read_text(encoding="utf-8"), "mine\n")
+
+    def test_undo(self):
+        """an undo takes back nothing that another token did"""
+        one, two = self.trees
+        self.write("a.txt", "mine\n", one)
+        self.assertFalse(self.result(self.owner, one, "git_add", all=True)[0])
+        before = self.out("diff", "--cached", cwd=one)
+        self.assertIn("+mine", before)
+        self.result(self.thief, two, "git_undo")
+        failed, text = self.result(self.thief, one, "git_undo")
+        self.assertTrue(failed)
+        self.assertIn("does not cover", text)
+        self.assertEqual(self.out("diff", "--cached", cwd=one), before)
+        failed, text = self.result(self.owner, one, "git_undo")
+        self.assertFalse(failed, text)
+        self.assertEqual(self.out("diff", "--cached", cwd=one), "")
 
 
 if __name__ == "__main__":
