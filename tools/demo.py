@@ -407,7 +407,7 @@ def act_journal(binary, stage):
     print("   " + (done.stdout or done.stderr).strip())
     check(done.returncode == 0, "an untouched journal verifies")
     copy = os.path.join(stage.top, "state-of-the-attacker")
-    shutil.copytree(stage.env["XDG_STATE_HOME"], copy)
+    shutil.copytree(stage.env["XDG_STATE_HOME"], copy, ignore=shutil.ignore_patterns("*.sock"))
     with open(os.path.join(copy, "airlock", "tool_log.jsonl"), "r+", encoding="ascii") as file:
         text = file.read()
         file.seek(0)
