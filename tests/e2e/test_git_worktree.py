@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 import harness
+import rollback
 import worktrees
 
 
