@@ -41,7 +41,8 @@ class Readonly(harness.Case):
         result = self.ask(op, *options, **more)
         self.assertTrue(result.failed, result)
         self.assertTrue(result.text.startswith(words), result)
-        self.assertEqual(result.text, result.error["message"])
+        # The remedy, where there is one, is a line of its own.
+        self.assertEqual(result.text.partition("\n")[0], result.error["message"])
         self.assertNotIn("structuredContent", result.value)
         kind = {"invalid_args": ["BadArgs"], "fs_denied": ["SandboxViolation", "NotGranted"],
                 "tool_failed": ["ExecutionFailed"]}[words.split(":")[0]]

@@ -84,8 +84,9 @@ static void refuses_what_is_wrong_and_prints_no_word_of_it(void **state)
         { T32 "\n" U32 "\n" T32 " reader\n", "tokens:3: the token of line 1 again" },
         { T32 " secretword\n",
           "tokens:1: the second word is no grant of the configuration, which has reader, writer" },
-        { "reader " T32 "\n",
-          "tokens:1: a token has at least 32 characters; make one with: openssl rand -hex 32" },
+        { "reader " T32 "\n", "tokens:1: a token has at least 32 characters, and comes first: "
+                              "TOKEN [GRANT [AGENT]]; make "
+                              "one with: openssl rand -hex 32" },
         { "#\n" T32 " " U32 "\n",
           "tokens:2: the second word is no grant of the configuration, which has reader, writer" },
         { T32 " Reader\n",
