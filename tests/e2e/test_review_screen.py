@@ -52,6 +52,18 @@ class Screen:
         os.write(self.master, text.encode())
         return self
 
+    def insist(self, key, text):
+        """A key that decides, again if it came before the screen was ready for it."""
+        self.type(key)
+        while text not in self.written:
+            if "at once" in self.written:
+                self.until("at once")
+                self.type(key)
+            if not select.select([self.master], [], [], harness.WATCHDOG_SECONDS)[0]:
+                raise AssertionError(f"no {text!r} in {self.written!r}")
+            self.written += self.decoder.decode(os.read(self.master, 65536))
+        self.until(text)
+
     def end(self, code=0):
         """The screen ends, and the terminal is as it was."""
         while self.process.poll() is None:
@@ -149,6 +161,23 @@ class ReviewScreen(reviewing.ReviewCase):
             screen.until("airlock review")
             screen.process.send_signal(number)
             screen.end(128 + number)
+
+    def test_rollback(self):
+        """u shows what going back would change, y does it, Esc does not"""
+        subprocess.run([harness.AIRLOCK, "call", "--approval", "allow", "git_add", "paths=a.txt"],
+                       cwd=self.root, env=self.env, stdin=subprocess.DEVNULL, check=True,
+                       stdout=subprocess.DEVNULL, timeout=harness.WATCHDOG_SECONDS)
+        self.assertEqual(self.staged(), ["a.txt"])
+        screen = Screen(self)
+        screen.until("No call waits")
+        screen.type("G").until("u roll back")
+        screen.insist("u", "y roll back")
+        screen.type("n").until("Nothing was rolled back")
+        self.assertEqual(self.staged(), ["a.txt"])
+        screen.insist("u", "y roll back")
+        screen.insist("y", "Rolled back")
+        self.assertEqual(self.staged(), [])
+        screen.type("q").end()
 
     def test_hostile(self):
         """what a repository says does nothing to the terminal"""

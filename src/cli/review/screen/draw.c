@@ -43,6 +43,8 @@ static void add_keys(const struct al_screen_view *view, struct al_str *line)
         al_str_adds(line, "   Space page");
         return;
     }
+    if (view->state.mode != AL_SCREEN_BROWSE)
+        return;
     if (look.waits && look.settled)
         al_str_addf(line, " a approve  %sr reject ", look.offers_always ? "A always  " : "");
     if (look.can_roll_back)
@@ -243,8 +245,8 @@ static void draw_help(struct al_terminal *terminal, const struct al_screen_view 
         "j k      choose (arrows; g G: ends)",
         "Space b  a page of the text down, up",
         "Tab      keys move the list or the text",
-        "/        filter: repository, agent, tool, text",
-        "c        only executions that changed something",
+        "/        filter by any text of the list",
+        "c        lately: only what changed",
         "Esc      no filter, back to the list",
         "Ctrl-L   draw again; Ctrl-Z: suspend",
         "q        quit; what waits goes on waiting",

@@ -224,8 +224,7 @@ static struct al_screen_action preview(struct al_screen_state *state,
     if (look->kind != AL_ENTRY_EXECUTION)
         return nothing(state, "Only what has happened can be rolled back");
     if (!look->can_roll_back)
-        return nothing(state, "This execution has no checkpoint: it changed nothing, or nothing "
-                              "that can be brought back");
+        return nothing(state, "No checkpoint: it changed nothing that could be brought back");
     if (!key.alone)
         return nothing(state, "Several keys came at once; press u again");
     state->mode = AL_SCREEN_CONFIRM;

@@ -9,6 +9,7 @@
 
 #include "cli/review/screen/about.h"
 #include "cli/review/screen/act.h"
+#include "proc/proc.h"
 #include "util/clock.h"
 
 int al_screen_session_open(struct al_screen_session *session, const struct al_setup *setup,
@@ -17,6 +18,8 @@ int al_screen_session_open(struct al_screen_session *session, const struct al_se
     *session = (struct al_screen_session){ .setup = setup,
                                            .view = AL_SCREEN_VIEW_INIT,
                                            .known = AL_STRV_INIT };
+    if (al_proc_init(NULL, err) < 0) /* for children; before any thread is started */
+        return AL_ERR_EXECUTION;
     session->door = al_review_door_new(dirs);
     if (!session->door)
         return al_error_errno(err, errno, "the questions cannot be watched");
