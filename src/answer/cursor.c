@@ -16,6 +16,8 @@ static const char cursor_name[] = "cursor", max_bytes_name[] = "max_bytes";
 
 struct entry {
     char word[CURSOR_CHARS + 1];      /* "" for an unused entry */
+    uint64_t made;                    /* 0: unused; a later one has a higher number */
+    uint64_t owner;                   /* of the session */
     const struct al_session *session; /* compared, never followed */
     uint64_t number;                  /* of the session: a later one may be at its address */
     const struct al_tool *tool;
@@ -26,7 +28,7 @@ struct entry {
 static struct {
     pthread_mutex_t lock;
     struct entry entries[CURSORS_MAX];
-    size_t next; /* the oldest entry, which a new one replaces */
+    uint64_t nmade;
 } store = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static struct entry *find_locked(const struct al_session *session, const char *word)
@@ -36,6 +38,34 @@ static struct entry *find_locked(const struct al_session *session, const char *w
             !strcmp(store.entries[i].word, word))
             return &store.entries[i];
     return NULL;
+}
+
+static size_t count_locked(uint64_t owner)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < CURSORS_MAX; i++)
+        count += store.entries[i].made && store.entries[i].owner == owner;
+    return count;
+}
+
+/* The entry for a new cursor: an unused one, else the oldest one of the owner who has most, so that
+ * nobody can make the few of another one be forgotten. */
+static struct entry *place_locked(void)
+{
+    struct entry *found = &store.entries[0];
+    size_t most = 0;
+
+    for (size_t i = 0; i < CURSORS_MAX && found->made; i++) {
+        struct entry *entry = &store.entries[i];
+        const size_t count = entry->made ? count_locked(entry->owner) : SIZE_MAX;
+
+        if (count > most || (count == most && entry->made < found->made)) {
+            most = count;
+            found = entry;
+        }
+    }
+    return found;
 }
 
 static int unknown(struct al_error *err)
@@ -78,13 +108,14 @@ int al_cursor_add(const struct al_call *call, const struct al_cursor_place *plac
         return al_error_errno(err, errno, "cannot make a cursor");
     }
     (void)pthread_mutex_lock(&store.lock);
-    entry = &store.entries[store.next];
-    store.next = (store.next + 1) % CURSORS_MAX;
+    entry = place_locked();
+    entry->made = ++store.nmade;
     json_decref(entry->arguments);
     for (size_t i = 0; i < sizeof(bytes); i++)
         (void)snprintf(entry->word + 2 * i, 3, "%02x", bytes[i]);
     entry->session = al_call_session(call);
     entry->number = entry->session->number;
+    entry->owner = entry->session->owner;
     entry->tool = al_call_tool(call);
     entry->arguments = arguments;
     entry->place = *place;

@@ -44,7 +44,9 @@ struct al_staging_settings;
  * only afterwards. */
 struct al_session {
     uint64_t
-        number; /**< of a session over HTTP, never used again; 0: the process has one session */
+        number;     /**< of a session over HTTP, never used again; 0: the process has one session */
+    uint64_t owner; /**< of whose token that session is: a number that no other token gets; 0: there
+                       are no tokens */
     const struct al_registry *registry;
     const struct al_roots *roots;
     struct al_git *git;

@@ -15,6 +15,7 @@ import http_server
 from http_mcp import ONE, TWO, PING, Session
 from http_server import META, MODERN
 
+KEPT_CURSORS = 256  # of all tokens
 ALWAYS = {"action": "accept", "content": {"decision": "always"}}
 
 
@@ -176,6 +177,25 @@ class Cursors(Case):
             self.assertIn("not of this session", result["content"][0]["text"])
         own = self.owner.call(2, "git_log", cursor).json()["result"]
         self.assertNotIn("isError", own)
+
+    def test_many_cursors(self):
+        """a token that makes more cursors than the server keeps takes its own places only"""
+        for number in range(4):
+            self.commit("c.txt", f"{number}\n", f"commit {number} {'x' * 300}")
+        words = {"max_bytes": 1000, "max_count": 100}
+
+        def cursor_of(session):
+            call = session.call(1, "git_log", words)
+            text = call.json()["result"]["content"][0]["text"]
+            call.cut()
+            return {"cursor": text.split('cursor "')[1].split('"')[0], "max_bytes": 1000}
+
+        mine, first = cursor_of(self.owner), cursor_of(self.thief)
+        for _ in range(KEPT_CURSORS):
+            last = cursor_of(self.thief)
+        self.assertTrue(self.thief.call(2, "git_log", first).json()["result"]["isError"])
+        for session, cursor in ((self.thief, last), (self.owner, mine)):
+            self.assertNotIn("isError", session.call(2, "git_log", cursor).json()["result"])
 
 
 class Ownership(http_mcp.Case):

@@ -8,6 +8,7 @@
 #include "guard/rules/approval.h"
 #include "mcp/http/account.h"
 #include "mcp/http/stream.h"
+#include "mcp/principal.h"
 #include "util/clock.h"
 
 static struct al_peer *peer_of(struct al_call_scope *scope)
@@ -34,6 +35,7 @@ struct al_peer *al_peer_new(struct al_account *account, bool is_modern)
     peer->account = al_account_ref(account);
     peer->session = *account->offer.session;
     peer->session.approvals = al_approvals_new();
+    peer->session.owner = account->principal->number;
     peer->session.number = ++account->accounts->npeers;
     (void)pthread_mutex_init(&peer->lock, NULL);
     (void)pthread_mutex_init(&peer->streams_lock, NULL);
