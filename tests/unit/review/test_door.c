@@ -62,7 +62,7 @@ static void relay(int orders_fd, int fd)
 static struct fake start(const char *dir)
 {
     struct fake fake;
-    int pair[2], dir_fd, listen_fd, fd;
+    int pair[2], dir_fd, listen_fd = -1, fd;
     struct pollfd wait[2];
     char ready;
 
