@@ -198,9 +198,8 @@ static bool add_next(struct al_review_connection *connection)
         add_gone(connection);
     if (has_output(connection) || add_text(connection))
         return true;
-    if (connection->nshown == AL_REVIEW_ENTRIES_MAX)
-        return false; /* one of them is gone by now, which is told next */
-    if ((connection->lists || connection->attached) &&
+    /* When all that fit are shown, a further one is told after that which is gone. */
+    if ((connection->lists || connection->attached) && connection->nshown < AL_REVIEW_ENTRIES_MAX &&
         al_review_next(connection->queue, connection->from, &connection->out, &next.serial,
                        next.id)) {
         connection->from = next.serial + 1;

@@ -7,6 +7,7 @@ import os
 import pty
 import select
 import signal
+import socket
 import struct
 import subprocess
 import termios
@@ -121,6 +122,37 @@ class ReviewScreen(reviewing.ReviewCase):
         self.assertIsNone(call.poll())
         screen.type("q").end()
         self.assertEqual(len(self.waiting()), 1)
+
+    def test_problem(self):
+        """a process that cannot be asked is named at once, and no longer than it lives"""
+        screen = Screen(self)
+        screen.until("No call waits")
+        other = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        self.addCleanup(other.communicate)
+        path = self.sockets / f"{other.pid}.sock"
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(path))
+            listener.listen()
+            connection = listener.accept()[0]
+            with connection:
+                connection.sendall(b"{}\n")
+                screen.until("says what airlock review does not know")
+        path.unlink()
+        call = self.begin()
+        shown = screen.until("r reject")
+        self.assertNotIn("airlock review does not know", shown)
+        screen.type("q").end()
+        self.assertIsNone(call.poll())
+
+    def test_typed_ahead(self):
+        """the last one of many keys does not count as one that came alone"""
+        for count in (64, 65, 128, 129):
+            screen, call, _ = self.asked()
+            screen.type(" " * (count - 1) + "a").until("Several keys")
+            self.assertIsNone(call.poll())
+            self.review("reject", self.the_one()["id"])
+            self.assertEqual(call.wait(harness.WATCHDOG_SECONDS), 3)
+            screen.type("q").end()
 
     def test_answered_elsewhere(self):
         """a question that another window answers vanishes, and the screen says so"""

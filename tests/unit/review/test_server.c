@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* review/server.h: a connection is forgotten with all its events, also while a child that is being
- * started has a copy of its descriptor. */
+/* review/server.h: as many questions as may wait are told; a connection is forgotten with all its
+ * events, also while a child that is being started has a copy of its descriptor. */
 #include "review/server.h"
 
 #include <errno.h>
@@ -11,8 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "review/connection.h"
 #include "review/peer.h"
 #include "review/place.h"
+#include "review/queue.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
 
@@ -185,12 +187,63 @@ static void a_server_itself_may_answer(void **state)
     tmpdir_free(top);
 }
 
+/* The lines that a door gets when it attaches while so many questions wait. */
+static size_t attach(size_t nwaiting)
+{
+    static const char request[] = "{\"do\":\"attach\"}\n", end[] = "{\"end\":true}\n";
+    static struct al_review_entry entries[AL_REVIEW_ENTRIES_MAX];
+    static char text[1 << 20];
+    const struct al_approval_request asked = { .repository = "/r",
+                                               .tool = "t",
+                                               .operation = "o",
+                                               .summary = "s",
+                                               .risk = "low",
+                                               .detail = "" };
+    const struct al_review_question question = { .request = &asked };
+    struct al_review_queue *queue = al_review_queue_new(600);
+    struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
+    struct al_review_connection *connection;
+    size_t len = 0, nlines = 0;
+    ssize_t n;
+    int pair[2];
+
+    for (size_t i = 0; i < nwaiting; i++)
+        assert_true(al_review_begin(queue, &question, NULL, &entries[i]));
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
+    connection = al_review_connection_new(queue, pair[0]);
+    assert_int_equal(send(pair[1], request, strlen(request), 0), strlen(request));
+    do {
+        assert_true(al_review_connection_run(connection));
+        n = recv(pair[1], text + len, sizeof(text) - len, 0);
+        len += n > 0 ? (size_t)n : 0;
+    } while (n > 0);
+    assert_true(len >= strlen(end) && !memcmp(text + len - strlen(end), end, strlen(end)));
+    for (size_t i = 0; i < len; i++)
+        nlines += text[i] == '\n';
+    al_review_connection_free(connection);
+    for (size_t i = 0; i < nwaiting; i++)
+        (void)al_review_end(queue, &entries[i], &answer);
+    al_close(pair[1]);
+    al_review_queue_free(queue);
+    return nlines - 1;
+}
+
+static void the_list_has_an_end(void **state)
+{
+    static const size_t counts[] = { 0, 1, AL_REVIEW_ENTRIES_MAX - 1, AL_REVIEW_ENTRIES_MAX };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(counts); i++)
+        assert_int_equal(attach(counts[i]), counts[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_closed_connection_has_no_further_event),
         cmocka_unit_test(only_a_number_is_a_process),
         cmocka_unit_test(a_server_itself_may_answer),
+        cmocka_unit_test(the_list_has_an_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

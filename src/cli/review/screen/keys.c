@@ -45,7 +45,7 @@ static bool is_of_sequence(struct al_screen_state *state, struct al_screen_key k
         return true;
     }
     if (before == IN_SEQUENCE && is_char) {
-        if (key.c >= 0x20 && key.c < 0x40)
+        if ((key.c >= 0x20 && key.c < 0x40) || key.c == '[') /* F1 of a console: ESC [ [ A */
             state->escape = IN_SEQUENCE;
         return true;
     }

@@ -2,6 +2,7 @@
 #include "cli/review/screen/session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,6 +195,14 @@ static void take_reply(struct al_screen_session *session, const struct al_review
                    reply->message ? reply->message : "it no longer waits");
 }
 
+/* What cannot be shown.  Each is borrowed until its source is read again. */
+static void take_problem(struct al_screen_session *session)
+{
+    const char *problem = al_review_door_problem(session->door);
+
+    session->view.problem = problem ? problem : al_overview_get(session->overview)->problem;
+}
+
 void al_screen_session_run_door(struct al_screen_session *session)
 {
     const unsigned changes = al_review_door_run(session->door);
@@ -210,18 +219,14 @@ void al_screen_session_run_door(struct al_screen_session *session)
     }
     if (changes & AL_DOOR_TEXTS)
         take_text(session);
+    take_problem(session);
     view->knows_all = al_review_door_is_settled(session->door);
 }
 
 void al_screen_session_refresh(struct al_screen_session *session)
 {
-    const struct al_overview *overview;
-
     (void)al_overview_refresh(session->overview, al_review_door_questions(session->door));
-    overview = al_overview_get(session->overview);
-    session->view.problem = al_review_door_problem(session->door);
-    if (!session->view.problem)
-        session->view.problem = overview->problem;
+    take_problem(session);
     al_screen_list_again(session);
 }
 
@@ -238,6 +243,7 @@ void al_screen_start_job(struct al_screen_session *session,
         return;
     }
     session->job_kind = request->kind;
+    session->job_seq = request->seq;
     session->view.pending = pending;
 }
 
@@ -275,6 +281,20 @@ static void append_text(struct al_screen_session *session, const struct al_str *
     al_page_set_text(page, text.buf, text.len);
 }
 
+/* A rollback has ended.  The user may look at another entry by now, which keeps its own text. */
+static void end_rollback(struct al_screen_session *session, const struct al_str *text,
+                         bool succeeded)
+{
+    const struct al_screen_chosen *chosen = &session->view.chosen;
+
+    if (chosen->kind == AL_ENTRY_EXECUTION && strtoull(chosen->key, NULL, 10) == session->job_seq)
+        al_page_set_text(&session->view.page, text->buf, text->len);
+    al_screen_note(session,
+                   succeeded ? "Rolled back to before execution %" PRIu64
+                             : "Execution %" PRIu64 " was not rolled back; u says why",
+                   session->job_seq);
+}
+
 void al_screen_session_run_job(struct al_screen_session *session)
 {
     struct al_screen_view *view = &session->view;
@@ -286,15 +306,14 @@ void al_screen_session_run_job(struct al_screen_session *session)
     text = al_review_job_text(session->job);
     succeeded = al_review_job_succeeded(session->job);
     view->pending = NULL;
-    if (session->job_kind == AL_REVIEW_JOB_PREVIEW || session->job_kind == AL_REVIEW_JOB_ROLL_BACK)
-        al_page_set_text(&view->page, text->buf, text->len);
-    else
-        append_text(session, text);
     if (session->job_kind == AL_REVIEW_JOB_PREVIEW) {
+        al_page_set_text(&view->page, text->buf, text->len);
         view->previewed = succeeded;
         session->fresh = true;
     } else if (session->job_kind == AL_REVIEW_JOB_ROLL_BACK) {
-        al_screen_note(session, succeeded ? "Rolled back" : "This was not rolled back");
+        end_rollback(session, text, succeeded);
+    } else {
+        append_text(session, text);
     }
     al_review_job_free(session->job);
     session->job = NULL;

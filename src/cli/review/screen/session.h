@@ -35,6 +35,7 @@ struct al_screen_session {
     struct al_screen_view view;
     struct al_review_job *job; /**< NULL: none runs */
     enum al_review_job_kind job_kind;
+    uint64_t job_seq;     /**< the execution that the child is about; 0: none */
     int64_t job_due_ms;   /**< the text of the chosen entry is looked up then; 0: it is not due */
     uint64_t newest;      /**< the newest execution when a rollback was shown */
     struct al_strv known; /**< the ids of the questions that the user was told about */

@@ -150,7 +150,7 @@ static void a_rollback_is_confirmed(void **unused)
 /* ESC [ A, ESC [ 1 ; 2 A and ESC O A, whose ESC came long before the rest. */
 static void a_sequence_in_pieces_is_no_answer(void **unused)
 {
-    static const char *const rests[] = { "[A", "[1;2A", "OA", "[a", "Oa" };
+    static const char *const rests[] = { "[A", "[1;2A", "OA", "[a", "Oa", "[[A" };
 
     (void)unused;
     for (size_t i = 0; i < AL_COUNT(rests); i++) {
