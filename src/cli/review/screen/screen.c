@@ -13,10 +13,6 @@
 /* Keys that are taken together. */
 #define BATCH 64
 
-/* Pasted keys may come in pieces.  One that follows another within this time in milliseconds did
- * not come alone. */
-#define QUIET_MS 30
-
 /* How often the overview is read when nothing reports changes, in milliseconds. */
 #define REFRESH_MS 2000
 
@@ -29,7 +25,6 @@ struct loop {
     struct al_terminal *terminal;
     struct al_screen_session session;
     bool crowded;    /* the last keys were as many as are taken together: there may be more */
-    int64_t key_ms;  /* when a key was read last */
     unsigned nempty; /* reads in a row that gave nothing */
     int signal;      /* that ends the screen; 0: none has */
 };
@@ -60,15 +55,13 @@ static void take_keys(struct loop *loop, bool early)
 
     while (count < BATCH && al_terminal_next_key(loop->terminal, &keys[count]))
         count++;
-    is_alone = count == 1 && !early && !loop->crowded && al_clock_ms() - loop->key_ms >= QUIET_MS;
+    is_alone = count == 1 && !early && !loop->crowded;
     loop->nempty = count || early ? 0 : loop->nempty + 1;
     for (size_t i = 0; i < count && !loop->session.ends; i++) {
         keys[i].alone = is_alone;
         press(loop, keys[i]);
     }
     loop->crowded = count == BATCH;
-    if (count)
-        loop->key_ms = al_clock_ms();
 }
 
 static void take_signals(struct loop *loop)
@@ -163,7 +156,7 @@ static void run(struct loop *loop)
 
 int al_review_screen(const struct al_setup *setup, const struct al_strv *dirs, struct al_error *err)
 {
-    struct loop loop = { .key_ms = INT64_MIN / 2 };
+    struct loop loop = { .terminal = NULL };
     int r = al_screen_session_open(&loop.session, setup, dirs, err);
 
     if (r == 0)
