@@ -155,6 +155,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
     al_auto(al_str_clear) struct al_str shown = AL_STR_INIT;
     al_auto(al_freep) char *covers = describe_always_scope(call);
     al_auto(al_freep) char *bound = NULL;
+    al_auto(al_freep) char *summary = NULL; /* the call may get another one meanwhile */
     struct al_approval_request request;
     size_t framed_at;
     int r;
@@ -187,10 +188,11 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
     /* An answer that arrives with a later call is valid for this rule and these branches only. */
     if (call->branches)
         bound = al_asprintf("%s %zu %s", call->state, ruling->number, call->branches);
+    summary = al_strdup(call->summary);
     request = (struct al_approval_request){
         .tool = call->tool->name,
         .operation = call->operation->name,
-        .summary = call->summary,
+        .summary = summary,
         .detail = detail.buf,
         .framed_at = framed_at,
         .framed_len = call->framed_len,

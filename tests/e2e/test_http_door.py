@@ -456,8 +456,8 @@ class End(http_door.Case):
     def test_idle(self):
         """SIGTERM ends an idle server with exit code 0"""
         server = self.serve()
-        client = http_server.Client(server, ONE)
-        self.assertFalse(client.call("git_status").failed)
+        # No call: one counts until shortly after its answer was sent.
+        http_server.Client(server, ONE)
         self.assertEqual(server.end(), 0)
         self.assertNotIn(b"waiting", b"".join(server.said))
 
