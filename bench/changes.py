@@ -5,9 +5,9 @@ in the repository SMALL and in one of 100,000 files, 100 in each directory, made
 
 Each side has a copy of the repository.  The two are measured in turn, round by round, and the
 medians count.  Git's side is a process that Python starts, from before its start until after its
-end.  Airlock's is a call of a server that runs, from the request to the answer, with the checkpoints
-before and after and the lines of the journal.  Rows that begin with two spaces, and a rebase in the
-small repository, have no budget.
+end.  Airlock's is a call of a server that runs, from the request to the answer, with the
+checkpoints before and after and the lines of the journal.  Rows that begin with two spaces, and a
+rebase in the small repository, have no budget.
 """
 import contextlib
 import os
@@ -27,9 +27,9 @@ TOOLSETS = ("git", "workflow", "everyday")  # git_rebase is only in the last
 BUDGETS = {"small": (1.5, 3.0), "large": (1.3, 0.0)}  # times git, or so many milliseconds more
 # A command that takes git less than SHORT_MS does not look at the 100,000 files (git checkout -b).
 # What airlock adds to it is the same in every repository: reading the request, the lock, two
-# checkpoints, a synchronised record, the start of a confined child.  That is more than 0.3 times
-# 2.5 ms, and it must not grow with the files.  So SHORT_MORE_MS more is good, too, which is less than
-# the 3 ms of a small repository.
+# checkpoints, a synchronised record, a confined child.  That is more than 0.3 times 2.5 ms, and it
+# must not grow with the files.  So SHORT_MORE_MS more is good, too, which is less than the 3 ms of a
+# small repository.
 SHORT_MS, SHORT_MORE_MS = 6.0, 2.0
 UNJUDGED = {("small", "git_rebase, ten commits")}  # no budget names it
 
