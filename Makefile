@@ -55,7 +55,7 @@ install: build/airlock ## install below PREFIX (DESTDIR is honoured)
 	@meson install -C $(BUILD) --no-rebuild
 
 clean: ## remove everything that was built
-	rm -rf build build-asan build-clang build-fuzz build-tsan
+	rm -rf build build-asan build-clang build-fuzz build-release build-tsan
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile

@@ -11,7 +11,7 @@ static void is_taken(const char *value)
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
 
     if (al_date_check("since", value, &err) < 0)
-        fail_msg("refused: %s", value);
+        fail_msg("refused: %s", value ? value : "no date");
 }
 
 static void is_refused(const char *value)
