@@ -346,7 +346,9 @@ class Asking(Case):
         self.git("tag", "v1")
         self.git("commit", "-q", "--amend", "-m", "again")
         shown, _ = self.push(server, "reject", force=True)
-        self.assertIn("Replaced, and gone from there:", shown)
+        self.assertIn("To be replaced, and then gone from there:", shown)
+        self.assertIn("To be pushed:", shown)
+        self.assertNotIn("Pushed", shown)  # it is a question
         shown, _ = self.push(server, "reject", branch="topic", delete=True)
         self.assertIn("The branch is deleted there; it was last seen at ", shown)
         self.push(server, "reject", tags=True)

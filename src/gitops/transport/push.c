@@ -216,8 +216,11 @@ int al_git_push_preview(const struct al_repo *repo, const char *commit, const ch
     int r = 0;
 
     if (force && *seen)
-        r = add_commits(repo, seen, commit, "Replaced, and gone from there:", budget, out, err);
-    return r < 0 ? r : add_commits(repo, commit, *seen ? seen : NULL, "Pushed:", budget, out, err);
+        r = add_commits(repo, seen, commit, "To be replaced, and then gone from there:", budget,
+                        out, err);
+    return r < 0
+               ? r
+               : add_commits(repo, commit, *seen ? seen : NULL, "To be pushed:", budget, out, err);
 }
 
 int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *remote,
