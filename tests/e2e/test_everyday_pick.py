@@ -106,6 +106,53 @@ class Pick(Case):
         self.assertEqual(self.out("log", "-2", "--format=%s").split(), ["last", "theirs"])
         self.assertTrue(last)
 
+    def stopped(self, verb):
+        """A pick or a revert of "one" and "two" that stopped at "one"."""
+        self.fork(text_with(at5="main"), text_with(at5="one"), "".join(LINES))
+        if verb == "git_cherry_pick":
+            self.git("checkout", "-q", "topic")
+            self.commit("g.txt", "g\n", "two")
+            self.git("checkout", "-q", "main")
+            return self.says(verb, {"commits": ["main..topic"]})
+        one = self.out("rev-parse", "HEAD").strip()
+        two = self.commit("g.txt", "g\n", "two")
+        self.commit("f.txt", text_with(at5="above"), "above")
+        return self.says(verb, {"commits": [one, two]})
+
+    def test_emptied(self):
+        """a pick or a revert whose commit has nothing left says so, and names skip and abort"""
+        for verb in "git_cherry_pick", "git_revert":
+            self.assertIn("stopped at a conflict", self.stopped(verb))
+            self.says("git_conflicts", {"action": "resolve", "path": "f.txt", "take": "ours"})
+            result = self.fails("ExecutionFailed", "Nothing of commit ", "git_conflicts",
+                                {"action": "continue"})
+            self.assertIn("action skip leaves this commit out", result.text)
+            self.assertIn("action abort", result.text)
+            self.says("git_conflicts", {"action": "skip"})
+            self.assertEqual(self.out("log", "-1", "--format=%s").strip(),
+                             "two" if verb == "git_cherry_pick" else 'Revert "two"')
+            shutil.rmtree(self.root)
+            self.root.mkdir()
+
+    def test_emptied_later(self):
+        """the same of a commit that comes later: no words of git's, and the stop is as it was"""
+        for verb in "git_cherry_pick", "git_revert":
+            self.assertIn("stopped at a conflict", self.stopped(verb))
+            self.says("git_conflicts", {"action": "resolve", "path": "f.txt", "take": "theirs"})
+            if verb == "git_cherry_pick":
+                self.write("g.txt", "g\n")
+                self.git("add", "g.txt")
+            else:
+                self.git("rm", "-q", "g.txt")
+            result = self.fails("ExecutionFailed", "would change nothing here", "git_conflicts",
+                                {"action": "continue"})
+            self.assertIn("git_conflicts with action abort", result.text)
+            self.assertNotIn("--allow-empty", result.text)
+            self.assertNotIn("working tree clean", result.text)
+            self.says("git_conflicts", {"action": "abort"})
+            shutil.rmtree(self.root)
+            self.root.mkdir()
+
     def test_comments(self):
         """git_cherry_pick: lines that begin with # stay in the message of a pick that stopped"""
         message = "#1 mend it\n\n# Heading\n- item\n\n# Conflicts:\n#\tno/list\nend\n"

@@ -211,6 +211,28 @@ int al_git_resume_preview(const struct al_repo *repo, struct al_run_limits *budg
     return al_git_commit_preview(repo, budget, out, err);
 }
 
+int al_git_resume_emptied(const struct al_repo *repo, enum al_operation_state state, int r,
+                          struct al_error *err)
+{
+    static const char *const words[] = { "cherry-pick is now empty", "nothing to commit",
+                                         "nothing added to commit", "no changes added to commit" };
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
+    bool says = false;
+
+    for (size_t i = 0; r == AL_ERR_EXECUTION && err && !says && i < AL_COUNT(words); i++)
+        says = strstr(err->message, words[i]);
+    if (!says)
+        return r;
+    if (state == AL_IN_PROGRESS_REBASE || read_todo(repo, state, &commits, NULL) < 0 ||
+        !commits.count)
+        al_strv_add(&commits, "that comes next");
+    al_error_clear(err);
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_NO_STAGED_CHANGES,
+                             "The commit %s would change nothing here, so the %s did not go on. "
+                             "The repository is as it was",
+                             commits.items[0], al_operation_state_name(state));
+}
+
 /* Run the git command with --continue. git uses the message it has prepared. */
 static int run_continue(struct al_repo *repo, enum al_operation_state state, size_t max_bytes,
                         struct al_run_limits *budget, struct al_merge_outcome *outcome,
@@ -221,7 +243,8 @@ static int run_continue(struct al_repo *repo, enum al_operation_state state, siz
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* it runs git commit */
     al_strv_adds(&command.argv, "git", al_operation_state_name(state), "--continue", NULL);
-    return al_merge_run(repo, &command, max_bytes, budget, outcome, err);
+    return al_git_resume_emptied(
+        repo, state, al_merge_run(repo, &command, max_bytes, budget, outcome, err), err);
 }
 
 /* Commit with the caller's message, if there is one, or one that git would not keep whole, then
@@ -279,7 +302,9 @@ int al_git_resume(struct al_repo *repo, const char *message, const char *expecte
     int r;
 
     if (state == AL_IN_PROGRESS_REBASE)
-        return al_git_rebase_continue(repo, message, max_bytes, budget, ret_outcome, err);
+        return al_git_resume_emptied(
+            repo, state, al_git_rebase_continue(repo, message, max_bytes, budget, ret_outcome, err),
+            err);
     r = resume(repo, state, message, expected, max_bytes, budget, &outcome, err);
     if (r < 0)
         return r;

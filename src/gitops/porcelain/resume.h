@@ -37,6 +37,16 @@ int al_git_resume_preview(const struct al_repo *repo, struct al_run_limits *budg
                           struct al_str *out, struct al_error *err);
 
 /**
+ * Say in airlock's words that git stopped since a commit has become empty: git names commands that
+ * an agent cannot run.  Called before the repository is restored.
+ *
+ * @param r  What git's run came to.
+ * @return `r`; of such a stop AL_ERR_EXECUTION with AL_CODE_NO_STAGED_CHANGES.
+ */
+int al_git_resume_emptied(const struct al_repo *repo, enum al_operation_state state, int r,
+                          struct al_error *err);
+
+/**
  * Commit what is staged and continue with the remaining commits.  Another conflict is a success,
  * see the outcome.  When git times out, is cancelled, or fails without conflicts, the repository is
  * restored.

@@ -32,7 +32,8 @@ int al_git_skip(struct al_repo *repo, size_t max_bytes, struct al_run_limits *bu
     command.class = AL_GIT_WRITE;
     command.starts_children = true; /* git rebase runs git commit and git reset */
     al_strv_adds(&command.argv, "git", al_operation_state_name(state), "--skip", NULL);
-    r = al_merge_run(repo, &command, max_bytes, budget, &outcome, err);
+    r = al_git_resume_emptied(repo, state,
+                              al_merge_run(repo, &command, max_bytes, budget, &outcome, err), err);
     r = outcome.ran ? al_savepoint_restore_if_failed(repo, &savepoint, r, err)
                     : al_savepoint_restore_if_stopped(repo, &savepoint, r, err);
     if (r < 0)

@@ -57,7 +57,7 @@ char *al_emptied_commit(struct al_call *call)
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *oid = al_stopped_commit(repo);
 
-    if (al_git_operation_state(repo) != AL_IN_PROGRESS_REBASE || !*oid)
+    if (!*oid)
         return NULL;
     al_strv_adds(&command.argv, "git", "diff-index", "--cached", "--quiet", "HEAD", "--", NULL);
     if (al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = OUTPUT_BYTES },

@@ -100,6 +100,23 @@ static int unresolved(struct al_call *call, struct al_error *err)
     return r;
 }
 
+/* A cherry-pick or a revert whose stopped commit has nothing left. */
+static int emptied(struct al_call *call, struct al_error *err)
+{
+    enum al_operation_state state = al_git_operation_state(al_call_repo(call));
+    al_auto(al_freep) char *oid = NULL;
+
+    if (state != AL_IN_PROGRESS_CHERRY_PICK && state != AL_IN_PROGRESS_REVERT)
+        return 0;
+    oid = al_emptied_commit(call);
+    return !oid ? 0
+                : al_failure_set(err,
+                                 "git_conflicts with action skip leaves this commit out and goes "
+                                 "on; action abort gives all of it up.",
+                                 "Nothing of commit %.8s is left, so the %s cannot go on with it",
+                                 oid, al_operation_state_noun(state));
+}
+
 static int authorize_continue(struct al_call *call, struct al_error *err)
 {
     const struct al_repo *repo = al_call_repo(call);
@@ -108,6 +125,8 @@ static int authorize_continue(struct al_call *call, struct al_error *err)
 
     if (r == 0)
         r = al_git_check_signature(repo, err);
+    if (r == 0)
+        r = emptied(call, err);
     if (r == 0 && al_git_resumable(repo) != AL_IN_PROGRESS_NONE)
         return al_git_resume_check(repo, al_call_budget(call), err);
     return r < 0 ? r : al_git_commit_preview(repo, al_call_budget(call), &unused, err);
@@ -240,6 +259,9 @@ static int go_on(struct al_call *call, const void *p, struct al_result *result,
     else
         r = al_git_resume(repo, NULL, NULL, al_call_max_bytes(call), al_call_budget(call), &outcome,
                           err);
+    if (r < 0 && err && err->code == AL_CODE_NO_STAGED_CHANGES)
+        err->remedy = "git_conflicts with action abort gives all of it up; then begin again "
+                      "without that commit.";
     if (r < 0)
         return r;
     if (!begun_here)
