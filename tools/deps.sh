@@ -34,6 +34,7 @@ lighttpd              command:lighttpd
 util-linux            command:unshare
 openssl               command:openssl
 firejail              command:firejail
+chromium              command:chromium
 '
 [ "${1:-}" != fuzz ] || rows="$rows
 libclang-rt-dev       links:-fsanitize=fuzzer
