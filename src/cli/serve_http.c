@@ -31,6 +31,9 @@
 /* Bodies of the largest size that wait to be served, or are, of one token. */
 #define BODIES_PER_TOKEN 8
 
+/* The parsed arguments of calls in flight of one token, in bodies of the largest size. */
+#define ARGUMENTS_PER_TOKEN 8
+
 struct serving {
     struct al_setup *setup;
     struct al_endpoint *endpoint;
@@ -63,6 +66,7 @@ static int make_endpoint(struct serving *serving, struct al_error *err)
                                          : limits->connections_per_token,
             .event_bytes_per_token = EVENTS_PER_TOKEN * (size_t)limits->max_body,
             .body_bytes_per_token = BODIES_PER_TOKEN * (size_t)limits->max_body,
+            .argument_bytes_per_token = ARGUMENTS_PER_TOKEN * (size_t)limits->max_body,
             .idle_s = (int)limits->idle_s,
             .drain_s = (int)limits->drain_s,
         },

@@ -266,17 +266,23 @@ bool al_calls_unregister(struct al_inflight *call)
         ;
     *at = call->next;
     calls->ninflight--;
-    if (call->spec.scope->quota)
+    if (call->spec.scope->quota) {
         call->spec.scope->quota->ninflight--;
+        call->spec.scope->quota->nbytes -= call->nbytes;
+    }
     cancelled = call->cancelled;
     (void)pthread_mutex_unlock(&calls->lock);
     return !cancelled;
 }
 
 /* Caller holds the lock. */
-static bool has_place(const struct al_calls *calls, const struct al_call_quota *quota)
+static bool has_place(const struct al_calls *calls, const struct al_call_quota *quota,
+                      size_t nbytes)
 {
-    return calls->ninflight < calls->options.max && (!quota || quota->ninflight < quota->max);
+    if (calls->ninflight >= calls->options.max)
+        return false;
+    return !quota || (quota->ninflight < quota->max &&
+                      (!quota->ninflight || quota->nbytes + nbytes <= quota->max_bytes));
 }
 
 /* Caller holds the lock. */
@@ -287,8 +293,10 @@ static void add_inflight(struct al_inflight *call)
     call->next = calls->inflight;
     calls->inflight = call;
     calls->ninflight++;
-    if (call->spec.scope->quota)
+    if (call->spec.scope->quota) {
         call->spec.scope->quota->ninflight++;
+        call->spec.scope->quota->nbytes += call->nbytes;
+    }
     schedule_progress(call, al_clock_ms() + AL_PROGRESS_FIRST_MS);
     if (calls->closing)
         cancel_inflight(call);
@@ -304,7 +312,7 @@ static bool try_register(struct al_inflight *call)
     (void)pthread_mutex_lock(&calls->lock);
     calls->nunanswered++;
     is_known = al_calls_find(calls, scope, call->spec.id) != NULL;
-    if (!is_known && has_place(calls, scope->quota)) {
+    if (!is_known && has_place(calls, scope->quota, call->nbytes)) {
         add_inflight(call);
         added = true;
     }
@@ -325,6 +333,8 @@ struct al_inflight *al_calls_register(struct al_calls *calls, struct al_call_spe
     call->calls = calls;
     call->cancel = al_cancel_new();
     call->spec = *spec;
+    if (spec->scope->quota)
+        call->nbytes = al_json_bytes(spec->arguments);
     al_call_scope_ref(call->spec.scope);
     *spec = (struct al_call_spec){ .id = NULL };
     if (try_register(call))

@@ -52,7 +52,11 @@ struct al_inflight; /* one call */
 /** Calls that several scopes may have together. */
 struct al_call_quota {
     size_t max;
-    size_t ninflight; /**< the lock of struct al_calls guards it */
+    size_t max_bytes; /**< of their arguments, by al_json_bytes(); a single call may have more */
+
+    /* The lock of struct al_calls guards these. */
+    size_t ninflight;
+    size_t nbytes; /**< of the arguments of these */
 };
 
 /** One client as its calls see it.  Set up before its first call; al_calls_register() takes a
@@ -150,7 +154,7 @@ struct al_call_spec {
 /**
  * Register a call, so that it can be cancelled.
  * @return the call, for al_calls_admit() and then al_calls_run() or al_calls_refuse(); NULL when it
- *         was refused and answered (duplicate id, too many calls).
+ *         was refused and answered (duplicate id, too many calls, too many bytes).
  */
 struct al_inflight *al_calls_register(struct al_calls *calls, struct al_call_spec *spec);
 

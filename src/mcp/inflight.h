@@ -17,6 +17,7 @@ struct al_inflight {
     struct al_calls *calls;
     struct al_call_spec spec;
     struct al_cancel *cancel;
+    size_t nbytes; /**< of the arguments, as its scope's quota counts them; 0 without one */
     const struct al_mounted_list *mounted; /**< that spec.tool is borrowed from; NULL: none */
 
     /* The lock of `calls` guards the members below. */

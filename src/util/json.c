@@ -248,6 +248,24 @@ void al_json_dump(const json_t *value, bool ascii, struct al_str *out)
     }
 }
 
+size_t al_json_bytes(const json_t *value)
+{
+    size_t bytes = value ? AL_JSON_VALUE_BYTES + json_string_length(value) : 0;
+    const char *name;
+    json_t *item;
+    size_t i;
+
+    json_object_foreach((json_t *)value, name, item)
+    {
+        bytes += strlen(name) + al_json_bytes(item);
+    }
+    json_array_foreach(value, i, item)
+    {
+        bytes += al_json_bytes(item);
+    }
+    return bytes;
+}
+
 const char *al_json_get_string(const json_t *object, const char *name)
 {
     return json_string_value(json_object_get(object, name));

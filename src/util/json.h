@@ -44,6 +44,13 @@ void al_json_quote(const char *text, size_t len, struct al_str *out);
 /** The same in ASCII; bytes that are not UTF-8 become U+FFFD. */
 void al_json_quote_ascii(const char *text, size_t len, struct al_str *out);
 
+/** Bytes of each value in al_json_bytes(), beside its text. */
+#define AL_JSON_VALUE_BYTES 64
+
+/** About the memory that a value takes, in bytes: AL_JSON_VALUE_BYTES for it and each value in it,
+ * and the bytes of their strings and names.  NULL takes none. */
+size_t al_json_bytes(const json_t *value);
+
 /** `object[name]` when it is a string, else NULL.  Borrowed. */
 const char *al_json_get_string(const json_t *object, const char *name);
 

@@ -55,6 +55,29 @@ class Limits(http_mcp.Case):
             pass
         self.assertEqual(second.call(5, "git_status").status, 200)
 
+    def test_argument_bytes(self):
+        """arguments of a token's calls in flight: 8 times max_body, of values and their text"""
+        server = self.serve("--approval", "ask", tokens=[ONE, TWO], max_body=16384)
+        first, other = (Session(self, server, token) for token in (ONE, TWO))
+        paths = {"paths": ["a.txt"] * 900}  # about 62,000 bytes: two fit
+
+        def asked(session, number):
+            call = session.call(number, "git_add", paths, token="t")
+            self.assertEqual(call.status, 200)
+            message = call.message()
+            while "id" not in message:
+                message = call.message()
+            return call, message
+
+        held, question = asked(first, 1)
+        asked(first, 2)
+        self.refused(first.call(3, "git_add", paths))
+        asked(other, 3)
+        first.answer(question, {"action": "decline"})
+        while held.message():
+            pass
+        asked(first, 4)
+
     def test_calls(self):
         """a call too many of the server is 429 for every token, and no session is harmed"""
         server = self.serve("--approval", "ask", tokens=[ONE, TWO], calls=2)

@@ -51,7 +51,8 @@ static struct al_account *account_new(struct al_accounts *accounts, struct al_pr
     }
     account->accounts = accounts;
     account->principal = al_principal_ref(principal);
-    account->quota = (struct al_call_quota){ .max = accounts->calls_per_token };
+    account->quota = (struct al_call_quota){ .max = accounts->calls_per_token,
+                                             .max_bytes = accounts->argument_bytes_per_token };
     al_event_store_init(&account->events, accounts->event_bytes_per_token);
     atomic_init(&account->refs, 1);
     account->modern = al_peer_new(account, true);

@@ -23,6 +23,7 @@ struct al_principal;
 struct al_accounts {
     struct al_service *service;
     size_t calls_per_token, sessions_per_token, event_bytes_per_token;
+    size_t argument_bytes_per_token;
     int64_t idle_ms;
     int wake_fd; /**< eventfd that wakes the thread that calls al_accounts_end_idle() */
     struct al_stream_watcher watcher;

@@ -339,6 +339,7 @@ int al_endpoint_new(const struct al_endpoint_options *options, struct al_endpoin
     endpoint->accounts.wake_fd = endpoint->wake_fd;
     endpoint->accounts.calls_per_token = options->calls_per_token;
     endpoint->accounts.sessions_per_token = options->sessions_per_token;
+    endpoint->accounts.argument_bytes_per_token = options->argument_bytes_per_token;
     endpoint->accounts.event_bytes_per_token = options->event_bytes_per_token;
     endpoint->accounts.idle_ms = (int64_t)options->idle_s * 1000;
     r = make_pool(endpoint, options, err);

@@ -41,8 +41,9 @@ struct al_endpoint_options {
                                         clients have left; one more is 429 */
     size_t event_bytes_per_token; /**< of events that are kept for clients that lost a connection */
     size_t body_bytes_per_token;  /**< of these messages; one more is 429 */
-    int idle_s;                   /**< a legacy session that is not used for this long ends */
-    int drain_s;                  /**< how long al_endpoint_drain() waits for calls */
+    size_t argument_bytes_per_token; /**< of calls in flight, by al_json_bytes(); one more is 429 */
+    int idle_s;                      /**< a legacy session that is not used for this long ends */
+    int drain_s;                     /**< how long al_endpoint_drain() waits for calls */
 };
 
 /** Make an endpoint and its first threads.  The strings and pointers in the options are borrowed.

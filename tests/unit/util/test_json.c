@@ -144,6 +144,32 @@ static void reals_are_as_short_as_they_can_be(void **state)
     assert_string_equal(out.buf, text);
 }
 
+static void counts_values_and_their_text(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t values, bytes;
+    } rows[] = {
+        { "null", 1, 0 },
+        { "1", 1, 0 },
+        { "[]", 1, 0 },
+        { "[1,[true,null]]", 5, 0 },
+        { "\"four\"", 1, 4 },
+        { "\"\\u00e4\"", 1, 2 },
+        { "{\"name\":\"value\",\"n\":[\"x\"]}", 4, 4 + 5 + 1 + 1 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        al_auto(al_json_decrefp) json_t *value = json_loads(rows[i].text, JSON_DECODE_ANY, NULL);
+
+        assert_non_null(value);
+        assert_int_equal(al_json_bytes(value),
+                         rows[i].values * AL_JSON_VALUE_BYTES + rows[i].bytes);
+    }
+    assert_int_equal(al_json_bytes(NULL), 0);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -154,6 +180,7 @@ int main(void)
         cmocka_unit_test(dumps_in_one_line_too),
         cmocka_unit_test(dumps_what_jansson_does),
         cmocka_unit_test(reals_are_as_short_as_they_can_be),
+        cmocka_unit_test(counts_values_and_their_text),
     };
 
     return cmocka_run_group_tests_name("util/json", tests, NULL, NULL);

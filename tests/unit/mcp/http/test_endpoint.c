@@ -79,6 +79,7 @@ static void start(struct world *world)
                                                  .connections_per_token = CONNECTIONS,
                                                  .event_bytes_per_token = BODY_BYTES,
                                                  .body_bytes_per_token = BODY_BYTES,
+                                                 .argument_bytes_per_token = BODY_BYTES,
                                                  .idle_s = 60 };
 
     *world = (struct world){ .requests = 0 };
