@@ -9,6 +9,8 @@
 #include "tool/spelling.h"
 
 #define CURSORS_MAX 256
+/* Of the arguments of one owner's cursors, by al_json_bytes(). */
+#define OWNER_BYTES_MAX ((size_t)4 << 20)
 /** A cursor has so many hexadecimal digits. */
 #define CURSOR_CHARS 16
 
@@ -22,6 +24,7 @@ struct entry {
     uint64_t number;                  /* of the session: a later one may be at its address */
     const struct al_tool *tool;
     json_t *arguments; /* without cursor and max_bytes */
+    size_t nbytes;     /* of these */
     struct al_cursor_place place;
 };
 
@@ -66,6 +69,38 @@ static struct entry *place_locked(void)
         }
     }
     return found;
+}
+
+/* The oldest cursor of an owner, and what all of them take. */
+static struct entry *oldest_locked(uint64_t owner, size_t *ret_bytes)
+{
+    struct entry *oldest = NULL;
+
+    *ret_bytes = 0;
+    for (size_t i = 0; i < CURSORS_MAX; i++) {
+        struct entry *entry = &store.entries[i];
+
+        if (!entry->made || entry->owner != owner)
+            continue;
+        *ret_bytes += entry->nbytes;
+        if (!oldest || entry->made < oldest->made)
+            oldest = entry;
+    }
+    return oldest;
+}
+
+/* Forget the oldest cursors of an owner whose arguments take too much, but not this one. */
+static void make_room_locked(const struct entry *kept)
+{
+    for (;;) {
+        size_t bytes;
+        struct entry *oldest = oldest_locked(kept->owner, &bytes);
+
+        if (bytes <= OWNER_BYTES_MAX || oldest == kept)
+            return;
+        json_decref(oldest->arguments);
+        *oldest = (struct entry){ .made = 0 };
+    }
 }
 
 static int unknown(struct al_error *err)
@@ -118,7 +153,9 @@ int al_cursor_add(const struct al_call *call, const struct al_cursor_place *plac
     entry->owner = entry->session->owner;
     entry->tool = al_call_tool(call);
     entry->arguments = arguments;
+    entry->nbytes = al_json_bytes(arguments);
     entry->place = *place;
+    make_room_locked(entry);
     al_str_adds(out, entry->word);
     (void)pthread_mutex_unlock(&store.lock);
     return 0;

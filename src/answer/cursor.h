@@ -5,7 +5,8 @@
  * A cursor is a random word.  This process keeps, for the session it was made in, the arguments of
  * the call, the place in its answer, and a digest of everything before that place.  A word of
  * another session, or one that was forgotten, means nothing.  The oldest cursors of who has
- * most are forgotten: a token over HTTP, or a process without tokens.
+ * most are forgotten: a token over HTTP, or a process without tokens.  So are the oldest ones of
+ * who has arguments of more than 4 MiB in them (al_json_bytes()), but never the newest.
  *
  * The digest binds a cursor to what the repository is: where the answer up to that place is not
  * what it was, going on would leave something out or repeat it, and al_pages_end() says so.
