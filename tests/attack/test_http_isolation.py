@@ -151,6 +151,25 @@ class Isolation(Case):
         self.assertEqual(self.modern(ONE, answer, 3)["result"]["resultType"], "complete")
         self.assertEqual(self.staged(), ["a.txt"])
 
+    def test_result(self):
+        """a result that its owner has not read goes to nobody else, with its event id and number"""
+        call, question = self.ask(self.owner, 1)
+        stream, begin = question["event"].split("-")
+        call.cut()
+        self.owner.answer(question)
+        thieves = (self.thief, Session(self, self.server, TWO), Session(self, self.server, ONE))
+        for thief in thieves:
+            for event in (question["event"], f"{stream}-0", f"{stream}-{int(begin) + 1}"):
+                exchange = thief.get(event)
+                self.assertEqual(exchange.end(), 400, (thief.id, event))
+            same, other = self.ask(thief, 1, "b.txt")  # a call with the same number
+            thief.answer(other, {"action": "decline"})
+            self.assertNotIn("a.txt", str(self.rest(same)))
+        messages = self.rest(self.owner.get(question["event"]))
+        self.assertEqual(messages[-1]["id"], 1)
+        self.assertNotIn("isError", messages[-1]["result"])
+        self.assertEqual(self.staged(), ["a.txt"])
+
     def test_ending(self):
         """the end of one session ends no call of another"""
         call, question = self.ask(self.owner, 1)
