@@ -61,6 +61,10 @@ const char *al_journal_file(const struct al_journal *journal);
  * opened as YYYYMMDD_HHMMSS, '-', six hexadecimal digits.  Borrowed. */
 const char *al_journal_session_id(const struct al_journal *journal);
 
+/** The `conversation_id` of one of several sessions over HTTP: that id, '.', the session's number.
+ * Number 0 is the only session of a process, which has the id alone.  Caller frees. */
+char *al_journal_conversation(const struct al_journal *journal, uint64_t number);
+
 /** One call that is recorded.  The caller owns it until it is closed. */
 struct al_record;
 
@@ -75,6 +79,7 @@ struct al_record;
 struct al_record_begin {
     const char *tool;
     const char *agent; /**< the name of the agent that calls, safe text; NULL: none */
+    uint64_t session;  /**< as for al_journal_conversation() */
     /** The arguments as received: an object, or NULL.  Secrets are removed here. */
     const json_t *input;
     /** Whether an argument is the name of a file, branch or revision.  Such a name is recorded even

@@ -263,6 +263,12 @@ const char *al_journal_session_id(const struct al_journal *journal)
     return journal->session_id;
 }
 
+char *al_journal_conversation(const struct al_journal *journal, uint64_t number)
+{
+    return number ? al_asprintf("%s.%" PRIu64, journal->session_id, number)
+                  : al_strdup(journal->session_id);
+}
+
 static void free_record(struct al_record *record)
 {
     al_str_clear(&record->begin);
@@ -274,6 +280,7 @@ static struct al_record *begin_record(struct al_journal *journal,
                                       const struct al_record_begin *begin)
 {
     struct al_record *record = al_calloc(1, sizeof(*record));
+    al_auto(al_freep) char *conversation = al_journal_conversation(journal, begin->session);
     uint64_t id = atomic_fetch_add(&journal->calls, 1) + 1;
     char stamp[16], time[25];
 
@@ -289,7 +296,7 @@ static struct al_record *begin_record(struct al_journal *journal,
     al_str_adds(&record->begin, "\"" MEMBER("time") "\"");
     al_str_adds(&record->begin, time);
     al_str_adds(&record->begin, "\"" MEMBER("seq") "null" MEMBER("conversation_id") "\"");
-    al_str_adds(&record->begin, journal->session_id);
+    al_str_adds(&record->begin, conversation);
     al_str_addf(&record->begin, "\"" MEMBER("id") "%" PRIu64, id);
     add_text(&record->begin, MEMBER("agent"), begin->agent);
     add_text(&record->begin, MEMBER("tool"), begin->tool);

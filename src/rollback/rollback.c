@@ -78,10 +78,12 @@ static int open_record(struct al_rollback_context *ctx, struct al_error *err)
         al_json_set(input, "redo", al_json_bool(true));
     al_json_set(input, "to", al_json_string(ctx->plan.target));
     /* It counts as an execution of this agent, so that it can be undone like one. */
-    r = al_recorded_open(
-        &ctx->recorded, ctx->options->journal,
-        &(struct al_record_begin){ .tool = TOOL, .agent = ctx->options->agent, .input = input },
-        err);
+    r = al_recorded_open(&ctx->recorded, ctx->options->journal,
+                         &(struct al_record_begin){ .tool = TOOL,
+                                                    .agent = ctx->options->agent,
+                                                    .session = ctx->options->session,
+                                                    .input = input },
+                         err);
     return r < 0 ? r : al_recorded_update(&ctx->recorded, &record, err);
 }
 
@@ -268,8 +270,12 @@ static int find_executions(struct al_rollback_context *ctx, struct al_error *err
         r = check_unfinished(ctx, err);
     if (r == 0 && ctx->options->agent)
         al_executions_keep_agent(&ctx->executions, ctx->options->agent);
-    if (r == 0 && ctx->options->own_session)
-        al_executions_keep_session(&ctx->executions, al_journal_session_id(ctx->options->journal));
+    if (r == 0 && ctx->options->own_session) {
+        al_auto(al_freep) char *conversation =
+            al_journal_conversation(ctx->options->journal, ctx->options->session);
+
+        al_executions_keep_session(&ctx->executions, conversation);
+    }
     return r;
 }
 

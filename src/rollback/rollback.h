@@ -32,6 +32,7 @@ struct al_rollback_options {
     /** Undo only what this session, that of `journal`, has done.  `count` then counts its calls
      * that are not undone already, so a second rollback goes further back. */
     bool own_session;
+    uint64_t session; /**< with `own_session`: its number, as for al_journal_conversation() */
     bool force, dry_run;
     bool redo; /**< undo the last rollback; `count` is 0 then */
 };

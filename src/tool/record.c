@@ -39,6 +39,7 @@ void al_call_record_open(struct al_call *call)
     const struct al_record_begin begin = {
         .tool = call->tool->name,
         .agent = al_call_agent(call),
+        .session = call->session->number,
         .input = call->input->arguments,
         .is_name = is_name,
         .payload = call->tool,
@@ -128,6 +129,7 @@ void al_call_record_failure(const struct al_session *session, const struct al_ca
     const struct al_record_begin begin = {
         .tool = tool,
         .agent = al_call_agent(&call),
+        .session = session->number,
         .input = input->arguments,
         .is_name = is_no_name,
     };

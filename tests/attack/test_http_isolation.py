@@ -271,5 +271,81 @@ class Ownership(http_mcp.Case):
         self.assertEqual(self.out("diff", "--cached", cwd=one), "")
 
 
+class SameTree(http_mcp.Case):
+    """Two agents in one working tree: they share its files, and nothing of each other's calls."""
+    toolsets = ["everyday"]
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.serve("--approval", "ask", tokens=[ONE, TWO])
+        self.owner, self.thief = (Session(self, self.server, token) for token in (ONE, TWO))
+
+    def result(self, session, tool, arguments=None):
+        """The result of a call that asks nobody, or whose question is declined."""
+        call = session.call(9, tool, arguments)
+        if "json" in call.headers["content-type"]:
+            return call.json()["result"]
+        while (message := call.message()) is not None:
+            if message.get("method") == "elicitation/create":
+                self.questions.append(message)
+                session.answer(message, {"action": "decline"})
+            elif "result" in message:
+                last = message["result"]
+        return last
+
+    def good(self, session, tool, arguments=None):
+        """The text of a call that must work without a question."""
+        self.questions = []
+        result = self.result(session, tool, arguments)
+        self.assertNotIn("isError", result, result)
+        self.assertEqual(self.questions, [])
+        return result["content"][0]["text"]
+
+    def test_undo(self):
+        """an undo takes back one's own calls, and says nothing of another token's"""
+        self.write("b.txt", "theirs\n")
+        self.good(self.owner, "git_add", {"paths": ["a.txt"]})
+        for session in (self.thief, Session(self, self.server, ONE)):
+            text = self.good(session, "git_undo")
+            self.assertIn("Nothing to undo: this session has changed nothing here", text)
+            self.assertNotIn("a.txt", text)
+            self.assertNotIn("git_add", text)
+        self.assertEqual(self.staged(), ["a.txt"])
+        self.good(self.thief, "git_add", {"paths": ["b.txt"]})
+        self.good(self.thief, "git_undo")
+        self.assertEqual(self.staged(), ["a.txt"])
+        self.good(self.owner, "git_undo")
+        self.assertEqual(self.staged(), [])
+
+    def test_undo_below(self):
+        """an undo of a call that another token's call came after leaves the later one alone"""
+        self.write("b.txt", "theirs\n")
+        self.good(self.owner, "git_add", {"paths": ["a.txt"]})
+        self.good(self.thief, "git_commit", {"message": "theirs", "paths": ["b.txt"]})
+        head = self.out("rev-parse", "HEAD")
+        self.questions = []
+        self.result(self.owner, "git_undo")
+        self.assertEqual(self.out("rev-parse", "HEAD"), head)
+        self.assertEqual(self.out("show", "HEAD:b.txt"), "theirs\n")
+
+    def test_begun(self):
+        """what one token has begun, another one gives up, skips or continues only when allowed"""
+        self.commit("f.txt", "base\n", "base")
+        self.git("checkout", "-q", "-b", "topic")
+        self.commit("f.txt", "theirs\n", "theirs")
+        self.git("checkout", "-q", "main")
+        self.commit("f.txt", "ours\n", "ours")
+        pick = self.good(self.owner, "git_cherry_pick", {"commits": ["topic"]})
+        self.assertIn("stopped at a conflict", pick)
+        for action in ("abort", "skip"):
+            self.questions = []
+            result = self.result(self.thief, "git_conflicts", {"action": action})
+            self.assertTrue(result["isError"], result)
+            self.assertEqual(len(self.questions), 1, action)
+            self.assertIn("This session has not begun it", str(self.questions))
+        self.assertIn("cherry-pick", self.good(self.owner, "git_status"))
+        self.good(self.owner, "git_conflicts", {"action": "abort"})
+
+
 if __name__ == "__main__":
     harness.main()

@@ -43,7 +43,7 @@ static void add_file(const struct al_repo *repo, const char *name, struct al_has
 
 /* What stays the same from the beginning of an operation to its end, or to the next commit of a
  * single one.  False: none is in progress. */
-static bool identify(const struct al_repo *repo, struct al_oid *ret_id)
+static bool identify(const struct al_repo *repo, uint64_t session, struct al_oid *ret_id)
 {
     static const char *const files[] = { "rebase-merge/orig-head", "rebase-merge/onto",
                                          "rebase-apply/orig-head", "sequencer/head", "MERGE_HEAD" };
@@ -55,6 +55,7 @@ static bool identify(const struct al_repo *repo, struct al_oid *ret_id)
     if (state == AL_IN_PROGRESS_NONE)
         return false;
     al_hash_init(&hash, true);
+    al_hash_add(&hash, &session, sizeof(session));
     al_hash_add(&hash, &state, sizeof(state));
     add_text(&hash, repo->at.git_dir);
     for (size_t i = 0; i < AL_COUNT(files); i++)
@@ -65,23 +66,23 @@ static bool identify(const struct al_repo *repo, struct al_oid *ret_id)
     return true;
 }
 
-void al_operation_note_begun(const struct al_repo *repo)
+void al_operation_note_begun(const struct al_repo *repo, uint64_t session)
 {
     struct al_oid id;
 
-    if (!identify(repo, &id))
+    if (!identify(repo, session, &id))
         return;
     (void)pthread_mutex_lock(&lock);
     kept[next++ % KEPT_MAX] = id;
     (void)pthread_mutex_unlock(&lock);
 }
 
-bool al_operation_was_begun_here(const struct al_repo *repo)
+bool al_operation_was_begun_here(const struct al_repo *repo, uint64_t session)
 {
     struct al_oid id;
     bool found = false;
 
-    if (!identify(repo, &id))
+    if (!identify(repo, session, &id))
         return false;
     (void)pthread_mutex_lock(&lock);
     for (size_t i = 0; i < KEPT_MAX; i++)

@@ -25,6 +25,12 @@
 #define CONTENT_MAX_BYTES (4u << 20)
 #define HUNKS_MAX         1000
 
+/* Whether this session has begun what is in progress. */
+static bool is_begun_here(const struct al_call *call)
+{
+    return al_operation_was_begun_here(al_call_repo(call), al_call_session(call)->number);
+}
+
 static const struct al_choice actions[] = {
     { "show", AL_CONFLICTS_SHOW },         { "resolve", AL_CONFLICTS_RESOLVE },
     { "continue", AL_CONFLICTS_CONTINUE }, { "abort", AL_CONFLICTS_ABORT },
@@ -184,7 +190,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     struct al_repo *repo = al_call_repo(call);
 
     (void)op;
-    if (args->action >= AL_CONFLICTS_CONTINUE && !al_operation_was_begun_here(repo))
+    if (args->action >= AL_CONFLICTS_CONTINUE && !is_begun_here(call))
         al_str_adds(out, "This session has not begun it.\n");
     if (args->action == AL_CONFLICTS_RESOLVE) {
         const struct al_resolve_options options = al_conflicts_resolve_options(call, args);
@@ -240,7 +246,7 @@ static int go_on(struct al_call *call, const void *p, struct al_result *result,
     const struct al_conflicts_args *args = p;
     struct al_repo *repo = al_call_repo(call);
     enum al_operation_state state = al_git_operation_state(repo);
-    bool begun_here = al_operation_was_begun_here(repo);
+    bool begun_here = is_begun_here(call);
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_freep) char *left_out =
@@ -275,7 +281,7 @@ static int give_up(struct al_call *call, const void *p, struct al_result *result
                    struct al_error *err)
 {
     enum al_operation_state aborted = AL_IN_PROGRESS_NONE;
-    bool begun_here = al_operation_was_begun_here(al_call_repo(call));
+    bool begun_here = is_begun_here(call);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = al_git_abort(al_call_repo(call), al_call_budget(call), &aborted, err);
 
@@ -329,7 +335,7 @@ static const struct al_operation operations[] = {
 static bool is_of_others(struct al_call *call, const void *p)
 {
     (void)p;
-    return !al_operation_was_begun_here(al_call_repo(call));
+    return !is_begun_here(call);
 }
 
 static const char of_others[] = "for an operation that this session has not begun";

@@ -94,7 +94,7 @@ int al_outcome_stopped(struct al_call *call, struct al_str *text, struct al_resu
     }
     if (r < 0)
         return r;
-    al_operation_note_begun(al_call_repo(call));
+    al_operation_note_begun(al_call_repo(call), al_call_session(call)->number);
     al_answer_done(call, text, result);
     return 0;
 }

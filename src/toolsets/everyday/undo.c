@@ -219,12 +219,13 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                             .count = is_redo(args) ? 0 : (size_t)args->steps.value,
                             .agent = al_call_agent(call),
                             .own_session = true,
+                            .session = session->number,
                             .dry_run = args->dry_run,
                             .redo = is_redo(args),
                         },
                         al_call_budget(call), &rollback, err);
     if (r == 0 && idle) /* what comes back is of this session */
-        al_operation_note_begun(al_call_repo(call));
+        al_operation_note_begun(al_call_repo(call), session->number);
     return end(call, args, r, &rollback, result, err);
 }
 
