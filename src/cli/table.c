@@ -170,7 +170,8 @@ static void add_input(const json_t *line, const char *summary, struct al_str *ou
     }
 }
 
-/* The summary, or the error of a call without one.  Caller frees. */
+/* The summary, or the error of a call without one, but not the advice below it, which is the
+ * caller's.  Caller frees. */
 static char *summary_of(const json_t *line, bool limited)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -179,9 +180,12 @@ static char *summary_of(const json_t *line, bool limited)
     char *safe;
     size_t len;
 
-    al_str_adds(&text, summary ? summary : error ? error : "");
-    if (summary)
+    if (summary) {
+        al_str_adds(&text, summary);
         add_input(line, summary, &text);
+    } else if (error) {
+        al_str_add(&text, error, strcspn(error, "\n"));
+    }
     safe = al_text_join_lines(text.buf);
     len = strlen(safe);
     if (limited && len > SUMMARY_MAX_BYTES) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A call as a command line for a shell. */
+#include <string.h>
+
 #include "guard/root.h"
 #include "guard/text.h"
 #include "journal/journal.h"
@@ -40,14 +42,20 @@ static void add_path(struct al_str *out, const char *path)
     al_str_addc(out, '\'');
 }
 
-/* With one root the user is taken to be in it; of several the other one is needed as well. */
-static void add_roots(struct al_str *out, const struct al_roots *roots)
+/* A root that is the repository needs no option: the user is taken to be in it.  Of several roots
+ * each one is needed, and so is one above the repository, which a relative working_dir is of. */
+static void add_roots(struct al_str *out, const struct al_call *call)
 {
+    const struct al_roots *roots = al_call_session(call)->roots;
     const size_t count = roots ? roots->count : 0;
     size_t given = 0;
 
-    for (size_t i = 0; i < count; i++)
-        given += !roots->items[i].is_git_dir && !al_root_is_released(&roots->items[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct al_root *root = &roots->items[i];
+
+        if (!root->is_git_dir && !al_root_is_released(root))
+            given += strcmp(root->path, al_call_repository_path(call)) != 0 ? 2 : 1;
+    }
     for (size_t i = 0; i < count && given > 1; i++) {
         if (roots->items[i].is_git_dir || al_root_is_released(&roots->items[i]))
             continue;
@@ -83,7 +91,7 @@ char *al_call_command_line(const struct al_call *call)
         return al_asprintf(": %s", line.buf);
     al_str_reset(&line);
     al_str_adds(&line, "airlock call");
-    add_roots(&line, al_call_session(call)->roots);
+    add_roots(&line, call);
     if (!call->tool->definition)
         al_str_addf(&line, " --toolset %s", toolset);
     al_str_addf(&line, " %s", call->tool->name);

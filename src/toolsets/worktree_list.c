@@ -61,7 +61,7 @@ static void add_counts(const struct al_worktree_entry *entry, struct al_str *out
         al_str_adds(out, "; its files are gone");
     else if (!counts->known)
         al_str_adds(out, "; cannot be looked at");
-    add_count(out, counts->conflicts, "conflicts", &any);
+    add_count(out, counts->conflicts, counts->conflicts == 1 ? "conflict" : "conflicts", &any);
     add_count(out, counts->staged, "staged", &any);
     add_count(out, counts->modified, "modified", &any);
     add_count(out, counts->untracked, "untracked", &any);

@@ -252,6 +252,13 @@ class Table(Audit):
                      record["summary"]]
             self.assertEqual(re.split("  +", line), words)
 
+    def test_refused(self):
+        """of a call without a summary the error, and not the advice below it"""
+        self.call("git_status", {"pats": ["a"]}, "--toolset", "everyday")
+        error = self.record()["result"]["error"]
+        self.assertIn("\n", error)
+        self.assertTrue(self.log().endswith("  " + error.partition("\n")[0] + "\n"), self.log())
+
     def test_local_time(self):
         """times are those of the user's clock"""
         self.ok("git_status")

@@ -119,7 +119,9 @@ class Commit(Case):
 
     def test_author_and_empty(self):
         """git_commit: another author, and a commit without a change"""
-        self.says("git_commit", {"message": "e", "allow_empty": True, "author": "Jané <j@x>"})
+        text = self.says("git_commit",
+                         {"message": "e", "allow_empty": True, "author": "Jané <j@x>"})
+        self.assertIn(" e\nNo file changed: an empty commit\n", text)
         self.assertEqual(self.out("log", "-1", "--format=%an %ae").strip(), "Jané j@x")
         for author in ("Jane", "<j@x>", "a\nb <j@x>", "--x"):
             self.fails("BadArgs", "author", "git_commit", {"message": "m", "author": author})

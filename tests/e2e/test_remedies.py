@@ -279,6 +279,18 @@ class CommandLine(harness.Case):
         self.assertEqual(words, ["airlock", "call", "--root", str(self.root), "--root", str(other),
                                  "--toolset", "git", "git_add", '{"all":true}'])
 
+    def test_root_above(self):
+        """a root above the repository is named: a relative working_dir is of it"""
+        self.init()
+        above = self.base / "above"
+        self.git("init", "-q", str(above / "repo"))
+        (above / "repo/a.txt").write_text("x\n")
+        given = {"all": True, "working_dir": "repo"}
+        text = self.call("git_add", given, approval="ask", root=above).text
+        words = shlex.split(text[text.index("airlock call"):])
+        self.assertEqual(words[:4], ["airlock", "call", "--root", str(above)])
+        self.assertEqual(json.loads(words[-1]), given)
+
     def test_rule(self):
         """the same where a rule asks"""
         self.init()

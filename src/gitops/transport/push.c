@@ -77,7 +77,7 @@ static const struct refusal {
     { "(fetch first)", "The remote's branch '%s' has commits that are not here",
       "Bring them in with git_pull first, then push again." },
     { "(non-fast-forward)", "The remote's branch '%s' has commits that this branch does not have",
-      "Bring them in with git_pull first; or push with force: true where they are to go." },
+      "Bring them in with git_pull first; or push with force: true to remove them there." },
     { "branch is currently checked out", "The remote is a working tree that has '%s' checked out",
       "Push another branch, or use git_pull over there: a push never changes files." },
 };

@@ -40,8 +40,11 @@ static int exists_already(const struct al_worktree_place *place, const char *nam
 {
     al_auto(al_freep) char *dir = al_text_sanitize_line(place->dir);
 
-    return al_error_set(err, AL_ERR_EXECUTION, "'%s' exists already in '%s'; choose another name",
-                        name, dir);
+    (void)al_error_set(err, AL_ERR_EXECUTION, "'%s' exists already in '%s'; choose another name",
+                       name, dir);
+    if (err)
+        err->remedy = "git_worktree with action list shows the worktrees there are.";
+    return AL_ERR_EXECUTION;
 }
 
 static int check_name_is_free(const struct al_repo *repo, const struct al_worktree_place *place,

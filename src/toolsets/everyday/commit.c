@@ -319,8 +319,10 @@ static int add_stat(struct al_call *call, struct al_str *out, struct al_error *e
                  "--no-commit-id", "--no-ext-diff", "--no-textconv", "--shortstat", "HEAD", "--",
                  NULL);
     r = al_git_run_word(al_call_repo(call), &command, al_call_budget(call), &line, err);
-    if (r == 0 && line)
+    if (r == 0 && line && *line)
         al_str_addf(out, "%s\n", line + strspn(line, " "));
+    else if (r == 0)
+        al_str_adds(out, "No file changed: an empty commit\n");
     return r;
 }
 

@@ -21,10 +21,11 @@ struct hunk_arg {
 static const struct al_param members[] = {
     AL_STRING(struct hunk_arg, id, "Hunk.", .flags = AL_PARAM_REQUIRED | AL_PARAM_NO_DESCRIPTION,
               .min_bytes = 1, .max_bytes = ID_MAX_BYTES),
-    AL_STRING(struct hunk_arg, take, "Side.", .pattern = "^(ours|theirs)$", .max_bytes = 6,
-              .flags = AL_PARAM_NO_DESCRIPTION,
-              .bad_message =
-                  "take of a hunk is ours or theirs; content is what else it may become"),
+    AL_STRING(
+        struct hunk_arg, take, "Side.", .pattern = "^(ours|theirs)$", .max_bytes = 6,
+        .flags = AL_PARAM_NO_DESCRIPTION,
+        .bad_message =
+            "take of a hunk is ours or theirs; for any other text leave take out and give content"),
     AL_STRING(struct hunk_arg, content, "Lines.", .flags = AL_PARAM_NO_DESCRIPTION,
               .max_bytes = CONTENT_MAX_BYTES),
 };
