@@ -2,6 +2,7 @@
 #include "cli/http_check.h"
 
 #include "http/address.h"
+#include "http/server.h"
 
 /* Options that mean nothing to a server on standard input and output. */
 static int check_alone(const struct al_options *options, struct al_error *err)
@@ -59,4 +60,12 @@ int al_http_check(const struct al_options *options, const struct al_config *conf
     for (size_t i = 0; r == 0 && i < config->serve.http.count; i++)
         r = check_place(config, config->serve.http.items[i], err);
     return r;
+}
+
+int al_http_check_tls(const struct al_config *config, struct al_error *err)
+{
+    const struct al_http_tls tls = { .cert_path = config->serve.tls_cert,
+                                     .key_path = config->serve.tls_key };
+
+    return al_http_tls_check(&tls, err);
 }

@@ -18,4 +18,7 @@
 int al_http_check(const struct al_options *options, const struct al_config *config,
                   struct al_error *err);
 
+/** Check the certificate and the key that are configured, see al_http_tls_check(). */
+int al_http_check_tls(const struct al_config *config, struct al_error *err);
+
 #endif

@@ -47,13 +47,18 @@ static bool is_wildcard(const char *place)
            al_authority_is_wildcard(&authority);
 }
 
-void al_warn_of_hosts(const struct al_config *config)
+bool al_serve_lacks_hosts(const struct al_config *config)
 {
     bool is_reached = config->serve.behind_proxy;
 
     for (size_t i = 0; i < config->serve.http.count; i++)
         is_reached = is_reached || is_wildcard(config->serve.http.items[i]);
-    if (is_reached && !config->serve.hosts.count)
+    return is_reached && !config->serve.hosts.count;
+}
+
+void al_warn_of_hosts(const struct al_config *config)
+{
+    if (al_serve_lacks_hosts(config))
         al_log_warn("clients have to call this server localhost or by a loopback address, and get "
                     "403 for every other Host; list the names that they use in [serve] hosts");
 }

@@ -3,6 +3,8 @@
 #ifndef AL_CLI_SERVE_WARN_H
 #define AL_CLI_SERVE_WARN_H
 
+#include <stdbool.h>
+
 #include "cli/setup.h"
 
 /** Warn of a grant that covers none of the roots: each of its calls would be refused. */
@@ -10,6 +12,9 @@ void al_warn_of_grant(const struct al_setup *setup, const struct al_grant *grant
 
 /** Warn of a token file that no server over HTTP reads: standard input and output are served. */
 void al_warn_of_token_file(const struct al_config *config);
+
+/** Test whether clients reach the server by names that it does not accept. */
+bool al_serve_lacks_hosts(const struct al_config *config);
 
 /** Warn if other machines reach the server, and it accepts the names of this one only. */
 void al_warn_of_hosts(const struct al_config *config);

@@ -154,15 +154,31 @@ static int watch_daemon(struct al_http_server *server, size_t index, struct al_e
     return r < 0 ? al_error_errno(err, -r, "cannot watch libmicrohttpd") : 0;
 }
 
+static int read_tls(const struct al_http_tls *tls, struct al_str *ret_cert, struct al_str *ret_key,
+                    struct al_error *err)
+{
+    int r = read_pem(tls->cert_path, "certificate", ret_cert, err);
+
+    return r < 0 ? r : read_key(tls->key_path, ret_key, err);
+}
+
+int al_http_tls_check(const struct al_http_tls *tls, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str cert = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str key = AL_STR_INIT;
+    int r = read_tls(tls, &cert, &key, err);
+
+    explicit_bzero(key.buf, key.len);
+    return r;
+}
+
 static int start_tls(struct al_http_server *server, const struct al_http_tls *tls,
                      struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str cert = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str key = AL_STR_INIT;
-    int r = read_pem(tls->cert_path, "certificate", &cert, err);
+    int r = read_tls(tls, &cert, &key, err);
 
-    if (r == 0)
-        r = read_key(tls->key_path, &key, err);
     if (r < 0) {
         explicit_bzero(key.buf, key.len);
         return r;

@@ -92,6 +92,12 @@ struct al_http_tls {
     const char *key_path;  /**< PEM */
 };
 
+/** Test whether both files can be read, and who else may read the key.  Whether they are PEM and
+ * belong together shows when a server starts.
+ *
+ * @return 0, or AL_ERR_BAD_ARGS with one line that says what is wrong. */
+int al_http_tls_check(const struct al_http_tls *tls, struct al_error *err);
+
 /** One place to listen at. */
 struct al_http_listener {
     struct al_http_address address;

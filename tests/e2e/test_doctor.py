@@ -160,5 +160,76 @@ class Repository(Program):
         self.assert_calls(False, broken)
 
 
+class Serve(Repository):
+    """What `[serve]` says of a server over HTTP."""
+
+    def setUp(self):
+        super().setUp()
+        self.place = self.home / ".config/airlock"
+        self.place.mkdir(parents=True, exist_ok=True)
+        self.tokens = self.place / "tokens"
+        self.tokens.write_text("1" * 32 + "\n" + "2" * 32 + "\n", encoding="ascii")
+        self.tokens.chmod(0o600)
+
+    def serve(self, *lines):
+        """The findings with these lines in [serve]."""
+        (self.place / "config.toml").write_text("\n".join(("[serve]", *lines)), encoding="utf-8")
+        return self.found(self.root)
+
+    def test_nothing(self):
+        """without [serve] nothing is said of it"""
+        self.assertFalse({"serve", "tokens", "tls", "hosts"} & set(self.found(self.root)))
+
+    def test_fine(self):
+        """places, number of tokens and hosts, and no token"""
+        found = self.serve('http = ["127.0.0.1:7420"]', f'token_file = "{self.tokens}"',
+                           'hosts = ["git.example"]')
+        self.assertEqual([found[name]["state"] for name in ("serve", "tokens", "hosts")],
+                         ["127.0.0.1:7420", f"2 tokens ({self.tokens})", "git.example"])
+        self.assertEqual({found[name]["level"] for name in ("serve", "tokens", "hosts")}, {"ok"})
+        self.assertNotIn("1" * 32, str(found))
+        self.assertEqual(self.serve('http = ["127.0.0.1:0"]')["tokens"]["state"],
+                         "one is made at each start")
+
+    def test_tokens(self):
+        """a token file that others may read, with a wrong line, or that is not there"""
+        lines = ('http = ["127.0.0.1:7420"]', f'token_file = "{self.tokens}"')
+        self.tokens.chmod(0o644)
+        self.assertEqual(self.serve(*lines)["tokens"]["level"], "missing")
+        self.tokens.chmod(0o600)
+        self.assertEqual(self.serve(*lines)["tokens"]["level"], "ok")
+        self.tokens.write_text("short\n", encoding="ascii")
+        found = self.serve(*lines)["tokens"]
+        self.assertEqual(found["level"], "missing")
+        self.assertIn(f"{self.tokens}:1:", found["state"])
+        self.tokens.unlink()
+        self.assertEqual(self.serve(*lines)["tokens"]["level"], "missing")
+
+    def test_tls(self):
+        """a key that others may read; a certificate that is not there; one without the other"""
+        cert, key = self.place / "cert.pem", self.place / "key.pem"
+        cert.write_text("x", encoding="ascii")
+        key.write_text("x", encoding="ascii")
+        lines = ('http = ["0.0.0.0:7420"]', f'tls_cert = "{cert}"', f'tls_key = "{key}"')
+        key.chmod(0o644)
+        self.assertEqual(self.serve(*lines)["tls"]["level"], "missing")
+        key.chmod(0o600)
+        found = self.serve(*lines)
+        self.assertEqual((found["tls"]["level"], found["tls"]["state"]), ("ok", f"{cert}, {key}"))
+        self.assertEqual(found["hosts"]["level"], "warning")
+        cert.unlink()
+        self.assertIn("certificate", self.serve(*lines)["tls"]["state"])
+        self.assertIn("TLS needs both", self.serve(*lines[:2])["serve"]["state"])
+
+    def test_places(self):
+        """a place that others reach without TLS, and a wrong name in hosts"""
+        found = self.serve('http = ["0.0.0.0:7420"]')["serve"]
+        self.assertEqual(found["level"], "missing")
+        self.assertIn("0.0.0.0:7420", found["state"])
+        found = self.serve('http = ["127.0.0.1:7420"]', 'hosts = ["a b"]')["configuration"]
+        self.assertEqual(found["level"], "missing")
+        self.assertIn("serve.hosts", found["state"])
+
+
 if __name__ == "__main__":
     harness.main()

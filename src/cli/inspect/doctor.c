@@ -248,6 +248,7 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
         check_journal(findings, &setup);
         if (check_worker(findings, &setup) && check_roots(findings, &setup)) {
             al_doctor_repositories(findings, &setup, options);
+            al_doctor_serve(findings, &setup, options);
             al_doctor_servers(findings, &setup);
             al_doctor_clients(findings, &setup);
         }
