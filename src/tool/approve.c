@@ -44,8 +44,8 @@ static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruli
     return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                         "%s\n\nThis needs the user's approval, and nobody could be asked: there is "
                         "no terminal, and no client that offers elicitation. Nothing was done. The "
-                        "user can allow such calls with --approval allow, or run this one in a "
-                        "terminal%s",
+                        "user can open airlock review in a terminal, where such calls then wait, "
+                        "allow them with --approval allow, or run this one in a terminal%s",
                         call->summary, line);
 }
 

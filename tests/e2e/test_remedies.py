@@ -289,6 +289,7 @@ class CommandLine(harness.Case):
         text = self.call("git_add", given, approval="ask", root=above).text
         words = shlex.split(text[text.index("airlock call"):])
         self.assertEqual(words[:4], ["airlock", "call", "--root", str(above)])
+        self.assertIn("The user can open airlock review in a terminal", text)
         self.assertEqual(json.loads(words[-1]), given)
 
     def test_rule(self):
