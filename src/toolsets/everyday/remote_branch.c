@@ -66,6 +66,7 @@ static void identify(struct al_call *call, const char *address, const char *bran
 
     al_hash_init(&hash, true);
     al_hash_add(&hash, &session, sizeof(session));
+    al_hash_add(&hash, &session->number, sizeof(session->number)); /* another may get its address */
     for (size_t i = 0; i < AL_COUNT(parts); i++)
         al_hash_add(&hash, parts[i], strlen(parts[i]) + 1);
     al_hash_end(&hash, ret_id);
