@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "cli/environment.h"
-#include "cli/http_check.h"
 #include "cli/inspect/doctor.h"
-#include "cli/serve_warn.h"
+#include "cli/serve/http_check.h"
+#include "cli/serve/warn.h"
 #include "config/tokens.h"
 
 static char *join(const struct al_strv *words)

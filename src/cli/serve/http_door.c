@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/http_door.h"
+#include "cli/serve/http_door.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -11,10 +11,10 @@
  *
  * Nothing of a request is ever logged.
  */
-#ifndef AL_CLI_HTTP_DOOR_H
-#define AL_CLI_HTTP_DOOR_H
+#ifndef AL_CLI_SERVE_HTTP_DOOR_H
+#define AL_CLI_SERVE_HTTP_DOOR_H
 
-#include "cli/http_access.h"
+#include "cli/serve/http_access.h"
 #include "http/server.h"
 
 struct al_endpoint;

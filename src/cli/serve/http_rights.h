@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The principal of one token: its session, and a text by which two readings are compared. */
-#ifndef AL_CLI_HTTP_RIGHTS_H
-#define AL_CLI_HTTP_RIGHTS_H
+#ifndef AL_CLI_SERVE_HTTP_RIGHTS_H
+#define AL_CLI_SERVE_HTTP_RIGHTS_H
 
 #include <stdatomic.h>
 

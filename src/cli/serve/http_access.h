@@ -9,8 +9,8 @@
  * Threads: safe, but for al_http_access_new(), al_http_access_reload() and al_http_access_free(),
  * which are for one thread.
  */
-#ifndef AL_CLI_HTTP_ACCESS_H
-#define AL_CLI_HTTP_ACCESS_H
+#ifndef AL_CLI_SERVE_HTTP_ACCESS_H
+#define AL_CLI_SERVE_HTTP_ACCESS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/http_rights.h"
+#include "cli/serve/http_rights.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/http_check.h"
+#include "cli/serve/http_check.h"
 
 #include "http/address.h"
 #include "http/server.h"

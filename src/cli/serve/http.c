@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/serve_http.h"
+#include "cli/serve/http.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "cli/cli.h"
 #include "cli/environment.h"
 #include "cli/fail.h"
-#include "cli/http_access.h"
-#include "cli/http_door.h"
+#include "cli/serve/http_access.h"
+#include "cli/serve/http_door.h"
 #include "cli/signals.h"
 #include "guard/root.h"
 #include "guard/text.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/http_access.h"
+#include "cli/serve/http_access.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/environment.h"
-#include "cli/http_rights.h"
 #include "cli/known_names.h"
-#include "cli/serve_warn.h"
+#include "cli/serve/http_rights.h"
+#include "cli/serve/warn.h"
 #include "config/tokens.h"
 #include "guard/root.h"
 

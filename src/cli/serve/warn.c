@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/serve_warn.h"
+#include "cli/serve/warn.h"
 
 #include <string.h>
 

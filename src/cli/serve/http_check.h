@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Which options of a server over HTTP belong together. */
-#ifndef AL_CLI_HTTP_CHECK_H
-#define AL_CLI_HTTP_CHECK_H
+#ifndef AL_CLI_SERVE_HTTP_CHECK_H
+#define AL_CLI_SERVE_HTTP_CHECK_H
 
 #include "cli/options.h"
 #include "config/config.h"
