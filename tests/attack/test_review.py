@@ -171,6 +171,45 @@ class Attack(reviewing.ReviewCase):
                 self.assertFalse(self.result.exists())
                 self.assert_waits()
 
+    def test_filter(self):
+        """a filter of the repository approves with plain git, and does not run through airlock"""
+        self.write(".git/info/attributes", "b.txt filter=approve\n")
+        for plain in (True, False):
+            self.write("b.txt", f"{plain}\n")
+            names = self.wait()
+            words = " ".join(f"'{word}'" for word in self.words(names))
+            self.git("config", "filter.approve.clean", f"{words} >&2; cat")
+            self.result.unlink(missing_ok=True)
+            if plain:
+                self.git("add", "b.txt")
+                self.assertIn('{"ok": true}', self.said())
+                self.git("reset", "-q")
+                self.server.close()
+            else:
+                result = harness.Server(self).call("git_add", {"paths": ["b.txt"]})
+                self.assertTrue(result.failed, result)
+                self.assertFalse(self.result.exists())
+                self.assert_waits()
+
+    def test_tools(self):
+        """no tool reads, writes or replaces the socket or what is beside it"""
+        (self.home / ".config/airlock/config.toml").write_text(
+            'toolsets = ["git", "workflow", "files"]\n')
+        path, link = self.wait()
+        server = harness.Server(self, "--tool=all")
+        before = sorted(entry.name for entry in self.sockets.iterdir())
+        server.ok("read_file", {"path": "a.txt"})
+        for name in (path, link):
+            for tool, arguments in (
+                    ("read_file", {"path": name}), ("delete_file", {"path": name}),
+                    ("write_file", {"path": name, "content": "x"}),
+                    ("git_add", {"paths": [path]}),
+                    ("git_status", {"working_dir": str(self.sockets)})):
+                result = server.call(tool, arguments)
+                self.assertEqual(result.kind, "SandboxViolation", (tool, arguments, result))
+        self.assertEqual(sorted(entry.name for entry in self.sockets.iterdir()), before)
+        self.assert_waits()
+
     def upstream(self, names, how, more):
         """Another MCP server that does nothing but approve; gives what it came to."""
         words = ", ".join(f'"{word}"' for word in (sys.executable, *self.words(names, how)))

@@ -160,6 +160,27 @@ class Install(Program):
                 self.assertEqual(path.stat().st_mode & 0o777, 0o640)
                 path.unlink()
 
+    def test_shown_and_restored(self):
+        """a user's own file of each client: the diff is all that is written, and comes off again"""
+        for client, file in USER.items():
+            path = self.home / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            before = (TOML_TEXTS[4] if client == "codex" else JSON_TEXTS[12].replace(
+                "%s", ABOVE.get(client, "mcpServers")))
+            path.write_text(before)
+            shown = self.install(client, "--user", "--print").stdout
+            self.assertEqual(path.read_text(), before)
+            self.install(client, "--user", "--yes")
+            after = path.read_text()
+            patched = self.base / "patched"
+            patched.write_text(before)
+            diff = shown[shown.index("--- "):].replace(str(path), "patched")
+            self.git("apply", "--unsafe-paths", "-p0", "-", cwd=self.base, stdin=diff.encode())
+            self.assertEqual(patched.read_text(), after, client)
+            self.assertIn("airlock", after)
+            self.install(client, "--user", "--yes", "--remove")
+            self.assertEqual(path.read_text(), before, client)
+
     def test_later_edits(self):
         """removing keeps what the user has changed since, also where the record does not match"""
         path = self.root / ".cursor/mcp.json"
