@@ -198,7 +198,7 @@ class Attack(reviewing.ReviewCase):
         path, link = self.wait()
         server = harness.Server(self, "--tool=all")
         before = sorted(entry.name for entry in self.sockets.iterdir())
-        server.ok("read_file", {"path": "a.txt"})
+        server.ok("git_status", {"working_dir": str(self.root)})
         for name in (path, link):
             for tool, arguments in (
                     ("read_file", {"path": name}), ("delete_file", {"path": name}),
