@@ -290,3 +290,39 @@ int al_review_send_answer(const struct al_strv *dirs, const char *id, enum al_an
 
     return al_error_set(err, AL_ERR_NOT_FOUND, "no question '%s' waits", safe);
 }
+
+/* A link that a server has. */
+struct linking {
+    bool done;
+    char *link;
+};
+
+/* Other servers have no page, which is no problem. */
+static bool take_link(void *payload, pid_t pid, const json_t *line)
+{
+    struct linking *linking = payload;
+    const char *link = al_json_get_string(line, "link");
+
+    (void)pid;
+    if (link && (al_starts_with(link, "http://") || al_starts_with(link, "https://"))) {
+        linking->link = al_text_sanitize_line(link);
+        linking->done = true;
+    }
+    return false;
+}
+
+char *al_review_find_link(const struct al_strv *dirs, al_review_problem_fn *problem, void *payload)
+{
+    static const char request[] = "{\"do\":\"link\"}\n";
+    struct linking linking = { .link = NULL };
+    struct visit visit = { .request = request,
+                           .len = strlen(request),
+                           .is_done = &linking.done,
+                           .on_line = take_link,
+                           .payload = &linking,
+                           .problem = problem,
+                           .problem_payload = payload };
+
+    visit_all(&visit, dirs);
+    return linking.link;
+}

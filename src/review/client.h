@@ -50,4 +50,11 @@ int al_review_send_answer(const struct al_strv *dirs, const char *id, enum al_an
                           const char *reason, al_review_problem_fn *problem, void *payload,
                           struct al_error *err);
 
+/**
+ * Ask for a link to the page that a server of the user serves already (`serve --http`).
+ *
+ * @return a link on one line, which the caller wipes and frees; NULL: no server has such a page.
+ */
+char *al_review_find_link(const struct al_strv *dirs, al_review_problem_fn *problem, void *payload);
+
 #endif

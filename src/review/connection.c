@@ -10,11 +10,13 @@
 #include "review/message.h"
 #include "util/utf8.h"
 
-struct al_review_connection *al_review_connection_new(struct al_review_queue *queue, int fd)
+struct al_review_connection *al_review_connection_new(struct al_review_queue *queue,
+                                                      const struct al_review_page *page, int fd)
 {
     struct al_review_connection *connection = al_calloc(1, sizeof(*connection));
 
     connection->queue = queue;
+    connection->page = page;
     connection->fd = fd;
     connection->in = AL_STR_INIT;
     connection->out = AL_STR_INIT;
@@ -90,6 +92,19 @@ static void ask_text(struct al_review_connection *connection,
         connection->text_ticket = request->ticket;
 }
 
+static void add_link(struct al_review_connection *connection, int64_t ticket)
+{
+    static const char none[] = "this process serves no review page";
+    const struct al_review_page *page = connection->page;
+    char *link = page->make_link ? page->make_link(page->payload) : NULL;
+
+    al_review_add_reply(link ? "link" : "error", link ? link : none, strlen(link ? link : none),
+                        ticket, &connection->out);
+    if (link)
+        explicit_bzero(link, strlen(link));
+    free(link);
+}
+
 static void serve(struct al_review_connection *connection, const char *line, size_t len)
 {
     struct al_review_request request;
@@ -101,6 +116,8 @@ static void serve(struct al_review_connection *connection, const char *line, siz
         answer(connection, &request);
     } else if (request.verb == AL_REVIEW_WHOLE) {
         ask_text(connection, &request);
+    } else if (request.verb == AL_REVIEW_LINK) {
+        add_link(connection, request.ticket);
     } else {
         connection->lists = true;
         if (!connection->attached)

@@ -16,14 +16,21 @@ struct al_review_shown {
     char id[AL_REVIEW_ID_CHARS + 1];
 };
 
+/** Makes a link to the page that the process serves, see al_review_server_set_link(). */
+struct al_review_page {
+    char *(*make_link)(void *payload); /**< NULL: it serves none */
+    void *payload;
+};
+
 struct al_review_connection {
     struct al_review_connection *next;
     struct al_review_queue *queue;
-    int fd;            /**< does not block */
-    struct al_str in;  /**< a request that is not complete, and what follows it */
-    struct al_str out; /**< what the peer has not taken */
-    size_t nsent;      /**< of `out` */
-    bool lists;        /**< the end of the list was not sent yet */
+    const struct al_review_page *page; /**< borrowed */
+    int fd;                            /**< does not block */
+    struct al_str in;                  /**< a request that is not complete, and what follows it */
+    struct al_str out;                 /**< what the peer has not taken */
+    size_t nsent;                      /**< of `out` */
+    bool lists;                        /**< the end of the list was not sent yet */
     bool attached;
     bool ends;     /**< once `out` is sent */
     uint64_t from; /**< serial of the first question that was not sent */
@@ -37,7 +44,8 @@ struct al_review_connection {
 };
 
 /** Takes `fd` over. */
-struct al_review_connection *al_review_connection_new(struct al_review_queue *queue, int fd);
+struct al_review_connection *al_review_connection_new(struct al_review_queue *queue,
+                                                      const struct al_review_page *page, int fd);
 void al_review_connection_free(struct al_review_connection *connection);
 
 /** Read what there is, do what it asks for, write what the peer takes.  False: the connection is at

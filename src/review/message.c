@@ -76,7 +76,7 @@ static bool read_answer(struct al_review_request *request)
 bool al_review_request_read(const char *line, size_t len, struct al_review_request *ret_request,
                             const char **ret_problem)
 {
-    static const char *const verbs[] = { "list", "attach", "answer", "text" };
+    static const char *const verbs[] = { "list", "attach", "answer", "text", "link" };
     const char *word;
 
     *ret_request = AL_REVIEW_REQUEST_INIT;

@@ -12,6 +12,8 @@
  *    "decision":"once"}          waiting; also "always", and "reject" with "reason", a text
  *   {"do":"text","id":"ID"}      {"text":"...","more":true} for each piece of the whole text, the
  *                                last one with false; {"gone":"ID"}; or {"error":"why"}
+ *   {"do":"link"}                {"link":"http://..."}, which opens the page that the process
+ *                                serves once; or {"error":"why"}
  *   anything else                {"error":"why"}, and the end
  *
  * - A door is attached as long as its connection is open.
@@ -51,7 +53,13 @@ void al_review_add_entry(const struct al_review_entry *entry, struct al_str *out
 #define AL_REVIEW_PIECE_MAX_BYTES (64u << 10)
 
 /** What a request asks for. */
-enum al_review_verb { AL_REVIEW_LIST, AL_REVIEW_ATTACH, AL_REVIEW_ANSWER, AL_REVIEW_WHOLE };
+enum al_review_verb {
+    AL_REVIEW_LIST,
+    AL_REVIEW_ATTACH,
+    AL_REVIEW_ANSWER,
+    AL_REVIEW_WHOLE,
+    AL_REVIEW_LINK
+};
 
 /** A request.  The strings are borrowed from `body`. */
 struct al_review_request {

@@ -26,7 +26,8 @@ struct al_review_server {
     int listen_fd;                            /* -1: there is no socket */
     struct al_review_connection *connections; /* newest first */
     size_t count;
-    bool paused; /* no descriptor was left for a connection: new ones wait */
+    struct al_review_page page; /* of al_review_server_set_link() */
+    bool paused;                /* no descriptor was left for a connection: new ones wait */
 
     pthread_mutex_t lock; /* guards dir_fd */
     int dir_fd;           /* -1: the socket has no name */
@@ -99,6 +100,12 @@ int al_review_server_listen(struct al_review_server *server, const struct al_str
                : 0;
 }
 
+void al_review_server_set_link(struct al_review_server *server, char *(*make_link)(void *payload),
+                               void *payload)
+{
+    server->page = (struct al_review_page){ .make_link = make_link, .payload = payload };
+}
+
 int al_review_server_fd(const struct al_review_server *server)
 {
     return server->epoll_fd;
@@ -142,7 +149,8 @@ static struct al_review_connection *find_idle(const struct al_review_server *ser
 
 static void accept_one(struct al_review_server *server, int fd)
 {
-    struct al_review_connection *connection = al_review_connection_new(server->queue, fd);
+    struct al_review_connection *connection =
+        al_review_connection_new(server->queue, &server->page, fd);
     const char *why = al_review_peer_check(fd, server->dir_fd);
 
     if (server->count == AL_REVIEW_CONNECTIONS_MAX && find_idle(server))

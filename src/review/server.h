@@ -34,6 +34,19 @@ struct al_review_server *al_review_server_new(struct al_review_queue *queue);
 int al_review_server_listen(struct al_review_server *server, const struct al_strv *dirs,
                             struct al_error *err);
 
+/**
+ * From now on the process serves the page of the review: a program of the user that asks gets a
+ * link to it.
+ *
+ * @param make_link  Called by the thread of al_review_server_run().  A link that opens the page
+ *                   once, which the server wipes and frees; NULL: there is none.  With NULL as the
+ *                   function the page is gone.
+ *
+ * Threads: that of al_review_server_run().
+ */
+void al_review_server_set_link(struct al_review_server *server, char *(*make_link)(void *payload),
+                               void *payload);
+
 /** Readable when al_review_server_run() has something to do.  Borrowed. */
 int al_review_server_fd(const struct al_review_server *server);
 

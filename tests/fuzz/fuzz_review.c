@@ -55,6 +55,8 @@ static void converse(struct al_review_connection *connection, int fd, const uint
     fuzz_require(connection->in.len <= AL_REVIEW_REQUEST_MAX_BYTES + 8192);
 }
 
+static const struct al_review_page no_page = { .make_link = NULL };
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct al_approval_request request = { .tool = "git_add",
@@ -72,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     fuzz_require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) == 0);
     fuzz_require(al_review_begin(queue, &question, NULL, &entry));
-    connection = al_review_connection_new(queue, pair[0]);
+    connection = al_review_connection_new(queue, &no_page, pair[0]);
     converse(connection, pair[1], data, size);
     al_review_connection_free(connection);
     al_close(pair[1]);

@@ -11,6 +11,7 @@
 #include "cli/review/screen/screen.h"
 #include "cli/review/screen/terminal.h"
 #include "cli/review/show.h"
+#include "cli/review/web/web.h"
 #include "cli/setup.h"
 #include "guard/text.h"
 #include "util/fs.h"
@@ -22,8 +23,9 @@ struct command {
     struct al_setup setup;
     struct al_strv dirs; /* of the sockets */
     const char *verb, *id;
-    char *reason;      /* NULL: none */
-    bool list, always; /* --list and --always are given */
+    const char *address;    /* of --web; NULL: a free port */
+    char *reason;           /* NULL: none */
+    bool list, always, web; /* --list, --always and --web are given */
     bool json;
 };
 
@@ -137,6 +139,8 @@ static void take_own_options(struct command *command, int *argc, char **argv)
             command->list = true;
         else if (!ended && !strcmp(argv[i], "--always"))
             command->always = true;
+        else if (!ended && !strcmp(argv[i], "--web"))
+            command->web = true;
         else
             argv[count++] = argv[i];
     }
@@ -153,11 +157,25 @@ static void join_reason(struct command *command, int argc, char **argv)
         command->reason = al_str_detach(&reason);
 }
 
+/* The words beside --web: an address, or none. */
+static int read_web(struct command *command, int argc, char **argv, struct al_error *err)
+{
+    if (argc > 1 || command->list || command->always || command->json)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "--web takes an address or nothing: airlock review --web [ADDR:PORT]");
+    command->address = argc ? argv[0] : NULL;
+    return 0;
+}
+
 static int read_words(struct command *command, int argc, char **argv, const struct verb **ret_verb,
                       struct al_error *err)
 {
-    const struct verb *verb = argc > 0 ? find_verb(argv[0], err) : NULL;
+    const struct verb *verb;
 
+    *ret_verb = NULL;
+    if (command->web)
+        return read_web(command, argc, argv, err);
+    verb = argc > 0 ? find_verb(argv[0], err) : NULL;
     *ret_verb = verb;
     if (argc > 0 && !verb)
         return AL_ERR_BAD_ARGS;
@@ -200,6 +218,8 @@ static int run(struct command *command, const struct al_options *options, const 
     if (al_setup_config(&command->setup, options, &err) < 0)
         return al_cli_fail(&err);
     al_setup_review_dirs(&command->setup, &command->dirs);
+    if (command->web)
+        return al_review_web(&command->setup, &command->dirs, command->address);
     code = verb ? AL_ERR_NOT_FOUND : show_screen(command);
     if (code >= 0)
         return code;

@@ -10,6 +10,8 @@
 #include "cli/cli.h"
 #include "cli/environment.h"
 #include "cli/fail.h"
+#include "cli/review/web/place.h"
+#include "cli/review/web/site.h"
 #include "cli/serve/http_access.h"
 #include "cli/serve/http_door.h"
 #include "cli/signals.h"
@@ -18,6 +20,7 @@
 #include "http/server.h"
 #include "journal/journal.h"
 #include "mcp/http/endpoint.h"
+#include "review/server.h"
 #include "staging/settings.h"
 #include "util/fs.h"
 #include "util/log.h"
@@ -40,6 +43,7 @@ struct serving {
     struct al_http_access *access;
     struct al_http_door *door;
     struct al_http_server *server;
+    struct al_site *site;         /* the review page */
     struct al_http_place *places; /* one for each listener */
 };
 
@@ -164,6 +168,45 @@ static void tell_token(const struct serving *serving, const struct al_str *token
     free(text);
 }
 
+/* --- The review page --- */
+
+static int make_site(struct serving *serving, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv dirs = AL_STRV_INIT;
+
+    al_setup_review_dirs(serving->setup, &dirs);
+    return al_site_new(&(struct al_site_options){ .setup = serving->setup, .dirs = &dirs },
+                       &serving->site, err);
+}
+
+/* A link to the first place that has an address; a Unix socket has none. */
+static char *make_link(void *payload)
+{
+    const struct serving *serving = payload;
+    const struct al_config *config = &serving->setup->config;
+
+    for (size_t i = 0; i < config->serve.http.count; i++) {
+        al_auto(al_freep) char *origin = al_web_origin(&serving->places[i], &config->serve.hosts);
+
+        if (origin)
+            return al_site_link(serving->site, origin);
+    }
+    return NULL;
+}
+
+static void offer_link(struct serving *serving)
+{
+    if (serving->setup->review_server)
+        al_review_server_set_link(serving->setup->review_server, make_link, serving);
+}
+
+static void end_site(struct serving *serving)
+{
+    if (serving->setup->review_server)
+        al_review_server_set_link(serving->setup->review_server, NULL, NULL);
+    al_site_stop(serving->site);
+}
+
 /* --- From start to end --- */
 
 /* Descriptors of one call: the pipes of its git, and files of the repository. */
@@ -230,12 +273,15 @@ static int start(struct serving *serving, const struct al_options *options, stru
                 .payload = serving,
             },
             &serving->access, &made, err);
+    if (r == 0)
+        r = make_site(serving, err);
     if (r == 0) {
-        serving->door = al_http_door_new(serving->access, serving->endpoint);
+        serving->door = al_http_door_new(serving->access, serving->endpoint, serving->site);
         r = make_server(serving, err);
     }
     if (r == 0) {
         open_door(serving);
+        offer_link(serving);
         if (made.len)
             tell_token(serving, &made);
         tell_places(serving);
@@ -288,6 +334,7 @@ static void tell_waiting(const struct serving *serving)
 /* Calls in flight go on for a while, and their answers are taken. */
 static void finish(struct serving *serving)
 {
+    end_site(serving);
     if (serving->endpoint) {
         tell_waiting(serving);
         al_endpoint_drain(serving->endpoint);
@@ -296,6 +343,7 @@ static void finish(struct serving *serving)
         (void)al_http_server_drain(serving->server, LAST_ANSWERS_MS);
     al_http_server_free(serving->server);
     al_http_door_free(serving->door);
+    al_site_free(serving->site);
     al_http_access_free(serving->access);
     al_endpoint_free(serving->endpoint);
     free(serving->places);

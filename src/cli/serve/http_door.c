@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/review/web/site.h"
 #include "http/bearer.h"
 #include "http/throttle.h"
 #include "mcp/http/endpoint.h"
@@ -25,16 +26,19 @@ enum status {
 struct al_http_door {
     struct al_http_access *access;
     struct al_endpoint *endpoint;
+    struct al_site *site;
     struct al_throttle *throttle; /* of the HTTP thread */
     _Atomic(const struct al_http_place *) places;
 };
 
-struct al_http_door *al_http_door_new(struct al_http_access *access, struct al_endpoint *endpoint)
+struct al_http_door *al_http_door_new(struct al_http_access *access, struct al_endpoint *endpoint,
+                                      struct al_site *site)
 {
     struct al_http_door *door = al_calloc(1, sizeof(*door));
 
     door->access = access;
     door->endpoint = endpoint;
+    door->site = site;
     door->throttle = al_throttle_new(AL_THROTTLE_ADDRESSES_MAX);
     return door;
 }
@@ -134,6 +138,15 @@ static void check_mcp(struct al_http_door *door, struct al_http_exchange *exchan
 
 /* --- From where, and what --- */
 
+/* The Origin of a request.  A page without a referrer sends `null`, which only the review's own
+ * forms may: they have other proofs. */
+static const char *find_origin(const struct al_http_request *request)
+{
+    const char *origin = al_http_find_header(request, "origin");
+
+    return origin && !strcmp(origin, "null") && al_site_owns(request) ? NULL : origin;
+}
+
 static bool check_place(struct al_http_door *door, struct al_http_exchange *exchange,
                         const struct al_http_request *request)
 {
@@ -146,8 +159,7 @@ static bool check_place(struct al_http_door *door, struct al_http_exchange *exch
                                           al_http_find_header(request, "host")))
         answer(exchange, HTTP_FORBIDDEN, NULL, NULL,
                "this Host is not served; add it to [serve] hosts of the server's configuration\n");
-    else if (!al_http_access_accepts_origin(door->access, place,
-                                            al_http_find_header(request, "origin")))
+    else if (!al_http_access_accepts_origin(door->access, place, find_origin(request)))
         answer(
             exchange, HTTP_FORBIDDEN, NULL, NULL,
             "this Origin is not served; add it to [serve] origins of the server's configuration\n");
@@ -173,6 +185,10 @@ static void on_headers(void *payload, struct al_http_exchange *exchange,
 
     if (!check_place(door, exchange, request))
         return;
+    if (al_site_owns(request)) {
+        al_site_on_headers(door->site, exchange, request);
+        return;
+    }
     is_configured = origin && al_http_access_is_configured_origin(door->access, origin);
     if (is_configured)
         allow_origin(exchange, origin);
@@ -193,8 +209,13 @@ static void on_request(void *payload, struct al_http_exchange *exchange,
                        const struct al_http_request *request)
 {
     struct al_http_door *door = payload;
-    struct al_principal *principal = find_principal(door, request);
+    struct al_principal *principal;
 
+    if (al_site_owns(request)) {
+        al_site_on_request(door->site, exchange, request);
+        return;
+    }
+    principal = find_principal(door, request);
     if (principal)
         al_endpoint_request(door->endpoint, principal, exchange);
     else
@@ -207,7 +228,9 @@ static void on_gone(void *payload, struct al_http_exchange *exchange)
 {
     struct al_http_door *door = payload;
 
-    if (al_http_data(exchange))
+    if (al_site_owns(al_http_request(exchange)))
+        al_site_on_gone(door->site, exchange);
+    else if (al_http_data(exchange))
         al_endpoint_gone(door->endpoint, exchange);
 }
 
@@ -215,7 +238,9 @@ static void on_end(void *payload, struct al_http_exchange *exchange)
 {
     struct al_http_door *door = payload;
 
-    if (al_http_data(exchange))
+    if (al_site_owns(al_http_request(exchange)))
+        al_site_on_gone(door->site, exchange);
+    else if (al_http_data(exchange))
         al_endpoint_end(door->endpoint, exchange);
 }
 

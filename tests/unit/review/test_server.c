@@ -165,6 +165,8 @@ static void only_a_number_is_a_process(void **state)
 }
 
 /* A server may be a peer; what it started may not. */
+static const struct al_review_page no_page = { .make_link = NULL };
+
 static void a_server_itself_may_answer(void **state)
 {
     struct tmpdir *top = tmpdir_new();
@@ -210,7 +212,7 @@ static size_t attach(size_t nwaiting)
     for (size_t i = 0; i < nwaiting; i++)
         assert_true(al_review_begin(queue, &question, NULL, &entries[i]));
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
-    connection = al_review_connection_new(queue, pair[0]);
+    connection = al_review_connection_new(queue, &no_page, pair[0]);
     assert_int_equal(send(pair[1], request, strlen(request), 0), strlen(request));
     do {
         assert_true(al_review_connection_run(connection));

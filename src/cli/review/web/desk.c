@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/review/web/desk.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "cli/review/web/answer.h"
+#include "cli/review/web/desk_private.h"
+#include "util/clock.h"
+#include "util/fs.h"
+
+/* How often the thread looks at deadlines, and at an overview that reports no changes. */
+#define TICK_MS 500
+
+void al_desk_request_clear(struct al_desk_request *request)
+{
+    if (request->exchange)
+        al_http_unref(request->exchange);
+    free(request->id);
+    free(request->reason);
+    *request = (struct al_desk_request){ .exchange = NULL };
+}
+
+/* --- From other threads --- */
+
+static void wake(const struct al_desk *desk)
+{
+    const uint64_t one = 1;
+
+    while (write(desk->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+        continue;
+}
+
+bool al_desk_put(struct al_desk *desk, const struct al_desk_request *request)
+{
+    bool taken;
+
+    pthread_mutex_lock(&desk->lock);
+    taken = !desk->stops && desk->count < AL_DESK_REQUESTS_MAX;
+    if (taken) {
+        struct al_desk_work *work = al_calloc(1, sizeof(*work));
+
+        work->request = *request;
+        work->begun_ms = al_clock_ms();
+        work->next = desk->inbox;
+        desk->inbox = work;
+        desk->count++;
+    }
+    pthread_mutex_unlock(&desk->lock);
+    if (taken)
+        wake(desk);
+    return taken;
+}
+
+void al_desk_gone(struct al_desk *desk, const struct al_http_exchange *exchange)
+{
+    pthread_mutex_lock(&desk->lock);
+    if (!desk->stops) {
+        if (desk->nended == desk->ended_capacity) {
+            desk->ended_capacity = desk->ended_capacity ? 2 * desk->ended_capacity : 16;
+            desk->ended = al_reallocarray(desk->ended, desk->ended_capacity, sizeof(*desk->ended));
+        }
+        desk->ended[desk->nended++] = exchange;
+    }
+    pthread_mutex_unlock(&desk->lock);
+    wake(desk);
+}
+
+/* --- Streams --- */
+
+static void end_stream(struct al_desk *desk, size_t i)
+{
+    al_http_end_stream(desk->streams[i]);
+    al_http_unref(desk->streams[i]);
+    desk->streams[i] = desk->streams[--desk->nstreams];
+}
+
+void al_desk_add_stream(struct al_desk *desk, struct al_desk_work *work)
+{
+    static const struct al_http_header type[] = { { "Content-Type", "text/event-stream" } };
+
+    if (desk->nstreams == AL_DESK_STREAMS_MAX) {
+        al_web_answer_message(work->request.exchange, AL_WEB_UNAVAILABLE,
+                              "Too many browsers look at this page. Close one of them.");
+        return;
+    }
+    al_http_begin_stream(work->request.exchange, AL_WEB_OK, type, AL_COUNT(type));
+    al_http_keep_alive(work->request.exchange, ":\n\n");
+    /* The headers go out with the first bytes. */
+    (void)al_http_send(work->request.exchange, ":\n\n", 3);
+    desk->streams[desk->nstreams++] = al_http_ref(work->request.exchange);
+}
+
+static void tell_streams(struct al_desk *desk)
+{
+    char event[64];
+    const int len = snprintf(event, sizeof(event), "event: change\ndata: %llu\n\n",
+                             (unsigned long long)++desk->version);
+
+    for (size_t i = desk->nstreams; i-- > 0;)
+        if (!al_http_send(desk->streams[i], event, (size_t)len))
+            end_stream(desk, i);
+}
+
+/* --- The thread --- */
+
+static void drop_gone(struct al_desk *desk, const struct al_http_exchange *exchange)
+{
+    for (size_t i = desk->nstreams; i-- > 0;)
+        if (desk->streams[i] == exchange)
+            end_stream(desk, i);
+    for (struct al_desk_work *work = desk->work; work; work = work->next)
+        work->gone |= work->request.exchange == exchange;
+}
+
+/* Take what other threads left.  False: the desk stops. */
+static bool take_inbox(struct al_desk *desk)
+{
+    al_auto(al_freep) const struct al_http_exchange **ended = NULL;
+    struct al_desk_work *inbox, **last = &desk->work, *next;
+    size_t nended;
+    bool stops;
+
+    pthread_mutex_lock(&desk->lock);
+    inbox = desk->inbox;
+    desk->inbox = NULL;
+    ended = desk->ended;
+    nended = desk->nended;
+    desk->ended = NULL;
+    desk->nended = desk->ended_capacity = 0;
+    stops = desk->stops;
+    pthread_mutex_unlock(&desk->lock);
+    while (*last)
+        last = &(*last)->next;
+    for (; inbox; inbox = next) { /* the newest first, so each goes before those after it */
+        next = inbox->next;
+        inbox->next = *last;
+        *last = inbox;
+    }
+    for (size_t i = 0; i < nended; i++)
+        drop_gone(desk, ended[i]);
+    return !stops;
+}
+
+static void open_or_close_door(struct al_desk *desk)
+{
+    const int64_t now = al_clock_ms();
+    const bool is_used = desk->always_attached || desk->work || desk->nstreams;
+
+    if (is_used)
+        desk->used_ms = now;
+    if (is_used && !desk->door)
+        desk->door = al_review_door_new(&desk->dirs);
+    else if (!is_used && desk->door && now - desk->used_ms >= AL_DESK_LINGER_MS)
+        al_review_door_free(al_take(&desk->door));
+}
+
+/* Returns whether what is shown has changed. */
+static bool run_door(struct al_desk *desk)
+{
+    struct al_review_reply reply;
+    unsigned changes;
+
+    if (!desk->door)
+        return false;
+    changes = al_review_door_run(desk->door);
+    while (al_review_door_next_reply(desk->door, &reply)) {
+        al_desk_take_reply(desk, &reply);
+        al_review_reply_clear(&reply);
+    }
+    return (changes & (AL_DOOR_QUESTIONS | AL_DOOR_PROBLEMS)) != 0;
+}
+
+static void end_work(struct al_desk *desk, struct al_desk_work *work)
+{
+    if (work->job) {
+        al_review_job_free(work->job);
+        desk->njobs--;
+    }
+    al_desk_request_clear(&work->request);
+    free(work);
+    pthread_mutex_lock(&desk->lock);
+    desk->count--;
+    pthread_mutex_unlock(&desk->lock);
+}
+
+/* A request of somebody who has gone is dropped, unless it changes something. */
+static bool is_pointless(const struct al_desk_work *work)
+{
+    return work->gone && work->request.kind != AL_DESK_ANSWER &&
+           work->request.kind != AL_DESK_ROLL_BACK;
+}
+
+static void serve_all(struct al_desk *desk)
+{
+    for (struct al_desk_work **at = &desk->work; *at;) {
+        struct al_desk_work *work = *at;
+
+        if (!is_pointless(work) && !work->done)
+            al_desk_serve(desk, work);
+        if (work->done || is_pointless(work)) {
+            *at = work->next;
+            end_work(desk, work);
+        } else {
+            at = &work->next;
+        }
+    }
+}
+
+static void wait_for_something(struct al_desk *desk)
+{
+    struct pollfd fds[3 + AL_DESK_JOBS_MAX];
+    const bool is_watched = desk->work || desk->nstreams;
+    size_t count = 0;
+    uint64_t ignored;
+
+    fds[count++] = (struct pollfd){ .fd = desk->wake_fd, .events = POLLIN };
+    if (desk->door)
+        fds[count++] = (struct pollfd){ .fd = al_review_door_fd(desk->door), .events = POLLIN };
+    if (is_watched)
+        fds[count++] = (struct pollfd){ .fd = al_overview_fd(desk->overview), .events = POLLIN };
+    for (const struct al_desk_work *work = desk->work; work; work = work->next)
+        if (work->job && count < AL_COUNT(fds))
+            fds[count++] = (struct pollfd){ .fd = al_review_job_fd(work->job), .events = POLLIN };
+    (void)poll(fds, count, is_watched || (desk->door && !desk->always_attached) ? TICK_MS : -1);
+    if (read(desk->wake_fd, &ignored, sizeof(ignored)) < 0)
+        return; /* somebody else woke the thread */
+}
+
+/* Only a rollback keeps a desk that stops. */
+static bool must_go_on(const struct al_desk *desk)
+{
+    for (const struct al_desk_work *work = desk->work; work; work = work->next)
+        if (work->job && work->request.kind == AL_DESK_ROLL_BACK)
+            return true;
+    return false;
+}
+
+static void end_all(struct al_desk *desk)
+{
+    while (desk->nstreams)
+        end_stream(desk, 0);
+    while (desk->work) {
+        struct al_desk_work *work = desk->work;
+
+        desk->work = work->next;
+        if (!work->done)
+            al_web_answer_message(work->request.exchange, AL_WEB_UNAVAILABLE,
+                                  "The server of this page ends.");
+        end_work(desk, work);
+    }
+    al_review_door_free(al_take(&desk->door));
+}
+
+static void *run(void *payload)
+{
+    struct al_desk *desk = payload;
+
+    while (take_inbox(desk) || must_go_on(desk)) {
+        bool changed;
+
+        open_or_close_door(desk);
+        changed = run_door(desk);
+        if (desk->work || desk->nstreams)
+            changed |= al_overview_refresh(
+                desk->overview, desk->door ? al_review_door_questions(desk->door) : NULL);
+        if (changed)
+            tell_streams(desk);
+        serve_all(desk);
+        wait_for_something(desk);
+    }
+    end_all(desk);
+    return NULL;
+}
+
+int al_desk_new(const struct al_setup *setup, const struct al_strv *dirs, bool always_attached,
+                struct al_desk **ret_desk, struct al_error *err)
+{
+    struct al_desk *desk = al_calloc(1, sizeof(*desk));
+    int r;
+
+    desk->setup = setup;
+    desk->always_attached = always_attached;
+    for (size_t i = 0; i < dirs->count; i++)
+        al_strv_add(&desk->dirs, dirs->items[i]);
+    (void)pthread_mutex_init(&desk->lock, NULL);
+    desk->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    desk->overview = al_overview_open(setup);
+    r = desk->wake_fd < 0 ? errno : pthread_create(&desk->thread, NULL, run, desk);
+    if (r != 0) {
+        desk->stops = true;
+        al_desk_free(desk);
+        return al_error_errno(err, r, "the review page cannot be served");
+    }
+    *ret_desk = desk;
+    return 0;
+}
+
+void al_desk_stop(struct al_desk *desk)
+{
+    bool is_first;
+
+    pthread_mutex_lock(&desk->lock);
+    is_first = !desk->stops;
+    desk->stops = true;
+    pthread_mutex_unlock(&desk->lock);
+    if (!is_first)
+        return;
+    wake(desk);
+    (void)pthread_join(desk->thread, NULL);
+}
+
+void al_desk_free(struct al_desk *desk)
+{
+    if (!desk)
+        return;
+    al_overview_close(desk->overview);
+    al_strv_clear(&desk->dirs);
+    free(desk->ended);
+    al_close(desk->wake_fd);
+    (void)pthread_mutex_destroy(&desk->lock);
+    free(desk);
+}
