@@ -53,7 +53,7 @@ _airlock() {
         ;;
     review)
         if ((COMP_CWORD == 2)); then
-            COMPREPLY=($(compgen -W '--list --json --audit --config --help show approve reject' -- "$cur"))
+            COMPREPLY=($(compgen -W '--list --json --web --audit --config --help show approve reject' -- "$cur"))
         elif ((COMP_CWORD == 3)) && [[ $prev =~ ^(show|approve|reject)$ ]]; then
             COMPREPLY=($(compgen -W "$(_airlock_names questions)" -- "$cur"))
         else

@@ -46,6 +46,7 @@ complete -c airlock -n "not __fish_seen_subcommand_from $commands" -a review -d 
 complete -c airlock -n '__fish_seen_subcommand_from review; and not __fish_seen_subcommand_from show approve reject' -a 'show approve reject'
 complete -c airlock -n '__fish_seen_subcommand_from review; and __fish_seen_subcommand_from show approve reject' -a '(command airlock complete questions 2>/dev/null)'
 complete -c airlock -n '__fish_seen_subcommand_from review' -l list -d 'what waits and what runs'
+complete -c airlock -n '__fish_seen_subcommand_from review' -l web -d 'a page for a browser'
 complete -c airlock -n '__fish_seen_subcommand_from review' -l json -d 'as JSON'
 complete -c airlock -n '__fish_seen_subcommand_from review; and __fish_seen_subcommand_from approve' -l always -d 'also from now on'
 complete -c airlock -n '__fish_seen_subcommand_from serve call' -s v -d 'say what each call does'

@@ -166,16 +166,21 @@ static const struct command_help {
       "                         current one\n"
       "  --approval MODE        push: ask (default), allow or deny\n"
       "  --json                 the same as an object\n" },
-    { "review", "airlock review [--list] [--json] | show ID | approve ID | reject ID [REASON]",
+    { "review",
+      "airlock review [--list] [--json] | --web [ADDR:PORT] | show ID | approve ID | reject ID "
+      "[REASON]",
       "Show the calls that wait for an approval, oldest first, and what runs; show one of\n"
       "them with its text; or answer it. The calls are those of every server of this\n"
       "user, and of airlock call. A question is answered once, by whoever is first: the\n"
       "client's form, the terminal, or this command. The agent gets the reason of a\n"
       "rejection. docs/APPROVALS.md tells more.\n"
       "On a terminal, without a word or an option, it is a screen: ? shows its keys.\n"
+      "With --web it is a page for a browser of this machine: the link that is printed\n"
+      "opens it once. With a running serve --http it is the page of that server.\n"
       "Exit codes: 0 done, 1 no such question waits or it was not answered, 2 wrong usage.\n",
       "  --audit FILE           the journal that has the calls that run\n"
       "  --config FILE          the configuration that names it\n",
+      "  --web                  serve the page on loopback: ADDR:PORT, or a free port\n"
       "  --always               approve: also what the question says, until the session\n"
       "                         ends\n"
       "  --json                 what waits as an array of objects; show: one object\n" },
