@@ -12,8 +12,10 @@ import json
 import subprocess
 import threading
 
+import browser
 import harness
 import http_server
+import review_page
 import reviewing
 from test_review_screen import Screen
 
@@ -49,6 +51,7 @@ class Agents(reviewing.ReviewCase):
             self.assertEqual(self.results, {})
             self.ids = {entry["repository"].rpartition("/")[2]: entry["id"]
                         for entry in self.waiting()}
+        self.csrf = review_page.Form(self.reader.page()).csrf
 
     def arguments(self, door):
         """What the call is about."""
@@ -80,6 +83,7 @@ class Agents(reviewing.ReviewCase):
             thread = threading.Thread(target=self.over_http, args=(client, door), daemon=True)
             thread.start()
             self.threads[door] = thread
+        self.reader = review_page.Reader(review_page.Web(self))
 
     def over_http(self, client, door):
         """One call of the agent with a token."""
@@ -127,6 +131,9 @@ class Agents(reviewing.ReviewCase):
         for words in (("approve",), ("approve", "--always"), ("reject",), ("show",)):
             self.assertIn(f"no question '{self.ids[door]}' waits",
                           self.review(*words, self.ids[door], code=1))
+        self.assertEqual(self.reader.answer(self.ids[door], "once", self.csrf), 409)
+        self.assertEqual(set(review_page.Form(self.reader.page()).entries),
+                         {self.ids[other] for other in left})
         while any(f"? Stage 1 file(s): {door}.txt" in text for text in self.lists()):
             pass  # the door is told, and then draws; the watchdog ends it
         for text in self.lists():
@@ -157,13 +164,13 @@ class Agents(reviewing.ReviewCase):
         self.assertEqual(self.withdrawn, [self.forms["script"]])
 
     def by_page(self):
-        """Without a page, a script approves what the agent with a token asks."""
-        self.review("approve", self.ids["page"])
+        """The page of the server over HTTP approves what its agent asks."""
+        self.assertEqual(self.reader.answer(self.ids["page"], "once"), 303)
         self.threads["page"].join()
 
     def by_reason(self):
-        """Without a page, a script rejects it."""
-        self.review("reject", self.ids["reason"], REASON)
+        """The page rejects it, with a reason."""
+        self.assertEqual(self.reader.answer(self.ids["reason"], "reject", reason=REASON), 303)
         self.threads["reason"].join()
 
     def answer_all(self):
@@ -191,6 +198,29 @@ class Agents(reviewing.ReviewCase):
         log = self.home / ".local/state/airlock/tool_log.jsonl"
         found = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
         return [record for record in found if "decision" in record]
+
+
+class InBrowser(Agents):
+    """The page is open in a real browser."""
+
+    def begin_http(self):
+        super().begin_http()
+        self.page = browser.Browser(self).page()
+        self.assertEqual(self.page.open(review_page.Web(self).link), "")
+
+    def by_page(self):
+        """A click on the button."""
+        entry = f"article[data-approval='{self.ids['page']}']"
+        self.page.until(f"!!document.querySelector(\"{entry} button[value=once]:not(:disabled)\")")
+        self.page.click(f"{entry} button[value=once]")
+        self.page.until_text("Approved. The call goes on.")
+        self.threads["page"].join()
+
+    def test_browser(self):
+        """the same with a browser, whose page sees every other answer without being loaded again"""
+        self.answer_all()
+        self.page.until("!document.querySelector('#waiting article:not(.gone)')")
+        self.assertEqual(self.page.complaints, [])
 
 
 class ThreeAgents(Agents):
