@@ -57,7 +57,7 @@ bool al_desk_put(struct al_desk *desk, const struct al_desk_request *request)
     return taken;
 }
 
-void al_desk_gone(struct al_desk *desk, const struct al_http_exchange *exchange)
+void al_desk_gone(struct al_desk *desk, struct al_http_exchange *exchange)
 {
     pthread_mutex_lock(&desk->lock);
     if (!desk->stops) {
@@ -65,7 +65,7 @@ void al_desk_gone(struct al_desk *desk, const struct al_http_exchange *exchange)
             desk->ended_capacity = desk->ended_capacity ? 2 * desk->ended_capacity : 16;
             desk->ended = al_reallocarray(desk->ended, desk->ended_capacity, sizeof(*desk->ended));
         }
-        desk->ended[desk->nended++] = exchange;
+        desk->ended[desk->nended++] = al_http_ref(exchange);
     }
     pthread_mutex_unlock(&desk->lock);
     wake(desk);
@@ -121,7 +121,7 @@ static void drop_gone(struct al_desk *desk, const struct al_http_exchange *excha
 /* Take what other threads left.  False: the desk stops. */
 static bool take_inbox(struct al_desk *desk)
 {
-    al_auto(al_freep) const struct al_http_exchange **ended = NULL;
+    al_auto(al_freep) struct al_http_exchange **ended = NULL;
     struct al_desk_work *inbox, **last = &desk->work, *next;
     size_t nended;
     bool stops;
@@ -142,8 +142,10 @@ static bool take_inbox(struct al_desk *desk)
         inbox->next = *last;
         *last = inbox;
     }
-    for (size_t i = 0; i < nended; i++)
+    for (size_t i = 0; i < nended; i++) {
         drop_gone(desk, ended[i]);
+        al_http_unref(ended[i]);
+    }
     return !stops;
 }
 
@@ -321,6 +323,8 @@ void al_desk_free(struct al_desk *desk)
         return;
     al_overview_close(desk->overview);
     al_strv_clear(&desk->dirs);
+    for (size_t i = 0; i < desk->nended; i++)
+        al_http_unref(desk->ended[i]);
     free(desk->ended);
     al_close(desk->wake_fd);
     (void)pthread_mutex_destroy(&desk->lock);

@@ -85,7 +85,7 @@ void al_desk_free(struct al_desk *desk);
 bool al_desk_put(struct al_desk *desk, const struct al_desk_request *request);
 
 /** The client of an exchange has gone, or has its answer. */
-void al_desk_gone(struct al_desk *desk, const struct al_http_exchange *exchange);
+void al_desk_gone(struct al_desk *desk, struct al_http_exchange *exchange);
 
 /** Release what a request has. */
 void al_desk_request_clear(struct al_desk_request *request);

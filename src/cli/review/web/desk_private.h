@@ -32,11 +32,13 @@ struct al_desk {
     int wake_fd; /**< eventfd(2) */
 
     pthread_mutex_t lock;
-    struct al_desk_work *inbox;            /* lock: newest first */
-    const struct al_http_exchange **ended; /* lock: those that al_desk_gone() named */
-    size_t nended, ended_capacity;         /* lock */
-    size_t count;                          /* lock: requests in the inbox and at work */
-    bool stops;                            /* lock */
+    struct al_desk_work *inbox; /* lock: newest first */
+    /** lock: those that al_desk_gone() named; references, so that no new exchange has the address
+     * of one of them. */
+    struct al_http_exchange **ended;
+    size_t nended, ended_capacity; /* lock */
+    size_t count;                  /* lock: requests in the inbox and at work */
+    bool stops;                    /* lock */
 
     struct al_review_door *door; /**< NULL: nobody looks */
     struct al_overview_source *overview;
