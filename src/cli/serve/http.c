@@ -200,11 +200,11 @@ static void offer_link(struct serving *serving)
         al_review_server_set_link(serving->setup->review_server, make_link, serving);
 }
 
-static void end_site(struct serving *serving)
+/* Before another thread serves the questions: see al_signals_handle_end(). */
+static void withdraw_link(const struct serving *serving)
 {
     if (serving->setup->review_server)
         al_review_server_set_link(serving->setup->review_server, NULL, NULL);
-    al_site_stop(serving->site);
 }
 
 /* --- From start to end --- */
@@ -334,7 +334,7 @@ static void tell_waiting(const struct serving *serving)
 /* Calls in flight go on for a while, and their answers are taken. */
 static void finish(struct serving *serving)
 {
-    end_site(serving);
+    al_site_stop(serving->site);
     if (serving->endpoint) {
         tell_waiting(serving);
         al_endpoint_drain(serving->endpoint);
@@ -366,6 +366,7 @@ int al_serve_http(struct al_setup *setup, const struct al_options *options)
     if (r == 0) {
         while (al_signals_wait() == SIGHUP)
             reload(&serving);
+        withdraw_link(&serving);
         al_signals_handle_end(setup);
     }
     finish(&serving);
