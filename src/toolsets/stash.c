@@ -183,20 +183,13 @@ int al_stash_run(struct al_call *call, const struct al_stash_options *options,
                  struct al_git_output *ret_output, struct al_error *err)
 {
     const bool applies = options->action == AL_STASH_POP || options->action == AL_STASH_APPLY;
-    /* What is checked here is what is applied. */
-    al_auto(al_freep) char *at =
-        options->entries ? NULL : al_git_stash_entry_at(al_call_repo(call), options);
-    struct al_stash_options chosen = *options;
-    al_auto(al_freep) char *entry = NULL;
+    al_auto(al_freep) char *entry = al_git_stash_entry(options);
     int r = 0;
 
-    if (at)
-        chosen.entries = at;
-    entry = al_git_stash_entry(&chosen);
     if (applies && !al_call_changed_files(call)) /* else they are all known, and checked */
         r = al_merge_guard_check_entry(al_call_repo(call), entry, al_call_budget(call), err);
     return r < 0 ? r
-                 : al_git_stash(al_call_repo(call), &chosen, al_call_max_bytes(call),
+                 : al_git_stash(al_call_repo(call), options, al_call_max_bytes(call),
                                 al_call_budget(call), ret_output, err);
 }
 

@@ -317,11 +317,15 @@ static int pop_entry(struct al_repo *repo, const char *entry, size_t max_bytes,
     return 0;
 }
 
-char *al_git_stash_entry_at(const struct al_repo *repo, const struct al_stash_options *options)
+/* The id of the entry that a drop by index names now.  Another git may push before git would drop
+ * it, and it is another one's index then.  A pop by index is left to git, which has the same race:
+ * a child more would take half as long again.  NULL: git says what is wrong with it.  Caller frees.
+ */
+static char *entry_at(const struct al_repo *repo, const struct al_stash_options *options)
 {
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
 
-    if (options->action == AL_STASH_PUSH || options->action == AL_STASH_CLEAR)
+    if (options->action != AL_STASH_DROP)
         return NULL;
     al_git_stash_entries(repo, &oids);
     return options->index >= 0 && (uint64_t)options->index < oids.count
@@ -333,7 +337,7 @@ int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, s
                  struct al_run_limits *budget, struct al_git_output *ret_output,
                  struct al_error *err)
 {
-    al_auto(al_freep) char *entry = options->entries ? NULL : al_git_stash_entry_at(repo, options);
+    al_auto(al_freep) char *entry = options->entries ? NULL : entry_at(repo, options);
     const char *entries = entry ? entry : options->entries;
     int r;
 

@@ -35,11 +35,6 @@ struct al_stash_options {
 /** The words that name the entry to git: its object id, or "stash@{1}".  Caller frees. */
 char *al_git_stash_entry(const struct al_stash_options *options);
 
-/** The id of the entry that the index names now: another git may push before git would look, and it
- * is another one's index then.  NULL: the action takes no entry, or git says what is wrong with the
- * index.  Caller frees. */
-char *al_git_stash_entry_at(const struct al_repo *repo, const struct al_stash_options *options);
-
 /** List the entries with the output of `git stash list`, without its child process.  In a
  * repository with several working trees each line ends with whose the entry is. */
 int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
@@ -54,8 +49,7 @@ int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options
                        struct al_run_limits *budget, struct al_error *err);
 
 /** Run `git stash push|pop|apply|drop|clear`. A non-zero exit code is an error; a conflict has
- * AL_CODE_CONFLICT.  Whose a new entry is gets recorded.  An index names the entry that has it when
- * this is called. */
+ * AL_CODE_CONFLICT.  Whose a new entry is gets recorded. */
 int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
                  struct al_run_limits *budget, struct al_git_output *ret_output,
                  struct al_error *err);
