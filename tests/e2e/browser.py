@@ -13,6 +13,7 @@ import pathlib
 import select
 import shutil
 import signal
+import tempfile
 import time
 
 import harness
@@ -66,12 +67,15 @@ class Browser:
         self.pending, self.answers, self.pages, self.number = b"", {}, {}, 0
         profile = case.base / "chromium"
         profile.mkdir()
+        # It makes a socket there, whose path may have 107 bytes (unix(7)).
+        short = tempfile.mkdtemp(prefix="al-", dir="/tmp")
+        case.addCleanup(shutil.rmtree, short, ignore_errors=True)
         their_input, self.writer = high(os.pipe())
         self.reader, their_output = high(os.pipe())
         quiet = os.open(os.devnull, os.O_RDWR)
         self.pid = os.posix_spawn(
             PROGRAM, [PROGRAM, *OPTIONS, f"--user-data-dir={profile}", "about:blank"],
-            {"PATH": os.environ["PATH"], "HOME": str(profile), "TMPDIR": str(profile),
+            {"PATH": os.environ["PATH"], "HOME": str(profile), "TMPDIR": short,
              "LANG": "C.UTF-8"},
             file_actions=[(os.POSIX_SPAWN_DUP2, quiet, 0), (os.POSIX_SPAWN_DUP2, quiet, 1),
                           (os.POSIX_SPAWN_DUP2, quiet, 2), (os.POSIX_SPAWN_DUP2, their_input, 3),

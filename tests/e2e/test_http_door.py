@@ -69,7 +69,7 @@ class Token(http_door.Case):
                 self.assertIn(b" 400 ", sock.recv(4096).split(b"\r\n")[0])
 
     def test_paths(self):
-        """only /mcp needs a token; /health has no secrets; there is nothing else"""
+        """only /mcp takes a token; /health has no secrets; /review needs its link; nothing else"""
         server = self.serve()
         self.assertEqual(self.ask(server, token=None, method="GET", path="/health")[::2],
                          (200, b"ok"))
@@ -78,10 +78,14 @@ class Token(http_door.Case):
                          (200, b""))
         status, headers, _ = self.ask(server, token=None, path="/health")
         self.assertEqual((status, headers["allow"]), (405, "GET, HEAD"))
-        for path in ("/", "/mcp/", "/MCP", "/mcp/x", "/review", "/health/", "/healthz", "//mcp"):
+        for path in ("/", "/mcp/", "/MCP", "/mcp/x", "/reviews", "/Review", "/health/", "/healthz", "//mcp"):
             for token in (ONE, None):
                 with self.subTest(path, token=token):
                     self.assertIn(self.status(server, token=token, path=path), (400, 404))
+        for token in (ONE, None):
+            for path in ("/review", "/review/live", "/review/events"):
+                with self.subTest(path, token=token):
+                    self.assertEqual(self.status(server, token=token, method="GET", path=path), 403)
         for method in ("GET", "POST", "DELETE", "PUT", "OPTIONS", "PATCH"):
             with self.subTest(method):
                 self.assertEqual(self.status(server, token=None, method=method), 401)
