@@ -123,6 +123,23 @@ class ReviewScreen(reviewing.ReviewCase):
         screen.type("q").end()
         self.assertEqual(len(self.waiting()), 1)
 
+    def test_paste(self):
+        """what is pasted answers nothing, not in pieces either, and can be the text of a reason"""
+        screen = Screen(self)
+        self.assertIn("\033[?2004h", screen.until("No call waits"))
+        call = self.begin()
+        screen.until("approve")
+        screen.type("\033[200~").type("q")
+        screen.until("Pasted text")
+        screen.type("a").type("\033[201~").insist("r", "Reason")
+        screen.type("\033[200~see\rline 2 \033[201~").until("see line 2")
+        self.assertIsNone(call.poll())
+        screen.type("of it\r")
+        out, err = call.communicate(timeout=harness.WATCHDOG_SECONDS)
+        self.assertIn("Rejected: see line 2 of it", out + err)
+        screen.type("q").end()
+        self.assertIn("\033[?2004l", screen.written)
+
     def test_problem(self):
         """a process that cannot be asked is named at once, and no longer than it lives"""
         screen = Screen(self)

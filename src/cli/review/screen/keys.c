@@ -8,9 +8,6 @@
 
 #define CTRL(letter) ((letter)&0x1f)
 
-/* The values of `escape`. */
-enum { OUTSIDE, AFTER_ESC, IN_SEQUENCE, BEFORE_LAST };
-
 void al_screen_state_clear(struct al_screen_state *state)
 {
     al_str_clear(&state->input);
@@ -27,29 +24,6 @@ static struct al_screen_action nothing(struct al_screen_state *state, const char
 {
     state->message = why;
     return does(AL_DO_NOTHING, 0);
-}
-
-/* --- Sequences that arrive in pieces --- */
-
-/* Whether the key belongs to a sequence whose ESC came as a key of its own: ESC [ 1 ; 2 A. */
-static bool is_of_sequence(struct al_screen_state *state, struct al_screen_key key)
-{
-    const int before = state->escape;
-    const bool is_char = key.code == AL_KEY_CHAR;
-
-    state->escape = key.code == AL_KEY_ESCAPE ? AFTER_ESC : OUTSIDE;
-    if (before == BEFORE_LAST)
-        return is_char;
-    if (before == AFTER_ESC && is_char && (key.c == '[' || key.c == 'O')) {
-        state->escape = key.c == '[' ? IN_SEQUENCE : BEFORE_LAST;
-        return true;
-    }
-    if (before == IN_SEQUENCE && is_char) {
-        if ((key.c >= 0x20 && key.c < 0x40) || key.c == '[') /* F1 of a console: ESC [ [ A */
-            state->escape = IN_SEQUENCE;
-        return true;
-    }
-    return false;
 }
 
 /* --- Text that is typed --- */
@@ -119,6 +93,22 @@ static struct al_screen_action press_in_filter(struct al_screen_state *state,
     if (is_stop(key) || key.code == AL_KEY_ENTER)
         state->mode = AL_SCREEN_BROWSE;
     return does(AL_DO_FILTER, 0);
+}
+
+/* A pasted end of line is a blank: what ends the text is typed. */
+static struct al_screen_action paste(struct al_screen_state *state, struct al_screen_key key)
+{
+    const bool in_reason = state->mode == AL_SCREEN_REASON,
+               in_filter = state->mode == AL_SCREEN_FILTER;
+
+    if (key.code == AL_KEY_ENTER || key.code == AL_KEY_TAB)
+        key = (struct al_screen_key){ .code = AL_KEY_CHAR, .c = ' ' };
+    if (key.code == AL_KEY_CHAR && key.c >= ' ' && (in_reason || in_filter))
+        type(in_reason ? &state->input : &state->filter, key);
+    if (in_reason || in_filter)
+        return does(in_filter ? AL_DO_FILTER : AL_DO_NOTHING, 0);
+    return state->mode == AL_SCREEN_HELD ? does(AL_DO_NOTHING, 0)
+                                         : nothing(state, "Pasted text is not taken as keys");
 }
 
 /* --- Looking around --- */
@@ -283,13 +273,10 @@ static struct al_screen_action press_in_browse(struct al_screen_state *state,
     return key.code == AL_KEY_CHAR ? press_command(state, look, key) : does(AL_DO_NOTHING, 0);
 }
 
-struct al_screen_action al_screen_press(struct al_screen_state *state,
-                                        const struct al_screen_look *look, struct al_screen_key key)
+/* A key that was typed. */
+static struct al_screen_action press(struct al_screen_state *state,
+                                     const struct al_screen_look *look, struct al_screen_key key)
 {
-    if (is_of_sequence(state, key))
-        return does(AL_DO_NOTHING, 0);
-    if (key.code == AL_KEY_CHAR && key.c == CTRL('z'))
-        return does(AL_DO_SUSPEND, 0);
     if (state->mode != AL_SCREEN_HELD)
         state->message = "";
     switch (state->mode) {
@@ -312,6 +299,29 @@ struct al_screen_action al_screen_press(struct al_screen_state *state,
     default:
         return press_in_browse(state, look, key);
     }
+}
+
+struct al_screen_action al_screen_press(struct al_screen_state *state,
+                                        const struct al_screen_look *look, struct al_screen_key key)
+{
+    uint32_t c;
+
+    if (al_screen_sequence_take(&state->sequence, &key))
+        return does(AL_DO_NOTHING, 0);
+    c = key.code == AL_KEY_CHAR ? key.c : 0;
+    if (key.code == AL_KEY_PASTE_BEGIN || key.code == AL_KEY_PASTE_END) {
+        state->pastes = key.code == AL_KEY_PASTE_BEGIN;
+        return does(AL_DO_NOTHING, 0);
+    }
+    /* The end of a paste may be lost: Ctrl-C of the user is never part of one. */
+    if (state->pastes && !(c == CTRL('c') && key.alone))
+        return paste(state, key);
+    state->pastes = false;
+    if (c == CTRL('z'))
+        return does(AL_DO_SUSPEND, 0);
+    if (look->too_small && c != 'q' && c != CTRL('c'))
+        return does(AL_DO_NOTHING, 0);
+    return press(state, look, key);
 }
 
 void al_screen_vanished(struct al_screen_state *state)

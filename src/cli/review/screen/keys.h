@@ -7,7 +7,9 @@
  *
  * - A key that decides something counts only when it came alone.  Keys that come together are
  *   typed ahead, pasted, or a sequence that a slow line has cut in two; "a" and "A" are among
- * those.
+ *   those.
+ * - Text that the terminal says is pasted is no keys, however it arrives.  It can only be text of a
+ *   reason or a filter, and ends neither.
  * - It counts only once the entry is `settled`: the user moved to it, or it was shown long enough.
  * - While a reason is typed, or a rollback is confirmed, the entry stays.  If it vanishes, the keys
  *   that the user goes on typing do nothing until Enter or Esc.
@@ -18,30 +20,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/review/screen/key.h"
+#include "cli/review/screen/sequence.h"
 #include "guard/rules/approval.h"
 #include "util/str.h"
-
-enum al_key_code {
-    AL_KEY_CHAR, /**< `c` is the character */
-    AL_KEY_UP,
-    AL_KEY_DOWN,
-    AL_KEY_PAGE_UP,
-    AL_KEY_PAGE_DOWN,
-    AL_KEY_HOME,
-    AL_KEY_END,
-    AL_KEY_TAB,
-    AL_KEY_ENTER,
-    AL_KEY_ESCAPE,
-    AL_KEY_BACKSPACE,
-    AL_KEY_OTHER,
-};
-
-struct al_screen_key {
-    enum al_key_code code;
-    uint32_t c;
-    bool alone; /**< no other key came together with it, and it was typed after the last change of
-                     what is shown */
-};
 
 enum al_screen_mode {
     AL_SCREEN_BROWSE,
@@ -71,6 +53,7 @@ struct al_screen_look {
     bool offers_always; /**< and takes that answer */
     bool settled;       /**< the user has had the time to see it */
     bool can_roll_back; /**< an execution with a checkpoint */
+    bool too_small;     /**< of all this the user sees nothing: the terminal is too small */
     bool previewed;     /**< what its rollback would change is shown, and it can be done */
 };
 
@@ -102,11 +85,12 @@ struct al_screen_action {
 struct al_screen_state {
     enum al_screen_mode mode;
     enum al_screen_pane pane;
-    struct al_str input;  /**< the reason that is typed */
-    struct al_str filter; /**< "": everything is listed */
-    bool only_changes;    /**< executions that only read are not listed */
-    const char *message;  /**< why a key did nothing, or ""; a constant */
-    int escape;           /**< private: inside of a sequence that was cut in two */
+    struct al_str input;                /**< the reason that is typed */
+    struct al_str filter;               /**< "": everything is listed */
+    bool only_changes;                  /**< executions that only read are not listed */
+    const char *message;                /**< why a key did nothing, or ""; a constant */
+    bool pastes;                        /**< private: between the begin of a paste and its end */
+    struct al_screen_sequence sequence; /**< private */
 };
 
 #define AL_SCREEN_STATE_INIT                                                                       \

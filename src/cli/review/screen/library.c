@@ -23,6 +23,7 @@ static const struct {
     SYMBOL(noecho),
     SYMBOL(nonl),
     SYMBOL(keypad),
+    SYMBOL(define_key),
     SYMBOL(nodelay),
     SYMBOL(newwin),
     SYMBOL(delwin),

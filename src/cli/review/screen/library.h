@@ -27,6 +27,7 @@ struct al_curses {
     __typeof__(&noecho) noecho;
     __typeof__(&nonl) nonl;
     __typeof__(&keypad) keypad;
+    __typeof__(&define_key) define_key;
     __typeof__(&nodelay) nodelay;
     __typeof__(&newwin) newwin;
     __typeof__(&delwin) delwin;

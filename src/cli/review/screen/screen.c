@@ -33,13 +33,8 @@ enum { KEYS, SIGNALS, DOOR, OVERVIEW, JOB, NWAITS };
 
 static void press(struct loop *loop, struct al_screen_key key)
 {
-    const struct al_screen_view *view = &loop->session.view;
-    const bool quits = key.code == AL_KEY_CHAR && (key.c == 'q' || key.c == ('c' & 0x1f));
-    struct al_screen_action action;
+    const struct al_screen_action action = al_screen_session_press(&loop->session, key);
 
-    if (view->layout.too_small && !quits)
-        return;
-    action = al_screen_session_press(&loop->session, key);
     if (action.what == AL_DO_SUSPEND)
         al_terminal_suspend(loop->terminal);
     else if (action.what == AL_DO_REDRAW)

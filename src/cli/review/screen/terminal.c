@@ -6,12 +6,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "cli/review/screen/cells.h"
 #include "cli/review/screen/library.h"
+#include "cli/review/screen/sequence.h"
 #include "cli/tty.h"
 #include "util/fs.h"
 
@@ -21,6 +23,10 @@
 /* The size of a terminal that does not know its own. */
 #define FALLBACK_ROWS    24
 #define FALLBACK_COLUMNS 80
+
+/* Keys that are no key of the library. */
+#define PASTE_BEGIN_KEY (KEY_MAX + 1)
+#define PASTE_END_KEY   (KEY_MAX + 2)
 
 /* What is kept of standard error in bytes. */
 #define NOTES_MAX_BYTES 65536
@@ -126,6 +132,14 @@ static void write_notes(struct al_terminal *terminal)
     al_close(terminal->error_fd);
 }
 
+/* Have the terminal enclose what is pasted.  A terminal that cannot do it ignores this. */
+static void enclose_pastes(const struct al_terminal *terminal, bool on)
+{
+    const char *mode = on ? "\033[?2004h" : "\033[?2004l";
+
+    (void)al_write_all(fileno(terminal->file), mode, strlen(mode));
+}
+
 static void start_colours(struct al_terminal *terminal)
 {
     const struct al_curses *curses = terminal->curses;
@@ -150,6 +164,8 @@ static void set_up(struct al_terminal *terminal)
     terminal->window = curses->newwin(0, 0, 0, 0);
     (void)curses->keypad(terminal->window, true);
     (void)curses->nodelay(terminal->window, true);
+    (void)curses->define_key(AL_SEQUENCE_PASTE_BEGIN, PASTE_BEGIN_KEY);
+    (void)curses->define_key(AL_SEQUENCE_PASTE_END, PASTE_END_KEY);
     start_colours(terminal);
     for (size_t i = 0; i < AL_COUNT(handled); i++) /* after ncurses, which has handlers too */
         catch_signal(handled[i], NULL);
@@ -189,6 +205,7 @@ void al_terminal_close(struct al_terminal *terminal)
 {
     if (!terminal)
         return;
+    enclose_pastes(terminal, false);
     (void)terminal->curses->curs_set(1);
     (void)terminal->curses->endwin();
     (void)terminal->curses->delwin(terminal->window);
@@ -214,6 +231,7 @@ void al_terminal_suspend(struct al_terminal *terminal)
 {
     const struct sigaction usual = { .sa_handler = SIG_DFL };
 
+    enclose_pastes(terminal, false);
     (void)terminal->curses->curs_set(1);
     (void)terminal->curses->endwin();
     (void)sigaction(SIGTSTP, &usual, NULL);
@@ -228,6 +246,7 @@ void al_terminal_restart(struct al_terminal *terminal)
     struct winsize size = { .ws_row = 0 };
 
     (void)curses->reset_prog_mode();
+    enclose_pastes(terminal, true);
     if (ioctl(fileno(terminal->file), TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col) {
         terminal->rows = size.ws_row;
         terminal->columns = size.ws_col;
@@ -255,11 +274,17 @@ static enum al_key_code code_of(wint_t c)
         wint_t key;
         enum al_key_code code;
     } codes[] = {
-        { KEY_UP, AL_KEY_UP },         { KEY_DOWN, AL_KEY_DOWN },
-        { KEY_PPAGE, AL_KEY_PAGE_UP }, { KEY_NPAGE, AL_KEY_PAGE_DOWN },
-        { KEY_HOME, AL_KEY_HOME },     { KEY_END, AL_KEY_END },
-        { KEY_ENTER, AL_KEY_ENTER },   { KEY_BACKSPACE, AL_KEY_BACKSPACE },
+        { KEY_UP, AL_KEY_UP },
+        { KEY_DOWN, AL_KEY_DOWN },
+        { KEY_PPAGE, AL_KEY_PAGE_UP },
+        { KEY_NPAGE, AL_KEY_PAGE_DOWN },
+        { KEY_HOME, AL_KEY_HOME },
+        { KEY_END, AL_KEY_END },
+        { KEY_ENTER, AL_KEY_ENTER },
+        { KEY_BACKSPACE, AL_KEY_BACKSPACE },
         { KEY_BTAB, AL_KEY_TAB },
+        { PASTE_BEGIN_KEY, AL_KEY_PASTE_BEGIN },
+        { PASTE_END_KEY, AL_KEY_PASTE_END },
     };
 
     for (size_t i = 0; i < AL_COUNT(codes); i++)

@@ -15,6 +15,7 @@ struct al_screen_look al_screen_view_look(const struct al_screen_view *view)
         .offers_always = chosen->offers_always,
         .settled = al_clock_ms() >= chosen->settles_ms,
         .can_roll_back = chosen->can_roll_back,
+        .too_small = view->layout.too_small,
         .previewed = view->previewed,
     };
 }

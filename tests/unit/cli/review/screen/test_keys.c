@@ -164,6 +164,111 @@ static void a_sequence_in_pieces_is_no_answer(void **unused)
     }
 }
 
+/* Keys that came alone: nothing but the marks says that they are a paste. */
+static void what_is_pasted_decides_nothing(void **unused)
+{
+    al_auto(al_screen_state_clear) struct al_screen_state state = AL_SCREEN_STATE_INIT;
+
+    (void)unused;
+    (void)al_screen_press(&state, &question, special(AL_KEY_PASTE_BEGIN));
+    for (const char *c = "aArujq/?"; *c; c++)
+        assert_int_equal(al_screen_press(&state, &question, letter((unsigned char)*c)).what,
+                         AL_DO_NOTHING);
+    assert_int_equal(al_screen_press(&state, &question, letter('z' & 0x1f)).what, AL_DO_NOTHING);
+    assert_int_equal(state.mode, AL_SCREEN_BROWSE);
+    assert_string_equal(state.message, "Pasted text is not taken as keys");
+    (void)al_screen_press(&state, &question, special(AL_KEY_PASTE_END));
+    assert_int_equal(al_screen_press(&state, &question, letter('a')).what, AL_DO_APPROVE);
+}
+
+static void what_is_pasted_confirms_no_rollback(void **unused)
+{
+    al_auto(al_screen_state_clear) struct al_screen_state state = AL_SCREEN_STATE_INIT;
+    struct al_screen_look look = execution;
+
+    (void)unused;
+    (void)al_screen_press(&state, &look, letter('u'));
+    look.previewed = true;
+    (void)al_screen_press(&state, &look, special(AL_KEY_PASTE_BEGIN));
+    assert_int_equal(al_screen_press(&state, &look, letter('y')).what, AL_DO_NOTHING);
+    assert_int_equal(state.mode, AL_SCREEN_CONFIRM);
+    (void)al_screen_press(&state, &look, special(AL_KEY_PASTE_END));
+    assert_int_equal(al_screen_press(&state, &look, letter('y')).what, AL_DO_ROLL_BACK);
+}
+
+static void a_reason_can_be_pasted_and_is_not_sent_by_it(void **unused)
+{
+    al_auto(al_screen_state_clear) struct al_screen_state state = AL_SCREEN_STATE_INIT;
+
+    (void)unused;
+    type(&state, &question, "rsee ");
+    (void)al_screen_press(&state, &question, special(AL_KEY_PASTE_BEGIN));
+    type(&state, &question, "line 1");
+    assert_int_equal(al_screen_press(&state, &question, special(AL_KEY_ENTER)).what, AL_DO_NOTHING);
+    assert_int_equal(al_screen_press(&state, &question, special(AL_KEY_ESCAPE)).what,
+                     AL_DO_NOTHING);
+    assert_int_equal(al_screen_press(&state, &question, letter('u' & 0x1f)).what, AL_DO_NOTHING);
+    type(&state, &question, "a");
+    (void)al_screen_press(&state, &question, special(AL_KEY_PASTE_END));
+    assert_string_equal(state.input.buf, "see line 1 a");
+    assert_int_equal(al_screen_press(&state, &question, special(AL_KEY_ENTER)).what, AL_DO_REJECT);
+}
+
+/* The marks of a paste are sequences too, and may arrive in pieces. */
+static void a_paste_is_known_by_marks_in_pieces(void **unused)
+{
+    static const struct {
+        const char *rest;
+        enum al_screen_do what;
+    } marks[] = { { "[200~", AL_DO_NOTHING },   { "[0200~", AL_DO_NOTHING },
+                  { "[20~", AL_DO_APPROVE },    { "[201~", AL_DO_APPROVE },
+                  { "[2;200~", AL_DO_NOTHING }, { "[4294967496~", AL_DO_APPROVE } };
+
+    (void)unused;
+    for (size_t i = 0; i < AL_COUNT(marks); i++) {
+        al_auto(al_screen_state_clear) struct al_screen_state state = AL_SCREEN_STATE_INIT;
+
+        (void)al_screen_press(&state, &question, special(AL_KEY_ESCAPE));
+        type(&state, &question, marks[i].rest);
+        assert_int_equal(al_screen_press(&state, &question, letter('a')).what, marks[i].what);
+        (void)al_screen_press(&state, &question, special(AL_KEY_ESCAPE));
+        type(&state, &question, "[201~");
+        assert_int_equal(al_screen_press(&state, &question, letter('a')).what, AL_DO_APPROVE);
+    }
+}
+
+static void a_paste_without_an_end_is_ended_by_a_key(void **unused)
+{
+    al_auto(al_screen_state_clear) struct al_screen_state state = AL_SCREEN_STATE_INIT;
+    struct al_screen_key key = letter('c' & 0x1f);
+
+    (void)unused;
+    (void)al_screen_press(&state, &question, special(AL_KEY_PASTE_BEGIN));
+    key.alone = false;
+    assert_int_equal(al_screen_press(&state, &question, key).what, AL_DO_NOTHING);
+    key.alone = true;
+    assert_int_equal(al_screen_press(&state, &question, key).what, AL_DO_QUIT);
+}
+
+/* What cannot be seen cannot be answered, and a paste is followed all the same. */
+static void a_terminal_that_is_too_small_takes_few_keys(void **unused)
+{
+    al_auto(al_screen_state_clear) struct al_screen_state state = AL_SCREEN_STATE_INIT;
+    struct al_screen_look look = question;
+
+    (void)unused;
+    look.too_small = true;
+    assert_int_equal(al_screen_press(&state, &look, letter('a')).what, AL_DO_NOTHING);
+    assert_int_equal(al_screen_press(&state, &look, letter('j')).what, AL_DO_NOTHING);
+    assert_int_equal(al_screen_press(&state, &look, letter('z' & 0x1f)).what, AL_DO_SUSPEND);
+    assert_int_equal(al_screen_press(&state, &look, letter('q')).what, AL_DO_QUIT);
+    (void)al_screen_press(&state, &look, special(AL_KEY_PASTE_BEGIN));
+    assert_int_equal(al_screen_press(&state, &look, letter('q')).what, AL_DO_NOTHING);
+    assert_int_equal(al_screen_press(&state, &question, letter('a')).what, AL_DO_NOTHING);
+    (void)al_screen_press(&state, &look, special(AL_KEY_PASTE_END));
+    assert_int_equal(al_screen_press(&state, &question, letter('a')).what, AL_DO_APPROVE);
+}
+
 static void keys_move_the_pane_that_has_them(void **unused)
 {
     al_auto(al_screen_state_clear) struct al_screen_state state = AL_SCREEN_STATE_INIT;
@@ -219,6 +324,12 @@ int main(void)
         cmocka_unit_test(what_is_typed_for_a_vanished_question_does_nothing),
         cmocka_unit_test(a_rollback_is_confirmed),
         cmocka_unit_test(a_sequence_in_pieces_is_no_answer),
+        cmocka_unit_test(what_is_pasted_decides_nothing),
+        cmocka_unit_test(what_is_pasted_confirms_no_rollback),
+        cmocka_unit_test(a_reason_can_be_pasted_and_is_not_sent_by_it),
+        cmocka_unit_test(a_paste_is_known_by_marks_in_pieces),
+        cmocka_unit_test(a_paste_without_an_end_is_ended_by_a_key),
+        cmocka_unit_test(a_terminal_that_is_too_small_takes_few_keys),
         cmocka_unit_test(keys_move_the_pane_that_has_them),
         cmocka_unit_test(the_filter_is_typed),
         cmocka_unit_test(help_swallows_one_key),
