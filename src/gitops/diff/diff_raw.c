@@ -102,7 +102,7 @@ static void keep(struct al_diff_raw *changes)
 {
     changes->total++;
     changes->state = HEADER;
-    if (changes->count == AL_DIFF_RAW_MAX) {
+    if (changes->count >= AL_DIFF_RAW_MAX && !changes->all) {
         change_clear(&changes->reading);
         return;
     }

@@ -13,7 +13,7 @@
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 
-/** Changed files beyond this number are counted but not stored. */
+/** Changed files beyond this number are counted but not stored, unless `all` is set. */
 #ifndef AL_DIFF_RAW_MAX /* tests compile with a smaller limit */
 #define AL_DIFF_RAW_MAX 5000
 #endif
@@ -40,6 +40,7 @@ struct al_diff_raw {
     struct al_change *items;
     size_t count;
     size_t total; /**< all changes, including those not stored */
+    bool all;     /**< store every change: whoever sets it limits what is read */
 
     /* Parser state. */
     struct al_str field;

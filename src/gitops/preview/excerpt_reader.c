@@ -190,6 +190,7 @@ bool al_excerpt_reader_add(void *payload, const char *data, size_t len)
     struct al_excerpt_reader *reader = payload;
 
     reader->bytes += len;
+    reader->changes.all = reader->in_full; /* READ_MAX_BYTES limits them */
     while (len && !reader->in_patch) {
         const char *end = memchr(data, '\0', len);
         size_t piece = end ? (size_t)(end - data) + 1 : len;

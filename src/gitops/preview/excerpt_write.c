@@ -149,7 +149,8 @@ static void add_heading(const struct al_diff_raw *changes, size_t end, bool more
         deleted += change->deleted;
     }
     al_str_addf(out, "%zu file%s, %s+%" PRIu64 " -%" PRIu64, changes->total,
-                changes->total == 1 ? "" : "s", more ? "at least " : "", added, deleted);
+                changes->total == 1 ? "" : "s",
+                more || changes->count < changes->total ? "at least " : "", added, deleted);
     if (hidden)
         al_str_addf(out, ", of which %zu %s not shown in full", hidden, hidden == 1 ? "is" : "are");
     al_str_adds(out, ":\n");
