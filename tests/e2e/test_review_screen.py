@@ -1,98 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """airlock review on a terminal: a screen that shows what waits, and answers it."""
-import codecs
-import fcntl
 import os
-import pty
-import select
 import signal
 import socket
-import struct
 import subprocess
-import termios
 
 import harness
-import reviewing
+import screens
 
 
-class Screen:
-    """`airlock review` on a terminal of its own; what it writes collects in `written`."""
-
-    def __init__(self, case, rows=24, columns=80, **env):
-        self.case, self.written = case, ""
-        self.master, self.slave = pty.openpty()
-        self.size(rows, columns)
-        self.modes = termios.tcgetattr(self.slave)
-        self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        case.addCleanup(os.close, self.master)
-        case.addCleanup(os.close, self.slave)
-        self.process = subprocess.Popen(
-            ["sh", "-c", 'exec 3<>"$0"; exec 3>&-; exec "$@"', os.ttyname(self.slave),
-             harness.AIRLOCK, "review"],
-            env=case.env | {"TERM": "xterm", "LC_ALL": "C.UTF-8"} | env, cwd=case.base,
-            stdin=self.slave, stdout=self.slave, stderr=self.slave, start_new_session=True)
-        case.addCleanup(self.process.wait)
-        case.addCleanup(self.process.kill)
-
-    def size(self, rows, columns):
-        """Another size."""
-        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def until(self, text):
-        """Wait for a text; what is written after it is kept for the next one."""
-        while text not in self.written:
-            if not select.select([self.master], [], [], harness.WATCHDOG_SECONDS)[0]:
-                raise AssertionError(f"no {text!r} in {self.written!r}")
-            self.written += self.decoder.decode(os.read(self.master, 65536))
-        before, self.written = self.written.split(text, 1)
-        return before + text
-
-    def type(self, text):
-        """Keys that come together."""
-        os.write(self.master, text.encode())
-        return self
-
-    def insist(self, key, text):
-        """A key that decides, again if it came before the screen was ready for it."""
-        self.type(key)
-        while text not in self.written:
-            if "at once" in self.written:
-                self.until("at once")
-                self.type(key)
-            if not select.select([self.master], [], [], harness.WATCHDOG_SECONDS)[0]:
-                raise AssertionError(f"no {text!r} in {self.written!r}")
-            self.written += self.decoder.decode(os.read(self.master, 65536))
-        self.until(text)
-
-    def end(self, code=0):
-        """The screen ends, and the terminal is as it was."""
-        while self.process.poll() is None:
-            if select.select([self.master], [], [], 0.05)[0]:
-                self.written += self.decoder.decode(os.read(self.master, 65536))
-        self.case.assertEqual(self.process.returncode, code, self.written)
-        self.case.assertEqual(termios.tcgetattr(self.slave), self.modes)
-
-
-class ReviewScreen(reviewing.ReviewCase):
-    def begin(self):
-        """git_add without a terminal, which waits for the screen."""
-        call = subprocess.Popen(
-            [harness.AIRLOCK, "call", "git_add", "paths=a.txt"], cwd=self.root, env=self.env,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            start_new_session=True)
-        self.addCleanup(call.communicate)
-        self.addCleanup(call.kill)
-        return call
-
-    def asked(self, **named):
-        """A screen that shows a call that waits, and can be answered."""
-        screen = Screen(self, **named)
-        screen.until("No call waits")
-        call = self.begin()
-        shown = screen.until("approve")
-        return screen, call, shown
-
+class ReviewScreen(screens.ScreenCase):
     def test_approve(self):
         """a approves the call that is shown; q quits"""
         screen, call, shown = self.asked()
@@ -125,7 +43,7 @@ class ReviewScreen(reviewing.ReviewCase):
 
     def test_paste(self):
         """what is pasted answers nothing, not in pieces either, and can be the text of a reason"""
-        screen = Screen(self)
+        screen = screens.Screen(self)
         self.assertIn("\033[?2004h", screen.until("No call waits"))
         call = self.begin()
         screen.until("approve")
@@ -142,7 +60,7 @@ class ReviewScreen(reviewing.ReviewCase):
 
     def test_problem(self):
         """a process that cannot be asked is named at once, and no longer than it lives"""
-        screen = Screen(self)
+        screen = screens.Screen(self)
         screen.until("No call waits")
         other = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         self.addCleanup(other.communicate)
@@ -182,7 +100,7 @@ class ReviewScreen(reviewing.ReviewCase):
 
     def test_two_screens(self):
         """two screens show the same call; the first answer counts"""
-        other = Screen(self)
+        other = screens.Screen(self)
         other.until("No call waits")
         screen, call, _ = self.asked()
         other.until("approve")
@@ -206,7 +124,7 @@ class ReviewScreen(reviewing.ReviewCase):
     def test_signals(self):
         """a signal ends the screen with the terminal as it was, and the call goes on waiting"""
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-            screen = Screen(self)
+            screen = screens.Screen(self)
             screen.until("airlock review")
             screen.process.send_signal(number)
             screen.end(128 + number)
@@ -217,7 +135,7 @@ class ReviewScreen(reviewing.ReviewCase):
                        cwd=self.root, env=self.env, stdin=subprocess.DEVNULL, check=True,
                        stdout=subprocess.DEVNULL, timeout=harness.WATCHDOG_SECONDS)
         self.assertEqual(self.staged(), ["a.txt"])
-        screen = Screen(self)
+        screen = screens.Screen(self)
         screen.until("No call waits")
         screen.type("G").until("u roll back")
         screen.insist("u", "y roll back")
@@ -231,7 +149,7 @@ class ReviewScreen(reviewing.ReviewCase):
     def test_hostile(self):
         """what a repository says does nothing to the terminal"""
         self.write("\033]0;x\007\u202eb\u0301\u0301\u0301\u0301.txt", "\033[31m\n")
-        screen = Screen(self)
+        screen = screens.Screen(self)
         screen.until("No call waits")
         call = subprocess.Popen(
             [harness.AIRLOCK, "call", "git_add", '{"all": true}'], cwd=self.root, env=self.env,
@@ -250,7 +168,7 @@ class ReviewScreen(reviewing.ReviewCase):
         # ncurses leaks what it had prepared when it does not know the terminal.
         leaks_off = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
         for term in ("dumb", "", "no-such-terminal"):
-            screen = Screen(self, TERM=term, **leaks_off)
+            screen = screens.Screen(self, TERM=term, **leaks_off)
             screen.until("Nothing waits for an answer.")
             screen.end()
 

@@ -41,6 +41,14 @@ static char *line_of(const json_t *object, const char *name)
     return al_text_join_shown_lines(text ? text : "");
 }
 
+/* As it is.  Caller frees. */
+static char *copy_of(const json_t *object, const char *name)
+{
+    const char *text = al_json_get_string(object, name);
+
+    return al_strdup(text ? text : "");
+}
+
 static void clear_call(struct al_overview_call *call)
 {
     free(call->time);
@@ -48,6 +56,7 @@ static void clear_call(struct al_overview_call *call)
     free(call->tool);
     free(call->operation);
     free(call->repository);
+    free(call->path);
     free(call->summary);
     free(call->outcome);
     free(call->decision);
@@ -94,6 +103,7 @@ static struct al_overview_call read_call(const json_t *line, long pid)
         .tool = line_of(line, "tool"),
         .operation = line_of(line, "operation"),
         .repository = line_of(line, "repository"),
+        .path = copy_of(line, "repository"),
         .summary = line_of(line, "summary"),
         .outcome = pid ? al_strdup("") : line_of(line, "outcome"),
         .decision = line_of(line, "decision"),
@@ -341,12 +351,12 @@ const struct al_overview_call *al_overview_find(const struct al_overview_source 
     return NULL;
 }
 
-uint64_t al_overview_newest(const struct al_overview_source *source, const char *repository)
+uint64_t al_overview_newest(const struct al_overview_source *source, const char *path)
 {
     for (size_t i = 0; i < source->shown.nexecutions; i++) {
         const struct al_overview_call *call = &source->shown.executions[i];
 
-        if (call->checkpointed && !strcmp(call->repository, repository))
+        if (call->checkpointed && !strcmp(call->path, path))
             return call->seq;
     }
     return 0;

@@ -31,7 +31,8 @@ struct al_overview_call {
     long pid;     /**< its process; 0: it ended */
     char *time;   /**< when it began, ISO 8601 UTC with milliseconds */
     char *agent, *tool, *operation;
-    char *repository; /**< canonical path of the repository's top */
+    char *repository; /**< canonical path of the repository's top, as it is shown */
+    char *path;       /**< the same as it is, for programs */
     char *summary;
     char *outcome; /**< ok error refused declined timeout cancelled interrupted dry_run; "": runs */
     char *decision;   /**< auto once always rule none rejected */
@@ -95,6 +96,6 @@ const struct al_overview_call *al_overview_find(const struct al_overview_source 
 
 /** The newest execution with a checkpoint in the repository: what a rollback's preview was made
  * for, see review/job.h.  0: none. */
-uint64_t al_overview_newest(const struct al_overview_source *source, const char *repository);
+uint64_t al_overview_newest(const struct al_overview_source *source, const char *path);
 
 #endif

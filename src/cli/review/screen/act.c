@@ -66,8 +66,8 @@ static void start_rollback(struct al_screen_session *session, enum al_review_job
         return;
     }
     if (looks)
-        session->newest = al_overview_newest(session->overview, call->repository);
-    request.repository = call->repository;
+        session->newest = al_overview_newest(session->overview, call->path);
+    request.repository = call->path;
     request.seq = call->seq;
     request.newest = session->newest;
     al_page_set_text(&view->page, "", 0);

@@ -262,7 +262,7 @@ void al_screen_session_start_due(struct al_screen_session *session)
         request.kind = AL_REVIEW_JOB_STAGED;
         request.staged = row->staged->id;
     } else {
-        request.repository = row->call->repository;
+        request.repository = row->call->path;
         request.seq = row->call->seq;
     }
     al_screen_start_job(session, &request, "Looking up what changed ...");

@@ -187,8 +187,8 @@ static void serve_execution(struct al_desk *desk, struct al_desk_work *work)
     if (!work->job)
         work->newest = work->request.kind == AL_DESK_ROLL_BACK
                            ? work->request.newest
-                           : al_overview_newest(desk->overview, call->repository);
-    if (!start_job(desk, work, call->repository) || !work->job || !al_review_job_run(work->job))
+                           : al_overview_newest(desk->overview, call->path);
+    if (!start_job(desk, work, call->path) || !work->job || !al_review_job_run(work->job))
         return;
     job = page_job(work);
     answer_execution(desk, work, call, &job);
