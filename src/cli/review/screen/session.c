@@ -169,7 +169,7 @@ static void tell(struct al_screen_session *session)
     }
     al_strv_clear(&session->known);
     session->known = now;
-    if (!news || !session->view.knows_all)
+    if (!news || !session->tells)
         return;
     if (session->setup->config.review.notify == AL_NOTIFY_BELL)
         session->rings = true;
@@ -221,6 +221,7 @@ void al_screen_session_run_door(struct al_screen_session *session)
         take_text(session);
     take_problem(session);
     view->knows_all = al_review_door_is_settled(session->door);
+    session->tells = session->tells || view->knows_all;
 }
 
 void al_screen_session_refresh(struct al_screen_session *session)

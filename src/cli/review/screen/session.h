@@ -40,7 +40,8 @@ struct al_screen_session {
     uint64_t newest;      /**< the newest execution when a rollback was shown */
     struct al_strv known; /**< the ids of the questions that the user was told about */
     bool fresh;           /**< another entry is shown than when the screen was last drawn */
-    bool rings;           /**< the bell is due */
+    bool tells; /**< what waited at the beginning is known: what comes from now on is new */
+    bool rings; /**< the bell is due */
     bool ends;
 };
 
