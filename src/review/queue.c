@@ -21,6 +21,8 @@ struct al_review_queue {
     uint32_t wait_s;
     void (*changed)(void *payload);
     void *payload;
+    bool (*is_attended)(void *payload);
+    void *attended_payload;
 
     pthread_mutex_t lock; /* guards the members below */
     struct al_review_entry *first, **last;
@@ -280,7 +282,14 @@ bool al_review_is_attached(struct al_review_queue *queue)
     (void)pthread_mutex_lock(&queue->lock);
     attached = queue->nattached > 0;
     (void)pthread_mutex_unlock(&queue->lock);
-    return attached;
+    return attached || (queue->is_attended && queue->is_attended(queue->attended_payload));
+}
+
+void al_review_expect(struct al_review_queue *queue, bool (*is_attended)(void *payload),
+                      void *payload)
+{
+    queue->is_attended = is_attended;
+    queue->attended_payload = payload;
 }
 
 void al_review_watch(struct al_review_queue *queue, void (*changed)(void *payload), void *payload)

@@ -167,8 +167,18 @@ int64_t al_review_expire(struct al_review_queue *queue);
 void al_review_attach(struct al_review_queue *queue);
 void al_review_detach(struct al_review_queue *queue);
 
-/** Test whether a review is attached. */
+/** Test whether a review is attached, or will be (al_review_expect()). */
 bool al_review_is_attached(struct al_review_queue *queue);
+
+/**
+ * Know of reviews that have not attached yet, though they attach to every process.  Before the
+ * first question and after the last one.
+ *
+ * @param is_attended  Whether such a review lives.  Threads: any; called without the queue's lock,
+ *                     when none is attached.  NULL: there are none.
+ */
+void al_review_expect(struct al_review_queue *queue, bool (*is_attended)(void *payload),
+                      void *payload);
 
 /** Call `changed` whenever a question begins to wait or no longer waits, or a whole text is there.
  * It is called with the queue's lock, and must not call the queue.  Before the first question. */

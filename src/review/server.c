@@ -82,6 +82,18 @@ static int open_dir(const struct al_strv *dirs, int *ret_fd, struct al_error *er
     return r;
 }
 
+/* A review has its lock before it looks for sockets, so it comes to this one, however late. */
+static bool is_attended(void *payload)
+{
+    struct al_review_server *server = payload;
+    bool attended;
+
+    (void)pthread_mutex_lock(&server->lock);
+    attended = server->dir_fd >= 0 && al_review_place_is_attended(server->dir_fd);
+    (void)pthread_mutex_unlock(&server->lock);
+    return attended;
+}
+
 int al_review_server_listen(struct al_review_server *server, const struct al_strv *dirs,
                             struct al_error *err)
 {
@@ -95,9 +107,10 @@ int al_review_server_listen(struct al_review_server *server, const struct al_str
     (void)pthread_mutex_lock(&server->lock);
     server->dir_fd = al_take_fd(&dir_fd);
     (void)pthread_mutex_unlock(&server->lock);
-    return watch(server, server->listen_fd, NULL) < 0
-               ? al_error_errno(err, errno, "cannot watch the socket of airlock review")
-               : 0;
+    if (watch(server, server->listen_fd, NULL) < 0)
+        return al_error_errno(err, errno, "cannot watch the socket of airlock review");
+    al_review_expect(server->queue, is_attended, server);
+    return 0;
 }
 
 void al_review_server_set_link(struct al_review_server *server, char *(*make_link)(void *payload),
@@ -235,6 +248,7 @@ void al_review_server_free(struct al_review_server *server)
     if (!server)
         return;
     al_review_watch(server->queue, NULL, NULL);
+    al_review_expect(server->queue, NULL, NULL);
     while (server->connections)
         drop(server, server->connections);
     al_review_server_remove(server);

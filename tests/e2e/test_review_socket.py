@@ -49,8 +49,8 @@ class OnTerminal(reviewing.ReviewCase):
         self.assertFalse(self.sockets.exists())
 
 
-class WithoutTerminal(reviewing.ReviewCase):
-    """`airlock call` has no terminal, and a review lives that attaches to every process."""
+class Attending(reviewing.ReviewCase):
+    """A review that attaches to every process."""
 
     def lock(self, directory):
         """What such a review holds; gives its file."""
@@ -59,6 +59,50 @@ class WithoutTerminal(reviewing.ReviewCase):
         self.addCleanup(file.close)
         fcntl.flock(file, fcntl.LOCK_EX)
         return file
+
+
+class NewServer(Attending):
+    """A server begins while a review lives, which has not found it yet."""
+
+    def test_waits(self):
+        """the first call waits, and the review that comes later answers it"""
+        self.lock(self.sockets)
+        for decision, text in (("once", "Staged 1 file(s)"), ("reject", "Rejected: no")):
+            server = harness.Server(self, "--approval", "ask")
+            server.send(id=7, method="tools/call", params={
+                "name": "git_add", "arguments": ADD, "_meta": {"progressToken": "p"}})
+            self.assertEqual(server.receive()["params"]["message"],
+                             "waiting for approval in airlock review")
+            attached = reviewing.Attached(self, server.process.pid)
+            self.assertEqual(attached.shown, [self.the_one()])
+            attached.answer(attached.shown[0]["id"], decision, reason="no")
+            while "result" not in (message := server.receive()):
+                self.assertEqual(message["method"], "notifications/progress")
+            self.assertEqual(harness.Result(message["result"]).text, text)
+            self.git("reset", "-q")
+
+    def test_over(self):
+        """a review that never comes: the call ends after wait_s"""
+        config = self.home / ".config/airlock/config.toml"
+        config.write_text('toolsets = ["git"]\n[tools.approval]\nwait_s = 1\n')
+        self.lock(self.sockets)
+        result = harness.Server(self, "--approval", "ask").call("git_add", ADD)
+        self.assertEqual(result.kind, "ApprovalRequired")
+        self.assertIn("nobody answered within 1 s", result.text)
+
+    def test_dead(self):
+        """a review that has died, or closes before the call, is none: the call ends at once"""
+        file = self.lock(self.sockets)
+        server = harness.Server(self, "--approval", "ask")
+        file.close()
+        result = server.call("git_add", ADD)
+        self.assertEqual(result.kind, "ApprovalRequired")
+        self.assertNotIn("nobody answered", result.text)
+        self.assertEqual(self.staged(), [])
+
+
+class WithoutTerminal(Attending):
+    """`airlock call` has no terminal, and a review lives that attaches to every process."""
 
     def begin(self):
         """git_add, once it waits; gives the process and the entry."""
