@@ -33,6 +33,57 @@ class Merge(everyday.Case):
         self.assertIn("Merged topic: ", self.says("git_merge", {"branch": "topic", "no_ff": True}))
         self.assertEqual(len(self.out("log", "-1", "--format=%P").split()), 2)
 
+    def test_comments(self):
+        """git_conflicts: a merge keeps each line of its message but git's list of conflicts"""
+        self.fork(text_with(at5="main"), text_with(at5="topic"), "".join(LINES))
+        own = "joined  \n\n\n#123 fix\n; too\n\n# Conflicts:\n#\tno list\nend\n"
+        for setting, message, kept in (
+                ("#", None, "merge"), ("#", "joined\n; why\n", "merge"), ("#", own, "commit"),
+                (";", None, "merge"), (";", "joined\n#1 is fixed\n", "merge"), (";", own, "commit"),
+                ("auto", None, "commit"), ("auto", own, "commit")):
+            self.git("config", "core.commentChar", setting)
+            self.git("merge", "-q", *(("-m", message) if message else ()), "topic", check=False)
+            self.git("checkout", "-q", "--theirs", "f.txt")
+            self.git("add", "f.txt")
+            if kept == "merge":  # as git leaves it after an editor that changes nothing
+                self.git("merge", "--continue", GIT_EDITOR="true")
+            else:  # git without an editor keeps every line, those of its list too
+                self.git("commit", "-q", "--no-edit")
+            expected = self.out("log", "-1", "--format=%B")
+            self.git("reset", "-q", "--hard", "HEAD^")
+            if kept == "commit":
+                comment = ";" if setting == ";" else "#"
+                listed = f"\n{comment} Conflicts:\n{comment}\tf.txt\n"
+                self.assertIn(listed, expected)
+                expected = expected.replace(listed, "")
+            self.says("git_merge", {"branch": "topic"} | ({"message": message} if message else {}))
+            self.says("git_conflicts", {"action": "resolve", "path": "f.txt", "take": "theirs"})
+            self.says("git_conflicts", {"action": "continue"})
+            self.assertEqual(self.out("log", "-1", "--format=%B"), expected, (setting, message))
+            self.git("reset", "-q", "--hard", "HEAD^")
+
+    def test_bytes(self):
+        """a prepared message that is no UTF-8 is concluded with what can be read of it"""
+        self.fork(text_with(at5="main"), text_with(at5="topic"), "".join(LINES))
+        self.git("-c", "i18n.commitEncoding=latin1", "merge", "-q", "-m", "joined \udce4", "topic",
+                 check=False)
+        self.says("git_conflicts", {"action": "resolve", "path": "f.txt", "take": "theirs"})
+        self.says("git_conflicts", {"action": "continue"})
+        self.assertTrue(self.out("log", "-1", "--format=%B").startswith("joined "))
+        self.assertEqual(len(self.out("log", "-1", "--format=%P").split()), 2)
+
+    def test_scissors(self):
+        """a merge of the user's with commit.cleanup scissors: the cut and what is below go"""
+        self.fork(text_with(at5="main"), text_with(at5="topic"), "".join(LINES))
+        for comment in "#;":
+            settings = ("-c", f"core.commentChar={comment}", "-c", "commit.cleanup=scissors")
+            self.git(*settings, "merge", "-q", "-m", "joined\n\n#1 fix", "topic", check=False)
+            self.assertIn(" >8 ", (self.root / ".git/MERGE_MSG").read_text())
+            self.says("git_conflicts", {"action": "resolve", "path": "f.txt", "take": "theirs"})
+            self.says("git_conflicts", {"action": "continue"})
+            self.assertEqual(self.out("log", "-1", "--format=%B"), "joined\n\n#1 fix\n\n")
+            self.git("reset", "-q", "--hard", "HEAD^")
+
     def test_squash(self):
         """git_merge squash: staged, or one commit with the message"""
         self.clean()

@@ -1,28 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/message/commit_message.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "gitops/diff/diff_raw.h"
-#include "gitops/location.h"
 #include "gitops/message/file_category.h"
 #include "gitops/message/message_cleanup.h"
 #include "gitops/sequencer/operation_state.h"
-#include "guard/nofollow.h"
+#include "gitops/sequencer/picked_message.h"
 #include "guard/text.h"
-#include "util/fs.h"
 
-#define LISTED_MAX     20
-#define NAMED_MAX      3
-#define SCOPE_MAX      20
-#define PREPARED_BYTES (64u * 1024u)
-#define TYPE_MASK      0170000u
-#define TYPE_GITLINK   0160000u
-#define SHORT_OID      7
-#define EXECUTABLE     0111u
-#define GROWS_LINES    10u /* lines beyond twice the opposite count: not a mere fix */
+#define LISTED_MAX   20
+#define NAMED_MAX    3
+#define SCOPE_MAX    20
+#define TYPE_MASK    0170000u
+#define TYPE_GITLINK 0160000u
+#define SHORT_OID    7
+#define EXECUTABLE   0111u
+#define GROWS_LINES  10u /* lines beyond twice the opposite count: not a mere fix */
 
 /* The files that the subject names: those of the most important category. */
 struct subject {
@@ -295,17 +291,11 @@ void al_commit_message_of_changes(const struct al_diff_raw *changes, struct al_s
  * is none. */
 static char *read_prepared(const struct al_repo *repo)
 {
-    al_auto(al_closep) int git_dir = -1;
-    al_auto(al_closep) int fd = -1;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_freep) char *text = NULL;
 
-    if (al_git_operation_state(repo) == AL_IN_PROGRESS_NONE ||
-        al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
-        return NULL;
-    fd = al_nofollow_open(git_dir, "MERGE_MSG", O_RDONLY);
-    if (fd < 0 || al_fs_read_fd(fd, PREPARED_BYTES, &text) < 0)
-        return NULL;
-    return al_message_clean_prepared(text.buf);
+    if (al_git_operation_state(repo) != AL_IN_PROGRESS_NONE)
+        text = al_git_prepared_message(repo);
+    return text ? al_message_clean_prepared(text) : NULL;
 }
 
 int al_git_suggest_message(const struct al_repo *repo, struct al_run_limits *budget,

@@ -51,11 +51,10 @@ static char *tidy(const char *text, char *(*take)(const char *line, bool is_subj
     return al_str_detach(&message);
 }
 
-/* Drop the lines that begin with '#', which git writes for the user's editor. */
 static char *take_prepared(const char *line, bool is_subject)
 {
     (void)is_subject;
-    return *line == '#' ? al_strdup("") : al_text_join_lines(line);
+    return al_text_join_lines(line);
 }
 
 char *al_message_clean_prepared(const char *text)

@@ -18,7 +18,7 @@
 size_t al_message_characters(const char *text);
 
 /**
- * Clean up a message that git has prepared.  Lines with '#' are dropped and all others sanitized.
+ * Clean up a message that git has prepared (al_git_prepared_message()).  Its lines are sanitized.
  *
  * @return the message, owned by the caller; NULL when nothing is left.
  */

@@ -14,6 +14,7 @@
 #include "gitops/sequencer/conflict_hunks.h"
 #include "gitops/sequencer/operation_excerpt.h"
 #include "gitops/sequencer/operation_state.h"
+#include "gitops/sequencer/picked_message.h"
 #include "gitops/sequencer/resolve.h"
 #include "toolsets/everyday/conflict_resolve.h"
 #include "toolsets/everyday/conflict_skip.h"
@@ -21,6 +22,7 @@
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/hunk_choices.h"
 #include "toolsets/everyday/outcome.h"
+#include "util/utf8.h"
 
 #define CONTENT_MAX_BYTES (4u << 20)
 #define HUNKS_MAX         1000
@@ -232,9 +234,13 @@ static int conclude_merge(struct al_call *call, struct al_error *err)
 {
     struct al_repo *repo = al_call_repo(call);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_freep) char *message = NULL;
-    int r = al_git_suggest_message(repo, al_call_budget(call), &message, NULL, err);
+    al_auto(al_freep) char *message = al_git_prepared_message(repo);
+    int r = 0;
 
+    if (!message || !al_utf8_valid(message, strlen(message))) {
+        free(al_take(&message));
+        r = al_git_suggest_message(repo, al_call_budget(call), &message, NULL, err);
+    }
     return r < 0 ? r
                  : al_git_commit(repo, message, NULL, al_call_max_bytes(call), al_call_budget(call),
                                  &output, err);

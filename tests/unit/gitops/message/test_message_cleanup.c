@@ -12,9 +12,9 @@
 static void cleans_up_prepared_messages(void **state)
 {
     static const char *const cases[][2] = {
-        { "Merge branch 'x'\n\n# Conflicts:\n#\ta.txt\n", "Merge branch 'x'\n" },
+        { "Merge branch 'x'\n\n\n#1 is \033[1mfixed\n\n", "Merge branch 'x'\n\n\n#1 is fixed\n" },
         { "\nRevert \"a\"  \nThis reverts b.\n", "Revert \"a\"\n\nThis reverts b.\n" },
-        { "# nothing else\n", NULL },
+        { " \n\n", NULL },
         { "", NULL },
     };
 
