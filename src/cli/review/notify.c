@@ -47,11 +47,12 @@ static void add_environment(struct al_strv *env)
     }
 }
 
-struct al_review_notify *al_review_notify_new(enum al_notify how)
+struct al_review_notify *al_review_notify_new(enum al_notify how, const char *dirs)
 {
     struct al_review_notify *notify;
-    char *program =
-        how == AL_NOTIFY_SEND ? al_program_find("notify-send", PROGRAM_DIRS, NULL) : NULL;
+    char *program = how == AL_NOTIFY_SEND
+                        ? al_program_find("notify-send", dirs ? dirs : PROGRAM_DIRS, NULL)
+                        : NULL;
 
     if (!program)
         return NULL;

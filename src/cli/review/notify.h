@@ -21,10 +21,11 @@ struct al_review_notify;
 /**
  * Begin.
  *
+ * @param dirs  Where the program is looked for, as $PATH; NULL but in tests.
  * @return NULL when nothing is to be sent: another setting than "notify-send", or there is no such
  *         program.  NULL can be given to the functions below.
  */
-struct al_review_notify *al_review_notify_new(enum al_notify how);
+struct al_review_notify *al_review_notify_new(enum al_notify how, const char *dirs);
 void al_review_notify_free(struct al_review_notify *notify);
 
 /** Tell that these questions wait; the last one is new.  Does not block. */

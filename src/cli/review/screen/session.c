@@ -25,7 +25,7 @@ int al_screen_session_open(struct al_screen_session *session, const struct al_se
     if (!session->door)
         return al_error_errno(err, errno, "the questions cannot be watched");
     session->overview = al_overview_open(setup);
-    session->notify = al_review_notify_new(setup->config.review.notify);
+    session->notify = al_review_notify_new(setup->config.review.notify, NULL);
     al_screen_session_refresh(session);
     return 0;
 }
