@@ -17,7 +17,7 @@ import harness
 import http_server
 import review_page
 import reviewing
-from test_review_screen import Screen
+from screens import Screen
 
 TOKEN = "t" * 40
 REASON = "not before Monday"
