@@ -200,6 +200,35 @@ class Plans(rebasing.Case):
                 self.assertEqual(self.out("symbolic-ref", "HEAD"), "refs/heads/topic\n")
                 self.git("reset", "-q", "--hard", tip)
 
+    def test_comment_char(self):
+        """the message of a chain that stops is whole, whatever core.commentChar is"""
+        self.begin()
+        ids = [self.add(f"subject {i}", self.lines(**{f"at{9 * i}": "x"})) for i in range(3)]
+        self.git("checkout", "-q", "-b", "side", "base")
+        self.add("other", self.lines(at9="y"))
+        self.git("checkout", "-q", "topic")
+        given = "12 is fixed\n\n; heading\n! text"
+        for setting in ("#", ";", "auto", "!"):
+            self.git("config", "core.commentChar", setting)
+            for last, message in (({"do": "squash", "message": given}, given),
+                                  ({"do": "squash"}, "subject 0\n\nsubject 1\n\nsubject 2")):
+                for by_git in (False, True):
+                    self.says("git_rebase", {"onto": "side", "plan": [
+                        {"commit": ids[0]}, {"commit": ids[1], "do": "squash"},
+                        {"commit": ids[2], **last}]})
+                    while self.unmerged():
+                        if by_git:
+                            self.git("checkout", "-q", "--theirs", "f.txt")
+                            self.git("add", "f.txt")
+                            self.git("rebase", "--continue", GIT_EDITOR="true", check=False)
+                        else:
+                            self.says("git_conflicts", {"action": "resolve", "path": "f.txt",
+                                                        "take": "theirs"})
+                            self.says("git_conflicts", {"action": "continue"})
+                    self.assertEqual(self.out("log", "--format=%B%x00", "side..topic"),
+                                     message + "\n\0\n", (setting, by_git))
+                    self.git("reset", "-q", "--hard", ids[2])
+
     def test_comments_of_one(self):
         """lines that begin with "#" stay in the message of a commit that stopped"""
         self.begin()

@@ -109,10 +109,26 @@ static bool has_comments(const char *message)
     return *message == '#' || strstr(message, "\n#");
 }
 
+/* Whether the messages of chains are all set by a step of their own: a git that goes on with
+ * another comment character than "#" takes other lines for comments, and those that mark what was
+ * joined here for text. */
+static int find_always_kept(const struct al_repo *repo, struct al_run_limits *budget,
+                            bool *ret_kept, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_freep) char *word = NULL;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "config", "--default=#", "--get", "core.commentChar", NULL);
+    r = al_git_run_word(repo, &command, budget, &word, err);
+    *ret_kept = r == 0 && word && strcmp(word, "#") != 0;
+    return r;
+}
+
 /* The message that a chain ends with, if git would not keep it as it is: else `out` stays empty.
  * Without a message of the user's, it is known only if nothing can become of the first commit any
  * more. */
-static int find_kept_message(struct al_replay_work *work, const struct chain *chain,
+static int find_kept_message(struct al_replay_work *work, const struct chain *chain, bool always,
                              struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
     const struct al_strv *done = &work->replayed.commits;
@@ -142,7 +158,7 @@ static int find_kept_message(struct al_replay_work *work, const struct chain *ch
             al_str_adds(out, both.buf);
         }
     }
-    if (!has_comments(out->buf))
+    if (!always && !has_comments(out->buf))
         al_str_reset(out);
     return 0;
 }
@@ -175,10 +191,11 @@ static int add_message_line(struct al_repo *repo, struct al_replay_work *work, c
 }
 
 static int add_chain(struct al_repo *repo, struct al_replay_work *work, const struct chain *chain,
-                     struct al_run_limits *budget, struct al_str *todo, struct al_error *err)
+                     bool always_kept, struct al_run_limits *budget, struct al_str *todo,
+                     struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str kept = AL_STR_INIT;
-    int r = find_kept_message(work, chain, budget, &kept, err);
+    int r = find_kept_message(work, chain, always_kept, budget, &kept, err);
 
     for (size_t i = chain->first; r == 0 && i < chain->end; i++) {
         const bool is_fixup =
@@ -196,12 +213,13 @@ static int add_chain(struct al_repo *repo, struct al_replay_work *work, const st
 static int make_todo(struct al_repo *repo, struct al_replay_work *work,
                      struct al_run_limits *budget, struct al_str *todo, struct al_error *err)
 {
-    int r = 0;
+    bool always_kept = false;
+    int r = find_always_kept(repo, budget, &always_kept, err);
 
     for (size_t first = 0; r == 0 && first < work->nsteps;) {
         const struct chain chain = find_chain(work, first);
 
-        r = add_chain(repo, work, &chain, budget, todo, err);
+        r = add_chain(repo, work, &chain, always_kept, budget, todo, err);
         first = chain.end;
     }
     return r;
