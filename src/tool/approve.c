@@ -203,6 +203,7 @@ static int ask(struct al_call *call, const struct al_ruling *ruling, struct al_e
         .payload = call,
         .always_covers = covers,
     };
+    al_call_record_question(call);
     return ask_approvers(call, ruling, &request, err);
 }
 

@@ -182,6 +182,27 @@ class Asked(reviewing.ReviewCase):
         os.unlink(pipe)
         os.close(os.dup(writer))
 
+    def test_listed_once(self):
+        """a call whose summary was resolved, or has a secret, is listed as waiting only"""
+        for branch in (None, "ghp_" + "a1B2" * 9):
+            with self.subTest(branch):
+                if branch:
+                    self.git("switch", "-q", "-c", branch)
+                else:
+                    self.git("init", "-q", "--bare", str(self.root / "hub.git"))
+                    self.git("remote", "add", "origin", str(self.root / "hub.git"))
+                server = harness.AskingServer(self, "--toolset", "everyday")
+                number = server.ask("git_push", {"branch": branch} if branch else {})
+                form = server.receive()["id"]
+                entry = self.the_one()
+                listed = self.review("--list")
+                self.assertIn(f"{entry['id']}  Push ", listed)
+                self.assertEqual(listed.count("git_push"), 1, listed)
+                self.assertNotIn("Running:", listed)
+                server.send(id=form, result={"action": "accept",
+                                             "content": {"decision": "reject"}})
+                self.assertEqual(server.receive()["id"], number)
+
     def test_hostile(self):
         """text of the repository does nothing to the terminal of the user"""
         name = "x\u001b[2J\u202e.txt"

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/review/match.h"
 #include "cli/review/overview_staged.h"
 #include "guard/rules/effects.h"
 #include "guard/text.h"
@@ -119,32 +120,9 @@ static struct al_overview_call read_call(const json_t *line, long pid)
 
 struct collecting {
     struct al_overview_source *source;
-    const struct al_review_list *waiting;
-    bool *matched; /* for each question: its call was seen */
+    struct al_review_match match;
     struct al_str *seen;
 };
-
-static bool is_same(const json_t *a, const json_t *b, const char *name)
-{
-    const char *one = al_json_get_string(a, name), *other = al_json_get_string(b, name);
-
-    return one && other && !strcmp(one, other);
-}
-
-/* Whether the call is the one of a question. */
-static bool waits(const struct collecting *collecting, long pid, const json_t *call)
-{
-    const struct al_review_list *waiting = collecting->waiting;
-
-    for (size_t i = 0; waiting && i < waiting->count; i++) {
-        const struct al_review_waiting *item = &waiting->items[i];
-
-        if (!collecting->matched[i] && item->pid == pid && is_same(item->entry, call, "tool") &&
-            is_same(item->entry, call, "summary"))
-            return collecting->matched[i] = true;
-    }
-    return false;
-}
 
 static void add_running(void *payload, long pid, const json_t *line)
 {
@@ -153,7 +131,7 @@ static void add_running(void *payload, long pid, const json_t *line)
     struct al_overview_call call = read_call(line, pid);
     size_t at = shown->nrunning;
 
-    call.waits = waits(collecting, pid, line);
+    call.waits = al_review_match_take(&collecting->match, pid, line);
     shown->running = al_reallocarray(shown->running, shown->nrunning + 1, sizeof(*shown->running));
     while (at > 0 && strcmp(shown->running[at - 1].time, call.time) > 0)
         at--;
@@ -184,12 +162,12 @@ static bool replace_if_other(struct al_str *old, struct al_str *now)
 
 static bool refresh_running(struct al_overview_source *source, const struct al_review_list *waiting)
 {
-    al_auto(al_freep) bool *matched = al_calloc((waiting ? waiting->count : 0) + 1, sizeof(bool));
     struct al_str seen = AL_STR_INIT;
-    struct collecting collecting = { source, waiting, matched, &seen };
+    struct collecting collecting = { source, al_review_match_begin(waiting), &seen };
 
     clear_running(&source->shown);
     (void)al_journal_running(source->setup->journal_file, add_running, &collecting);
+    al_review_match_clear(&collecting.match);
     return replace_if_other(&source->running, &seen);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/review/match.h"
 #include "guard/text.h"
 #include "journal/journal.h"
 
@@ -50,31 +51,10 @@ static void add_waiting(const struct al_review_waiting *question, struct al_str 
 
 /* The calls that run, without those that wait. */
 struct running {
-    const struct al_review_list *waiting;
-    bool *matched; /* for each question: its call was seen */
+    struct al_review_match match;
     struct al_str *out;
     size_t count;
 };
-
-static bool is_same(const json_t *a, const json_t *b, const char *name)
-{
-    const char *one = al_json_get_string(a, name), *other = al_json_get_string(b, name);
-
-    return one && other && !strcmp(one, other);
-}
-
-/* Whether the call is the one of a question. */
-static bool waits(const struct running *running, long pid, const json_t *call)
-{
-    for (size_t i = 0; i < running->waiting->count; i++) {
-        const struct al_review_waiting *question = &running->waiting->items[i];
-
-        if (!running->matched[i] && question->pid == pid &&
-            is_same(question->entry, call, "tool") && is_same(question->entry, call, "summary"))
-            return running->matched[i] = true;
-    }
-    return false;
-}
 
 static void add_running(void *payload, long pid, const json_t *call)
 {
@@ -83,7 +63,7 @@ static void add_running(void *payload, long pid, const json_t *call)
                            *summary = line_of(call, "summary"), *agent = line_of(call, "agent"),
                            *repository = line_of(call, "repository");
 
-    if (waits(running, pid, call))
+    if (al_review_match_take(&running->match, pid, call))
         return;
     al_str_addf(running->out, "%s%8ld  %s\n          %s in %s, since %s by %s\n",
                 running->count++ ? "" : "\nRunning:\n", pid, summary, tool, repository, time,
@@ -93,14 +73,14 @@ static void add_running(void *payload, long pid, const json_t *call)
 void al_review_add_list(const struct al_review_list *waiting, const char *journal_file,
                         struct al_str *out)
 {
-    al_auto(al_freep) bool *matched = al_calloc(waiting->count + 1, sizeof(*matched));
-    struct running running = { .waiting = waiting, .matched = matched, .out = out };
+    struct running running = { .match = al_review_match_begin(waiting), .out = out };
 
     al_str_adds(out,
                 waiting->count ? "Waiting for an answer:\n" : "Nothing waits for an answer.\n");
     for (size_t i = 0; i < waiting->count; i++)
         add_waiting(&waiting->items[i], out);
     (void)al_journal_running(journal_file, add_running, &running);
+    al_review_match_clear(&running.match);
 }
 
 static void add_indented(const char *text, struct al_str *out)
