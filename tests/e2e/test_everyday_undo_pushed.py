@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """everyday: git_undo beside a remote.  What was pushed stays there, and so does what is known of
 it."""
+import subprocess
+
 import everyday
 import harness
 
@@ -64,6 +66,25 @@ class Pushed(everyday.Case):
         self.undo(steps=-1)
         self.assertEqual(self.at("HEAD"), commit)
         self.assertEqual(self.at("origin/main"), commit)
+
+    def test_rollback(self):
+        """airlock rollback of a push says that the remote keeps it; that of a commit does not"""
+        commit = self.make()
+        self.push()
+        for options in (["--dry-run"], []):
+            self.assertEqual(self.rolled_back(*options).count(
+                "What was pushed stays on the remote.\n"), 1)
+        self.assertEqual(self.out("rev-parse", "main", cwd=self.root / "hub.git").strip(), commit)
+        self.make("h.txt")
+        self.assertNotIn("remote", self.rolled_back())
+
+    def rolled_back(self, *options):
+        """What airlock rollback of the last execution prints."""
+        done = subprocess.run([harness.AIRLOCK, "rollback", *options], cwd=self.root, env=self.env,
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                              text=True, timeout=harness.WATCHDOG_SECONDS, start_new_session=True)
+        self.assertEqual(done.returncode, 0, done)
+        return done.stdout
 
     def test_amend_is_asked(self):
         """amending what was pushed is asked about after an undo, too"""

@@ -65,6 +65,22 @@ static void add_calls(struct al_str *out, const struct al_strv *calls)
         al_str_addf(out, " and %zu more executions\n", calls->count - CALLS_MAX);
 }
 
+/* A push that is rolled back: the reference that says where the remote's branch is goes back, and
+ * the remote does not.  A push of the toolset staging to a repository here has no such reference.
+ */
+static void add_pushed(struct al_str *out, const struct al_rollback *rollback)
+{
+    bool moves = false, pushed = false;
+
+    for (size_t i = 0; i < rollback->changes.count; i++)
+        moves |= rollback->changes.items[i].part == AL_PART_REF &&
+                 al_starts_with(rollback->changes.items[i].name, "refs/remotes/");
+    for (size_t i = 0; i < rollback->calls.count; i++)
+        pushed |= al_starts_with(rollback->calls.items[i], "git_push");
+    if (moves && pushed)
+        al_str_adds(out, "What was pushed stays on the remote.\n");
+}
+
 static void show_dry_run(const struct al_rollback *rollback, bool redo)
 {
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
@@ -79,6 +95,7 @@ static void show_dry_run(const struct al_rollback *rollback, bool redo)
     add_other_changes(&out, &rollback->changes);
     if (!rollback->changes.count)
         al_str_adds(&out, " nothing\n");
+    add_pushed(&out, rollback);
     print(STDOUT_FILENO, &out);
 }
 
@@ -121,6 +138,7 @@ static void show_done(const struct al_rollback *rollback, bool redo, const char 
     add_other_changes(&out, &rollback->changes);
     add_list(&out, "Left as they are, since they are ignored or were too large to be kept:",
              &rollback->kept);
+    add_pushed(&out, rollback);
     add_next_steps(&out, rollback, redo, agent);
     print(STDOUT_FILENO, &out);
 }
