@@ -155,6 +155,21 @@ class Push(Case):
         self.assertEqual(self.at_hub(), head)
         self.assertIn("origin/main was up to date already", self.says("git_push"))
 
+    def test_in_progress(self):
+        """git_push goes on beside a stopped cherry-pick, as git's own; in a rebase HEAD is on no
+        branch, so the branch has to be named"""
+        self.git("checkout", "-q", "-b", "side")
+        self.commit("c.txt", "side\n", "side")
+        self.git("checkout", "-q", "main")
+        head = self.commit("c.txt", "main\n", "main")
+        self.git("cherry-pick", "side", check=False)
+        self.assertIn("Pushed origin/main: ", self.says("git_push"))
+        self.assertEqual(self.at_hub(), head)
+        self.git("cherry-pick", "--abort")
+        self.git("rebase", "side", check=False)
+        self.fails("ExecutionFailed", "A rebase is in progress", "git_push")
+        self.assertIn("Pushed the new branch", self.says("git_push", {"branch": "side"}))
+
     def test_new(self):
         """git_push set_upstream: a new branch, and the local one follows it"""
         self.git("checkout", "-q", "-b", "topic")

@@ -23,17 +23,17 @@ static size_t next;
 int al_everyday_current_branch(struct al_call *call, char **ret_branch, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    int r = al_everyday_check_idle(call, err); /* HEAD is detached during a rebase */
+    int r;
 
-    if (r < 0)
-        return r;
     al_ref_head_branches(&al_call_repo(call)->at, &names);
     if (names.count && strcmp(names.items[0], "HEAD") != 0) {
         *ret_branch = al_strdup(names.items[0]);
         return 0;
     }
-    return al_failure_set(err, "Name a branch, or go to one with git_switch.",
-                          "HEAD is on no branch");
+    r = al_everyday_check_idle(call, err); /* HEAD is detached during a rebase */
+    return r < 0 ? r
+                 : al_failure_set(err, "Name a branch, or go to one with git_switch.",
+                                  "HEAD is on no branch");
 }
 
 char *al_everyday_default_remote(struct al_call *call, const char *branch)
