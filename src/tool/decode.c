@@ -69,6 +69,29 @@ static int refuse_twice(const struct rows *rows, const json_t *arguments, struct
     return 0;
 }
 
+/* Other tools, and git's manual, have these words for a revision. */
+static bool is_revision_word(const char *name)
+{
+    static const char *const words[] = { "rev", "revision", "ref", "commit", "commit_hash" };
+
+    for (size_t i = 0; i < AL_COUNT(words); i++)
+        if (!strcmp(name, words[i]))
+            return true;
+    return false;
+}
+
+/* The parameter that takes a revision where the name of none is similar; NULL: there is none. */
+static const char *revision_param(const struct rows *rows, const char *unknown)
+{
+    static const char *const names[] = { "rev", "from", "to", "range", "commits", "onto" };
+
+    for (size_t k = 0; k < AL_COUNT(names) && is_revision_word(unknown); k++)
+        for (size_t i = 0; i < rows->nparams; i++)
+            if (!strcmp(rows->params[i].name, names[k]))
+                return rows->params[i].name;
+    return NULL;
+}
+
 static int refuse_unknown(const struct rows *rows, const json_t *arguments, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str valid = AL_STR_INIT;
@@ -95,6 +118,8 @@ static int refuse_unknown(const struct rows *rows, const json_t *arguments, stru
         al_nearest_offer(&nearest, rows->params[i].name);
         al_str_addf(&valid, "%s%s", i > 0 ? ", " : "", rows->params[i].name);
     }
+    if (!nearest.found)
+        nearest.found = revision_param(rows, unknown);
     if (nearest.found)
         al_str_addf(&meant, "; did you mean '%s%s'?", rows->prefix, nearest.found);
     return al_error_set(

@@ -68,6 +68,20 @@ static void to_letters(const char *name, struct al_str *out)
     }
 }
 
+/* A command of git that this session has under two other names; NULL: it has not. */
+static const char *split_tools(const struct al_registry *registry, const struct al_grant *grant,
+                               const char *letters)
+{
+    static const char *const parts[] = { "git_switch", "git_restore" };
+
+    if (strcmp(letters, "checkout") != 0)
+        return NULL;
+    for (size_t i = 0; i < AL_COUNT(parts); i++)
+        if (!al_registry_find(registry, parts[i]) || !al_grant_has_tool(grant, parts[i]))
+            return NULL;
+    return "git_switch or git_restore";
+}
+
 const char *al_registry_nearest(const struct al_registry *registry, const struct al_grant *grant,
                                 const char *name)
 {
@@ -92,5 +106,5 @@ const char *al_registry_nearest(const struct al_registry *registry, const struct
         if (nearest.found == candidates.items[candidates.count - 1])
             found = own;
     }
-    return found;
+    return found ? found : split_tools(registry, grant, letters.buf);
 }

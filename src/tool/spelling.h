@@ -19,7 +19,8 @@ bool al_param_is_called(const struct al_param *param, const char *name);
  * without "git_", or with a typing error.  Tools outside `grant` (NULL: everything is granted) do
  * not count.
  *
- * @return The name in the registry, borrowed; NULL when none is near.
+ * @return The name in the registry, or the names of the two tools that stand for a command of git:
+ *         text for a message, borrowed.  NULL when none is near.
  */
 const char *al_registry_nearest(const struct al_registry *registry, const struct al_grant *grant,
                                 const char *name);

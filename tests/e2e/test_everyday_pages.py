@@ -204,8 +204,38 @@ class Spellings(Case):
         """an unknown parameter is refused, with the nearest name"""
         self.fails("BadArgs", "unknown parameter 'max_cuont'; did you mean 'max_count'?", "git_log",
                    {"max_cuont": 1})
-        result = self.fails("BadArgs", "unknown parameter 'timeout_ms'", "git_log", {"timeout_ms": 1})
-        self.assertNotIn("did you mean", result.text)
+        for tool, word in (("git_log", "timeout_ms"), ("git_status", "rev")):
+            result = self.fails("BadArgs", f"unknown parameter '{word}'", tool, {word: 1})
+            self.assertNotIn("did you mean", result.text)
+
+    def test_unknown_revision(self):
+        """a word for a revision is answered with the parameter that takes one"""
+        for tool, word, meant in (("git_diff", "rev", "from"), ("git_diff", "commit", "from"),
+                                  ("git_reset", "rev", "to"), ("git_show", "commit", "rev")):
+            self.fails("BadArgs", f"unknown parameter '{word}'; did you mean '{meant}'?", tool,
+                       {word: "HEAD"})
+
+    def test_misfit(self):
+        """arguments that do not fit together are answered with the ones that do"""
+        result = self.fails("BadArgs", "create makes one", "git_switch",
+                            {"branch": "x", "create": True, "rev": "HEAD"})
+        self.assertIn("from is where create begins a new branch", result.text)
+        result = self.fails("BadArgs", "name has no meaning for action list", "git_tag",
+                            {"name": "v9"})
+        self.assertIn("Give action create to make the tag", result.text)
+        self.assertEqual(self.out("tag", "-l", "v9"), "")
+
+    def test_checkout(self):
+        """git_checkout, which this toolset does not have, is answered with what it has"""
+        server = harness.Server(self, "--toolset", "everyday")
+        server.ask("git_checkout", {"branch": "main"})
+        error = server.receive()["error"]
+        self.assertEqual((error["code"], error["message"]),
+                         (-32602, "Unknown tool: git_checkout; did you mean git_switch or "
+                                  "git_restore?"))
+        server = harness.Server(self, "--toolset", "readonly")
+        server.ask("git_checkout", {"branch": "main"})
+        self.assertEqual(server.receive()["error"]["message"], "Unknown tool: git_checkout")
 
     def test_parents(self):
         """leading '..' components that stay inside are taken, others are refused"""

@@ -47,6 +47,9 @@ static int check(const void *p, struct al_error *err)
     const struct switch_args *args = p;
     int r = 0;
 
+    if (args->create && args->branch && args->rev)
+        return al_failure_bad_args(err, "from is where create begins a new branch.",
+                                   "rev looks at a commit without a branch, and create makes one");
     if (!args->branch == !args->rev)
         return al_failure_bad_args(err, "rev looks at a commit without a branch.",
                                    "Give either branch or rev");

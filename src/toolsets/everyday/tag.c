@@ -82,6 +82,11 @@ static int check(const void *p, struct al_error *err)
         wrong = "rev";
     else if (args->message && args->action != CREATE)
         wrong = "message";
+    if (args->name && args->action == LIST && !args->pattern)
+        return al_failure_bad_args(err,
+                                   "Give action create to make the tag, delete to remove it; "
+                                   "pattern is what list takes.",
+                                   "name has no meaning for action list");
     if (wrong)
         return al_failure_bad_args(err, "Leave it out, or give the action that has it.",
                                    "%s has no meaning for action %s", wrong,
