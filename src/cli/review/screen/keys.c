@@ -246,8 +246,6 @@ static struct al_screen_action press_command(struct al_screen_state *state,
     case 'q':
     case CTRL('c'):
         return does(AL_DO_QUIT, 0);
-    case CTRL('l'):
-        return does(AL_DO_REDRAW, 0);
     default:
         return nothing(state, "Unknown key; ? lists the keys");
     }
@@ -321,6 +319,11 @@ struct al_screen_action al_screen_press(struct al_screen_state *state,
         return does(AL_DO_SUSPEND, 0);
     if (look->too_small && c != 'q' && c != CTRL('c'))
         return does(AL_DO_NOTHING, 0);
+    if (c == CTRL('l')) {
+        if (state->mode != AL_SCREEN_HELD)
+            state->message = "";
+        return does(AL_DO_REDRAW, 0);
+    }
     return press(state, look, key);
 }
 

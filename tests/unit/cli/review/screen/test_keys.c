@@ -250,6 +250,24 @@ static void a_paste_without_an_end_is_ended_by_a_key(void **unused)
     assert_int_equal(al_screen_press(&state, &question, key).what, AL_DO_QUIT);
 }
 
+/* Ctrl-L is no key of any mode, so that what is typed or confirmed stays. */
+static void a_screen_can_be_drawn_again_in_every_mode(void **unused)
+{
+    static const enum al_screen_mode modes[] = { AL_SCREEN_BROWSE, AL_SCREEN_REASON,
+                                                 AL_SCREEN_FILTER, AL_SCREEN_CONFIRM,
+                                                 AL_SCREEN_HELP,   AL_SCREEN_HELD };
+
+    (void)unused;
+    for (size_t i = 0; i < AL_COUNT(modes); i++) {
+        al_auto(al_screen_state_clear) struct al_screen_state state = AL_SCREEN_STATE_INIT;
+
+        state.mode = modes[i];
+        assert_int_equal(al_screen_press(&state, &question, letter('l' & 0x1f)).what, AL_DO_REDRAW);
+        assert_int_equal(state.mode, modes[i]);
+        assert_int_equal(state.input.len, 0);
+    }
+}
+
 /* What cannot be seen cannot be answered, and a paste is followed all the same. */
 static void a_terminal_that_is_too_small_takes_few_keys(void **unused)
 {
@@ -329,6 +347,7 @@ int main(void)
         cmocka_unit_test(a_reason_can_be_pasted_and_is_not_sent_by_it),
         cmocka_unit_test(a_paste_is_known_by_marks_in_pieces),
         cmocka_unit_test(a_paste_without_an_end_is_ended_by_a_key),
+        cmocka_unit_test(a_screen_can_be_drawn_again_in_every_mode),
         cmocka_unit_test(a_terminal_that_is_too_small_takes_few_keys),
         cmocka_unit_test(keys_move_the_pane_that_has_them),
         cmocka_unit_test(the_filter_is_typed),
