@@ -18,6 +18,9 @@
 /* Sockets that are looked at in one directory. */
 #define PROCESSES_MAX 1024
 
+/* How long until a process that had no room is tried again, in milliseconds. */
+#define RETRY_MS 10
+
 /* Where the processes are, and what they are asked. */
 struct visit {
     const char *request;
@@ -90,15 +93,28 @@ static bool take_lines(const struct visit *visit, pid_t pid, struct al_str *in)
     return goes_on;
 }
 
+/* A process that others ask too may have no room for a connection at once. */
+static int connect_to(const struct visit *visit, int dir_fd, pid_t pid)
+{
+    int fd = al_review_place_connect(dir_fd, pid);
+
+    while (fd == -EAGAIN && al_clock_ms() < visit->deadline_ms) {
+        (void)poll(NULL, 0, RETRY_MS);
+        fd = al_review_place_connect(dir_fd, pid);
+    }
+    return fd;
+}
+
 static void visit_process(struct visit *visit, int dir_fd, pid_t pid)
 {
-    al_auto(al_closep) int fd = al_review_place_connect(dir_fd, pid);
+    al_auto(al_closep) int fd = -1;
     al_auto(al_str_clear) struct al_str in = AL_STR_INIT;
     char chunk[16384];
     ssize_t n = 1;
 
     visit->deadline_ms =
         al_clock_ms() + (visit->patience_ms ? visit->patience_ms : AL_REVIEW_ANSWER_MS);
+    fd = connect_to(visit, dir_fd, pid);
     if (fd == -ECONNREFUSED || fd == -ENOENT)
         return; /* it has ended */
     if (fd < 0) {

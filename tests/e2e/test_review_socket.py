@@ -330,6 +330,26 @@ class Protocol(reviewing.ReviewCase):
         self.assertEqual(self.the_one(), self.entry)
         self.assertEqual(idle[-1].send(do="list").entry(), self.entry)
 
+    def test_crowded(self):
+        """a process that has no room for one more is named, and is asked when it has room again"""
+        self.server.process.send_signal(signal.SIGSTOP)
+        crowd = []
+        try:
+            while True:
+                crowd.append(reviewing.socket.socket(reviewing.socket.AF_UNIX))
+                crowd[-1].setblocking(False)
+                crowd[-1].connect(str(self.sockets / f"{self.server.process.pid}.sock"))
+        except BlockingIOError:
+            pass
+        done = reviewing.subprocess.run(
+            [harness.AIRLOCK, "review", "--list"], env=self.env, capture_output=True, text=True,
+            stdin=reviewing.subprocess.DEVNULL, check=False, timeout=harness.WATCHDOG_SECONDS)
+        self.server.process.send_signal(signal.SIGCONT)
+        self.assertIn("cannot be asked: too many others ask it", done.stderr)
+        self.assertEqual(self.the_one(), self.entry)
+        for connection in crowd:
+            connection.close()
+
     def test_attached(self):
         """32 reviews are attached at most, and one more is told"""
         attached = [reviewing.Attached(self, self.server.process.pid) for _ in range(32)]
