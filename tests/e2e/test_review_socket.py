@@ -333,6 +333,7 @@ class Protocol(reviewing.ReviewCase):
     def test_crowded(self):
         """a process that has no room for one more is named, and is asked when it has room again"""
         self.server.process.send_signal(signal.SIGSTOP)
+        self.assertTrue(os.WIFSTOPPED(os.waitpid(self.server.process.pid, os.WUNTRACED)[1]))
         crowd = []
         try:
             while True:
