@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Moving aside: what would be destroyed is moved, whole, to where nobody but airlock looks, and can
+ * be moved back.
+ *
+ *   <common git directory>/airlock/aside/<seq>/
+ *     record    what is here: see below
+ *     <n>       the n-th thing: a file or a whole directory, as it was
+ *   <folder>/.airlock-aside-<seq>/
+ *     <n>       the same for what lies on another file system than the git directory: rename(2)
+ *               cannot take it further.  The folder is the thing's own, or one the caller names.
+ *     .gitignore  "*": the repository around does not list it
+ *
+ * An entry <seq> is what one call moved.  Its record is a sequence of "<key> <length> <bytes> NL":
+ *
+ *   why, name, note, when (ns), then for each thing, written before it is moved:
+ *   device, item (its absolute path, exact bytes)
+ *   hidden      "<device>.<inode>" of the hidden folder, and
+ *   beside      the folder that it lies in
+ *   bytes       how large it is, once somebody has asked
+ *   end         all is moved.  Without it, and after "back", an entry was on its way when airlock
+ *               was killed: al_aside_tidy() moves back what is there.
+ *   gone        it is being removed for good
+ *
+ * Whether a thing is aside is told by whether it is there: a crash leaves it whole at one of two
+ * places.  All is done by descriptor, and no link is followed.  An entry that is open is locked
+ * (flock(2)) against every other process.
+ */
+#ifndef AL_HISTORY_ASIDE_H
+#define AL_HISTORY_ASIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "util/error.h"
+#include "util/str.h"
+
+/** The first component of hidden folders; no path of an agent may have it. */
+#define AL_ASIDE_HIDDEN ".airlock-aside-"
+
+/** What an entry is about.  Borrowed; any string may be NULL. */
+struct al_aside_about {
+    const char *why;  /**< a word: "worktree" */
+    const char *name; /**< any text without NUL */
+    const char *note; /**< the caller's own, any text without NUL */
+    int beside_fd;    /**< where a hidden folder is made if one is needed; -1: beside the thing */
+};
+
+struct al_aside_item {
+    char *path; /**< where it was, absolute */
+    dev_t device;
+};
+
+/** An entry.  Set up with AL_ASIDE_ENTRY_INIT. */
+struct al_aside_entry {
+    unsigned long seq;
+    char *why, *name, *note; /**< NULL: none */
+    int64_t when_ns;
+    uint64_t bytes; /**< 0: not measured yet */
+    struct al_aside_item *items;
+    size_t count;
+    bool is_whole; /**< it has its "end": nothing is under way */
+    bool is_gone;  /**< it is being removed */
+    char *beside;  /**< the folder of the hidden one; NULL: there is none */
+    int base_fd;   /**< private, as all that follows */
+    int fd;        /**< its folder; -1: not open */
+    int record_fd;
+    int beside_fd;
+    int hidden_fd;
+    uint64_t hidden_dev, hidden_ino;
+};
+
+#define AL_ASIDE_ENTRY_INIT                                                                        \
+    ((struct al_aside_entry){                                                                      \
+        .base_fd = -1, .fd = -1, .record_fd = -1, .beside_fd = -1, .hidden_fd = -1 })
+
+/** Close and free it; what is aside stays. */
+void al_aside_entry_clear(struct al_aside_entry *entry);
+
+/** Begin an entry.  It is empty, open, and locked.
+ * @param common_fd  The common git directory. */
+int al_aside_begin(int common_fd, const struct al_aside_about *about,
+                   struct al_aside_entry *ret_entry, struct al_error *err);
+
+/**
+ * Move a file or directory aside, into an entry that has been begun.
+ *
+ * @param path  Where it belongs, absolute; NULL: at `name` in `parent_fd`.
+ * @return 0; AL_ERR_NOT_FOUND when it is not there; AL_ERR_EXECUTION, and it is where it was.
+ */
+int al_aside_move(struct al_aside_entry *entry, int parent_fd, const char *name, const char *path,
+                  struct al_error *err);
+
+/** Everything is moved: the entry stays.  It is on the disk when this returns. */
+int al_aside_end(struct al_aside_entry *entry, struct al_error *err);
+
+/** Test whether a thing is aside; otherwise it was not moved, or is back. */
+bool al_aside_has(const struct al_aside_entry *entry, size_t item);
+
+/** Open a thing that is aside, without following a link.  -errno on failure. */
+int al_aside_open_item(const struct al_aside_entry *entry, size_t item, int flags);
+
+/** Move one thing to a name in a directory.  AL_ERR_EXECUTION: something is there. */
+int al_aside_move_item(struct al_aside_entry *entry, size_t item, int parent_fd, const char *name,
+                       struct al_error *err);
+
+/** Remove one thing for good. */
+void al_aside_drop_item(struct al_aside_entry *entry, size_t item);
+
+/**
+ * Move everything back to where it was, the last one first, and remove the entry.
+ *
+ * @return 0; AL_ERR_EXECUTION naming what is in the way or cannot be moved: all is aside again.
+ */
+int al_aside_return(struct al_aside_entry *entry, struct al_error *err);
+
+/** Open an entry that is there.  AL_ERR_NOT_FOUND: there is none, or another process has it. */
+int al_aside_load(int common_fd, unsigned long seq, struct al_aside_entry *ret_entry);
+
+/** The numbers of all entries, oldest first; also of those that other processes have open.  Caller
+ * frees; NULL: none. */
+unsigned long *al_aside_list(int common_fd, size_t *ret_count);
+
+/** The bytes that it takes on the disk, measured once. */
+uint64_t al_aside_bytes(struct al_aside_entry *entry);
+
+/** Remove an entry and all that is in it for good.  It is closed. */
+void al_aside_remove(struct al_aside_entry *entry);
+
+/** Clear up after processes that were killed: what was under way is moved back, what is empty goes.
+ * What cannot go back, since something is there by now, stays aside as an entry. */
+void al_aside_tidy(int common_fd);
+
+/**
+ * Remove entries for good, oldest first.
+ *
+ * @param needed_since_ns  Entries made before are needed by nobody; INT64_MAX: none is needed.
+ * @param max_bytes        All together may have so many; UINT64_MAX: no bound.
+ * @return the bytes that are left.
+ */
+uint64_t al_aside_gc(int common_fd, int64_t needed_since_ns, uint64_t max_bytes);
+
+#endif
