@@ -17,7 +17,7 @@
 #include "guard/guards.h"
 #include "guard/program.h"
 #include "guard/root.h"
-#include "journal/journal.h"
+#include "history/journal.h"
 #include "proc/proc.h"
 #include "sandbox/sandbox.h"
 #include "staging/settings.h"

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 
 #include "checkpoint/store.h"
-#include "journal/recorded.h"
+#include "history/recorded.h"
 #include "rollback/executions.h"
 #include "rollback/linked.h"
 #include "rollback/lockfile.h"

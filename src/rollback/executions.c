@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "journal/history.h"
-#include "journal/lines.h"
+#include "history/history.h"
+#include "history/lines.h"
 
 static void add(struct al_executions *executions, const json_t *line)
 {

@@ -13,7 +13,7 @@
 #include "gitops/worktree/remove.h"
 #include "gitops/worktree/submodules.h"
 #include "guard/text.h"
-#include "journal/journal.h"
+#include "history/journal.h"
 #include "rollback/linked_files.h"
 #include "util/json.h"
 

@@ -4,7 +4,7 @@
 
 #include "guard/root.h"
 #include "guard/text.h"
-#include "journal/journal.h"
+#include "history/journal.h"
 #include "tool/private.h"
 #include "util/json.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "guard/text.h"
-#include "journal/journal.h"
+#include "history/journal.h"
 #include "util/utf8.h"
 
 /** The server's title in the summary, whose first 200 characters a question begins with. */

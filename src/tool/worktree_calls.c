@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "guard/text.h"
-#include "journal/history.h"
-#include "journal/journal.h"
-#include "journal/lines.h"
+#include "history/history.h"
+#include "history/journal.h"
+#include "history/lines.h"
 #include "tool/private.h"
 
 /* Safe text.  Caller frees. */

@@ -34,7 +34,7 @@ import harness  # pylint: disable=wrong-import-position
 
 OLD_SECONDS = 0.1  # an index as young as the clock's step is read without more ado
 LINE_MAX_BYTES = 10 * 1024 * 1024
-SPARE_MAX = 1  # of src/journal/open_records.c
+SPARE_MAX = 1  # of src/history/open_records.c
 GROWTH_MAX_KIB = 16 * 1024  # once the threads of a crowd have gone, and given back what they held
 PEAK_MAX_KIB = 1024 * 1024  # the longest line as a tree of values, and answers nobody reads
 

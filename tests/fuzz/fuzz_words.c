@@ -12,7 +12,7 @@
 #include "guard/gitdir.h"
 #include "guard/path.h"
 #include "guard/root.h"
-#include "journal/input.h"
+#include "history/input.h"
 #include "tests/fuzz/fuzz.h"
 #include "util/fs.h"
 

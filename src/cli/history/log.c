@@ -19,8 +19,8 @@
 #include "cli/setup.h"
 #include "cli/table.h"
 #include "cli/tty.h"
-#include "journal/journal.h"
-#include "journal/tail.h"
+#include "history/journal.h"
+#include "history/tail.h"
 #include "util/fs.h"
 #include "util/log.h"
 

@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/table.h"
 #include "cli/tty.h"
-#include "journal/journal.h"
+#include "history/journal.h"
 #include "util/fs.h"
 #include "util/json.h"
 #include "util/log.h"

@@ -21,7 +21,7 @@
 #include "gitops/repo/git.h"
 #include "gitops/version.h"
 #include "guard/program.h"
-#include "journal/journal.h"
+#include "history/journal.h"
 #include "proc/proc.h"
 #include "util/fs.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "journal/journal.h"
+#include "history/journal.h"
 
 /* The journal cuts a longer summary (AL_JOURNAL_RECORD_MAX_BYTES).  What is redacted after the cut
  * may be a little different there, so less is compared. */

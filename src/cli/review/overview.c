@@ -12,8 +12,8 @@
 #include "cli/review/overview_staged.h"
 #include "guard/rules/effects.h"
 #include "guard/text.h"
-#include "journal/journal.h"
-#include "journal/tail.h"
+#include "history/journal.h"
+#include "history/tail.h"
 #include "util/fs.h"
 
 /* How far back the journal is read at first, in bytes of each of its last two files. */

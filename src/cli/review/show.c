@@ -6,7 +6,7 @@
 
 #include "cli/review/match.h"
 #include "guard/text.h"
-#include "journal/journal.h"
+#include "history/journal.h"
 
 /* A member as one line that does nothing to a terminal; "-" when there is none.  Caller frees. */
 static char *line_of(const json_t *object, const char *name)

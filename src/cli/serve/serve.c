@@ -13,7 +13,7 @@
 #include "cli/serve/warn.h"
 #include "cli/setup.h"
 #include "cli/signals.h"
-#include "journal/journal.h"
+#include "history/journal.h"
 #include "mcp/server.h"
 #include "util/log.h"
 

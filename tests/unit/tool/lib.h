@@ -11,7 +11,7 @@
 #include "gitops/repo/git.h"
 #include "gitops/run.h"
 #include "guard/text.h"
-#include "journal/journal.h"
+#include "history/journal.h"
 #include "tests/unit/gitops/lib.h"
 #include "tool/call.h"
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "guard/rules/policy.h"
-#include "journal/journal.h"
+#include "history/journal.h"
 #include "tests/unit/tool/lib.h"
 
 static void reads_without_asking(void **state)

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "guard/rules/effects.h"
-#include "journal/journal.h"
+#include "history/journal.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
 #include "util/fs.h"
