@@ -61,18 +61,6 @@ struct al_git_link {
     const struct al_progress *progress; /**< gets git's progress; NULL: nobody */
 };
 
-/** A copy of the index, below airlock's state directory, on which a git that reads works in place
- * of the repository's own (gitops/index/private_index.h).  Borrowed. */
-struct al_git_index {
-    const char *path;                 /**< GIT_INDEX_FILE; below `dir` */
-    bool may_refresh;                 /**< git may replace the file; `path` is in `work_dir` then */
-    const struct al_strv *config;     /**< more overrides: key, value, key, ... */
-    const char *dir;                  /**< the directory that git may read */
-    const char *work_dir;             /**< the one directory that git may write */
-    struct al_held_ruleset **ruleset; /**< keeps the ruleset with these directories */
-    int lock_fd; /**< git inherits it: the lock of a killed airlock lasts as long as its git */
-};
-
 /** A git command.  Set it up with AL_GIT_COMMAND_INIT, then add words. */
 struct al_git_command {
     struct al_strv argv; /**< "git" first */
@@ -81,10 +69,9 @@ struct al_git_command {
                                 user's configuration matter */
     bool buffered; /**< partial output before a deadline is of no use, so git need not flush */
     bool bulk;     /**< much output is expected */
-    bool starts_children; /**< git starts other gits, so exec-once cannot be applied */
-    const char *index;    /**< GIT_INDEX_FILE; NULL: the repository's own; borrowed */
-    bool lists_untracked; /**< the untracked cache in the repository's index is not believed */
-    const struct al_git_index *private_index; /**< in place of the repository's; NULL: none */
+    bool starts_children;  /**< git starts other gits, so exec-once cannot be applied */
+    const char *index;     /**< GIT_INDEX_FILE; NULL: the repository's own; borrowed */
+    bool lists_untracked;  /**< the untracked cache in the repository's index is not believed */
     const char *work_tree; /**< GIT_WORK_TREE; NULL: the repository's own; borrowed */
     int cwd_fd;            /**< directory to start in; 0: the repository's working directory */
     const void *input;     /**< standard input; borrowed */

@@ -139,9 +139,7 @@ static void add_overrides(struct al_git_env *env, const struct al_git_config *wi
         al_strv_adds(&more, "core.quotepath", "false", NULL);
     if (command->link)
         add_all(&more, command->link->config);
-    if (command->private_index)
-        add_all(&more, command->private_index->config);
-    else if (command->lists_untracked)
+    if (command->lists_untracked)
         al_strv_adds(&more, "core.untrackedcache", "false", NULL);
     borrow_all(env, &with->overrides);
     for (size_t i = 0; i < more.count; i += 2, count++) {
@@ -176,8 +174,6 @@ static void add_repository(struct al_git_env *env, const struct al_location *at,
         al_git_env_add(env, "GIT_WORK_TREE", at_top ? "." : at->top);
     if (command->index)
         al_git_env_add(env, "GIT_INDEX_FILE", command->index);
-    else if (command->private_index)
-        al_git_env_add(env, "GIT_INDEX_FILE", command->private_index->path);
 }
 
 /* The objects of the repository are borrowed: git writes none there. */
@@ -228,8 +224,7 @@ void al_git_command_env(struct al_git_env *env, const struct al_location *at,
     al_git_env_add(env, "GIT_CEILING_DIRECTORIES", git->ceiling);
     add_repository(env, at, command);
     add_object_directory(env, at);
-    if (!al_git_class_writes(command->class) &&
-        !(command->private_index && command->private_index->may_refresh))
+    if (!al_git_class_writes(command->class))
         al_git_env_borrow(env, "GIT_OPTIONAL_LOCKS=0");
     if (command->buffered)
         al_git_env_borrow(env, "GIT_FLUSH=0");

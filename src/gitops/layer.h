@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 struct al_known_remotes;
-struct al_private_indexes;
 struct al_roots;
 struct al_ruleset;
 struct al_vetting;
@@ -58,14 +57,10 @@ struct al_git {
     char *lock_dir;    /* <state>/locks, see gitops/repo/shared_lock.h */
     int private_fd; /* locked while the process lives, so that others can tell an abandoned one */
     unsigned private_serial;
-    char *indexes_dir; /* <state>/indexes: the copies that reads work on */
 
     pthread_mutex_t lock; /* guards the members below */
     struct al_held_ruleset *rulesets[AL_GIT_CLASSES];
     struct al_vetting *vettings[AL_VETTINGS_KEPT]; /* most recently used first */
-    struct al_private_indexes
-        *private_indexes; /* see gitops/index/private_index.h; NULL: none yet */
-    void (*free_private_indexes)(struct al_git *); /* set together with it */
     struct al_write_lock *write_locks;             /* see gitops/repo/write_lock.h */
 };
 

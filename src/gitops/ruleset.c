@@ -170,17 +170,9 @@ static int make_ruleset(const struct rules *rules, enum al_git_class class,
                : al_ruleset_new(rules->items, rules->count, ret_ruleset, err);
 }
 
-/* What a ruleset is made for, and where it is kept. */
-struct purpose {
-    enum al_git_class class;
-    const struct al_git_index *index; /* NULL: none */
-    struct al_held_ruleset **kept;    /* guarded by the al_git's lock */
-};
-
-static int build(struct al_git *git, const struct purpose *purpose, struct al_ruleset **ret_ruleset,
+static int build(struct al_git *git, enum al_git_class class, struct al_ruleset **ret_ruleset,
                  struct al_error *err)
 {
-    const enum al_git_class class = purpose->class;
     const bool writes = al_git_class_writes(class);
     const unsigned on_roots =
         AL_RIGHT_READ | (writes && class != AL_GIT_SCRATCH ? AL_RIGHT_WRITE : 0);
@@ -191,10 +183,6 @@ static int build(struct al_git *git, const struct purpose *purpose, struct al_ru
     add_class(&rules, git, class);
     if (writes)
         add(&rules, tmp, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
-    if (purpose->index) {
-        add(&rules, purpose->index->dir, AL_RIGHT_READ, false);
-        add(&rules, purpose->index->work_dir, AL_RIGHT_READ | AL_RIGHT_WRITE, false);
-    }
     r = add_roots(&rules, git->roots, on_roots, err);
     return r < 0 ? r : make_ruleset(&rules, class, ret_ruleset, err);
 }
@@ -224,11 +212,11 @@ static void drop(struct al_held_ruleset *held)
 }
 
 /* Build a ruleset without the lock: a path on a dead file server then stops only this call. */
-static int make(struct al_git *git, const struct purpose *purpose,
-                struct al_held_ruleset **ret_held, struct al_error *err)
+static int make(struct al_git *git, enum al_git_class class, struct al_held_ruleset **ret_held,
+                struct al_error *err)
 {
     struct al_held_ruleset fresh = { .checked_at_ms = al_clock_ms(), .refs = 1 };
-    int r = build(git, purpose, &fresh.ruleset, err);
+    int r = build(git, class, &fresh.ruleset, err);
 
     if (r < 0)
         return r;
@@ -238,15 +226,14 @@ static int make(struct al_git *git, const struct purpose *purpose,
 }
 
 /* A current ruleset, with a reference for the caller; NULL when one has to be built. */
-static struct al_held_ruleset *get_current(struct al_git *git, const struct purpose *purpose,
-                                           bool now)
+static struct al_held_ruleset *get_current(struct al_git *git, enum al_git_class class, bool now)
 {
     const int64_t now_ms = al_clock_ms();
     struct al_held_ruleset *held;
     bool check = now;
 
     (void)pthread_mutex_lock(&git->lock);
-    held = *purpose->kept;
+    held = git->rulesets[class];
     if (held) {
         held->refs++;
         check |= now_ms - held->checked_at_ms >= RECHECK_MS;
@@ -265,8 +252,8 @@ static struct al_held_ruleset *get_current(struct al_git *git, const struct purp
     return held;
 }
 
-static int get(struct al_git *git, const struct purpose *purpose, bool now,
-               struct al_held_ruleset **ret_held, struct al_error *err)
+int al_git_ruleset(struct al_git *git, enum al_git_class class, bool now,
+                   struct al_held_ruleset **ret_held, struct al_error *err)
 {
     struct al_held_ruleset *held;
     int r;
@@ -274,36 +261,21 @@ static int get(struct al_git *git, const struct purpose *purpose, bool now,
     *ret_held = NULL;
     if (al_confine_abi() == 0)
         return 0; /* al_git_new() refuses when confinement is required */
-    held = get_current(git, purpose, now);
+    held = get_current(git, class, now);
     if (held) {
         *ret_held = held;
         return 0;
     }
-    r = make(git, purpose, &held, err);
+    r = make(git, class, &held, err);
     if (r < 0)
         return r;
     (void)pthread_mutex_lock(&git->lock);
-    drop(*purpose->kept); /* if two calls build one at the same time, the last one stays */
-    *purpose->kept = held;
+    drop(git->rulesets[class]); /* if two calls build one at the same time, the last one stays */
+    git->rulesets[class] = held;
     held->refs++;
     *ret_held = held;
     (void)pthread_mutex_unlock(&git->lock);
     return 0;
-}
-
-int al_git_ruleset(struct al_git *git, enum al_git_class class, bool now,
-                   struct al_held_ruleset **ret_held, struct al_error *err)
-{
-    return get(git, &(struct purpose){ .class = class, .kept = &git->rulesets[class] }, now,
-               ret_held, err);
-}
-
-int al_git_index_ruleset(struct al_git *git, const struct al_git_index *index, bool now,
-                         struct al_held_ruleset **ret_held, struct al_error *err)
-{
-    return get(git,
-               &(struct purpose){ .class = AL_GIT_READ, .index = index, .kept = index->ruleset },
-               now, ret_held, err);
 }
 
 void al_git_forget_rulesets(struct al_git *git)

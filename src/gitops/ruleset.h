@@ -21,11 +21,6 @@ struct al_ruleset;
 int al_git_ruleset(struct al_git *git, enum al_git_class class, bool now,
                    struct al_held_ruleset **ret_held, struct al_error *err);
 
-/** The same for a git that reads, and works on a private index: it may also write the one directory
- * of that index. */
-int al_git_index_ruleset(struct al_git *git, const struct al_git_index *index, bool now,
-                         struct al_held_ruleset **ret_held, struct al_error *err);
-
 /** Forget the rulesets of the classes: the roots have changed.  A git that runs keeps its own. */
 void al_git_forget_rulesets(struct al_git *git);
 

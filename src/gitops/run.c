@@ -57,14 +57,6 @@ static int run_in_own(const struct al_location *at, const struct al_git_command 
     return r;
 }
 
-static int get_ruleset(const struct al_location *at, const struct al_git_command *command, bool now,
-                       struct al_held_ruleset **ret_held, struct al_error *err)
-{
-    return command->private_index
-               ? al_git_index_ruleset(at->git, command->private_index, now, ret_held, err)
-               : al_git_ruleset(at->git, command->class, now, ret_held, err);
-}
-
 /* If git was replaced since the ruleset was checked, it cannot be executed under it.  Nothing ran
  * then, so it is tried once more under a current ruleset. */
 static int run_confined(const struct al_location *at, const struct al_git_command *command,
@@ -78,11 +70,11 @@ static int run_confined(const struct al_location *at, const struct al_git_comman
 
     if (at->is_own && command->class != AL_GIT_CONFIG)
         return run_in_own(at, command, spec, ret_result, err);
-    r = get_ruleset(at, command, false, &held, err);
+    r = al_git_ruleset(git, command->class, false, &held, err);
     if (r < 0)
         return r;
     r = run_under(held, command, spec, ret_result, &why);
-    if (r == AL_ERR_EXECUTION && get_ruleset(at, command, true, &renewed, NULL) == 0 &&
+    if (r == AL_ERR_EXECUTION && al_git_ruleset(git, command->class, true, &renewed, NULL) == 0 &&
         renewed != held) {
         al_error_clear(&why);
         r = run_under(renewed, command, spec, ret_result, &why);
@@ -107,7 +99,6 @@ static int start(const struct al_location *at, const struct al_git_command *comm
 {
     static const struct al_git_link none = { .protocol = "none" };
     const struct al_git_link *link = command->link ? command->link : &none;
-    const struct al_git_index *index = command->private_index;
     struct al_progress_filter filter = AL_PROGRESS_FILTER_INIT(link->progress, errors);
     al_auto(al_git_env_clear) struct al_git_env env = AL_GIT_ENV_INIT;
     struct al_git *git = at->git;
@@ -132,8 +123,8 @@ static int start(const struct al_location *at, const struct al_git_command *comm
             .drains = al_git_class_writes(command->class),
             .bulk = command->bulk,
             .socket_fd = link->socket_fd,
-            .kept_fds = index ? &index->lock_fd : link->fds,
-            .nkept_fds = index ? index->may_refresh : link->nfds,
+            .kept_fds = link->fds,
+            .nkept_fds = link->nfds,
             .has_job = link->has_job,
             .cancel = budget->cancel,
             .timeout_ms = budget->left_ms,

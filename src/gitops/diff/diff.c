@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "gitops/command.h"
-#include "gitops/index/private_index.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
@@ -51,16 +50,6 @@ int al_git_diff_add_args(const struct al_repo *repo, const struct al_diff_option
     return 0;
 }
 
-int al_git_diff_run(const struct al_repo *repo, const struct al_diff_options *options,
-                    struct al_git_command *command, const struct al_git_run *how,
-                    struct al_run_limits *budget, struct al_git_output *ret_output,
-                    struct al_error *err)
-{
-    if (options->cached || options->to_ref || options->index || options->show_controls)
-        return al_git_run(&repo->at, command, how, budget, ret_output, err);
-    return al_private_index_run(repo, command, false, how, budget, ret_output, err);
-}
-
 int al_git_diff(const struct al_repo *repo, const struct al_diff_options *options, size_t max_bytes,
                 struct al_run_limits *budget, struct al_git_output *ret_output,
                 struct al_error *err)
@@ -77,7 +66,7 @@ int al_git_diff(const struct al_repo *repo, const struct al_diff_options *option
     r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
     if (r < 0)
         return r;
-    return al_git_diff_run(repo, options, &command,
-                           &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
-                           ret_output, err);
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
+                      ret_output, err);
 }

@@ -27,13 +27,6 @@ int al_git_diff(const struct al_repo *repo, const struct al_diff_options *option
                 struct al_run_limits *budget, struct al_git_output *ret_output,
                 struct al_error *err);
 
-/** al_git_run() for a diff: one of the working tree that nobody decides by may use the private
- * index (gitops/index/private_index.h). */
-int al_git_diff_run(const struct al_repo *repo, const struct al_diff_options *options,
-                    struct al_git_command *command, const struct al_git_run *how,
-                    struct al_run_limits *budget, struct al_git_output *ret_output,
-                    struct al_error *err);
-
 /** Append all arguments of a diff except the paths: context, safety flags, revisions, "--". */
 void al_git_diff_add_options(const struct al_diff_options *options, struct al_strv *argv);
 

@@ -77,9 +77,8 @@ static int read_patch(const struct al_repo *repo, const struct al_diff_options *
                  "--dst-prefix=" AL_HUNKS_NEW_PREFIX, NULL);
     r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
     if (r == 0)
-        r = al_git_diff_run(repo, options, &command,
-                            &(struct al_git_run){ .sink = { add_patch, &reading } }, budget,
-                            &output, err);
+        r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = { add_patch, &reading } },
+                       budget, &output, err);
     if (r == 0 && !al_git_read_well(&output))
         r = al_git_failed(&output, err);
     hunks->truncated = output.stopped;

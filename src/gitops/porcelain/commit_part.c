@@ -5,8 +5,8 @@
 
 #include "gitops/diff/diff.h"
 #include "gitops/failure.h"
-#include "gitops/index/scratch_index.h"
 #include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/scratch_index.h"
 #include "gitops/porcelain/add.h"
 #include "gitops/run.h"
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/index/private_index.h"
 #include "gitops/nul_records.h"
 #include "gitops/porcelain/parse.h"
 #include "gitops/refs.h"
@@ -26,9 +25,9 @@ int al_git_status(const struct al_repo *repo, const struct al_status_options *op
     if (!options->untracked)
         al_strv_add(&command.argv, "-uno");
     al_strv_add(&command.argv, "--ignore-submodules=dirty");
-    return al_private_index_run(repo, &command, false,
-                                &(struct al_git_run){ .max_bytes = max_bytes, .checked = true },
-                                budget, ret_output, err);
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
+                      ret_output, err);
 }
 
 /* Set the branch name when HEAD is on none. git prints "(detached)" then, but a branch may have
@@ -57,8 +56,8 @@ int al_git_read_status(const struct al_repo *repo, size_t max_bytes, struct al_r
     al_strv_adds(&command.argv, "git", "status", "--porcelain=v2", "--branch", "--no-ahead-behind",
                  "-z", "--untracked-files=all", "--find-renames", "--ignore-submodules=dirty",
                  NULL);
-    r = al_private_index_run(
-        repo, &command, true,
+    r = al_git_run(
+        &repo->at, &command,
         &(struct al_git_run){ .sink = { al_nul_records_add, &reader.records }, .checked = true },
         budget, &output, err);
     al_nul_records_clear(&reader.records);

@@ -28,9 +28,9 @@ int al_git_read_changes(const struct al_repo *repo, const struct al_diff_options
     r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
     if (r < 0)
         return r;
-    r = al_git_diff_run(repo, options, &command,
-                        &(struct al_git_run){ .sink = { al_change_reader_add, reader } }, budget,
-                        &output, err);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .sink = { al_change_reader_add, reader } }, budget,
+                   &output, err);
     if (r == 0 && !al_git_read_well(&output))
         r = al_git_failed(&output, err);
     if (r == 0)

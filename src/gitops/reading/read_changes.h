@@ -8,7 +8,7 @@
 #include "gitops/repo/repo.h"
 
 /**
- * Run `git diff`.  One git child; that of a working tree may use the private index.
+ * Run `git diff`.  One git child.
  *
  * @param options  `name_only`, `stat` and `show_controls` are ignored.
  * @param patch    The patch is wanted too.

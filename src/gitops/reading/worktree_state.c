@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/index/private_index.h"
 #include "gitops/nul_records.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
@@ -178,8 +177,8 @@ int al_git_read_worktree_state(const struct al_repo *repo, const char *untracked
     al_strv_adds(&command.argv, "git", "status", "--porcelain=v2", "--branch", "-z",
                  "--find-renames", "--ignore-submodules=dirty", NULL);
     al_strv_addf(&command.argv, "--untracked-files=%s", untracked);
-    r = al_private_index_run(
-        repo, &command, !strcmp(untracked, "all"),
+    r = al_git_run(
+        &repo->at, &command,
         &(struct al_git_run){ .sink = { al_nul_records_add, &reader.records }, .checked = true },
         budget, &output, err);
     al_nul_records_clear(&reader.records);

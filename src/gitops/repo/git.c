@@ -99,7 +99,6 @@ int al_git_new(const struct al_git_options *options, struct al_git **ret_git, st
     git->roots = options->roots;
     git->require_confinement = options->require_confinement;
     git->ceiling = ceiling_of(options->roots);
-    git->indexes_dir = al_fs_join(options->state_dir, "indexes");
     al_env_add_allowed(&git->env_allowed, options->env_allow, options->environ_);
     if (abi > 0)
         (void)snprintf(git->confinement, sizeof(git->confinement), "landlock%d+seccomp", abi);
@@ -164,8 +163,6 @@ void al_git_free(struct al_git *git)
     if (!git)
         return;
     al_git_forget_vettings(git);
-    if (git->private_indexes)
-        git->free_private_indexes(git);
     for (int i = 0; i < AL_GIT_CLASSES; i++)
         if (git->rulesets[i])
             al_git_ruleset_put(git, git->rulesets[i]);
@@ -190,7 +187,6 @@ void al_git_free(struct al_git *git)
     free(git->home);
     free(git->config_home);
     free(git->ceiling);
-    free(git->indexes_dir);
     al_strv_clear(&git->env_allowed);
     (void)pthread_mutex_destroy(&git->lock);
     free(git);

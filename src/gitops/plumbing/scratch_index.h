@@ -6,8 +6,8 @@
  *
  * Source: git(1) "GIT_INDEX_FILE".
  */
-#ifndef AL_GITOPS_INDEX_SCRATCH_INDEX_H
-#define AL_GITOPS_INDEX_SCRATCH_INDEX_H
+#ifndef AL_GITOPS_PLUMBING_SCRATCH_INDEX_H
+#define AL_GITOPS_PLUMBING_SCRATCH_INDEX_H
 
 #include "gitops/repo/repo.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/index/scratch_index.h"
+#include "gitops/plumbing/scratch_index.h"
 
 #include <errno.h>
 #include <fcntl.h>
