@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "history/chain.h"
-
+/* The key, the head and the chain of a journal: appending lines, whatever happened to a writer. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,26 +8,157 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "history/head.h"
-#include "history/history.h"
-#include "history/lines.h"
-#include "history/logfile.h"
+#include "history/journal_private.h"
 #include "util/fs.h"
 #include "util/log.h"
 
+/* --- Key and head --- */
+
+#define KEY_BYTES 32
+
+/* The head is one line of fixed width, written with one pwrite(2): sequence number, size, the two
+ * HMACs, and the HMAC of all of these. */
+#define HEAD_FORMAT  "%020" PRIu64 " %020" PRIu64 " %s %s "
+#define SIGNED_BYTES (AL_HEAD_BYTES - AL_MAC_HEX - 1)
+
+const char al_mac_none[AL_MAC_HEX + 1] =
+    "0000000000000000000000000000000000000000000000000000000000000000";
+
+/* Without its key no line could be verified any more.  0 or -errno. */
+static int sync_key(int dir_fd, const char *name)
+{
+    al_auto(al_closep) int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+    return fd < 0 || fsync(fd) < 0 || fsync(dir_fd) < 0 ? -errno : 0;
+}
+
+static int create_key(int dir_fd, const char *name, struct al_error *err)
+{
+    unsigned char bytes[KEY_BYTES];
+    int r;
+
+    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+        return al_error_errno(err, errno, "cannot make a key for the journal");
+    r = al_fs_write_atomic(dir_fd, name, bytes, sizeof(bytes), 0600, false);
+    explicit_bzero(bytes, sizeof(bytes));
+    if (r == 0)
+        r = sync_key(dir_fd, name);
+    /* If another process created the key, that one is used. */
+    if (r < 0 && r != -EEXIST)
+        return al_error_errno(err, -r, "cannot create the journal's key '%s'", name);
+    return 0;
+}
+
+int al_key_load(int dir_fd, const char *name, bool create, struct al_key *ret_key,
+                struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
+    int r;
+
+    r = al_fs_read(dir_fd, name, KEY_BYTES, &bytes);
+    if (r == -ENOENT && create) {
+        r = create_key(dir_fd, name, err);
+        if (r < 0)
+            return r;
+        r = al_fs_read(dir_fd, name, KEY_BYTES, &bytes);
+    }
+    if (r == -ENOENT)
+        return al_error_set(err, AL_ERR_NOT_FOUND, "the journal's key '%s' is missing", name);
+    if (r == -EFBIG || (r == 0 && bytes.len != KEY_BYTES))
+        return al_error_set(err, AL_ERR_EXECUTION, "'%s' is not a key of a journal", name);
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot read the journal's key '%s'", name);
+    hmac_sha256_set_key(&ret_key->ctx, bytes.len, (const uint8_t *)bytes.buf);
+    explicit_bzero(bytes.buf, bytes.len);
+    return 0;
+}
+
+void al_key_mac(const struct al_key *key, const void *data, size_t len,
+                char ret_hex[AL_MAC_HEX + 1])
+{
+    static const char digits[] = "0123456789abcdef";
+    struct hmac_sha256_ctx ctx = key->ctx;
+    uint8_t mac[SHA256_DIGEST_SIZE];
+
+    hmac_sha256_update(&ctx, len, data);
+    hmac_sha256_digest(&ctx, sizeof(mac), mac);
+    for (size_t i = 0; i < sizeof(mac); i++) {
+        ret_hex[2 * i] = digits[mac[i] >> 4];
+        ret_hex[2 * i + 1] = digits[mac[i] & 15];
+    }
+    ret_hex[AL_MAC_HEX] = '\0';
+}
+
+int al_head_read(int fd, const struct al_key *key, struct al_head *ret_head,
+                 enum al_head_found *ret_found)
+{
+    char text[AL_HEAD_BYTES + 1], mac[AL_MAC_HEX + 1];
+    struct al_head head;
+    ssize_t n;
+
+    *ret_head = (struct al_head){ .seq = 0 };
+    memcpy(ret_head->mac, al_mac_none, sizeof(ret_head->mac));
+    memcpy(ret_head->next, al_mac_none, sizeof(ret_head->next));
+    do
+        n = pread(fd, text, sizeof(text), 0);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return -errno;
+    *ret_found = n ? AL_HEAD_BAD : AL_HEAD_EMPTY;
+    if (n != AL_HEAD_BYTES)
+        return 0;
+    text[AL_HEAD_BYTES - 1] = '\0';
+    al_key_mac(key, text, SIGNED_BYTES, mac);
+    if (strcmp(text + SIGNED_BYTES, mac) != 0 ||
+        sscanf(text, "%20" SCNu64 " %20" SCNu64 " %64s %64s", &head.seq, &head.size, head.mac,
+               head.next) != 4)
+        return 0;
+    *ret_head = head;
+    *ret_found = AL_HEAD_GOOD;
+    return 0;
+}
+
+int al_head_write(int fd, const struct al_key *key, const struct al_head *head)
+{
+    char text[AL_HEAD_BYTES + 1], mac[AL_MAC_HEX + 1];
+    size_t done = 0;
+
+    (void)snprintf(text, sizeof(text), HEAD_FORMAT, head->seq, head->size, head->mac, head->next);
+    al_key_mac(key, text, SIGNED_BYTES, mac);
+    (void)snprintf(text + SIGNED_BYTES, sizeof(text) - SIGNED_BYTES, "%s\n", mac);
+    /* Half of a head would be invalid. */
+    while (done < AL_HEAD_BYTES) {
+        ssize_t n = pwrite(fd, text + done, AL_HEAD_BYTES - done, (off_t)done);
+
+        if (n == 0)
+            return -EIO;
+        if (n < 0 && errno != EINTR)
+            return -errno;
+        if (n > 0)
+            done += (size_t)n;
+    }
+    return 0;
+}
+
+/* --- The chain --- */
+
+/* A full file is renamed and a new one begun.  A writer that has the old file open notices that its
+ * device and inode do not have the log's name any more, and opens the new one. */
 struct al_chain {
     char *file;
+    const char *name;   /* its last component */
     uint64_t max_bytes; /* of one file; a line that does not fit begins another */
     struct al_key key;
     pthread_mutex_t lock; /* between threads; flock(2) on the head is between processes */
-    int dir_fd;
-    int head_fd;
-    struct al_logfile log;
-    /* The log whose name is known to be on the disk; 0: none. */
-    ino_t synced;
+    int dir_fd, head_fd;
+    int fd; /* of the log */
+    dev_t dev;
+    ino_t ino;
+    ino_t synced; /* the log whose name is known to be on the disk; 0: none */
     atomic_bool failed;
 };
 
@@ -55,6 +185,49 @@ static void unlock(struct al_chain *chain)
     (void)pthread_mutex_unlock(&chain->lock);
 }
 
+/* Open a regular file, and create it (0600) when there is none.  Links are not followed, and a fifo
+ * is not waited for.  A descriptor or -errno; -EINVAL when it is not a regular file. */
+static int open_regular(int dir_fd, const char *name, int flags, struct stat *ret_st)
+{
+    int fd =
+        openat(dir_fd, name, flags | O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, ret_st) == 0 && S_ISREG(ret_st->st_mode))
+        return fd;
+    al_close(fd);
+    return -EINVAL;
+}
+
+/* Open the file that has the log's name now, or create it.  0 or -errno. */
+static int open_log(struct al_chain *chain, uint64_t *ret_size)
+{
+    struct stat st;
+    int fd = open_regular(chain->dir_fd, chain->name, O_APPEND, &st);
+
+    if (fd < 0)
+        return fd;
+    al_close(chain->fd);
+    chain->fd = fd;
+    chain->dev = st.st_dev;
+    chain->ino = st.st_ino;
+    *ret_size = (uint64_t)st.st_size;
+    return 0;
+}
+
+/* Test whether the open file still has the log's name.  1; 0 when another file has it; -errno,
+ * -ENOENT when none has. */
+static int log_is_current(const struct al_chain *chain, uint64_t *ret_size)
+{
+    struct stat named;
+
+    if (fstatat(chain->dir_fd, chain->name, &named, AT_SYMLINK_NOFOLLOW) < 0)
+        return -errno;
+    *ret_size = (uint64_t)named.st_size;
+    return named.st_dev == chain->dev && named.st_ino == chain->ino;
+}
+
 /*
  * Repair a log that is longer than the head says after a line was announced: the writer died.
  * @return 1 when that explains the difference and `head` is right again; 0 when it does not;
@@ -62,7 +235,7 @@ static void unlock(struct al_chain *chain)
  */
 static int finish_append(struct al_chain *chain, struct al_head *head, uint64_t size)
 {
-    al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(chain->log.fd, head->size);
+    al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(chain->fd, head->size);
     char mac[AL_MAC_HEX + 1];
     const char *line;
     size_t len;
@@ -72,7 +245,7 @@ static int finish_append(struct al_chain *chain, struct al_head *head, uint64_t 
     if (r < 0)
         return r == -EFBIG ? 0 : r;
     if (r == 0) {
-        if (ftruncate(chain->log.fd, (off_t)head->size) < 0)
+        if (ftruncate(chain->fd, (off_t)head->size) < 0)
             return -errno;
     } else {
         al_key_mac(&chain->key, line, len, mac);
@@ -89,7 +262,7 @@ static int finish_append(struct al_chain *chain, struct al_head *head, uint64_t 
 /* Whether the file that the head describes was renamed because it was full. */
 static bool was_rotated(const struct al_chain *chain, const struct al_head *head)
 {
-    al_auto(al_freep) char *path = al_history_name(chain->file, head->seq);
+    al_auto(al_freep) char *path = al_journal_rotated(chain->file, head->seq);
     struct stat st;
 
     return head->size > 0 &&
@@ -97,20 +270,25 @@ static bool was_rotated(const struct al_chain *chain, const struct al_head *head
            S_ISREG(st.st_mode) && (uint64_t)st.st_size == head->size;
 }
 
-/* Open the file that has the log's name now.  It is a different one after another process began a
- * new file, and there is none if that process died while it did. */
+/* Open the log again if another process began a new file.  There is none if that process died while
+ * it did. */
 static int reopen_log(struct al_chain *chain, const struct al_head *head, uint64_t *ret_size)
 {
-    int r = al_logfile_is_current(&chain->log, ret_size);
+    int r = log_is_current(chain, ret_size);
 
     if (r > 0)
         return 0;
     if (r == -ENOENT && !was_rotated(chain, head))
         return -ESTALE; /* the log was removed, so nothing written to it would be read */
-    if (r < 0 && r != -ENOENT)
-        return r;
-    r = al_logfile_open(&chain->log);
-    return r < 0 ? r : al_logfile_size(&chain->log, ret_size);
+    return r < 0 && r != -ENOENT ? r : open_log(chain, ret_size);
+}
+
+/* Test whether the log ends in a partial line. */
+static bool ends_in_line(const struct al_chain *chain, uint64_t size)
+{
+    char last = '\n';
+
+    return size && pread(chain->fd, &last, 1, (off_t)size - 1) == 1 && last != '\n';
 }
 
 /* Read the head and make it fit the log.  `*ret_in_line` is set when the log ends in a partial line
@@ -140,7 +318,7 @@ static int read_end(struct al_chain *chain, struct al_head *head, bool *ret_in_l
     al_log_warn("the journal '%s' was changed by something else, see 'airlock log --verify'",
                 chain->file);
     head->size = size;
-    *ret_in_line = al_logfile_ends_in_line(&chain->log, size);
+    *ret_in_line = ends_in_line(chain, size);
     return 0;
 }
 
@@ -149,18 +327,19 @@ static int read_end(struct al_chain *chain, struct al_head *head, bool *ret_in_l
 static int rotate(struct al_chain *chain, struct al_head *head, size_t len)
 {
     al_auto(al_freep) char *rotated = NULL;
+    uint64_t size;
     int r;
 
     if (head->seq == 0 || head->size == 0 || head->size + len <= chain->max_bytes)
         return 0;
-    rotated = al_history_name(chain->file, head->seq);
-    if (renameat2(chain->dir_fd, chain->log.name, chain->dir_fd, strrchr(rotated, '/') + 1,
+    rotated = al_journal_rotated(chain->file, head->seq);
+    if (renameat2(chain->dir_fd, chain->name, chain->dir_fd, strrchr(rotated, '/') + 1,
                   RENAME_NOREPLACE) < 0) {
         al_log_warn("the journal '%s' is full and cannot be renamed: %s", chain->file,
                     strerrordesc_np(errno));
         return 0; /* a file that is too large is better than a call without a line */
     }
-    r = al_logfile_open(&chain->log);
+    r = open_log(chain, &size);
     if (r == 0)
         head->size = 0;
     return r;
@@ -191,6 +370,22 @@ static int set_seq_and_prev(const struct al_str *line, const struct al_head *hea
     return 0;
 }
 
+/* Append with one write(2) to a log of `size` bytes.  A partial write, as on a full disk, is cut
+ * off again. */
+static int write_line(const struct al_chain *chain, const struct al_str *text, uint64_t size)
+{
+    ssize_t n;
+
+    do
+        n = write(chain->fd, text->buf, text->len);
+    while (n < 0 && errno == EINTR);
+    if (n == (ssize_t)text->len)
+        return 0;
+    if (n < 0)
+        return -errno;
+    return ftruncate(chain->fd, (off_t)size) < 0 ? -errno : -ENOSPC;
+}
+
 static int append_locked(struct al_chain *chain, const struct al_str *line)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -215,7 +410,7 @@ static int append_locked(struct al_chain *chain, const struct al_str *line)
     r = al_head_write(chain->head_fd, &chain->key, &head);
     if (r < 0)
         return r;
-    r = al_logfile_add(&chain->log, &text, head.size);
+    r = write_line(chain, &text, head.size);
     if (r < 0)
         return r; /* an announced line that was not written is no error */
     head.seq++;
@@ -250,8 +445,8 @@ int al_chain_sync(struct al_chain *chain, struct al_error *err)
     int r = 0;
 
     (void)pthread_mutex_lock(&chain->lock);
-    fd = fcntl(chain->log.fd, F_DUPFD_CLOEXEC, 0);
-    ino = chain->log.ino;
+    fd = fcntl(chain->fd, F_DUPFD_CLOEXEC, 0);
+    ino = chain->ino;
     is_new = ino != chain->synced;
     (void)pthread_mutex_unlock(&chain->lock);
     if (fd < 0 || fdatasync(fd) < 0 || fdatasync(chain->head_fd) < 0 ||
@@ -287,7 +482,7 @@ int al_chain_check(struct al_chain *chain, struct al_error *err)
     int r;
 
     (void)pthread_mutex_lock(&chain->lock);
-    r = al_logfile_is_current(&chain->log, &size);
+    r = log_is_current(chain, &size);
     (void)pthread_mutex_unlock(&chain->lock);
     if (r > 0)
         return 0;
@@ -315,19 +510,20 @@ static int open_files(struct al_chain *chain, struct al_error *err)
 {
     al_auto(al_freep) char *key = al_journal_beside(chain->file, ".key");
     al_auto(al_freep) char *head = al_journal_beside(chain->file, ".head");
+    struct stat st;
+    uint64_t size;
     int r;
 
     r = al_key_load(chain->dir_fd, strrchr(key, '/') + 1, true, &chain->key, err);
     if (r < 0)
         return r;
-    chain->head_fd = al_logfile_open_regular(chain->dir_fd, strrchr(head, '/') + 1, 0);
+    chain->head_fd = open_regular(chain->dir_fd, strrchr(head, '/') + 1, 0, &st);
     if (chain->head_fd < 0)
         return explain(chain->head_fd, head, err);
     /* The head is read before each line, and the kernel would update its access time each time.
      * This fails for a file of another user, whose access time is then updated. */
     (void)fcntl(chain->head_fd, F_SETFL, O_NOATIME);
-    chain->log = AL_LOGFILE_INIT(chain->dir_fd, strrchr(chain->file, '/') + 1);
-    return explain(al_logfile_open(&chain->log), chain->file, err);
+    return explain(open_log(chain, &size), chain->file, err);
 }
 
 static int open_chain(struct al_chain *chain, struct al_error *err)
@@ -356,11 +552,12 @@ int al_chain_open(const char *file, struct al_chain **ret_chain, struct al_error
     chain = al_calloc(1, sizeof(*chain));
     *chain = (struct al_chain){
         .file = al_strdup(file),
-        .max_bytes = AL_CHAIN_FILE_MAX_BYTES,
+        .max_bytes = AL_JOURNAL_FILE_MAX_BYTES,
         .dir_fd = -1,
         .head_fd = -1,
-        .log = { .fd = -1 },
+        .fd = -1,
     };
+    chain->name = strrchr(chain->file, '/') + 1;
     (void)pthread_mutex_init(&chain->lock, NULL);
     r = open_chain(chain, err);
     if (r < 0) {
@@ -385,7 +582,7 @@ void al_chain_free(struct al_chain *chain)
 {
     if (!chain)
         return;
-    al_logfile_clear(&chain->log);
+    al_close(chain->fd);
     al_close(chain->head_fd);
     al_close(chain->dir_fd);
     explicit_bzero(&chain->key, sizeof(chain->key));

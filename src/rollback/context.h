@@ -17,7 +17,7 @@
 #include <stdbool.h>
 
 #include "checkpoint/store.h"
-#include "history/recorded.h"
+#include "history/journal.h"
 #include "rollback/executions.h"
 #include "rollback/linked.h"
 #include "rollback/lockfile.h"

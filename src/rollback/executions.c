@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "history/history.h"
-#include "history/lines.h"
+#include "history/journal.h"
 
 static void add(struct al_executions *executions, const json_t *line)
 {
@@ -73,7 +72,7 @@ int al_executions_read(const char *file, const char *top, struct al_executions *
 {
     al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
     struct al_executions executions = { .items = NULL };
-    int r = al_history_open(file, NULL, &history);
+    int r = al_history_open(file, &history);
 
     for (size_t i = 0; r == 0 && i < al_history_count(&history); i++)
         r = read_file(&history, i, top, &executions);

@@ -7,7 +7,7 @@
 #include "gitops/plumbing/bare.h"
 #include "guard/root.h"
 #include "guard/rules/effects.h"
-#include "history/recorded.h"
+#include "history/journal.h"
 #include "rollback/committed.h"
 #include "rollback/context.h"
 #include "rollback/linked.h"

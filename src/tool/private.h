@@ -17,7 +17,7 @@
 #include "checkpoint/checkpoint.h"
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
-#include "history/recorded.h"
+#include "history/journal.h"
 #include "tool/call.h"
 #include "tool/resolved.h"
 

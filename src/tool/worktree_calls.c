@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "guard/text.h"
-#include "history/history.h"
 #include "history/journal.h"
-#include "history/lines.h"
 #include "tool/private.h"
 
 /* Safe text.  Caller frees. */
@@ -83,8 +81,7 @@ void al_call_last_in(const struct al_call *call, const char *const *tops, size_t
     size_t len;
 
     memset(ret_words, 0, ntops * sizeof(*ret_words));
-    if (!journal || al_history_open(al_journal_file(journal), NULL, &history) < 0 ||
-        history.log_fd < 0)
+    if (!journal || al_history_open(al_journal_file(journal), &history) < 0 || history.log_fd < 0)
         return;
     {
         al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(history.log_fd, 0);

@@ -12,7 +12,7 @@
 #include "guard/gitdir.h"
 #include "guard/path.h"
 #include "guard/root.h"
-#include "history/input.h"
+#include "history/journal_private.h"
 #include "tests/fuzz/fuzz.h"
 #include "util/fs.h"
 
@@ -199,6 +199,7 @@ static void check_json_redaction(const char *text)
 {
     al_auto(al_json_decrefp) json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
     al_auto(al_json_decrefp) json_t *clean = NULL;
+    al_auto(al_json_decrefp) json_t *recorded = NULL;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str direct = AL_STR_INIT;
 
@@ -208,7 +209,8 @@ static void check_json_redaction(const char *text)
     fuzz_require(json_typeof(clean) == json_typeof(value));
     fuzz_require(!json_is_array(value) || json_array_size(value) == json_array_size(clean));
     al_json_dump(clean, true, &line);
-    al_journal_add_input(&(struct al_record_begin){ .input = value }, &direct);
+    recorded = al_journal_input(&(struct al_record_begin){ .input = value });
+    al_json_dump(recorded, true, &direct);
     if (line.len > AL_JOURNAL_INPUT_MAX_BYTES) {
         fuzz_require(direct.len <= AL_JOURNAL_INPUT_MAX_BYTES);
         return;

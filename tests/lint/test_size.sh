@@ -13,12 +13,12 @@ function_of() {
     echo '}'
 }
 
-lines 600 | put src/util/a.c
-accepts 'a file of 600 lines'
-lines 601 | put src/util/a.c
-refuses 'a file of 601 lines' 'src/util/a.c:601: the file is longer'
-lines 601 | put tools/a.py
-refuses 'a script of 601 lines' 'tools/a.py:601'
+lines 1000 | put src/util/a.c
+accepts 'a file of 1000 lines'
+lines 1001 | put src/util/a.c
+refuses 'a file of 1001 lines' 'src/util/a.c:1001: the file is longer'
+lines 1001 | put tools/a.py
+refuses 'a script of 1001 lines' 'tools/a.py:1001'
 function_of 60 | put src/util/a.c
 accepts 'a function of 60 lines'
 function_of 61 | put src/util/a.c

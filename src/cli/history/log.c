@@ -20,7 +20,6 @@
 #include "cli/table.h"
 #include "cli/tty.h"
 #include "history/journal.h"
-#include "history/tail.h"
 #include "util/fs.h"
 #include "util/log.h"
 
@@ -223,7 +222,7 @@ static int show_recorded(struct view *view, const char *file, struct al_pager *p
     al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
     const struct al_query *query = view->query;
     size_t index = 0, skip = 0, count = 0;
-    int r = al_history_open(file, NULL, &history);
+    int r = al_history_open(file, &history);
 
     if (r == 0)
         r = find_start(query, &history, &index, &skip);

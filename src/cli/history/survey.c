@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "history/lines.h"
+#include "history/journal.h"
 #include "util/fs.h"
 #include "util/json.h"
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "cli/history/query.h"
-#include "history/history.h"
+#include "history/journal.h"
 #include "util/str.h"
 
 /** The lines read so far.  Set up with AL_SURVEY_INIT. */

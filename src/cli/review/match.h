@@ -2,7 +2,7 @@
 /*
  * Which of the calls that run are those that wait for an answer, so that each is listed once.
  *
- * A running call is one line of its process's open records (history/open_records.h), and a question
+ * A running call is one line of its process's open records (history/open_records.c), and a question
  * is one entry of its process's queue (review/queue.h).  They belong together if the process, the
  * tool and the summary are the same.  The journal's summary has no secrets and may be cut.
  */

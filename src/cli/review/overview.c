@@ -13,7 +13,6 @@
 #include "guard/rules/effects.h"
 #include "guard/text.h"
 #include "history/journal.h"
-#include "history/tail.h"
 #include "util/fs.h"
 
 /* How far back the journal is read at first, in bytes of each of its last two files. */
@@ -180,7 +179,7 @@ static int start_reading(struct al_overview_source *source)
     const char *file = source->setup->journal_file, *text;
     size_t index, len;
     struct stat st;
-    int r = al_history_open(file, NULL, &history);
+    int r = al_history_open(file, &history);
 
     if (r < 0 || al_history_is_empty(&history))
         return r;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A journal in a scratch directory, as the tests of src/history share it. */
-#ifndef TESTS_UNIT_JOURNAL_FIXTURE_H
-#define TESTS_UNIT_JOURNAL_FIXTURE_H
+#ifndef TESTS_UNIT_HISTORY_FIXTURE_H
+#define TESTS_UNIT_HISTORY_FIXTURE_H
 
 #include <dirent.h>
 
-#include "history/journal.h"
-#include "history/open_scan.h"
+#include "history/journal_private.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The open records of a scratch directory, as the tests of history/open_records.h share them. */
-#ifndef TESTS_UNIT_JOURNAL_OPEN_FIXTURE_H
-#define TESTS_UNIT_JOURNAL_OPEN_FIXTURE_H
+/* The open records of a scratch directory, as the tests of history/open_records.c share them. */
+#ifndef TESTS_UNIT_HISTORY_OPEN_FIXTURE_H
+#define TESTS_UNIT_HISTORY_OPEN_FIXTURE_H
 
 #include <unistd.h>
 
-#include "history/open_records.h"
+#include "history/journal_private.h"
 #include "tests/unit/history/fixture.h"
 
 static inline struct al_open_records *open_records(const struct tmpdir *dir)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* history/chain.h: concurrent writers lose no line, and the log stays valid when one dies. */
-#include "history/chain.h"
+/* history/chain.c: concurrent writers lose no line, and the log stays valid when one dies. */
+#include "history/journal_private.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* history/chain.h: a head that does not match the log, since a writer was killed or the head was
+/* history/chain.c: a head that does not match the log, since a writer was killed or the head was
  * changed. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "history/head.h"
+#include "history/journal_private.h"
 #include "tests/unit/history/fixture.h"
 
 /* Write the head as it was after `lines` lines, with line `lines + 1` announced. */
@@ -13,7 +13,7 @@ static void announce(const struct tmpdir *dir, uint64_t lines)
 {
     al_auto(al_freep) char *text = journal_text(dir);
     al_auto(al_closep) int fd = openat(dir->fd, "tool_log.head", O_RDWR | O_CLOEXEC);
-    struct al_head head = al_head_empty();
+    struct al_head head = { .seq = 0 };
     struct al_key key;
     const char *line = text;
 
@@ -25,6 +25,8 @@ static void announce(const struct tmpdir *dir, uint64_t lines)
         head.size += len + 1;
         line += len + 1;
     }
+    if (lines == 0)
+        memcpy(head.mac, al_mac_none, sizeof(head.mac));
     al_key_mac(&key, line, strcspn(line, "\n"), head.next);
     assert_int_equal(al_head_write(fd, &key, &head), 0);
 }

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* history/history.h: a full log is renamed, and one chain goes through all files. */
-#include "history/history.h"
+/* history/reading.c: a full log is renamed, and one chain goes through all files. */
+#include "history/journal_private.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "history/chain.h"
-#include "history/lines.h"
 #include "tests/unit/history/fixture.h"
 #include "util/fs.h"
 
@@ -302,7 +300,7 @@ static void lists_files_by_number_and_nothing_else(void **state)
 
     for (size_t i = 0; i < COUNT(files); i++)
         tmpdir_write(dir, files[i], "x\n");
-    assert_int_equal(al_history_open(file, NULL, &history), 0);
+    assert_int_equal(al_history_open(file, &history), 0);
     assert_int_equal(al_history_count(&history), COUNT(listed));
     for (size_t i = 0; i < COUNT(listed); i++) {
         al_auto(al_freep) char *path = tmpdir_path(dir, listed[i]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* history/open_records.h: what a process writes about running calls, and how large its files get.
+/* history/open_records.c: what a process writes about running calls, and how large its files get.
  */
-#include "history/open_records.h"
+#include "history/journal_private.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* history/open_records.h: a full disk. */
+/* history/open_records.c: a full disk. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>

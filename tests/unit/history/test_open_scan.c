@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* history/open_scan.h: which calls in a file are open, and whether its process lives. */
-#include "history/open_scan.h"
+/* history/open_records.c: which calls in a file are open, and whether its process lives. */
+#include "history/journal_private.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "history/open_records.h"
 #include "tests/unit/history/fixture.h"
 #include "util/fs.h"
 
@@ -30,12 +29,11 @@ static char *calls_of(const char *text, size_t len)
     return al_str_detach(&out);
 }
 
-#define B1  "{\"begin\":1,\"a\":1}\n"
-#define B2  "{\"begin\":2,\"a\":2}\n"
-#define N1  "{\"note\":1,\"a\":11,\"unknown\":1}\n"
-#define E1  "{\"end\":1}\n"
-#define E2  "{\"end\":2}\n"
-#define OLD "{\"conversation_id\":\"c-1\",\"a\":5}\n"
+#define B1 "{\"begin\":1,\"a\":1}\n"
+#define B2 "{\"begin\":2,\"a\":2}\n"
+#define N1 "{\"note\":1,\"a\":11,\"unknown\":1}\n"
+#define E1 "{\"end\":1}\n"
+#define E2 "{\"end\":2}\n"
 
 static void tells_which_calls_are_open(void **state)
 {
@@ -59,14 +57,8 @@ static void tells_which_calls_are_open(void **state)
         { B1 "{\"end\":\"1\"}\n" B2, "1=1 2=2 " },    /* not a number */
         { B1 "[1]\nnull\n{}\n", "1=1 " },
         { "{\"begin\":18446744073709551615,\"a\":1}\n" B1, "1=1 " }, /* too large a number */
-        /* Earlier versions: the last line counts, and an empty line means none. */
-        { OLD, "=5 " },
-        { "{\"conversation_id\":\"c-1\",\"a\":4}\n" OLD, "=5 " },
-        { OLD "\n", "" },
-        { "\n\n", "" },
-        { OLD "\n" OLD, "=5 " },
-        { "nonsense\n", "" },
-        { "{\"a\":5}\n", "" },
+        { "{\"conversation_id\":\"c-1\",\"a\":5}\n", "" },
+        { "\n\nnonsense\n" B1, "1=1 " },
     };
 
     (void)state;
@@ -121,14 +113,13 @@ static int remember(void *payload, long pid, json_t *calls)
     return found->result;
 }
 
-static struct found scan(const struct tmpdir *dir, void (*how)(int, al_open_scan_fn *, void *),
-                         int result)
+static struct found scan(const struct tmpdir *dir, bool dead, int result)
 {
     struct found found = { .result = result };
     int fd = openat(dir->fd, "open", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     assert_true(fd >= 0);
-    how(fd, remember, &found);
+    al_open_scan(fd, dead, remember, &found);
     close(fd);
     return found;
 }
@@ -141,7 +132,7 @@ static bool is_there(const struct tmpdir *dir, const char *name)
 static void collects_what_nobody_holds(void **state)
 {
     static const char *const others[] = { "open/12-3.txt", "open/-1-3",    "open/.hidden",
-                                          "open/x",        "open/12",      "open/.12-",
+                                          "open/12-5",     "open/12",      "open/.12-4",
                                           "open/12-3.jso", "open/12.jsonl" };
     struct tmpdir *dir = *state;
     struct found found;
@@ -150,7 +141,7 @@ static void collects_what_nobody_holds(void **state)
     tmpdir_write(dir, "open/12-3.jsonl", B1 B2 N1);
     for (size_t i = 0; i < COUNT(others); i++)
         tmpdir_write(dir, others[i], B1);
-    found = scan(dir, al_open_scan_dead, 0);
+    found = scan(dir, true, 0);
     assert_int_equal(found.files, 1);
     assert_int_equal(found.calls, 2);
     assert_int_equal(found.pid, 12);
@@ -165,11 +156,11 @@ static void collects_again_what_served_no_purpose_yet(void **state)
 
     (void)mkdirat(dir->fd, "open", 0700);
     tmpdir_write(dir, "open/12-3.jsonl", B1);
-    assert_int_equal(scan(dir, al_open_scan_dead, -1).calls, 1);
-    assert_int_equal(scan(dir, al_open_scan_dead, -1).calls, 1);
+    assert_int_equal(scan(dir, true, -1).calls, 1);
+    assert_int_equal(scan(dir, true, -1).calls, 1);
     assert_true(is_there(dir, "open/12-3.jsonl"));
-    assert_int_equal(scan(dir, al_open_scan_dead, 0).calls, 1);
-    assert_int_equal(scan(dir, al_open_scan_dead, 0).calls, 0);
+    assert_int_equal(scan(dir, true, 0).calls, 1);
+    assert_int_equal(scan(dir, true, 0).calls, 0);
 }
 
 static void removes_what_has_no_call(void **state)
@@ -177,29 +168,18 @@ static void removes_what_has_no_call(void **state)
     static const struct {
         const char *name, *text;
     } files[] = {
-        { "open/12-3.jsonl", "" },      { "open/12-4.jsonl", B1 E1 }, { "open/12-5", OLD "\n" },
-        { "open/.12-6", OLD OLD "\n" }, { "open/.12-7", "" },         { "open/12-8", "\n\n" },
+        { "open/12-3.jsonl", "" },
+        { "open/12-4.jsonl", B1 E1 },
+        { "open/12-5.jsonl", "\n\n" },
     };
     struct tmpdir *dir = *state;
 
     (void)mkdirat(dir->fd, "open", 0700);
     for (size_t i = 0; i < COUNT(files); i++)
         tmpdir_write(dir, files[i].name, files[i].text);
-    assert_int_equal(scan(dir, al_open_scan_dead, -1).files, 0);
+    assert_int_equal(scan(dir, true, -1).files, 0);
     for (size_t i = 0; i < COUNT(files); i++)
         assert_false(is_there(dir, files[i].name));
-}
-
-static void collects_what_earlier_versions_left(void **state)
-{
-    struct tmpdir *dir = *state;
-
-    (void)mkdirat(dir->fd, "open", 0700);
-    tmpdir_write(dir, "open/12-3", OLD);
-    tmpdir_write(dir, "open/.12-4", OLD);
-    assert_int_equal(scan(dir, al_open_scan_running, 0).calls, 0);
-    assert_int_equal(scan(dir, al_open_scan_dead, 0).calls, 2);
-    assert_false(is_there(dir, "open/12-3") || is_there(dir, "open/.12-4"));
 }
 
 static void follows_no_link_and_waits_for_no_pipe(void **state)
@@ -210,8 +190,8 @@ static void follows_no_link_and_waits_for_no_pipe(void **state)
     tmpdir_write(dir, "outside", B1);
     assert_int_equal(symlinkat("../outside", dir->fd, "open/12-3.jsonl"), 0);
     assert_int_equal(mkfifoat(dir->fd, "open/12-4.jsonl", 0600), 0);
-    assert_int_equal(scan(dir, al_open_scan_dead, 0).files, 0);
-    assert_int_equal(scan(dir, al_open_scan_running, 0).files, 0);
+    assert_int_equal(scan(dir, true, 0).files, 0);
+    assert_int_equal(scan(dir, false, 0).files, 0);
     assert_true(is_there(dir, "outside"));
 }
 
@@ -256,17 +236,17 @@ static void tells_those_that_live_from_the_dead(void **state)
     for (size_t i = 0; i < COUNT(pids); i++)
         pids[i] = start(dir);
     for (size_t dead = 0; dead <= COUNT(pids); dead++) {
-        found = scan(dir, al_open_scan_running, 0);
+        found = scan(dir, false, 0);
         assert_int_equal(found.calls, COUNT(pids) - dead);
-        found = scan(dir, al_open_scan_dead, -1);
+        found = scan(dir, true, -1);
         assert_int_equal(found.calls, dead);
         if (dead == COUNT(pids))
             break;
         (void)kill(pids[dead], SIGKILL);
         assert_int_equal(waitpid(pids[dead], NULL, 0), pids[dead]);
     }
-    assert_int_equal(scan(dir, al_open_scan_dead, 0).calls, COUNT(pids));
-    assert_int_equal(scan(dir, al_open_scan_dead, 0).calls, 0);
+    assert_int_equal(scan(dir, true, 0).calls, COUNT(pids));
+    assert_int_equal(scan(dir, true, 0).calls, 0);
 }
 
 int main(void)
@@ -277,7 +257,6 @@ int main(void)
         JOURNAL_TEST(collects_what_nobody_holds),
         JOURNAL_TEST(collects_again_what_served_no_purpose_yet),
         JOURNAL_TEST(removes_what_has_no_call),
-        JOURNAL_TEST(collects_what_earlier_versions_left),
         JOURNAL_TEST(follows_no_link_and_waits_for_no_pipe),
         JOURNAL_TEST(tells_those_that_live_from_the_dead),
     };

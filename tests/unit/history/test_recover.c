@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* history/recover.h: a call whose process died has exactly one line after the next start. */
-#include "history/recover.h"
+/* history/open_records.c: a call whose process died has exactly one line after the next start. */
+#include "history/journal_private.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "guard/rules/effects.h"
-#include "history/chain.h"
 #include "tests/unit/history/fixture.h"
 #include "util/fs.h"
 
@@ -159,25 +158,6 @@ static void writes_the_line_of_a_call_that_was_the_same_as_another(void **state)
     assert_non_null(strstr(text, "\"id\":3,\"agent\":null,\"tool\":\"git_status\""));
 }
 
-/* A record of a version that did not number calls. */
-static void writes_one_line_of_a_call_without_a_number(void **state)
-{
-    static const char note[] =
-        "{\"timestamp\":\"20260102_030405\",\"time\":\"2026-01-02T03:04:05.678Z\",\"seq\":null,"
-        "\"conversation_id\":\"c-1\",\"tool\":\"git_log\",\"operation\":null,\"input\":{},"
-        "\"outcome\":\"interrupted\",\"prev\":null}\n";
-    struct tmpdir *dir = *state;
-    uint64_t lines;
-
-    journal_fill(dir, 1);
-    for (int i = 0; i < 2; i++) {
-        tmpdir_write(dir, "open/2000000000-0", note);
-        journal_fill(dir, 0);
-    }
-    assert_int_equal(journal_bad_line(dir, &lines), 0);
-    assert_int_equal(lines, 2);
-}
-
 static void writes_all_that_was_known(void **state)
 {
     const struct tmpdir *dir = *state;
@@ -242,48 +222,10 @@ static void drops_what_never_became_a_record(void **state)
 
     journal_fill(dir, 0);
     for (size_t i = 0; i < COUNT(texts); i++) {
-        tmpdir_write(dir, "open/12-3", texts[i]);
+        tmpdir_write(dir, "open/12-3.jsonl", texts[i]);
         journal_fill(dir, 0);
         assert_intact(dir, 0);
-        assert_int_equal(faccessat(dir->fd, "open/12-3", F_OK, 0), -1);
-    }
-}
-
-/* A line about a call as earlier versions wrote it, without its end. */
-#define EARLIER(operation)                                                                         \
-    "{\"timestamp\":\"20260102_030405\",\"time\":\"2026-01-02T03:04:05.678Z\",\"seq\":null,"       \
-    "\"conversation_id\":\"c-1\",\"id\":4,\"tool\":\"git_add\",\"operation\":" operation           \
-    ",\"input\":{},\"outcome\":\"interrupted\",\"prev\":null}"
-
-static void takes_what_earlier_versions_left(void **state)
-{
-    static const struct {
-        const char *name, *text;
-        uint64_t lines;
-    } cases[] = {
-        { "open/12-3", EARLIER("null") " \n", 1 },
-        { "open/.12-3", EARLIER("null") "      \n", 1 },
-        { "open/12-3", EARLIER("null") " \n" EARLIER("\"known\"") " \n", 1 },
-        { "open/12-3", EARLIER("\"known\"") " \n" EARLIER("\"kno"), 1 },
-        { "open/12-3", EARLIER("null") "\n\n", 0 },
-        { "open/12-3", EARLIER("nul"), 0 },
-    };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct tmpdir *dir = tmpdir_new();
-
-        journal_fill(dir, 0);
-        tmpdir_write(dir, cases[i].name, cases[i].text);
-        journal_fill(dir, 0);
-        assert_intact(dir, cases[i].lines);
-        assert_int_equal(faccessat(dir->fd, cases[i].name, F_OK, 0), -1);
-        al_auto(al_freep) char *text = journal_text(dir);
-        assert_int_equal(strstr(text, "\"known\"") != NULL, strstr(cases[i].text, "known") != NULL);
-        tmpdir_write(dir, cases[i].name, cases[i].text); /* only one line */
-        journal_fill(dir, 0);
-        assert_intact(dir, cases[i].lines);
-        tmpdir_free(dir);
+        assert_int_equal(faccessat(dir->fd, "open/12-3.jsonl", F_OK, 0), -1);
     }
 }
 
@@ -315,13 +257,11 @@ int main(int argc, char **argv)
         JOURNAL_TEST(writes_the_line_of_a_call_that_had_begun),
         JOURNAL_TEST(writes_the_line_of_a_call_behind_another),
         JOURNAL_TEST(writes_the_line_of_a_call_that_was_the_same_as_another),
-        JOURNAL_TEST(writes_one_line_of_a_call_without_a_number),
         JOURNAL_TEST(writes_all_that_was_known),
         JOURNAL_TEST(writes_no_second_line),
         JOURNAL_TEST(writes_each_line_once_whoever_starts_next),
         JOURNAL_TEST(leaves_a_call_that_runs_alone),
         JOURNAL_TEST(drops_what_never_became_a_record),
-        cmocka_unit_test(takes_what_earlier_versions_left),
         JOURNAL_TEST(tells_calls_by_their_number),
     };
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "history/head.h"
+#include "history/journal_private.h"
 #include "tests/unit/history/fixture.h"
 #include "util/fs.h"
 

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Calls in the journal: their lines, and when these are on the disk. */
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "guard/rules/effects.h"
+#include "history/journal_private.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/utf8.h"
+
+/** A result's text in the log is cut to this. */
+#define TEXT_MAX_BYTES 4096u
+
+/** This much is read beyond the cut, so that a secret across the cut is recognised. */
+#define TEXT_MARGIN_BYTES 1024u
+
+#define STACK_BYTES       ((size_t)128 * 1024)
+
+/*
+ * A thread that synchronises the log for calls that were answered already.
+ *
+ * A call is added after its line was written to the log.  Its open record stays until the line and
+ * the head are on the disk, so that a power failure in between leaves an interrupted call, and not
+ * one that nobody knows of.  Calls that end meanwhile are synchronised together.
+ */
+struct later {
+    bool wanted;          /* else closing a record synchronises */
+    pthread_mutex_t lock; /* protects what follows */
+    pthread_cond_t changed;
+    pthread_t thread;
+    bool has_thread, stop;
+    struct al_open_record *records;
+    size_t count, capacity;
+};
+
+struct al_journal {
+    struct al_chain *chain;
+    struct al_open_records *open;
+    struct later later;
+    char session_id[32];
+    atomic_uint_least64_t calls; /* the number of the last call that began */
+};
+
+struct al_record {
+    struct al_journal *journal;
+    struct al_open_record open;
+    json_t *line; /* as it is if the call never ends */
+};
+
+/* --- The text of a line --- */
+
+static json_t *text_or_null(const char *text)
+{
+    return text ? al_json_string(text) : json_null();
+}
+
+/* The length of a text to read: to the end of the margin, if possible between two words. */
+static size_t read_limit(const char *text, size_t len)
+{
+    size_t end = TEXT_MAX_BYTES + TEXT_MARGIN_BYTES;
+
+    if (len <= end)
+        return len;
+    for (size_t at = end; at > TEXT_MAX_BYTES; at--)
+        if (text[at] == ' ' || text[at] == '\n' || text[at] == '\t')
+            return at;
+    return al_utf8_floor(text, end);
+}
+
+/* A text without secrets, cut, and as valid UTF-8. */
+static json_t *clean_text(const char *text, size_t len)
+{
+    al_auto(al_str_clear) struct al_str valid = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str clean = AL_STR_INIT;
+
+    al_utf8_replace(text, read_limit(text, len), &valid);
+    al_redact_text(valid.buf, valid.len, &clean);
+    return al_json_stringn(clean.buf, clean.len > TEXT_MAX_BYTES
+                                          ? al_utf8_floor(clean.buf, TEXT_MAX_BYTES)
+                                          : clean.len);
+}
+
+static json_t *result_of(bool success, const char *text, size_t len)
+{
+    json_t *result = al_json_object();
+
+    al_json_set(result, "success", al_json_bool(success));
+    al_json_set(result, success ? "output" : "error", clean_text(text ? text : "", text ? len : 0));
+    return result;
+}
+
+static json_t *effects_of(unsigned effects)
+{
+    json_t *names = al_json_array();
+
+    for (unsigned bit = 1; bit < 1u << AL_EFFECT_COUNT; bit <<= 1)
+        if (effects & bit)
+            al_json_append(names, al_json_string(al_effect_name(bit)));
+    return names;
+}
+
+/* The members that may become known before the call ends. */
+static json_t *known_members(const struct al_record_end *known)
+{
+    json_t *members = al_json_object();
+
+    al_json_set(members, "operation", text_or_null(known->operation));
+    al_json_set(members, "effects", effects_of(known->effects));
+    al_json_set(members, "decision", text_or_null(known->decision));
+    al_json_set(members, "decided_by", text_or_null(known->decided_by));
+    al_json_set(members, "summary",
+                known->summary ? clean_text(known->summary, strlen(known->summary)) : json_null());
+    al_json_set(members, "git_commit", text_or_null(known->git_commit));
+    al_json_set(members, "root", text_or_null(known->root));
+    al_json_set(members, "repository", text_or_null(known->repository));
+    al_json_set(members, "confinement", text_or_null(known->confinement));
+    return members;
+}
+
+/* The line of a call that begins, with all members in order, as it is if airlock ends before the
+ * call does.  al_chain_append() fills in `seq` and `prev`. */
+static json_t *new_line(const struct al_journal *journal, const struct al_record_begin *begin,
+                        uint64_t id)
+{
+    static const char text[] = "airlock ended while the call ran";
+    static const char *const unknown[] = { "summary",    "git_commit",  "duration_ms", "root",
+                                           "repository", "confinement", "prev" };
+    al_auto(al_freep) char *conversation = al_journal_conversation(journal, begin->session);
+    json_t *line = al_json_object();
+    char stamp[16], time[25];
+
+    al_clock_stamp(stamp);
+    al_clock_iso(time);
+    al_json_set(line, "timestamp", al_json_string(stamp));
+    al_json_set(line, "time", al_json_string(time));
+    al_json_set(line, "seq", json_null());
+    al_json_set(line, "conversation_id", al_json_string(conversation));
+    al_json_set(line, "id", al_json_int((int64_t)id));
+    al_json_set(line, "agent", text_or_null(begin->agent));
+    al_json_set(line, "tool", text_or_null(begin->tool));
+    al_json_set(line, "operation", json_null());
+    al_json_set(line, "effects", al_json_array());
+    al_json_set(line, "input", al_journal_input(begin));
+    al_json_set(line, "result", result_of(false, text, strlen(text)));
+    al_json_set(line, "outcome", al_json_string("interrupted"));
+    al_json_set(line, "decision", al_json_string("none"));
+    al_json_set(line, "decided_by", al_json_string("none"));
+    for (size_t i = 0; i < AL_COUNT(unknown); i++)
+        al_json_set(line, unknown[i], json_null());
+    return line;
+}
+
+/* The members of an object, without its braces. */
+static void add_members(const json_t *object, struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_json_dump(object, true, &text);
+    al_str_add(out, text.buf + 1, text.len - 2);
+}
+
+/* --- Synchronising later --- */
+
+static void sync_all(struct al_journal *journal, const struct al_open_record *records, size_t count)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    int r = al_chain_sync(journal->chain, &err);
+
+    if (r < 0)
+        al_log_warn("the journal cannot be written: %s", err.message);
+    for (size_t i = 0; i < count; i++)
+        if (r == 0)
+            al_open_records_end(journal->open, &records[i]);
+        else
+            al_open_records_abandon(journal->open, &records[i]);
+}
+
+static void *thread_main(void *payload)
+{
+    struct al_journal *journal = payload;
+    struct later *later = &journal->later;
+
+    (void)pthread_mutex_lock(&later->lock);
+    while (later->count || !later->stop) {
+        struct al_open_record *records = later->records;
+        size_t count = later->count;
+
+        if (!count) {
+            (void)pthread_cond_wait(&later->changed, &later->lock);
+            continue;
+        }
+        later->records = NULL;
+        later->count = later->capacity = 0;
+        (void)pthread_mutex_unlock(&later->lock);
+        sync_all(journal, records, count);
+        free(records);
+        (void)pthread_mutex_lock(&later->lock);
+    }
+    (void)pthread_mutex_unlock(&later->lock);
+    return NULL;
+}
+
+/* The thread inherits its creator's seccomp filter, if any.  It only writes to files that are open.
+ */
+static bool start_later(struct al_journal *journal)
+{
+    struct later *later = &journal->later;
+    pthread_attr_t attr;
+
+    if (later->has_thread)
+        return true;
+    (void)pthread_attr_init(&attr);
+    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
+    later->has_thread = pthread_create(&later->thread, &attr, thread_main, journal) == 0;
+    (void)pthread_attr_destroy(&attr);
+    return later->has_thread;
+}
+
+/* Have a call's line synchronised and its open record ended.  False when there is no thread. */
+static bool sync_later(struct al_journal *journal, const struct al_open_record *record)
+{
+    struct later *later = &journal->later;
+    bool added;
+
+    if (!later->wanted)
+        return false;
+    (void)pthread_mutex_lock(&later->lock);
+    added = start_later(journal);
+    if (added) {
+        al_open_records_written(journal->open, record);
+        if (later->count == later->capacity) {
+            later->capacity = later->capacity ? 2 * later->capacity : 8;
+            later->records =
+                al_reallocarray(later->records, later->capacity, sizeof(*later->records));
+        }
+        later->records[later->count++] = *record;
+        (void)pthread_cond_signal(&later->changed);
+    }
+    (void)pthread_mutex_unlock(&later->lock);
+    return added;
+}
+
+/* Wait until all calls are synchronised, and end the thread. */
+static void end_later(struct later *later)
+{
+    (void)pthread_mutex_lock(&later->lock);
+    later->stop = true;
+    (void)pthread_cond_signal(&later->changed);
+    (void)pthread_mutex_unlock(&later->lock);
+    if (later->has_thread)
+        (void)pthread_join(later->thread, NULL);
+    (void)pthread_cond_destroy(&later->changed);
+    (void)pthread_mutex_destroy(&later->lock);
+    free(later->records);
+}
+
+/* --- The journal --- */
+
+static int name_session(struct al_journal *journal, struct al_error *err)
+{
+    unsigned char tail[3];
+    char stamp[16];
+
+    if (getrandom(tail, sizeof(tail), 0) != (ssize_t)sizeof(tail))
+        return al_error_errno(err, errno, "cannot make a session id");
+    al_clock_stamp(stamp);
+    (void)snprintf(journal->session_id, sizeof(journal->session_id), "%s-%02x%02x%02x", stamp,
+                   tail[0], tail[1], tail[2]);
+    return 0;
+}
+
+static int open_journal(struct al_journal *journal, const char *file, struct al_error *err)
+{
+    al_auto(al_freep) char *dir = NULL;
+    int r;
+
+    r = al_chain_open(file, &journal->chain, err);
+    if (r < 0)
+        return r;
+    dir = al_asprintf("%.*s/open", (int)(strrchr(file, '/') - file), file);
+    r = al_open_records_open(dir, &journal->open, err);
+    if (r == 0)
+        r = name_session(journal, err);
+    if (r == 0)
+        al_journal_recover(journal->chain, al_open_records_dir(journal->open));
+    return r;
+}
+
+int al_journal_open(const char *file, struct al_journal **ret_journal, struct al_error *err)
+{
+    struct al_journal *journal = al_calloc(1, sizeof(*journal));
+    int r;
+
+    (void)pthread_mutex_init(&journal->later.lock, NULL);
+    (void)pthread_cond_init(&journal->later.changed, NULL);
+    r = open_journal(journal, file, err);
+    if (r < 0) {
+        al_journal_free(journal);
+        return r;
+    }
+    *ret_journal = journal;
+    return 0;
+}
+
+void al_journal_free(struct al_journal *journal)
+{
+    if (!journal)
+        return;
+    end_later(&journal->later); /* before what it uses */
+    al_chain_free(journal->chain);
+    al_open_records_free(journal->open);
+    free(journal);
+}
+
+const char *al_journal_file(const struct al_journal *journal)
+{
+    return al_chain_file(journal->chain);
+}
+
+void al_journal_limit(struct al_journal *journal, uint64_t max_file_bytes)
+{
+    al_chain_limit(journal->chain, max_file_bytes);
+}
+
+void al_journal_sync_later(struct al_journal *journal)
+{
+    journal->later.wanted = true;
+}
+
+const char *al_journal_session_id(const struct al_journal *journal)
+{
+    return journal->session_id;
+}
+
+char *al_journal_conversation(const struct al_journal *journal, uint64_t number)
+{
+    return number ? al_asprintf("%s.%" PRIu64, journal->session_id, number)
+                  : al_strdup(journal->session_id);
+}
+
+/* --- Records --- */
+
+static void free_record(struct al_record *record)
+{
+    json_decref(record->line);
+    free(record);
+}
+
+static int wrap_error(int r, struct al_error *err)
+{
+    return r < 0 ? al_error_errno(err, -r, "cannot write the journal's open record") : 0;
+}
+
+int al_journal_begin(struct al_journal *journal, const struct al_record_begin *begin,
+                     struct al_record **ret_record, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str members = AL_STR_INIT;
+    uint64_t id = atomic_fetch_add(&journal->calls, 1) + 1;
+    struct al_record *record;
+    int r = al_chain_failed(journal->chain) ? al_chain_check(journal->chain, err) : 0;
+
+    if (r < 0)
+        return r;
+    record = al_calloc(1, sizeof(*record));
+    record->journal = journal;
+    record->line = new_line(journal, begin, id);
+    add_members(record->line, &members);
+    r = al_open_records_begin(journal->open, id, &members, &record->open);
+    if (r < 0) {
+        free_record(record);
+        return wrap_error(r, err);
+    }
+    *ret_record = record;
+    return 0;
+}
+
+int al_journal_open_record(struct al_journal *journal, const char *tool, const json_t *input,
+                           struct al_record **ret_record, struct al_error *err)
+{
+    const struct al_record_begin begin = { .tool = tool, .input = input };
+
+    return al_journal_begin(journal, &begin, ret_record, err);
+}
+
+int al_journal_check(struct al_journal *journal, struct al_error *err)
+{
+    return al_chain_check(journal->chain, err);
+}
+
+static int write_note(struct al_record *record, const struct al_record_end *known)
+{
+    al_auto(al_json_decrefp) json_t *members = known_members(known);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    add_members(members, &text);
+    return al_open_records_note(record->journal->open, &record->open, &text);
+}
+
+int al_journal_update(struct al_record *record, const struct al_record_end *known,
+                      struct al_error *err)
+{
+    return wrap_error(write_note(record, known), err);
+}
+
+int al_journal_note(struct al_record *record, const struct al_record_end *known,
+                    struct al_error *err)
+{
+    int r = write_note(record, known);
+
+    if (r == 0)
+        r = al_open_records_sync(record->journal->open, &record->open);
+    return wrap_error(r, err);
+}
+
+/* Calls that only read do not wait for the disk. */
+static bool is_durable(const struct al_record_end *end)
+{
+    static const char *const nothing_done[] = { "refused", "declined", "dry_run" };
+
+    for (size_t i = 0; i < AL_COUNT(nothing_done); i++)
+        if (!end->outcome || !strcmp(end->outcome, nothing_done[i]))
+            return false;
+    return al_effects_have_side_effects(end->effects);
+}
+
+int al_journal_close_record(struct al_journal *journal, struct al_record *record,
+                            const struct al_record_end *end, struct al_error *err)
+{
+    al_auto(al_json_decrefp) json_t *known = known_members(end);
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    bool is_later = false;
+    int r;
+
+    (void)json_object_update_existing(record->line, known);
+    al_json_set(record->line, "result", result_of(end->success, end->text, end->text_len));
+    al_json_set(record->line, "outcome", text_or_null(end->outcome));
+    al_json_set(record->line, "duration_ms", al_json_int(end->duration_ms));
+    al_json_dump(record->line, true, &line);
+    r = al_chain_append(journal->chain, &line, err);
+    if (r == 0 && is_durable(end)) {
+        is_later = sync_later(journal, &record->open);
+        r = is_later ? 0 : al_chain_sync(journal->chain, err);
+    }
+    if (r < 0)
+        al_open_records_abandon(journal->open, &record->open);
+    else if (!is_later)
+        al_open_records_end(journal->open, &record->open);
+    free_record(record);
+    return r;
+}
+
+/* --- An execution and its record --- */
+
+int al_recorded_open(struct al_recorded *recorded, struct al_journal *journal,
+                     const struct al_record_begin *begin, struct al_error *err)
+{
+    *recorded = (struct al_recorded){ .journal = journal, .began_ms = al_clock_ms() };
+    return journal ? al_journal_begin(journal, begin, &recorded->record, err) : 0;
+}
+
+int al_recorded_update(const struct al_recorded *recorded, const struct al_record_end *known,
+                       struct al_error *err)
+{
+    return recorded->record ? al_journal_update(recorded->record, known, err) : 0;
+}
+
+int al_recorded_check(const struct al_recorded *recorded, struct al_error *err)
+{
+    if (!recorded->record)
+        return al_error_set(err, AL_ERR_EXECUTION, "there is no open record");
+    return al_journal_check(recorded->journal, err);
+}
+
+int al_recorded_note(const struct al_recorded *recorded, const struct al_record_end *known,
+                     struct al_error *err)
+{
+    return recorded->record ? al_journal_note(recorded->record, known, err) : 0;
+}
+
+static const char *outcome_of(const struct al_recorded_end *ending)
+{
+    switch (ending->status) {
+    case AL_OK:
+        return ending->dry_run ? "dry_run" : "ok";
+    case AL_ERR_TIMEOUT:
+        return "timeout";
+    case AL_ERR_CANCELLED:
+        return "cancelled";
+    case AL_ERR_APPROVAL_DENIED:
+        return "declined";
+    case AL_ERR_BAD_ARGS:
+    case AL_ERR_SANDBOX:
+    case AL_ERR_APPROVAL_REQUIRED:
+    case AL_ERR_NOT_GRANTED:
+        return "refused";
+    default:
+        return "error";
+    }
+}
+
+void al_recorded_close(struct al_recorded *recorded, const struct al_record_end *known,
+                       const struct al_recorded_end *ending)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_record_end end = *known;
+
+    if (!recorded->record)
+        return;
+    end.outcome = outcome_of(ending);
+    end.success = ending->status == AL_OK;
+    end.text = ending->text;
+    end.text_len = ending->text_len;
+    end.duration_ms = al_recorded_duration_ms(recorded);
+    if (al_journal_close_record(recorded->journal, al_take(&recorded->record), &end, &err) < 0)
+        al_log_warn("the journal cannot be written: %s", err.message);
+}
+
+int64_t al_recorded_duration_ms(const struct al_recorded *recorded)
+{
+    return al_clock_ms() - recorded->began_ms;
+}
