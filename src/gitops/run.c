@@ -228,7 +228,9 @@ int al_git_run(const struct al_location *at, const struct al_git_command *comman
                const struct al_git_run *options, struct al_run_limits *budget,
                struct al_git_output *ret_output, struct al_error *err)
 {
-    const unsigned locks = options->locks | (options->waits_for_lock ? AL_LOCK_INDEX : 0);
+    /* On another index the repository's lock is no obstacle, and may be the caller's own. */
+    const bool waits = options->waits_for_lock && !command->index;
+    const unsigned locks = options->locks | (waits ? AL_LOCK_INDEX : 0);
     struct al_git_output output;
     unsigned lock;
     int r = al_git_lock_wait(at, options->locks, budget, err);

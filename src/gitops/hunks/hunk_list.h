@@ -122,6 +122,11 @@ int al_git_read_hunks(const struct al_repo *repo, const struct al_hunk_query *qu
                       struct al_run_limits *budget, struct al_hunk_list *ret_list,
                       struct al_error *err);
 
+/** The same for both sides at once, with as many children; `side` does not matter. */
+int al_git_read_both_hunks(const struct al_repo *repo, const struct al_hunk_query *query,
+                           struct al_run_limits *budget, struct al_hunk_list *ret_staged,
+                           struct al_hunk_list *ret_unstaged, struct al_error *err);
+
 /** Find a hunk by its id; NULL: there is none.  Borrowed. */
 const struct al_hunk_item *al_hunk_find(const struct al_hunk_list *list, const char *id);
 

@@ -84,3 +84,23 @@ int al_git_read_hunks(const struct al_repo *repo, const struct al_hunk_query *qu
     list = AL_HUNK_LIST_INIT;
     return 0;
 }
+
+int al_git_read_both_hunks(const struct al_repo *repo, const struct al_hunk_query *query,
+                           struct al_run_limits *budget, struct al_hunk_list *ret_staged,
+                           struct al_hunk_list *ret_unstaged, struct al_error *err)
+{
+    al_auto(al_hunk_list_clear) struct al_hunk_list staged = AL_HUNK_LIST_INIT;
+    al_auto(al_hunk_list_clear) struct al_hunk_list unstaged = AL_HUNK_LIST_INIT;
+    int r = read_side(repo, query, AL_HUNKS_STAGED, budget, &staged, err);
+
+    if (r == 0)
+        r = read_side(repo, query, AL_HUNKS_UNSTAGED, budget, &unstaged, err);
+    if (r < 0)
+        return r;
+    al_hunk_list_number(&staged, &unstaged);
+    al_hunk_list_number(&unstaged, &staged);
+    *ret_staged = staged;
+    *ret_unstaged = unstaged;
+    staged = unstaged = AL_HUNK_LIST_INIT;
+    return 0;
+}

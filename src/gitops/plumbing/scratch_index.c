@@ -8,9 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/git_lock.h"
 #include "gitops/private_dir.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
+
+#define LOCK         "index.lock"
+#define ATTEMPTS_MAX 16
 
 /* git compares files again whose time is not before the index's.  A copy with a later time would
  * make it believe entries that it must look at. */
@@ -64,23 +68,78 @@ int al_scratch_index_make(const struct al_repo *repo, const char *from, char **r
     return 0;
 }
 
-int al_scratch_index_install(const struct al_repo *repo, const char *path, struct al_error *err)
+static bool is_ours(const struct al_index_lock *lock)
 {
-    al_auto(al_closep) int git_dir = -1, from = -1, to = -1;
-    int r = al_location_open_git_dir(&repo->at, &git_dir, err);
+    struct stat held, there;
 
+    return lock->fd >= 0 && fstat(lock->fd, &held) == 0 &&
+           fstatat(lock->git_dir, LOCK, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+           held.st_ino == there.st_ino && held.st_dev == there.st_dev;
+}
+
+static void forget(struct al_index_lock *lock)
+{
+    al_closep(&lock->fd);
+    al_closep(&lock->git_dir);
+}
+
+void al_index_lock_release(struct al_index_lock *lock)
+{
+    if (is_ours(lock))
+        (void)unlinkat(lock->git_dir, LOCK, 0);
+    forget(lock);
+}
+
+int al_index_lock_take(const struct al_repo *repo, struct al_run_limits *budget,
+                       struct al_index_lock *ret_lock, struct al_error *err)
+{
+    al_auto(al_index_lock_release) struct al_index_lock lock = AL_INDEX_LOCK_INIT;
+    int r = al_location_open_git_dir(&repo->at, &lock.git_dir, err);
+
+    for (int attempt = 0; r == 0; attempt++) {
+        lock.fd =
+            openat(lock.git_dir, LOCK, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (lock.fd >= 0)
+            break;
+        if (errno != EEXIST || attempt == ATTEMPTS_MAX)
+            return al_error_errno(err, errno, "cannot lock the index");
+        r = al_git_lock_wait(&repo->at, AL_LOCK_INDEX, budget, err);
+    }
     if (r < 0)
         return r;
-    from = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    to = openat(git_dir, "index.lock", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (to < 0)
-        return al_error_errno(err, errno, "cannot lock the index");
-    r = from < 0 ? -errno : copy_with_time(from, to);
-    if (r == 0 && renameat(git_dir, "index.lock", git_dir, "index") < 0)
+    *ret_lock = lock;
+    lock = AL_INDEX_LOCK_INIT;
+    return 0;
+}
+
+/* The mode stays what it is: a repository may be shared. */
+static int fill(const struct al_index_lock *lock, int from)
+{
+    struct stat st;
+
+    if (fstatat(lock->git_dir, "index", &st, AT_SYMLINK_NOFOLLOW) == 0)
+        (void)fchmod(lock->fd, st.st_mode & 0777);
+    return copy_with_time(from, lock->fd);
+}
+
+int al_index_lock_write(struct al_index_lock *lock, const char *path, struct al_error *err)
+{
+    al_auto(al_closep) int from = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int r = from < 0 ? -errno : fill(lock, from);
+
+    return r < 0 ? al_error_errno(err, -r, "cannot write the index") : 0;
+}
+
+int al_index_lock_install(struct al_index_lock *lock, struct al_error *err)
+{
+    int r = is_ours(lock) ? 0 : -ESTALE;
+
+    if (r == 0 && renameat(lock->git_dir, LOCK, lock->git_dir, "index") < 0)
         r = -errno;
     if (r < 0)
-        (void)unlinkat(git_dir, "index.lock", 0);
-    return r < 0 ? al_error_errno(err, -r, "cannot write the index") : 0;
+        return al_error_errno(err, -r, "cannot replace the index");
+    forget(lock);
+    return 0;
 }
 
 void al_scratch_index_removep(char **path)

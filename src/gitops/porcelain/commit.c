@@ -8,14 +8,20 @@
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
 #include "gitops/failure.h"
+#include "gitops/git_lock.h"
+#include "gitops/plumbing/scratch_index.h"
+#include "gitops/porcelain/commit_aside.h"
 #include "gitops/porcelain/resume.h"
 #include "gitops/preview/diff_excerpt.h"
+#include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/expected_commit.h"
 #include "gitops/sequencer/operation_excerpt.h"
 #include "gitops/sequencer/savepoint.h"
 #include "gitops/vet/vet.h"
 #include "util/fs.h"
+
+#define LOCK_ATTEMPTS_MAX 16
 
 static int nothing_to_commit(struct al_error *err)
 {
@@ -65,9 +71,32 @@ static void add_options(const struct al_commit_options *options, struct al_strv 
         al_strv_add(argv, "--no-edit");
 }
 
-int al_git_commit_with(struct al_repo *repo, const struct al_commit_options *options,
-                       size_t max_bytes, struct al_run_limits *budget,
-                       struct al_git_output *ret_output, struct al_error *err)
+/* Run it as al_git_run() does with `waits_for_lock`; the lock is that of the repository, wherever
+ * git runs. */
+static int run_waiting(const struct al_repo *repo, const struct al_location *at,
+                       const struct al_git_command *command, size_t max_bytes,
+                       struct al_run_limits *budget, struct al_git_output *output,
+                       struct al_error *err)
+{
+    const struct al_git_run options = { .max_bytes = max_bytes };
+    int r = al_git_run(at, command, &options, budget, output, err);
+
+    for (int attempt = 1; r == 0 && attempt < LOCK_ATTEMPTS_MAX &&
+                          al_git_failed_on_lock(&repo->at, AL_LOCK_INDEX, output);
+         attempt++) {
+        r = al_git_lock_wait(&repo->at, AL_LOCK_INDEX, budget, err);
+        al_git_output_clear(output);
+        if (r == 0)
+            r = al_git_run(at, command, &options, budget, output, err);
+    }
+    return r;
+}
+
+/* Run `git commit` at this place. */
+static int run_at(const struct al_repo *repo, const struct al_location *at,
+                  const struct al_commit_options *options, size_t max_bytes,
+                  struct al_run_limits *budget, struct al_git_output *ret_output,
+                  struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -78,11 +107,11 @@ int al_git_commit_with(struct al_repo *repo, const struct al_commit_options *opt
     command.index = options->index;
     command.input = options->message;
     command.input_len = options->message ? strlen(options->message) : 0;
-    al_strv_adds(&command.argv, "git", "commit", "--no-verify", "--no-gpg-sign", NULL);
+    /* The log tells what was made aside.  An index that is split would get a part there. */
+    al_strv_adds(&command.argv, "git", "-c", "core.logAllRefUpdates=always", "-c",
+                 "core.splitIndex=false", "commit", "--no-verify", "--no-gpg-sign", NULL);
     add_options(options, &command.argv);
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true }, budget,
-                   &output, err);
+    r = run_waiting(repo, at, &command, max_bytes, budget, &output, err);
     if (r < 0)
         return r;
     /* With nothing to commit git prints the reason on standard output. It exits with the same code
@@ -98,27 +127,51 @@ int al_git_commit_with(struct al_repo *repo, const struct al_commit_options *opt
     return 0;
 }
 
-static int commit(struct al_repo *repo, const char *message, size_t max_bytes,
-                  struct al_run_limits *budget, struct al_git_output *ret_output,
-                  struct al_error *err)
+/* git itself concludes what has more to it than a commit. */
+static bool is_part_of_more(const struct al_repo *repo)
 {
-    return al_git_commit_with(repo, &(struct al_commit_options){ .message = message }, max_bytes,
-                              budget, ret_output, err);
+    return al_git_has_autostash(repo) || al_git_resumable(repo) != AL_IN_PROGRESS_NONE;
 }
 
-int al_git_commit(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,
-                  struct al_run_limits *budget, struct al_git_output *ret_output,
-                  struct al_error *err)
+int al_git_commit_with(struct al_repo *repo, const struct al_commit_options *options,
+                       size_t max_bytes, struct al_run_limits *budget,
+                       struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_commit_aside_clear) struct al_commit_aside aside = { .dir = NULL };
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *head = options->head ? NULL : al_ref_head(&repo->at);
+    al_auto(al_freep) char *index = al_fs_join(repo->at.git_dir, "index");
+    struct al_commit_options own = *options;
+    int r;
+
+    if (is_part_of_more(repo))
+        return run_at(repo, &repo->at, options, max_bytes, budget, ret_output, err);
+    if (!own.index)
+        own.index = index;
+    r = al_commit_aside_open(repo, head ? head : options->head, &aside, err);
+    if (r == 0)
+        r = run_at(repo, &aside.at, &own, max_bytes, budget, &output, err);
+    if (r == 0)
+        r = al_commit_aside_accept(&aside, budget, err);
+    if (r < 0)
+        return r;
+    al_commit_aside_name_branch(&aside, &output.out.out);
+    *ret_output = output;
+    output = (struct al_git_output){ .exit_code = -1 };
+    return 0;
+}
+
+/* git itself concludes it with the index as it is, so what it made is looked at afterwards. */
+static int commit_and_check(struct al_repo *repo, struct al_commit_options *options,
+                            const char *expected, size_t max_bytes, struct al_run_limits *budget,
+                            struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
+    int r = al_savepoint_take_git_dir(repo, &savepoint, err);
 
-    if (!expected)
-        return commit(repo, message, max_bytes, budget, ret_output, err);
-    r = al_savepoint_take_git_dir(repo, &savepoint, err);
     if (r == 0)
-        r = commit(repo, message, max_bytes, budget, &output, err);
+        r = al_git_commit_with(repo, options, max_bytes, budget, &output, err);
     if (r < 0)
         return r;
     r = al_git_check_commit(repo, expected, savepoint.commit, budget, err);
@@ -132,4 +185,39 @@ int al_git_commit(struct al_repo *repo, const char *message, const char *expecte
     *ret_output = output;
     output = (struct al_git_output){ .exit_code = -1 };
     return 0;
+}
+
+/* Nobody can change the copy of the index that is compared and committed. */
+static int check_and_commit(struct al_repo *repo, struct al_commit_options *options,
+                            const char *expected, size_t max_bytes, struct al_run_limits *budget,
+                            struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_scratch_index_removep) char *copy = NULL;
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
+    al_auto(al_freep) char *now = NULL;
+    int r = al_scratch_index_make(repo, NULL, &copy, err);
+
+    if (r == 0)
+        r = al_git_expect_commit_of(repo, copy, budget, &now, err);
+    if (r == 0 && strcmp(now, expected) != 0)
+        r = al_error_set(err, AL_ERR_EXECUTION,
+                         "The commit differs from what was shown, since another process "
+                         "changed the index meanwhile; nothing was committed");
+    if (r < 0)
+        return r;
+    options->index = copy;
+    options->head = head;
+    return al_git_commit_with(repo, options, max_bytes, budget, ret_output, err);
+}
+
+int al_git_commit(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,
+                  struct al_run_limits *budget, struct al_git_output *ret_output,
+                  struct al_error *err)
+{
+    struct al_commit_options options = { .message = message };
+
+    if (!expected)
+        return al_git_commit_with(repo, &options, max_bytes, budget, ret_output, err);
+    return (is_part_of_more(repo) ? commit_and_check : check_and_commit)(
+        repo, &options, expected, max_bytes, budget, ret_output, err);
 }

@@ -33,9 +33,15 @@ struct al_commit_options {
     bool amend, allow_empty;
     const char *author; /**< "Name <address>"; NULL: the identity of the configuration */
     const char *index;  /**< the index to commit; NULL: the repository's own.  Borrowed */
+    const char *head;   /**< the commit that HEAD must be at, "" on an unborn branch; NULL: where it
+                             is when this is called.  With `index`: where it was when that was made */
 };
 
-/** Run `git commit` with these options; failures as for al_git_commit(). */
+/**
+ * Run `git commit` with these options; failures as for al_git_commit().
+ *
+ * @return AL_ERR_EXECUTION with AL_CODE_CONFLICT when HEAD moved meanwhile; nothing was committed.
+ */
 int al_git_commit_with(struct al_repo *repo, const struct al_commit_options *options,
                        size_t max_bytes, struct al_run_limits *budget,
                        struct al_git_output *ret_output, struct al_error *err);

@@ -117,14 +117,9 @@ static int choose_sides(struct al_repo *repo, const struct al_strv *ids,
                         struct al_run_limits *budget, struct sides *sides, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv staged = AL_STRV_INIT, unstaged = AL_STRV_INIT;
-    int r = al_git_read_hunks(repo,
-                              &(struct al_hunk_query){ .side = AL_HUNKS_UNSTAGED, .binary = true },
-                              budget, &sides->unstaged, err);
+    int r = al_git_read_both_hunks(repo, &(struct al_hunk_query){ .binary = true }, budget,
+                                   &sides->staged, &sides->unstaged, err);
 
-    if (r == 0)
-        r = al_git_read_hunks(repo,
-                              &(struct al_hunk_query){ .side = AL_HUNKS_STAGED, .binary = true },
-                              budget, &sides->staged, err);
     for (size_t i = 0; r == 0 && i < ids->count; i++)
         al_strv_add(al_hunk_find(&sides->staged, ids->items[i]) ? &staged : &unstaged,
                     ids->items[i]);
@@ -161,8 +156,11 @@ static int leave_others(struct al_repo *repo, const struct sides *sides, const c
     const struct al_hunk_query query = { .side = AL_HUNKS_STAGED, .binary = true, .index = index };
     al_auto(al_hunk_list_clear) struct al_hunk_list later = AL_HUNK_LIST_INIT;
     al_auto(al_hunk_choice_clear) struct al_hunk_choice others = { .list = &later };
-    int r = al_git_read_hunks(repo, &query, budget, &later, err);
+    int r;
 
+    if (sides->keep.count == sides->staged.count)
+        return 0;
+    r = al_git_read_hunks(repo, &query, budget, &later, err);
     if (r < 0)
         return r;
     others.chosen = al_calloc(later.count, sizeof(bool));

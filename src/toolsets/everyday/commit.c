@@ -251,8 +251,9 @@ static int authorize_amend(struct al_call *call, const void *p, struct al_error 
     return r;
 }
 
+/* `index`: NULL, the repository's own. */
 static int make_commit(struct al_call *call, const struct commit_args *args, const char *index,
-                       struct al_error *err)
+                       const char *head, struct al_error *err)
 {
     const struct al_commit_options options = {
         .message = args->message,
@@ -260,70 +261,95 @@ static int make_commit(struct al_call *call, const struct commit_args *args, con
         .allow_empty = args->allow_empty,
         .author = args->author,
         .index = index,
+        .head = head,
     };
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
-    if (!index && !args->amend && !args->allow_empty && !args->author)
-        return al_git_commit(al_call_repo(call), args->message, al_call_expected(call),
-                             al_call_max_bytes(call), al_call_budget(call), &output, err);
     return al_git_commit_with(al_call_repo(call), &options, al_call_max_bytes(call),
                               al_call_budget(call), &output, err);
 }
 
-/* Make the commit on a copy of the index, and put the index that is left into place. */
+/* Where HEAD is, before anything is chosen for a commit on top of it.  An amend replaces the commit
+ * that the decision was about. */
+static char *begin_at(struct al_call *call)
+{
+    const char *decided = al_call_tool_data(call);
+
+    return decided ? al_strdup(decided) : al_ref_head(&al_call_repo(call)->at);
+}
+
+/* Make the commit on a copy of the index, and put the index that is left into place.  Nobody else
+ * writes the index meanwhile. */
 static int commit_part(struct al_call *call, const struct commit_args *args, struct al_str *notes,
                        struct al_error *err)
 {
+    al_auto(al_index_lock_release) struct al_index_lock lock = AL_INDEX_LOCK_INIT;
     al_auto(al_commit_indexes_clear) struct al_commit_indexes indexes = { .commit = NULL };
     al_auto(al_strv_clear) struct al_strv without = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    al_auto(al_freep) char *head = NULL;
     const struct al_commit_part part = part_of(args, &without);
     int r = args->all ? al_leave_out(call, NULL, &without, &line, err) : 0;
 
     if (r == 0)
+        r = al_index_lock_take(al_call_repo(call), al_call_budget(call), &lock, err);
+    if (r == 0) {
+        head = begin_at(call);
         r = al_git_choose_commit(al_call_repo(call), &part, al_call_budget(call), &indexes, err);
+    }
     if (r == 0)
         r = al_commit_check_shown(call, indexes.commit, err);
     if (r == 0)
-        r = make_commit(call, args, indexes.commit, err);
+        r = al_index_lock_write(&lock, indexes.after, err);
     if (r == 0)
-        r = al_scratch_index_install(al_call_repo(call), indexes.after, err);
+        r = make_commit(call, args, indexes.commit, head, err);
+    if (r == 0)
+        r = al_index_lock_install(&lock, err);
     if (line.len)
         al_str_addf(notes, "%s; name them in paths to commit them\n", line.buf);
     return r;
 }
 
 /* Commit what is staged.  What was shown is compared with a copy of the index, which nobody can
- * change before git reads it.  A plain commit is compared after it was made. */
+ * change before git reads it. */
 static int commit_staged(struct al_call *call, const struct commit_args *args, struct al_error *err)
 {
     al_auto(al_scratch_index_removep) char *copy = NULL;
-    int r;
+    al_auto(al_freep) char *head = begin_at(call);
+    int r = 0;
 
-    if (!al_call_expected(call) || (!args->amend && !args->allow_empty && !args->author))
-        return make_commit(call, args, NULL, err);
-    r = al_scratch_index_make(al_call_repo(call), NULL, &copy, err);
-    if (r == 0)
+    if (al_call_expected(call))
+        r = al_scratch_index_make(al_call_repo(call), NULL, &copy, err);
+    if (r == 0 && copy)
         r = al_commit_check_shown(call, copy, err);
-    return r < 0 ? r : make_commit(call, args, copy, err);
+    return r < 0 ? r : make_commit(call, args, copy, head, err);
 }
 
-/* "3 files changed, 10 insertions(+), 2 deletions(-)" as git says it. */
-static int add_stat(struct al_call *call, struct al_str *out, struct al_error *err)
+/* "1a2b3c4d Subject", and "3 files changed, 10 insertions(+), 2 deletions(-)" as git says it. */
+static int add_commit(struct al_call *call, struct al_str *out, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *line = NULL;
+    const char *stat;
     int r;
 
-    al_strv_adds(&command.argv, "git", "diff-tree", "--root", "-m", "--first-parent", "-r",
-                 "--no-commit-id", "--no-ext-diff", "--no-textconv", "--shortstat", "HEAD", "--",
-                 NULL);
-    r = al_git_run_word(al_call_repo(call), &command, al_call_budget(call), &line, err);
-    if (r == 0 && line && *line)
-        al_str_addf(out, "%s\n", line + strspn(line, " "));
-    else if (r == 0)
-        al_str_adds(out, "No file changed: an empty commit\n");
-    return r;
+    al_strv_adds(&command.argv, "git", "log", "-1", "--no-walk", "--no-decorate", "--abbrev=8",
+                 "--encoding=UTF-8", "--format=%h %s", "-m", "--first-parent", "--no-ext-diff",
+                 "--no-textconv", "--shortstat", "--end-of-options", "HEAD", "--", NULL);
+    r = al_git_run(&al_call_repo(call)->at, &command,
+                   &(struct al_git_run){ .max_bytes = al_call_max_bytes(call), .checked = true },
+                   al_call_budget(call), &output, err);
+    if (r < 0)
+        return r;
+    line = al_strndup(output.out.out.buf, strcspn(output.out.out.buf, "\n"));
+    al_place_add_name(line, out);
+    stat = output.out.out.buf + strlen(line);
+    stat += strspn(stat, "\n ");
+    al_str_addf(out, "\n%s\n", *stat ? stat : "No file changed: an empty commit");
+    al_str_trim_end(out);
+    al_str_addc(out, '\n');
+    return 0;
 }
 
 static int execute(struct al_call *call, const void *p, struct al_result *result,
@@ -351,10 +377,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         return r;
     if (args->amend)
         al_str_addf(&text, "Amended %.*s: ", AL_SHORT_ID, before);
-    r = al_outcome_add_commit(call, "HEAD", &text, err);
-    al_str_addc(&text, '\n');
-    if (r == 0)
-        r = add_stat(call, &text, err);
+    r = add_commit(call, &text, err);
     al_str_add(&text, notes.buf, notes.len);
     al_outcome_add_skipped(call, hooks, true, &text);
     al_answer_done(call, &text, result);
