@@ -11,6 +11,7 @@
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/written_files.h"
 #include "gitops/replay/merge_guard.h"
+#include "gitops/sequencer/overwrite.h"
 #include "tool/ignored.h"
 #include "tool/resolved.h"
 
@@ -184,10 +185,13 @@ int al_stash_run(struct al_call *call, const struct al_stash_options *options,
 {
     const bool applies = options->action == AL_STASH_POP || options->action == AL_STASH_APPLY;
     al_auto(al_freep) char *entry = al_git_stash_entry(options);
+    const struct al_strv *files = al_call_changed_files(call);
     int r = 0;
 
-    if (applies && !al_call_changed_files(call)) /* else they are all known, and checked */
-        r = al_merge_guard_check_entry(al_call_repo(call), entry, al_call_budget(call), err);
+    if (applies)
+        r = files
+                ? al_overwrite_check_files(al_call_repo(call), files, al_call_budget(call), err)
+                : al_merge_guard_check_entry(al_call_repo(call), entry, al_call_budget(call), err);
     return r < 0 ? r
                  : al_git_stash(al_call_repo(call), options, al_call_max_bytes(call),
                                 al_call_budget(call), ret_output, err);
@@ -259,8 +263,8 @@ int al_stash_changed_files(struct al_call *call, const void *args, bool *ret_kno
     if (!*ret_known)
         return 0;
     entry = al_git_stash_entry(&options);
-    return al_git_applied_files(al_call_repo(call), entry, al_call_budget(call), ret_known, out,
-                                err);
+    return al_merge_guard_entry_files(al_call_repo(call), entry, al_call_budget(call), ret_known,
+                                      out, err);
 }
 
 int al_stash_preview(struct al_call *call, const struct al_operation *op, const void *args,

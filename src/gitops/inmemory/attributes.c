@@ -13,7 +13,6 @@
 
 #include "gitops/diff/cat_file.h"
 #include "gitops/inmemory/private.h"
-#include "gitops/plumbing/tree_diff.h"
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
@@ -158,28 +157,7 @@ static int empty_top(struct al_inmemory *memory, struct al_error *err)
                : 0;
 }
 
-static bool is_no_attributes_file(void *payload, const struct al_tree_change *change)
-{
-    const char *slash = strrchr(change->path, '/');
-
-    (void)payload;
-    return strcmp(slash ? slash + 1 : change->path, NAME) != 0;
-}
-
-/* Whether two trees have the same .gitattributes files.  False as well when that cannot be told
- * without git. */
-static bool has_same_files(const struct al_inmemory *memory, const char *tree)
-{
-    const bool sha256 = memory->real->vetting->is_sha256;
-    al_auto(al_object_reader_clear) struct al_object_reader reader = AL_OBJECT_READER_INIT;
-    struct al_oid old, now;
-
-    return al_object_reader_open(&reader, &memory->view.at, sha256) &&
-           al_oid_parse(memory->attributes_of, sha256, &old) && al_oid_parse(tree, sha256, &now) &&
-           al_tree_diff(&reader, &old, &now, is_no_attributes_file, NULL);
-}
-
-/* The same, by git: it skips what is equal. */
+/* Whether two trees have the same .gitattributes files.  git skips what is equal. */
 static int compare(const struct al_inmemory *memory, const char *tree, struct al_run_limits *budget,
                    bool *ret_same, struct al_error *err)
 {
@@ -205,7 +183,7 @@ int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
     if (memory->worktree) /* git makes the files itself (merge_worktree.c) */
         return 0;
     if (memory->attributes_of)
-        same = !strcmp(memory->attributes_of, tree) || has_same_files(memory, tree);
+        same = !strcmp(memory->attributes_of, tree);
     if (memory->attributes_of && !same)
         r = compare(memory, tree, budget, &same, err);
     if (r < 0)

@@ -12,7 +12,6 @@
 
 #include "gitops/failure.h"
 #include "gitops/inmemory/private.h"
-#include "gitops/plumbing/object_reader.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/repo/signature.h"
 #include "gitops/vet/vet.h"
@@ -149,35 +148,6 @@ static int read_one(const struct al_inmemory *memory, const char *oid, const cha
     return 0;
 }
 
-/* Read commits without git; false when it cannot be done here. */
-static bool read_here(const struct al_inmemory *memory, const struct al_strv *oids,
-                      struct al_commits_read *ret_commits)
-{
-    const bool sha256 = memory->real->vetting->is_sha256;
-    al_auto(al_object_reader_clear) struct al_object_reader reader = AL_OBJECT_READER_INIT;
-    al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
-    bool good = al_object_reader_open(&reader, &memory->view.at, sha256);
-
-    commits.items = al_calloc(oids->count, sizeof(*commits.items));
-    for (size_t i = 0; good && i < oids->count; i++) {
-        al_auto(al_loose_object_clear) struct al_loose_object object = { .data = NULL };
-        struct al_oid oid;
-
-        good = al_oid_parse(oids->items[i], sha256, &oid) &&
-               al_object_reader_get(&reader, &oid, AL_OBJECT_COMMIT, &object);
-        if (!good)
-            break;
-        commits.items[i].oid = al_strdup(oids->items[i]);
-        commits.count++;
-        good = parse_commit(object.data, &commits.items[i]);
-    }
-    if (!good)
-        return false;
-    *ret_commits = commits;
-    commits = (struct al_commits_read){ .items = NULL };
-    return true;
-}
-
 int al_inmemory_read(const struct al_inmemory *memory, const struct al_strv *oids,
                      struct al_run_limits *budget, struct al_commits_read *ret_commits,
                      struct al_error *err)
@@ -189,8 +159,6 @@ int al_inmemory_read(const struct al_inmemory *memory, const struct al_strv *oid
     const char *at;
     int r;
 
-    if (read_here(memory, oids, ret_commits))
-        return 0;
     for (size_t i = 0; i < oids->count; i++)
         al_str_addf(&words, "%s\n", oids->items[i]);
     command.input = words.buf;

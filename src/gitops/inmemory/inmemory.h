@@ -70,6 +70,11 @@ int al_inmemory_merge_with_base(struct al_inmemory *memory, const char *base, co
                                 const char *theirs, struct al_run_limits *budget,
                                 struct al_merged *ret_merged, struct al_error *err);
 
+/** The same for the ids of three trees, by side. */
+int al_inmemory_merge_trees(struct al_inmemory *memory, const char *const trees[AL_SIDES],
+                            struct al_run_limits *budget, struct al_merged *ret_merged,
+                            struct al_error *err);
+
 /** The id of the tree of a commit, or of a tree itself.  Caller frees. */
 int al_inmemory_tree(const struct al_inmemory *memory, const char *oid,
                      struct al_run_limits *budget, char **ret_tree, struct al_error *err);

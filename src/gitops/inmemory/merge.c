@@ -12,7 +12,6 @@
 #include "gitops/layer.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
-#include "gitops/plumbing/object_reader.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
 #include "gitops/vet/vet.h"
@@ -65,30 +64,11 @@ static int merge_tree(struct al_inmemory *memory, const char *ours, const char *
     return r;
 }
 
-/* The same without git; NULL when it cannot be told here. */
-static char *find_tree(const struct al_inmemory *memory, const char *oid)
-{
-    const bool sha256 = memory->real->vetting->is_sha256;
-    al_auto(al_object_reader_clear) struct al_object_reader reader = AL_OBJECT_READER_INIT;
-    al_auto(al_loose_object_clear) struct al_loose_object object = { .data = NULL };
-    char text[AL_OID_TEXT];
-    struct al_oid id;
-
-    if (!al_is_oid(oid, strlen(oid)) || !al_oid_parse(oid, sha256, &id) ||
-        !al_object_reader_open(&reader, &memory->view.at, sha256))
-        return NULL;
-    if (!al_object_reader_get(&reader, &id, AL_OBJECT_TREE, &object) &&
-        !al_object_reader_commit(&reader, oid, &id, NULL))
-        return NULL;
-    al_oid_text(&id, sha256, text);
-    return al_strdup(text);
-}
-
 int al_inmemory_tree(const struct al_inmemory *memory, const char *oid,
                      struct al_run_limits *budget, char **ret_tree, struct al_error *err)
 {
-    char *tree = find_tree(memory, oid);
-    int r = tree ? 0 : al_git_find_object(&memory->view, oid, "tree", budget, &tree, err);
+    char *tree = NULL;
+    int r = al_git_find_object(&memory->view, oid, "tree", budget, &tree, err);
 
     if (r == 0 && !tree)
         r = al_error_set(err, AL_ERR_EXECUTION, "%s is neither a commit nor a tree", oid);
@@ -133,11 +113,8 @@ int al_inmemory_merge(struct al_inmemory *memory, const char *ours, const char *
                       struct al_error *err)
 {
     al_auto(al_freep) char *base = NULL;
-    al_auto(al_freep) char *tree = NULL;
-    int r = al_inmemory_tree(memory, ours, budget, &tree, err);
+    int r = al_inmemory_set_attributes(memory, ours, budget, err);
 
-    if (r == 0)
-        r = al_inmemory_set_attributes(memory, tree, budget, err);
     if (r == 0 && memory->real->vetting->merge_drivers.count)
         r = find_base(memory, ours, theirs, budget, &base, err);
     if (r == 0 && base)
@@ -162,9 +139,9 @@ static int stand_in(struct al_inmemory *memory, const char *tree, const char *pa
     return al_inmemory_write(memory, AL_OBJECT_COMMIT, text.buf, text.len, ret_oid, err);
 }
 
-static int merge_trees(struct al_inmemory *memory, char *const trees[AL_SIDES],
-                       struct al_run_limits *budget, struct al_merged *ret_merged,
-                       struct al_error *err)
+int al_inmemory_merge_trees(struct al_inmemory *memory, const char *const trees[AL_SIDES],
+                            struct al_run_limits *budget, struct al_merged *ret_merged,
+                            struct al_error *err)
 {
     char base[AL_OID_TEXT], ours[AL_OID_TEXT], theirs[AL_OID_TEXT];
     int r = al_inmemory_set_attributes(memory, trees[AL_SIDE_OURS], budget, err);
@@ -181,19 +158,37 @@ static int merge_trees(struct al_inmemory *memory, char *const trees[AL_SIDES],
     return r < 0 ? r : merge_tree(memory, ours, theirs, budget, ret_merged, err);
 }
 
+/* The trees of several objects, with one child. */
+static int find_trees(const struct al_inmemory *memory, const char *const given[AL_SIDES],
+                      struct al_run_limits *budget, struct al_strv *ret_trees, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct al_buffer out = { .max_bytes = 0 };
+    char *save = NULL;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "rev-parse", NULL);
+    for (size_t i = 0; i < AL_SIDES; i++)
+        al_strv_addf(&command.argv, "%s^{tree}", given[i]);
+    r = al_inmemory_git(memory, &command, budget, &out, NULL, err);
+    for (char *id = out.data ? strtok_r(out.data, "\n", &save) : NULL; r == 0 && id;
+         id = strtok_r(NULL, "\n", &save))
+        al_strv_add(ret_trees, id);
+    al_buffer_clear(&out);
+    return r == 0 && ret_trees->count != AL_SIDES
+               ? al_error_set(err, AL_ERR_EXECUTION, "git rev-parse did not say what was asked")
+               : r;
+}
+
 int al_inmemory_merge_with_base(struct al_inmemory *memory, const char *base, const char *ours,
                                 const char *theirs, struct al_run_limits *budget,
                                 struct al_merged *ret_merged, struct al_error *err)
 {
     const char *const given[AL_SIDES] = { base, ours, theirs };
-    char *trees[AL_SIDES] = { NULL };
-    int r = 0;
+    al_auto(al_strv_clear) struct al_strv trees = AL_STRV_INIT;
+    int r = find_trees(memory, given, budget, &trees, err);
 
-    for (size_t i = 0; r == 0 && i < AL_SIDES; i++)
-        r = al_inmemory_tree(memory, given[i], budget, &trees[i], err);
-    if (r == 0)
-        r = merge_trees(memory, trees, budget, ret_merged, err);
-    for (size_t i = 0; i < AL_SIDES; i++)
-        free(trees[i]);
-    return r;
+    return r < 0 ? r
+                 : al_inmemory_merge_trees(memory, (const char *const *)trees.items, budget,
+                                           ret_merged, err);
 }

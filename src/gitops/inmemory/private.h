@@ -39,7 +39,7 @@ int al_inmemory_write(struct al_inmemory *memory, enum al_object_type type, cons
 /** Test whether an object is among the new ones. */
 bool al_inmemory_has(const struct al_inmemory *memory, const char *oid);
 
-/** Give `top` the .gitattributes files of a tree. */
+/** Give `top` the .gitattributes files of a tree, or of a commit. */
 int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
                                struct al_run_limits *budget, struct al_error *err);
 

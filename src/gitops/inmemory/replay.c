@@ -17,6 +17,7 @@ void al_replayed_clear(struct al_replayed *replayed)
 struct replaying {
     struct al_inmemory *memory;
     const struct al_replay *replay;
+    const struct al_commits_read *commits; /* `onto`, and that of each step */
     struct al_replayed *replayed;
     struct al_run_limits *budget;
     struct al_commit_read tip; /* the last commit; owned */
@@ -142,6 +143,26 @@ static void note_commit(struct replaying *with, const char *replaced)
     al_strv_add(commits, with->tip.oid);
 }
 
+/* The tree of a parent, which mostly is the commit of another step; NULL: of nothing.  Caller
+ * frees. */
+static int find_tree(const struct replaying *with, const char *parent, char **ret_tree,
+                     struct al_error *err)
+{
+    const struct al_commits_read *commits = with->commits;
+
+    if (!parent) {
+        *ret_tree = al_strdup(al_git_empty_tree(with->memory->real));
+        return 0;
+    }
+    for (size_t i = 0; i < commits->count; i++) {
+        if (strcmp(commits->items[i].oid, parent) != 0)
+            continue;
+        *ret_tree = al_strdup(commits->items[i].tree);
+        return 0;
+    }
+    return al_inmemory_tree(with->memory, parent, with->budget, ret_tree, err);
+}
+
 enum fate { FATE_KEPT, FATE_DROPPED, FATE_STOPPED };
 
 /* What becomes of a step whose result is `tree`. */
@@ -165,7 +186,7 @@ static int find_fate(const struct replaying *with, const struct al_replay_step *
     *ret_fate = fates[when_empty];
     if (when_empty != AL_EMPTY_DROPPED)
         return 0;
-    r = al_inmemory_tree(with->memory, parent, with->budget, &before, err);
+    r = find_tree(with, parent, &before, err);
     if (r == 0 && !strcmp(before, commit->tree)) /* it never changed anything */
         *ret_fate = FATE_KEPT;
     return r;
@@ -192,9 +213,8 @@ static int take_result(struct replaying *with, const struct al_replay_step *step
 {
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
     al_auto(al_freep) char *replaced = melds(step) ? al_strdup(with->tip.oid) : NULL;
-    const char *base = parent ? parent : al_git_empty_tree(with->memory->real);
     enum fate fate = FATE_KEPT;
-    int r = find_fate(with, step, commit, base, tree, &fate, err);
+    int r = find_fate(with, step, commit, parent, tree, &fate, err);
 
     if (r < 0)
         return r;
@@ -214,12 +234,17 @@ static int merge_step(struct replaying *with, const struct al_replay_step *step,
                       const struct al_commit_read *commit, const char *parent,
                       struct al_merged *merged, struct al_error *err)
 {
-    const char *base = parent ? parent : al_git_empty_tree(with->memory->real);
     const bool backwards = step->kind == AL_REPLAY_REVERT;
+    al_auto(al_freep) char *before = NULL;
+    const char *trees[AL_SIDES];
+    int r = find_tree(with, parent, &before, err);
 
-    return al_inmemory_merge_with_base(with->memory, backwards ? commit->tree : base,
-                                       with->tip.tree, backwards ? base : commit->tree,
-                                       with->budget, merged, err);
+    if (r < 0)
+        return r;
+    trees[AL_SIDE_BASE] = backwards ? commit->tree : before;
+    trees[AL_SIDE_OURS] = with->tip.tree;
+    trees[AL_SIDE_THEIRS] = backwards ? before : commit->tree;
+    return al_inmemory_merge_trees(with->memory, trees, with->budget, merged, err);
 }
 
 /* Whether a commit is in its place already: it builds on the last one. */
@@ -296,6 +321,7 @@ int al_inmemory_replay(struct al_inmemory *memory, const struct al_replay *repla
     al_auto(al_replayed_clear) struct al_replayed replayed = AL_REPLAYED_INIT;
     struct replaying with = { .memory = memory,
                               .replay = replay,
+                              .commits = &commits,
                               .replayed = &replayed,
                               .budget = budget,
                               .at_root = replay->is_root };

@@ -7,10 +7,7 @@
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/plumbing/filters.h"
-#include "gitops/plumbing/tree_diff.h"
-#include "gitops/refs.h"
 #include "gitops/run.h"
-#include "gitops/vet/vet.h"
 
 /* Every kernel since 2.6.23 takes this much with the usual stack of 8 MiB. */
 #define COMMAND_LINE_MAX_BYTES ((size_t)2 * 1024 * 1024)
@@ -130,44 +127,12 @@ int al_git_list_paths(const struct al_repo *repo, const struct al_git_command *c
     return output.exit_code != 0 ? al_git_failed(&output, err) : 0;
 }
 
-static bool take_name(void *payload, const struct al_tree_change *change)
-{
-    al_strv_add(payload, change->path);
-    return true;
-}
-
-/* List what differs between two commits without git; false when it cannot be told here. */
-static bool list_between(const struct al_repo *repo, const char *from, const char *to,
-                         struct al_buffer *ret_list)
-{
-    al_auto(al_object_reader_clear) struct al_object_reader reader = AL_OBJECT_READER_INIT;
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str joined = AL_STR_INIT;
-    struct al_sink sink = al_buffer_sink(ret_list);
-    struct al_oid old, now;
-
-    if (!al_is_oid(from, strlen(from)) || !al_is_oid(to, strlen(to)) ||
-        !al_object_reader_open(&reader, &repo->at, repo->vetting->is_sha256) ||
-        !al_object_reader_commit(&reader, from, &old, NULL) ||
-        !al_object_reader_commit(&reader, to, &now, NULL) ||
-        !al_tree_diff(&reader, &old, &now, take_name, &names))
-        return false;
-    al_strv_sort(&names);
-    for (size_t i = 0; i < names.count; i++)
-        if (!i || strcmp(names.items[i], names.items[i - 1]) != 0)
-            al_str_add(&joined, names.items[i], strlen(names.items[i]) + 1);
-    return ret_list->max_bytes - ret_list->len >= joined.len &&
-           (!joined.len || sink.add(sink.payload, joined.buf, joined.len));
-}
-
 int al_git_list_changed(const struct al_repo *repo, const char *from, const char *to,
                         struct al_run_limits *budget, struct al_buffer *ret_list,
                         struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-    if (to && list_between(repo, from, to, ret_list))
-        return 0;
     add_diff(&command.argv);
     al_strv_adds(&command.argv, "--ignore-submodules=dirty", from, NULL);
     if (to)

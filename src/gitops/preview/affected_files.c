@@ -8,7 +8,6 @@
 #include "gitops/excerpt.h"
 #include "gitops/location.h"
 #include "gitops/plumbing/batch.h"
-#include "gitops/plumbing/index_diff.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/preview/unseen_changes.h"
 #include "gitops/repo/repo.h"
@@ -92,46 +91,6 @@ int al_git_overwritten_files(const struct al_repo *repo, const struct al_strv *p
     return r;
 }
 
-/* Whether the words name files and directories, and are no patterns. */
-static bool are_plain(const struct al_strv *words)
-{
-    for (size_t i = 0; i < words->count; i++) {
-        const char *word = words->items[i];
-
-        if (!*word || *word == '/' || strpbrk(word, ":*?[\\") || al_ends_with(word, "/") ||
-            strstr(word, "//"))
-            return false;
-        for (const char *part = word; part; part = strchr(part, '/'), part += part != NULL)
-            if (part[0] == '.' && (!part[1] || part[1] == '/' || part[1] == '.'))
-                return false;
-    }
-    return true;
-}
-
-/* List those files whose stat data differ from the index, without git. */
-static bool compare_files(const struct al_repo *repo, const struct al_strv *paths,
-                          struct al_strv *out)
-{
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    al_auto(al_strv_clear) struct al_strv below = AL_STRV_INIT;
-
-    if (!paths || !paths->count || !are_plain(paths))
-        return false;
-    for (size_t i = 0; i < paths->count; i++) {
-        al_auto(al_freep) char *path = al_fs_join(repo->at.dir, paths->items[i]);
-        const char *name = al_fs_beneath(repo->at.top, path);
-
-        if (!name || !*name)
-            return false;
-        al_strv_add(&below, name);
-    }
-    if (!al_index_diff_below(repo, &below, &names))
-        return false;
-    for (size_t i = 0; i < names.count; i++)
-        al_strv_addf(out, "%s/%s", repo->at.top, names.items[i]);
-    return true;
-}
-
 int al_git_rewritten_files(const struct al_repo *repo, const struct al_strv *paths,
                            struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
 {
@@ -142,8 +101,6 @@ int al_git_rewritten_files(const struct al_repo *repo, const struct al_strv *pat
     struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r = resolve_paths(repo, paths, budget, &words, err);
 
-    if (r == 0 && compare_files(repo, paths, out))
-        return 0;
     if (r == 0)
         r = al_batch_list(repo, dirty, &words, budget, &list, err);
     if (r == 0)

@@ -8,9 +8,10 @@
  * unchanged or as not in the working tree, a split or a sparse index, a sparse checkout.  Then, and
  * for a command that git itself will refuse, the checkpoint has the whole tree.
  *
- * Each function is for the `changed_files` of a tool (tool/tool.h).
+ * Each function is for the `changed_files` of a tool (tool/tool.h); those of a merge are in
+ * replay/merge_guard.h.
  *
- * Source: git's unpack-trees.c, entry.c, builtin/checkout.c, builtin/stash.c, builtin/merge.c.
+ * Source: git's unpack-trees.c, entry.c, builtin/checkout.c.
  */
 #ifndef AL_GITOPS_PREVIEW_WRITTEN_FILES_H
 #define AL_GITOPS_PREVIEW_WRITTEN_FILES_H
@@ -19,6 +20,9 @@
 
 #include "gitops/repo/repo.h"
 #include "util/str.h"
+
+/** Test whether git's changes follow from the index and from trees. */
+bool al_git_index_tells(const struct al_repo *repo);
 
 /**
  * List the files of a switch from HEAD's commit that keeps local changes: those that differ between
@@ -43,23 +47,5 @@ int al_git_switched_files(const struct al_repo *repo, const char *target,
 int al_git_reset_files(const struct al_repo *repo, const char *target, const struct al_strv *paths,
                        bool untracked, struct al_run_limits *budget, bool *ret_known,
                        struct al_strv *out, struct al_error *err);
-
-/**
- * List the files of a merge of HEAD with a commit: those of the three-way merge (three_way.h), and
- * those that have local changes.  When a merge fails, for whatever reason, git resets them and
- * applies them again (restore_state() in builtin/merge.c): between the two they are only in an
- * object that nothing names.  So every tracked file is looked at, also those that the merge itself
- * leaves alone.  With several merge bases, or none, it is not known.
- *
- * @param target  The id of a commit.
- */
-int al_git_merged_files(const struct al_repo *repo, const char *target,
-                        struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
-                        struct al_error *err);
-
-/** List the files of `git stash apply`.  @param entry  A revision such as "stash@{0}", or an id. */
-int al_git_applied_files(const struct al_repo *repo, const char *entry,
-                         struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
-                         struct al_error *err);
 
 #endif

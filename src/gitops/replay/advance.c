@@ -2,7 +2,6 @@
 #include "gitops/replay/advance.h"
 
 #include "gitops/failure.h"
-#include "gitops/plumbing/index_diff.h"
 #include "gitops/preview/written_files.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
@@ -77,30 +76,14 @@ int al_git_advance_check(const struct al_repo *repo, const struct al_advance *ad
     return al_git_check_merge_programs(repo, advance->from, &sides, budget, err);
 }
 
-/* Whether git read-tree may take a file that it writes for changed.  It compares no others. */
-static bool needs_refresh(const struct al_repo *repo, const struct al_strv *written)
+int al_git_advance_unsaved(struct al_repo *repo, const struct al_advance *advance,
+                           struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-
-    return !written || !al_index_diff_below(repo, written, &names) || names.count;
-}
-
-/* `written` are all files that git writes, relative to the top; NULL: they are not known. */
-static int advance_to(struct al_repo *repo, const struct al_advance *advance,
-                      const struct al_strv *written, struct al_run_limits *budget,
-                      struct al_error *err)
-{
-    int r = needs_refresh(repo, written) ? refresh(repo, budget, err) : 0;
+    int r = refresh(repo, budget, err);
 
     if (r == 0)
         r = move_files(repo, advance, budget, err);
     return r < 0 || advance->keeps_head ? r : move_head(repo, advance, budget, err);
-}
-
-int al_git_advance_unsaved(struct al_repo *repo, const struct al_advance *advance,
-                           struct al_run_limits *budget, struct al_error *err)
-{
-    return advance_to(repo, advance, NULL, budget, err);
 }
 
 /* List the files that differ between the two commits, relative to the top: git read-tree writes no
@@ -147,6 +130,6 @@ int al_git_advance(struct al_repo *repo, const struct al_advance *advance,
         r = al_savepoint_check_no_overwrite(repo, &savepoint, budget, err);
     if (r < 0)
         return r;
-    r = advance_to(repo, advance, known ? &written : NULL, budget, err);
+    r = al_git_advance_unsaved(repo, advance, budget, err);
     return al_savepoint_restore_if_failed(repo, &savepoint, r, err);
 }

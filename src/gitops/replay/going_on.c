@@ -10,7 +10,6 @@
 #include "gitops/location.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/preview/sides.h"
 #include "gitops/refs.h"
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/sequencer/overwrite.h"
@@ -96,24 +95,6 @@ static int read_steps(const struct al_repo *repo, struct al_run_limits *budget, 
     }
     al_buffer_clear(&lines);
     return r;
-}
-
-/* Whether these commits change only content, of files that are there: then nothing moves along. */
-static bool only_changes_files(const struct al_repo *repo, int top_fd, const struct steps *steps)
-{
-    for (size_t i = 0; i < steps->count; i++) {
-        al_auto(al_side_clear) struct al_side side = AL_SIDE_INIT;
-        struct stat st;
-
-        if (!al_side_between(repo, steps->items[i].base, steps->items[i].theirs, &side))
-            return false;
-        for (size_t j = 0; j < side.count; j++)
-            if (side.items[j].status != 'M' ||
-                fstatat(top_fd, side.items[j].path, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-                S_ISDIR(st.st_mode))
-                return false;
-    }
-    return true;
 }
 
 /* git stops at the first conflict, and what comes after it is looked at when it goes on. */
@@ -204,12 +185,9 @@ int al_going_on_check(const struct al_repo *repo, bool skips, struct al_run_limi
                       struct al_error *err)
 {
     al_auto(steps_clear) struct steps steps = { .count = 0 };
-    al_auto(al_closep) int top_fd = -1;
     int r = read_steps(repo, budget, &steps, err);
 
-    if (r == 0)
-        r = al_location_open_top(&repo->at, &top_fd, err);
-    if (r < 0 || only_changes_files(repo, top_fd, &steps))
+    if (r < 0 || !steps.count)
         return r;
     return check(repo, &steps, skips, budget, err);
 }

@@ -2,105 +2,239 @@
 #include "gitops/replay/merge_guard.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "gitops/inmemory/inmemory.h"
+#include "gitops/nul_records.h"
+#include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/preview/sides.h"
+#include "gitops/preview/written_files.h"
 #include "gitops/refs.h"
 #include "gitops/sequencer/overwrite.h"
+#include "util/fs.h"
 
-/* Whether the merge writes nothing but what the other side changed, which is checked anyway. */
-static bool is_bounded(const struct al_repo *repo, const char *head, const char *theirs)
+/** A merge that git made in memory. */
+struct guarded {
+    struct al_inmemory *memory;
+    char
+        *ours; /* the commit or the tree that the working tree goes from; NULL: there is no merge */
+    char *untracked; /* the commit with the untracked files of a stash entry; NULL: none */
+    struct al_merged merged;
+};
+
+#define GUARDED_INIT ((struct guarded){ .merged = AL_MERGED_INIT })
+
+static void guarded_clear(struct guarded *guarded)
 {
-    al_auto(al_side_clear) struct al_side side = AL_SIDE_INIT;
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-
-    return al_side_of_commit(repo, head, theirs, &side) &&
-           al_three_way_bound(repo, &side, NULL, &names) == AL_BOUND_KNOWN;
+    al_merged_clear(&guarded->merged);
+    free(guarded->ours);
+    free(guarded->untracked);
+    al_inmemory_free(guarded->memory);
 }
 
-/* An index with conflicts has no tree, and git refuses it. */
-static int find_ours(struct al_inmemory *memory, struct al_run_limits *budget, char **ret_tree,
-                     struct al_error *err)
+/* What git cannot tell is not known. */
+static int not_known(int r, struct al_error *err)
 {
-    int r = al_inmemory_index_tree(memory, budget, ret_tree, err);
-
-    if (r == AL_ERR_EXECUTION) {
-        if (err)
-            al_error_clear(err);
-        return 0;
-    }
-    return r;
-}
-
-/* Merge as the index is, with this base. */
-static int check_trees(struct al_inmemory *memory, const char *base, const char *theirs,
-                       struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_freep) char *ours = NULL;
-    al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
-    int r = find_ours(memory, budget, &ours, err);
-
-    if (r < 0 || !ours)
+    if (r != AL_ERR_EXECUTION)
         return r;
-    r = al_inmemory_merge_with_base(memory, base, ours, theirs, budget, &merged, err);
-    return r < 0
-               ? r
-               : al_overwrite_check_added(al_inmemory_repo(memory), ours, merged.tree, budget, err);
+    if (err)
+        al_error_clear(err);
+    return 0;
 }
 
-static int check_commits(struct al_inmemory *memory, const char *head, const char *theirs,
-                         struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
-    int r = al_inmemory_merge(memory, head, theirs, budget, &merged, err);
-
-    return r < 0
-               ? r
-               : al_overwrite_check_added(al_inmemory_repo(memory), head, merged.tree, budget, err);
-}
-
-int al_merge_guard_check(const struct al_repo *repo, const char *base, const char *theirs,
-                         struct al_run_limits *budget, struct al_error *err)
+static int merge_commit(const struct al_repo *repo, const char *theirs,
+                        struct al_run_limits *budget, struct guarded *guarded, struct al_error *err)
 {
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
-    struct al_inmemory *memory = NULL;
     int r;
 
-    if (!*head || (!base && is_bounded(repo, head, theirs)))
+    if (!*head)
         return 0;
-    r = al_inmemory_open(repo, &memory, err);
-    if (r == 0)
-        r = base ? check_trees(memory, base, theirs, budget, err)
-                 : check_commits(memory, head, theirs, budget, err);
-    al_inmemory_free(memory);
+    r = al_inmemory_open(repo, &guarded->memory, err);
+    if (r < 0)
+        return r;
+    r = al_inmemory_merge(guarded->memory, head, theirs, budget, &guarded->merged, err);
+    guarded->ours = al_take(&head);
     return r;
+}
+
+/** The commit of a stash entry, and the one that it was made on. */
+struct entry {
+    char *trees[2];
+    char *untracked;
+    size_t count;
+};
+
+static void entry_clear(struct entry *entry)
+{
+    free(entry->trees[0]);
+    free(entry->trees[1]);
+    free(entry->untracked);
+}
+
+/* "<tree> <parent> <parent> <parent>"; an entry has two parents, or three. */
+static bool take_commit(void *payload, char *const *fields)
+{
+    struct entry *entry = payload;
+    char *save = NULL, *word = strtok_r(fields[0], " ", &save);
+
+    if (!word || entry->count == AL_COUNT(entry->trees))
+        return false;
+    entry->trees[entry->count] = al_strdup(word);
+    for (unsigned i = 0; (word = strtok_r(NULL, " ", &save)); i++)
+        if (i == 2 && !entry->count)
+            entry->untracked = al_strdup(word);
+    entry->count++;
+    return true;
+}
+
+static int read_entry(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
+                      struct entry *entry, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_commit, entry);
+
+    al_strv_adds(&command.argv, "git", "log", "--no-walk=unsorted", "-z", "--format=%T %P",
+                 "--no-show-signature", "--no-notes", "--no-decorate", "--no-color", "--no-patch",
+                 word, NULL);
+    al_strv_addf(&command.argv, "%s^1", word);
+    al_strv_add(&command.argv, "--");
+    return al_git_read_records(&repo->at, &command, &records, budget, err);
+}
+
+/* git merges the entry into what is staged, on the commit that it was made on. */
+static int merge_entry(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
+                       struct guarded *guarded, struct al_error *err)
+{
+    al_auto(entry_clear) struct entry entry = { .count = 0 };
+    const char *trees[AL_SIDES];
+    int r = read_entry(repo, word, budget, &entry, err);
+
+    if (r == 0 && entry.count == AL_COUNT(entry.trees))
+        r = al_inmemory_open(repo, &guarded->memory, err);
+    /* An index with conflicts has no tree, and git refuses it. */
+    if (r == 0 && guarded->memory)
+        r = not_known(al_inmemory_index_tree(guarded->memory, budget, &guarded->ours, err), err);
+    if (r < 0 || !guarded->ours)
+        return r;
+    trees[AL_SIDE_BASE] = entry.trees[1];
+    trees[AL_SIDE_OURS] = guarded->ours;
+    trees[AL_SIDE_THEIRS] = entry.trees[0];
+    guarded->untracked = al_take(&entry.untracked);
+    return al_inmemory_merge_trees(guarded->memory, trees, budget, &guarded->merged, err);
+}
+
+/* The name that a file in the way of a directory gets is another one when git merges in the working
+ * tree. */
+static bool add_names(const struct al_repo *repo, const struct al_buffer *list, struct al_strv *out)
+{
+    for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1)
+        if (al_overwrite_is_moved_away(list->data + at))
+            return false;
+    for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1)
+        al_strv_take(out, al_fs_join(repo->at.top, list->data + at));
+    return true;
+}
+
+static int list_untracked(const struct guarded *guarded, struct al_run_limits *budget,
+                          struct al_buffer *list, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+
+    al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--name-only", "--full-tree",
+                 guarded->untracked, NULL);
+    return al_git_list_paths(al_inmemory_repo(guarded->memory), &command, budget, list, err);
+}
+
+/* `r` is what came of the merge. */
+static int list_files(int r, const struct al_repo *repo, const struct guarded *guarded,
+                      struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
+                      struct al_error *err)
+{
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+
+    *ret_known = false;
+    if (r < 0 || !guarded->ours)
+        return not_known(r, err);
+    r = al_git_list_changed(al_inmemory_repo(guarded->memory), guarded->ours, guarded->merged.tree,
+                            budget, &list, err);
+    if (r == 0 && guarded->untracked)
+        r = list_untracked(guarded, budget, &list, err);
+    if (r == 0)
+        *ret_known = add_names(repo, &list, out);
+    al_buffer_clear(&list);
+    return not_known(r, err);
+}
+
+int al_merge_guard_files(const struct al_repo *repo, const char *theirs,
+                         struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
+{
+    al_auto(guarded_clear) struct guarded guarded = GUARDED_INIT;
+    int r;
+
+    *ret_known = al_git_index_tells(repo);
+    if (!*ret_known)
+        return 0;
+    r = merge_commit(repo, theirs, budget, &guarded, err);
+    r = list_files(r, repo, &guarded, budget, ret_known, out, err);
+    return r == 0 && *ret_known
+               ? al_git_reset_files(repo, "HEAD", NULL, false, budget, ret_known, out, err)
+               : r;
+}
+
+int al_merge_guard_entry_files(const struct al_repo *repo, const char *entry,
+                               struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
+                               struct al_error *err)
+{
+    al_auto(guarded_clear) struct guarded guarded = GUARDED_INIT;
+    int r;
+
+    *ret_known = al_git_index_tells(repo);
+    if (!*ret_known)
+        return 0;
+    r = merge_entry(repo, entry, budget, &guarded, err);
+    return list_files(r, repo, &guarded, budget, ret_known, out, err);
+}
+
+/* Only what the result has and this side has not can lie over a file of the user. */
+static int check(const struct guarded *guarded, struct al_run_limits *budget, struct al_error *err)
+{
+    return guarded->ours
+               ? al_overwrite_check_added(al_inmemory_repo(guarded->memory), guarded->ours,
+                                          guarded->merged.tree, budget, err)
+               : 0;
 }
 
 int al_merge_guard_check_entry(const struct al_repo *repo, const char *entry,
                                struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_freep) char *parent = al_asprintf("%s^1", entry);
-    al_auto(al_freep) char *theirs = NULL, *base = NULL;
-    int r = al_git_find_object(repo, entry, "commit", budget, &theirs, err);
+    al_auto(guarded_clear) struct guarded guarded = GUARDED_INIT;
+    int r = merge_entry(repo, entry, budget, &guarded, err);
 
-    if (r == 0 && theirs)
-        r = al_git_find_object(repo, parent, "commit", budget, &base, err);
-    return r < 0 || !base ? r : al_merge_guard_check(repo, base, theirs, budget, err);
+    return r < 0 ? r : check(&guarded, budget, err);
+}
+
+static int check_merge(const struct al_repo *repo, const struct al_merge_options *options,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(guarded_clear) struct guarded guarded = GUARDED_INIT;
+    al_auto(al_freep) char *theirs = NULL;
+    int r = al_git_resolve_commit(repo, options->oid ? options->oid : options->commit, budget,
+                                  &theirs, err);
+
+    if (r == 0)
+        r = merge_commit(repo, theirs, budget, &guarded, err);
+    return r < 0 ? r : check(&guarded, budget, err);
 }
 
 int al_merge_guard_run(struct al_repo *repo, const struct al_merge_options *options,
                        size_t max_bytes, struct al_run_limits *budget,
                        struct al_merge_outcome *ret_outcome, struct al_error *err)
 {
-    al_auto(al_freep) char *theirs = NULL;
-    int r = 0;
+    int r = options->files ? al_overwrite_check_files(repo, options->files, budget, err)
+                           : check_merge(repo, options, budget, err);
 
-    if (!options->files) { /* else they are all known, and checked */
-        r = al_git_resolve_commit(repo, options->oid ? options->oid : options->commit, budget,
-                                  &theirs, err);
-        if (r == 0)
-            r = al_merge_guard_check(repo, NULL, theirs, budget, err);
-    }
     return r < 0 ? r : al_git_merge(repo, options, max_bytes, budget, ret_outcome, err);
 }

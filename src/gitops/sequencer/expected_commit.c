@@ -11,7 +11,6 @@
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/location.h"
-#include "gitops/plumbing/loose_object.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/verify_objects.h"
 #include "gitops/refs.h"
@@ -138,20 +137,6 @@ int al_git_expect_commit_of(const struct al_repo *repo, const char *index,
     return r;
 }
 
-/* Append the parents of a commit that git has not packed yet, which is so for a new one. */
-static bool read_new_parents(const struct al_repo *repo, const char *commit, struct al_str *out)
-{
-    al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
-    al_auto(al_closep) int common_fd = -1;
-
-    if (al_location_open_common_dir(&repo->at, &common_fd, NULL) < 0 ||
-        !al_loose_object_parents(common_fd, commit, repo->vetting->is_sha256, &parents))
-        return false;
-    for (size_t i = 0; i < parents.count; i++)
-        al_str_addf(out, " %s", parents.items[i]);
-    return true;
-}
-
 int al_git_read_parents(const struct al_repo *repo, const char *commit,
                         struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
@@ -160,8 +145,6 @@ int al_git_read_parents(const struct al_repo *repo, const char *commit,
     const char *blank;
     int r;
 
-    if (read_new_parents(repo, commit, out))
-        return 0;
     al_strv_adds(&command.argv, "git", "rev-list", "--parents", "--max-count=1", commit, "--",
                  NULL);
     r = al_git_run(&repo->at, &command,

@@ -190,6 +190,27 @@ static int check_places(const struct al_repo *repo, const struct al_buffer *list
     return r < 0 ? r : al_overwrite_check(repo, &found, budget, err);
 }
 
+bool al_overwrite_is_moved_away(const char *path)
+{
+    return moved_away(path);
+}
+
+int al_overwrite_check_files(const struct al_repo *repo, const struct al_strv *files,
+                             struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
+    al_auto(al_closep) int top_fd = -1;
+    int r = al_location_open_top(&repo->at, &top_fd, err);
+
+    for (size_t i = 0; r == 0 && i < files->count; i++) {
+        char *place = al_overwrite_find(top_fd, files->items[i]);
+
+        if (place)
+            al_strv_take(&found, place);
+    }
+    return r < 0 ? r : al_overwrite_check(repo, &found, budget, err);
+}
+
 int al_overwrite_check_move(const struct al_repo *repo, const char *from, const char *to,
                             struct al_run_limits *budget, struct al_error *err)
 {

@@ -21,6 +21,14 @@ char *al_overwrite_find(int top_fd, const char *path);
 int al_overwrite_check(const struct al_repo *repo, const struct al_strv *found,
                        struct al_run_limits *budget, struct al_error *err);
 
+/** The same for files that a command writes, relative to the top. */
+int al_overwrite_check_files(const struct al_repo *repo, const struct al_strv *files,
+                             struct al_run_limits *budget, struct al_error *err);
+
+/** Test whether a merge in memory gave this name to a file in the way of a directory,
+ * "<name>~<id>". git has another one for it in the working tree. */
+bool al_overwrite_is_moved_away(const char *path);
+
 /** The same for the files that differ between two commits, when the working tree goes from one to
  * the other. */
 int al_overwrite_check_move(const struct al_repo *repo, const char *from, const char *to,

@@ -52,8 +52,7 @@ struct al_savepoint {
     int index; /* a copy of the index, open for reading; -1: there was no index */
     struct timespec index_times[2]; /* of the index: last access and last change */
     struct al_strv incoming;        /* commits whose files may be written */
-    /* Without `any_file`: the only files that the command can write or remove, sorted.  `dirty` and
-     * `preexisting` are about these. */
+    /* Without `any_file`: the only files that the command can write or remove, sorted. */
     struct al_strv written;
     bool any_file;
     struct al_buffer dirty; /* changed and untracked files, NUL-terminated names */
@@ -86,8 +85,8 @@ int al_savepoint_check_no_overwrite(const struct al_repo *repo, struct al_savepo
                                     struct al_run_limits *budget, struct al_error *err);
 
 /**
- * The same before a command that can write or remove only these files, relative to the top.  The
- * other files are not looked at, and a restore leaves them as they are.
+ * The same before a command that can write or remove only these files, relative to the top.  A
+ * restore leaves the other files as they are.
  *
  * @param files  NULL: any file.
  */
@@ -149,14 +148,6 @@ int al_savepoint_restore_index(const struct al_repo *repo, const struct al_savep
  */
 int al_savepoint_write_index(const struct al_repo *repo, const struct al_savepoint *savepoint,
                              char **ret_path, struct al_error *err);
-
-/**
- * savepoint_clean.c: find out whether no file of the savepoint's has changes, by the index and
- * stat. `preexisting` gets those that exist although the index does not have them.
- *
- * @return false: some may have.  `preexisting` is then empty.
- */
-bool al_savepoint_is_clean(const struct al_repo *repo, int top_fd, struct al_savepoint *savepoint);
 
 /** savepoint_tree.c: the part in the working tree. */
 int al_savepoint_take_tree(const struct al_repo *repo, struct al_run_limits *budget,

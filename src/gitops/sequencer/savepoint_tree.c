@@ -95,9 +95,6 @@ int al_savepoint_take_tree(const struct al_repo *repo, struct al_run_limits *bud
     int r = al_location_open_top(&repo->at, &top, err);
 
     preexisting_check.top = top;
-    if (r == 0 && !savepoint->any_file && al_savepoint_is_clean(repo, top, savepoint))
-        return 0;
-    savepoint->any_file = true; /* git tells which of its files have changes */
     if (r == 0)
         r = list_files(repo, NULL, dirty, budget, &savepoint->dirty, err);
     for (size_t i = 0; r == 0 && i < savepoint->incoming.count; i++)
@@ -388,7 +385,7 @@ int al_savepoint_restore_tree(const struct al_repo *repo, const struct al_savepo
         r = list_written(repo, savepoint, index, budget, &written, err);
     for (size_t i = 0; r == 0 && i < savepoint->incoming.count; i++)
         r = list_added(repo, savepoint, savepoint->incoming.items[i], &records, budget, err);
-    if (r == 0 && (savepoint->any_file || written.count > savepoint->written.count))
+    if (r == 0)
         r = remove_untracked(repo, index, savepoint->any_file ? NULL : &written, budget, &removing,
                              err);
     if (r == 0)

@@ -8,7 +8,6 @@
 #include "answer/place.h"
 #include "gitops/inmemory/inmemory.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/preview/written_files.h"
 #include "gitops/refs.h"
 #include "gitops/replay/advance.h"
 #include "gitops/replay/merge_guard.h"
@@ -98,8 +97,8 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
 
     (void)p;
     *ret_known = commit;
-    return commit ? al_git_merged_files(al_call_repo(call), commit, al_call_budget(call), ret_known,
-                                        out, err)
+    return commit ? al_merge_guard_files(al_call_repo(call), commit, al_call_budget(call),
+                                         ret_known, out, err)
                   : 0;
 }
 

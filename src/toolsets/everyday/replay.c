@@ -9,7 +9,6 @@
 #include "gitops/failure.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/batch.h"
-#include "gitops/plumbing/index_diff.h"
 #include "gitops/preview/commits.h"
 #include "gitops/reading/worktree_state.h"
 #include "gitops/refs.h"
@@ -57,8 +56,6 @@ int al_everyday_check_clean(struct al_call *call, bool files, struct al_error *e
     al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
     int r;
 
-    if (!al_location_is_bare(&al_call_repo(call)->at) && al_index_is_clean(al_call_repo(call)))
-        return 0;
     r = al_git_read_worktree_state(al_call_repo(call), "no", NULL, NULL, al_call_budget(call),
                                    &state, err);
     if (r < 0 || (!state.staged && !(files && state.unstaged)))

@@ -9,6 +9,7 @@
 #include "gitops/porcelain/stash_preview.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/written_files.h"
+#include "gitops/replay/merge_guard.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/conflict.h"
 #include "tool/resolved.h"
@@ -169,8 +170,8 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
         return al_git_reset_files(al_call_repo(call), "HEAD",
                                   args->paths.count ? &args->paths : NULL, args->untracked,
                                   al_call_budget(call), ret_known, out, err);
-    return al_git_applied_files(al_call_repo(call), al_call_resolved(call, AL_STASH_ENTRY),
-                                al_call_budget(call), ret_known, out, err);
+    return al_merge_guard_entry_files(al_call_repo(call), al_call_resolved(call, AL_STASH_ENTRY),
+                                      al_call_budget(call), ret_known, out, err);
 }
 
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,

@@ -2,7 +2,6 @@
 /* git_merge: merge a branch, or abort the operation in progress. */
 #include "gitops/sequencer/merge.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/preview/written_files.h"
 #include "gitops/replay/merge_guard.h"
 #include "gitops/sequencer/operation_state.h"
 #include "guard/arg.h"
@@ -103,8 +102,8 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
     const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
 
     *ret_known = !args->abort && commit;
-    return *ret_known ? al_git_merged_files(al_call_repo(call), commit, al_call_budget(call),
-                                            ret_known, out, err)
+    return *ret_known ? al_merge_guard_files(al_call_repo(call), commit, al_call_budget(call),
+                                             ret_known, out, err)
                       : 0;
 }
 
