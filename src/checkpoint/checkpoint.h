@@ -128,9 +128,6 @@ struct al_checkpoint_reason {
      * it may lock or unlock as "linked-lock/<name>": the checkpoint has them as well
      * (checkpoint/linked.h).  NULL: none. */
     const struct al_strv *linked;
-    /** They are made or about to be removed: their checkpoints are exact to the byte, and what they
-     * do not have is in ret_missing, as "<name>/<path>". */
-    bool exactly;
     /** For a checkpoint after an execution: the id of the one before.  Else NULL. */
     const char *before;
     /** Full names of references that the operation may delete or move; may be NULL. */

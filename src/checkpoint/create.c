@@ -198,8 +198,6 @@ static int put_parts(struct al_checkpoint_writer *writer, struct al_checkpoint_t
     if (r < 0 || !writer->reason->overwriting || !writer->reason->ret_missing)
         return r;
     al_strv_clear(writer->reason->ret_missing);
-    for (size_t i = 0; writer->reason->exactly && i < writer->linked->left_out.count; i++)
-        al_strv_add(writer->reason->ret_missing, writer->linked->left_out.items[i]);
     return al_create_find_missing(writer, writer->reason->ret_missing);
 }
 
@@ -326,12 +324,10 @@ int al_checkpoint_create(struct al_store *store, const struct al_checkpoint_reas
 {
     al_auto(al_checkpoint_writer_clear) struct al_checkpoint_writer writer =
         AL_CHECKPOINT_WRITER_INIT;
-    al_auto(al_linked_clear) struct al_linked linked = { .items = NULL };
+    al_auto(al_linked_clear) struct al_linked linked = { .texts = NULL };
     struct al_deadline deadline;
     int r = al_linked_read(store, reason, budget, &linked, err);
 
-    if (r == 0)
-        r = al_linked_accept(&linked, budget, err);
     deadline = al_deadline_begin(budget);
     if (r == 0)
         r = al_checkpoint_write(&writer, store, reason, &linked, -1, &deadline, err);

@@ -19,7 +19,9 @@
 #include "checkpoint/recent.h"
 #include "checkpoint/stat_cache.h"
 #include "checkpoint/store.h"
+#include "gitops/location.h"
 #include "gitops/plumbing/bare.h"
+#include "history/aside.h"
 #include "odb/pack_index.h"
 #include "util/fs.h"
 
@@ -170,6 +172,17 @@ static int shrink(struct al_store *store, bool due, struct al_run_limits *budget
     return r;
 }
 
+/* What is aside goes when no checkpoint can be old enough to need it, or takes too much room; other
+ * working trees have stores of their own, so only the age of this one's counts. */
+static void drop_aside(const struct al_store *store, int64_t needed_since_ns)
+{
+    al_auto(al_closep) int common_fd = -1;
+
+    if (al_location_open_common_dir(&store->repo->at, &common_fd, NULL) == 0)
+        (void)al_aside_gc(common_fd, needed_since_ns, kept_since_ns(store),
+                          store->settings->max_store_bytes);
+}
+
 static int drop_expired(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
@@ -181,6 +194,9 @@ static int drop_expired(struct al_store *store, struct al_run_limits *budget, st
     if (r < 0)
         return r;
     count = count_old(&list, last_execution(&list), oldest_ns);
+    if (list.count && list.items[last_execution(&list)].taken_ns < oldest_ns)
+        oldest_ns = list.items[last_execution(&list)].taken_ns;
+    drop_aside(store, oldest_ns);
     r = count ? drop_and_prune(store, &list, count, budget, err) : 0;
     if (r == 0)
         record_expiry(store);

@@ -47,12 +47,9 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
 int al_checkpoint_accept(struct al_pending_checkpoint *pending, const struct al_strv *dropping,
                          struct al_run_limits *budget, struct al_error *err)
 {
-    struct al_deadline deadline;
-    int r = al_linked_accept(&pending->linked, budget, err);
+    struct al_deadline deadline = al_deadline_begin(budget);
+    int r = al_quarantine_migrate(&pending->quarantine, err);
 
-    deadline = al_deadline_begin(budget);
-    if (r == 0)
-        r = al_quarantine_migrate(&pending->quarantine, err);
     pending->writer.deadline = &deadline;
     pending->writer.err = err;
     if (r == 0)

@@ -125,12 +125,18 @@ static bool is_dot_git_on_ntfs(const char *name, size_t len)
     return end >= len || name[end] == ':';
 }
 
+/* What airlock has moved aside and could not move to the git directory. */
+static bool is_aside(const char *name)
+{
+    return !strncasecmp(name, AL_ASIDE_HIDDEN, strlen(AL_ASIDE_HIDDEN));
+}
+
 bool al_path_has_dot_git(const char *path)
 {
     while (*path) {
         size_t len = strcspn(path, "/\\");
 
-        if (is_dot_git_on_hfs(path, len) || is_dot_git_on_ntfs(path, len))
+        if (is_dot_git_on_hfs(path, len) || is_dot_git_on_ntfs(path, len) || is_aside(path))
             return true;
         path += len;
         path += strspn(path, "/\\");

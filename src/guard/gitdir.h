@@ -37,8 +37,11 @@ bool al_gitdir_contains(int dir_fd, const char *coming);
  * directory)". */
 int al_gitdir_refuse(const char *given, struct al_error *err);
 
-/** Test whether any component of a path is `.git` in any case, or a name that NTFS or HFS+ would
- * take for it. */
+/** The first part of the names of the folders in which history/aside.h hides what it moved. */
+#define AL_ASIDE_HIDDEN ".airlock-aside-"
+
+/** Test whether any component of a path is `.git` in any case, a name that NTFS or HFS+ would take
+ * for it, or such a folder. */
 bool al_path_has_dot_git(const char *path);
 
 #endif

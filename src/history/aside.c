@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "guard/gitdir.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "util/fs.h"
@@ -646,29 +647,28 @@ void al_aside_tidy(int common_fd)
     }
 }
 
-uint64_t al_aside_gc(int common_fd, int64_t needed_since_ns, uint64_t max_bytes)
+uint64_t al_aside_gc(int common_fd, int64_t needed_since_ns, int64_t young_since_ns,
+                     uint64_t max_bytes)
 {
     al_auto(al_closep) int base_fd = open_base(common_fd, false);
     size_t count = 0;
     al_auto(al_freep) unsigned long *seqs = base_fd < 0 ? NULL : list_seqs(base_fd, &count);
     uint64_t left = 0;
 
-    for (size_t i = count; i > 0;
-         i--) { /* the newest first: they are kept as long as there is room */
+    /* The newest first: they are kept as long as there is room. */
+    for (size_t i = count; i > 0; i--) {
         al_auto(al_aside_entry_clear) struct al_aside_entry entry = AL_ASIDE_ENTRY_INIT;
-        uint64_t bytes;
 
-        if (load(base_fd, seqs[i - 1], &entry) < 0)
+        if (load(base_fd, seqs[i - 1], &entry) < 0 || (!entry.is_whole && !entry.is_gone))
             continue;
-        bytes = entry.is_gone ? 0 : al_aside_bytes(&entry);
-        if (entry.is_gone)
-            al_aside_remove(&entry);
-        else if (entry.is_whole && (entry.when_ns < needed_since_ns || bytes > max_bytes - left)) {
-            max_bytes = bytes > max_bytes - left ? left : max_bytes; /* nor anything older */
-            al_aside_remove(&entry);
-        } else {
-            left += bytes > max_bytes - left ? max_bytes - left : bytes;
-        }
+        if (!entry.is_gone)
+            left += al_aside_bytes(&entry);
+        if (!entry.is_gone && entry.when_ns >= needed_since_ns &&
+            (left <= max_bytes || entry.when_ns >= young_since_ns))
+            continue;
+        left -= entry.bytes;
+        max_bytes = left < max_bytes ? left : max_bytes; /* nothing older stays */
+        al_aside_remove(&entry);
     }
     return left;
 }

@@ -37,9 +37,6 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** The first component of hidden folders; no path of an agent may have it. */
-#define AL_ASIDE_HIDDEN ".airlock-aside-"
-
 /** What an entry is about.  Borrowed; any string may be NULL. */
 struct al_aside_about {
     const char *why;  /**< a word: "worktree" */
@@ -137,9 +134,11 @@ void al_aside_tidy(int common_fd);
  * Remove entries for good, oldest first.
  *
  * @param needed_since_ns  Entries made before are needed by nobody; INT64_MAX: none is needed.
+ * @param young_since_ns   Entries made since stay even if there is too much.
  * @param max_bytes        All together may have so many; UINT64_MAX: no bound.
  * @return the bytes that are left.
  */
-uint64_t al_aside_gc(int common_fd, int64_t needed_since_ns, uint64_t max_bytes);
+uint64_t al_aside_gc(int common_fd, int64_t needed_since_ns, int64_t young_since_ns,
+                     uint64_t max_bytes);
 
 #endif

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rollback/linked.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "checkpoint/store.h"
 #include "gitops/location.h"
@@ -11,10 +14,10 @@
 #include "gitops/worktree/list.h"
 #include "gitops/worktree/place.h"
 #include "gitops/worktree/remove.h"
-#include "gitops/worktree/submodules.h"
 #include "guard/text.h"
 #include "history/journal.h"
-#include "rollback/linked_files.h"
+#include "history/worktree.h"
+#include "util/fs.h"
 #include "util/json.h"
 
 void al_linked_changes_clear(struct al_linked_changes *linked)
@@ -131,9 +134,28 @@ int al_linked_changes_read(struct al_store *store, const struct al_differences *
     return r;
 }
 
+/* The same worktree has no state that a rollback gives it. */
+static bool is_same(const struct al_linked_change *change)
+{
+    return change->from.exists && change->to.exists && !strcmp(change->from.is, change->to.is);
+}
+
 static bool goes(const struct al_linked_change *change)
 {
-    return !change->is_lock && change->from.exists && !change->to.exists;
+    return !change->is_lock && change->from.exists && !is_same(change);
+}
+
+static bool returns(const struct al_linked_change *change)
+{
+    return !change->is_lock && change->to.exists && !is_same(change);
+}
+
+static int find(struct al_repo *repo, const char *name, struct al_worktree_place *place,
+                struct al_worktree_found *found, struct al_error *err)
+{
+    int r = al_worktree_place_find(repo, false, place, err);
+
+    return r < 0 ? r : al_worktree_find(repo, place, name, found, err);
 }
 
 bool al_linked_will_go(const struct al_linked_changes *linked, const char *id)
@@ -171,22 +193,23 @@ static bool unlocks(const struct al_linked_changes *linked, const char *name)
     return false;
 }
 
-/* Somebody has locked it since. */
-static int check_lock(const struct al_linked_changes *linked, const struct al_linked_change *change,
-                      struct al_repo *repo, struct al_error *err)
+/* Somebody has locked it since, or put something else into its place. */
+static int check_found(const struct al_linked_changes *linked,
+                       const struct al_linked_change *change, struct al_repo *repo,
+                       struct al_error *err)
 {
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
-    int r = al_worktree_place_find(repo, false, &place, err);
+    int r = find(repo, change->name, &place, &found, err);
 
-    if (r == 0)
-        r = al_worktree_find(repo, &place, change->name, &found, err);
-    if (r < 0 || !found.locked || unlocks(linked, change->name))
+    if (r < 0 || !found.id)
         return r;
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "the rollback would remove the worktree '%s', which is locked; unlock it "
-                        "first",
-                        change->name);
+    if (found.locked && !unlocks(linked, change->name))
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "the rollback would remove the worktree '%s', which is locked; unlock "
+                            "it first",
+                            change->name);
+    return found.locked ? 0 : al_worktree_check_removable(&place, &found, change->name, err);
 }
 
 static int check_removal(const struct al_linked_change *change, const char *journal_file,
@@ -204,10 +227,9 @@ static int check_removal(const struct al_linked_change *change, const char *jour
 }
 
 /* git lets no two worktrees have one branch checked out. */
-static int check_branch(const struct al_linked_change *change, struct al_repo *repo,
-                        struct al_run_limits *budget, struct al_error *err)
+static int check_branch(const struct al_linked_change *change, const char *branch,
+                        struct al_repo *repo, struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_freep) char *branch = al_linked_branch(&change->to);
     al_auto(al_freep) char *path = NULL;
     int r = branch ? al_worktree_find_branch(repo, branch, budget, &path, err) : 0;
 
@@ -219,26 +241,15 @@ static int check_branch(const struct al_linked_change *change, struct al_repo *r
                         change->name, branch + strlen("refs/heads/"), path);
 }
 
-/* Whether the directory is one of a worktree.  git makes `locked` first and then `gitdir`; what has
- * neither is the rest of a removal that was interrupted. */
-static bool is_of_a_worktree(const char *dir)
-{
-    al_auto(al_freep) char *locked = al_fs_join(dir, "locked");
-    al_auto(al_freep) char *gitdir = al_fs_join(dir, "gitdir");
-    struct stat st;
-
-    return lstat(dir, &st) == 0 &&
-           (!S_ISDIR(st.st_mode) || lstat(locked, &st) == 0 || lstat(gitdir, &st) == 0);
-}
-
 /* Git may have made another worktree under the name that this one had below worktrees/. */
 static int check_id(const struct al_linked_change *change, const struct al_repo *repo,
                     struct al_error *err)
 {
-    al_auto(al_freep) char *file =
+    al_auto(al_freep) char *dir =
         al_asprintf("%s/worktrees/%s", repo->at.common_dir, change->to.id);
+    struct stat st;
 
-    if (!is_of_a_worktree(file))
+    if (lstat(dir, &st) < 0)
         return 0;
     return al_error_set(err, AL_ERR_EXECUTION,
                         "the worktree '%s' cannot come back: another one has its place '%s' in the "
@@ -246,16 +257,28 @@ static int check_id(const struct al_linked_change *change, const struct al_repo 
                         change->name, change->to.id);
 }
 
+static int check_aside(const struct al_linked_change *change, struct al_repo *repo,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *branch = NULL;
+
+    if (al_worktree_find_aside(repo, change->name, change->to.is, &branch) < 0)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "the worktree '%s' cannot come back: what was moved aside of it is "
+                            "gone for good",
+                            change->name);
+    return check_branch(change, branch, repo, budget, err);
+}
+
+/* Where another worktree goes first, its place is free then. */
 static int check_return(const struct al_linked_change *change, struct al_repo *repo,
                         struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
     al_auto(al_freep) char *top = al_text_sanitize_line(change->to.top);
-    int r = al_worktree_place_find(repo, false, &place, err);
+    int r = find(repo, change->name, &place, &found, err);
 
-    if (r == 0)
-        r = al_worktree_find(repo, &place, change->name, &found, err);
     if (r < 0)
         return r;
     if (strcmp(found.top, change->to.top) != 0)
@@ -266,16 +289,14 @@ static int check_return(const struct al_linked_change *change, struct al_repo *r
     if (found.has_top && !found.id)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "something else is at '%s', where the worktree was; move it away", top);
-    if (!found.id)
-        r = check_id(change, repo, err);
-    return r < 0 || found.id ? r : check_branch(change, repo, budget, err);
+    r = found.id ? 0 : check_id(change, repo, err);
+    return r < 0 ? r : check_aside(change, repo, budget, err);
 }
 
 static bool comes_back(const struct al_linked_changes *linked, const char *name)
 {
     for (size_t i = 0; i < linked->count; i++)
-        if (!linked->items[i].is_lock && linked->items[i].to.exists &&
-            !strcmp(linked->items[i].name, name))
+        if (returns(&linked->items[i]) && !strcmp(linked->items[i].name, name))
             return true;
     return false;
 }
@@ -287,7 +308,8 @@ static int check_locked(const struct al_linked_changes *linked,
 {
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
-    al_auto(al_freep) char *of = NULL, *id = NULL;
+    al_auto(al_freep) char *of = NULL;
+    al_auto(al_freep) char *id = NULL;
     struct al_linked_lock lock;
     int r;
 
@@ -296,35 +318,16 @@ static int check_locked(const struct al_linked_changes *linked,
     of = lock.of;
     if (comes_back(linked, change->name))
         return 0;
-    r = al_worktree_place_find(repo, false, &place, err);
-    if (r == 0)
-        r = al_worktree_find(repo, &place, change->name, &found, err);
+    r = find(repo, change->name, &place, &found, err);
     if (r == 0 && !found.id)
         al_strv_addf(ret_lost, "the lock of the worktree '%s', which is gone", change->name);
-    if (r < 0 || !found.id || !of)
+    if (r < 0 || !found.id)
         return r;
-    id = al_linked_identity(repo, change->name, &found);
+    id = al_worktree_identity(&found);
     if (!id || strcmp(id, of) != 0)
         al_strv_addf(ret_lost, "the lock of the worktree '%s', which was made again since",
                      change->name);
     return 0;
-}
-
-/* What somebody did in its submodules since is in no checkpoint. */
-static int check_submodules(const struct al_linked_change *change, struct al_repo *repo,
-                            struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
-    al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
-    int r = al_worktree_place_find(repo, false, &place, err);
-
-    if (r == 0)
-        r = al_worktree_find(repo, &place, change->name, &found, err);
-    if (r < 0 || !found.is_whole)
-        return r;
-    return al_worktree_check_submodules(
-        &(struct al_worktree_half){ .repo = repo, .top = found.top, .git_dir = found.git_dir },
-        change->name, budget, err);
 }
 
 int al_linked_check(const struct al_linked_changes *linked, struct al_repo *repo,
@@ -337,14 +340,12 @@ int al_linked_check(const struct al_linked_changes *linked, struct al_repo *repo
         const struct al_linked_change *change = &linked->items[i];
 
         if (goes(change))
-            r = check_lock(linked, change, repo, err);
+            r = check_found(linked, change, repo, err);
         if (r == 0 && goes(change))
             r = check_removal(change, journal_file, err);
-        if (r == 0 && goes(change))
-            r = check_submodules(change, repo, budget, err);
-        else if (r == 0 && !change->is_lock && change->to.exists)
+        if (r == 0 && returns(change))
             r = check_return(change, repo, budget, err);
-        else if (r == 0 && change->is_lock && ret_lost)
+        if (r == 0 && change->is_lock && ret_lost)
             r = check_locked(linked, change, repo, ret_lost, err);
     }
     return r;
@@ -357,14 +358,12 @@ static int remove_one(const struct al_restore *restore, const struct al_linked_c
 {
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
-    int r = al_worktree_place_find(restore->repo, false, &place, err);
+    int r = find(restore->repo, change->name, &place, &found, err);
 
-    if (r == 0)
-        r = al_worktree_find(restore->repo, &place, change->name, &found, err);
     /* Without its administrative directory it is no worktree, but somebody's directory. */
-    if (r < 0 || !found.id)
-        return r;
-    return al_worktree_remove(restore->repo, &place, &found, change->name, err);
+    return r < 0 || !found.id ? r
+                              : al_worktree_put_aside(restore->repo, &place, &found, change->name,
+                                                      true, restore->budget, err);
 }
 
 int al_linked_remove(const struct al_restore *restore, const struct al_linked_changes *linked,
@@ -378,17 +377,44 @@ int al_linked_remove(const struct al_restore *restore, const struct al_linked_ch
     return r;
 }
 
+/* Lock or unlock a worktree as it was; one that was made again under its name is left alone. */
+static int restore_lock(const struct al_restore *restore, const struct al_linked_change *change,
+                        struct al_error *err)
+{
+    al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
+    al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
+    struct al_linked_lock lock = { .of = NULL };
+    const bool locks = al_linked_parse_lock(&change->to_text, &lock);
+    al_auto(al_freep) char *of = lock.of;
+    al_auto(al_freep) char *is = NULL;
+    al_auto(al_closep) int fd = -1;
+    int r = find(restore->repo, change->name, &place, &found, err);
+
+    is = al_worktree_identity(&found);
+    if (r < 0 || !is || (locks && strcmp(is, of) != 0))
+        return r;
+    fd = open(found.git_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        r = -errno;
+    else if (!locks)
+        r = unlinkat(fd, "locked", 0) < 0 && errno != ENOENT ? -errno : 0;
+    else
+        r = al_fs_write_atomic(fd, "locked", lock.bytes, lock.len, 0644, true);
+    return r < 0 ? al_error_errno(err, -r, "cannot lock or unlock the worktree '%s'", change->name)
+                 : 0;
+}
+
 int al_linked_restore(const struct al_restore *restore, const struct al_linked_changes *linked,
                       struct al_error *err)
 {
     int r = 0;
 
     for (size_t i = 0; i < linked->count && r == 0; i++)
-        if (!linked->items[i].is_lock && linked->items[i].to.exists)
-            r = al_linked_restore_one(restore, &linked->items[i], err);
+        if (returns(&linked->items[i]))
+            r = al_worktree_bring_back(restore->repo, linked->items[i].name, linked->items[i].to.is,
+                                       restore->budget, err);
     for (size_t i = 0; i < linked->count && r == 0; i++)
         if (linked->items[i].is_lock)
-            r = al_linked_restore_lock(restore, &linked->items[i],
-                                       comes_back(linked, linked->items[i].name), err);
+            r = restore_lock(restore, &linked->items[i], err);
     return r;
 }

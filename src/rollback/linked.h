@@ -4,12 +4,10 @@
  *
  *   the checkpoint has        and now                 a rollback
  *
- *   no worktree               there is one            removes it; the present's checkpoint has it
- *   one                       there is none           makes it again: administrative files, HEAD,
- *                                                     branch, index, files, lock
- *   one                       there is another state  gives it that state
- *
- * A worktree comes back from the checkpoint in its own store.
+ *   no worktree               there is one            moves it aside
+ *   one                       there is none           moves it back
+ *   one                       there is another one    moves that aside, and it back
+ *   one                       the same                leaves it alone
  */
 #ifndef AL_ROLLBACK_LINKED_H
 #define AL_ROLLBACK_LINKED_H
@@ -58,11 +56,11 @@ int al_linked_check(const struct al_linked_changes *linked, struct al_repo *repo
                     const char *journal_file, struct al_run_limits *budget,
                     struct al_strv *ret_lost, struct al_error *err);
 
-/** Remove the worktrees that the target does not have. */
+/** Move the worktrees aside that the target does not have. */
 int al_linked_remove(const struct al_restore *restore, const struct al_linked_changes *linked,
                      struct al_error *err);
 
-/** Make the worktrees again that the target has, and lock or unlock them. */
+/** Move the worktrees back that the target has, and lock or unlock them. */
 int al_linked_restore(const struct al_restore *restore, const struct al_linked_changes *linked,
                       struct al_error *err);
 

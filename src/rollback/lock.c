@@ -7,6 +7,7 @@
 
 #include "gitops/location.h"
 #include "gitops/repo/write_lock.h"
+#include "history/worktree.h"
 #include "rollback/atomic_file.h"
 #include "rollback/context.h"
 #include "util/mem.h"
@@ -88,8 +89,10 @@ int al_rollback_lock(struct al_rollback_context *ctx, struct al_error *err)
 
     if (r == 0)
         r = lock_store(ctx, err);
-    if (r == 0)
+    if (r == 0) {
+        al_worktree_tidy(ctx->repo, true);
         find_leftover(ctx);
+    }
     if (r == 0 && !ctx->options->dry_run)
         r = lock_repository(ctx, err);
     return r;

@@ -14,6 +14,7 @@
 #include "gitops/worktree/roots.h"
 #include "guard/root.h"
 #include "guard/text.h"
+#include "history/worktree.h"
 #include "tool/args.h"
 #include "tool/hint.h"
 #include "tool/parent_paths.h"
@@ -177,6 +178,8 @@ static int find_repository(struct al_call *call, struct al_error *err)
         al_error_clear(err);
         r = open_repository(call, err);
     }
+    if (r == 0 && call->repo)
+        al_worktree_tidy(call->repo, false);
     return r;
 }
 

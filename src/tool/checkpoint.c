@@ -38,8 +38,7 @@ static struct al_checkpoint_reason reason_of(const struct al_call *call)
                                           .without = call->without,
                                           .only = &call->only,
                                           .moves = call->moves_all ? NULL : &call->moves,
-                                          .linked = &call->linked,
-                                          .exactly = call->linked_effect != AL_LINKED_LOCKED };
+                                          .linked = &call->linked };
 }
 
 static void add_deleted_branches(const struct al_call *call, struct al_strv *ret_names)
@@ -182,15 +181,15 @@ static int keep_overwritten(struct al_call *call, struct al_strv *missing, struc
 /* Note the linked worktree that the call is about. */
 static void find_linked(struct al_call *call)
 {
-    const char *name =
-        call->tool->linked_worktree
-            ? call->tool->linked_worktree(call->operation, call->args, &call->linked_effect)
-            : NULL;
+    bool only_locks = false;
+    const char *name = call->tool->linked_worktree
+                           ? call->tool->linked_worktree(call->operation, call->args, &only_locks)
+                           : NULL;
 
     al_strv_clear(&call->linked);
     if (name)
         al_strv_addf(&call->linked, AL_LINKED_LOCK_PREFIX "%s", name);
-    if (name && call->linked_effect != AL_LINKED_LOCKED)
+    if (name && !only_locks)
         al_strv_addf(&call->linked, AL_LINKED_PREFIX "%s", name);
 }
 

@@ -25,9 +25,6 @@ enum al_asks {
     AL_ASKS_UNLESS_SAVED,
 };
 
-/** What an operation does to a linked worktree as a whole. */
-enum al_linked_effect { AL_LINKED_MADE, AL_LINKED_REMOVED, AL_LINKED_LOCKED };
-
 /** The references that an operation with AL_WRITES_REFS can move.  Any other that changed meanwhile
  * was changed by another program, and a rollback leaves it. */
 enum al_moves {

@@ -55,7 +55,6 @@ struct al_call {
     struct al_strv moves;
     bool moves_all;
     struct al_strv linked;
-    enum al_linked_effect linked_effect;
     char *unsaved;                /* why no checkpoint can be taken; NULL: none was refused */
     bool knows_files;             /* `only` is from the tool's changed_files */
     char checkpoint[AL_OID_TEXT]; /* id of the checkpoint before the call; "" when there is none */

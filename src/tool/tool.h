@@ -195,9 +195,9 @@ struct al_tool {
                          struct al_strv *out, struct al_error *err);
 
     /** Stage 6: the linked worktree that the operation is about, which its checkpoints then have,
-     * and what it does to it.  A name below airlock's directory; NULL: none. */
+     * and whether it can only lock or unlock it.  A name below airlock's directory; NULL: none. */
     const char *(*linked_worktree)(const struct al_operation *operation, const void *args,
-                                   enum al_linked_effect *ret_effect);
+                                   bool *ret_only_locks);
 
     /** Stage 6: the call goes back by the checkpoints (rollback/rollback.h), which takes the locks,
      * saves the present and has a record of its own. */

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "answer/answer.h"
 #include "answer/failure.h"
@@ -15,9 +16,9 @@
 #include "gitops/worktree/lock.h"
 #include "gitops/worktree/place.h"
 #include "gitops/worktree/remove.h"
-#include "gitops/worktree/submodules.h"
 #include "guard/arg.h"
 #include "guard/text.h"
+#include "history/worktree.h"
 #include "tool/resolved.h"
 #include "tool/worktree_calls.h"
 #include "toolsets/worktree_loss.h"
@@ -28,7 +29,6 @@
 #define REASON_MAX_BYTES 1024
 #define PATH_MAX_BYTES   4096
 #define MISSING_SHOWN    20
-#define IGNORED_SHOWN    5
 
 enum action { LIST, ADD, REMOVE, LOCK, UNLOCK };
 
@@ -210,6 +210,25 @@ static struct al_worktree_add_options add_options(const struct al_call *call,
     };
 }
 
+/* As git, which asks for --force. */
+static int check_submodules(const char *name, const struct al_worktree_found *found,
+                            struct al_error *err)
+{
+    al_auto(al_freep) char *dir = al_fs_join(found->git_dir, "modules");
+    struct stat st;
+    int r;
+
+    if (lstat(dir, &st) < 0)
+        return 0;
+    r = al_error_set(err, AL_ERR_EXECUTION,
+                     "The worktree '%s' has repositories of submodules, and without checkpoints "
+                     "they would be gone for good",
+                     name);
+    if (err)
+        err->remedy = "A user can remove it with 'git worktree remove --force'.";
+    return r;
+}
+
 static int check_remove(struct al_call *call, const char *name,
                         const struct al_worktree_place *place,
                         const struct al_worktree_found *found, struct al_error *err)
@@ -227,12 +246,7 @@ static int check_remove(struct al_call *call, const char *name,
         return al_error_set(err, AL_ERR_EXECUTION,
                             "A call runs in the worktree '%s': %s; try again when it has ended",
                             name, running);
-    return found->is_whole
-               ? al_worktree_check_submodules(
-                     &(struct al_worktree_half){
-                         .repo = al_call_repo(call), .top = found->top, .git_dir = found->git_dir },
-                     name, al_call_budget(call), err)
-               : 0;
+    return found->is_whole && !al_call_is_saved(call) ? check_submodules(name, found, err) : 0;
 }
 
 static int authorize_add(struct al_call *call, const struct worktree_args *args,
@@ -264,6 +278,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 
     if (args->action == LIST)
         return 0;
+    al_worktree_tidy(al_call_repo(call), true);
     if (args->action == ADD)
         return authorize_add(call, args, err);
     r = find(call, args->name, &place, &found, err);
@@ -326,52 +341,27 @@ static int add(struct al_call *call, const void *p, struct al_result *result, st
     return 0;
 }
 
-/* They are in no checkpoint, so they are named. */
-static void add_ignored(const struct al_strv *names, bool saved, struct al_str *out)
-{
-    const size_t shown = names->count < IGNORED_SHOWN ? names->count : IGNORED_SHOWN;
-
-    if (!names->count || !saved)
-        return;
-    al_str_adds(out, " Ignored files went with it and do not come back, unless [journal] "
-                     "include_ignored names them: ");
-    for (size_t i = 0; i < shown; i++) {
-        al_auto(al_freep) char *name = al_text_sanitize_line(names->items[i]);
-
-        al_str_addf(out, "%s%s", i ? ", " : "", name);
-    }
-    if (names->count > shown)
-        al_str_addf(out, " and %s%zu more",
-                    names->count >= AL_WORKTREE_IGNORED_MAX ? "at least " : "",
-                    names->count - shown);
-    al_str_addc(out, '.');
-}
-
 static int remove_worktree(struct al_call *call, const void *p, struct al_result *result,
                            struct al_error *err)
 {
     const struct worktree_args *args = p;
-    al_auto(al_strv_clear) struct al_strv ignored = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
+    const bool saved = al_call_is_saved(call);
     int r = find(call, args->name, &place, &found, err);
 
     if (r == 0)
         r = check_remove(call, args->name, &place, &found, err);
-    if (r == 0 && found.is_whole)
-        r = al_worktree_list_ignored(al_call_repo(call), found.top, al_call_budget(call), &ignored,
-                                     err);
     if (r == 0)
-        r = al_worktree_remove(al_call_repo(call), &place, &found, args->name, err);
+        r = al_worktree_put_aside(al_call_repo(call), &place, &found, args->name, saved,
+                                  al_call_budget(call), err);
     if (r < 0)
         return r;
     al_str_addf(&text, "Removed the worktree '%s'. Its branch stays.%s", args->name,
-                al_call_is_saved(call) ? " git_undo, or a user with 'airlock rollback', brings it "
-                                         "back, untracked files included."
-                                       : " What was not committed is gone for good: there is no "
-                                         "checkpoint.");
-    add_ignored(&ignored, al_call_is_saved(call), &text);
+                saved ? " git_undo, or a user with 'airlock rollback', brings it back whole, "
+                        "ignored files included."
+                      : " What was not committed is gone for good: there is no checkpoint.");
     al_str_addc(&text, '\n');
     al_answer_done(call, &text, result);
     return 0;
@@ -407,14 +397,12 @@ static const struct al_operation operations[] = {
 };
 
 static const char *linked_worktree(const struct al_operation *op, const void *p,
-                                   enum al_linked_effect *ret_effect)
+                                   bool *ret_only_locks)
 {
     const struct worktree_args *args = p;
 
     (void)op;
-    *ret_effect = args->action == ADD      ? AL_LINKED_MADE
-                  : args->action == REMOVE ? AL_LINKED_REMOVED
-                                           : AL_LINKED_LOCKED;
+    *ret_only_locks = args->action == LOCK || args->action == UNLOCK;
     return args->name;
 }
 

@@ -154,14 +154,15 @@ class Hostile(harness.Case):
                          (self.place / "sub/a.txt").read_text() != "one\n", result)
 
     def test_swapped(self):
-        """a worktree's submodule that was made to name another repository keeps the worktree"""
+        """a worktree's submodule that was made to name another repository: nothing is read or moved there"""
         self.harmless()
         (self.place / "sub/.git").write_text(f"gitdir: {self.victim}/.git\n", encoding="utf-8")
         before = self.outside()
         result = self.call("git_worktree", {"action": "remove", "name": "x"}, "--toolset", "parallel")
         self.assertEqual(self.outside(), before)
         self.assertNotIn(MARK, result.text)
-        self.assertTrue(result.failed, result)
+        self.assertFalse(result.failed, result)
+        self.assertFalse(self.place.exists())
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import subprocess
 
 import harness
 import killed
+import rollback
 
 ERRORS = ["LIKELY"]
 if os.environ.get("AIRLOCK_EVERY_STEP"):
@@ -214,6 +215,32 @@ class Reads(Faults):
             self.assertEqual(self.ok("git_status").text, self.plain())
 
         self.sweep(self.words("git_status", {}), check)
+
+    def test_worktree(self):
+        """a removal of a worktree of which a move fails leaves it where it was, whole"""
+        self.ok("git_worktree", {"action": "add", "name": "x"}, "--toolset", "parallel")
+        tops = self.root / ".worktrees/x", self.root / ".git/worktrees/x"
+        self.write("new.txt", "new\n", tops[0])
+        self.keep()
+        words = ("call", "--json", "--root", str(self.root), "--toolset", "parallel", "git_worktree",
+                 json.dumps({"action": "remove", "name": "x"}))
+        before = {str(path): rollback.digest(path) for top in tops for path in rollback.files_below(top)}
+        outcomes = set()
+
+        def check(done):
+            self.assertEqual(tops[0].exists(), tops[1].exists())
+            outcomes.add((done.returncode, tops[0].exists()))
+            if not tops[0].exists():
+                self.rollback()
+            self.assertEqual({str(path): rollback.digest(path) for top in tops
+                              for path in rollback.files_below(top)}, before)
+
+        self.state, every, killed.EVERY = self.root / ".git/airlock", killed.EVERY, 1
+        try:
+            self.sweep(words, check)
+        finally:
+            killed.EVERY = every
+        self.assertEqual(outcomes, {(0, False), (1, True)})
 
 
 if __name__ == "__main__":

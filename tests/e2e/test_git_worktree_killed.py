@@ -111,6 +111,47 @@ class Killed(killed.Killed):
 
         self.walk(self.words(action="remove", name="x"), check)
 
+    def test_undo_of_add(self):
+        """the worktree is whole at its place or aside, and a redo brings all of it back"""
+        self.commit(".gitignore", "*.o\n", "ignore")
+        self.ok("git_worktree", {"action": "add", "name": "x"}, "--toolset", "parallel")
+        self.write("build/ignored.o", "ignored\n", self.root / ".worktrees/x")
+        self.write("build/deep.o", "ignored\n", self.root / ".worktrees/x")
+        before = self.hashes()
+        self.keep()
+
+        def check():
+            self.unlock()
+            self.ok("git_worktree", {"action": "list"}, "--toolset", "parallel")
+            self.assertIn(self.hashes(), (before, {}))
+            if self.hashes():
+                self.rollback("--force")
+                self.assertEqual(self.hashes(), {})
+            else:  # one that was killed is completed; one that was complete is taken back
+                self.command("rollback")
+            if not self.hashes():
+                self.rollback("--redo")
+            self.assertEqual(self.hashes(), before)
+
+        self.walk(("rollback", "--force"), check)  # a copy is another worktree
+
+    def test_redo_of_add(self):
+        """the same on the way back"""
+        self.ok("git_worktree", {"action": "add", "name": "x"}, "--toolset", "parallel")
+        before = self.hashes()
+        self.rollback()
+        self.keep()
+
+        def check():
+            self.unlock()
+            self.ok("git_worktree", {"action": "list"}, "--toolset", "parallel")
+            self.assertIn(self.hashes(), (before, {}))
+            if not self.hashes():
+                self.rollback(*(("--redo",) if self.lines()[0]["summary"] != "Undo the last rollback" else ()))
+            self.assertEqual(self.hashes(), before)
+
+        self.walk(("rollback", "--redo"), check)
+
 
 if __name__ == "__main__":
     harness.main()

@@ -3,6 +3,7 @@
 """git_worktree: a worktree that is removed comes back, and some are not removed."""
 import os
 import shutil
+import tempfile
 
 import harness
 import worktrees
@@ -91,29 +92,80 @@ class Removes(worktrees.Calls):
         self.assertEqual(self.hashes("x"), before)
         self.assertIn("UU a.txt", self.out("status", "--porcelain", cwd=place))
 
-    def test_remove_ignored(self):
-        """what git ignores is in no checkpoint, and named"""
-        self.commit(".gitignore", "*.o\nbuild/\n", "ignore")
-        self.good("add", "x")
-        self.assertNotIn("gnored", self.good("remove", "x"))
-        self.good("add", "y")
-        for name in ("a.o", "b\n.o", "build/deep/x", "c.o", "d.o"):
-            self.write(name, "ignored\n", self.dir / "y")
-        self.assertIn("Ignored files went with it and do not come back, unless [journal] include_ignored names them: "
-                      "a.o, b<U+000A>.o, build/, c.o, d.o.", self.good("remove", "y"))
-        self.rollback()
-        self.write("e.o", "ignored\n", self.dir / "y")
-        for name in ("a.o", "b.o", "c.o", "d.o", "f.o"):
-            self.write(name, "ignored\n", self.dir / "y")
-        self.assertIn("a.o, b.o, c.o, d.o, e.o and 1 more.", self.good("remove", "y"))
-
-    def test_remove_left_out(self):
-        """a file that no checkpoint has is not lost"""
+    def test_remove_whole(self):
+        """what no checkpoint has comes back, too; the control: git removes it for good"""
         self.configure("[journal]\nmax_file_bytes = 10\n")
+        self.commit(".gitignore", "*.o\nbuild/\n", "ignore")
+        for name in ("x", "y"):
+            self.good("add", name)
+            self.fill(name)
+        before = self.whole("x")
+        self.git("worktree", "remove", "--force", str(self.dir / "y"))
+        self.assertFalse((self.dir / "y").exists(), "the control is silent")
+        self.assertIn("brings it back whole, ignored files included", self.good("remove", "x"))
+        self.assertFalse((self.dir / "x").exists())
+        self.assertNotIn("/x", self.out("worktree", "list"))
+        self.git("worktree", "prune")
+        self.git("worktree", "add", "-q", str(self.base / "other"), "x")  # its branch is free
+        self.git("worktree", "remove", str(self.base / "other"))
+        self.assertEqual(self.out("status", "--porcelain"), "")
+        self.rollback()
+        self.assertEqual(self.whole("x"), before)
+        self.rollback("--redo")
+        self.rollback()
+        self.assertEqual(self.whole("x"), before)
+
+    def test_remove_half_way(self):
+        """a removal that fails half way leaves the worktree as it was"""
         self.good("add", "x")
-        self.write("large.txt", "more than ten bytes\n", self.dir / "x")
-        result = self.bad("'x/large.txt' would be lost", "remove", "x")
-        self.assertEqual(result.error["code"], 7001)
+        self.fill("x")
+        before = self.whole("x")
+        admin = harness.pathlib.Path(self.common) / "worktrees"
+        admin.chmod(0o555)
+        self.addCleanup(admin.chmod, 0o755)
+        if os.access(admin, os.W_OK):
+            self.skipTest("the superuser may rename what he likes")
+        self.bad("cannot be moved aside", "remove", "x")
+        self.assertEqual(self.whole("x"), before)
+        self.assertEqual(self.aside(), [])
+
+    def test_gone_for_good(self):
+        """what is aside was removed: the rollback is refused by name, and nothing changes"""
+        self.good("add", "x")
+        self.good("remove", "x")
+        for entry in self.aside():
+            shutil.rmtree(entry)
+        before = self.everything()
+        for options in ((), ("--force",)):
+            done = self.command("rollback", *options)
+            self.assertEqual(done.returncode, 1, done)
+            self.assertIn("the worktree 'x' cannot come back: what was moved aside of it is gone for good",
+                          done.stderr)
+        self.assertEqual(self.everything(), before)
+
+    def test_another_file_system(self):
+        """what cannot be moved to the git directory is hidden beside, and comes back"""
+        here = os.stat(self.common).st_dev
+        found = [place for place in ("/dev/shm", "/tmp", "/var/tmp")
+                 if os.access(place, os.W_OK) and os.stat(place).st_dev != here]
+        if not found:
+            self.skipTest("there is one file system")
+        other = harness.pathlib.Path(tempfile.mkdtemp(dir=found[0]))
+        self.addCleanup(shutil.rmtree, other)
+        self.dir = other / "trees"
+        self.configure(f'[worktrees]\ndir = "{self.dir}"\n')
+        self.good("add", "x")
+        self.fill("x")
+        before = self.whole("x")
+        self.good("remove", "x")
+        hidden = [name for name in os.listdir(self.dir) if name.startswith(".airlock-aside-")]
+        self.assertEqual(len(hidden), 1)
+        self.assertEqual((self.dir / hidden[0]).stat().st_mode & 0o777, 0o700)
+        self.assertIn("There is no worktree 'x'", self.wt("remove", "x").text)
+        self.bad("a worktree's name has", "add", hidden[0], kind="BadArgs")
+        self.rollback()
+        self.assertEqual(self.whole("x"), before)
+        self.assertEqual([name for name in os.listdir(self.dir) if name[0] == "." and name != ".gitignore"], [])
 
     def test_remove_without_checkpoints(self):
         """without a checkpoint it asks: nothing could bring the worktree back"""

@@ -100,6 +100,29 @@ class Undoes(worktrees.Calls):
             self.good("remove", "x")
             self.git("branch", "-q", "-D", "x")
 
+    def test_undo_add_and_what_others_put_there(self):
+        """an undo of add moves all of it aside, and a redo brings it back: files of others, too"""
+        self.commit(".gitignore", "*.o\nbuild/\n", "ignore")
+        self.good("add", "x")
+        self.write("build/of-others.o", "ignored\n", self.dir / "x")
+        before = self.whole("x")
+        self.rollback()  # ignored files are no work of anybody's
+        self.assertFalse((self.dir / "x").exists())
+        self.rollback()
+        self.assertEqual(self.whole("x"), before)
+        self.git("checkout", "-q", "--detach", cwd=self.dir / "x")
+        self.git("branch", "-q", "-f", "x", "main")
+        self.fill("x")
+        before = self.whole("x")
+        self.rollback("3", "--force")
+        self.assertFalse((self.dir / "x").exists())
+        self.git("reflog", "expire", "--expire=now", "--all")
+        self.git("gc", "-q", "--prune=now")
+        self.rollback("--redo")
+        self.assertEqual(self.whole("x"), before)
+        self.git("fsck", "--strict", cwd=self.dir / "x")
+        self.assertEqual(self.out("show", "HEAD:own.txt", ":a.txt", cwd=self.dir / "x"), "own\nstaged\n")
+
     def test_comes_back_into_the_way(self):
         """something in its place, or its branch elsewhere: refused, and nothing changes"""
         self.good("add", "x")

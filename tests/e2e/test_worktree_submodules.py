@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Submodules of a new worktree are made from what is there, are removed only if nothing is lost, and
-come back."""
+"""Submodules of a new worktree are made from what is there, and go and come back whole."""
 import os
 import pathlib
 import shutil
@@ -156,68 +155,64 @@ class Submodules(rollback.Rollback):
         self.rollback("--redo")
         self.assert_whole(place)
         self.write("deep/inner/new.txt", "mine\n", place / "sub")
-        self.assertIn("the worktree 'x'", self.command("rollback").stderr)
         self.git("add", "new.txt", cwd=place / "sub/deep/inner")
-        for options in ((), ("--force",)):
-            done = self.command("rollback", *options)
-            self.assertEqual(done.returncode, 1, done)
-            self.assertIn("'sub/deep/inner' of the worktree 'x' has staged changes", done.stderr)
+        self.assertIn("the worktree 'x'", self.command("rollback").stderr)
         self.assertTrue((place / "sub/deep/inner/new.txt").exists())
-        self.git("reset", "-q", cwd=place / "sub/deep/inner")
+        before = self.files()
         self.rollback("--force")
         self.assertFalse(place.exists())
         self.rollback()
-        self.assertTrue((place / "sub/deep/inner/new.txt").exists())
+        self.assertEqual(self.files(), before)
+        self.assertEqual(self.out("status", "--porcelain", cwd=place / "sub/deep/inner"), "A  new.txt\n")
 
-    def test_not_removed(self):
-        """changes, stash entries and commits that are nowhere else keep the worktree, by name"""
-        self.good("add")
-        sub = self.dir / "x/sub"
-        self.write("new.txt", "untracked\n", sub)
-        self.git("add", "new.txt", cwd=sub)
-        self.bad("The submodule 'sub' of the worktree 'x' has staged changes", "remove")
-        self.git("stash", "push", "-q", cwd=sub)
-        self.bad("has stash entries", "remove")
-        self.git("stash", "clear", cwd=sub)
-        self.commit("b.txt", "b\n", "nowhere else", sub)
-        self.bad("has commits that the main repository of it lacks", "remove")
-        self.git("branch", "kept", cwd=sub)
-        self.git("checkout", "-q", "--detach", "HEAD~", cwd=sub)
-        self.bad("has commits that the main repository of it lacks", "remove")
-        self.git("push", "-q", str(self.source), "kept:refs/heads/kept", cwd=sub)
-        self.git("checkout", "-q", "kept", cwd=sub)
-        self.good("remove")
-        self.rollback()
-        self.assertEqual(self.out("branch", "--show-current", cwd=sub).strip(), "kept")
-        self.assertEqual((sub / "b.txt").read_text(), "b\n")
-        inner = sub / "deep/inner"
-        self.commit("c.txt", "c\n", "nowhere else", inner)
-        self.bad("The submodule 'sub/deep/inner' of the worktree 'x' has commits that", "remove")
-
-    def test_unknown_repository(self):
-        """a repository below modules/ that no submodule has keeps the worktree"""
-        self.good("add")
-        self.git("init", "-q", "--bare", str(self.common / "worktrees/x/modules/other"))
-        self.bad("the repository of the submodule 'other', which its index and .gitmodules do not name", "remove")
-
-    def test_branch_without_it(self):
-        """on a branch without the submodule the worktree is kept, named, and both remedies are good"""
+    def test_comes_back_whole(self):
+        """changes, stash entries and commits that are nowhere else; the control: git forgets them"""
         for name in ("x", "y"):
             self.good("add", name)
-            place = self.dir / name
-            self.git("checkout", "-q", "-b", "plain-" + name, cwd=place)
-            self.git("rm", "-q", "--cached", "sub", cwd=place)
-            self.git("rm", "-q", ".gitmodules", cwd=place)
-            self.git("commit", "-q", "-m", "no submodule", cwd=place)
-            self.bad("the repository of the submodule 'lib/sub', which its index", "remove", name)
-            self.assertIn("Switch it to a branch that has all its submodules",
-                          self.wt("remove", name, approval="allow").text)
-        self.git("checkout", "-q", "x", cwd=self.dir / "x")
+            sub = self.dir / name / "sub"
+            self.write("new.txt", "stashed\n", sub)
+            self.git("add", "new.txt", cwd=sub)
+            self.git("stash", "push", "-q", cwd=sub)
+            self.commit("b.txt", "b\n", "nowhere else", sub)
+            self.git("checkout", "-q", "--detach", "HEAD~", cwd=sub)
+            self.commit("c.txt", "c\n", "nowhere else", sub / "deep/inner")
+            self.write("new.txt", "staged\n", sub)
+            self.git("add", "new.txt", cwd=sub)
+        self.git("worktree", "remove", "--force", str(self.dir / "y"))
+        self.assertFalse((self.common / "worktrees/y").exists(), "the control is silent")
+        before = self.files()
+        self.good("remove")
+        self.assertFalse((self.common / "worktrees/x").exists())
+        self.git("gc", "-q", "--prune=now")
+        self.rollback()
+        self.assertEqual(self.files(), before)
+        sub = self.dir / "x/sub"
+        self.assertEqual(self.out("show", "stash@{0}:new.txt", ":new.txt", cwd=sub), "stashed\nstaged\n")
+        self.git("fsck", "--strict", cwd=sub)
+
+    def test_without_checkpoints(self):
+        """nothing would bring the submodules back: it stays, as git says it"""
+        self.good("add")
+        before = self.files()
+        done = self.call("git_worktree", {"action": "remove", "name": "x"}, *TOOLSET, "--no-git", approval="allow")
+        self.assertTrue(done.failed, done)
+        self.assertIn("has repositories of submodules", done.error["message"])
+        self.assertEqual(self.files(), before)
+
+    def test_branch_without_it(self):
+        """on a branch without the submodule its repository goes and comes back with the rest"""
+        self.good("add")
+        place = self.dir / "x"
+        self.git("checkout", "-q", "-b", "plain", cwd=place)
+        self.git("rm", "-q", "--cached", "sub", cwd=place)
+        self.git("rm", "-q", ".gitmodules", cwd=place)
+        self.git("commit", "-q", "-m", "no submodule", cwd=place)
+        before = self.files()
         self.good("remove")
         self.rollback()
-        self.assert_whole(self.dir / "x")
-        self.git("worktree", "remove", "--force", str(self.dir / "y"))
-        self.assertFalse((self.dir / "y").exists())
+        self.assertEqual(self.files(), before)
+        self.git("checkout", "-q", "x", cwd=place)
+        self.assert_whole(place)
 
     def test_killed(self):
         """an add that is killed leaves nothing after the next one, whatever it was doing"""

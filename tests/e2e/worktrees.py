@@ -107,6 +107,41 @@ class Calls(rollback.Rollback):
                 found[str(path)] = rollback.digest(path)
         return found
 
+    def fill(self, name):
+        """What no checkpoint has, in a worktree: ignored and large files, a repository, a FIFO, a
+        directory that nobody may read."""
+        place = self.dirty(name)
+        for file in ("a.o", "b\n.o", "build/deep/x", "large.txt"):
+            self.write(file, "in no checkpoint\n", place)
+        os.mkfifo(place / "fifo")
+        self.init(place / "nested")
+        self.write("nested/a.txt", "changed\n", place)
+        (place / "build/closed").mkdir(mode=0)
+        self.addCleanup(self.open_all, place / "build/closed")
+
+    @staticmethod
+    def open_all(path):
+        """So that it can be removed after the test."""
+        if path.exists():
+            path.chmod(0o700)
+
+    def whole(self, name):
+        """Every entry of a worktree and of its administrative directory, with inode and times."""
+        place = self.dir / name
+        pointer = (place / ".git").read_text(encoding="utf-8")
+        found = {}
+        for top in (place, harness.pathlib.Path(pointer[len("gitdir: "):].strip())):
+            for path in top.rglob("*"):
+                info = path.lstat()
+                found[str(path)] = (info.st_mode, info.st_ino, info.st_size if path.is_file() else 0,
+                                    info.st_mtime_ns if path.is_file() else 0)
+        return found
+
+    def aside(self):
+        """What is aside."""
+        folder = harness.pathlib.Path(self.common) / "airlock/aside"
+        return sorted(folder.iterdir()) if folder.exists() else []
+
     def configure(self, text):
         """The user's configuration."""
         file = self.home / ".config/airlock/config.toml"

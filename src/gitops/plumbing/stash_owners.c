@@ -246,27 +246,6 @@ static void read_log(const struct al_repo *repo, struct al_strv *ret_oids,
     }
 }
 
-void al_stash_owners_inherit(const struct al_repo *repo, const char *id)
-{
-    al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
-    al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
-    al_auto(al_freep) char *other = al_asprintf("%s\t%s\t", id, worktree_name(repo));
-
-    al_stash_owners_read(repo, &owners);
-    al_git_stash_entries(repo, &entries);
-    for (size_t i = entries.count; i > 0; i--) {
-        const char *oid = entries.items[i - 1];
-        const char *record = find_record(&owners, oid);
-        const char *agent = record ? record + strlen(other) : NULL;
-        al_auto(al_freep) char *name = NULL;
-
-        if (!record || !al_starts_with(record, other))
-            continue;
-        name = al_strndup(agent, strcspn(agent, "\t"));
-        al_stash_owners_add(repo, oid, *name ? name : NULL);
-    }
-}
-
 void al_git_stash_entries(const struct al_repo *repo, struct al_strv *ret_oids)
 {
     read_log(repo, ret_oids, NULL);

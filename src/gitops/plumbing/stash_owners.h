@@ -57,13 +57,6 @@ void al_stash_owners_add(const struct al_repo *repo, const char *oid, const char
 /** What tells a git directory from others: "<inode>.<birth>".  Caller frees; NULL: it is gone. */
 char *al_stash_owner_id(const char *git_dir);
 
-/**
- * Let this working tree own what another one owned: it is the same one, brought back.
- *
- * @param id  The other one's al_stash_owner_id().  It had the same name.
- */
-void al_stash_owners_inherit(const struct al_repo *repo, const char *id);
-
 /** The object ids of the entries, newest first: the index in the list is that of the entry.  What
  * cannot be read is no entry. */
 void al_git_stash_entries(const struct al_repo *repo, struct al_strv *ret_oids);

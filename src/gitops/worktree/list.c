@@ -245,10 +245,3 @@ int al_worktree_list_files(const struct al_repo *repo, const char *top,
         al_strv_add(&command.argv, words[files][i]);
     return al_git_read_records(&beside.repo->at, &command, &records, budget, err);
 }
-
-int al_worktree_list_ignored(const struct al_repo *repo, const char *top,
-                             struct al_run_limits *budget, struct al_strv *ret_names,
-                             struct al_error *err)
-{
-    return al_worktree_list_files(repo, top, AL_WORKTREE_IGNORED, budget, ret_names, err);
-}

@@ -72,10 +72,4 @@ int al_worktree_list_files(const struct al_repo *repo, const char *top,
                            enum al_worktree_files files, struct al_run_limits *budget,
                            struct al_strv *ret_names, struct al_error *err);
 
-/** List what git ignores in a worktree, a directory that is ignored whole as one name with a '/'.
- * Nested repositories are among them. */
-int al_worktree_list_ignored(const struct al_repo *repo, const char *top,
-                             struct al_run_limits *budget, struct al_strv *ret_names,
-                             struct al_error *err);
-
 #endif

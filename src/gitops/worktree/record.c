@@ -20,7 +20,6 @@ void al_worktree_record_clear(struct al_worktree_record *record)
     free(record->from);
     free(record->agent);
     free(record->tree);
-    free(record->born);
     free(record->branch);
     free(record->branch_oid);
     *record = AL_WORKTREE_RECORD_INIT;
@@ -54,7 +53,7 @@ static void parse_line(char *line, struct al_worktree_record *record)
         char **field;
     } keys[] = {
         { "path ", &record->path },     { "from ", &record->from }, { "agent ", &record->agent },
-        { "branch ", &record->branch }, { "tree ", &record->tree }, { "born ", &record->born },
+        { "branch ", &record->branch }, { "tree ", &record->tree },
     };
     char *space;
 
@@ -109,7 +108,6 @@ int al_worktree_record_write(const struct al_repo *repo, const char *name,
     add_line(&text, "from", record->from);
     add_line(&text, "agent", record->agent);
     add_line(&text, "tree", record->tree);
-    add_line(&text, "born", record->born);
     if (record->branch)
         al_str_addf(&text, "branch %s %s\n", record->branch, record->branch_oid);
     al_str_adds(&text, record->making ? "making\nend\n" : "end\n");

@@ -9,7 +9,6 @@
  *                          as a root, too
  *   agent <name>           who made it; missing: nobody said
  *   tree <inode>.<birth>   which directory it is: one that is made again by hand is another
- *   born <inode>.<birth>   which one it was first, if a rollback has brought it back
  *   branch <name> <id>     a branch that was made with it, and where; while it is being made
  *   making                 it is not finished: whoever finds this, with the repository's write lock
  *                          held, removes what is there
@@ -27,7 +26,7 @@
 
 /** Set up with AL_WORKTREE_RECORD_INIT.  All strings are owned; NULL: not there. */
 struct al_worktree_record {
-    char *path, *from, *agent, *tree, *born, *branch, *branch_oid;
+    char *path, *from, *agent, *tree, *branch, *branch_oid;
     bool making;
 };
 

@@ -82,43 +82,19 @@ static int remove_admin(const struct al_repo *repo, const char *id)
     return r;
 }
 
-static int cannot_remove(const char *name, const char *what, int r, struct al_error *err)
-{
-    return al_error_set(err, AL_ERR_EXECUTION, "The %s of the worktree '%s' cannot be removed: %s",
-                        what, name,
-                        r == -ENOTEMPTY ? "something in it stays" : strerrordesc_np(-r));
-}
-
 static int remove_both(const struct al_repo *repo, const struct al_worktree_place *place,
-                       const struct al_worktree_found *found, const char *name,
-                       struct al_error *err)
+                       const struct al_worktree_found *found, const char *name)
 {
-    int r = 0;
+    int r = found->has_top ? remove_below(place->fd, name) : 0;
 
-    if (found->has_top)
-        r = remove_below(place->fd, name);
-    if (r < 0)
-        return cannot_remove(name, "files", r, err);
-    r = remove_admin(repo, found->id);
-    return r < 0 ? cannot_remove(name, "administrative directory", r, err) : 0;
+    return r < 0 ? r : remove_admin(repo, found->id);
 }
 
-static void forget(const struct al_repo *repo, const char *name)
+void al_worktree_forget(const struct al_repo *repo, const char *name)
 {
     al_worktree_record_remove(repo, name);
     if (repo->at.git->growing)
         al_roots_release_gone(repo->at.git->growing);
-}
-
-int al_worktree_remove(const struct al_repo *repo, const struct al_worktree_place *place,
-                       const struct al_worktree_found *found, const char *name,
-                       struct al_error *err)
-{
-    int r = remove_both(repo, place, found, name, err);
-
-    if (r == 0)
-        forget(repo, name);
-    return r;
 }
 
 /* Whether the directory is still the one that was made; somebody may have made another one. */
@@ -143,10 +119,10 @@ void al_worktree_discard(const struct al_repo *repo, const struct al_worktree_pl
         al_worktree_record_remove(repo, name);
         return;
     }
-    if (remove_both(repo, place, &found, name, &err) < 0)
+    if (remove_both(repo, place, &found, name) < 0)
         return; /* the record stays, so that the next one tries again */
     al_worktree_unmake_branch(repo, name, record);
-    forget(repo, name);
+    al_worktree_forget(repo, name);
 }
 
 bool al_worktree_has_unfinished(const struct al_repo *repo)

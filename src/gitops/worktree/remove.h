@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Removing a linked worktree, or what is left of one.
+ * What may be removed, and removing what an `add` has left that did not come to its end.  A
+ * worktree itself is moved aside (history/worktree.h).
  *
- * git is not asked: it would refuse for a changed file, and stop half way at a file that it cannot
- * remove.  Everything is removed by descriptor, below airlock's directory and below worktrees/ of
- * the common directory, and no link is followed.
+ * Everything is removed by descriptor, below airlock's directory and below worktrees/ of the common
+ * directory, and no link is followed.
  *
  * Source: git-worktree(1) "remove", gitrepository-layout(5).
  */
@@ -28,15 +28,9 @@ int al_worktree_check_removable(const struct al_worktree_place *place,
                                 const struct al_worktree_found *found, const char *name,
                                 struct al_error *err);
 
-/**
- * Remove the files, then the administrative directory, then the record.  With the repository's
- * write lock held.
- *
- * @return 0; AL_ERR_EXECUTION when something stayed: what is left is found again by its name.
+/** Forget airlock's record of a worktree that is not at its place any more, and that it was a root.
  */
-int al_worktree_remove(const struct al_repo *repo, const struct al_worktree_place *place,
-                       const struct al_worktree_found *found, const char *name,
-                       struct al_error *err);
+void al_worktree_forget(const struct al_repo *repo, const char *name);
 
 /**
  * Remove what an `add` that did not come to its end left behind: files, administrative directory,

@@ -16,7 +16,6 @@ void al_worktree_submodule_clear(struct al_worktree_submodule *submodule)
     free(submodule->path);
     free(submodule->dir);
     free(submodule->head);
-    free(submodule->refs);
 }
 
 void al_worktree_submodules_clear(struct al_worktree_submodules *submodules)

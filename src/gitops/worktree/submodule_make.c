@@ -136,12 +136,8 @@ static int read_refs(struct making *making, struct al_error *err)
     struct reading reading = { .text = AL_STR_INIT };
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_ref, &reading);
-    int r = 0;
+    int r;
 
-    if (making->submodule->refs) {
-        making->refs = al_strdup(making->submodule->refs);
-        return 0;
-    }
     al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(objectname) %(refname)%00",
                  "refs/remotes/", "refs/tags/", NULL);
     r = al_git_read_records(&making->source.repo->at, &command, &records, making->budget, err);
@@ -345,7 +341,7 @@ static int open_top(struct making *making, struct al_error *err)
     parent_fd = al_nofollow_open_parent(base_fd, making->submodule->path, true, &name);
     if (parent_fd >= 0 && (mkdirat(parent_fd, name, 0777) == 0 || errno == EEXIST))
         making->top_fd = al_nofollow_open(parent_fd, name, O_RDONLY | O_DIRECTORY);
-    return making->top_fd >= 0 && (making->half->has_files || al_fs_is_empty_dir(making->top_fd))
+    return making->top_fd >= 0 && al_fs_is_empty_dir(making->top_fd)
                ? 0
                : al_error_set(err, AL_ERR_EXECUTION, "there is something else at its path");
 }
@@ -356,10 +352,7 @@ static int write_dot_git(const struct making *making, struct al_error *err)
     al_auto(al_freep) char *top = al_fs_join(making->half->top, making->submodule->path);
     al_auto(al_freep) char *to_git_dir = relative(top, git_dir);
     al_auto(al_freep) char *line = al_asprintf("gitdir: %s\n", to_git_dir);
-    struct stat st;
 
-    if (making->half->has_files && fstatat(making->top_fd, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0)
-        return 0; /* the checkpoint had it */
     return write_file(making->top_fd, ".git", line, err);
 }
 
@@ -402,8 +395,7 @@ static int check_out(struct making *making, struct al_error *err)
     if (r < 0)
         return r;
     command.class = AL_GIT_WRITE;
-    al_strv_adds(&command.argv, "git", "read-tree", "--reset",
-                 making->half->has_files ? "--no-recurse-submodules" : "-u", "HEAD", NULL);
+    al_strv_adds(&command.argv, "git", "read-tree", "--reset", "-u", "HEAD", NULL);
     r = al_git_run(&made.repo->at, &command, &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES },
                    making->budget, &output, err);
     return r == 0 && !al_git_wrote_all_files(&output) ? al_git_failed(&output, err) : r;
@@ -417,8 +409,7 @@ static void discard(struct making *making)
     al_auto(al_closep) int base_fd =
         open(making->half->git_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     al_auto(al_closep) int parent_fd = -1;
-    const bool ours = making->top_fd >= 0 && !making->half->has_files;
-    al_auto(al_closedirp) DIR *dir = ours ? al_fs_list_at(making->top_fd) : NULL;
+    al_auto(al_closedirp) DIR *dir = making->top_fd < 0 ? NULL : al_fs_list_at(making->top_fd);
     const struct dirent *entry;
     const char *name;
 

@@ -11,9 +11,7 @@
  * linked, references of remotes and tags are copied, and no address is followed.  What a `.git`
  * file or `.gitmodules` names is only compared with where the repository has to be.
  *
- * A checkpoint of a worktree has the files of its submodules, and no repository of one.  So a
- * worktree is removed only if these have nothing that the other repository lacks; its comeback
- * makes them again from that.
+ * They go and come back with their worktree (history/worktree.h).
  *
  * Source: gitsubmodules(7), gitmodules(5), gitrepository-layout(5).
  */
@@ -38,7 +36,6 @@ struct al_worktree_submodule {
     char *path; /**< from the top of the worktree */
     char *dir; /**< its git directory, from that of the worktree: "modules/<name>/modules/<name>" */
     char *head; /**< what its HEAD says, without the line end */
-    char *refs; /**< its references as packed-refs has them; NULL: take those of remotes and tags */
 };
 
 void al_worktree_submodule_clear(struct al_worktree_submodule *submodule);
@@ -53,13 +50,12 @@ struct al_worktree_submodules {
 
 void al_worktree_submodules_clear(struct al_worktree_submodules *submodules);
 
-/** A worktree whose submodules are made or looked at.  Borrowed. */
+/** A worktree whose submodules are made.  Borrowed. */
 struct al_worktree_half {
     const struct al_repo
         *repo;           /**< another working tree of the repository: it was made from this */
     const char *top;     /**< canonical */
     const char *git_dir; /**< canonical */
-    bool has_files; /**< the files of its submodules are there already, as a checkpoint had them */
 };
 
 /**
@@ -109,19 +105,5 @@ int al_worktree_open_made(const struct al_worktree_half *half,
  * @return 0; AL_ERR_EXECUTION when it borrows objects, is too large, or changes meanwhile. */
 int al_worktree_link_objects(int from_fd, int to_fd, size_t *files_left,
                              struct al_run_limits *budget, struct al_error *err);
-
-/**
- * List the submodules that a worktree has repositories of, as they are now.
- *
- * @return 0; AL_ERR_EXECUTION naming one that cannot be read, and a repository that belongs to no
- *         submodule.
- */
-int al_worktree_read_submodules(const struct al_worktree_half *half, struct al_run_limits *budget,
-                                struct al_worktree_submodules *ret_list, struct al_error *err);
-
-/** Refuse to remove a worktree whose submodules have something that would be lost: staged changes,
- * stash entries, or commits that the repository which they were made from lacks. */
-int al_worktree_check_submodules(const struct al_worktree_half *half, const char *name,
-                                 struct al_run_limits *budget, struct al_error *err);
 
 #endif

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "guard/gitdir.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
 #include "util/fs.h"
@@ -301,13 +302,15 @@ static void test_gc(void **state)
 
     for (size_t i = 0; i < AL_COUNT(when); i++)
         move_one(lab, "one", &when[i]);
-    all = al_aside_gc(lab->git_fd, 0, UINT64_MAX);
+    all = al_aside_gc(lab->git_fd, 0, 0, UINT64_MAX);
     assert_int_equal(count_entries(lab), 3);
-    assert_true(al_aside_gc(lab->git_fd, when[1], UINT64_MAX) < all);
+    assert_true(al_aside_gc(lab->git_fd, when[1], INT64_MAX, UINT64_MAX) < all);
     assert_int_equal(count_entries(lab), 2);
-    (void)al_aside_gc(lab->git_fd, 0, all / 2);
+    (void)al_aside_gc(lab->git_fd, 0, when[1], all / 2);
+    assert_int_equal(count_entries(lab), 2); /* they are young */
+    (void)al_aside_gc(lab->git_fd, 0, INT64_MAX, all / 2);
     assert_int_equal(count_entries(lab), 1);
-    assert_int_equal(al_aside_gc(lab->git_fd, INT64_MAX, UINT64_MAX), 0);
+    assert_int_equal(al_aside_gc(lab->git_fd, INT64_MAX, INT64_MAX, UINT64_MAX), 0);
     assert_int_equal(count_entries(lab), 0);
 }
 
