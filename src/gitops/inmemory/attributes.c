@@ -173,6 +173,28 @@ static int compare(const struct al_inmemory *memory, const char *tree, struct al
     return r;
 }
 
+int al_inmemory_change_attributes(const struct al_inmemory *memory, const struct al_strv *commits,
+                                  struct al_run_limits *budget, bool *ret_change,
+                                  struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+    struct al_buffer names = { .max_bytes = 0 };
+    int r;
+
+    for (size_t i = 0; i < commits->count; i++)
+        al_str_addf(&input, "%s\n", commits->items[i]);
+    command.input = input.buf;
+    command.input_len = input.len;
+    al_strv_adds(&command.argv, "git", "diff-tree", "--stdin", "--root", "-m", "-r", "-z",
+                 "--no-commit-id", "--name-only", "--no-renames", "--", ":(top,glob)**/" NAME,
+                 NULL);
+    r = al_inmemory_git(memory, &command, budget, &names, NULL, err);
+    *ret_change = r < 0 || names.len;
+    al_buffer_clear(&names);
+    return r;
+}
+
 int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
                                struct al_run_limits *budget, struct al_error *err)
 {
@@ -183,7 +205,7 @@ int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
     if (memory->worktree) /* git makes the files itself (merge_worktree.c) */
         return 0;
     if (memory->attributes_of)
-        same = !strcmp(memory->attributes_of, tree);
+        same = memory->keeps_attributes || !strcmp(memory->attributes_of, tree);
     if (memory->attributes_of && !same)
         r = compare(memory, tree, budget, &same, err);
     if (r < 0)

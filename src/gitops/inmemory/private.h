@@ -13,6 +13,7 @@ struct al_inmemory {
     char *objects;              /* new objects */
     char *top;                  /* a working tree with nothing but .gitattributes files */
     int objects_fd, top_fd;
+    bool keeps_attributes;    /* every tree to come has the .gitattributes files of the first one */
     char *attributes_of;      /* the tree whose .gitattributes are in `top`; NULL: none yet */
     char *author, *committer; /* of new commits; NULL: not asked for yet */
     struct al_merge_worktree *worktree; /* git is older than 2.38 (merge_worktree.c); NULL: no */
@@ -42,6 +43,11 @@ bool al_inmemory_has(const struct al_inmemory *memory, const char *oid);
 /** Give `top` the .gitattributes files of a tree, or of a commit. */
 int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
                                struct al_run_limits *budget, struct al_error *err);
+
+/** Test whether one of some commits changes a .gitattributes file, against any of its parents. */
+int al_inmemory_change_attributes(const struct al_inmemory *memory, const struct al_strv *commits,
+                                  struct al_run_limits *budget, bool *ret_change,
+                                  struct al_error *err);
 
 /** Merge two commits with `git merge` in a scratch working tree, as a git older than 2.38 needs it:
  * the result is that of `git merge-tree`. */

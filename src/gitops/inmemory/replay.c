@@ -312,6 +312,26 @@ static int refuse_root(const struct replaying *with, struct al_error *err)
     return AL_ERR_EXECUTION;
 }
 
+/* Where no step changes an attributes file, all results have those of the commit that they begin
+ * at.
+ */
+static int find_attributes(struct replaying *with, const struct al_strv *oids, struct al_error *err)
+{
+    struct al_inmemory *memory = with->memory;
+    al_auto(al_strv_clear) struct al_strv steps = AL_STRV_INIT;
+    bool change = true;
+    int r = 0;
+
+    for (size_t i = 1; i < oids->count; i++)
+        al_strv_add(&steps, oids->items[i]);
+    if (steps.count > 1 && !memory->worktree)
+        r = al_inmemory_change_attributes(memory, &steps, with->budget, &change, err);
+    if (r == 0 && !change)
+        r = al_inmemory_set_attributes(memory, with->tip.tree, with->budget, err);
+    memory->keeps_attributes = r == 0 && !change;
+    return r;
+}
+
 int al_inmemory_replay(struct al_inmemory *memory, const struct al_replay *replay,
                        struct al_run_limits *budget, struct al_replayed *ret_replayed,
                        struct al_error *err)
@@ -335,10 +355,12 @@ int al_inmemory_replay(struct al_inmemory *memory, const struct al_replay *repla
     if (r < 0)
         return r;
     copy_commit(&commits.items[0], &with.tip);
+    r = find_attributes(&with, &oids, err);
     for (size_t i = 0; replay->is_root && i < replay->nsteps; i++)
         al_inmemory_add_bound(memory, replay->steps[i].commit);
     for (size_t i = 0; r == 0 && !replayed.stopped && i < replay->nsteps; i++)
         r = replay_step(&with, &replay->steps[i], &commits.items[i + 1], err);
+    memory->keeps_attributes = false;
     if (r == 0 && with.at_root)
         r = refuse_root(&with, err);
     replayed.tip = al_strdup(with.tip.oid);

@@ -79,10 +79,17 @@ int al_git_advance_check(const struct al_repo *repo, const struct al_advance *ad
 int al_git_advance_unsaved(struct al_repo *repo, const struct al_advance *advance,
                            struct al_run_limits *budget, struct al_error *err)
 {
-    int r = refresh(repo, budget, err);
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    int r = move_files(repo, advance, budget, &why);
 
-    if (r == 0)
-        r = move_files(repo, advance, budget, err);
+    if (why.code == AL_CODE_DIRTY_WORKDIR) { /* git looks at all files before it writes one */
+        r = refresh(repo, budget, err);
+        if (r == 0)
+            r = move_files(repo, advance, budget, err);
+    } else if (r < 0 && err) {
+        *err = why;
+        why = AL_ERROR_INIT;
+    }
     return r < 0 || advance->keeps_head ? r : move_head(repo, advance, budget, err);
 }
 
@@ -99,6 +106,12 @@ static int list_written(const struct al_repo *repo, const struct al_advance *adv
     *ret_known = false;
     if (strcmp(head, advance->from) != 0)
         return 0;
+    if (advance->files) {
+        *ret_known = al_git_index_tells(repo);
+        for (size_t i = 0; i < advance->files->count; i++)
+            al_strv_add(out, advance->files->items[i]);
+        return 0;
+    }
     r = al_git_switched_files(repo, advance->to, budget, ret_known, &files, err);
     for (size_t i = 0; r == 0 && i < files.count; i++) {
         const char *file = files.items[i], *below = al_fs_beneath(repo->at.top, file);

@@ -20,6 +20,9 @@ struct al_advance {
     const char *from;   /**< the commit of HEAD */
     const char *to;     /**< the commit to move to */
     const char *reflog; /**< the entry of the reflog: "rebase (finish)" */
+    /** The files that differ between the two commits, relative to the top; NULL: they are listed.
+     */
+    const struct al_strv *files;
     bool keeps_head; /**< only the index and the working tree move: the change is not committed */
     bool detaches;   /**< HEAD leaves its branch, which stays */
     bool sets_orig_head;

@@ -173,6 +173,7 @@ static int finish(struct al_repo *repo, const struct al_replay_work *work,
                           &(struct al_advance){ .from = work->head,
                                                 .to = work->replayed.tip,
                                                 .reflog = reflog,
+                                                .files = work->files,
                                                 .keeps_head = work->no_commit,
                                                 .sets_orig_head = work->kind == AL_WORK_REBASE },
                           budget, err);

@@ -43,6 +43,8 @@ struct al_replay_work {
     char *onto_name; /**< what the reflog says; NULL: the id */
     struct al_work_step *steps;
     size_t nsteps;
+    const struct al_strv *files; /**< those that differ between HEAD and the result, relative to the
+                                    top; borrowed; NULL: not known */
 
     /* Set by al_replay_work_try(). */
     char *head; /**< the commit of HEAD */

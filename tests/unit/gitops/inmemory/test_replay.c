@@ -118,6 +118,25 @@ static void picks_as_cherry_pick_does(void **state)
     }
 }
 
+/* A step that is merged by the attributes that the step before it brought. */
+static void attributes_follow_the_steps(void **state)
+{
+    struct world *w = *state;
+    al_auto(run_clear) struct run run = { .repo = NULL };
+
+    git_fixture_commit(w->repo, "dir/list", "begin\n", "list");
+    branch_with(w, "topic", "main", "dir/.gitattributes", "list merge=union\n");
+    git_fixture_commit(w->repo, "dir/list", "begin\ntheirs\n", "theirs");
+    git_ok(w->repo, "checkout", "-q", "main", NULL);
+    git_fixture_commit(w->repo, "dir/list", "begin\nours\n", "ours");
+    add(w, &run, AL_REPLAY_PICK, "topic~1", NULL);
+    add(w, &run, AL_REPLAY_PICK, "topic", NULL);
+    assert_worked(w, start(w, &run, "main"));
+    assert_false(run.replayed.stopped);
+    git_ok(w->repo, "cherry-pick", "topic~2..topic", NULL);
+    assert_tip(w, &run, "HEAD");
+}
+
 static void goes_on_as_rebase_does(void **state)
 {
     struct world *w = *state;
@@ -447,6 +466,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         BOTH_WORLD_TESTS(picks_as_cherry_pick_does),
+        BOTH_WORLD_TESTS(attributes_follow_the_steps),
         BOTH_WORLD_TESTS(goes_on_as_rebase_does),
         WORLD_TEST(a_commit_in_its_place_stays),
         WORLD_TEST(an_encoded_message_becomes_utf8),
