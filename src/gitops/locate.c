@@ -48,6 +48,11 @@ const char al_git_bare_remedy[] = "It is a bare repository, which has no working
                                   "on it, tools that read its history work; for the others use a "
                                   "clone of it.";
 
+const char al_git_said_bare_remedy[] =
+    "core.bare is set in its configuration, so there is no working tree here, for git either. Its "
+    "history can be read; for the others use a linked worktree of it as working directory. If this "
+    "is to be a working tree, the user can run 'git config core.bare false'.";
+
 static int outside(const char *given, enum part part, struct al_error *err)
 {
     al_auto(al_freep) char *word = al_text_sanitize_line(given);

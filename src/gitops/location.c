@@ -60,6 +60,24 @@ int al_location_open_common_dir(const struct al_location *at, int *ret_fd, struc
     return open_part(at, at->common_dir, ret_fd, err);
 }
 
+int al_location_make_bare(struct al_location *at, struct al_error *err)
+{
+    int fd = -1;
+    int r = al_location_open_git_dir(at, &fd, err);
+
+    if (r < 0)
+        return r;
+    al_closep(&at->dir_fd);
+    al_closep(&at->git_fd);
+    at->dir_fd = fd;
+    free(at->dir);
+    free(at->top);
+    at->dir = al_strdup(at->git_dir);
+    at->top = al_strdup(at->git_dir);
+    at->is_said_bare = true;
+    return 0;
+}
+
 /* Like git: under sudo, root may also use the files of the user who called sudo. */
 bool al_location_is_own(const struct stat *st)
 {

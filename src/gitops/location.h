@@ -32,6 +32,8 @@ struct al_location {
     struct al_file_id head;   /**< stat of HEAD when git_fd was opened; private */
     bool uses_absolute_paths; /**< git gets absolute paths; see al_repo_use_absolute_paths();
                                  private */
+    bool is_said_bare;        /**< its configuration says so, and a `.git` leads to it; see
+                                 al_location_make_bare() */
     bool is_own; /**< a repository of airlock's own, outside every root; see al_repo_open_own() */
     const char *objects; /**< a directory below airlock's private one: git writes new objects there,
                             and reads them besides those of the repository; NULL: none; borrowed */
@@ -61,6 +63,9 @@ bool al_location_is_owned(const struct al_location *at);
 
 /** Test whether the repository has no working tree; `top` then equals `git_dir`. */
 bool al_location_is_bare(const struct al_location *at);
+
+/** Take a repository whose `.git` was found for a bare one: the place is its git directory. */
+int al_location_make_bare(struct al_location *at, struct al_error *err);
 
 /**
  * Open the top of the working tree, the git directory or the common directory with O_PATH.  The

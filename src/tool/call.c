@@ -201,7 +201,8 @@ int al_call_refuse_bare(const struct al_call *call, struct al_error *err)
                            call->tool->name);
 
     if (err)
-        err->remedy = al_git_bare_remedy;
+        err->remedy = call->repo && call->repo->at.is_said_bare ? al_git_said_bare_remedy
+                                                                : al_git_bare_remedy;
     return r;
 }
 

@@ -88,10 +88,11 @@ def include_inside(s):
 
 # Where the repository is
 
-@vector(STATUS, DIFF, ADD_ALL, fired=lambda s, out: "the secret is in the answer"
+@vector(STATUS, DIFF, ADD_ALL, expect=refused("ExecutionFailed"),
+        fired=lambda s, out: "the secret is in the answer"
         if MARK.encode() in out else objects_leak(s))
 def core_worktree(s):
-    """core.worktree outside"""
+    """core.worktree outside: neither the files there nor those here are taken for the repository's"""
     s.write_outside(MARK, "x\n")
     s.write_outside("a.txt", f"{MARK}\n")
     s.config("core.worktree", s.outside)

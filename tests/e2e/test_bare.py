@@ -115,6 +115,121 @@ class Bare(harness.Case):
         self.assertIn("second", server.ok("git_log").text)
 
 
+class Layouts(harness.Case):
+    """Where `.git` leads to a repository that has no working tree, or another one."""
+
+    def setUp(self):
+        super().setUp()
+        self.seed = self.base / "seed"
+        self.init(self.seed)
+        self.commit("a.txt", "two\n", "two", self.seed)
+        self.project = self.base / "project"
+        self.project.mkdir()
+
+    def everything(self, top):
+        return {str(path): path.read_bytes() for path in top.rglob("*") if path.is_file()}
+
+    def run_in(self, where, toolset, tool, arguments=None):
+        return self.call(tool, arguments or {}, "--toolset", toolset, root=where, cwd=where)
+
+    def assert_no_work_tree(self, top):
+        """git has no working tree here, so no call sees or writes one; history is read."""
+        self.assertIn(b"must be run in a work tree",
+                      self.git("status", cwd=top, check=False).stderr)
+        before = self.everything(top)
+        for toolset, tool, arguments in (
+                ("git", "git_status", {}), ("everyday", "git_status", {}), ("everyday", "git_diff", {}),
+                ("git", "git_add", {"all": True}), ("everyday", "git_add", {"all": True}),
+                ("everyday", "git_commit", {"message": "x", "all": True}),
+                ("workflow", "git_commit", {"message": "x", "all": True}),
+                ("everyday", "git_stash", {"action": "push", "include_untracked": True}),
+                ("everyday", "git_restore", {"paths": ["a.txt"]}),
+                ("everyday", "git_reset", {"mode": "hard", "to": "HEAD"})):
+            result = self.run_in(top, toolset, tool, arguments)
+            self.assertTrue(result.failed, (tool, result))
+            if result.kind != "BadArgs":
+                self.assertIn("core.bare is set", result.text)
+            self.assertEqual(self.everything(top), before, tool)
+        for toolset, tool, arguments, words in (
+                ("everyday", "git_log", {}, "two"), ("everyday", "git_show", {}, "+two"),
+                ("git", "git_blame", {"path": "a.txt", "commit": "HEAD"}, "two")):
+            self.assertIn(words, self.run_in(top, toolset, tool, arguments).text)
+
+    def test_project(self):
+        """a project's directory with a bare repository, and `.git` as file, link and directory"""
+        self.git("clone", "-q", "--bare", str(self.seed), ".bare", cwd=self.project)
+        (self.project / "sub").mkdir()
+        (self.project / ".git").write_text("gitdir: ./.bare\n")
+        self.assert_no_work_tree(self.project)
+        result = self.run_in(self.project, "everyday", "git_commit",
+                             {"message": "x", "all": True, "working_dir": "sub"})
+        self.assertIn("core.bare is set", result.text)
+        (self.project / ".git").unlink()
+        (self.project / ".git").symlink_to(".bare")
+        self.assert_no_work_tree(self.project)
+        (self.project / ".git").unlink()
+        (self.project / ".bare").rename(self.project / ".git")
+        self.assert_no_work_tree(self.project)
+
+    def test_switched_on(self):
+        """core.bare in an ordinary repository, in its configuration or in config.worktree"""
+        self.git("config", "core.bare", "true", cwd=self.seed)
+        self.assert_no_work_tree(self.seed)
+        self.git("config", "core.bare", "false", cwd=self.seed)
+        self.assertFalse(self.run_in(self.seed, "everyday", "git_status").failed)
+        self.git("config", "extensions.worktreeConfig", "true", cwd=self.seed)
+        self.git("config", "--worktree", "core.bare", "true", cwd=self.seed)
+        self.assert_no_work_tree(self.seed)
+
+    def test_meanwhile(self):
+        """core.bare that is set while airlock runs"""
+        server = harness.Server(Place(self, self.seed))
+        self.assertFalse(server.call("git_status").failed)
+        self.git("config", "core.bare", "true", cwd=self.seed)
+        self.assertIn("core.bare is set", server.call("git_status").text)
+        self.git("config", "core.bare", "false", cwd=self.seed)
+        self.assertFalse(server.call("git_status").failed)
+
+    def test_linked(self):
+        """a linked worktree of a bare repository is a working tree; new ones go beside it"""
+        self.git("clone", "-q", "--bare", str(self.seed), ".bare", cwd=self.project)
+        (self.project / ".git").write_text("gitdir: ./.bare\n")
+        self.git("worktree", "add", "-q", "main", "main", cwd=self.project)
+        main = self.project / "main"
+        (main / "new").write_text("new\n")
+        self.assertFalse(self.run_in(main, "everyday", "git_commit", {"message": "m", "all": True}).failed)
+        self.assertEqual(self.out("show", "main:new", cwd=self.project), "new\n")
+        before = sorted(os.listdir(self.project / ".bare"))
+        result = self.run_in(main, "everyday", "git_worktree", {"action": "add", "name": "next"})
+        self.assertFalse(result.failed, result)
+        added = self.project / ".worktrees/next"
+        self.assertEqual((added / "new").read_text(), "new\n")
+        self.assertEqual(sorted(set(os.listdir(self.project / ".bare")) - set(before) - {"refs", "logs"}), [])
+        self.assertEqual(self.out("status", "--porcelain", cwd=added), "")
+        self.assertIn("next", self.run_in(main, "everyday", "git_worktree").text)
+        self.assertFalse(self.run_in(main, "everyday", "git_worktree",
+                                     {"action": "remove", "name": "next"}).failed)
+
+    def test_other_work_tree(self):
+        """core.worktree: here, it is a working tree; elsewhere, the files here are not the repository's"""
+        self.git("config", "core.worktree", str(self.seed), cwd=self.seed)
+        self.assertFalse(self.run_in(self.seed, "everyday", "git_status").failed)
+        self.git("config", "core.worktree", "..", cwd=self.seed)
+        self.assertFalse(self.run_in(self.seed, "everyday", "git_status").failed)
+        (self.seed / "b").write_text("b\n")
+        (self.project / "c").write_text("c\n")
+        self.git("config", "core.worktree", str(self.project), cwd=self.seed)
+        self.assertIn("?? ../project/c", self.out("status", "--porcelain", cwd=self.project,
+                                                  GIT_DIR=str(self.seed / ".git")).replace("?? c", "?? ../project/c"))
+        before = self.everything(self.seed)
+        for tool, arguments in (("git_status", {}), ("git_commit", {"message": "x", "all": True}),
+                                ("git_add", {"all": True})):
+            result = self.run_in(self.seed, "everyday", tool, arguments)
+            self.assertIn("core.worktree", result.text)
+            self.assertTrue(result.failed)
+        self.assertEqual(self.everything(self.seed), before)
+
+
 class Place:
     """A test case whose root is another directory, for harness.Server."""
 

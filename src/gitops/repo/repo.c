@@ -133,6 +133,52 @@ static struct al_repo *new_repo(struct al_git *git)
     return repo;
 }
 
+static bool is_same_dir(const char *a, const char *b)
+{
+    struct stat one, other;
+
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+static bool is_linked(const struct al_repo *repo)
+{
+    return strcmp(repo->at.git_dir, repo->at.common_dir) != 0;
+}
+
+/* git has no working tree where core.bare is set.  A linked worktree is one whatever the
+ * configuration of the repository says. */
+static int check_bare(struct al_repo *repo, struct al_error *err)
+{
+    const struct al_vetting *vetting = repo->vetting;
+
+    return vetting->says_bare && !vetting->work_tree && !is_linked(repo) &&
+                   !al_location_is_bare(&repo->at)
+               ? al_location_make_bare(&repo->at, err)
+               : 0;
+}
+
+/* Where core.worktree leads elsewhere, the files beside `.git` are not the repository's. */
+static int check_work_tree(const struct al_repo *repo, const char *given, struct al_error *err)
+{
+    const char *named = repo->vetting->work_tree;
+    al_auto(al_freep) char *path = named ? al_fs_join(repo->at.git_dir, named) : NULL;
+    al_auto(al_freep) char *word = al_text_sanitize_line(given);
+    int r;
+
+    if (!named || is_linked(repo) || al_location_is_bare(&repo->at) ||
+        is_same_dir(path, repo->at.top))
+        return 0;
+    r = al_error_set(err, AL_ERR_EXECUTION,
+                     "The working tree of the repository is not where it was found, at '%s': its "
+                     "configuration names another one (core.worktree)",
+                     word);
+    if (err)
+        err->remedy = "'git config --unset core.worktree' makes this directory the working tree, "
+                      "if it is meant to be one.";
+    return r;
+}
+
 /* Vet a repository that was found (`r` is the result of finding it) and check its owner. */
 static int vet_found(int r, struct al_repo *repo, const char *given, struct al_run_limits *budget,
                      struct al_repo **ret_repo, struct al_error *err)
@@ -149,6 +195,8 @@ static int vet_found(int r, struct al_repo *repo, const char *given, struct al_r
         }
         r = check_owner(repo, given, err);
     }
+    if (r == 0)
+        r = check_bare(repo, err);
     if (r < 0) {
         al_repo_free(repo);
         return r;
@@ -165,7 +213,15 @@ int al_repo_open(struct al_git *git, const char *base, const char *given,
 
     if (r == 0)
         r = al_location_find(&repo->at, git->roots, given, err);
-    return vet_found(r, repo, given, budget, ret_repo, err);
+    r = vet_found(r, repo, given, budget, &repo, err);
+    if (r < 0)
+        return r;
+    r = check_work_tree(repo, given, err);
+    if (r < 0)
+        al_repo_free(repo);
+    else
+        *ret_repo = repo;
+    return r;
 }
 
 static int open_exactly(struct al_repo *repo, const char *base, const char *path,

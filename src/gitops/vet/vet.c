@@ -31,6 +31,7 @@ static void free_vetting(struct al_vetting *vetting)
     al_strv_clear(&vetting->remotes);
     al_strv_clear(&vetting->rewrites);
     free(vetting->proxy);
+    free(vetting->work_tree);
     free(vetting->ca_path);
     free(vetting->refused_key);
     al_strv_clear(&vetting->safe_directories);

@@ -186,6 +186,23 @@ static void note_storage(struct al_vetting *vetting, const struct al_config_entr
         vetting->has_reftable = strcmp(entry->value, "files") != 0;
 }
 
+/* Where the main working tree is.  git takes this from these two files alone, without what they
+ * include. */
+static void note_layout(struct config_scan *scan, const struct al_config_entry *entry,
+                        const char *origin)
+{
+    const struct al_location *at = scan->at;
+    al_auto(al_freep) char *shared = al_fs_join(at->common_dir, "config");
+    al_auto(al_freep) char *own = al_fs_join(at->git_dir, "config.worktree");
+
+    if (!origin || (strcmp(origin, shared) != 0 && strcmp(origin, own) != 0))
+        return;
+    if (!strcmp(entry->key, "core.bare"))
+        scan->vetting->says_bare = al_git_is_true(entry->value);
+    if (!strcmp(entry->key, "core.worktree"))
+        set_string(&scan->vetting->work_tree, al_strdup(entry->value));
+}
+
 static void scan_entry(void *payload, const struct al_config_entry *entry)
 {
     struct config_scan *scan = payload;
@@ -197,6 +214,7 @@ static void scan_entry(void *payload, const struct al_config_entry *entry)
     al_vetting_depend_on(scan->vetting, origin);
     note_identity(scan, entry->key, *entry->value != '\0');
     note_storage(scan->vetting, entry);
+    note_layout(scan, entry, origin);
     note_signing(scan->vetting, entry);
     note_filter(scan, entry, "clean");
     note_filter(scan, entry, "smudge");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "gitops/layer.h"
+#include "gitops/locate.h"
 #include "gitops/location.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
@@ -40,17 +41,34 @@ int al_worktree_check_name(const char *param, const char *name, struct al_error 
                         param, NAME_MAX_BYTES);
 }
 
-/* Open the main working tree: git names it so, whatever core.worktree says. */
+/* Whether a bare repository is in a project's directory, whose `.git` file leads to it. */
+static bool is_in_project(const struct al_repo *repo, int common_fd)
+{
+    const char *slash = strrchr(repo->at.common_dir, '/');
+    al_auto(al_freep) char *parent =
+        al_strndup(repo->at.common_dir, (size_t)(slash - repo->at.common_dir));
+    al_auto(al_closep) int fd = openat(common_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    al_auto(al_freep) char *named =
+        fd < 0 ? NULL : al_git_read_pointer(fd, ".git", "gitdir: ", parent);
+    struct stat one, other;
+
+    return named && stat(named, &one) == 0 && fstat(common_fd, &other) == 0 &&
+           one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/* Open the main working tree: git names it so, whatever core.worktree says.  Of a bare repository
+ * the directory of the project, or its own. */
 static int open_main(const struct al_repo *repo, struct al_worktree_place *place, int *ret_fd,
                      struct al_error *err)
 {
     al_auto(al_closep) int common_fd = -1;
+    bool beside;
     int r = al_location_open_common_dir(&repo->at, &common_fd, err);
 
     if (r < 0)
         return r;
-    place->is_bare = !al_ends_with(repo->at.common_dir, "/.git");
-    *ret_fd = openat(common_fd, place->is_bare ? "." : "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    beside = al_ends_with(repo->at.common_dir, "/.git") || is_in_project(repo, common_fd);
+    *ret_fd = openat(common_fd, beside ? ".." : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     place->main = *ret_fd < 0 ? NULL : al_fs_fd_path(*ret_fd);
     if (!place->main)
         return al_error_errno(err, errno, "cannot open the main working tree");

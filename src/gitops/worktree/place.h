@@ -3,7 +3,8 @@
  * The directory in which airlock makes linked worktrees: `[worktrees] dir` of the configuration.
  *
  *   absolute    as it is; no component may be a link
- *   relative    below the main working tree; below the directory of a bare repository
+ *   relative    below the main working tree; of a bare repository below the directory whose `.git`
+ *               file leads to it, else below its own
  *
  * The main working tree need not be a root of the session.  It is found from the common directory,
  * which belongs to the session since it began, and nothing that an agent writes is followed.
@@ -20,11 +21,10 @@
 
 /** Set up with AL_WORKTREE_PLACE_INIT. */
 struct al_worktree_place {
-    char *main;   /**< the main working tree, or the bare repository; canonical */
-    bool is_bare; /**< there is no main working tree */
-    char *dir;    /**< canonical, where worktrees are or will be */
-    int fd;       /**< `dir`, open for reading; -1: it does not exist */
-    bool made;    /**< it was made just now */
+    char *main; /**< what a relative `dir` is below; canonical */
+    char *dir;  /**< canonical, where worktrees are or will be */
+    int fd;     /**< `dir`, open for reading; -1: it does not exist */
+    bool made;  /**< it was made just now */
 };
 
 #define AL_WORKTREE_PLACE_INIT ((struct al_worktree_place){ .fd = -1 })
