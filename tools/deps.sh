@@ -32,7 +32,9 @@ openssh-client        command:ssh-agent
 openssh-server        command:sshd
 lighttpd              command:lighttpd
 util-linux            command:unshare
+mount                 command:mount
 openssl               command:openssl
+curl                  command:curl
 firejail              command:firejail
 chromium              command:chromium
 '

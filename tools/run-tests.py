@@ -196,12 +196,12 @@ def meson_test_in(place, directory, *options):
     return count
 
 
-def build_and_test(directory, *options, suites=(), timeout="1"):
+def build_and_test(directory, *options, suites=()):
     """Both, where a build that fails runs no test."""
     count = build(directory, *options)
     if not count.failed:
         chosen = [word for suite in suites for word in ("--suite", suite)]
-        count.add(meson_test(directory, "--timeout-multiplier", timeout, *chosen))
+        count.add(meson_test(directory, *chosen))
     return count
 
 
@@ -234,7 +234,7 @@ def main():
              lambda: build("build-release", "--buildtype=release", compiler="gcc"))
         step("gcc, warnings are errors; all tests", total, lambda: build_and_test("build"))
         step("all tests under ASan and UBSan", total,
-             lambda: build_and_test("build-asan", *sanitize, timeout="3"))
+             lambda: build_and_test("build-asan", *sanitize))
         step("lint", total, lambda: lint("test"))
     elif what == "quick":
         step("unit and table tests", total,
@@ -242,11 +242,11 @@ def main():
         step("lint", total, lambda: lint("quick"))
     elif what == "asan":
         step("all tests under ASan and UBSan", total,
-             lambda: build_and_test("build-asan", *sanitize, timeout="3"))
+             lambda: build_and_test("build-asan", *sanitize))
     elif what == "tsan":
         step("all tests under TSan", total,
              lambda: build_and_test("build-tsan", "-Db_sanitize=thread", "-Db_lundef=false",
-                                    "-Dwerror=false", "-Dspawn=fork", timeout="5"))
+                                    "-Dwerror=false", "-Dspawn=fork"))
     else:
         sys.exit(__doc__)
     for line in total.failures[:REPEATED]:

@@ -22,7 +22,7 @@ import scratch
 
 MARK = "airlock-secret-7f3a"  # what a secret outside contains; seeing it in an answer is a leak
 SHOUT = "CANARY-RAN"          # what a planted program says; never spelled out in a repository
-LIMIT_S = 60                  # a process that takes longer hangs, and the test fails
+LIMIT_S = 540                 # a process that takes longer hangs, and the test fails
 
 GIT = shutil.which("git") or "/usr/bin/git"
 

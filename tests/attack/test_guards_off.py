@@ -12,10 +12,10 @@ import os
 import subprocess
 import sys
 
-from lab import Lab, Report, changed, snapshot
+from lab import LIMIT_S, Lab, Report, changed, snapshot
 
 SOURCE, BUILD, MESON, NINJA = sys.argv[1:5]
-BUILD_S = 600
+BUILD_S = 3600
 
 # (op, args, ref): each writes something when plain git runs it.
 WRITES = (
@@ -81,7 +81,7 @@ def check_write(lab, report, op, words, ref):
         arguments["ref"] = ref
     before = seen(repo, outside)
     done = subprocess.run(lab.command("Git", arguments, repo, "--toolset", "readonly"),
-                          env=lab.env(), capture_output=True, check=False, timeout=60)
+                          env=lab.env(), capture_output=True, check=False, timeout=LIMIT_S)
     result = json.loads(done.stdout).get("structuredContent")
     left = differs(before, seen(repo, outside))
     report(result is not None and not left, f"nothing is written by {what}",
@@ -91,7 +91,7 @@ def check_write(lab, report, op, words, ref):
         return
     env = lab.env(GIT_EDITOR="echo planted >")
     subprocess.run(result["cmd"], env=env, cwd=repo, stdin=subprocess.DEVNULL,
-                   capture_output=True, check=False, timeout=60)
+                   capture_output=True, check=False, timeout=LIMIT_S)
     written = differs(before, seen(repo, outside))
     report(bool(written), f"control: plain git writes by {what}", " ".join(result["cmd"]))
     forget(lab)
@@ -105,7 +105,7 @@ def check_grant(lab, report):
         f.write('[grants.none]\ntools = ["Git"]\nfs = { "/nonexistent" = "r" }\n')
     command = lab.command("Git", {"op": "status", "repo": repo}, repo, "--toolset", "readonly",
                           "--config", config, "--grant", "none")
-    done = subprocess.run(command, env=lab.env(), capture_output=True, check=False, timeout=60)
+    done = subprocess.run(command, env=lab.env(), capture_output=True, check=False, timeout=LIMIT_S)
     report(not json.loads(done.stdout).get("isError"), "grants are off in this build",
            done.stdout.decode())
     report(b"checks neither arguments nor grants" in done.stderr, "such a build says so",
@@ -117,7 +117,7 @@ def check_install(report):
     """Nothing of it can be installed."""
     target = os.path.join(BUILD, "installed")
     done = subprocess.run([MESON, "install", "-C", BUILD, "--no-rebuild", "--destdir", target],
-                          capture_output=True, check=False, timeout=60)
+                          capture_output=True, check=False, timeout=LIMIT_S)
     found = [name for _, _, names in os.walk(target) for name in names]
     report(done.returncode != 0 and not found, "such a build cannot be installed", f"{found}")
 

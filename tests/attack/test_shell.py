@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-from lab import MARK, Lab, Report, changed, snapshot
+from lab import LIMIT_S, MARK, Lab, Report, changed, snapshot
 
 # (what it is, the line); `{outside}` is the directory nothing may be read from or written to.
 HARM = (
@@ -86,7 +86,7 @@ def differs(before, after):
 def bash(lab, line):
     """The control."""
     return subprocess.run(["bash", "-c", line], cwd=lab.case, env=lab.env(SECRET=MARK),
-                          stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
+                          stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=LIMIT_S)
 
 
 def airlock(lab, line):
@@ -94,7 +94,7 @@ def airlock(lab, line):
     command = lab.command("bash_command", {"command": line, "reason": "attack"}, lab.case,
                           "--toolset", "shell", "--tool=command")
     return subprocess.run(command, env=lab.env(SECRET=MARK), stdin=subprocess.DEVNULL,
-                          capture_output=True, check=False, timeout=60)
+                          capture_output=True, check=False, timeout=LIMIT_S)
 
 
 def check_harm(lab, report, what, line):

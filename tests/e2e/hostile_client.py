@@ -294,7 +294,7 @@ class HostileClient(harness.Case):
         before, first = self.settle(talk, pid)
         hostile = Hostile(OPTIONS.seed)
         end = time.monotonic() + OPTIONS.seconds if OPTIONS.seconds else None
-        signal.alarm(int((OPTIONS.seconds or 0) + 5 * harness.WATCHDOG_SECONDS))
+        signal.alarm(int((OPTIONS.seconds or 0) + harness.CASE_SECONDS))
         steps = 0
         while time.monotonic() < end if end else steps < OPTIONS.steps:
             data = hostile.step()

@@ -343,7 +343,7 @@ class HostileHttp(harness.Case):
             agent.start()
         hostile, steps = Hostile(server, OPTIONS.seed), 0
         end = time.monotonic() + OPTIONS.seconds if OPTIONS.seconds else None
-        signal.alarm(int((OPTIONS.seconds or 0) + 5 * harness.WATCHDOG_SECONDS))
+        signal.alarm(int((OPTIONS.seconds or 0) + harness.CASE_SECONDS))
         while time.monotonic() < end if end else steps < OPTIONS.steps:
             hostile.step()
             steps += 1

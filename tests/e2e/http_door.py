@@ -100,7 +100,7 @@ class Case(harness.Case):
         done = subprocess.run(self.launch([str(harness.AIRLOCK), "serve", *map(str, options)]),
                               cwd=self.root, env=self.env, stdin=subprocess.DEVNULL,
                               capture_output=True, check=False,
-                              timeout=http_server.WAIT_SECONDS / 3, start_new_session=True)
+                              timeout=http_server.WAIT_SECONDS, start_new_session=True)
         self.assertEqual((done.returncode, done.stdout), (code, b""), done.stderr)
         return done.stderr.decode()
 

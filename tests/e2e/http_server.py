@@ -80,7 +80,7 @@ class Endpoint:
 
     def wait(self):
         """The exit code, once the server has ended."""
-        code = self.process.wait(timeout=2 * WAIT_SECONDS)
+        code = self.process.wait(timeout=WAIT_SECONDS)
         self.reader.join(WAIT_SECONDS)
         return code
 

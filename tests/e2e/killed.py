@@ -81,7 +81,7 @@ class Killed(rollback.Rollback):
         steps = self.count(words)
         self.assertGreaterEqual(steps, first)
         for number in range(first, steps + 1, self.pace()):
-            harness.signal.alarm(harness.WATCHDOG_SECONDS)
+            harness.signal.alarm(harness.CASE_SECONDS)
             self.reset()
             if self.step(number, *words).returncode != 137:
                 break

@@ -13,7 +13,7 @@ import ssl
 import subprocess
 import threading
 
-WAIT_SECONDS = 30  # a server that is not there by then is broken
+WAIT_SECONDS = 540  # a server that is not there by then is broken
 PORTS_MAX = 5  # tried before a server that does not start counts as broken
 
 

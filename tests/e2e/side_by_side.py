@@ -407,7 +407,7 @@ class SideBySide(worktrees.Case):
 
     def test_agents_beside_plain_git(self):
         """agents in linked worktrees beside plain git, killed now and then: nobody loses anything"""
-        signal.alarm(int(OPTIONS.seconds) + 5 * harness.WATCHDOG_SECONDS)
+        signal.alarm(int(OPTIONS.seconds) + harness.CASE_SECONDS)
         places = self.make_worktrees()
         self.end = time.monotonic() + OPTIONS.seconds
         agents = [Agent(self, place, number) for number, place in enumerate(places, 1)]

@@ -262,7 +262,7 @@ class Effects(random_calls.Repository):
         seeds = max(random_calls.CALLS // each, 1)
         for seed in range(random_calls.SEED, random_calls.SEED + seeds):
             # Many calls run for hours, beside other work.
-            harness.signal.alarm(harness.WATCHDOG_SECONDS * (10 if random_calls.CALLS else 1))
+            harness.signal.alarm(harness.CASE_SECONDS * (10 if random_calls.CALLS else 1))
             partial |= self.check(seed, each)
         if random_calls.CALLS:
             self.assertLessEqual({("git_add", "add"), ("git_commit", "commit"),

@@ -190,7 +190,7 @@ class Effects(rollback.Rollback):
         """Each call from what was kept."""
         self.keep()
         for toolset, tool, arguments, expected in calls:
-            harness.signal.alarm(harness.WATCHDOG_SECONDS)
+            harness.signal.alarm(harness.CASE_SECONDS)
             self.reset()
             changed, line = self.run_call(toolset, tool, arguments, live=True)
             self.assertEqual(changed, set(expected.split()), (toolset, tool, arguments))

@@ -44,7 +44,7 @@ class Faults(killed.Killed):
         found = []
         for error in ERRORS:
             for number in range(killed.FIRST, count + 1, killed.EVERY):
-                harness.signal.alarm(harness.WATCHDOG_SECONDS)
+                harness.signal.alarm(harness.CASE_SECONDS)
                 self.reset()
                 done = self.fault(number, error, *words)
                 try:

@@ -140,7 +140,7 @@ class Random(random_calls.Repository):
         model = Model()
         self.begin(seed)
         for operation in operations:
-            harness.signal.alarm(harness.WATCHDOG_SECONDS)
+            harness.signal.alarm(harness.CASE_SECONDS)
             if operation[0] == "rollback":
                 count = min(operation[1], len(model.executions))
                 if count:

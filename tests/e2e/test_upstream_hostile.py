@@ -7,7 +7,7 @@ import signal
 import socket
 import sys
 
-from harness import main
+from harness import WATCHDOG_SECONDS, main
 from upstream import Client, UpstreamCase
 
 FAKE = pathlib.Path(__file__).resolve().parents[1] / "unit/upstream/fake_server.py"
@@ -56,7 +56,7 @@ class Hostile(UpstreamCase):
     def assert_gone(self, pidfds):
         """Wait until every process has ended."""
         for pidfd in pidfds:
-            self.assertTrue(select.select([pidfd], [], [], 30)[0], "a process is left")
+            self.assertTrue(select.select([pidfd], [], [], WATCHDOG_SECONDS)[0], "a process is left")
             os.close(pidfd)
 
     def watch_children(self, client):
