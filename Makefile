@@ -6,23 +6,29 @@ PREFIX = /usr/local
 NINJA = $(shell command -v ninja || echo ninja)
 
 .DEFAULT_GOAL = build/airlock
-.PHONY: build/airlock deps demo test check asan tsan fuzz lint format bench bench-economy install clean help
+.PHONY: build/airlock deps test-deps demo test check asan tsan fuzz lint format bench bench-economy install clean help
 
 build/airlock: $(BUILD)/build.ninja ## build the program (the default)
-	@$(NINJA) -C $(BUILD) --quiet
+	@$(NINJA) -C $(BUILD) airlock
+	@echo 'built: $(BUILD)/airlock   next: make demo'
 
 $(BUILD)/build.ninja:
 	@command -v meson >/dev/null || { echo "meson is missing: run 'make deps' first" >&2; exit 1; }
+	@echo 'configuring $(BUILD) (once)'
 	@meson setup $(BUILD) --prefix $(PREFIX) >/dev/null || { tail -n 20 $(BUILD)/meson-logs/meson-log.txt; exit 1; }
 
-deps: ## install what building and testing need and this machine lacks (Debian, Ubuntu)
-	@tools/deps.sh
+deps: ## install what building needs and this machine lacks (Debian, Ubuntu)
+	@tools/deps.sh build
+
+test-deps: ## the same for what the tests need
+	@tools/deps.sh test
 
 demo: deps ## watch an agent use airlock in a scratch repository
-	@$(MAKE) --no-print-directory build/airlock
+	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
+	@$(NINJA) -C $(BUILD) airlock
 	@python3 tools/demo.py $(BUILD)/airlock
 
-test: deps ## everything: gcc and clang, all tests, all tests again under ASan and UBSan, lint
+test: test-deps ## everything: gcc and clang, all tests, all tests again under ASan and UBSan, lint
 	@python3 tools/run-tests.py all
 
 check: ## what to run before each commit: unit and table tests, quick lint
@@ -44,8 +50,7 @@ format: ## put the sources in the one format
 	@tools/format.sh
 
 bench: $(BUILD)/build.ninja ## measure against bare git (BENCH_REPO=DIR: a big repository of yours)
-	@$(NINJA) -C $(BUILD) --quiet
-	@$(NINJA) -C $(BUILD) --quiet bench/bench bench/checkpoint
+	@$(NINJA) -C $(BUILD) airlock bench/bench bench/checkpoint
 	@bench/run.sh $(BUILD)
 
 bench-economy: build/airlock ## calls and bytes of a day's tasks, beside other git MCP servers from npm

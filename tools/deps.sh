@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# deps.sh [fuzz]: install the packages for building and testing, and with `fuzz` those for fuzzing.
-# Each row: a Debian package, and a test for what it provides, which may come from any source.  When
-# nothing is missing this needs no time and no privileges.
+# deps.sh build|test|fuzz: install the packages for building the program (configuring looks for cmocka
+# as well), for its tests besides, or for fuzzing besides.  Each row: a Debian package, and a test for
+# what it provides, which may come from any source.  When nothing is missing this needs no time and no
+# privileges.
 set -eu
 
 # The tests start servers on loopback; most users do not have those in their PATH.
 PATH=$PATH:/usr/sbin:/sbin
 
-rows='
+building='
 build-essential       command:make
 build-essential       command:gcc
 build-essential       command:g++
@@ -25,6 +26,8 @@ libyaml-dev           library:yaml-0.1
 libmicrohttpd-dev     library:libmicrohttpd
 libncurses-dev        library:ncursesw
 libcmocka-dev         library:cmocka
+'
+testing='
 clang                 command:clang
 clang-format          command:clang-format
 clang-tidy            command:clang-tidy
@@ -38,9 +41,18 @@ curl                  command:curl
 firejail              command:firejail
 chromium              command:chromium
 '
-[ "${1:-}" != fuzz ] || rows="$rows
+fuzzing='
 libclang-rt-dev       links:-fsanitize=fuzzer
-"
+'
+case ${1:-} in
+build) rows=$building ;;
+test) rows=$building$testing ;;
+fuzz) rows=$building$testing$fuzzing ;;
+*)
+    echo 'usage: deps.sh build|test|fuzz' >&2
+    exit 2
+    ;;
+esac
 
 present() {
     case $1 in

@@ -43,7 +43,7 @@ def program(name, *places):
     """Where a program is; the test fails when it is nowhere."""
     found = shutil.which(name) or shutil.which(name, path=os.pathsep.join(places))
     if not found:
-        raise AssertionError(f"{name} is missing: run 'make deps'")
+        raise AssertionError(f"{name} is missing: run 'make test-deps'")
     return found
 
 
