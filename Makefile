@@ -6,7 +6,7 @@ PREFIX = /usr/local
 NINJA = $(shell command -v ninja || echo ninja)
 
 .DEFAULT_GOAL = build/airlock
-.PHONY: build/airlock deps test-deps demo test check asan tsan fuzz lint format bench bench-economy install clean help
+.PHONY: build/airlock deps test-deps demo test check asan tsan fuzz lint size format bench bench-economy install clean help
 
 build/airlock: $(BUILD)/build.ninja ## build the program (the default)
 	@$(NINJA) -C $(BUILD) airlock
@@ -45,6 +45,9 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS (60) with clang, ASan and UBSan
 
 lint: ## every static check, clang-tidy included
 	@tools/lint.sh full
+
+size: ## code lines by room, against their ceilings and budgets
+	@tools/check-rooms.sh
 
 format: ## put the sources in the one format
 	@tools/format.sh

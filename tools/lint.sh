@@ -21,6 +21,7 @@ check() {
 
 check 'folders include only what tools/floors.txt allows' tools/check-floors.sh
 check 'files and functions are short' tools/check-size.sh
+check 'no room has more code than its ceiling' tools/check-rooms.sh
 check 'banned functions are not called' tools/check-banned.sh
 check 'headers compile alone and say what they promise' tools/check-headers.sh
 check 'files carry their licence and no leftovers' tools/check-text.sh

@@ -14,11 +14,11 @@ function_of() {
 }
 
 lines 1000 | put src/util/a.c
-accepts 'a file of 1000 lines'
+accepts 'a file of 1,000 lines'
 lines 1001 | put src/util/a.c
-refuses 'a file of 1001 lines' 'src/util/a.c:1001: the file is longer'
+refuses 'a file of 1,001 lines' 'src/util/a.c:1001: the file is longer'
 lines 1001 | put tools/a.py
-refuses 'a script of 1001 lines' 'tools/a.py:1001'
+refuses 'a script of 1,001 lines' 'tools/a.py:1001'
 function_of 60 | put src/util/a.c
 accepts 'a function of 60 lines'
 function_of 61 | put src/util/a.c
