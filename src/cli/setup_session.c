@@ -13,6 +13,7 @@
 #include "cli/signals.h"
 #include "gitops/git_dir.h"
 #include "gitops/repo/git.h"
+#include "gitops/version.h"
 #include "gitops/worktree/roots.h"
 #include "guard/guards.h"
 #include "guard/program.h"
@@ -264,6 +265,8 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
         r = al_proc_init(setup->git_program, err);
     if (r == 0)
         r = make_private_dir(setup, err);
+    if (r == 0)
+        r = al_git_version_require(setup->git_program, setup->state_dir, err);
     if (r < 0)
         return r;
     open_journal(setup);

@@ -2,14 +2,20 @@
 #include "gitops/version.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "gitops/failure.h"
 #include "guard/text.h"
 #include "proc/proc.h"
+#include "util/fs.h"
 
 #define VERSION_TIMEOUT_MS 10000
 #define VERSION_MAX_BYTES  256
+
+/* In the state directory: which file said what. */
+#define REMEMBERED           "git-version"
+#define REMEMBERED_MAX_BYTES 1024
 
 int al_git_version(const char *program, char **ret_version, struct al_error *err)
 {
@@ -52,9 +58,51 @@ int al_git_version(const char *program, char **ret_version, struct al_error *err
 
 bool al_git_version_is_supported(const char *version)
 {
-    int major = 0, minor = 0;
+    int major = 0, minor = 0, min_major, min_minor;
 
+    (void)sscanf(AL_GIT_VERSION_MIN, "%d.%d", &min_major, &min_minor);
     if (sscanf(version, "%d.%d", &major, &minor) != 2)
         return false;
-    return major > 2 || (major == 2 && minor >= 34);
+    return major > min_major || (major == min_major && minor >= min_minor);
+}
+
+/* What the version of a program is remembered by. */
+static char *key_of(const char *program)
+{
+    struct al_file_id id = al_file_id_at(AT_FDCWD, program);
+
+    return al_asprintf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64 " ", id.dev,
+                       id.ino, id.size, id.mtime_ns, id.ctime_ns);
+}
+
+/* The version; NULL: the program does not tell it.  Caller frees. */
+static char *version_of(const char *program, const char *state_dir)
+{
+    al_auto(al_closep) int dir_fd = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    al_auto(al_str_clear) struct al_str known = AL_STR_INIT;
+    al_auto(al_freep) char *key = key_of(program);
+    char *version = NULL;
+
+    if (al_fs_read(dir_fd, REMEMBERED, REMEMBERED_MAX_BYTES, &known) == 0 && known.len &&
+        al_starts_with(known.buf, key))
+        return al_strdup(known.buf + strlen(key));
+    if (al_git_version(program, &version, NULL) < 0)
+        return NULL;
+    al_str_clear(&known);
+    al_str_addf(&known, "%s%s", key, version);
+    (void)al_fs_write_atomic(dir_fd, REMEMBERED, known.buf, known.len, 0600, true);
+    return version;
+}
+
+int al_git_version_require(const char *program, const char *state_dir, struct al_error *err)
+{
+    al_auto(al_freep) char *version = program ? version_of(program, state_dir) : NULL;
+    al_auto(al_freep) char *safe = NULL;
+
+    if (!version || al_git_version_is_supported(version))
+        return 0;
+    safe = al_text_sanitize_line(version);
+    return al_error_set(err, AL_ERR_BAD_ARGS,
+                        "'%s' is git %s, and airlock needs git " AL_GIT_VERSION_MIN " or newer",
+                        program, safe);
 }

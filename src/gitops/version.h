@@ -14,7 +14,21 @@
  */
 int al_git_version(const char *program, char **ret_version, struct al_error *err);
 
-/** Test whether airlock works with a version, as al_git_version() gives it (2.34 or newer). */
+/** The oldest git that airlock works with. */
+#define AL_GIT_VERSION_MIN "2.38"
+
+/** Test whether airlock works with a version, as al_git_version() gives it. */
 bool al_git_version_is_supported(const char *version);
+
+/**
+ * Refuse a git that is too old.  One that is missing or does not tell its version is no error here:
+ * the call that needs it fails.
+ *
+ * What a git said is remembered in `state_dir`, since it takes 2 ms to ask, of the 5 ms that a
+ * session may take to begin.  It is asked anew when its file has changed.
+ *
+ * @return 0, or AL_ERR_BAD_ARGS.
+ */
+int al_git_version_require(const char *program, const char *state_dir, struct al_error *err);
 
 #endif

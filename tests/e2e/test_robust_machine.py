@@ -4,6 +4,7 @@
 
 Each is one clear line, nothing is half done, and the server goes on when the machine does.
 """
+import json
 import os
 import pathlib
 import shutil
@@ -50,6 +51,30 @@ class MissingGit(harness.Case):
         server.send(id=1, method="ping")
         self.assertEqual(server.receive()["result"], {})
         self.refused("ExecutionFailed", self.MESSAGE, "git_status", env=self.path)
+
+    def test_too_old(self):
+        """a git before 2.38 is refused by name when a session begins, and by the doctor"""
+        git = self.bin / "git"
+        for version, works in (("2.37.7", False), ("2.38.0", True), ("2.39", True),
+                               ("2.4.1", False), ("1.9", False), ("2.37.7", False)):
+            git.write_text(f"#!/bin/sh\necho 'git version {version}'\n", encoding="ascii")
+            git.chmod(0o755)
+            line = f"airlock: '{git}' is git {version}, and airlock needs git 2.38 or newer\n"
+            for words in (["serve"], ["call", "git_status"]):
+                for _ in range(2):  # also when it is known
+                    done = self.run_airlock(*words)
+                    self.assertEqual(done.stderr == line and done.returncode == 2, not works, done)
+            self.assertEqual(self.run_airlock("serve").returncode, 0 if works else 2)
+            found = json.loads(self.run_airlock("doctor", "--json").stdout)[0]
+            self.assertEqual((found["check"], found["state"]), ("git", f"{version} ({git})"))
+            self.assertEqual((found["level"], found.get("fix")), ("ok", None) if works else (
+                "missing", "Install git 2.38 or newer."))
+
+    def run_airlock(self, *words):
+        """airlock with the git of our own."""
+        return subprocess.run([harness.AIRLOCK, *words], env=self.env | self.path, cwd=self.root,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              check=False, timeout=harness.WATCHDOG_SECONDS)
 
     def test_other_commands(self):
         """without git the version says so and the doctor fails, saying what to do"""

@@ -40,7 +40,8 @@ void al_finding_add(struct al_findings *findings, const char *what, enum al_leve
     findings->missing |= level == AL_MISSING;
 }
 
-static void check_git(struct al_findings *findings, const char *program)
+/* False for a git that is too old for a session. */
+static bool check_git(struct al_findings *findings, const char *program)
 {
     al_auto(al_freep) char *version = NULL;
     al_auto(al_freep) char *state = NULL;
@@ -49,12 +50,13 @@ static void check_git(struct al_findings *findings, const char *program)
     if (al_proc_init(program, NULL) < 0 || al_git_version(program, &version, NULL) < 0) {
         al_finding_add(findings, "git", AL_MISSING, "not found",
                        "Install git (Debian: apt-get install git).");
-        return;
+        return true;
     }
     supported = al_git_version_is_supported(version);
     state = al_asprintf("%s (%s)", version, program);
     al_finding_add(findings, "git", supported ? AL_FINE : AL_MISSING, state,
-                   "Install git 2.34 or newer.");
+                   "Install git " AL_GIT_VERSION_MIN " or newer.");
+    return supported;
 }
 
 static void check_kernel(struct al_findings *findings, bool required)
@@ -228,9 +230,10 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_setup setup;
     int r = al_setup_config(&setup, options, &err);
+    bool has_git;
 
     (void)al_setup_git(&setup, NULL); /* check_roots() reports an error in a root */
-    check_git(findings, setup.git_program);
+    has_git = check_git(findings, setup.git_program);
     check_kernel(findings, setup.config.sandbox.require_confinement);
     if (r == 0)
         r = al_setup_tools(&setup, &err);
@@ -246,7 +249,7 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
         check_firejail(findings, &setup);
         check_github(findings, &setup);
         check_journal(findings, &setup);
-        if (check_worker(findings, &setup) && check_roots(findings, &setup)) {
+        if (check_worker(findings, &setup) && has_git && check_roots(findings, &setup)) {
             al_doctor_repositories(findings, &setup, options);
             al_doctor_serve(findings, &setup, options);
             al_doctor_servers(findings, &setup);

@@ -202,8 +202,6 @@ int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
     bool same = false;
     int r = 0;
 
-    if (memory->worktree) /* git makes the files itself (merge_worktree.c) */
-        return 0;
     if (memory->attributes_of)
         same = memory->keeps_attributes || !strcmp(memory->attributes_of, tree);
     if (memory->attributes_of && !same)

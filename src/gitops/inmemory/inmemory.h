@@ -20,8 +20,7 @@
  * git has them in a working tree of that commit, and those in info/attributes and of the user.  A
  * path that goes through a configured merge driver is refused; no program runs.
  *
- * git merge-tree merges since 2.38, and `git merge` in a scratch working tree before
- * (merge_worktree.c). Not safe for several threads at once.
+ * Not safe for several threads at once.
  *
  * Source: git-merge-tree(1), git-merge(1), git-receive-pack(1) "Quarantine environment",
  * gitattributes(5).

@@ -16,14 +16,11 @@
 #include "gitops/refs.h"
 #include "gitops/vet/vet.h"
 
-/* A git that does not know the option prints how it is used. */
-#define USAGE_EXIT 129
-
-/* Ask git merge-tree; *ret_knows is false for a git that does not know how. */
-static int run_merge_tree(const struct al_inmemory *memory, const char *ours, const char *theirs,
-                          struct al_run_limits *budget, struct al_merged *ret_merged,
-                          bool *ret_knows, struct al_error *err)
+static int merge_tree(const struct al_inmemory *memory, const char *ours, const char *theirs,
+                      struct al_run_limits *budget, struct al_merged *ret_merged,
+                      struct al_error *err)
 {
+    struct al_merged merged = AL_MERGED_INIT;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct al_buffer out = { .max_bytes = 0 };
     int exit_code = -1, r;
@@ -34,34 +31,15 @@ static int run_merge_tree(const struct al_inmemory *memory, const char *ours, co
     al_strv_adds(&command.argv, "merge-tree", "--write-tree", "-z", "--messages", ours, theirs,
                  NULL);
     r = al_inmemory_git(memory, &command, budget, &out, &exit_code, err);
-    *ret_knows = r != AL_ERR_EXECUTION || budget->exit_code != USAGE_EXIT;
     if (r == 0 &&
-        !al_merge_output_parse(out.data, out.len, memory->real->vetting->is_sha256, ret_merged))
+        !al_merge_output_parse(out.data, out.len, memory->real->vetting->is_sha256, &merged))
         r = al_error_set(err, AL_ERR_EXECUTION, "git merge-tree did not say what was asked");
     al_buffer_clear(&out);
-    ret_merged->conflicted = r == 0 && exit_code == 1;
-    return r;
-}
-
-static int merge_tree(struct al_inmemory *memory, const char *ours, const char *theirs,
-                      struct al_run_limits *budget, struct al_merged *ret_merged,
-                      struct al_error *err)
-{
-    struct al_merged merged = AL_MERGED_INIT;
-    bool knows = false;
-    int r;
-
-    if (memory->worktree)
-        return al_merge_in_worktree(memory, ours, theirs, budget, ret_merged, err);
-    r = run_merge_tree(memory, ours, theirs, budget, &merged, &knows, err);
-    if (!knows) {
-        if (err)
-            al_error_clear(err);
-        return al_merge_in_worktree(memory, ours, theirs, budget, ret_merged, err);
-    }
-    if (r == 0)
-        *ret_merged = merged;
-    return r;
+    if (r < 0)
+        return r;
+    merged.conflicted = exit_code == 1;
+    *ret_merged = merged;
+    return 0;
 }
 
 int al_inmemory_tree(const struct al_inmemory *memory, const char *oid,

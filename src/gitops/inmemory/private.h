@@ -16,9 +16,8 @@ struct al_inmemory {
     bool keeps_attributes;    /* every tree to come has the .gitattributes files of the first one */
     char *attributes_of;      /* the tree whose .gitattributes are in `top`; NULL: none yet */
     char *author, *committer; /* of new commits; NULL: not asked for yet */
-    struct al_merge_worktree *worktree; /* git is older than 2.38 (merge_worktree.c); NULL: no */
-    struct al_strv made;                /* commits that were written */
-    struct al_strv bounds;              /* commits of the repository that these build on */
+    struct al_strv made;      /* commits that were written */
+    struct al_strv bounds;    /* commits of the repository that these build on */
 };
 
 /** Most bytes that a child prints. */
@@ -48,15 +47,6 @@ int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
 int al_inmemory_change_attributes(const struct al_inmemory *memory, const struct al_strv *commits,
                                   struct al_run_limits *budget, bool *ret_change,
                                   struct al_error *err);
-
-/** Merge two commits with `git merge` in a scratch working tree, as a git older than 2.38 needs it:
- * the result is that of `git merge-tree`. */
-int al_merge_in_worktree(struct al_inmemory *memory, const char *ours, const char *theirs,
-                         struct al_run_limits *budget, struct al_merged *ret_merged,
-                         struct al_error *err);
-
-/** Close and free it; the files go with `memory->dir`.  NULL is fine. */
-void al_merge_worktree_free(struct al_merge_worktree *worktree);
 
 /** Note that new commits build on a commit. */
 void al_inmemory_add_bound(struct al_inmemory *memory, const char *commit);

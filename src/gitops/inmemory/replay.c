@@ -324,7 +324,7 @@ static int find_attributes(struct replaying *with, const struct al_strv *oids, s
 
     for (size_t i = 1; i < oids->count; i++)
         al_strv_add(&steps, oids->items[i]);
-    if (steps.count > 1 && !memory->worktree)
+    if (steps.count > 1)
         r = al_inmemory_change_attributes(memory, &steps, with->budget, &change, err);
     if (r == 0 && !change)
         r = al_inmemory_set_attributes(memory, with->tip.tree, with->budget, err);

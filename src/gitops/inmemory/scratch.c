@@ -71,7 +71,6 @@ void al_inmemory_free(struct al_inmemory *memory)
         return;
     al_close(memory->objects_fd);
     al_close(memory->top_fd);
-    al_merge_worktree_free(memory->worktree);
     al_fs_remove_tree(memory->dir);
     free(memory->dir);
     free(memory->objects);

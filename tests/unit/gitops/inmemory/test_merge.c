@@ -4,7 +4,7 @@
 #include "gitops/layer.h"
 #include "gitops/plumbing/revision.h"
 #include "tests/unit/gitops/inmemory/memory_lib.h"
-#include "tests/unit/gitops/inmemory/older_git.h"
+#include "tests/unit/gitops/lib.h"
 
 static int merge_names(struct world *w, const char *ours, const char *theirs,
                        struct al_merged *merged)
@@ -285,17 +285,17 @@ static void a_cancelled_merge_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH_WORLD_TESTS(gives_the_tree_of_git),
-        BOTH_WORLD_TESTS(several_bases_become_one),
-        BOTH_WORLD_TESTS(goes_by_the_attributes_of_our_side),
-        BOTH_WORLD_TESTS(goes_by_the_attributes_of_each_merge),
-        BOTH_WORLD_TESTS(other_attributes_do_not_count),
-        BOTH_WORLD_TESTS(lists_conflicts_with_their_kinds),
-        BOTH_WORLD_TESTS(a_given_base_is_the_base),
-        BOTH_WORLD_TESTS(the_repository_gets_nothing),
-        BOTH_WORLD_TESTS(unrelated_histories_are_refused),
-        BOTH_WORLD_TESTS(a_merge_driver_is_refused),
-        BOTH_WORLD_TESTS(a_cancelled_merge_ends),
+        WORLD_TEST(gives_the_tree_of_git),
+        WORLD_TEST(several_bases_become_one),
+        WORLD_TEST(goes_by_the_attributes_of_our_side),
+        WORLD_TEST(goes_by_the_attributes_of_each_merge),
+        WORLD_TEST(other_attributes_do_not_count),
+        WORLD_TEST(lists_conflicts_with_their_kinds),
+        WORLD_TEST(a_given_base_is_the_base),
+        WORLD_TEST(the_repository_gets_nothing),
+        WORLD_TEST(unrelated_histories_are_refused),
+        WORLD_TEST(a_merge_driver_is_refused),
+        WORLD_TEST(a_cancelled_merge_ends),
     };
 
     gitops_begin();

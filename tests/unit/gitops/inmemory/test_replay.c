@@ -3,7 +3,7 @@
  * git itself makes, to the byte, and come to the repository only when they are accepted. */
 #include "gitops/inmemory/private.h"
 #include "tests/unit/gitops/inmemory/memory_lib.h"
-#include "tests/unit/gitops/inmemory/older_git.h"
+#include "tests/unit/gitops/lib.h"
 
 #define STEPS_MAX 8
 
@@ -465,22 +465,22 @@ static void drops_what_is_melded_and_empty(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH_WORLD_TESTS(picks_as_cherry_pick_does),
-        BOTH_WORLD_TESTS(attributes_follow_the_steps),
-        BOTH_WORLD_TESTS(goes_on_as_rebase_does),
+        WORLD_TEST(picks_as_cherry_pick_does),
+        WORLD_TEST(attributes_follow_the_steps),
+        WORLD_TEST(goes_on_as_rebase_does),
         WORLD_TEST(a_commit_in_its_place_stays),
         WORLD_TEST(an_encoded_message_becomes_utf8),
-        BOTH_WORLD_TESTS(melds_as_rebase_does),
+        WORLD_TEST(melds_as_rebase_does),
         WORLD_TEST(rewords_and_reorders),
-        BOTH_WORLD_TESTS(reverts_as_git_revert_does),
+        WORLD_TEST(reverts_as_git_revert_does),
         WORLD_TEST(a_merge_needs_a_parent),
-        BOTH_WORLD_TESTS(a_root_commit_can_be_picked),
-        BOTH_WORLD_TESTS(stops_at_a_conflict),
-        BOTH_WORLD_TESTS(stops_at_a_commit_that_became_empty),
+        WORLD_TEST(a_root_commit_can_be_picked),
+        WORLD_TEST(stops_at_a_conflict),
+        WORLD_TEST(stops_at_a_commit_that_became_empty),
         WORLD_TEST(refuses_what_makes_no_sense),
-        BOTH_WORLD_TESTS(begins_a_history_anew),
+        WORLD_TEST(begins_a_history_anew),
         WORLD_TEST(a_history_is_not_left_empty),
-        BOTH_WORLD_TESTS(drops_what_is_melded_and_empty),
+        WORLD_TEST(drops_what_is_melded_and_empty),
         WORLD_TEST(needs_an_identity),
     };
 

@@ -74,11 +74,11 @@ static void never_looks_in_the_current_directory(void **state)
     assert_int_equal(fchdir(before), 0);
 }
 
-static void supports_versions_from_2_34_on(void **state)
+static void supports_versions_from_2_38_on(void **state)
 {
-    static const char *const new_enough[] = { "2.34",  "2.34.0", "2.34.1.rc0", "2.39.5",
+    static const char *const new_enough[] = { "2.38",  "2.38.0", "2.38.1.rc0", "2.39.5",
                                               "2.100", "3.0",    "10.1" };
-    static const char *const too_old[] = { "2.33", "2.33.99", "2.4", "1.99", "0.0",
+    static const char *const too_old[] = { "2.37", "2.37.99", "2.4", "1.99", "0.0",
                                            "2",    "",        "new", ".34",  "x2.40" };
 
     (void)state;
@@ -249,7 +249,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         WORLD_TEST(finds_the_first_git_that_can_run),
         WORLD_TEST(never_looks_in_the_current_directory),
-        WORLD_TEST(supports_versions_from_2_34_on),
+        WORLD_TEST(supports_versions_from_2_38_on),
         WORLD_TEST(asks_git_for_its_version),
         WORLD_TEST(removes_its_private_directory),
         WORLD_TEST(removes_what_a_killed_server_left),
