@@ -3,7 +3,6 @@
 
 #include "proc/cancel.h"
 #include "upstream/limits.h"
-#include "upstream/result.h"
 #include "upstream/tools.h"
 #include "upstream/wait.h"
 #include "util/clock.h"
@@ -365,6 +364,25 @@ static int converse(struct exchange *exchange, json_t **ret_result, struct al_er
     return fail(exchange, err, "asks again and again");
 }
 
+static bool have_types(const json_t *array)
+{
+    for (size_t i = 0; i < json_array_size(array); i++)
+        if (!al_json_get_string(json_array_get(array, i), "type"))
+            return false;
+    return json_is_array(array);
+}
+
+/* What is wrong with a result; NULL: nothing that concerns airlock.  Whether it fits the tool's
+ * output schema is for the client to see. */
+static const char *find_problem(json_t *result)
+{
+    if (!json_is_object(result) || !have_types(json_object_get(result, "content")))
+        return "answered with something that is no result of a tool";
+    if (al_rpc_is_deeper(result, AL_UPSTREAM_RESULT_MAX_DEPTH))
+        return "answered with a result that is nested too deeply";
+    return NULL;
+}
+
 int al_upstream_call(struct al_upstream *server, const struct al_upstream_call *call,
                      json_t **ret_result, struct al_error *err)
 {
@@ -382,7 +400,7 @@ int al_upstream_call(struct al_upstream *server, const struct al_upstream_call *
     al_upstream_wait_end(server, &exchange.wait,
                          r == AL_ERR_TIMEOUT ? "no answer in time" : "the call was cancelled");
     if (r == 0 && !requires_input(&exchange, result))
-        problem = al_upstream_result_problem(exchange.tool, result);
+        problem = find_problem(result);
     if (problem)
         r = fail(&exchange, err, problem);
     al_upstream_tools_unref(exchange.tools);

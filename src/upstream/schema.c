@@ -2,7 +2,6 @@
 #include "upstream/schema.h"
 
 #include "upstream/limits.h"
-#include "upstream/pattern.h"
 #include "wire/jsonrpc.h"
 
 /* What the value of a keyword has to be. */
@@ -110,11 +109,6 @@ static bool are_types(const json_t *value)
     return is_type(value) || (json_array_size(value) > 0 && are_all(value, is_type));
 }
 
-static bool is_pattern(const struct check *check, const char *text)
-{
-    return !check->patterns || al_upstream_is_pattern(text);
-}
-
 /* The value that a JSON pointer names; NULL: none, or it has an escape that nobody needs. */
 static const json_t *find_pointer(const json_t *root, const char *pointer)
 {
@@ -147,14 +141,14 @@ static bool are_schemas(const struct check *check, const json_t *array)
     return json_array_size(array) > 0;
 }
 
-static bool are_members(const struct check *check, json_t *object, bool patterns)
+static bool are_members(const struct check *check, json_t *object)
 {
     const char *name;
     json_t *member;
 
     json_object_foreach(object, name, member)
     {
-        if (!is_schema(check, member) || (patterns && !is_pattern(check, name)))
+        if (!is_schema(check, member))
             return false;
     }
     return json_is_object(object);
@@ -178,7 +172,7 @@ static bool has_shape(const struct check *check, json_t *value, enum shape shape
     case SHAPE_VALUES:
         return json_array_size(value) > 0;
     case SHAPE_PATTERN:
-        return json_is_string(value) && is_pattern(check, json_string_value(value));
+        return json_is_string(value) && check->patterns;
     case SHAPE_REFERENCE:
         return is_reference(check, value);
     case SHAPE_SCHEMA:
@@ -188,8 +182,9 @@ static bool has_shape(const struct check *check, json_t *value, enum shape shape
     case SHAPE_ITEMS:
         return json_is_array(value) ? are_schemas(check, value) : is_schema(check, value);
     case SHAPE_MEMBERS:
+        return are_members(check, value);
     case SHAPE_PATTERNS:
-        return are_members(check, value, shape == SHAPE_PATTERNS);
+        return are_members(check, value) && check->patterns;
     }
     return false;
 }
@@ -223,82 +218,4 @@ const char *al_upstream_schema_problem(json_t *schema, bool patterns)
     if (!type || strcmp(type, "object") != 0)
         return "does not have the type object";
     return is_schema(&check, schema) ? NULL : "is no JSON Schema";
-}
-
-/* --- Results --- */
-
-/* A double of 2^53 and more has no fraction. */
-static bool is_whole(double number)
-{
-    return number >= 0x1p53 || number <= -0x1p53 || (double)(int64_t)number == number;
-}
-
-static bool has_type(const json_t *value, const char *type)
-{
-    if (!strcmp(type, "integer"))
-        return json_is_integer(value) || (json_is_real(value) && is_whole(json_real_value(value)));
-    if (!strcmp(type, "number"))
-        return json_is_number(value);
-    if (!strcmp(type, "boolean"))
-        return json_is_boolean(value);
-    if (!strcmp(type, "string"))
-        return json_is_string(value);
-    if (!strcmp(type, "array"))
-        return json_is_array(value);
-    return !strcmp(type, "object") ? json_is_object(value) : json_is_null(value);
-}
-
-static bool has_one_type(const json_t *value, const json_t *wanted)
-{
-    if (json_is_string(wanted))
-        return has_type(value, json_string_value(wanted));
-    for (size_t i = 0; i < json_array_size(wanted); i++)
-        if (has_type(value, json_string_value(json_array_get(wanted, i))))
-            return true;
-    return json_array_size(wanted) == 0;
-}
-
-static bool is_one_of(const json_t *value, const json_t *wanted)
-{
-    for (size_t i = 0; i < json_array_size(wanted); i++)
-        if (json_equal(value, json_array_get(wanted, i)))
-            return true;
-    return json_array_size(wanted) == 0;
-}
-
-static const char *find_member_misfit(const json_t *schema, const json_t *value)
-{
-    const json_t *required = json_object_get(schema, "required");
-    json_t *properties = json_object_get(schema, "properties");
-    const char *name, *problem;
-    json_t *member;
-
-    for (size_t i = 0; i < json_array_size(required); i++)
-        if (!json_object_get(value, json_string_value(json_array_get(required, i))))
-            return "a required member is missing";
-    json_object_foreach(properties, name, member)
-    {
-        const json_t *of = json_object_get(value, name);
-
-        problem = of ? al_upstream_schema_misfit(member, of) : NULL;
-        if (problem)
-            return problem;
-    }
-    return NULL;
-}
-
-const char *al_upstream_schema_misfit(const json_t *schema, const json_t *value)
-{
-    const json_t *items = json_object_get(schema, "items");
-    const char *problem = NULL;
-
-    if (!has_one_type(value, json_object_get(schema, "type")))
-        return "a value has the wrong type";
-    if (!is_one_of(value, json_object_get(schema, "enum")))
-        return "a value is none of the constants";
-    if (json_is_object(value))
-        return find_member_misfit(schema, value);
-    for (size_t i = 0; json_is_object(items) && i < json_array_size(value) && !problem; i++)
-        problem = al_upstream_schema_misfit(items, json_array_get(value, i));
-    return problem;
 }

@@ -4,10 +4,9 @@
  *
  * A client compiles all result schemas of a list at once, so a single one that does not compile can
  * cost it every tool.  The check therefore refuses what compilers refuse: keywords of a wrong type,
- * types that do not exist, references that lead nowhere or to the network, patterns that are not
- * surely right.
+ * types that do not exist, references that lead nowhere or to the network.
  *
- * Source: JSON Schema draft-07 and 2020-12, ECMA-262 (regular expressions with the flag u).
+ * Source: JSON Schema draft-07 and 2020-12.
  */
 #ifndef AL_UPSTREAM_SCHEMA_H
 #define AL_UPSTREAM_SCHEMA_H
@@ -19,13 +18,10 @@
 /**
  * Check a schema of arguments or results.
  *
- * @param patterns  Check regular expressions too.  Clients do not compile those of arguments.
+ * @param patterns  It may have regular expressions.  Clients do not compile those of arguments, and
+ *                  which ones a client can compile is not for airlock to know.
  * @return what is wrong, as a phrase ("is no object"), a string constant; NULL: nothing.
  */
 const char *al_upstream_schema_problem(json_t *schema, bool patterns);
-
-/** Check a structured result by what is common to all dialects: types, required members, constants,
- * items.  References are not followed.  Returns as above. */
-const char *al_upstream_schema_misfit(const json_t *schema, const json_t *value);
 
 #endif

@@ -99,7 +99,7 @@ static char *find_problem(const struct al_upstream_list *list, const json_t *too
         return al_strdup("is listed twice");
     if (list->count >= AL_UPSTREAM_TOOLS_MAX)
         return al_asprintf("is beyond the limit of %u tools", AL_UPSTREAM_TOOLS_MAX);
-    problem = al_upstream_schema_problem(json_object_get(tool, "inputSchema"), false);
+    problem = al_upstream_schema_problem(json_object_get(tool, "inputSchema"), true);
     return problem ? al_asprintf("has an inputSchema that %s", problem) : NULL;
 }
 
@@ -109,7 +109,7 @@ static json_t *take_output_schema(const json_t *tool)
 {
     json_t *schema = json_object_get(tool, "outputSchema");
 
-    if (!schema || al_upstream_schema_problem(schema, true))
+    if (!schema || al_upstream_schema_problem(schema, false))
         return NULL;
     al_upstream_clean(schema);
     return json_incref(schema);

@@ -21,8 +21,7 @@ ANSWERS = (
     ("die", {}, True, "the call was lost: MCP server 'bad' ended with exit code 7: boom red"),
     ("no_result", {"value": []}, True,
      "MCP server 'bad' answered with something that is no result of a tool"),
-    ("structured", {"structuredContent": {}}, True, "MCP server 'bad' answered with a "
-     "structuredContent that does not fit its outputSchema"),
+    ("structured", {"structuredContent": {}}, False, "s"),
     ("deep", {"levels": 1000}, True, "MCP server 'bad' answered with a result that is nested too "
      "deeply"),
     ("long_line", {"bytes": 50 << 20}, True, "MCP server 'bad' sent a line of more than 10 MiB"),

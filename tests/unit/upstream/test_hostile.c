@@ -43,15 +43,8 @@ static const struct row rows[] = {
       "MCP server 'fake' answered with something that is no result of a tool", false },
     { "no_result", "{\"value\":{\"content\":[{\"type\":\"text\",\"text\":\"fits\"}]}}", 0, "fits",
       false },
-    { "structured", "{}", AL_ERR_EXECUTION,
-      "MCP server 'fake' answered without the structuredContent that its outputSchema demands",
-      false },
-    { "structured", "{\"structuredContent\":{}}", AL_ERR_EXECUTION,
-      "MCP server 'fake' answered with a structuredContent that does not fit its outputSchema",
-      false },
-    { "structured", "{\"structuredContent\":{\"n\":\"1\"}}", AL_ERR_EXECUTION,
-      "MCP server 'fake' answered with a structuredContent that does not fit its outputSchema",
-      false },
+    { "structured", "{}", 0, "s", false },
+    { "structured", "{\"structuredContent\":{\"n\":\"1\"}}", 0, "s", false },
     { "structured", "{\"structuredContent\":{\"n\":1,\"more\":2}}", 0, "s", false },
 };
 
