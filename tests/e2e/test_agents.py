@@ -123,7 +123,7 @@ class Agents(test_audit_log.Audit):
             self.assertEqual(self.command("log", *words).returncode, 2, words)
 
     def test_old_lines(self):
-        """lines of earlier versions have no agent, whatever their arguments say"""
+        """a line without an agent has none, whatever its arguments say"""
         self.ok("git_status")
         log = self.state_dir / "tool_log.jsonl"
         line = json.loads(log.read_text(encoding="utf-8"))

@@ -46,7 +46,7 @@ static void add_repository(struct al_survey *survey, const char *text, size_t le
 }
 
 /* The member "agent" stands before "tool", and "tool" before the arguments, which may have a member
- * of that name.  Lines of earlier versions have none, which is as good as null. */
+ * of that name.  A line without it is as good as one with null. */
 static void add_agent(struct al_survey *survey, const char *text, size_t len)
 {
     static const char member[] = "\"agent\":", next[] = ",\"tool\":";
