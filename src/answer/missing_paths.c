@@ -45,7 +45,8 @@ static void search_clear(struct search *search)
     free(search->wanted);
 }
 
-bool al_path_is_pattern(const char *path)
+/* Test whether a word is a pathspec that may match several names: a glob, or one with magic. */
+static bool is_pattern(const char *path)
 {
     return path[0] == ':' || strpbrk(path, "*?[\\");
 }
@@ -141,7 +142,7 @@ static void read_paths(const struct al_repo *repo, const struct al_strv *paths, 
         struct wanted *wanted = &search->wanted[search->count];
         al_auto(al_closep) int fd = -1;
 
-        if (al_path_is_pattern(paths->items[i]) ||
+        if (is_pattern(paths->items[i]) ||
             al_place_from_argument(repo, "paths", paths->items[i], &wanted->path, NULL) < 0)
             continue;
         fd = al_nofollow_open(top_fd, wanted->path, O_PATH | O_NOFOLLOW);

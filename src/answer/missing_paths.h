@@ -43,7 +43,4 @@ void al_missing_paths_end(struct al_call *call, const struct al_strv *paths, con
 int al_missing_path_fail(struct al_call *call, const char *path, const char *rev,
                          struct al_error *err);
 
-/** Test whether a word is a pathspec that may match several names: a glob, or one with magic. */
-bool al_path_is_pattern(const char *path);
-
 #endif

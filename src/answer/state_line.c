@@ -51,7 +51,9 @@ void al_state_add_operation(const struct al_repo *repo, struct al_str *out)
         al_str_addf(out, " %lu/%lu", step, last);
 }
 
-void al_state_read_files(const struct al_repo *repo, struct al_worktree_state *state)
+/* Set the branch and the commit of HEAD from git's files: for a bare repository, and for a git
+ * status that fails.  `state` is initialised. */
+static void read_files(const struct al_repo *repo, struct al_worktree_state *state)
 {
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
     static const char heads[] = "refs/heads/";
@@ -84,7 +86,7 @@ void al_state_line(struct al_call *call, struct al_str *out)
         return;
     if (al_location_is_bare(&repo->at) ||
         al_git_read_worktree_state(repo, "no", NULL, NULL, al_call_budget(call), &state, NULL) < 0)
-        al_state_read_files(repo, &state);
+        read_files(repo, &state);
     al_state_add_branch(&state, out);
     add_number(state.staged, "staged", out);
     add_number(state.unstaged, "not staged", out);

@@ -20,10 +20,6 @@ void al_state_add_branch(const struct al_worktree_state *state, struct al_str *o
 /** Append "rebase 2/5", "merge", …; nothing when no operation is in progress. */
 void al_state_add_operation(const struct al_repo *repo, struct al_str *out);
 
-/** Set the branch and the commit of HEAD from git's files: for a bare repository, and for a git
- * status that fails.  `state` is initialised. */
-void al_state_read_files(const struct al_repo *repo, struct al_worktree_state *state);
-
 /** The abbreviated form of an object id, as every answer shows it: 8 digits.  Not ended by NUL. */
 #define AL_SHORT_ID 8
 

@@ -71,7 +71,8 @@ static size_t next_character(const char *text, size_t *ret_columns)
     return len > 0 ? (size_t)len : 1;
 }
 
-size_t al_table_columns(const char *text)
+/* The columns that a text takes on a terminal.  East Asian wide characters and emoji take two. */
+static size_t text_columns(const char *text)
 {
     size_t total = 0, columns;
 
@@ -84,7 +85,7 @@ size_t al_table_columns(const char *text)
  * columns used. */
 static size_t add_truncated(struct al_str *out, const char *text, size_t room)
 {
-    bool cut = al_table_columns(text) > room;
+    bool cut = text_columns(text) > room;
     size_t used = 0, columns, len;
 
     if (room == 0)
@@ -215,7 +216,7 @@ void al_table_add(struct al_table *table, const json_t *line)
     };
 
     for (size_t i = 0; i < AL_COLUMN_COUNT; i++) {
-        size_t max = layout[i].max_width, width = al_table_columns(cells[i]);
+        size_t max = layout[i].max_width, width = text_columns(cells[i]);
 
         if (max && width > max)
             width = max;
@@ -311,7 +312,7 @@ static void add_row(const struct al_table *table, char *const *cells, bool headi
 
     for (size_t i = 0; i < AL_COLUMN_SUMMARY; i++) {
         const char *colour = heading ? BOLD : colour_of(cells[AL_COLUMN_OUTCOME]);
-        size_t width = al_table_columns(cells[i]), wanted = table->widths[i];
+        size_t width = text_columns(cells[i]), wanted = table->widths[i];
 
         if (is_hidden(table, i))
             continue;

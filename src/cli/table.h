@@ -60,7 +60,4 @@ void al_table_flush(struct al_table *table, struct al_str *out);
 /** The columns of the terminal on standard output; 0: it is not a terminal. */
 size_t al_table_terminal_width(void);
 
-/** The columns that a text takes on a terminal.  East Asian wide characters and emoji take two. */
-size_t al_table_columns(const char *text);
-
 #endif

@@ -50,12 +50,3 @@ void al_mcp_servers_copy(struct al_mcp_servers *to, const struct al_mcp_servers 
         copy->allow.exec = copy_of(&server->allow.exec);
     }
 }
-
-const struct al_mcp_server *al_mcp_servers_find(const struct al_mcp_servers *servers,
-                                                const char *name)
-{
-    for (size_t i = 0; i < servers->count; i++)
-        if (!strcmp(servers->items[i].name, name))
-            return &servers->items[i];
-    return NULL;
-}

@@ -44,8 +44,4 @@ void al_mcp_servers_clear(struct al_mcp_servers *servers);
 /** Copy all servers into an empty list. */
 void al_mcp_servers_copy(struct al_mcp_servers *to, const struct al_mcp_servers *from);
 
-/** The server with this name, borrowed; NULL: there is none. */
-const struct al_mcp_server *al_mcp_servers_find(const struct al_mcp_servers *servers,
-                                                const char *name);
-
 #endif

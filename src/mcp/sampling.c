@@ -22,7 +22,9 @@ static json_t *params_of(const struct al_sampling_request *request)
     return params;
 }
 
-char *al_sampling_text(const json_t *result)
+/* The text in the result of sampling/createMessage.  NULL: it holds no text, or the text was cut
+ * at maxTokens.  Caller frees. */
+static char *text_of(const json_t *result)
 {
     const char *role = al_json_get_string(result, "role");
     const char *stop = al_json_get_string(result, "stopReason");
@@ -52,6 +54,6 @@ int al_sampling_ask(struct al_client_requests *requests, struct al_message_sink 
     int r = al_client_requests_ask(requests, sink, &question, cancel, &result, err);
 
     if (r == 0)
-        *ret_text = result ? al_sampling_text(result) : NULL;
+        *ret_text = result ? text_of(result) : NULL;
     return r;
 }

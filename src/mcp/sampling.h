@@ -20,8 +20,4 @@ int al_sampling_ask(struct al_client_requests *requests, struct al_message_sink 
                     const struct al_sampling_request *request, struct al_cancel *cancel,
                     char **ret_text, struct al_error *err);
 
-/** The text in the result of sampling/createMessage.  NULL: it holds no text, or the text was cut
- * at maxTokens.  Caller frees. */
-char *al_sampling_text(const json_t *result);
-
 #endif

@@ -7,7 +7,7 @@
 #include "staging/base.h"
 #include "staging/store.h"
 
-void al_changes_clear(struct al_changes *changes)
+static void clear_changes(struct al_changes *changes)
 {
     for (size_t i = 0; i < changes->count; i++)
         free(changes->items[i].path);
@@ -47,15 +47,6 @@ static int load_base(struct al_staging *staging, const char *key, struct al_run_
             apply(&list->items[i], ret_base);
     al_base_sort(ret_base);
     return 0;
-}
-
-int al_changes_base(struct al_staging *staging, const char *key, struct al_run_limits *budget,
-                    struct al_base *ret_base, struct al_error *err)
-{
-    al_auto(al_staged_list_clear) struct al_staged_list list = { .items = NULL };
-    int r = al_staged_list(staging, budget, &list, err);
-
-    return r < 0 ? r : load_base(staging, key, budget, &list, ret_base, err);
 }
 
 static struct al_sandbox_change *add(struct al_changes *changes, const char *path,
@@ -127,7 +118,7 @@ void al_comparison_clear(struct al_comparison *comparison)
     al_staged_list_clear(&comparison->staged);
     al_base_clear(&comparison->base);
     al_sandbox_files_clear(&comparison->files);
-    al_changes_clear(&comparison->changes);
+    clear_changes(&comparison->changes);
     comparison->files = AL_SANDBOX_FILES_INIT;
 }
 
@@ -151,21 +142,4 @@ int al_comparison_make(struct al_staging *staging, struct al_run_limits *budget,
     else
         *ret_comparison = made;
     return r;
-}
-
-int al_changes_list(struct al_staging *staging, struct al_run_limits *budget,
-                    struct al_changes *ret_changes, struct al_error *err)
-{
-    al_auto(al_comparison_clear) struct al_comparison made = { .files = AL_SANDBOX_FILES_INIT };
-    int r;
-
-    *ret_changes = (struct al_changes){ .items = NULL };
-    if (!staging->options.sandbox)
-        return 0;
-    r = al_comparison_make(staging, budget, &made, err);
-    if (r < 0)
-        return r;
-    *ret_changes = made.changes;
-    made.changes = (struct al_changes){ .items = NULL };
-    return 0;
 }

@@ -30,32 +30,22 @@ struct al_changes {
     size_t count;
 };
 
-void al_changes_clear(struct al_changes *changes);
-
-/** Compare the sandbox with its base and the staged commits that were made from it. */
-int al_changes_list(struct al_staging *staging, struct al_run_limits *budget,
-                    struct al_changes *ret_changes, struct al_error *err);
-
 /** The changes with what they were found in. */
 struct al_comparison {
     struct al_staged_list staged;  /**< all staged commits of the store */
-    struct al_base base;           /**< see al_changes_base() */
+    struct al_base base;           /**< with the staged commits applied, oldest first */
     struct al_sandbox_files files; /**< everything in the sandbox */
     struct al_changes changes;
 };
 
 void al_comparison_clear(struct al_comparison *comparison);
 
-/** Compare, and keep both sides.  The staging has a sandbox. */
+/** Compare the sandbox with its base and the staged commits that were made from it, and keep both
+ * sides.  The staging has a sandbox. */
 int al_comparison_make(struct al_staging *staging, struct al_run_limits *budget,
                        struct al_comparison *ret_comparison, struct al_error *err);
 
 /** The status of a change in GitStatus: "new", "modified" or "deleted". */
 const char *al_change_status(const struct al_sandbox_change *change);
-
-/** The base of a sandbox with its staged commits applied, oldest first: what a new staged commit is
- * a change to. */
-int al_changes_base(struct al_staging *staging, const char *key, struct al_run_limits *budget,
-                    struct al_base *ret_base, struct al_error *err);
 
 #endif

@@ -8,7 +8,8 @@
 
 #define DIGITS 16
 
-char *al_origin_name(const char *key, const struct al_branch_name *branch)
+/* The name under which the origin of a sandbox is kept, beside its base.  Caller frees. */
+static char *origin_name(const char *key, const struct al_branch_name *branch)
 {
     struct al_hash hash;
     struct al_oid digest;
@@ -25,7 +26,7 @@ char *al_origin_name(const char *key, const struct al_branch_name *branch)
 int al_origin_load(struct al_staging *staging, const char *key, const struct al_branch_name *branch,
                    struct al_run_limits *budget, struct al_base *ret_origin, struct al_error *err)
 {
-    al_auto(al_freep) char *name = al_origin_name(key, branch);
+    al_auto(al_freep) char *name = origin_name(key, branch);
 
     return al_base_load(staging, name, budget, ret_origin, err);
 }
@@ -33,7 +34,7 @@ int al_origin_load(struct al_staging *staging, const char *key, const struct al_
 int al_origin_save(struct al_staging *staging, const char *key, const struct al_branch_name *branch,
                    struct al_base *origin, struct al_error *err)
 {
-    al_auto(al_freep) char *name = al_origin_name(key, branch);
+    al_auto(al_freep) char *name = origin_name(key, branch);
 
     return al_base_save(staging, name, origin, err);
 }

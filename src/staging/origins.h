@@ -22,9 +22,6 @@ struct al_branch_name {
     const char *branch; /**< the full name */
 };
 
-/** The name under which the origin of a sandbox is kept, beside its base.  Caller frees. */
-char *al_origin_name(const char *key, const struct al_branch_name *branch);
-
 /** Read the origin of a sandbox; one that is not known is empty.  Release with al_base_clear(). */
 int al_origin_load(struct al_staging *staging, const char *key, const struct al_branch_name *branch,
                    struct al_run_limits *budget, struct al_base *ret_origin, struct al_error *err);

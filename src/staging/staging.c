@@ -255,13 +255,3 @@ bool al_staging_is_sha256(const struct al_staging *staging)
 {
     return staging->options.sha256;
 }
-
-const char *al_staging_dir(const struct al_staging *staging)
-{
-    return staging->dir;
-}
-
-const char *al_staging_key(const struct al_staging *staging)
-{
-    return staging->key;
-}

@@ -60,12 +60,6 @@ const struct al_staging_options *al_staging_options(const struct al_staging *sta
 /** The object format of the store. */
 bool al_staging_is_sha256(const struct al_staging *staging);
 
-/** The directory of the store, absolute.  Borrowed. */
-const char *al_staging_dir(const struct al_staging *staging);
-
-/** The key of this session's sandbox, 32 hex digits; "" without a sandbox.  Borrowed. */
-const char *al_staging_key(const struct al_staging *staging);
-
 /**
  * Join packs and remove what nothing refers to: references without a staged commit, bases of memory
  * sandboxes whose process is gone, and objects that are older than a day.  Does nothing if it was

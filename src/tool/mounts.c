@@ -23,8 +23,9 @@ void al_mounted_list_unref(struct al_mounts *mounts, const struct al_mounted_lis
         mounts->ops->unref(list);
 }
 
-const struct al_listed_tool *al_mounted_list_find(const struct al_mounted_list *list,
-                                                  const char *name)
+/* The tool of this name; NULL: there is none, or `list` is NULL.  Borrowed from `list`. */
+static const struct al_listed_tool *find_in_list(const struct al_mounted_list *list,
+                                                 const char *name)
 {
     for (size_t i = 0; list && i < list->count; i++)
         if (!strcmp(list->items[i].tool->name, name))
@@ -62,7 +63,7 @@ int al_mounts_find(struct al_mounts *mounts, const char *name, struct al_cancel 
     if (r < 0)
         return r;
     list = al_mounts_list(mounts);
-    tool = al_mounted_list_find(list, name);
+    tool = find_in_list(list, name);
     if (!tool) {
         r = unknown(list, name, err);
         al_mounted_list_unref(mounts, list);

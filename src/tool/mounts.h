@@ -63,10 +63,6 @@ void al_mounts_await(struct al_mounts *mounts, uint32_t wait_ms, struct al_cance
 const struct al_mounted_list *al_mounts_list(struct al_mounts *mounts);
 void al_mounted_list_unref(struct al_mounts *mounts, const struct al_mounted_list *list);
 
-/** The tool of this name; NULL: there is none, or `list` is NULL.  Borrowed from `list`. */
-const struct al_listed_tool *al_mounted_list_find(const struct al_mounted_list *list,
-                                                  const char *name);
-
 /** Test whether a name is that of a tool of a configured server, which may not be started and need
  * not have the tool.  False without mounts. */
 bool al_mounts_claims(const struct al_mounts *mounts, const char *name);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-void al_changed_files_clear(struct al_changed_files *files)
+static void clear_files(struct al_changed_files *files)
 {
     for (size_t i = 0; i < files->count; i++) {
         free(files->items[i].path);
@@ -92,7 +92,7 @@ void al_change_reader_init(struct al_change_reader *reader,
 
 void al_change_reader_clear(struct al_change_reader *reader)
 {
-    al_changed_files_clear(&reader->files);
+    clear_files(&reader->files);
     al_patch_reader_clear(&reader->patch);
     al_str_clear(&reader->record);
 }

@@ -33,8 +33,6 @@ struct al_changed_files {
 
 #define AL_CHANGED_FILES_INIT ((struct al_changed_files){ .items = NULL })
 
-void al_changed_files_clear(struct al_changed_files *files);
-
 /** The reader.  Must not be moved after al_change_reader_init(). */
 struct al_change_reader {
     struct al_changed_files files;

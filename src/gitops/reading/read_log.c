@@ -126,20 +126,6 @@ int al_git_read_commits(const struct al_repo *repo, const struct al_log_query *q
     return *ret_unborn ? 0 : al_git_failed(&output, err);
 }
 
-int al_git_count_commits(const struct al_repo *repo, const struct al_log_query *query,
-                         struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    int r;
-
-    command.buffered = true;
-    al_strv_adds(&command.argv, "git", "log", "-z", "--format=%h", "--no-patch",
-                 "--no-show-signature", NULL);
-    add_filters(query, &command.argv);
-    r = add_paths(repo, query, budget, &command.argv, err);
-    return r < 0 ? r : al_git_count_records(&repo->at, &command, budget, ret_count, err);
-}
-
 int al_git_commit_time(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
                        bool *ret_found, int64_t *ret_time, struct al_error *err)
 {

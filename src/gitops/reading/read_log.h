@@ -53,10 +53,6 @@ int al_git_read_commits(const struct al_repo *repo, const struct al_log_query *q
                         const struct al_log_taker *to, struct al_run_limits *budget,
                         bool *ret_unborn, struct al_error *err);
 
-/** Count the commits of a query, at most its `max_count`.  One git child. */
-int al_git_count_commits(const struct al_repo *repo, const struct al_log_query *query,
-                         struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err);
-
 /** The time of the commit that a word names, in seconds; false: it names none. */
 int al_git_commit_time(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
                        bool *ret_found, int64_t *ret_time, struct al_error *err);

@@ -67,7 +67,8 @@ static int move_head(struct al_repo *repo, const struct al_advance *advance,
     return run(repo, &command, budget, true, err);
 }
 
-int al_git_advance_check(const struct al_repo *repo, const struct al_advance *advance,
+/* Fail if content of these files goes through a filter. */
+static int check_filters(const struct al_repo *repo, const struct al_advance *advance,
                          struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
@@ -131,7 +132,7 @@ int al_git_advance(struct al_repo *repo, const struct al_advance *advance,
     al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     al_auto(al_strv_clear) struct al_strv incoming = AL_STRV_INIT, written = AL_STRV_INIT;
     bool known = false;
-    int r = al_git_advance_check(repo, advance, budget, err);
+    int r = check_filters(repo, advance, budget, err);
 
     al_strv_add(&incoming, advance->to);
     if (r == 0)

@@ -28,10 +28,6 @@ struct al_advance {
     bool sets_orig_head;
 };
 
-/** Fail if content of these files goes through a filter. */
-int al_git_advance_check(const struct al_repo *repo, const struct al_advance *advance,
-                         struct al_run_limits *budget, struct al_error *err);
-
 /**
  * Move.  When git fails or is stopped, the repository is restored.
  *

@@ -65,7 +65,8 @@ int al_commit_list_add(const struct al_repo *repo, const char *word, bool newest
     return read_ids(repo, &command, budget, out, err);
 }
 
-int al_commit_list_count(const struct al_repo *repo, const char *const *words,
+/* Count the commits that `words` (for git rev-list, ending with NULL) select. */
+static int count_commits(const struct al_repo *repo, const char *const *words,
                          struct al_run_limits *budget, size_t *ret_count, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
@@ -111,9 +112,8 @@ int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all
             al_strv_add(&ret_list->commits, line + strcspn(line, "0123456789abcdef"));
     }
     return r < 0 ? r
-                 : al_commit_list_count(repo,
-                                        (const char *const[]){ "--merges", "HEAD", without, NULL },
-                                        budget, &ret_list->merges, err);
+                 : count_commits(repo, (const char *const[]){ "--merges", "HEAD", without, NULL },
+                                 budget, &ret_list->merges, err);
 }
 
 int al_commit_list_is_published(const struct al_repo *repo, const char *from, const char *to,
@@ -122,13 +122,11 @@ int al_commit_list_is_published(const struct al_repo *repo, const char *from, co
 {
     al_auto(al_freep) char *without = al_asprintf("^%s", to);
     size_t gone = 0, own = 0;
-    int r = al_commit_list_count(repo, (const char *const[]){ from, without, NULL }, budget, &gone,
-                                 err);
+    int r = count_commits(repo, (const char *const[]){ from, without, NULL }, budget, &gone, err);
 
     if (r == 0 && gone)
-        r = al_commit_list_count(repo,
-                                 (const char *const[]){ from, without, "--not", "--remotes", NULL },
-                                 budget, &own, err);
+        r = count_commits(repo, (const char *const[]){ from, without, "--not", "--remotes", NULL },
+                          budget, &own, err);
     *ret_published = r == 0 && own < gone;
     return r;
 }

@@ -39,10 +39,6 @@ int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all
                           struct al_run_limits *budget, struct al_rebase_list *ret_list,
                           struct al_error *err);
 
-/** Count the commits that `words` (for git rev-list, ending with NULL) select. */
-int al_commit_list_count(const struct al_repo *repo, const char *const *words,
-                         struct al_run_limits *budget, size_t *ret_count, struct al_error *err);
-
 /** Test whether a remote-tracking branch has a commit that is reachable from `from` and not from
  * `to`.  Both are ids. */
 int al_commit_list_is_published(const struct al_repo *repo, const char *from, const char *to,

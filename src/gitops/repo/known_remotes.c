@@ -212,17 +212,6 @@ bool al_remote_address_is_new(const struct al_repo *repo, const char *name, cons
     return answer;
 }
 
-bool al_remote_is_new(const struct al_repo *repo, const struct al_remote *remote,
-                      enum al_direction direction)
-{
-    const struct al_strv *urls = direction == AL_PUSHES ? &remote->push_urls : &remote->urls;
-
-    for (size_t i = 0; i < urls->count; i++)
-        if (al_remote_address_is_new(repo, remote->name, urls->items[i], direction))
-            return true;
-    return false;
-}
-
 void al_remote_accept(const struct al_repo *repo, const struct al_remote *remote,
                       enum al_direction direction)
 {

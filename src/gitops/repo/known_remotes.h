@@ -34,10 +34,8 @@ void al_known_remotes_free(struct al_known_remotes *known);
 /** Call it when a repository is opened: the first time, its configured addresses are remembered. */
 void al_known_remotes_note(const struct al_repo *repo);
 
-/** Test whether a remote (or one address of it) is neither known nor accepted for this direction.
- * An address that was accepted for a push may also be fetched from, but not the other way round. */
-bool al_remote_is_new(const struct al_repo *repo, const struct al_remote *remote,
-                      enum al_direction direction);
+/** Test whether an address of a remote is neither known nor accepted for this direction.  One that
+ * was accepted for a push may also be fetched from, but not the other way round. */
 bool al_remote_address_is_new(const struct al_repo *repo, const char *name, const char *address,
                               enum al_direction direction);
 

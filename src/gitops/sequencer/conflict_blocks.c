@@ -100,11 +100,6 @@ void al_conflict_blocks_find(const char *text, size_t len, size_t marker_size,
     }
 }
 
-bool al_bytes_equal(const struct al_bytes *a, const struct al_bytes *b)
-{
-    return a->len == b->len && (!a->len || !memcmp(a->data, b->data, a->len));
-}
-
 size_t al_bytes_find_lines(const struct al_bytes *in, const struct al_bytes *lines, size_t from)
 {
     size_t at = from;

@@ -40,9 +40,6 @@ void al_conflict_blocks_clear(struct al_conflict_blocks *blocks);
 void al_conflict_blocks_find(const char *text, size_t len, size_t marker_size,
                              struct al_conflict_blocks *ret_blocks);
 
-/** Test whether two texts are equal. */
-bool al_bytes_equal(const struct al_bytes *a, const struct al_bytes *b);
-
 /** The offset of whole lines in other whole lines, at or after `from`; (size_t)-1: they are not
  * there. */
 size_t al_bytes_find_lines(const struct al_bytes *in, const struct al_bytes *lines, size_t from);

@@ -95,7 +95,8 @@ int al_mirror_new(struct al_git *git, const char *address, const struct al_progr
     return 0;
 }
 
-void al_mirror_free(struct al_mirror *mirror)
+/* Remove the mirror from the disk and free it. */
+static void drop_mirror(struct al_mirror *mirror)
 {
     if (!mirror)
         return;
@@ -115,12 +116,7 @@ void al_mirror_free(struct al_mirror *mirror)
 
 void al_mirror_freep(struct al_mirror **mirror)
 {
-    al_mirror_free(al_take(mirror));
-}
-
-struct al_repo *al_mirror_repo(const struct al_mirror *mirror)
-{
-    return mirror->copy;
+    drop_mirror(al_take(mirror));
 }
 
 struct al_repo *al_mirror_to_repo(struct al_mirror *mirror, const char *shown)
@@ -128,7 +124,7 @@ struct al_repo *al_mirror_to_repo(struct al_mirror *mirror, const char *shown)
     struct al_repo *repo = mirror->copy ? mirror->copy : mirror->outer;
 
     repo->mirror = mirror;
-    repo->free_mirror = al_mirror_free;
+    repo->free_mirror = drop_mirror;
     repo->shown = al_strdup(shown);
     return repo;
 }

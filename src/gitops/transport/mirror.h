@@ -40,9 +40,6 @@ int al_mirror_new(struct al_git *git, const char *address, const struct al_progr
                   struct al_run_limits *budget, struct al_mirror **ret_mirror,
                   struct al_error *err);
 
-/** Remove the mirror from the disk and free it. */
-void al_mirror_free(struct al_mirror *mirror);
-
 /** Cleanup for `al_auto(al_mirror_freep)`. */
 void al_mirror_freep(struct al_mirror **mirror);
 
@@ -71,9 +68,6 @@ int al_mirror_look(struct al_mirror *mirror, const char *branch, struct al_run_l
  */
 int al_mirror_fetch(struct al_mirror *mirror, const char *branch, struct al_run_limits *budget,
                     bool *ret_found, struct al_error *err);
-
-/** The fetched repository: bare, al_location.is_own.  NULL before al_mirror_fetch().  Borrowed. */
-struct al_repo *al_mirror_repo(const struct al_mirror *mirror);
 
 /**
  * Hand the mirror over to one of its repositories: the fetched one, or, before al_mirror_fetch(),

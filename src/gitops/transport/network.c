@@ -111,7 +111,7 @@ int al_network_begin(const struct al_repo *repo, const struct al_remote *remote,
     return 0;
 }
 
-void al_network_end(struct al_network *network)
+static void end_network(struct al_network *network)
 {
     if (!network)
         return;
@@ -126,7 +126,7 @@ void al_network_end(struct al_network *network)
 
 void al_network_endp(struct al_network **network)
 {
-    al_network_end(al_take(network));
+    end_network(al_take(network));
 }
 
 const struct al_repo *al_network_other(const struct al_network *network)

@@ -25,7 +25,7 @@ struct al_network;
  * Prepare an exchange with one address.  Starts no process, except, for a repository on this
  * machine, the git that lists its configuration.
  *
- * @param remote   Borrowed until al_network_end().
+ * @param remote   Borrowed until al_network_endp().
  * @param address  One of its urls or push_urls.
  * @return 0; AL_ERR_EXECUTION with AL_CODE_REMOTE_ERROR for an address that cannot be used;
  *         AL_ERR_SANDBOX when it leads outside the roots.
@@ -33,7 +33,6 @@ struct al_network;
 int al_network_begin(const struct al_repo *repo, const struct al_remote *remote,
                      const char *address, enum al_direction direction, struct al_run_limits *budget,
                      struct al_network **ret_network, struct al_error *err);
-void al_network_end(struct al_network *network);
 
 /** Cleanup for `al_auto(al_network_endp)`. */
 void al_network_endp(struct al_network **network);

@@ -155,8 +155,9 @@ static void add_facts(const struct al_patch_file *file, struct al_strv *facts)
         al_strv_add(facts, "binary");
 }
 
-void al_change_view_add_header(const struct al_repo *repo, const struct al_patch_file *file,
-                               struct al_str *out)
+/* Append "--- src/a.c (new file)": the line above the hunks of a file. */
+static void add_header(const struct al_repo *repo, const struct al_patch_file *file,
+                       struct al_str *out)
 {
     al_auto(al_strv_clear) struct al_strv facts = AL_STRV_INIT;
 
@@ -196,7 +197,7 @@ static bool take_file(void *payload, const struct al_patch_file *file)
         view->at = al_strdup(file->path);
         view->begun++;
     }
-    al_change_view_add_header(view->repo, file, &view->header);
+    add_header(view->repo, file, &view->header);
     return true;
 }
 

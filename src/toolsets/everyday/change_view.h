@@ -36,8 +36,4 @@ void al_change_view_add_file(const struct al_repo *repo, const struct al_changed
 /** Append what is not shown: "4 of 23 files not shown: src/a.c +120 -3, …". */
 void al_change_view_left(const struct al_change_view *view, struct al_str *out);
 
-/** Append "--- src/a.c (new file)": the line above the hunks of a file. */
-void al_change_view_add_header(const struct al_repo *repo, const struct al_patch_file *file,
-                               struct al_str *out);
-
 #endif

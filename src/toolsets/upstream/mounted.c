@@ -68,7 +68,9 @@ static size_t add_text(struct sha256_ctx *sum, const char *text)
     return len;
 }
 
-size_t al_mounted_digest(const struct al_upstream_tool *upstream, char ret_hex[65])
+/* The digest of a definition in hexadecimal: title, description, schemas, annotations.  Returns
+ * how many bytes these have. */
+static size_t digest_of(const struct al_upstream_tool *upstream, char ret_hex[65])
 {
     static const char digits[] = "0123456789abcdef";
     uint8_t digest[SHA256_DIGEST_SIZE];
@@ -116,7 +118,7 @@ static int resolve(struct al_call *call, const void *args, struct al_resolved *o
     tool = al_upstream_tools_find(now, mounted->upstream->name);
     same = tool == mounted->upstream;
     if (tool && !same) {
-        (void)al_mounted_digest(tool, digest);
+        (void)digest_of(tool, digest);
         same = !strcmp(digest, mounted->digest);
     }
     al_upstream_tools_unref(now);
@@ -222,7 +224,7 @@ size_t al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
     mounted->mount = mount;
     mounted->upstream = upstream;
     mounted->name = al_mounted_name(al_upstream_name(mount->upstream), upstream->name);
-    const size_t bytes = al_mounted_digest(upstream, mounted->digest);
+    const size_t bytes = digest_of(upstream, mounted->digest);
 
     mounted->definition = (struct al_tool_definition){
         .has_title = upstream->title != NULL,

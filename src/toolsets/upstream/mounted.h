@@ -71,8 +71,4 @@ const struct al_upstream_tools *al_mount_tools(const struct al_mount *mount);
 size_t al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
                        const struct al_upstream_tool *upstream);
 
-/** The digest of a definition in hexadecimal: title, description, schemas, annotations.  Returns
- * how many bytes these have. */
-size_t al_mounted_digest(const struct al_upstream_tool *upstream, char ret_hex[65]);
-
 #endif

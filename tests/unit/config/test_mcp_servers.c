@@ -38,7 +38,8 @@ static void takes_servers_by_their_names(void **state)
     assert_true(config.git.prefer_mcp);
     assert_int_equal(config.mcp.servers.count, 2);
     assert_string_equal(config.mcp.servers.items[0].name, "first");
-    server = al_mcp_servers_find(&config.mcp.servers, "second-one_2");
+    server = &config.mcp.servers.items[1];
+    assert_string_equal(server->name, "second-one_2");
     assert_int_equal(server->command.count, 2);
     assert_string_equal(server->command.items[1], "--flag");
     assert_true(server->limits_tools);
@@ -53,11 +54,10 @@ static void takes_servers_by_their_names(void **state)
     assert_int_equal(server->allow.exec.count, 0);
     assert_true(server->allow.network);
     assert_int_equal(server->line, 2);
-    server = al_mcp_servers_find(&config.mcp.servers, "first");
+    server = &config.mcp.servers.items[0];
     assert_true(server->confine);
     assert_false(server->limits_tools || server->allow.network);
     assert_int_equal(server->timeout_ms, 30000);
-    assert_null(al_mcp_servers_find(&config.mcp.servers, "third"));
 }
 
 static void a_later_file_takes_the_place_of_servers(void **state)

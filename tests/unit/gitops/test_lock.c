@@ -132,7 +132,8 @@ static void what_is_known_of_remotes_is_looked_up_without_a_lock(void **state)
     repo = must_open(w, "repo");
     assert_int_equal(al_remote_find(repo, "origin", &remote, &w->err), 0);
     begin_watch();
-    assert_true(al_remote_is_new(repo, &remote, AL_PUSHES)); /* since the session began */
+    assert_true(al_remote_address_is_new(repo, "origin", "https://example.com/r",
+                                         AL_PUSHES)); /* since the session began */
     assert_free();
     begin_watch();
     al_remote_forget(repo, "origin");

@@ -113,13 +113,13 @@ static inline void assert_not_staged(struct stager *s, const char *words, const 
 /* "M a, + b, - c": what changed. */
 static inline void assert_changes(struct stager *s, const char *wanted)
 {
-    al_auto(al_changes_clear) struct al_changes changes = { .items = NULL };
+    al_auto(al_comparison_clear) struct al_comparison made = { .files = AL_SANDBOX_FILES_INIT };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    must(s, al_changes_list(s->staging, BUDGET, &changes, &s->w->err));
-    for (size_t i = 0; i < changes.count; i++)
-        al_str_addf(&text, "%s%c %s", i ? ", " : "", al_staged_mark(changes.items[i].operation),
-                    changes.items[i].path);
+    must(s, al_comparison_make(s->staging, BUDGET, &made, &s->w->err));
+    for (size_t i = 0; i < made.changes.count; i++)
+        al_str_addf(&text, "%s%c %s", i ? ", " : "",
+                    al_staged_mark(made.changes.items[i].operation), made.changes.items[i].path);
     assert_string_equal(text.buf, wanted);
 }
 
@@ -157,9 +157,9 @@ static inline void pull(struct stager *s, const char *path, unsigned mode, const
     al_staging_objects(s->staging, &objects);
     must(s, al_objects_put(&objects, AL_OBJECT_BLOB, text, strlen(text), &file.oid, &s->w->err));
     must(s, al_objects_finish(&objects, &s->w->err));
-    must(s, al_base_load(s->staging, al_staging_key(s->staging), BUDGET, &base, &s->w->err));
+    must(s, al_base_load(s->staging, s->staging->key, BUDGET, &base, &s->w->err));
     al_base_set(&base, path, mode, &file.oid);
-    must(s, al_base_save(s->staging, al_staging_key(s->staging), &base, &s->w->err));
+    must(s, al_base_save(s->staging, s->staging->key, &base, &s->w->err));
     must(s, al_sandbox_import(s->sandbox, &file, 1, s->staging->source, &s->w->err));
     al_staging_unlock(s->staging);
 }
@@ -167,7 +167,7 @@ static inline void pull(struct stager *s, const char *path, unsigned mode, const
 /* The output of plain git in the store, with two words.  Caller frees. */
 static inline char *store_git(struct stager *s, const char *first, const char *second)
 {
-    struct tmpdir bare = { .path = al_fs_join(al_staging_dir(s->staging), "store.git") };
+    struct tmpdir bare = { .path = al_fs_join(s->staging->dir, "store.git") };
     char *output;
 
     bare.fd = open(bare.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

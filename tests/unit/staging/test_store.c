@@ -364,7 +364,7 @@ static void must_exist_creates_nothing(void **state)
     assert_true(access(dir, F_OK) < 0);
     options.state_dir = s->options.state_dir;
     must(s, al_staging_new(&options, BUDGET, &staging, &s->w->err));
-    assert_string_equal(al_staging_key(staging), "");
+    assert_string_equal(staging->key, "");
     al_staging_free(staging);
 }
 

@@ -126,13 +126,13 @@ static void save_any(struct stager *s, struct al_base *base)
     al_staging_objects(s->staging, &objects);
     must(s, al_base_put_tree(base, &objects, &record.tree, &s->w->err));
     must(s, al_objects_finish(&objects, &s->w->err));
-    must(s, al_base_record_write(s->staging, al_staging_key(s->staging), &record, &s->w->err));
+    must(s, al_base_record_write(s->staging, s->staging->key, &record, &s->w->err));
 }
 
 static void files_of_a_base(void **state)
 {
     struct stager *s = *state;
-    const char *key = al_staging_key(s->staging);
+    const char *key = s->staging->key;
 
     for (int n = 11; n <= 13; n++) {
         al_auto(al_base_clear) struct al_base base = { .items = NULL };
