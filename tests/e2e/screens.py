@@ -59,6 +59,14 @@ class Screen:
         before, self.written = self.written.split(text, 1)
         return before + text
 
+    def repeat(self, key, text):
+        """A key again and again until a text is there: it goes to the end of what has come so far."""
+        while text not in self.written:
+            self.type(key)
+            if select.select([self.master], [], [], 0.2)[0]:
+                self.written += self.decoder.decode(os.read(self.master, 65536))
+        self.until(text)
+
     def type(self, text):
         """Keys that come together."""
         os.write(self.master, text.encode())

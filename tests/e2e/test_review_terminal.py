@@ -143,7 +143,7 @@ class ReviewTerminal(screens.ScreenCase):
         self.write("a.txt", "x" * 10 * ONE_MEGABYTE + "the end\n")
         self.git("add", "a.txt")
         screen, call, _ = self.asked(*COMMIT)
-        screen.type("\t").type("G").until("the end")
+        screen.type("\t").repeat("G", "the end")
         self.assertIsNone(call.poll())
         screen.insist("a", "Question, answered")
         self.assertEqual(call.wait(harness.WATCHDOG_SECONDS), 0)
