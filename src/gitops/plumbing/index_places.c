@@ -2,7 +2,6 @@
 #include "gitops/plumbing/index_places.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +9,6 @@
 
 #define REMEMBERED      4
 #define PLACE_MAX_BYTES (1u << 20)
-#define PLACE_ENTRIES   128u /* of a place that is found by reading */
 
 /** An index that was read. */
 struct known {
@@ -98,77 +96,6 @@ static bool recall(int fd, size_t oid_bytes, struct al_index_places *ret_places)
            al_oid_equal(&end, &was.end);
 }
 
-/* --- Finding the places by reading --- */
-
-/* The last entry of a place was read. */
-static void end_place(struct al_index_places *places, const char *name)
-{
-    places->items[places->count++].end = (uint32_t)places->ends.len;
-    al_str_add(&places->ends, name, strlen(name) + 1);
-}
-
-static bool scan_entries(int fd, size_t oid_bytes, struct al_index_places *places, int64_t *ret_end)
-{
-    uint32_t count, nread = 0;
-    al_auto(al_index_cursor_freep) struct al_index_cursor *cursor =
-        al_index_cursor_new(fd, oid_bytes, &count);
-    struct al_index_entry entry;
-    int64_t offset;
-
-    if (!cursor)
-        return false;
-    places->items = al_calloc(count / PLACE_ENTRIES + 1, sizeof(*places->items));
-    for (; nread < count && al_index_cursor_next(cursor, &entry, &offset); nread++) {
-        if (nread % PLACE_ENTRIES == 0)
-            places->items[places->count].offset = (uint64_t)offset;
-        places->items[places->count].nentries++;
-        if (nread % PLACE_ENTRIES == PLACE_ENTRIES - 1 || nread + 1 == count)
-            end_place(places, entry.name);
-    }
-    *ret_end = al_index_cursor_offset(cursor);
-    return nread == count;
-}
-
-static enum al_index_end scan(int fd, size_t oid_bytes, struct al_index_places *places)
-{
-    unsigned char header[AL_INDEX_HEADER_BYTES];
-    uint32_t count;
-    int64_t end;
-
-    if (pread(fd, header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
-        !al_index_parse_header(header, &places->version, &count) ||
-        !scan_entries(fd, oid_bytes, places, &end))
-        return AL_INDEX_NOT_UNDERSTOOD;
-    for (size_t i = places->count; i; i--) {
-        struct al_index_place *place = &places->items[i - 1];
-
-        /* One that is too large is not read later. */
-        place->bytes = (uint32_t)((uint64_t)end - place->offset);
-        end = (int64_t)place->offset;
-    }
-    return al_index_read_extensions(fd, al_index_places_end(places), oid_bytes);
-}
-
-int64_t al_index_places_end(const struct al_index_places *places)
-{
-    const struct al_index_place *last = places->count ? &places->items[places->count - 1] : NULL;
-
-    return last ? (int64_t)(last->offset + last->bytes) : AL_INDEX_HEADER_BYTES;
-}
-
-enum al_index_end al_index_places_find(int fd, size_t oid_bytes, struct al_index_places *ret_places)
-{
-    struct al_index_places places = AL_INDEX_PLACES_INIT;
-    enum al_index_end end = AL_INDEX_WHOLE;
-
-    if (!recall(fd, oid_bytes, &places))
-        end = scan(fd, oid_bytes, &places);
-    if (end != AL_INDEX_WHOLE)
-        al_index_places_clear(&places);
-    *ret_places = places;
-    return end;
-}
-
 /* --- Reading --- */
 
 /* Add where a path may be: pairs of a first path and one that is behind the last. */
@@ -249,63 +176,6 @@ al_index_read_near(int fd, size_t oid_bytes, const struct al_strv *paths,
         if (is_wanted(&ranges, before, last))
             end = read_place(&reading, &places.items[i], before);
         before = last;
-    }
-    return end;
-}
-
-/** What a thread reads. */
-struct run {
-    struct reading reading;
-    const struct al_index_places *places;
-    size_t first, end;      /* places */
-    atomic_bool *has_ended; /* for all threads */
-    enum al_index_end result;
-};
-
-static void *read_run(void *payload)
-{
-    struct run *run = payload;
-    const struct al_index_places *places = run->places;
-    const char *before = run->first ? places->ends.buf + places->items[run->first - 1].end : "";
-
-    for (size_t i = run->first; i < run->end && !atomic_load(run->has_ended); i++) {
-        run->result = read_place(&run->reading, &places->items[i], before);
-        if (run->result != AL_INDEX_WHOLE)
-            atomic_store(run->has_ended, true);
-        before = places->ends.buf + places->items[i].end;
-    }
-    return NULL;
-}
-
-/* The threads inherit their creator's seccomp filter, if any.  They only read. */
-enum al_index_end
-al_index_read_shared(int fd, size_t oid_bytes, const struct al_index_places *places,
-                     bool (*give)(void *payload, const struct al_index_entry *entry),
-                     void *const payloads[AL_INDEX_THREADS_MAX])
-{
-    struct run runs[AL_INDEX_THREADS_MAX];
-    pthread_t threads[AL_INDEX_THREADS_MAX];
-    bool is_running[AL_INDEX_THREADS_MAX] = { false };
-    atomic_bool has_ended = false;
-    enum al_index_end end = AL_INDEX_WHOLE;
-
-    for (size_t i = 0; i < AL_INDEX_THREADS_MAX; i++) {
-        runs[i] = (struct run){ .reading = { fd, oid_bytes, places->version, give, payloads[i] },
-                                .places = places,
-                                .first = places->count * i / AL_INDEX_THREADS_MAX,
-                                .end = places->count * (i + 1) / AL_INDEX_THREADS_MAX,
-                                .has_ended = &has_ended,
-                                .result = AL_INDEX_WHOLE };
-        is_running[i] = i && pthread_create(&threads[i], NULL, read_run, &runs[i]) == 0;
-    }
-    for (size_t i = 0; i < AL_INDEX_THREADS_MAX; i++)
-        if (!is_running[i])
-            (void)read_run(&runs[i]);
-    for (size_t i = 0; i < AL_INDEX_THREADS_MAX; i++) {
-        if (is_running[i])
-            (void)pthread_join(threads[i], NULL);
-        if (runs[i].result != AL_INDEX_WHOLE)
-            end = runs[i].result;
     }
     return end;
 }

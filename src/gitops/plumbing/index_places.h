@@ -50,34 +50,6 @@ void al_index_places_clear(struct al_index_places *places);
 void al_index_places_remember(const struct al_file_id *id, const struct al_oid *end, bool sha256,
                               struct al_index_places *places);
 
-/**
- * Find where the entries of an index are: it is remembered, or the index is read.
- *
- * @param ret_places  Set unless the result is an error; there may be any number of places.
- * @return AL_INDEX_WHOLE, or why not, as of al_index_read().
- */
-enum al_index_end al_index_places_find(int fd, size_t oid_bytes,
-                                       struct al_index_places *ret_places);
-
-/** Tell where the entries end and the extensions begin, in bytes from the beginning of the file. */
-int64_t al_index_places_end(const struct al_index_places *places);
-
-/** The most threads that read an index.  Two cores are busy with two; a disk that files have to be
- * looked up on is not. */
-#define AL_INDEX_THREADS_MAX 4u
-
-/**
- * Read all entries by several threads, each of which gets a run of them in order.
- *
- * @param places    Of this index.
- * @param payloads  For each thread one, so that `give` needs no lock.
- * @return AL_INDEX_WHOLE when every entry was given.  Otherwise the threads have ended early.
- */
-enum al_index_end
-al_index_read_shared(int fd, size_t oid_bytes, const struct al_index_places *places,
-                     bool (*give)(void *payload, const struct al_index_entry *entry),
-                     void *const payloads[AL_INDEX_THREADS_MAX]);
-
 /** With more paths the index is read whole. */
 #define AL_INDEX_NEAR_MAX 64u
 

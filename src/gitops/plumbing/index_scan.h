@@ -84,31 +84,4 @@ enum al_index_end
 al_index_read_bytes(const void *data, size_t len, size_t oid_bytes,
                     bool (*give)(void *payload, const struct al_index_entry *entry), void *payload);
 
-/**
- * Find where the entries of an index end and its extensions begin.
- *
- * @param[out] ret_end    Bytes from the beginning of the file.
- * @param[out] ret_count  The number of entries.
- * @return false when the file was not understood.
- */
-bool al_index_find_end(int fd, size_t oid_bytes, int64_t *ret_end, uint32_t *ret_count);
-
-/** An index that is read entry by entry. */
-struct al_index_cursor;
-
-/** Begin to read an index; NULL when the file is none.  The caller frees it, and keeps `fd` open
- * and does not move its offset. */
-struct al_index_cursor *al_index_cursor_new(int fd, size_t oid_bytes, uint32_t *ret_count);
-void al_index_cursor_free(struct al_index_cursor *cursor);
-/** Cleanup for `al_auto(al_index_cursor_freep) struct al_index_cursor *cursor`. */
-void al_index_cursor_freep(struct al_index_cursor **cursor);
-
-/** The next entry; valid until the call after.  False at the end, and where the file is not
- * understood.  `ret_offset` is its place in the file; may be NULL. */
-bool al_index_cursor_next(struct al_index_cursor *cursor, struct al_index_entry *ret_entry,
-                          int64_t *ret_offset);
-
-/** Where the next entry begins in the file, or after the last one the extensions. */
-int64_t al_index_cursor_offset(const struct al_index_cursor *cursor);
-
 #endif

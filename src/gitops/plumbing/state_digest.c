@@ -7,6 +7,7 @@
  */
 #include "gitops/plumbing/state_digest.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <nettle/sha2.h>
@@ -24,8 +25,7 @@
 #include "guard/text.h"
 #include "util/fs.h"
 
-#define PIECE_BYTES   (64u * 1024u)
-#define OID_MAX_BYTES 32u
+#define PIECE_BYTES (64u * 1024u)
 
 /* Files of one working tree: what is checked out, and which operation is in progress. */
 static const char *const own_files[] = {
@@ -107,7 +107,7 @@ static int cannot_read(struct digest *digest, const char *path, int error)
 
 /* Add the bytes of a file and their number.  A file that grows meanwhile gives another digest next
  * time. */
-static int add_bytes(struct digest *digest, const char *path, int fd, struct al_str *ret_copy)
+static int add_bytes(struct digest *digest, const char *path, int fd)
 {
     al_auto(al_freep) char *piece = al_malloc(PIECE_BYTES);
     uint64_t total = 0;
@@ -120,16 +120,13 @@ static int add_bytes(struct digest *digest, const char *path, int fd, struct al_
             return cannot_read(digest, path, errno);
         add(digest, piece, (size_t)n);
         total += (uint64_t)n;
-        if (ret_copy)
-            al_str_add(ret_copy, piece, (size_t)n);
     }
     add_number(digest, total);
     return 0;
 }
 
 /* Add the content of `dir`/`name`.  A link is followed as git follows it, inside the roots. */
-static int add_file(struct digest *digest, const char *dir, const char *name,
-                    struct al_str *ret_copy)
+static int add_file(struct digest *digest, const char *dir, const char *name)
 {
     al_auto(al_freep) char *path = al_fs_join(dir, name);
     al_auto(al_freep) char *abs = NULL;
@@ -148,7 +145,7 @@ static int add_file(struct digest *digest, const char *dir, const char *name,
         return cannot_read(digest, name, EISDIR);
     if (!S_ISREG(st.st_mode))
         return cannot_read(digest, name, EINVAL);
-    return add_bytes(digest, name, fd, ret_copy);
+    return add_bytes(digest, name, fd);
 }
 
 static int add_files(struct digest *digest, const char *dir, const char *const *names, size_t count)
@@ -156,7 +153,7 @@ static int add_files(struct digest *digest, const char *dir, const char *const *
     int r = 0;
 
     for (size_t i = 0; i < count && r == 0; i++)
-        r = add_file(digest, dir, names[i], NULL);
+        r = add_file(digest, dir, names[i]);
     return r;
 }
 
@@ -174,42 +171,32 @@ static int add_sequences(struct digest *digest)
     return r;
 }
 
-/* A split index names the file with most of its entries by an id that git does not verify.  Every
- * position that could hold such a name is tried, so that nothing written by an agent has to be
- * parsed. */
-static int add_shared_index(struct digest *digest, const struct al_str *index)
+/* The files that have most of the entries of a split index. */
+static int add_shared_indexes(struct digest *digest)
 {
-    const char *at = index->buf, *end = index->buf + index->len;
-    size_t oid_len = digest->repo->vetting->is_sha256 ? OID_MAX_BYTES : 20;
-    int r = 0;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_closep) int git_dir = -1;
+    al_auto(al_closedirp) DIR *dir = NULL;
+    const struct dirent *entry;
+    int r = al_location_open_git_dir(&digest->repo->at, &git_dir, digest->err);
 
-    while (r == 0 && (at = memmem(at, (size_t)(end - at), "link", 4))) {
-        char name[sizeof("sharedindex.") + 2 * OID_MAX_BYTES] = "sharedindex.";
-        al_auto(al_freep) char *path = NULL;
-        const unsigned char *size = (const unsigned char *)(at += 4);
-        const char *oid = at + 4;
-
-        /* The extension must fit into the rest of the file; most matches inside a path do not. */
-        if ((size_t)(end - at) < 4 + oid_len)
-            break;
-        if (((size_t)size[0] << 24 | (size_t)size[1] << 16 | (size_t)size[2] << 8 | size[3]) >
-            (size_t)(end - oid))
-            continue;
-        for (size_t i = 0; i < oid_len; i++)
-            (void)snprintf(name + strlen(name), 3, "%02x", (unsigned char)oid[i]);
-        path = al_fs_join(digest->repo->at.git_dir, name);
-        if (access(path, F_OK) == 0)
-            r = add_file(digest, digest->repo->at.git_dir, name, NULL);
-    }
+    if (r < 0)
+        return r;
+    dir = al_fs_list_at(git_dir);
+    while (dir && (entry = readdir(dir)))
+        if (al_starts_with(entry->d_name, "sharedindex."))
+            al_strv_add(&names, entry->d_name);
+    al_strv_sort(&names);
+    for (size_t i = 0; r == 0 && i < names.count; i++)
+        r = add_file(digest, digest->repo->at.git_dir, names.items[i]);
     return r;
 }
 
 static int add_index(struct digest *digest)
 {
-    al_auto(al_str_clear) struct al_str index = AL_STR_INIT;
-    int r = add_file(digest, digest->repo->at.git_dir, "index", &index);
+    int r = add_file(digest, digest->repo->at.git_dir, "index");
 
-    return r == 0 ? add_shared_index(digest, &index) : r;
+    return r == 0 ? add_shared_indexes(digest) : r;
 }
 
 /* For a directory add the commit of the repository in it, which is what git stages. */

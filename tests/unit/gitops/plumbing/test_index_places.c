@@ -35,42 +35,41 @@ static struct index open_index(struct world *w)
 }
 
 /* Places of RUN entries each. */
-static struct al_index_places find_places(const struct index *index, uint32_t *ret_count)
+static struct al_index_places find_places(const struct index *index)
 {
-    struct al_index_cursor *cursor = al_index_cursor_new(index->fd, 20, ret_count);
     struct al_index_places places = AL_INDEX_PLACES_INIT;
-    struct al_index_entry entry;
-    unsigned char header[AL_INDEX_HEADER_BYTES];
-    int64_t offset = 0, end;
-    uint32_t nread = 0;
+    al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
+    const size_t size = (size_t)lseek(index->fd, 0, SEEK_END);
+    al_auto(al_freep) unsigned char *data = al_malloc(size);
+    size_t at = AL_INDEX_HEADER_BYTES;
+    uint32_t count;
 
-    assert_int_equal(pread(index->fd, header, sizeof(header), 0), sizeof(header));
-    assert_true(al_index_parse_header(header, &places.version, ret_count));
-    places.items = al_calloc(*ret_count / RUN + 1, sizeof(*places.items));
-    while (al_index_cursor_next(cursor, &entry, &offset)) {
+    assert_int_equal(pread(index->fd, data, size, 0), size);
+    assert_true(al_index_parse_header(data, &places.version, &count));
+    places.items = al_calloc(count / RUN + 1, sizeof(*places.items));
+    for (uint32_t nread = 1; nread <= count; nread++) {
         struct al_index_place *place = &places.items[places.count];
+        struct al_index_entry entry;
+        size_t len;
 
+        assert_true(
+            al_index_parse_entry(data + at, size - at, places.version, 20, &name, &entry, &len));
         if (!place->nentries++)
-            place->offset = (uint64_t)offset;
-        if (++nread % RUN && nread < *ret_count)
+            place->offset = at;
+        at += len;
+        place->bytes = (uint32_t)(at - place->offset);
+        if (nread % RUN && nread < count)
             continue;
         place->end = (uint32_t)places.ends.len;
         al_str_add(&places.ends, entry.name, strlen(entry.name) + 1);
         places.count++;
     }
-    al_index_cursor_free(cursor);
-    assert_true(al_index_find_end(index->fd, 20, &end, ret_count));
-    for (size_t i = 0; i < places.count; i++)
-        places.items[i].bytes =
-            (uint32_t)((i + 1 < places.count ? places.items[i + 1].offset : (uint64_t)end) -
-                       places.items[i].offset);
     return places;
 }
 
 static void remember(const struct index *index)
 {
-    uint32_t count;
-    struct al_index_places places = find_places(index, &count);
+    struct al_index_places places = find_places(index);
 
     al_index_places_remember(&index->id, &index->end, false, &places);
     assert_int_equal(places.count, 0);
@@ -244,8 +243,7 @@ static void does_not_believe_wrong_places(void **state)
     al_auto(index_clear) struct index index = open_index(w);
     for (int wrong = 0; wrong < 5; wrong++) {
         al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT, found = AL_STRV_INIT;
-        uint32_t count;
-        struct al_index_places places = find_places(&index, &count);
+        struct al_index_places places = find_places(&index);
 
         places.items[0].offset += wrong == 0 ? 4 : 0;
         places.items[0].bytes += wrong == 1 ? 8 : 0;
@@ -259,121 +257,13 @@ static void does_not_believe_wrong_places(void **state)
     }
 }
 
-/* --- By several threads --- */
-
-static enum al_index_end read_shared(const struct index *index,
-                                     const struct al_index_places *places,
-                                     bool (*give)(void *, const struct al_index_entry *),
-                                     struct al_strv *all)
-{
-    struct al_strv found[AL_INDEX_THREADS_MAX];
-    void *payloads[AL_INDEX_THREADS_MAX];
-    enum al_index_end end;
-
-    for (size_t i = 0; i < AL_INDEX_THREADS_MAX; i++) {
-        found[i] = AL_STRV_INIT;
-        payloads[i] = &found[i];
-    }
-    end = al_index_read_shared(index->fd, 20, places, give, payloads);
-    for (size_t i = 0; i < AL_INDEX_THREADS_MAX; i++) {
-        for (size_t k = 0; k < found[i].count; k++)
-            al_strv_add(all, found[i].items[k]);
-        al_strv_clear(&found[i]);
-    }
-    return end;
-}
-
-static void assert_shared(const struct index *index, const struct al_strv *all)
-{
-    al_auto(al_index_places_clear) struct al_index_places places = AL_INDEX_PLACES_INIT;
-    al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
-    uint32_t count;
-    int64_t end;
-
-    assert_int_equal(al_index_places_find(index->fd, 20, &places), AL_INDEX_WHOLE);
-    assert_true(al_index_find_end(index->fd, 20, &end, &count));
-    assert_int_equal(al_index_places_end(&places), end);
-    assert_int_equal(read_shared(index, &places, take, &found), AL_INDEX_WHOLE);
-    assert_int_equal(found.count, all->count);
-    for (size_t i = 0; i < all->count; i++)
-        assert_string_equal(found.items[i], all->items[i]);
-}
-
-/* Every entry, once and in order, whether the places are remembered or not. */
-static void assert_all_shared(struct world *w)
-{
-    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
-    al_auto(index_clear) struct index index = open_index(w);
-
-    assert_int_equal(al_index_read(index.fd, 20, take, &all), AL_INDEX_WHOLE);
-    assert_shared(&index, &all);
-    remember(&index);
-    assert_shared(&index, &all);
-}
-
-static void is_read_by_several_threads(void **state)
-{
-    struct world *w = *state;
-
-    git_ok(w->repo, "rm", "-q", "--cached", "-r", ".", NULL);
-    assert_all_shared(w); /* no entry */
-    git_ok(w->repo, "reset", "-q", NULL);
-    assert_all_shared(w); /* fewer than threads */
-    make_entries(w);
-    make_conflict(w);
-    for (int i = 0; i < 700; i++) {
-        al_auto(al_freep) char *name = al_asprintf("dir%02d/%03d", i / 30, i);
-
-        tmpdir_write(w->repo, name, "three\n");
-    }
-    git_ok(w->repo, "add", "dir*", NULL);
-    assert_all_shared(w);
-    git_ok(w->repo, "update-index", "--index-version", "4", NULL);
-    assert_all_shared(w);
-    git_ok(w->repo, "add", "-N", "lines", NULL);
-    git_ok(w->repo, "update-index", "--index-version", "3", NULL);
-    assert_all_shared(w);
-}
-
-static bool stop_at_39(void *payload, const struct al_index_entry *entry)
-{
-    (void)payload;
-    return strcmp(entry->name, "many/39") != 0;
-}
-
-static void tells_why_it_was_not_read(void **state)
-{
-    struct world *w = *state;
-    struct al_index_places places;
-    al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
-    uint32_t count;
-
-    make_entries(w);
-    al_auto(index_clear) struct index index = open_index(w);
-    assert_int_equal(al_index_places_find(index.fd, 20, &places), AL_INDEX_WHOLE);
-    assert_int_equal(read_shared(&index, &places, stop_at_39, &found), AL_INDEX_STOPPED);
-    al_index_places_clear(&places);
-    for (int wrong = 0; wrong < 2; wrong++) {
-        places = find_places(&index, &count);
-        places.items[wrong ? places.count - 1 : 0].nentries++;
-        assert_int_equal(read_shared(&index, &places, take, &found), AL_INDEX_NOT_UNDERSTOOD);
-        al_index_places_clear(&places);
-    }
-    git_ok(w->repo, "update-index", "--split-index", NULL);
-    al_auto(index_clear) struct index split = open_index(w);
-    assert_int_equal(al_index_places_find(split.fd, 20, &places), AL_INDEX_SPLIT);
-    assert_int_equal(places.count, 0);
-    tmpdir_write(w->repo, ".git/index", "DIRC\0\0\0\2");
-    al_auto(index_clear) struct index cut = { .fd = openat(w->repo->fd, ".git/index", O_RDONLY) };
-    assert_int_equal(al_index_places_find(cut.fd, 20, &places), AL_INDEX_NOT_UNDERSTOOD);
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        WORLD_TEST(gives_what_is_near),         WORLD_TEST(reads_another_index_whole),
-        WORLD_TEST(reads_all_for_many_paths),   WORLD_TEST(does_not_believe_wrong_places),
-        WORLD_TEST(is_read_by_several_threads), WORLD_TEST(tells_why_it_was_not_read),
+        WORLD_TEST(gives_what_is_near),
+        WORLD_TEST(reads_another_index_whole),
+        WORLD_TEST(reads_all_for_many_paths),
+        WORLD_TEST(does_not_believe_wrong_places),
     };
 
     gitops_begin();
