@@ -67,6 +67,65 @@ class Pushed(everyday.Case):
         self.assertEqual(self.at("HEAD"), commit)
         self.assertEqual(self.at("origin/main"), commit)
 
+    def amend_asks(self):
+        """Whether an amend of HEAD is asked about; it is rejected then."""
+        before = self.at("HEAD")
+        number = self.server.ask("git_commit", {"amend": True, "message": "other words"})
+        message = self.server.receive()
+        asks = message.get("method") == "elicitation/create"
+        if asks:
+            self.server.send(id=message["id"],
+                             result={"action": "accept", "content": {"decision": "reject"}})
+            message = self.server.receive()
+        self.assertEqual(message["id"], number)
+        self.assertEqual(self.at("HEAD") == before, asks)
+        return asks
+
+    def assert_stays_pushed(self, remove):
+        """The commit at HEAD counts as pushed when no remote-tracking branch has it any more."""
+        self.assertTrue(self.amend_asks())
+        remove()
+        self.assertEqual(self.out("branch", "-r"), "")
+        self.assertTrue(self.amend_asks())
+        self.make("own.txt")
+        self.assertFalse(self.amend_asks())  # the control: this one nobody else has
+
+    def test_removed(self):
+        """a remote that is removed first of all: what it has stays pushed"""
+        self.server.ok("git_remote", {"action": "remove", "name": "origin"})
+        self.assertEqual(self.out("branch", "-r"), "")
+        self.assertTrue(self.amend_asks())
+
+    def test_removed_later(self):
+        """what this session pushed stays pushed when the remote goes, by airlock and by git"""
+        self.make()
+        self.push()
+        self.assert_stays_pushed(
+            lambda: self.server.ok("git_remote", {"action": "remove", "name": "origin"}))
+
+    def test_removed_by_others(self):
+        """the same when somebody else removes what airlock has seen, and collects garbage"""
+        self.assert_stays_pushed(lambda: (self.git("update-ref", "-d", "refs/remotes/origin/main"),
+                                          self.git("gc", "-q", "--prune=now")))
+
+    def test_pruned(self):
+        """a branch that is gone from the remote is pruned: its commits stay pushed"""
+        self.git("push", "-q", "origin", "main:other")
+        self.git("update-ref", "-d", "refs/heads/main", cwd=self.root / "hub.git")
+        self.git("update-ref", "-d", "refs/heads/other", cwd=self.root / "hub.git")
+        self.server.ok("git_fetch", {"prune": True})
+        self.assertEqual(self.out("branch", "-r"), "")
+        self.assertTrue(self.amend_asks())
+
+    def test_reset_and_rebase(self):
+        """a reset past a commit of a remote that is gone asks too"""
+        self.make()
+        self.push()
+        self.server.ok("git_remote", {"action": "remove", "name": "origin"})
+        _, result = self.server.decided("reject", "git_reset", {"mode": "soft", "to": "HEAD~"})
+        self.assertTrue(result.failed)
+        self.assertEqual(self.at("HEAD~"), self.base_commit)
+
     def test_rollback(self):
         """airlock rollback of a push says that the remote keeps it; that of a commit does not"""
         commit = self.make()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Commits that somebody else may have: those that a remote-tracking branch reaches.
+ * Commits that somebody else may have: those that a remote-tracking branch reaches, or reached when
+ * the session saw it.  A remote that is removed does not give its commits back.
  *
  * Source: git-rev-list(1).
  */
@@ -11,9 +12,14 @@
 
 #include "gitops/repo/repo.h"
 
+/** Remember what remote-tracking branches have now.  Called before anything is done that can remove
+ * or move them. */
+int al_git_note_pushed(const struct al_repo *repo, struct al_run_limits *budget,
+                       struct al_error *err);
+
 /**
- * Test whether a remote-tracking branch has one of the commits that `from` reaches and `to` does
- * not.
+ * Test whether a remote-tracking branch has, or had, one of the commits that `from` reaches and
+ * `to` does not.
  *
  * @param from, to  Full ids.  Without `to` (NULL), only `from` itself counts.
  */

@@ -115,18 +115,3 @@ int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all
                  : count_commits(repo, (const char *const[]){ "--merges", "HEAD", without, NULL },
                                  budget, &ret_list->merges, err);
 }
-
-int al_commit_list_is_published(const struct al_repo *repo, const char *from, const char *to,
-                                struct al_run_limits *budget, bool *ret_published,
-                                struct al_error *err)
-{
-    al_auto(al_freep) char *without = al_asprintf("^%s", to);
-    size_t gone = 0, own = 0;
-    int r = count_commits(repo, (const char *const[]){ from, without, NULL }, budget, &gone, err);
-
-    if (r == 0 && gone)
-        r = count_commits(repo, (const char *const[]){ from, without, "--not", "--remotes", NULL },
-                          budget, &own, err);
-    *ret_published = r == 0 && own < gone;
-    return r;
-}

@@ -39,10 +39,4 @@ int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all
                           struct al_run_limits *budget, struct al_rebase_list *ret_list,
                           struct al_error *err);
 
-/** Test whether a remote-tracking branch has a commit that is reachable from `from` and not from
- * `to`.  Both are ids. */
-int al_commit_list_is_published(const struct al_repo *repo, const char *from, const char *to,
-                                struct al_run_limits *budget, bool *ret_published,
-                                struct al_error *err);
-
 #endif

@@ -13,6 +13,7 @@
 
 #define NAMES_MAX   512  /* remotes of one repository; if there are more, all are new */
 #define ENTRIES_MAX 8192 /* addresses of one repository */
+#define TIPS_MAX    100000
 
 /* An address of a remote that is known or accepted. */
 struct address {
@@ -24,6 +25,7 @@ struct repository {
     struct al_file_id id; /* device and inode of the common directory */
     struct address *items;
     size_t count;
+    struct al_strv tips; /* of remote-tracking branches that were seen; sorted */
 };
 
 struct al_known_remotes {
@@ -58,6 +60,7 @@ void al_known_remotes_free(struct al_known_remotes *known)
         for (size_t k = 0; k < known->items[i].count; k++)
             clear_address(&known->items[i].items[k]);
         free(known->items[i].items);
+        al_strv_clear(&known->items[i].tips);
     }
     free(known->items);
     (void)pthread_mutex_destroy(&known->lock);
@@ -235,5 +238,39 @@ void al_remote_forget(const struct al_repo *repo, const char *name)
 
     (void)pthread_mutex_lock(&known->lock);
     forget(find(known, &id), name);
+    (void)pthread_mutex_unlock(&known->lock);
+}
+
+void al_remote_tips_note(const struct al_repo *repo, struct al_strv *tips)
+{
+    struct al_known_remotes *known = repo->at.git->known_remotes;
+    const struct al_file_id id = id_of(repo);
+    struct repository *known_repo;
+    size_t before;
+
+    (void)pthread_mutex_lock(&known->lock);
+    known_repo = find(known, &id);
+    before = known_repo ? known_repo->tips.count : 0;
+    for (size_t i = 0; known_repo && i < tips->count; i++) {
+        struct al_strv old = { .items = known_repo->tips.items, .count = before };
+
+        if (known_repo->tips.count < TIPS_MAX && !al_strv_contains_sorted(&old, tips->items[i]))
+            al_strv_add(&known_repo->tips, tips->items[i]);
+    }
+    if (known_repo && known_repo->tips.count > before)
+        al_strv_sort(&known_repo->tips);
+    (void)pthread_mutex_unlock(&known->lock);
+}
+
+void al_remote_tips_add(const struct al_repo *repo, struct al_strv *out)
+{
+    struct al_known_remotes *known = repo->at.git->known_remotes;
+    const struct al_file_id id = id_of(repo);
+    const struct repository *known_repo;
+
+    (void)pthread_mutex_lock(&known->lock);
+    known_repo = find(known, &id);
+    for (size_t i = 0; known_repo && i < known_repo->tips.count; i++)
+        al_strv_add(out, known_repo->tips.items[i]);
     (void)pthread_mutex_unlock(&known->lock);
 }

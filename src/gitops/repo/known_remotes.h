@@ -46,4 +46,11 @@ void al_remote_accept(const struct al_repo *repo, const struct al_remote *remote
 /** A remote of this name is added or renamed: from now on all its addresses are new. */
 void al_remote_forget(const struct al_repo *repo, const char *name);
 
+/** Remember tips of remote-tracking branches (ids, in any order) for as long as the session lasts:
+ * others have what these reach, also when the branches here are gone. */
+void al_remote_tips_note(const struct al_repo *repo, struct al_strv *tips);
+
+/** Append the tips that are remembered. */
+void al_remote_tips_add(const struct al_repo *repo, struct al_strv *out);
+
 #endif

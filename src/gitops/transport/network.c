@@ -11,6 +11,7 @@
 #include "gitops/command.h"
 #include "gitops/layer.h"
 #include "gitops/location.h"
+#include "gitops/plumbing/pushed.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
@@ -105,6 +106,8 @@ int al_network_begin(const struct al_repo *repo, const struct al_remote *remote,
         r = check_programs(network, err);
     if (r == 0)
         r = open_other(network, budget, err);
+    if (r == 0)
+        r = al_git_note_pushed(repo, budget, err);
     if (r < 0)
         return r;
     *ret_network = al_take(&network);

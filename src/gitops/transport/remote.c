@@ -6,6 +6,7 @@
 #include "gitops/command.h"
 #include "gitops/git_lock.h"
 #include "gitops/layer.h"
+#include "gitops/plumbing/pushed.h"
 #include "gitops/repo/known_remotes.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/run.h"
@@ -99,6 +100,8 @@ int al_git_remote_remove(struct al_repo *repo, const char *name, struct al_run_l
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     int r = check_there(repo, name, err);
 
+    if (r == 0)
+        r = al_git_note_pushed(repo, budget, err);
     if (r < 0)
         return r;
     al_strv_adds(&command.argv, "git", "remote", "remove", "--", name, NULL);
@@ -113,6 +116,8 @@ int al_git_remote_rename(struct al_repo *repo, const char *from, const char *to,
 
     if (r == 0)
         r = check_free(repo, to, err);
+    if (r == 0)
+        r = al_git_note_pushed(repo, budget, err);
     if (r < 0)
         return r;
     al_remote_forget(repo, from);

@@ -4,6 +4,7 @@
 
 #include "answer/answer.h"
 #include "answer/place.h"
+#include "gitops/plumbing/pushed.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
 #include "gitops/replay/commit_list.h"
@@ -146,9 +147,9 @@ static int check_published(struct al_call *call, const struct al_replay_work *wo
 {
     const struct al_replayed *done = &work->replayed;
     bool published;
-    int r = al_commit_list_is_published(al_inmemory_repo(work->memory), work->head,
-                                        done->stopped ? work->onto : done->tip,
-                                        al_call_budget(call), &published, err);
+    int r = al_git_has_pushed(al_inmemory_repo(work->memory), work->head,
+                              done->stopped ? work->onto : done->tip, al_call_budget(call),
+                              &published, err);
 
     if (r < 0 || !published || is_published(call, NULL))
         return r;
@@ -262,8 +263,8 @@ static bool rewrites_published(struct al_call *call, const struct pull_args *arg
         return false;
     seen = pull->tracking ? al_ref_oid(&al_call_repo(call)->at, pull->tracking) : al_strdup("");
     return *seen &&
-           al_commit_list_is_published(al_call_repo(call), pull->head, seen, al_call_budget(call),
-                                       &published, NULL) == 0 &&
+           al_git_has_pushed(al_call_repo(call), pull->head, seen, al_call_budget(call), &published,
+                             NULL) == 0 &&
            published;
 }
 

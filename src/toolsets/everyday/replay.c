@@ -9,6 +9,7 @@
 #include "gitops/failure.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/pushed.h"
 #include "gitops/preview/commits.h"
 #include "gitops/reading/worktree_state.h"
 #include "gitops/refs.h"
@@ -102,9 +103,9 @@ static int look_at_remotes(struct al_call *call, struct al_replay_try *try, stru
 
     if (work->kind != AL_WORK_REBASE)
         return 0;
-    return al_commit_list_is_published(al_inmemory_repo(work->memory), work->head,
-                                       work->replayed.stopped ? work->onto : work->replayed.tip,
-                                       al_call_budget(call), &try->published, err);
+    return al_git_has_pushed(al_inmemory_repo(work->memory), work->head,
+                             work->replayed.stopped ? work->onto : work->replayed.tip,
+                             al_call_budget(call), &try->published, err);
 }
 
 static int build_and_try(struct al_call *call, const void *args, al_replay_build build,
