@@ -130,7 +130,9 @@ class Killed(killed.Killed):
             else:  # one that was killed is completed; one that was complete is taken back
                 self.command("rollback")
             if not self.hashes():
-                self.rollback("--redo")
+                self.rollback("--redo", "--force")
+            if not self.hashes():  # it had gone before the kill, so the first of the two took it
+                self.rollback("3", "--force")
             self.assertEqual(self.hashes(), before)
 
         self.walk(("rollback", "--force"), check)  # a copy is another worktree
