@@ -21,6 +21,7 @@
 #define RECORD_MAX_BYTES (64u << 20)
 #define TRIES_MAX        1000
 #define DEPTH_MAX        128
+#define MARK_MAX_BYTES   128
 
 void al_aside_entry_clear(struct al_aside_entry *entry)
 {
@@ -186,8 +187,8 @@ static void take_field(struct al_aside_entry *entry, const char *key, char *valu
         entry->bytes = strtoull(value, NULL, 10);
     else if (!strcmp(key, "device"))
         *device = (dev_t)strtoull(value, NULL, 10);
-    else if (!strcmp(key, "hidden"))
-        (void)sscanf(value, "%" SCNu64 ".%" SCNu64, &entry->hidden_dev, &entry->hidden_ino);
+    else if (!strcmp(key, "one"))
+        entry->is_one = true;
     else if (!strcmp(key, "item"))
         add_item(entry, al_take(&owned), *device);
     else if (!strcmp(key, "end") || !strcmp(key, "back"))
@@ -224,36 +225,38 @@ static void hidden_name(const struct al_aside_entry *entry, char ret_name[64])
     (void)snprintf(ret_name, 64, AL_ASIDE_HIDDEN "%lu", entry->seq);
 }
 
-/* Nothing that somebody put into its place is believed. */
-static int open_hidden(struct al_aside_entry *entry)
+/* What the hidden folder says: nobody can have another folder say that of this entry. */
+static char *hidden_mark(const struct al_aside_entry *entry)
 {
     struct stat st;
+
+    return fstat(entry->fd, &st) < 0
+               ? al_strdup("")
+               : al_asprintf("# airlock: %" PRIu64 ".%" PRIu64 ".%" PRId64 "\n*\n",
+                             (uint64_t)st.st_dev, (uint64_t)st.st_ino, al_fs_birth_ns(entry->fd));
+}
+
+/* Nothing that somebody put into its place is believed. */
+static void open_hidden(struct al_aside_entry *entry)
+{
+    al_auto(al_freep) char *mark = hidden_mark(entry);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     char name[64];
 
     hidden_name(entry, name);
     entry->hidden_fd = enter(entry->beside_fd, name, false);
-    if (entry->hidden_fd >= 0 && fstat(entry->hidden_fd, &st) == 0 &&
-        st.st_dev == entry->hidden_dev && st.st_ino == entry->hidden_ino)
-        return 0;
+    if (entry->hidden_fd >= 0 &&
+        al_fs_read(entry->hidden_fd, ".gitignore", MARK_MAX_BYTES, &text) == 0 &&
+        !strcmp(text.buf, mark))
+        return;
     al_close(entry->hidden_fd);
     entry->hidden_fd = -1;
-    return -ENOENT;
-}
-
-static int record_hidden(struct al_aside_entry *entry)
-{
-    al_auto(al_freep) char *id =
-        al_asprintf("%" PRIu64 ".%" PRIu64, entry->hidden_dev, entry->hidden_ino);
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-    add_field(&text, "hidden", id);
-    add_field(&text, "beside", entry->beside);
-    return append(entry, &text, true);
 }
 
 static int make_hidden(struct al_aside_entry *entry, int parent_fd)
 {
-    struct stat st;
+    al_auto(al_freep) char *mark = hidden_mark(entry);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     char name[64];
     int r;
 
@@ -262,18 +265,17 @@ static int make_hidden(struct al_aside_entry *entry, int parent_fd)
     entry->beside = entry->beside_fd < 0 ? NULL : al_fs_fd_path(entry->beside_fd);
     if (!entry->beside)
         return -ENOENT;
+    add_field(&text, "beside", entry->beside);
+    r = append(entry, &text, true);
     hidden_name(entry, name);
-    if (mkdirat(entry->beside_fd, name, 0700) < 0)
-        return -errno;
+    if (r == 0 && mkdirat(entry->beside_fd, name, 0700) < 0)
+        r = -errno;
+    if (r < 0)
+        return r;
     entry->hidden_fd = enter(entry->beside_fd, name, false);
-    if (entry->hidden_fd < 0)
-        return entry->hidden_fd;
-    if (fstat(entry->hidden_fd, &st) < 0)
-        return -errno;
-    entry->hidden_dev = st.st_dev;
-    entry->hidden_ino = st.st_ino;
-    r = record_hidden(entry);
-    return r < 0 ? r : al_fs_write_atomic(entry->hidden_fd, ".gitignore", "*\n", 2, 0600, true);
+    return entry->hidden_fd < 0
+               ? entry->hidden_fd
+               : al_fs_write_atomic(entry->hidden_fd, ".gitignore", mark, strlen(mark), 0600, true);
 }
 
 static void remove_hidden(struct al_aside_entry *entry)
@@ -302,6 +304,7 @@ int al_aside_begin(int common_fd, const struct al_aside_about *about,
     add_field(&text, "name", about->name);
     add_field(&text, "note", about->note);
     add_field(&text, "when", when);
+    add_field(&text, "one", about->is_one ? "" : NULL);
     (void)parse_record(&entry, &text);
     r = entry.base_fd = open_base(common_fd, true);
     if (r >= 0)
@@ -345,7 +348,7 @@ static int load(int base_fd, unsigned long seq, struct al_aside_entry *ret_entry
         root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
         entry.beside_fd = al_nofollow_open(root_fd, entry.beside + 1, O_RDONLY | O_DIRECTORY);
         if (entry.beside_fd >= 0)
-            (void)open_hidden(&entry);
+            open_hidden(&entry);
     }
     *ret_entry = entry;
     entry = AL_ASIDE_ENTRY_INIT;
@@ -629,7 +632,37 @@ static bool may_have_more(const struct al_aside_entry *entry)
     return entry->beside && entry->beside_fd < 0;
 }
 
-void al_aside_tidy(int common_fd)
+static bool is_below(const char *path, const struct al_strv *below)
+{
+    for (size_t i = 0; i < below->count; i++)
+        if (al_fs_beneath(below->items[i], path))
+            return true;
+    return false;
+}
+
+/* No path of a record leads further than that: open_place() takes no ".." and follows no link. */
+static bool is_ours(const struct al_aside_entry *entry, const struct al_strv *below)
+{
+    bool ours = !entry->beside || is_below(entry->beside, below);
+
+    for (size_t i = 0; i < entry->count; i++)
+        ours &= is_below(entry->items[i].path, below);
+    return ours;
+}
+
+/* Each of them for itself; those that cannot go back are a whole entry from now on. */
+static void return_some(struct al_aside_entry *entry)
+{
+    for (size_t i = entry->count; i > 0 && !entry->is_one; i--)
+        if (al_aside_has(entry, i - 1) && check_place(entry, i - 1, NULL) == 0)
+            (void)move_back(entry, i - 1, NULL);
+    if (is_empty(entry))
+        al_aside_remove(entry);
+    else
+        (void)append_mark(entry, "end");
+}
+
+void al_aside_tidy(int common_fd, const struct al_strv *below)
 {
     al_auto(al_closep) int base_fd = open_base(common_fd, false);
     size_t count = 0;
@@ -642,8 +675,8 @@ void al_aside_tidy(int common_fd)
             continue;
         if (entry.is_gone || (is_empty(&entry) && !may_have_more(&entry)))
             al_aside_remove(&entry);
-        else if (!entry.is_whole && al_aside_return(&entry, NULL) < 0)
-            (void)append_mark(&entry, "end");
+        else if (!entry.is_whole && is_ours(&entry, below) && al_aside_return(&entry, NULL) < 0)
+            return_some(&entry);
     }
 }
 

@@ -9,14 +9,14 @@
  *   <folder>/.airlock-aside-<seq>/
  *     <n>       the same for what lies on another file system than the git directory: rename(2)
  *               cannot take it further.  The folder is the thing's own, or one the caller names.
- *     .gitignore  "*": the repository around does not list it
+ *     .gitignore  "*": the repository around does not list it; and whose folder it is
  *
  * An entry <seq> is what one call moved.  Its record is a sequence of "<key> <length> <bytes> NL":
  *
  *   why, name, note, when (ns), then for each thing, written before it is moved:
  *   device, item (its absolute path, exact bytes)
- *   hidden      "<device>.<inode>" of the hidden folder, and
- *   beside      the folder that it lies in
+ *   one         its things belong together: all of them go back, or none
+ *   beside      the folder that has the hidden one
  *   bytes       how large it is, once somebody has asked
  *   end         all is moved.  Without it, and after "back", an entry was on its way when airlock
  *               was killed: al_aside_tidy() moves back what is there.
@@ -43,6 +43,7 @@ struct al_aside_about {
     const char *name; /**< any text without NUL */
     const char *note; /**< the caller's own, any text without NUL */
     int beside_fd;    /**< where a hidden folder is made if one is needed; -1: beside the thing */
+    bool is_one;      /**< see the record */
 };
 
 struct al_aside_item {
@@ -60,13 +61,13 @@ struct al_aside_entry {
     size_t count;
     bool is_whole; /**< it has its "end": nothing is under way */
     bool is_gone;  /**< it is being removed */
+    bool is_one;   /**< see the record */
     char *beside;  /**< the folder of the hidden one; NULL: there is none */
     int base_fd;   /**< private, as all that follows */
     int fd;        /**< its folder; -1: not open */
     int record_fd;
     int beside_fd;
     int hidden_fd;
-    uint64_t hidden_dev, hidden_ino;
 };
 
 #define AL_ASIDE_ENTRY_INIT                                                                        \
@@ -126,9 +127,14 @@ uint64_t al_aside_bytes(struct al_aside_entry *entry);
 /** Remove an entry and all that is in it for good.  It is closed. */
 void al_aside_remove(struct al_aside_entry *entry);
 
-/** Clear up after processes that were killed: what was under way is moved back, what is empty goes.
- * What cannot go back, since something is there by now, stays aside as an entry. */
-void al_aside_tidy(int common_fd);
+/**
+ * Clear up after processes that were killed: what was under way is moved back, what is empty goes.
+ * What cannot go back, since something is there by now, stays aside as an entry.
+ *
+ * @param below  Where the repository's things can have been: absolute directories.  A record that
+ *               names another place is not airlock's, but came with the repository.
+ */
+void al_aside_tidy(int common_fd, const struct al_strv *below);
 
 /**
  * Remove entries for good, oldest first.

@@ -454,8 +454,11 @@ int al_worktree_put_aside(const struct al_repo *repo, const struct al_worktree_p
         r = write_note(repo, found, name, budget, &note, &branch, err);
     if (r == 0)
         r = al_aside_begin(common_fd,
-                           &(struct al_aside_about){
-                               .why = WHY, .name = name, .note = note.buf, .beside_fd = place->fd },
+                           &(struct al_aside_about){ .why = WHY,
+                                                     .name = name,
+                                                     .note = note.buf,
+                                                     .beside_fd = place->fd,
+                                                     .is_one = true },
                            &entry, err);
     if (r < 0)
         return r;
@@ -476,22 +479,42 @@ int al_worktree_put_aside(const struct al_repo *repo, const struct al_worktree_p
 
 /* --- And back --- */
 
-/* The newest entry: it may have gone and come back before. */
-static int load(int common_fd, const char *name, const char *id, struct al_aside_entry *ret_entry)
+/* Whether the two halves were where those of a worktree are: a record can have come with the
+ * repository. */
+static bool is_of_worktree(const struct al_aside_entry *entry, const struct al_repo *repo,
+                           const struct al_worktree_place *place, const char *name)
 {
-    size_t count;
-    al_auto(al_freep) unsigned long *seqs = al_aside_list(common_fd, &count);
+    al_auto(al_freep) char *top = al_fs_join(place->dir, name);
+    al_auto(al_freep) char *admins = al_fs_join(repo->at.common_dir, "worktrees");
+    const size_t tops = entry->count && !strcmp(entry->items[0].path, top);
+    const char *id =
+        entry->count == tops + 1 ? al_fs_beneath(admins, entry->items[tops].path) : NULL;
+
+    return entry->why && !strcmp(entry->why, WHY) && entry->name && !strcmp(entry->name, name) &&
+           entry->note && id && *id && !strchr(id, '/') && entry->is_whole &&
+           al_aside_has(entry, 0) && al_aside_has(entry, tops);
+}
+
+/* The newest entry: it may have gone and come back before. */
+static int load(const struct al_repo *repo, const struct al_worktree_place *place, const char *name,
+                const char *id, struct al_aside_entry *ret_entry)
+{
+    al_auto(al_closep) int common_fd = -1;
+    size_t count = 0;
+    al_auto(al_freep) unsigned long *seqs =
+        al_location_open_common_dir(&repo->at, &common_fd, NULL) < 0
+            ? NULL
+            : al_aside_list(common_fd, &count);
 
     for (size_t i = count; i > 0; i--) {
         al_auto(al_aside_entry_clear) struct al_aside_entry entry = AL_ASIDE_ENTRY_INIT;
         al_auto(al_freep) char *is = NULL;
 
-        if (al_aside_load(common_fd, seqs[i - 1], &entry) < 0)
+        if (al_aside_load(common_fd, seqs[i - 1], &entry) < 0 ||
+            !is_of_worktree(&entry, repo, place, name))
             continue;
-        is = entry.note ? value_of(entry.note, "is ") : NULL;
-        if (!is || strcmp(is, id) != 0 || !entry.why || strcmp(entry.why, WHY) != 0 ||
-            !entry.name || strcmp(entry.name, name) != 0 || !entry.count ||
-            !al_aside_has(&entry, 0))
+        is = value_of(entry.note, "is ");
+        if (!is || strcmp(is, id) != 0)
             continue;
         *ret_entry = entry;
         entry = AL_ASIDE_ENTRY_INIT;
@@ -500,16 +523,14 @@ static int load(int common_fd, const char *name, const char *id, struct al_aside
     return AL_ERR_NOT_FOUND;
 }
 
-int al_worktree_find_aside(const struct al_repo *repo, const char *name, const char *id,
-                           char **ret_branch)
+int al_worktree_find_aside(const struct al_repo *repo, const struct al_worktree_place *place,
+                           const char *name, const char *id, char **ret_branch)
 {
     al_auto(al_aside_entry_clear) struct al_aside_entry entry = AL_ASIDE_ENTRY_INIT;
     al_auto(note_clear) struct note note = { .is = NULL };
-    al_auto(al_closep) int common_fd = -1;
-    int r = al_location_open_common_dir(&repo->at, &common_fd, NULL);
 
     *ret_branch = NULL;
-    if (r < 0 || load(common_fd, name, id, &entry) < 0)
+    if (load(repo, place, name, id, &entry) < 0)
         return AL_ERR_NOT_FOUND;
     note = parse_note(entry.note);
     *ret_branch = al_take(&note.branch);
@@ -521,7 +542,8 @@ static int make_branch(const struct al_repo *repo, const struct note *note,
 {
     const struct al_ref_move move = { note->branch, NULL, note->branch_oid };
 
-    return !note->branch_oid || al_ref_exists(&repo->at, note->branch)
+    return !note->branch_oid || !al_starts_with(note->branch, "refs/heads/") ||
+                   al_ref_exists(&repo->at, note->branch)
                ? 0
                : al_git_move_refs(repo, &move, 1, budget, err);
 }
@@ -548,7 +570,9 @@ int al_worktree_bring_back(const struct al_repo *repo, const char *name, const c
     al_auto(al_closep) int common_fd = -1;
     int r = al_location_open_common_dir(&repo->at, &common_fd, err);
 
-    if (r == 0 && load(common_fd, name, id, &entry) < 0)
+    if (r == 0)
+        r = al_worktree_place_find(repo, true, &place, err);
+    if (r == 0 && load(repo, &place, name, id, &entry) < 0)
         r = al_error_set(err, AL_ERR_NOT_FOUND, "the worktree '%s' is gone for good", name);
     if (r < 0)
         return r;
@@ -556,8 +580,6 @@ int al_worktree_bring_back(const struct al_repo *repo, const char *name, const c
     r = bring_objects(repo, &entry, budget, err);
     if (r == 0)
         r = make_branch(repo, &note, budget, err);
-    if (r == 0)
-        r = al_worktree_place_find(repo, true, &place, err);
     if (r == 0 && mkdirat(common_fd, "worktrees", 0777) < 0 && errno != EEXIST)
         r = al_error_errno(err, errno, "cannot make worktrees/ in the repository");
     if (r == 0)
@@ -591,10 +613,26 @@ static bool is_first_time(int fd)
     return first;
 }
 
+/* A repository of which nothing is aside, as most, costs one question. */
+static bool has_any(int common_fd)
+{
+    size_t count;
+
+    free(al_aside_list(common_fd, &count));
+    return count;
+}
+
 void al_worktree_tidy(const struct al_repo *repo, bool again)
 {
+    al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
+    al_auto(al_strv_clear) struct al_strv below = AL_STRV_INIT;
     al_auto(al_closep) int fd = -1;
 
-    if (al_location_open_common_dir(&repo->at, &fd, NULL) == 0 && (is_first_time(fd) || again))
-        al_aside_tidy(fd);
+    if (al_location_open_common_dir(&repo->at, &fd, NULL) < 0 || (!is_first_time(fd) && !again) ||
+        !has_any(fd))
+        return;
+    al_strv_adds(&below, repo->at.common_dir, repo->at.top, NULL);
+    if (al_worktree_place_find(repo, false, &place, NULL) == 0)
+        al_strv_adds(&below, place.main, place.dir, NULL);
+    al_aside_tidy(fd, &below);
 }

@@ -56,8 +56,8 @@ int al_worktree_put_aside(const struct al_repo *repo, const struct al_worktree_p
  *                    frees.
  * @return 0; AL_ERR_NOT_FOUND.
  */
-int al_worktree_find_aside(const struct al_repo *repo, const char *name, const char *id,
-                           char **ret_branch);
+int al_worktree_find_aside(const struct al_repo *repo, const struct al_worktree_place *place,
+                           const char *name, const char *id, char **ret_branch);
 
 /**
  * Move a worktree back, with its branch if that is gone, and its record.  With the write lock held.

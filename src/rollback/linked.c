@@ -258,11 +258,12 @@ static int check_id(const struct al_linked_change *change, const struct al_repo 
 }
 
 static int check_aside(const struct al_linked_change *change, struct al_repo *repo,
-                       struct al_run_limits *budget, struct al_error *err)
+                       const struct al_worktree_place *place, struct al_run_limits *budget,
+                       struct al_error *err)
 {
     al_auto(al_freep) char *branch = NULL;
 
-    if (al_worktree_find_aside(repo, change->name, change->to.is, &branch) < 0)
+    if (al_worktree_find_aside(repo, place, change->name, change->to.is, &branch) < 0)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "the worktree '%s' cannot come back: what was moved aside of it is "
                             "gone for good",
@@ -290,7 +291,7 @@ static int check_return(const struct al_linked_change *change, struct al_repo *r
         return al_error_set(err, AL_ERR_EXECUTION,
                             "something else is at '%s', where the worktree was; move it away", top);
     r = found.id ? 0 : check_id(change, repo, err);
-    return r < 0 ? r : check_aside(change, repo, budget, err);
+    return r < 0 ? r : check_aside(change, repo, &place, budget, err);
 }
 
 static bool comes_back(const struct al_linked_changes *linked, const char *name)

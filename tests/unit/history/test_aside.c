@@ -95,7 +95,7 @@ static void assert_there(const struct lab *lab, bool there)
 static void begin(const struct lab *lab, struct al_aside_entry *entry)
 {
     const struct al_aside_about about = {
-        .why = "test", .name = "x\ny", .note = "", .beside_fd = -1
+        .why = "test", .name = "x\ny", .note = "", .beside_fd = -1, .is_one = true
     };
 
     assert_int_equal(al_aside_begin(lab->git_fd, &about, entry, NULL), 0);
@@ -115,6 +115,14 @@ static size_t count_entries(const struct lab *lab)
 
     free(al_aside_list(lab->git_fd, &count));
     return count;
+}
+
+static void tidy(const struct lab *lab)
+{
+    al_auto(al_strv_clear) struct al_strv below = AL_STRV_INIT;
+
+    al_strv_take(&below, tmpdir_path(lab->dir, "tree"));
+    al_aside_tidy(lab->git_fd, &below);
 }
 
 /* The only entry, as another process finds it. */
@@ -251,7 +259,7 @@ static void killed_at(struct lab *lab, int step)
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFSIGNALED(status));
-    al_aside_tidy(lab->git_fd);
+    tidy(lab);
     assert_there(lab, true);
     assert_int_equal(count_entries(lab), 0);
 }
@@ -272,14 +280,56 @@ static void test_killed_and_in_the_way(void **state)
 
     begin(lab, &entry);
     assert_int_equal(move_all(lab, &entry), 0);
-    al_aside_tidy(lab->git_fd); /* it is at work, and locked */
+    tidy(lab); /* it is at work, and locked */
     assert_there(lab, false);
     al_aside_entry_clear(&entry);
     assert_int_equal(mkdirat(lab->tree_fd, "a", 0700), 0);
-    al_aside_tidy(lab->git_fd);
+    tidy(lab);
     load_only(lab, &entry);
     assert_true(entry.is_whole && al_aside_has(&entry, 0) && al_aside_has(&entry, 1));
     al_aside_entry_clear(&entry);
+}
+
+static void test_killed_and_one_in_the_way(void **state)
+{
+    struct lab *lab = *state;
+    struct al_aside_entry entry = AL_ASIDE_ENTRY_INIT;
+    const struct al_aside_about about = { .beside_fd = -1 };
+
+    assert_int_equal(al_aside_begin(lab->git_fd, &about, &entry, NULL), 0);
+    assert_int_equal(move_all(lab, &entry), 0);
+    al_aside_entry_clear(&entry);
+    assert_int_equal(mkdirat(lab->tree_fd, "a", 0700), 0);
+    tidy(lab);
+    load_only(lab, &entry);
+    assert_true(entry.is_whole && al_aside_has(&entry, 0) && !al_aside_has(&entry, 1));
+    assert_int_equal(faccessat(lab->tree_fd, "b\n ", F_OK, 0), 0);
+    al_aside_entry_clear(&entry);
+}
+
+/* Somebody else wrote the record: nothing goes where it says. */
+static void test_forged(void **state)
+{
+    static const char *const tails[] = { "else/x", "tree/../else/x", "tree/link/x", "tree/x" };
+    struct lab *lab = *state;
+
+    tmpdir_mkdir(lab->dir, "else");
+    tmpdir_symlink(lab->dir, "../else", "tree/link");
+    for (size_t i = 0; i < AL_COUNT(tails); i++) {
+        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+        al_auto(al_freep) char *path = al_fs_join(lab->dir->path, tails[i]);
+        al_auto(al_freep) char *planted = NULL;
+        const bool is_control = i + 1 == AL_COUNT(tails);
+
+        al_str_addf(&text, "why 1 x\ndevice 1 1\nitem %zu %s\n", strlen(path), path);
+        tmpdir_write(lab->dir, "git/airlock/aside/1/record", text.buf);
+        tmpdir_write(lab->dir, "git/airlock/aside/1/0", "planted");
+        tidy(lab);
+        planted = tmpdir_read(lab->dir, is_control ? "tree/x" : "else/x");
+        assert_int_equal(planted != NULL, is_control);
+    }
+    tmpdir_write(lab->dir, "git/airlock/aside/1/record", "item 6 else/x\n");
+    tidy(lab);
 }
 
 static void move_one(struct lab *lab, const char *name, int64_t *ret_when)
@@ -335,6 +385,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_fails_on_the_way_there, setup, teardown),
         cmocka_unit_test_setup_teardown(test_killed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_killed_and_in_the_way, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_killed_and_one_in_the_way, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_forged, setup, teardown),
         cmocka_unit_test_setup_teardown(test_gc, setup, teardown),
         cmocka_unit_test_setup_teardown(test_follows_no_link, setup, teardown),
     };
