@@ -178,12 +178,15 @@ class Saved(everyday.Case):
         self.commit("f", "base\n", "base")
         server = everyday.Server(self)
         server.says("git_worktree", {"action": "add", "name": "w", "branch": "w", "create": True})
-        (self.root / ".worktrees/w/new").write_text(MINE)
+        self.write(".gitignore", "*.o\n", self.root / ".worktrees/w")
+        for name in ("new", "new.o"):
+            (self.root / ".worktrees/w" / name).write_text(MINE)
         said = server.says("git_worktree", {"action": "remove", "name": "w"})
-        self.assertIn("git_undo, or a user with 'airlock rollback', brings it back, untracked "
+        self.assertIn("git_undo, or a user with 'airlock rollback', brings it back whole, ignored "
                       "files included.", said)
         server.says("git_undo")
-        self.assertEqual((self.root / ".worktrees/w/new").read_text(), MINE)
+        for name in ("new", "new.o"):
+            self.assertEqual((self.root / ".worktrees/w" / name).read_text(), MINE)
 
 
 if __name__ == "__main__":
