@@ -369,7 +369,7 @@ void al_call_run(const struct al_session *session, const struct al_call_input *i
     r = run_stages(&call, result, &err);
     shape(&call, result, r, &err);
     al_call_record_close(&call, result);
-    al_call_trace_end(&call, result, call.executed);
+    al_call_trace_end(&call, result, call.executed || call.fetched);
     release(&call);
     al_roots_leave(session->roots, entered);
 }

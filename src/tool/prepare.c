@@ -47,6 +47,14 @@ static int lock_for_writing(struct al_call *call, struct al_error *err)
     return al_call_resolve(call, err);
 }
 
+static int fetch(struct al_call *call, struct al_error *err)
+{
+    if (!call->tool->fetch || call->fetched)
+        return 0;
+    call->fetched = true;
+    return call->tool->fetch(call, call->args, err);
+}
+
 static void release_all(struct al_call *call)
 {
     al_call_invalidate(call);
@@ -72,6 +80,8 @@ int al_call_prepare(struct al_call *call, struct al_error *err)
         r = round < ROUNDS_MAX ? al_approval_obtain(call, err) : keeps_changing(err);
         if (r == 0)
             r = lock_for_writing(call, err);
+        if (r == 0)
+            r = fetch(call, err);
         if (r == 0)
             r = al_call_checkpoint_before(call, err);
         if (r == 0)

@@ -59,6 +59,7 @@ struct al_call {
     bool knows_files;             /* `only` is from the tool's changed_files */
     char checkpoint[AL_OID_TEXT]; /* id of the checkpoint before the call; "" when there is none */
     char *half_done;              /* text: what a failed call changed all the same; NULL: nothing */
+    bool fetched;                 /* the tool's `fetch` began */
     bool executed;                /* stage 7 began */
 };
 

@@ -173,6 +173,13 @@ struct al_tool {
      * al_git_locks.  Nobody is asked and nothing begins before they are free.  NULL: none. */
     unsigned (*git_locks)(const struct al_operation *operation);
 
+    /**
+     * Stage 6, once, under the write lock and before the checkpoint: bring what the operation needs
+     * over the network.  It may change nothing but what a fetch changes, which is never undone.  So
+     * what others do during a long exchange is older than the checkpoint, and none of the call's.
+     */
+    int (*fetch)(struct al_call *call, const void *args, struct al_error *err);
+
     /** Stage 6: the references that the operation can move, of enum al_moves.  0, or NULL: every
      * reference, and HEAD. */
     unsigned (*moves)(const struct al_operation *operation);

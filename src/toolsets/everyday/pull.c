@@ -231,8 +231,7 @@ static int rebase(struct al_call *call, const struct pull *pull, struct al_resul
     return 0;
 }
 
-static int execute(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int fetch(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct pull_args *args = p;
     al_auto(pull_clear) struct pull pull = { .remote = AL_REMOTE_INIT };
@@ -242,9 +241,20 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 
     if (r < 0)
         return r;
+    /* What was decided, it was decided by what was known before. */
+    al_call_set_tool_data(call, al_strdup(is_published(call, p) ? pull.head : ""), free);
     al_transfer_accept(call, &pull.remote, AL_FETCHES);
     options.branch = pull.branch;
-    r = al_transfer_fetch(call, &pull.remote, &options, &fetched, err);
+    return al_transfer_fetch(call, &pull.remote, &options, &fetched, err);
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct pull_args *args = p;
+    al_auto(pull_clear) struct pull pull = { .remote = AL_REMOTE_INIT };
+    int r = prepare(call, args, &pull, err);
+
     if (r < 0)
         return r;
     return args->rebase && *pull.head ? rebase(call, &pull, result, err)
@@ -271,6 +281,7 @@ static bool rewrites_published(struct al_call *call, const struct pull_args *arg
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
+    const char *known = al_call_tool_data(call);
     al_auto(pull_clear) struct pull pull = { .remote = AL_REMOTE_INIT };
     int r = prepare(call, p, &pull, err);
 
@@ -278,7 +289,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
         return r;
     al_resolved_add(out, "remote", pull.remote.name);
     al_transfer_resolve(call, pull.remote.name, out);
-    if (rewrites_published(call, p, &pull))
+    if (known ? *known && !strcmp(known, pull.head) : rewrites_published(call, p, &pull))
         al_resolved_add(out, REWRITES, pull.head);
     return 0;
 }
@@ -331,6 +342,13 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
                 args->rebase ? " and rebase on it" : "");
 }
 
+/* A rebase that stops leaves HEAD detached. */
+static unsigned moves(const struct al_operation *operation)
+{
+    (void)operation;
+    return AL_MOVES_BRANCH | AL_MOVES_HEAD;
+}
+
 const struct al_tool al_tool_everyday_pull = {
     .name = "git_pull",
     .title = "Pull",
@@ -348,5 +366,7 @@ const struct al_tool al_tool_everyday_pull = {
     .always_by = always_by,
     .authorize = authorize,
     .preview = preview,
+    .fetch = fetch,
+    .moves = moves,
     .summarize = summarize,
 };

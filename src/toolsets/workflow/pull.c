@@ -209,12 +209,10 @@ static int set_result(struct al_call *call, const struct pull_args *args, const 
     return 0;
 }
 
-static int execute(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int fetch(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct pull_args *args = p;
     al_auto(pull_clear) struct pull pull = { .remote = AL_REMOTE_INIT };
-    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_str_clear) struct al_str fetched = AL_STR_INIT;
     struct al_fetch_options options = { .prune = false };
     int r = prepare(call, args, &pull, err);
@@ -223,7 +221,17 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         return r;
     al_transfer_accept(call, &pull.remote, AL_FETCHES);
     options.branch = pull.branch;
-    r = al_transfer_fetch(call, &pull.remote, &options, &fetched, err);
+    return al_transfer_fetch(call, &pull.remote, &options, &fetched, err);
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    const struct pull_args *args = p;
+    al_auto(pull_clear) struct pull pull = { .remote = AL_REMOTE_INIT };
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    int r = prepare(call, args, &pull, err);
+
     if (r == 0)
         r = merge_or_rebase(call, args, &pull, &outcome, err);
     return r < 0 ? r : set_result(call, args, &pull, &outcome, result, err);
@@ -294,6 +302,13 @@ static const char output_schema[] = AL_JSON({
 });
 /* clang-format on */
 
+/* A rebase that stops leaves HEAD detached. */
+static unsigned moves(const struct al_operation *operation)
+{
+    (void)operation;
+    return AL_MOVES_BRANCH | AL_MOVES_HEAD;
+}
+
 const struct al_tool al_tool_workflow_pull = {
     .name = "git_pull",
     .title = "Pull",
@@ -311,6 +326,8 @@ const struct al_tool al_tool_workflow_pull = {
     .always_by = al_transfer_always_by,
     .authorize = authorize,
     .preview = preview,
+    .fetch = fetch,
+    .moves = moves,
     .summarize = summarize,
     .output_schema = output_schema,
 };
