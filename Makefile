@@ -6,7 +6,7 @@ PREFIX = /usr/local
 NINJA = $(shell command -v ninja || echo ninja)
 
 .DEFAULT_GOAL = build/airlock
-.PHONY: build/airlock deps test-deps demo test check asan tsan fuzz lint size format bench bench-economy install clean help
+.PHONY: build/airlock deps test-deps demo test check soak asan tsan fuzz lint size format bench bench-economy install clean help
 
 build/airlock: $(BUILD)/build.ninja ## build the program (the default)
 	@$(NINJA) -C $(BUILD) airlock
@@ -33,6 +33,10 @@ test: test-deps ## everything: gcc and clang, all tests, all tests again under A
 
 check: ## what to run before each commit: unit and table tests, quick lint
 	@python3 tools/run-tests.py quick
+
+soak: build/airlock ## save files while calls discard some, with SOAK_SEEDS (20) seeds of the clock
+	@$(NINJA) -C $(BUILD) --quiet tests/attack/meanwhile
+	@python3 tests/attack/test_saves_meanwhile.py $(BUILD)/airlock $(BUILD)/tests/attack/meanwhile $(or $(SOAK_SEEDS),20)
 
 asan: ## all tests under the address and undefined-behaviour sanitizers
 	@python3 tools/run-tests.py asan

@@ -264,6 +264,14 @@ int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, c
                            const struct al_strv *names, struct al_run_limits *budget,
                            const char **ret_missing, struct al_error *err);
 
+/** Test whether the store's objects, as those of its repository, have SHA-256 ids. */
+bool al_store_is_sha256(const struct al_store *store);
+
+/** Find out which blobs the store has, or the repository whose objects it borrows: sets ret_has[i]
+ * for oids[i]. */
+int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t count,
+                       struct al_run_limits *budget, bool *ret_has, struct al_error *err);
+
 /** The commit of HEAD on a branch without commits. */
 #define AL_COMMIT_NONE "none"
 

@@ -95,3 +95,35 @@ int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, c
         *ret_missing = missing;
     return r;
 }
+
+bool al_store_is_sha256(const struct al_store *store)
+{
+    return store->sha256;
+}
+
+int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t count,
+                       struct al_run_limits *budget, bool *ret_has, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv asked = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+    struct al_oid_set found = { .slots = NULL };
+    struct al_oid oid;
+    char text[AL_OID_TEXT];
+    int r;
+
+    for (size_t i = 0; i < count; i++) {
+        ret_has[i] = !al_oid_is_none(&oids[i]) && al_store_has_object(store, &oids[i]);
+        if (ret_has[i] || al_oid_is_none(&oids[i]))
+            continue;
+        al_oid_text(&oids[i], store->sha256, text);
+        al_strv_add(&asked, text);
+    }
+    r = al_bare_existing(&store->bare, &asked, true, &lines, budget, err);
+    for (const char *at = lines.buf; r == 0 && *at; at = strchr(at, '\n') + 1)
+        if (al_oid_parse(at, store->sha256, &oid))
+            (void)al_oid_set_add(&found, &oid);
+    for (size_t i = 0; r == 0 && i < count; i++)
+        ret_has[i] |= al_oid_set_has(&found, &oids[i]);
+    al_oid_set_clear(&found);
+    return r;
+}

@@ -36,6 +36,7 @@ enum al_git_class {
 /** The limits of the children of one call, and what is known of the last one. */
 struct al_run_limits {
     struct al_cancel *cancel;        /**< may be NULL */
+    const struct al_watch *watch;    /**< of children that write (history/rescue.h); NULL: none */
     uint32_t left_ms;                /**< reduced by the time that each child runs */
     struct al_progress on_lock_wait; /**< told about a wait for a lock after a second, and with NULL
                                         that it is over; no callback: nobody */

@@ -31,7 +31,8 @@ bool al_location_is_bare(const struct al_location *at)
 static int open_part(const struct al_location *at, const char *path, int *ret_fd,
                      struct al_error *err)
 {
-    const struct al_root *root = al_roots_find(al_roots_parts(at->git->roots), path);
+    const struct al_root *root =
+        at->is_own ? NULL : al_roots_find(al_roots_parts(at->git->roots), path);
     int fd = -ENOENT;
 
     if (at->is_own)

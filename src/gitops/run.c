@@ -126,6 +126,7 @@ static int start(const struct al_location *at, const struct al_git_command *comm
             .kept_fds = link->fds,
             .nkept_fds = link->nfds,
             .has_job = link->has_job,
+            .watch = al_git_class_writes(command->class) && !at->is_own ? budget->watch : NULL,
             .cancel = budget->cancel,
             .timeout_ms = budget->left_ms,
             .grace_ms = al_git_class_writes(command->class) ? WRITER_GRACE_MS : 0,

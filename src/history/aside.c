@@ -305,6 +305,7 @@ int al_aside_begin(int common_fd, const struct al_aside_about *about,
     add_field(&text, "note", about->note);
     add_field(&text, "when", when);
     add_field(&text, "one", about->is_one ? "" : NULL);
+    entry.is_brief = about->is_brief;
     (void)parse_record(&entry, &text);
     r = entry.base_fd = open_base(common_fd, true);
     if (r >= 0)
@@ -314,7 +315,7 @@ int al_aside_begin(int common_fd, const struct al_aside_about *about,
     if (r >= 0) {
         entry.record_fd =
             openat(entry.fd, "record", O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-        r = entry.record_fd < 0 ? -errno : append(&entry, &text, true);
+        r = entry.record_fd < 0 ? -errno : append(&entry, &text, !about->is_brief);
     }
     if (r < 0)
         return al_error_errno(err, -r, "cannot make a folder in airlock/aside");
@@ -385,8 +386,7 @@ static int rename_new(int from_fd, const char *from, int to_fd, const char *to)
     return renameat(from_fd, from, to_fd, to) < 0 ? -errno : 0;
 }
 
-/* The folder that has a thing, and its name there; -1: it is not aside. */
-static int folder_of(const struct al_aside_entry *entry, size_t item, char ret_name[32])
+int al_aside_folder_of(const struct al_aside_entry *entry, size_t item, char ret_name[32])
 {
     struct stat st;
 
@@ -399,17 +399,26 @@ static int folder_of(const struct al_aside_entry *entry, size_t item, char ret_n
                : -1;
 }
 
+char *al_aside_item_path(const struct al_aside_entry *entry, size_t item)
+{
+    char name[32];
+    int dir_fd = al_aside_folder_of(entry, item, name);
+    al_auto(al_freep) char *dir = dir_fd < 0 ? NULL : al_fs_fd_path(dir_fd);
+
+    return dir ? al_fs_join(dir, name) : NULL;
+}
+
 bool al_aside_has(const struct al_aside_entry *entry, size_t item)
 {
     char name[32];
 
-    return folder_of(entry, item, name) >= 0;
+    return al_aside_folder_of(entry, item, name) >= 0;
 }
 
 int al_aside_open_item(const struct al_aside_entry *entry, size_t item, int flags)
 {
     char name[32];
-    int dir_fd = folder_of(entry, item, name);
+    int dir_fd = al_aside_folder_of(entry, item, name);
 
     return dir_fd < 0 ? -ENOENT : al_nofollow_open(dir_fd, name, flags);
 }
@@ -417,7 +426,7 @@ int al_aside_open_item(const struct al_aside_entry *entry, size_t item, int flag
 void al_aside_drop_item(struct al_aside_entry *entry, size_t item)
 {
     char name[32];
-    int dir_fd = folder_of(entry, item, name);
+    int dir_fd = al_aside_folder_of(entry, item, name);
 
     if (dir_fd >= 0)
         al_fs_remove_tree_at(dir_fd, name);
@@ -441,7 +450,7 @@ static int record_item(struct al_aside_entry *entry, char *path, dev_t device)
     add_field(&text, "device", number);
     add_field(&text, "item", path);
     add_item(entry, path, device);
-    return append(entry, &text, entry->count == 1);
+    return append(entry, &text, entry->count == 1 && !entry->is_brief);
 }
 
 static int take_away(struct al_aside_entry *entry, size_t item, int parent_fd, const char *name)
@@ -479,7 +488,7 @@ int al_aside_move_item(struct al_aside_entry *entry, size_t item, int parent_fd,
                        struct al_error *err)
 {
     char from[32];
-    int dir_fd = folder_of(entry, item, from);
+    int dir_fd = al_aside_folder_of(entry, item, from);
     int r = dir_fd < 0 ? -ENOENT : rename_new(dir_fd, from, parent_fd, name);
 
     return r < 0 ? cannot(entry->items[item].path, "come back", r, err) : 0;
@@ -616,9 +625,9 @@ void al_aside_remove(struct al_aside_entry *entry)
 {
     char name[32];
 
-    if (!is_empty(entry))
+    if (!entry->is_brief && !is_empty(entry))
         (void)append_mark(entry, "gone");
-    for (size_t i = 0; i < entry->count; i++)
+    for (size_t i = 0; i < entry->count && !entry->is_brief; i++)
         al_aside_drop_item(entry, i);
     remove_hidden(entry);
     (void)snprintf(name, sizeof(name), "%lu", entry->seq);

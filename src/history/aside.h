@@ -44,6 +44,7 @@ struct al_aside_about {
     const char *note; /**< the caller's own, any text without NUL */
     int beside_fd;    /**< where a hidden folder is made if one is needed; -1: beside the thing */
     bool is_one;      /**< see the record */
+    bool is_brief;    /**< it is gone again soon: its record is not synchronised before the end */
 };
 
 struct al_aside_item {
@@ -62,6 +63,7 @@ struct al_aside_entry {
     bool is_whole; /**< it has its "end": nothing is under way */
     bool is_gone;  /**< it is being removed */
     bool is_one;   /**< see the record */
+    bool is_brief; /**< private: see struct al_aside_about */
     char *beside;  /**< the folder of the hidden one; NULL: there is none */
     int base_fd;   /**< private, as all that follows */
     int fd;        /**< its folder; -1: not open */
@@ -96,6 +98,12 @@ int al_aside_end(struct al_aside_entry *entry, struct al_error *err);
 
 /** Test whether a thing is aside; otherwise it was not moved, or is back. */
 bool al_aside_has(const struct al_aside_entry *entry, size_t item);
+
+/** The folder that has a thing, and its name there; -1: it is not aside. */
+int al_aside_folder_of(const struct al_aside_entry *entry, size_t item, char ret_name[32]);
+
+/** The absolute path of a thing that is aside; NULL: it is not.  Caller frees. */
+char *al_aside_item_path(const struct al_aside_entry *entry, size_t item);
 
 /** Open a thing that is aside, without following a link.  -errno on failure. */
 int al_aside_open_item(const struct al_aside_entry *entry, size_t item, int flags);

@@ -78,6 +78,7 @@ int al_proc_init(const char *program, struct al_error *err)
     /* If SIGCHLD were ignored, the kernel would reap children, and their exit status would be lost.
      */
     if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || signal(SIGXFSZ, SIG_IGN) == SIG_ERR ||
+        signal(SIGIO, SIG_IGN) == SIG_ERR || /* somebody wants a file that has a lease */
         signal(SIGCHLD, SIG_DFL) == SIG_ERR)
         return al_error_errno(err, errno, "cannot set signal dispositions");
     if (program && (r = map_exec_page(program, err)) < 0)

@@ -17,6 +17,7 @@
 
 #include "proc/cancel.h"
 #include "proc/confine.h"
+#include "proc/watch.h"
 #include "util/error.h"
 
 /**
@@ -83,6 +84,8 @@ struct al_proc_spec {
     bool has_job; /**< the caller holds a job that covers this child (al_proc_acquire_job()) */
 
     const struct al_confinement *sandbox; /**< never NULL */
+    const struct al_watch *watch;         /**< decides about its changes to names; NULL: nobody.
+                                               Only for al_proc_run() */
     struct al_cancel *cancel;             /**< may be NULL */
     uint32_t timeout_ms;                  /**< from the start of the child; never 0 */
     uint32_t grace_ms; /**< time from SIGTERM to SIGKILL, for a child that removes its lock files;

@@ -283,21 +283,33 @@ static bool read_report(int fd, struct al_child_report *report)
     return got == (ssize_t)sizeof(*report);
 }
 
+/* Start the child on a thread that has, or has not, what it shall inherit. */
+static void start_on_thread(const struct al_proc_spec *spec, struct starting *starting,
+                            struct al_spawned *child)
+{
+    if (spec->watch && al_watch_is_possible())
+        child->watching = al_watch_begin(spec->watch, start_with_signals_blocked, starting);
+    if (child->watching)
+        return;
+    if (al_thread_holds_filter(spec->sandbox)) {
+        starting->plan->filter = NULL;
+        start_with_signals_blocked(starting);
+    } else {
+        al_thread_start_unfiltered(start_with_signals_blocked, starting);
+    }
+}
+
 /* Caller holds the sweep lock shared.  Start the child, wait for its execve, and register it. */
 static int start_and_register(const struct al_proc_spec *spec, struct pipes *pipes,
-                              struct al_child *ret_child, struct al_error *err)
+                              struct al_spawned *child, struct al_error *err)
 {
+    struct al_child *ret_child = &child->process;
     struct al_child_plan plan = make_plan(spec, pipes);
     struct starting starting = { .plan = &plan, .pidfd = -1 };
     struct al_child_report report;
     al_auto(al_closep) int pidfd = -1;
 
-    if (al_thread_holds_filter(spec->sandbox)) {
-        plan.filter = NULL;
-        start_with_signals_blocked(&starting);
-    } else {
-        al_thread_start_unfiltered(start_with_signals_blocked, &starting);
-    }
+    start_on_thread(spec, &starting, child);
     pidfd = starting.pidfd;
     if (starting.pid < 0)
         return al_error_errno(err, starting.error, "cannot start '%s'", base_name(spec->program));
@@ -322,7 +334,7 @@ int al_spawn(const struct al_proc_spec *spec, struct al_spawned *ret_child, stru
     if (r < 0)
         return r;
     al_children_lock();
-    r = start_and_register(spec, &pipes, &ret_child->process, err);
+    r = start_and_register(spec, &pipes, ret_child, err);
     al_children_unlock();
     if (r < 0)
         return r;
@@ -333,6 +345,8 @@ int al_spawn(const struct al_proc_spec *spec, struct al_spawned *ret_child, stru
 
 void al_spawned_clear(struct al_spawned *child)
 {
+    al_watch_end(child->watching);
+    child->watching = NULL;
     al_closep(&child->process.pidfd);
     al_closep(&child->out_fd);
     al_closep(&child->err_fd);

@@ -11,8 +11,9 @@
 
 /** A started child and the parent's ends of its streams. */
 struct al_spawned {
-    struct al_child process; /**< registered (proc/reaper.h) */
-    int out_fd, err_fd;      /**< -1: none */
+    struct al_child process;      /**< registered (proc/reaper.h) */
+    int out_fd, err_fd;           /**< -1: none */
+    struct al_watching *watching; /**< NULL: it is not watched */
 };
 
 /**
@@ -20,8 +21,8 @@ struct al_spawned {
  *
  * @return 0, or the error of al_proc_run() for a child that could not be started; then nothing ran
  *         and nothing is left.
- * Ownership: al_child_end() ends the child; al_spawned_clear() then closes the descriptors.  The
- *            struct must not move in between.
+ * Ownership: al_child_end() ends the child; al_spawned_clear() is then due, also after a failure.
+ * The struct begins zeroed, with -1 for descriptors, and must not move in between.
  */
 int al_spawn(const struct al_proc_spec *spec, struct al_spawned *ret_child, struct al_error *err);
 void al_spawned_clear(struct al_spawned *child);

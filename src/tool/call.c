@@ -234,11 +234,14 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
 {
     int r = al_call_prepare(call, err);
 
+    if (r == 0)
+        r = al_call_rescue_begin(call, err);
     if (r == 0) {
         call->executed = true;
         al_call_trace_execute(call, timeout_of(call));
         r = call->operation->execute(call, call->args, result, err);
     }
+    al_call_rescue_end(call);
     al_call_checkpoint_after(call, r < 0 && (!result->structured || result->content) ? err : NULL);
     al_write_lock_release(call->repo);
     return r;
@@ -272,7 +275,7 @@ static void name_the_whole_time(const struct al_call *call, struct al_error *err
 }
 
 /* The text of a failure: what happened, what to do about it, and details. */
-static void add_failure(const struct al_error *error, const char *wait, const char *half_done,
+static void add_failure(const struct al_error *error, const char *wait, const struct al_call *call,
                         struct al_str *text)
 {
     const char *remedy = wait ? wait : error->remedy;
@@ -283,8 +286,10 @@ static void add_failure(const struct al_error *error, const char *wait, const ch
         al_str_addf(text, "\n%s", remedy);
     if (error->detail)
         al_str_addf(text, "\n\n%s", error->detail);
-    if (half_done)
-        al_str_addf(text, "\n\n%s", half_done);
+    if (call->half_done)
+        al_str_addf(text, "\n\n%s", call->half_done);
+    if (call->rescued)
+        al_str_addf(text, "\n\n%s", call->rescued);
 }
 
 /* Stage 8.  The tool has made the text of a success; the text of a failure is made here. */
@@ -296,6 +301,8 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
     if (r == 0) {
         if (!result->has_notes)
             al_call_note_ignored(call, &result->notes);
+        if (call->rescued)
+            al_result_note(result, call->rescued);
         return;
     }
     result->status =
@@ -304,6 +311,8 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
     *err = AL_ERROR_INIT;
     if (result->content && call->half_done)
         al_result_note(result, call->half_done);
+    if ((result->content || result->structured) && call->rescued)
+        al_result_note(result, call->rescued);
     if (result->structured || result->content) /* they report the failure */
         return;
     if (r == AL_ERR_TIMEOUT && !call->tool->definition) {
@@ -329,7 +338,7 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
     result->text_is_object = false;
     al_str_reset(&result->quoted);
     al_str_reset(&result->notes);
-    add_failure(&result->error, wait, call->half_done, &result->text);
+    add_failure(&result->error, wait, call, &result->text);
     result->truncated |= al_text_truncate(&result->text, al_call_max_bytes(call));
 }
 
@@ -347,6 +356,7 @@ static void release(struct al_call *call)
     free(call->always_values);
     free(call->draft);
     free(call->half_done);
+    free(call->rescued);
     free(call->unsaved);
     al_call_set_tool_data(call, NULL, NULL);
     free(call->expected);

@@ -58,6 +58,8 @@ struct al_call {
     char *unsaved;                /* why no checkpoint can be taken; NULL: none was refused */
     bool knows_files;             /* `only` is from the tool's changed_files */
     char checkpoint[AL_OID_TEXT]; /* id of the checkpoint before the call; "" when there is none */
+    struct al_rescue *rescue;     /* what stage 7 takes out of the working tree; NULL: none */
+    char *rescued;                /* text: what stays aside of it; NULL: nothing */
     char *half_done;              /* text: what a failed call changed all the same; NULL: nothing */
     bool fetched;                 /* the tool's `fetch` began */
     bool executed;                /* stage 7 began */
@@ -85,6 +87,11 @@ int al_call_record_checkpoint(struct al_call *call, struct al_error *err);
 
 /** Stage 9: close the record. */
 void al_call_record_close(struct al_call *call, const struct al_result *result);
+
+/** Before and after stage 7 of a call that can write files: what git takes out of the working tree
+ * is moved aside, and dropped when the store has it. */
+int al_call_rescue_begin(struct al_call *call, struct al_error *err);
+void al_call_rescue_end(struct al_call *call);
 
 /** Stages 5 and 6: obtain the approval, the write lock and the checkpoint, for an approval that is
  * still valid.  The caller releases the lock. */

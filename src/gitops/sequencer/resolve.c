@@ -17,6 +17,7 @@
 #include "gitops/sequencer/resolve_plan.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
+#include "history/rescue.h"
 #include "util/fs.h"
 #include "util/utf8.h"
 
@@ -122,21 +123,6 @@ int al_git_resolve_preview(const struct al_repo *repo, const struct al_resolve_o
     return 0;
 }
 
-/* Create a link under a temporary name in the same directory, and rename it. */
-static int write_link(int dir_fd, const char *name, const char *target)
-{
-    static _Atomic unsigned serial;
-    al_auto(al_freep) char *temporary =
-        al_asprintf(".airlock-link-%ld-%u", (long)getpid(), serial++);
-    int r = symlinkat(target, dir_fd, temporary) < 0 ? -errno : 0;
-
-    if (r == 0 && renameat(dir_fd, temporary, dir_fd, name) < 0)
-        r = -errno;
-    if (r < 0)
-        (void)unlinkat(dir_fd, temporary, 0);
-    return r;
-}
-
 /* Whether the file becomes executable: as the chosen side is, else as the side that changed the
  * mode. If both changed it, ours decides. */
 static bool is_executable(const struct al_resolve_plan *plan)
@@ -161,7 +147,29 @@ static mode_t mode_for(int dir_fd, const char *name, const struct al_resolve_pla
     return is_executable(plan) ? 0777 : 0666;
 }
 
-static int write_file(int top, const struct al_resolve_plan *plan, const char *content, size_t len,
+/* Write a file or a link under a temporary name in the same directory, and rename it. */
+static int write_beside(const struct al_watch *watch, int parent, const char *name,
+                        const struct al_resolve_plan *plan, const char *top, const char *content,
+                        size_t len)
+{
+    static _Atomic unsigned serial;
+    const bool is_link = plan->side && al_side_is_link(plan->side);
+    al_auto(al_freep) char *path = al_fs_join(top, plan->conflict->path);
+    al_auto(al_freep) char *temporary =
+        al_asprintf(".airlock-link-%ld-%u", (long)getpid(), serial++);
+    int r = is_link ? (symlinkat(content, parent, temporary) < 0 ? -errno : 0)
+                    : al_fs_write_atomic(parent, temporary, content, len,
+                                         mode_for(parent, name, plan), false);
+
+    if (r == 0)
+        r = al_rescue_rename(watch, parent, temporary, name, path);
+    if (r < 0)
+        (void)unlinkat(parent, temporary, 0);
+    return r;
+}
+
+static int write_file(const struct al_repo *repo, int top, const struct al_resolve_plan *plan,
+                      const char *content, size_t len, const struct al_run_limits *budget,
                       struct al_error *err)
 {
     const char *path = plan->conflict->path, *name;
@@ -171,22 +179,22 @@ static int write_file(int top, const struct al_resolve_plan *plan, const char *c
 
     if (r >= 0 && !plan->side && al_gitdir_contains(parent, name))
         return al_gitdir_refuse(path, err);
-    if (r >= 0 && plan->side && al_side_is_link(plan->side))
-        r = write_link(parent, name, content);
-    else if (r >= 0)
-        r = al_fs_write_atomic(parent, name, content, len, mode_for(parent, name, plan), true);
+    if (r >= 0)
+        r = write_beside(budget->watch, parent, name, plan, repo->at.top, content, len);
     return r < 0 ? al_error_errno(err, -r, "cannot write '%s'", word) : 0;
 }
 
-static int remove_file(int top, const char *path, struct al_error *err)
+static int remove_file(const struct al_repo *repo, int top, const char *path,
+                       const struct al_run_limits *budget, struct al_error *err)
 {
     const char *name;
     al_auto(al_closep) int parent = al_nofollow_open_parent(top, path, false, &name);
     al_auto(al_freep) char *word = al_text_sanitize_line(path);
+    al_auto(al_freep) char *whole = al_fs_join(repo->at.top, path);
     int r = parent;
 
-    if (r >= 0 && unlinkat(parent, name, 0) < 0)
-        r = -errno;
+    if (r >= 0)
+        r = al_rescue_unlink(budget->watch, parent, name, whole);
     if (r >= 0)
         al_nofollow_remove_parents(top, path);
     return r < 0 && r != -ENOENT ? al_error_errno(err, -r, "cannot remove '%s'", word) : 0;
@@ -204,14 +212,14 @@ static int write_to_worktree(const struct al_repo *repo, const struct al_resolve
     if (plan->keeps_disk)
         return 0;
     if (!plan->side)
-        return write_file(top, plan, given, strlen(given), err);
+        return write_file(repo, top, plan, given, strlen(given), budget, err);
     if (!plan->side->oid)
-        return remove_file(top, plan->conflict->path, err);
+        return remove_file(repo, top, plan->conflict->path, budget, err);
     if (al_side_is_submodule(plan->side))
         return 0; /* its files belong to another repository */
     r = read_side(repo, plan, budget, &content, err);
     if (r == 0)
-        r = write_file(top, plan, content.data ? content.data : "", content.len, err);
+        r = write_file(repo, top, plan, content.data ? content.data : "", content.len, budget, err);
     al_buffer_clear(&content);
     return r;
 }

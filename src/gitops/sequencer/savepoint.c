@@ -67,6 +67,7 @@ int al_savepoint_create_for(const struct al_repo *repo, const struct al_strv *in
     int r;
 
     savepoint.any_file = !files;
+    savepoint.watch = budget->watch;
     for (size_t i = 0; files && i < files->count; i++)
         al_strv_add(&savepoint.written, files->items[i]);
     al_strv_sort(&savepoint.written);
@@ -176,7 +177,7 @@ int al_savepoint_restore_git_dir(struct al_repo *repo, const struct al_savepoint
 int al_savepoint_restore(struct al_repo *repo, const struct al_savepoint *savepoint,
                          struct al_error *err)
 {
-    struct al_run_limits budget = { .left_ms = LOCK_MS };
+    struct al_run_limits budget = { .left_ms = LOCK_MS, .watch = savepoint->watch };
     int r = al_git_lock_wait(&repo->at, AL_LOCK_INDEX, &budget, err);
 
     budget.left_ms = RESTORE_MS;

@@ -55,7 +55,8 @@ struct al_savepoint {
     /* Without `any_file`: the only files that the command can write or remove, sorted. */
     struct al_strv written;
     bool any_file;
-    struct al_buffer dirty; /* changed and untracked files, NUL-terminated names */
+    const struct al_watch *watch; /* of the call: what is put back destroys nothing newer */
+    struct al_buffer dirty;       /* changed and untracked files, NUL-terminated names */
     struct al_buffer
         preexisting; /* what was in the place of files that only the incoming commits track */
 };

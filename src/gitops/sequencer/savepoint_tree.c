@@ -20,6 +20,8 @@
 #include "gitops/sequencer/overwrite.h"
 #include "gitops/sequencer/savepoint.h"
 #include "guard/nofollow.h"
+#include "history/rescue.h"
+#include "util/fs.h"
 
 static const char too_many[] =
     "Too many changed and untracked files to be put back if this were interrupted; do this one "
@@ -179,6 +181,8 @@ static bool has(const struct names *names, const char *name)
 
 struct removing {
     int top;
+    const char *path; /* of the top */
+    const struct al_watch *watch;
     const struct names *dirty, *preexisting;
 };
 
@@ -187,12 +191,13 @@ static bool remove_added(void *payload, char *const *fields)
 {
     const struct removing *removing = payload;
     const char *path = fields[0], *name;
+    al_auto(al_freep) char *whole = al_fs_join(removing->path, path);
     al_auto(al_closep) int parent = -1;
 
     if (has(removing->dirty, path) || has(removing->preexisting, path))
         return true;
     parent = al_nofollow_open_parent(removing->top, path, false, &name);
-    if (parent >= 0 && unlinkat(parent, name, 0) == 0)
+    if (parent >= 0 && al_rescue_unlink(removing->watch, parent, name, whole) == 0)
         al_nofollow_remove_parents(removing->top, path);
     return true;
 }
@@ -370,7 +375,10 @@ int al_savepoint_restore_tree(const struct al_repo *repo, const struct al_savepo
 {
     al_auto(names_clear) struct names dirty = names_of(&savepoint->dirty);
     al_auto(names_clear) struct names preexisting = names_of(&savepoint->preexisting);
-    struct removing removing = { .dirty = &dirty, .preexisting = &preexisting };
+    struct removing removing = { .path = repo->at.top,
+                                 .watch = savepoint->watch,
+                                 .dirty = &dirty,
+                                 .preexisting = &preexisting };
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, remove_added, &removing);
     al_auto(al_strv_clear) struct al_strv written = AL_STRV_INIT;

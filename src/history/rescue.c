@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/rescue.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "guard/nofollow.h"
+#include "history/aside.h"
+#include "history/look.h"
+#include "util/fs.h"
+
+#define HELD_MAX  32u /* files that git has open at once */
+#define TRIES_MAX 8u  /* of somebody who makes a file again and again */
+
+/* A new file that git is writing.  The lease keeps others out. */
+struct held {
+    pid_t pid;
+    int fd, number; /* ours, and git's */
+};
+
+struct al_rescue {
+    const struct al_location *at;
+    int top_fd;
+    struct al_watch watch;
+    struct al_aside_entry aside;
+    bool has_aside;
+    char *removed; /* what was taken last, absolute */
+    char *parent;  /* the directory that was opened last, below the top; NULL: none */
+    int parent_fd;
+    struct held held[HELD_MAX];
+    size_t nheld;
+    int giving_fd; /* for given(); -1: none */
+    bool giving_lease;
+};
+
+/* --- Taking --- */
+
+static int take(struct al_rescue *rescue, int parent_fd, const char *name, const char *path,
+                struct al_error *err)
+{
+    const struct al_aside_about about = {
+        .why = "saved", .name = rescue->at->top, .beside_fd = rescue->top_fd, .is_brief = true
+    };
+    al_auto(al_closep) int common_fd = -1;
+    int r = rescue->has_aside ? 0 : al_location_open_common_dir(rescue->at, &common_fd, err);
+
+    if (r == 0 && !rescue->has_aside)
+        r = al_aside_begin(common_fd, &about, &rescue->aside, err);
+    if (r < 0)
+        return r;
+    rescue->has_aside = true;
+    return al_aside_move(&rescue->aside, parent_fd, name, path, err);
+}
+
+/* Take it, as an answer: 0 or an errno. */
+static int take_quietly(struct al_rescue *rescue, int parent_fd, const char *name, const char *path)
+{
+    int r = take(rescue, parent_fd, name, path, NULL);
+
+    if (r < 0)
+        return r == AL_ERR_NOT_FOUND ? ENOENT : EACCES;
+    free(rescue->removed);
+    rescue->removed = al_strdup(path);
+    return 0;
+}
+
+/* --- Files that git is writing --- */
+
+/* Whether the process has it open under that number still. */
+static bool is_being_written(const struct held *held)
+{
+    char name[64];
+    struct stat ours, its;
+
+    (void)snprintf(name, sizeof(name), "/proc/%d/fd/%d", (int)held->pid, held->number);
+    return stat(name, &its) == 0 && fstat(held->fd, &ours) == 0 && its.st_dev == ours.st_dev &&
+           its.st_ino == ours.st_ino;
+}
+
+/* Let others open what git has closed. */
+static void release(struct al_rescue *rescue)
+{
+    for (size_t i = rescue->nheld; i > 0; i--) {
+        if (is_being_written(&rescue->held[i - 1]))
+            continue;
+        al_close(rescue->held[i - 1].fd); /* with the lease */
+        rescue->held[i - 1] = rescue->held[--rescue->nheld];
+    }
+}
+
+/* git has a file under this number.  What had it before is closed. */
+static void given(void *payload, pid_t pid, int number)
+{
+    struct al_rescue *rescue = payload;
+    const int fd = rescue->giving_fd;
+
+    for (size_t i = 0; i < rescue->nheld; i++) {
+        struct held *held = &rescue->held[i];
+
+        if (held->pid != pid || held->number != number)
+            continue;
+        al_close(held->fd);
+        *held = rescue->held[--rescue->nheld];
+        break;
+    }
+    rescue->giving_fd = -1;
+    if (number < 0 || !rescue->giving_lease)
+        al_close(fd);
+    else
+        rescue->held[rescue->nheld++] = (struct held){ pid, fd, number };
+}
+
+/* --- Directories --- */
+
+static void forget_parent(struct al_rescue *rescue)
+{
+    free(rescue->parent);
+    rescue->parent = NULL;
+    al_close(rescue->parent_fd);
+    rescue->parent_fd = -1;
+}
+
+/* Open the directory of a path below the top, or give the last one: it is kept only as long as git
+ * does one thing after the other.  Borrowed; -errno on failure. */
+static int find_parent(struct al_rescue *rescue, const char *below, const char **ret_name)
+{
+    const char *slash = strrchr(below, '/');
+    const size_t len = slash ? (size_t)(slash - below) : 0;
+
+    *ret_name = slash ? slash + 1 : below;
+    if (rescue->parent && strlen(rescue->parent) == len && !memcmp(rescue->parent, below, len))
+        return rescue->parent_fd;
+    forget_parent(rescue);
+    rescue->parent_fd = al_nofollow_open_parent(rescue->top_fd, below, false, ret_name);
+    if (rescue->parent_fd >= 0)
+        rescue->parent = al_strndup(below, len);
+    return rescue->parent_fd;
+}
+
+/* --- Deciding --- */
+
+static bool is_plain(const char *path)
+{
+    return !strstr(path, "/../") && !strstr(path, "/./") && !strstr(path, "//");
+}
+
+/* The part of a path below the top; NULL: it is none of the working tree's files. */
+static const char *below_top(const struct al_rescue *rescue, const char *path)
+{
+    const struct al_location *at = rescue->at;
+    const char *below = is_plain(path) ? al_fs_beneath(at->top, path) : NULL;
+
+    if (!below || !*below || !strcmp(below, ".git") || !strncmp(below, ".git/", 5) ||
+        al_fs_beneath(at->git_dir, path) || al_fs_beneath(at->common_dir, path))
+        return NULL;
+    return below;
+}
+
+/* The directory of a path, borrowed; -1: let the kernel go on. */
+static int parent_of(struct al_rescue *rescue, const char *path, const char **ret_name)
+{
+    const char *below = below_top(rescue, path);
+    int fd = below ? find_parent(rescue, below, ret_name) : -1;
+
+    return fd < 0 ? -1 : fd;
+}
+
+/* 0: there is nothing. */
+static mode_t mode_of(int dir_fd, const char *name)
+{
+    struct stat st;
+
+    return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? 0 : st.st_mode;
+}
+
+static void decide_remove(struct al_rescue *rescue, const struct al_watch_event *event,
+                          struct al_watch_answer *answer)
+{
+    const char *name;
+    const int fd = parent_of(rescue, event->path, &name);
+    const mode_t mode = fd < 0 ? 0 : mode_of(fd, name);
+
+    if (!mode || S_ISDIR(mode))
+        return;
+    answer->is_done = true;
+    answer->error = take_quietly(rescue, fd, name, event->path);
+}
+
+/* What was at the second path is at the first one now, if both were exchanged. */
+static int rename_over(struct al_rescue *rescue, int from_fd, const char *from, int to_fd,
+                       const char *to, const char *to_path)
+{
+    for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
+        if (renameat2(from_fd, from, to_fd, to, RENAME_NOREPLACE) == 0)
+            return 0;
+        if (errno != EEXIST && errno != EINVAL)
+            return errno;
+        if (renameat2(from_fd, from, to_fd, to, RENAME_EXCHANGE) == 0)
+            return take(rescue, from_fd, from, to_path, NULL) == 0 ? 0 : EACCES;
+        if (errno == EINVAL) { /* the file system cannot exchange */
+            int error = take_quietly(rescue, to_fd, to, to_path);
+
+            if (error && error != ENOENT)
+                return error;
+            if (error && renameat(from_fd, from, to_fd, to) == 0)
+                return 0;
+        } else if (errno != ENOENT) {
+            return errno;
+        }
+    }
+    return EBUSY;
+}
+
+int al_rescue_unlink(const struct al_watch *watch, int parent_fd, const char *name,
+                     const char *path)
+{
+    if (!watch)
+        return unlinkat(parent_fd, name, 0) < 0 ? -errno : 0;
+    return -take_quietly(watch->payload, parent_fd, name, path);
+}
+
+int al_rescue_rename(const struct al_watch *watch, int parent_fd, const char *from, const char *to,
+                     const char *path)
+{
+    if (!watch)
+        return renameat(parent_fd, from, parent_fd, to) < 0 ? -errno : 0;
+    return -rename_over(watch->payload, parent_fd, from, parent_fd, to, path);
+}
+
+static void decide_rename(struct al_rescue *rescue, const struct al_watch_event *event,
+                          struct al_watch_answer *answer)
+{
+    const char *from, *to;
+    int fd = parent_of(rescue, event->path, &from);
+    al_auto(al_closep) int from_fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    const int to_fd = parent_of(rescue, event->to, &to);
+    mode_t mode;
+
+    if (to_fd < 0 || from_fd < 0 || event->flags)
+        return;
+    mode = mode_of(from_fd, from);
+    if (!mode || S_ISDIR(mode) || S_ISDIR(mode_of(to_fd, to)))
+        return;
+    answer->is_done = true;
+    answer->error = rename_over(rescue, from_fd, from, to_fd, to, event->to);
+}
+
+/* Open a new file in place of one that was taken.  -errno on failure. */
+static int create(struct al_rescue *rescue, int parent_fd, const char *name,
+                  const struct al_watch_event *event, bool takes)
+{
+    const int flags = event->flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+
+    for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
+        int fd = openat(parent_fd, name, flags, event->mode & 07777), error;
+
+        if (fd >= 0 || errno != EEXIST || !takes)
+            return fd < 0 ? -errno : fd;
+        error = take_quietly(rescue, parent_fd, name, event->path);
+        if (error && error != ENOENT)
+            return -error;
+    }
+    return -EEXIST;
+}
+
+static void decide_create(struct al_rescue *rescue, const struct al_watch_event *event,
+                          struct al_watch_answer *answer)
+{
+    const bool is_new = event->flags & O_EXCL;
+    const char *name;
+    const int parent_fd = parent_of(rescue, event->path, &name);
+    const mode_t mode = parent_fd < 0 || is_new ? 0 : mode_of(parent_fd, name);
+    int fd;
+
+    /* A truncation empties no device and no fifo, and follows a link elsewhere. */
+    if (parent_fd < 0 || (event->flags & O_ACCMODE) == O_RDONLY || rescue->nheld == HELD_MAX ||
+        (mode && !S_ISREG(mode)) || (!is_new && !mode && !(event->flags & O_CREAT)))
+        return;
+    fd = create(rescue, parent_fd, name, event,
+                !is_new || (rescue->removed && !strcmp(rescue->removed, event->path)));
+    answer->is_done = true;
+    if (fd < 0) {
+        answer->error = -fd;
+        return;
+    }
+    if (mode)
+        (void)fchmod(fd, mode & 07777);
+    rescue->giving_fd = answer->fd = fd;
+    rescue->giving_lease = fcntl(fd, F_SETLEASE, F_WRLCK) == 0;
+}
+
+static void decide(void *payload, const struct al_watch_event *event,
+                   struct al_watch_answer *ret_answer)
+{
+    struct al_rescue *rescue = payload;
+
+    if (rescue->nheld == HELD_MAX)
+        release(rescue);
+    switch (event->kind) {
+    case AL_WATCH_REMOVE:
+        decide_remove(rescue, event, ret_answer);
+        break;
+    case AL_WATCH_RENAME:
+        decide_rename(rescue, event, ret_answer);
+        break;
+    case AL_WATCH_CREATE:
+        decide_create(rescue, event, ret_answer);
+        break;
+    }
+}
+
+static bool idle(void *payload)
+{
+    struct al_rescue *rescue = payload;
+
+    forget_parent(rescue);
+    release(rescue);
+    return rescue->nheld > 0;
+}
+
+/* --- Beginning and ending --- */
+
+int al_rescue_begin(const struct al_location *at, struct al_rescue **ret_rescue,
+                    struct al_error *err)
+{
+    struct al_rescue *rescue;
+    int top_fd, r = al_location_open_top(at, &top_fd, err);
+
+    if (r < 0)
+        return r;
+    rescue = al_calloc(1, sizeof(*rescue));
+    *rescue = (struct al_rescue){ .at = at,
+                                  .top_fd = top_fd,
+                                  .watch = { decide, given, idle, rescue },
+                                  .aside = AL_ASIDE_ENTRY_INIT,
+                                  .parent_fd = -1,
+                                  .giving_fd = -1 };
+    *ret_rescue = rescue;
+    return 0;
+}
+
+const struct al_watch *al_rescue_watch(struct al_rescue *rescue)
+{
+    return &rescue->watch;
+}
+
+void al_rescue_free(struct al_rescue *rescue)
+{
+    if (!rescue)
+        return;
+    forget_parent(rescue);
+    for (size_t i = 0; i < rescue->nheld; i++)
+        al_close(rescue->held[i].fd);
+    if (rescue->has_aside)
+        (void)al_aside_end(&rescue->aside, NULL);
+    al_aside_entry_clear(&rescue->aside);
+    al_close(rescue->top_fd);
+    free(rescue->removed);
+    free(rescue);
+}
+
+void al_rescued_list_clear(struct al_rescued_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->items[i].name);
+        free(list->items[i].place);
+    }
+    free(list->items);
+    *list = (struct al_rescued_list){ .items = NULL };
+}
+
+static void keep(struct al_rescue *rescue, size_t item, bool is_open,
+                 struct al_rescued_list *ret_kept)
+{
+    const char *path = rescue->aside.items[item].path;
+    const char *below = al_fs_beneath(rescue->at->top, path);
+
+    ret_kept->items =
+        al_reallocarray(ret_kept->items, ret_kept->count + 1, sizeof(*ret_kept->items));
+    ret_kept->items[ret_kept->count++] = (struct al_rescued){
+        .name = al_strdup(below ? below : path),
+        .place = al_aside_item_path(&rescue->aside, item),
+        .is_open = is_open,
+    };
+}
+
+/* Look at what is aside.  Nearly all of it is in the entry's own folder. */
+static void look_at_all(const struct al_aside_entry *aside, bool sha256, struct al_look *looks,
+                        struct al_oid *oids)
+{
+    for (size_t i = 0; i < aside->count; i++) {
+        char name[32];
+
+        (void)snprintf(name, sizeof(name), "%zu", i);
+        al_look_at(aside->fd, name, sha256, &looks[i]);
+        if (!looks[i].mode) {
+            int dir_fd = al_aside_folder_of(aside, i, name);
+
+            if (dir_fd >= 0)
+                al_look_at(dir_fd, name, sha256, &looks[i]);
+        }
+        oids[i] = looks[i].oid;
+    }
+}
+
+int al_rescue_end(struct al_rescue *rescue, bool sha256, al_rescue_has_fn *has, void *payload,
+                  struct al_rescued_list *ret_kept, struct al_error *err)
+{
+    struct al_aside_entry *aside = &rescue->aside;
+    const size_t count = rescue->has_aside ? aside->count : 0;
+    al_auto(al_freep) struct al_look *looks = al_calloc(count + 1, sizeof(*looks));
+    al_auto(al_freep) struct al_oid *oids = al_calloc(count + 1, sizeof(*oids));
+    al_auto(al_freep) bool *is_there = al_calloc(count + 1, sizeof(*is_there));
+    al_auto(al_freep) bool *is_dropped = al_calloc(count + 1, sizeof(*is_dropped));
+    int r;
+
+    release(rescue);
+    if (!count)
+        return 0;
+    look_at_all(aside, sha256, looks, oids);
+    r = has(payload, oids, count, is_there, err);
+    for (size_t i = 0; i < count; i++) {
+        bool is_file = S_ISREG(looks[i].mode) || S_ISLNK(looks[i].mode);
+
+        is_dropped[i] = r == 0 && is_file && is_there[i] && !looks[i].is_open;
+        if (looks[i].mode && !is_dropped[i])
+            keep(rescue, i, looks[i].is_open, ret_kept);
+    }
+    for (size_t i = 0; i < count && ret_kept->count; i++)
+        if (is_dropped[i])
+            al_aside_drop_item(aside, i);
+    if (ret_kept->count)
+        return r < 0 ? r : al_aside_end(aside, err);
+    al_aside_remove(aside);
+    rescue->has_aside = false;
+    return r;
+}

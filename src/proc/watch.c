@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proc/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "proc/proc.h"
+#include "util/mem.h"
+
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV /* Linux 5.19 */
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1ul << 5)
+#endif
+
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS /* Linux 6.6 */
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#endif
+#define SYNC_WAKE_UP 1ul /* SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP */
+
+#define IDLE_MS      1 /* between two calls of al_watch.idle */
+
+/* --- The filter --- */
+
+#define ARG_LOW(n) (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (n))
+#define TELL       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF)
+#define ALLOW      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+
+/* A system call of this number is told. */
+#define TOLD(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), TELL
+
+/* One that opens is told if its flags, argument `n`, have O_TRUNC or O_EXCL. */
+#define TOLD_OPEN(number, n)                                                                       \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 4),                                           \
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARG_LOW(n)),                                            \
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, O_TRUNC | O_EXCL, 0, 1), TELL, ALLOW
+
+/* Another calling convention has other numbers; proc/seccomp.c kills such a program. */
+static struct sock_filter code[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    TOLD_OPEN(SYS_openat, 2),
+    TOLD(SYS_unlinkat),
+    TOLD(SYS_chdir),
+    TOLD(SYS_fchdir),
+    TOLD(SYS_renameat),
+    TOLD(SYS_renameat2),
+#ifdef SYS_open
+    TOLD_OPEN(SYS_open, 1),
+    TOLD(SYS_unlink),
+    TOLD(SYS_rename),
+    TOLD(SYS_creat),
+#endif
+    ALLOW,
+};
+
+static const struct sock_fprog filter = { AL_COUNT(code), code };
+
+static atomic_bool is_refused;
+
+bool al_watch_is_possible(void)
+{
+    return !atomic_load(&is_refused);
+}
+
+static int install(void)
+{
+    const unsigned long listener = SECCOMP_FILTER_FLAG_NEW_LISTENER;
+    long fd;
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return -1;
+    fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                 listener | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &filter);
+    if (fd < 0 && errno == EINVAL)
+        fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, listener, &filter);
+    if (fd < 0)
+        atomic_store(&is_refused, true);
+    else /* child and answering thread take turns on one processor: each call takes half the time */
+        (void)ioctl((int)fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP);
+    return (int)fd;
+}
+
+/* --- The threads --- */
+
+struct al_watching {
+    const struct al_watch *watch;
+    void (*start)(void *payload);
+    void *payload;
+    int listener_fd; /* -1: unwatched */
+    int stop_fd;
+    sem_t installed, is_answered, started, ended;
+    pthread_t starter, answerer;
+    bool has_answerer;
+    struct seccomp_notif told;
+    int mem_fd; /* memory of the process that the last call was of */
+    pid_t mem_pid;
+    char cwd[PATH_MAX]; /* its directory; "": not known */
+    char path[PATH_MAX], to[PATH_MAX];
+};
+
+static void wait_for(sem_t *event)
+{
+    while (sem_wait(event) < 0)
+        continue;
+}
+
+/* This thread outlives the child: PR_SET_PDEATHSIG is tied to it. */
+static void *start_child(void *payload)
+{
+    struct al_watching *watching = payload;
+
+    watching->listener_fd = install();
+    (void)sem_post(&watching->installed);
+    wait_for(&watching->is_answered); /* the child tells calls before its execve */
+    watching->start(watching->payload);
+    (void)sem_post(&watching->started);
+    wait_for(&watching->ended);
+    return NULL;
+}
+
+/* --- Reading the arguments --- */
+
+static void forget_memory(struct al_watching *watching)
+{
+    al_close(watching->mem_fd);
+    watching->mem_fd = -1;
+    watching->mem_pid = 0;
+    watching->cwd[0] = '\0';
+}
+
+static ssize_t read_memory(struct al_watching *watching, uint64_t address, char *text, size_t len)
+{
+    char name[32];
+    ssize_t got = -1;
+
+    for (int tries = 0; tries < 2 && got <= 0; tries++) {
+        if (watching->mem_pid != (pid_t)watching->told.pid) {
+            forget_memory(watching);
+            (void)snprintf(name, sizeof(name), "/proc/%u/mem", watching->told.pid);
+            watching->mem_fd = open(name, O_RDONLY | O_CLOEXEC);
+            watching->mem_pid = (pid_t)watching->told.pid;
+        }
+        got = watching->mem_fd < 0 ? -1 : pread(watching->mem_fd, text, len, (off_t)address);
+        if (got <= 0) /* it executes another program since */
+            forget_memory(watching);
+    }
+    return got;
+}
+
+/* Read a string, page by page: the next page may not be mapped. */
+static bool read_string(struct al_watching *watching, uint64_t address, char text[PATH_MAX])
+{
+    size_t len = 0;
+
+    while (len < PATH_MAX) {
+        size_t room = 256 - (address + len) % 256;
+        ssize_t got = read_memory(watching, address + len, text + len,
+                                  room < PATH_MAX - len ? room : PATH_MAX - len);
+
+        if (got <= 0)
+            return false;
+        if (memchr(text + len, '\0', (size_t)got))
+            return true;
+        len += (size_t)got;
+    }
+    return false;
+}
+
+static bool read_link(const char *link, char ret_path[PATH_MAX])
+{
+    ssize_t len = readlink(link, ret_path, PATH_MAX - 1);
+
+    ret_path[len < 0 ? 0 : len] = '\0';
+    return *ret_path == '/';
+}
+
+/* The directory that a path is relative to.  Where a process works is read once: it tells when it
+ * goes elsewhere. */
+static bool read_dir(struct al_watching *watching, int dir, char ret_path[PATH_MAX])
+{
+    char link[64];
+
+    if (dir != AT_FDCWD) {
+        (void)snprintf(link, sizeof(link), "/proc/%u/fd/%d", watching->told.pid, dir);
+        return read_link(link, ret_path);
+    }
+    (void)snprintf(link, sizeof(link), "/proc/%u/cwd", watching->told.pid);
+    if (!*watching->cwd && !read_link(link, watching->cwd))
+        return false;
+    memcpy(ret_path, watching->cwd, strlen(watching->cwd) + 1);
+    return true;
+}
+
+/* Read a path and make it absolute. */
+static bool read_path(struct al_watching *watching, uint64_t dir, uint64_t address,
+                      char ret_path[PATH_MAX])
+{
+    char text[PATH_MAX];
+    size_t len;
+
+    if (!read_string(watching, address, text) || !*text)
+        return false;
+    if (*text == '/')
+        return memcpy(ret_path, text, strlen(text) + 1);
+    if (!read_dir(watching, (int)dir, ret_path))
+        return false;
+    len = strlen(ret_path);
+    return snprintf(ret_path + len, PATH_MAX - len, "/%s", text) < (int)(PATH_MAX - len);
+}
+
+static bool read_rename(struct al_watching *watching, uint64_t from_dir, uint64_t from,
+                        uint64_t to_dir, uint64_t to, struct al_watch_event *ret_event)
+{
+    ret_event->kind = AL_WATCH_RENAME;
+    ret_event->path = watching->path;
+    ret_event->to = watching->to;
+    return read_path(watching, from_dir, from, watching->path) &&
+           read_path(watching, to_dir, to, watching->to);
+}
+
+static bool read_create(struct al_watching *watching, uint64_t dir, uint64_t path, uint64_t flags,
+                        uint64_t mode, struct al_watch_event *ret_event)
+{
+    ret_event->kind = AL_WATCH_CREATE;
+    ret_event->path = watching->path;
+    ret_event->flags = (int)flags;
+    ret_event->mode = (mode_t)mode;
+    return read_path(watching, dir, path, watching->path);
+}
+
+static bool read_remove(struct al_watching *watching, uint64_t dir, uint64_t path,
+                        struct al_watch_event *ret_event)
+{
+    ret_event->kind = AL_WATCH_REMOVE;
+    ret_event->path = watching->path;
+    return read_path(watching, dir, path, watching->path);
+}
+
+/* False: it is not for us to decide. */
+static bool read_event(struct al_watching *watching, struct al_watch_event *ret_event)
+{
+    const uint64_t *args = (const uint64_t *)watching->told.data.args;
+    const uint64_t here = (uint64_t)AT_FDCWD;
+
+    ret_event->pid = (pid_t)watching->told.pid;
+    switch (watching->told.data.nr) {
+    case SYS_unlinkat:
+        return !(args[2] & AT_REMOVEDIR) && read_remove(watching, args[0], args[1], ret_event);
+    case SYS_renameat2:
+        ret_event->flags = (int)args[4];
+        return read_rename(watching, args[0], args[1], args[2], args[3], ret_event);
+    case SYS_renameat:
+        return read_rename(watching, args[0], args[1], args[2], args[3], ret_event);
+    case SYS_openat:
+        return read_create(watching, args[0], args[1], args[2], args[3], ret_event);
+#ifdef SYS_open
+    case SYS_unlink:
+        return read_remove(watching, here, args[0], ret_event);
+    case SYS_rename:
+        return read_rename(watching, here, args[0], here, args[1], ret_event);
+    case SYS_open:
+        return read_create(watching, here, args[0], args[1], args[2], ret_event);
+    case SYS_creat:
+        return read_create(watching, here, args[0], O_WRONLY | O_CREAT | O_TRUNC, args[1],
+                           ret_event);
+#endif
+    default: /* it goes to another directory */
+        watching->cwd[0] = '\0';
+        return false;
+    }
+}
+
+/* --- Answering --- */
+
+/* The descriptor and the end of the call in one (since Linux 5.14), or one after the other. */
+static void give(struct al_watching *watching, const struct al_watch_answer *answer)
+{
+    struct seccomp_notif_addfd add = {
+        .id = watching->told.id,
+        .flags = SECCOMP_ADDFD_FLAG_SEND,
+        .srcfd = (uint32_t)answer->fd,
+        .newfd_flags = O_CLOEXEC,
+    };
+    const struct al_watch *watch = watching->watch;
+    int number = ioctl(watching->listener_fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+    const bool is_sent = number >= 0;
+    struct seccomp_notif_resp response = { .id = watching->told.id };
+
+    if (!is_sent && errno == EINVAL) {
+        add.flags = 0;
+        number = ioctl(watching->listener_fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+    }
+    response.val = number < 0 ? 0 : number;
+    response.error = number < 0 ? -errno : 0;
+    watch->given(watch->payload, (pid_t)watching->told.pid, number);
+    if (!is_sent)
+        (void)ioctl(watching->listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+static void answer_one(struct al_watching *watching)
+{
+    const struct al_watch *watch = watching->watch;
+    struct seccomp_notif_resp response = { .id = 0 };
+    struct al_watch_answer answer = { .is_done = false };
+    struct al_watch_event event = { .path = NULL };
+
+    memset(&watching->told, 0, sizeof(watching->told));
+    if (ioctl(watching->listener_fd, SECCOMP_IOCTL_NOTIF_RECV, &watching->told) < 0)
+        return;
+    /* If the process was killed meanwhile, this may be the path of another one that got its number.
+     * A decision destroys nothing, so that is no harm, and to ask the kernel each time takes long.
+     */
+    if (read_event(watching, &event))
+        watch->decide(watch->payload, &event, &answer);
+    if (answer.fd > 0) {
+        give(watching, &answer);
+        return;
+    }
+    response.id = watching->told.id;
+    response.error = -answer.error;
+    response.flags = answer.is_done ? 0 : (uint32_t)SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    (void)ioctl(watching->listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+static void *answer_all(void *payload)
+{
+    struct al_watching *watching = payload;
+    struct pollfd fds[] = { { .fd = watching->listener_fd, .events = POLLIN },
+                            { .fd = watching->stop_fd, .events = POLLIN } };
+    bool is_busy = true;
+
+    for (;;) {
+        int ready = poll(fds, 2, is_busy ? IDLE_MS : -1);
+
+        if (ready == 0)
+            is_busy = watching->watch->idle(watching->watch->payload);
+        if (ready > 0 && fds[0].revents & POLLIN) {
+            answer_one(watching);
+            is_busy = true;
+        } else if (ready > 0 && (fds[1].revents || fds[0].revents)) {
+            (void)watching->watch->idle(watching->watch->payload);
+            return NULL;
+        }
+    }
+}
+
+/* Signals are for the threads that wait for them. */
+static bool make_thread(pthread_t *ret_thread, void *(*run)(void *payload), void *payload)
+{
+    sigset_t all, before;
+    bool is_made;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    is_made = pthread_create(ret_thread, NULL, run, payload) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return is_made;
+}
+
+static void make_starter(void *payload)
+{
+    struct al_watching *watching = payload;
+
+    if (!make_thread(&watching->starter, start_child, watching))
+        watching->start = NULL;
+}
+
+/* Threads inherit filters, so an unfiltered one makes these. */
+static void make_answerer(void *payload)
+{
+    struct al_watching *watching = payload;
+
+    watching->has_answerer = make_thread(&watching->answerer, answer_all, watching);
+}
+
+struct al_watching *al_watch_begin(const struct al_watch *watch, void (*start)(void *payload),
+                                   void *payload)
+{
+    struct al_watching *watching = al_calloc(1, sizeof(*watching));
+
+    *watching = (struct al_watching){ .watch = watch,
+                                      .start = start,
+                                      .payload = payload,
+                                      .listener_fd = -1,
+                                      .stop_fd = eventfd(0, EFD_CLOEXEC),
+                                      .mem_fd = -1 };
+    (void)sem_init(&watching->installed, 0, 0);
+    (void)sem_init(&watching->is_answered, 0, 0);
+    (void)sem_init(&watching->started, 0, 0);
+    (void)sem_init(&watching->ended, 0, 0);
+    if (watching->stop_fd >= 0)
+        al_proc_run_unfiltered(make_starter, watching);
+    if (watching->stop_fd < 0 || !watching->start) {
+        al_close(watching->stop_fd);
+        free(watching);
+        return NULL;
+    }
+    wait_for(&watching->installed);
+    if (watching->listener_fd >= 0)
+        al_proc_run_unfiltered(make_answerer, watching);
+    if (!watching->has_answerer) { /* what is told is refused (ENOSYS) when nobody listens */
+        al_close(watching->listener_fd);
+        watching->listener_fd = -1;
+    }
+    (void)sem_post(&watching->is_answered);
+    wait_for(&watching->started);
+    return watching;
+}
+
+void al_watch_end(struct al_watching *watching)
+{
+    const uint64_t one = 1;
+
+    if (!watching)
+        return;
+    if (watching->has_answerer && write(watching->stop_fd, &one, sizeof(one)) == sizeof(one))
+        (void)pthread_join(watching->answerer, NULL);
+    (void)sem_post(&watching->ended);
+    (void)pthread_join(watching->starter, NULL);
+    forget_memory(watching);
+    al_close(watching->listener_fd);
+    al_close(watching->stop_fd);
+    (void)sem_destroy(&watching->installed);
+    (void)sem_destroy(&watching->is_answered);
+    (void)sem_destroy(&watching->started);
+    (void)sem_destroy(&watching->ended);
+    free(watching);
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Stage 7: what somebody saved while the call was at work is not lost. */
+#include "history/rescue.h"
+
+#include <stdlib.h>
+
+#include "checkpoint/checkpoint.h"
+#include "guard/text.h"
+#include "tool/private.h"
+
+#define NAMED_MAX 20u
+
+/* As for the checkpoint after: the call's own time may be over. */
+#define END_MS 30000u
+
+int al_call_rescue_begin(struct al_call *call, struct al_error *err)
+{
+    int r;
+
+    if (!call->checkpoint[0] || !(call->operation->effects & AL_WRITES_WORKTREE))
+        return 0;
+    r = al_rescue_begin(&call->repo->at, &call->rescue, err);
+    if (r == 0)
+        call->budget.watch = al_rescue_watch(call->rescue);
+    return r;
+}
+
+struct asking {
+    struct al_store *store;
+    struct al_run_limits budget;
+};
+
+static int has_blobs(void *payload, const struct al_oid *oids, size_t count, bool *ret_has,
+                     struct al_error *err)
+{
+    struct asking *asking = payload;
+
+    return al_store_has_blobs(asking->store, oids, count, &asking->budget, ret_has, err);
+}
+
+static char *describe(const struct al_rescued_list *kept)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_str_adds(&text, "Somebody else saved files while this call was at work. What they saved is "
+                       "kept here:");
+    for (size_t i = 0; i < kept->count && i < NAMED_MAX; i++) {
+        const struct al_rescued *item = &kept->items[i];
+        al_auto(al_freep) char *name = al_text_sanitize_line(item->name);
+        al_auto(al_freep) char *place = al_text_sanitize_line(item->place ? item->place : "?");
+
+        al_str_addf(&text, "\n%s: %s%s", name, place,
+                    item->is_open ? " (still being written)" : "");
+    }
+    if (kept->count > NAMED_MAX)
+        al_str_addf(&text, "\nand %zu more", kept->count - NAMED_MAX);
+    return al_strdup(text.buf);
+}
+
+void al_call_rescue_end(struct al_call *call)
+{
+    struct asking asking = { call->store, { .left_ms = END_MS, .exit_code = -1 } };
+    struct al_rescued_list kept = { .items = NULL };
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+
+    call->budget.watch = NULL;
+    if (!call->rescue)
+        return;
+    /* What it could not ask about stays aside. */
+    (void)al_rescue_end(call->rescue, al_store_is_sha256(call->store), has_blobs, &asking, &kept,
+                        &err);
+    if (kept.count)
+        call->rescued = describe(&kept);
+    al_rescued_list_clear(&kept);
+    al_rescue_free(call->rescue);
+    call->rescue = NULL;
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * meanwhile NUMBER ACTIONS COMMAND...: run a command, and do something else when it, or anything
+ * that it started, is about to take its NUMBER-th step: a system call that looks at a name, or
+ * changes one, or writes.  NUMBER 0 does nothing.  What the steps are about is appended to the file
+ * that the environment variable MEANWHILE_STEPS names, a line each.
+ *
+ * ACTIONS are done in order by another process, which the command waits for, unless that one waits
+ * itself; separated by newlines:
+ *
+ *   save PATH TEXT      open, write, close
+ *   replace PATH TEXT   the same beside it, then rename
+ *   open PATH TEXT      open, write; a second TEXT follows when the command has ended, then close
+ *   move PATH PATH      rename
+ *   delete PATH         unlink
+ *
+ * Source: ptrace(2) PTRACE_GET_SYSCALL_INFO.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define OP_ENTRY    1
+#define PATIENCE_MS 30 /* how long the command waits for an action that waits */
+#define OPTIONS                                                                                    \
+    (PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |        \
+     PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
+
+/* <linux/ptrace.h> and <sys/ptrace.h> cannot both be included. */
+struct info {
+    unsigned char op, pad[3];
+    unsigned arch;
+    unsigned long long instruction_pointer, stack_pointer, nr, args[6];
+};
+
+static bool is_step(const struct info *info)
+{
+    static const unsigned long long numbers[] = {
+        SYS_renameat, SYS_renameat2, SYS_unlinkat, SYS_linkat,  SYS_symlinkat,  SYS_mkdirat,
+        SYS_write,    SYS_pwrite64,  SYS_fchmod,   SYS_statx,   SYS_newfstatat, SYS_ftruncate,
+#ifdef SYS_rename
+        SYS_rename,   SYS_unlink,    SYS_link,     SYS_symlink, SYS_mkdir,      SYS_rmdir,
+        SYS_lstat,    SYS_open,
+#endif
+    };
+
+    if (info->op != OP_ENTRY)
+        return false;
+    if (info->nr == SYS_openat)
+        return info->args[2] & (O_CREAT | O_TRUNC | O_WRONLY | O_RDWR);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        if (info->nr == numbers[i])
+            return true;
+    return false;
+}
+
+/* The name that a step is about, as the command has it. */
+static void tell(FILE *out, pid_t pid, const struct info *info)
+{
+    static const unsigned long long named_first[] = {
+#ifdef SYS_rename
+        SYS_rename, SYS_unlink, SYS_link, SYS_symlink, SYS_mkdir, SYS_rmdir, SYS_lstat, SYS_open,
+#endif
+    };
+    unsigned long long address = info->args[1];
+    char link[64], name[4096] = "";
+    int fd;
+
+    for (size_t i = 0; i < sizeof(named_first) / sizeof(named_first[0]); i++)
+        if (info->nr == named_first[i])
+            address = info->args[0];
+    if (info->nr == SYS_write || info->nr == SYS_pwrite64 || info->nr == SYS_fchmod ||
+        info->nr == SYS_ftruncate) {
+        (void)snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)pid, (int)info->args[0]);
+        (void)!readlink(link, name, sizeof(name) - 1);
+    } else {
+        (void)snprintf(link, sizeof(link), "/proc/%d/mem", (int)pid);
+        fd = open(link, O_RDONLY | O_CLOEXEC);
+        (void)!pread(fd, name, sizeof(name) - 1, (off_t)address);
+        if (info->nr == SYS_renameat || info->nr == SYS_renameat2) /* onto which name */
+            (void)!pread(fd, name, sizeof(name) - 1, (off_t)info->args[3]);
+        (void)close(fd);
+    }
+    (void)fprintf(out, "%llu %s\n", info->nr, name);
+}
+
+static void put(int fd, const char *text)
+{
+    if (fd >= 0 && write(fd, text, strlen(text)) < 0)
+        perror("meanwhile: write");
+}
+
+static void pause_ms(long ms)
+{
+    const struct timespec time = { .tv_nsec = ms * 1000000 };
+
+    (void)nanosleep(&time, NULL);
+}
+
+/* One action; `end_fd` tells by its end of file that the command has ended. */
+static void act(char *line, int end_fd)
+{
+    char *save, *word = strtok_r(line, " ", &save), *path = strtok_r(NULL, " ", &save),
+                *text = strtok_r(NULL, " ", &save);
+    int fd;
+    char byte, beside[4096];
+
+    if (!strcmp(word, "move")) {
+        (void)rename(path, text);
+    } else if (!strcmp(word, "delete")) {
+        (void)unlink(path);
+    } else if (!strcmp(word, "replace")) {
+        (void)snprintf(beside, sizeof(beside), "%s.saving", path);
+        fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+        put(fd, text);
+        (void)close(fd);
+        (void)rename(beside, path);
+    } else {
+        fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+        put(fd, text);
+        if (!strcmp(word, "open")) {
+            (void)!read(end_fd, &byte, 1);
+            put(fd, strtok_r(NULL, " ", &save));
+        }
+        (void)close(fd);
+    }
+}
+
+static pid_t begin_actions(const char *actions, int end_fds[2])
+{
+    pid_t pid;
+    char *text, *save;
+
+    if (pipe2(end_fds, O_CLOEXEC) < 0)
+        exit(126);
+    pid = fork();
+    if (pid == 0) {
+        (void)close(end_fds[1]);
+        text = strdup(actions);
+        for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+            act(strdup(line), end_fds[0]);
+        _exit(0);
+    }
+    return pid;
+}
+
+struct tracing {
+    pid_t first, actor;
+    long number, steps;
+    const char *actions;
+    FILE *told;
+    int end_fds[2], exit_status;
+};
+
+static void take_step(struct tracing *tracing, pid_t pid, const struct info *info)
+{
+    if (tracing->told)
+        tell(tracing->told, pid, info);
+    if (++tracing->steps != tracing->number)
+        return;
+    tracing->actor = begin_actions(tracing->actions, tracing->end_fds);
+    for (int ms = 0; tracing->actor && ms < PATIENCE_MS; ms++) {
+        if (waitpid(tracing->actor, NULL, WNOHANG) == tracing->actor)
+            tracing->actor = 0;
+        else
+            pause_ms(1);
+    }
+}
+
+static void stopped(struct tracing *tracing, pid_t pid, int status)
+{
+    struct info info = { .op = 0 };
+    int sig = WSTOPSIG(status);
+
+    if (sig == (SIGTRAP | 0x80)) {
+        sig = 0;
+        (void)ptrace(PTRACE_GET_SYSCALL_INFO, pid, (void *)sizeof(info), &info);
+        if (is_step(&info))
+            take_step(tracing, pid, &info);
+    } else if (sig == SIGTRAP || (sig == SIGSTOP && pid != tracing->first)) {
+        sig = 0; /* an event, or a new one */
+    }
+    (void)ptrace(PTRACE_SYSCALL, pid, NULL, (void *)(long)sig);
+}
+
+/* Until nothing of the command is left. */
+static void trace(struct tracing *tracing)
+{
+    int status;
+    pid_t pid;
+
+    for (;;) {
+        pid = waitpid(-1, &status, __WALL);
+        if (pid < 0)
+            return;
+        if (pid == tracing->actor) {
+            tracing->actor = 0;
+            continue;
+        }
+        if (WIFSTOPPED(status)) {
+            stopped(tracing, pid, status);
+        } else if (pid == tracing->first) {
+            tracing->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+            if (tracing->end_fds[1] >= 0)
+                (void)close(tracing->end_fds[1]);
+            tracing->end_fds[1] = -1;
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct tracing tracing = { .end_fds = { -1, -1 }, .exit_status = 126 };
+    int status;
+
+    if (argc < 4)
+        return 2;
+    tracing.number = strtol(argv[1], NULL, 10);
+    tracing.actions = argv[2];
+    if (getenv("MEANWHILE_STEPS")) {
+        tracing.told = fopen(getenv("MEANWHILE_STEPS"), "ae");
+        (void)unsetenv("MEANWHILE_STEPS");
+    }
+    tracing.first = fork();
+    if (tracing.first == 0) {
+        (void)ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+        (void)raise(SIGSTOP);
+        (void)execv(argv[3], argv + 3);
+        _exit(127);
+    }
+    if (tracing.first < 0 || waitpid(tracing.first, &status, 0) != tracing.first)
+        return 126;
+    (void)ptrace(PTRACE_SETOPTIONS, tracing.first, NULL, (void *)OPTIONS);
+    (void)ptrace(PTRACE_SYSCALL, tracing.first, NULL, NULL);
+    trace(&tracing);
+    if (tracing.told)
+        (void)fclose(tracing.told);
+    return tracing.exit_status;
+}
