@@ -63,7 +63,7 @@ void al_error_clear(struct al_error *err);
 
 /** Set an error and return `status`, for `return al_error_set(…)`.  `err` may be NULL.  The
  * previous contents are released. */
-int al_error_set(struct al_error *err, enum al_status status, const char *fmt, ...) al_printf(3, 4);
+#define al_error_set(err, status, ...) al_error_set_code(err, status, AL_CODE_NONE, __VA_ARGS__)
 
 /** The same with a code of `enum al_code`. */
 int al_error_set_code(struct al_error *err, enum al_status status, enum al_code code,

@@ -165,11 +165,9 @@ int al_fs_sync(int fd)
 DIR *al_fs_list(int fd)
 {
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    int error = errno;
 
     if (!dir)
-        al_close(fd);
-    errno = error;
+        al_close(fd); /* which leaves errno */
     return dir;
 }
 
@@ -197,24 +195,15 @@ void al_closedirp(DIR **dir)
 int al_fs_mkdirs(const char *path, mode_t mode)
 {
     al_auto(al_freep) char *copy = al_strdup(path);
-    char *at = copy;
 
-    while (*at == '/')
-        at++;
-    for (;;) {
-        char *slash = strchr(at, '/');
-
-        if (slash)
-            *slash = '\0';
+    for (char *at = copy + strspn(copy, "/"); *at; at += strspn(at, "/")) {
+        at += strcspn(at, "/");
+        *at = '\0';
         if (mkdir(copy, mode) < 0 && errno != EEXIST)
             return -errno;
-        if (!slash)
-            return 0;
-        *slash = '/';
-        at = slash + 1;
-        if (!*at)
-            return 0;
+        *at = path[at - copy];
     }
+    return 0;
 }
 
 int64_t al_fs_birth_ns(int fd)

@@ -138,7 +138,8 @@ static void add_escaped(uint32_t c, struct al_str *out)
     al_str_addf(out, "\\u%04X", (unsigned)c);
 }
 
-void al_json_quote_ascii(const char *text, size_t len, struct al_str *out)
+/* The same in ASCII; bytes that are not UTF-8 become U+FFFD. */
+static void quote_ascii(const char *text, size_t len, struct al_str *out)
 {
     size_t at = 0;
 
@@ -162,7 +163,7 @@ void al_json_quote_ascii(const char *text, size_t len, struct al_str *out)
 static void add_string(const char *text, size_t len, bool ascii, struct al_str *out)
 {
     if (ascii)
-        al_json_quote_ascii(text, len, out);
+        quote_ascii(text, len, out);
     else
         al_json_quote(text, len, out);
 }

@@ -41,9 +41,6 @@ void al_json_escape(const char *text, size_t len, struct al_str *out);
 /** Append a JSON string literal with its quotes, on one line. */
 void al_json_quote(const char *text, size_t len, struct al_str *out);
 
-/** The same in ASCII; bytes that are not UTF-8 become U+FFFD. */
-void al_json_quote_ascii(const char *text, size_t len, struct al_str *out);
-
 /** Bytes of each value in al_json_bytes(), beside its text. */
 #define AL_JSON_VALUE_BYTES 64
 

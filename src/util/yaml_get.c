@@ -24,24 +24,11 @@ const struct al_yaml *al_yaml_get(const struct al_yaml *mapping, const char *nam
     return NULL;
 }
 
-static const char *type_name(enum al_yaml_type type)
-{
-    switch (type) {
-    case AL_YAML_NULL:
-        return "empty";
-    case AL_YAML_BOOL:
-        return "true or false";
-    case AL_YAML_NUMBER:
-        return "a number";
-    case AL_YAML_STRING:
-        return "a string";
-    case AL_YAML_LIST:
-        return "a list";
-    case AL_YAML_MAPPING:
-        break;
-    }
-    return "a mapping";
-}
+static const char *const type_names[] = {
+    [AL_YAML_NULL] = "empty",      [AL_YAML_BOOL] = "true or false",
+    [AL_YAML_NUMBER] = "a number", [AL_YAML_STRING] = "a string",
+    [AL_YAML_LIST] = "a list",     [AL_YAML_MAPPING] = "a mapping",
+};
 
 int al_yaml_check_type(const struct al_yaml *yaml, enum al_yaml_type wanted, struct al_error *err)
 {
@@ -50,8 +37,8 @@ int al_yaml_check_type(const struct al_yaml *yaml, enum al_yaml_type wanted, str
 
     if (yaml->type == wanted)
         return 0;
-    return al_yaml_error(yaml, err, "must be %s, not %s%s", type_name(wanted),
-                         type_name(yaml->type), needs_quotes ? "; put it in quotes" : "");
+    return al_yaml_error(yaml, err, "must be %s, not %s%s", type_names[wanted],
+                         type_names[yaml->type], needs_quotes ? "; put it in quotes" : "");
 }
 
 int al_yaml_check_names(const struct al_yaml *yaml, const char *const *names, struct al_error *err)
