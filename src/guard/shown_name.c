@@ -7,31 +7,12 @@
 
 #include "guard/char_class.h"
 #include "util/str.h"
+#include "util/utf8.h"
 
 #define LARGEST_CHAR 0x10ffff
 
 /* The longest is <U+10FFFF>. */
 #define SHOWN_BYTES 16
-
-static void add_utf8(uint32_t c, struct al_str *out)
-{
-    if (c < 0x80) {
-        al_str_addc(out, (char)c);
-        return;
-    }
-    if (c < 0x800) {
-        al_str_addc(out, (char)(0xc0 | (c >> 6)));
-    } else {
-        if (c < 0x10000) {
-            al_str_addc(out, (char)(0xe0 | (c >> 12)));
-        } else {
-            al_str_addc(out, (char)(0xf0 | (c >> 18)));
-            al_str_addc(out, (char)(0x80 | ((c >> 12) & 0x3f)));
-        }
-        al_str_addc(out, (char)(0x80 | ((c >> 6) & 0x3f)));
-    }
-    al_str_addc(out, (char)(0x80 | (c & 0x3f)));
-}
 
 static bool is_shown(uint32_t c)
 {
@@ -64,7 +45,7 @@ char *al_shown_name_read(const char *shown)
         size_t len = read_one(shown, &c);
 
         if (len)
-            add_utf8(c, &name);
+            al_utf8_add(c, &name);
         else
             al_str_addc(&name, *shown);
         any |= len > 0;

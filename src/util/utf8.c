@@ -43,6 +43,16 @@ int al_utf8_next(const char *text, size_t len, uint32_t *ret_char)
     return need;
 }
 
+void al_utf8_add(uint32_t c, struct al_str *out)
+{
+    static const unsigned char leading[] = { 0, 0xc0, 0xe0, 0xf0 };
+    int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+
+    al_str_addc(out, (char)(leading[more] | c >> 6 * more));
+    while (more-- > 0)
+        al_str_addc(out, (char)(0x80 | (c >> 6 * more & 0x3f)));
+}
+
 size_t al_utf8_ascii(const char *text, size_t len)
 {
     size_t at = 0;

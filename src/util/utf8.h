@@ -17,6 +17,9 @@
  */
 int al_utf8_next(const char *text, size_t len, uint32_t *ret_char);
 
+/** Append one character, at most U+10FFFF.  A surrogate gives bytes that are not UTF-8. */
+void al_utf8_add(uint32_t c, struct al_str *out);
+
 /** The number of leading ASCII bytes. */
 size_t al_utf8_ascii(const char *text, size_t len);
 

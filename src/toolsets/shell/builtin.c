@@ -30,25 +30,6 @@ static const char *take_number(const char *at, unsigned base, int most, uint32_t
     return at;
 }
 
-static void add_character(uint32_t c, struct al_str *out)
-{
-    if (c < 0x80) {
-        al_str_addc(out, (char)c);
-    } else if (c < 0x800) {
-        al_str_addc(out, (char)(0xc0 | c >> 6));
-        al_str_addc(out, (char)(0x80 | (c & 0x3f)));
-    } else if (c < 0x10000) {
-        al_str_addc(out, (char)(0xe0 | c >> 12));
-        al_str_addc(out, (char)(0x80 | (c >> 6 & 0x3f)));
-        al_str_addc(out, (char)(0x80 | (c & 0x3f)));
-    } else {
-        al_str_addc(out, (char)(0xf0 | (c >> 18 & 7)));
-        al_str_addc(out, (char)(0x80 | (c >> 12 & 0x3f)));
-        al_str_addc(out, (char)(0x80 | (c >> 6 & 0x3f)));
-        al_str_addc(out, (char)(0x80 | (c & 0x3f)));
-    }
-}
-
 /* Append the character of a numeric escape: 0, x, u or U and digits.  NULL: there are no digits. */
 static const char *take_numeric(const char *at, struct al_str *out)
 {
@@ -67,7 +48,7 @@ static const char *take_numeric(const char *at, struct al_str *out)
     if (letter == 'x')
         al_str_addc(out, (char)c);
     else
-        add_character(c, out);
+        al_utf8_add(c, out);
     return at;
 }
 

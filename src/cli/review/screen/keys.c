@@ -30,26 +30,11 @@ static struct al_screen_action nothing(struct al_screen_state *state, const char
 
 static void add_char(struct al_str *text, uint32_t c)
 {
-    char bytes[5] = "";
-    size_t len = 0;
+    al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
 
-    if (c < 0x80) {
-        bytes[len++] = (char)c;
-    } else if (c < 0x800) {
-        bytes[len++] = (char)(0xc0 | c >> 6);
-        bytes[len++] = (char)(0x80 | (c & 0x3f));
-    } else if (c < 0x10000) {
-        bytes[len++] = (char)(0xe0 | c >> 12);
-        bytes[len++] = (char)(0x80 | (c >> 6 & 0x3f));
-        bytes[len++] = (char)(0x80 | (c & 0x3f));
-    } else {
-        bytes[len++] = (char)(0xf0 | c >> 18);
-        bytes[len++] = (char)(0x80 | (c >> 12 & 0x3f));
-        bytes[len++] = (char)(0x80 | (c >> 6 & 0x3f));
-        bytes[len++] = (char)(0x80 | (c & 0x3f));
-    }
-    if (al_utf8_valid(bytes, len) && text->len + len <= AL_SCREEN_INPUT_MAX_BYTES)
-        al_str_add(text, bytes, len);
+    al_utf8_add(c, &bytes);
+    if (al_utf8_valid(bytes.buf, bytes.len) && text->len + bytes.len <= AL_SCREEN_INPUT_MAX_BYTES)
+        al_str_add(text, bytes.buf, bytes.len);
 }
 
 /* Change a text by a key. */
