@@ -95,23 +95,13 @@ static json_t *result_of(bool success, const char *text, size_t len)
     return result;
 }
 
-static json_t *effects_of(unsigned effects)
-{
-    json_t *names = al_json_array();
-
-    for (unsigned bit = 1; bit < 1u << AL_EFFECT_COUNT; bit <<= 1)
-        if (effects & bit)
-            al_json_append(names, al_json_string(al_effect_name(bit)));
-    return names;
-}
-
 /* The members that may become known before the call ends. */
 static json_t *known_members(const struct al_record_end *known)
 {
     json_t *members = al_json_object();
 
     al_json_set(members, "operation", text_or_null(known->operation));
-    al_json_set(members, "effects", effects_of(known->effects));
+    al_json_set(members, "effects", al_effects_names(known->effects));
     al_json_set(members, "decision", text_or_null(known->decision));
     al_json_set(members, "decided_by", text_or_null(known->decided_by));
     al_json_set(members, "summary",

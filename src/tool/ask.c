@@ -104,16 +104,11 @@ static void await_review(struct asking *asking)
 /* Why the question is asked.  Caller frees. */
 static char *describe_reason(const struct al_call *call, const char *rule)
 {
-    al_auto(al_str_clear) struct al_str effects = AL_STR_INIT;
+    al_auto(al_freep) char *effects = al_effects_list(call->operation->effects);
 
-    if (*rule)
-        return al_strdup(rule);
-    for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++)
-        if (call->operation->effects & 1u << bit)
-            al_str_addf(&effects, "%s%s", effects.len ? ", " : "",
-                        al_effect_name((enum al_effects)(1u << bit)));
-    return al_asprintf("%s (%s) has these effects: %s", call->tool->name, call->operation->name,
-                       effects.buf);
+    return *rule ? al_strdup(rule)
+                 : al_asprintf("%s (%s) has these effects: %s", call->tool->name,
+                               call->operation->name, effects);
 }
 
 /* Ask at every door until the first answer. */

@@ -41,13 +41,9 @@ void al_call_trace_begin(const struct al_call *call)
 
 static void trace_effects(const struct al_call *call)
 {
-    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    al_auto(al_freep) char *names = al_effects_list(call->operation->effects);
 
-    for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++)
-        if (call->operation->effects & 1u << bit)
-            al_str_addf(&names, "%s%s", names.len ? ", " : "",
-                        al_effect_name((enum al_effects)(1u << bit)));
-    trace(call, "Validation: \u2713 passed (%s: %s; %s, %s)", call->operation->name, names.buf,
+    trace(call, "Validation: \u2713 passed (%s: %s; %s, %s)", call->operation->name, names,
           call->decision ? call->decision : "none", call->decided_by ? call->decided_by : "none");
 }
 

@@ -96,7 +96,7 @@ static void add_text(const struct al_tool *tool, const struct al_explanation *fo
     al_str_addf(out, "operation  %s %s\neffects   ", tool->name, found->operation->name);
     for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++)
         if (found->operation->effects & 1u << bit)
-            al_str_addf(out, " %s", al_effect_name((enum al_effects)(1u << bit)));
+            al_str_addf(out, " %s", al_effect_name(bit));
     al_str_addc(out, '\n');
     if (condition)
         al_str_addf(out, "but        asks %s\n", condition);

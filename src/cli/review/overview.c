@@ -73,7 +73,7 @@ static bool has_side_effects(const json_t *line)
         for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++) {
             const char *name = json_string_value(json_array_get(names, i));
 
-            if (name && !strcmp(name, al_effect_name((enum al_effects)(1u << bit))))
+            if (name && !strcmp(name, al_effect_name(bit)))
                 effects |= 1u << bit;
         }
     return al_effects_have_side_effects(effects);

@@ -15,12 +15,9 @@ static const char *const names[AL_EFFECT_COUNT] = {
     "leaves_machine", "runs_program",     "writes_files",
 };
 
-const char *al_effect_name(enum al_effects effect)
+const char *al_effect_name(unsigned bit)
 {
-    for (size_t i = 0; i < AL_EFFECT_COUNT; i++)
-        if ((unsigned)effect == 1u << i)
-            return names[i];
-    return NULL;
+    return names[bit];
 }
 
 json_t *al_effects_names(unsigned effects)
@@ -31,6 +28,16 @@ json_t *al_effects_names(unsigned effects)
         if (effects & 1u << i)
             al_json_append(array, al_json_string(names[i]));
     return array;
+}
+
+char *al_effects_list(unsigned effects)
+{
+    struct al_str list = AL_STR_INIT;
+
+    for (size_t i = 0; i < AL_EFFECT_COUNT; i++)
+        if (effects & 1u << i)
+            al_str_addf(&list, "%s%s", list.len ? ", " : "", names[i]);
+    return al_str_detach(&list);
 }
 
 bool al_effects_change_repository(unsigned effects)

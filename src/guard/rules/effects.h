@@ -24,11 +24,14 @@ enum al_effects {
 /** The number of effects: the bits below 1 << AL_EFFECT_COUNT. */
 #define AL_EFFECT_COUNT 11
 
-/** The name of one effect ("writes_index"), as in policy rules and the journal. */
-const char *al_effect_name(enum al_effects effect);
+/** The name of the effect 1 << bit ("writes_index"), as in policy rules and the journal. */
+const char *al_effect_name(unsigned bit);
 
 /** The names of these effects as an array.  Caller owns the reference. */
 json_t *al_effects_names(unsigned effects);
+
+/** The same as text: "reads, writes_refs".  Caller frees. */
+char *al_effects_list(unsigned effects);
 
 /** Test whether any effect changes the repository.  Such an operation needs an approval by default,
  * and a checkpoint. */

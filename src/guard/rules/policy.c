@@ -104,7 +104,7 @@ static bool all_effects_match(const char *pattern, unsigned effects)
     unsigned concerned = beyond ? beyond : effects;
 
     for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++)
-        if ((concerned & 1u << bit) && !glob(pattern, al_effect_name((enum al_effects)(1u << bit))))
+        if ((concerned & 1u << bit) && !glob(pattern, al_effect_name(bit)))
             return false;
     return concerned;
 }
@@ -112,7 +112,7 @@ static bool all_effects_match(const char *pattern, unsigned effects)
 static bool any_effect_matches(const char *pattern, unsigned effects)
 {
     for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++)
-        if ((effects & 1u << bit) && glob(pattern, al_effect_name((enum al_effects)(1u << bit))))
+        if ((effects & 1u << bit) && glob(pattern, al_effect_name(bit)))
             return true;
     return false;
 }
@@ -235,7 +235,7 @@ int al_policy_check_effect(const char *pattern, struct al_error *err)
     if (strpbrk(pattern, "*?[\\"))
         return 0;
     for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++) {
-        const char *name = al_effect_name((enum al_effects)(1u << bit));
+        const char *name = al_effect_name(bit);
 
         if (!strcmp(name, pattern))
             return 0;
