@@ -45,14 +45,9 @@ static const char easy_length[] = "0000000001100000"
                                   "0000333333333030" /* e */
                                   "0000000000000000";
 
-static bool is_continuation(unsigned char byte)
-{
-    return (byte & 0xc0) == 0x80;
-}
-
 bool al_char_continues(char byte)
 {
-    return is_continuation((unsigned char)byte);
+    return (byte & 0xc0) == 0x80;
 }
 
 /* Sets the high bit of each of eight bytes that is not printable ASCII, tab or newline; all other
@@ -85,10 +80,10 @@ size_t al_char_plain_run(const char *text, size_t len)
         i += careful ? (size_t)__builtin_ctzll(careful) / 8 : 0;
         /* Constant steps: adding a table value would keep the processor from reading ahead. */
         while (i < len && (length = easy_length[s[i]]) != '1') {
-            if (length == '3' && len - i >= 3 && is_continuation(s[i + 1]) &&
-                is_continuation(s[i + 2]))
+            if (length == '3' && len - i >= 3 && al_char_continues(text[i + 1]) &&
+                al_char_continues(text[i + 2]))
                 i += 3;
-            else if (length == '2' && len - i >= 2 && is_continuation(s[i + 1]))
+            else if (length == '2' && len - i >= 2 && al_char_continues(text[i + 1]))
                 i += 2;
             else
                 return i;

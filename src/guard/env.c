@@ -148,11 +148,5 @@ const char *al_env_get(const struct al_strv *env, const char *name)
 
 void al_env_add(struct al_strv *env, const char *name, const char *value)
 {
-    size_t name_len = strlen(name), value_len = strlen(value);
-    char *entry = al_malloc(name_len + 1 + value_len + 1);
-
-    memcpy(entry, name, name_len);
-    entry[name_len] = '=';
-    memcpy(entry + name_len + 1, value, value_len + 1);
-    al_strv_take(env, entry);
+    al_strv_addf(env, "%s=%s", name, value);
 }

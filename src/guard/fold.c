@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "guard/char_class.h"
 #include "util/mem.h"
 #include "util/str.h"
 #include "util/utf8.h"
@@ -24,22 +25,17 @@ static const struct {
     { 0xfb04, "ffl" }, { 0xfb05, "st" }, { 0xfb06, "st" },
 };
 
-static const struct {
-    uint32_t first, last;
-} ignored[] = {
-    { 0x00ad, 0x00ad },   { 0x034f, 0x034f }, { 0x061c, 0x061c },   { 0x115f, 0x1160 },
-    { 0x17b4, 0x17b5 },   { 0x180b, 0x180f }, { 0x200b, 0x200f },   { 0x202a, 0x202e },
-    { 0x2060, 0x206f },   { 0x3164, 0x3164 }, { 0xfe00, 0xfe0f },   { 0xfeff, 0xfeff },
-    { 0xffa0, 0xffa0 },   { 0xfff0, 0xfff8 }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
-    { 0xe0000, 0xe0fff },
-};
+/* Separators and interlinear annotations are invisible, but a folded name keeps them. */
+static bool is_ignored(uint32_t c)
+{
+    return al_char_is_invisible(c) && c != 0x2028 && c != 0x2029 && (c < 0xfff9 || c > 0xfffb);
+}
 
 /* NULL: it does not fold to ASCII. */
 static const char *find_folded(uint32_t c)
 {
-    for (size_t i = 0; i < AL_COUNT(ignored); i++)
-        if (c >= ignored[i].first && c <= ignored[i].last)
-            return "";
+    if (is_ignored(c))
+        return "";
     for (size_t i = 0; i < AL_COUNT(folded); i++)
         if (c == folded[i].c)
             return folded[i].ascii;

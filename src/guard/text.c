@@ -237,23 +237,23 @@ void al_text_end(struct al_text *text)
     text->state = GROUND;
 }
 
-void al_text_sanitize(const char *data, size_t len, struct al_str *out)
+static void sanitize(const char *data, size_t len, bool show_controls, struct al_str *out)
 {
     struct al_text text = AL_TEXT_INIT(SIZE_MAX);
 
     text.out = *out;
+    text.show_controls = show_controls;
     (void)al_text_add(&text, data, len);
     al_text_end(&text);
     *out = text.out;
 }
 
+void al_text_sanitize(const char *data, size_t len, struct al_str *out)
+{
+    sanitize(data, len, false, out);
+}
+
 void al_text_sanitize_shown(const char *data, size_t len, struct al_str *out)
 {
-    struct al_text text = AL_TEXT_INIT(SIZE_MAX);
-
-    text.out = *out;
-    text.show_controls = true;
-    (void)al_text_add(&text, data, len);
-    al_text_end(&text);
-    *out = text.out;
+    sanitize(data, len, true, out);
 }
