@@ -187,7 +187,14 @@ void al_call_note_ignored(const struct al_call *call, struct al_str *out)
 
     if (call->tool->ignored)
         call->tool->ignored(call->args, &ignored);
-    al_ignored_note(&ignored, out);
+    if (!ignored.names.count)
+        return;
+    if (out->len)
+        al_str_addc(out, '\n');
+    al_str_adds(out, "airlock: ignored: ");
+    for (size_t i = 0; i < ignored.names.count; i++)
+        al_str_addf(out, "%s%s", i ? ", " : "", ignored.names.items[i]);
+    al_str_addf(out, ", since %s", ignored.since);
 }
 
 void al_call_shape_text(const struct al_call *call, struct al_git_output *output, const char *notes,

@@ -19,8 +19,4 @@ void al_ignored_clear(struct al_ignored *ignored);
 /** For a tool's `ignored`: note that this parameter had no effect, if it was given. */
 void al_ignored_add(struct al_ignored *ignored, bool given, const char *name);
 
-/** Append the line "airlock: ignored: a, b, since …" after what `out` contains; nothing when every
- * argument had an effect. */
-void al_ignored_note(const struct al_ignored *ignored, struct al_str *out);
-
 #endif

@@ -124,7 +124,8 @@ int al_call_policy_targets(struct al_call *call, struct al_strv *ret_branches,
 void al_call_named_branches(const struct al_call *call, unsigned flag,
                             struct al_strv *ret_branches);
 
-/** Append the line that names the ignored arguments. */
+/** Append the line "airlock: ignored: a, b, since …" after what `out` contains; nothing when every
+ * argument counts. */
 void al_call_note_ignored(const struct al_call *call, struct al_str *out);
 
 /** Stage 6: find out what the call can move, for `moves`. */

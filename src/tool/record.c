@@ -119,35 +119,17 @@ void al_call_record_close(struct al_call *call, const struct al_result *result)
     al_recorded_close(&call->recorded, &known, &ending);
 }
 
-static bool is_no_name(const void *payload, const char *object, const char *member)
-{
-    (void)payload;
-    (void)object;
-    (void)member;
-    return false;
-}
-
+/* A call whose tool is not there or that never ran: its arguments are no names. */
 void al_call_record_failure(const struct al_session *session, const struct al_call_input *input,
                             const char *tool, const struct al_error *why)
 {
-    const struct al_call call = { .session = session, .input = input };
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    struct al_recorded recorded = { .record = NULL };
-    const struct al_record_begin begin = {
-        .tool = tool,
-        .agent = al_call_agent(&call),
-        .session = session->number,
-        .input = input->arguments,
-        .is_name = is_no_name,
+    const struct al_tool unknown = { .name = tool };
+    struct al_call call = { .session = session, .input = input, .tool = &unknown };
+    const struct al_result result = {
+        .status = why->status,
+        .text = { .buf = why->message, .len = strlen(why->message) },
     };
-    const struct al_record_end known = { .decision = "none",
-                                         .decided_by = "none",
-                                         .confinement = session->confinement };
-    const struct al_recorded_end ending = { .status = why->status,
-                                            .text = why->message,
-                                            .text_len = strlen(why->message) };
 
-    if (al_recorded_open(&recorded, session->journal, &begin, &err) < 0)
-        al_log_warn("the journal cannot be written: %s", err.message);
-    al_recorded_close(&recorded, &known, &ending);
+    al_call_record_open(&call);
+    al_call_record_close(&call, &result);
 }
