@@ -48,10 +48,15 @@ const char al_git_bare_remedy[] = "It is a bare repository, which has no working
                                   "on it, tools that read its history work; for the others use a "
                                   "clone of it.";
 
-const char al_git_said_bare_remedy[] =
+static const char said_bare_remedy[] =
     "core.bare is set in its configuration, so there is no working tree here, for git either. Its "
     "history can be read; for the others use a linked worktree of it as working directory. If this "
     "is to be a working tree, the user can run 'git config core.bare false'.";
+
+const char *al_git_bare_remedy_of(const struct al_location *at)
+{
+    return at && at->is_said_bare ? said_bare_remedy : al_git_bare_remedy;
+}
 
 static int outside(const char *given, enum part part, struct al_error *err)
 {

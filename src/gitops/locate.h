@@ -34,7 +34,10 @@ int al_location_find_at(struct al_location *at, const struct al_roots *roots, co
 char *al_git_read_pointer(int dir_fd, const char *name, const char *prefix, const char *base);
 
 /** The remedy for a bare repository. */
-extern const char al_git_bare_remedy[], al_git_said_bare_remedy[];
+extern const char al_git_bare_remedy[];
+
+/** The one for this repository; NULL: it was not opened. */
+const char *al_git_bare_remedy_of(const struct al_location *at);
 
 /** Test whether a directory is itself a git directory, as a bare repository is. */
 bool al_git_is_bare_dir(const char *dir);

@@ -193,16 +193,14 @@ static bool is_in_bare_root(const struct al_call *call)
 /* A tool that opens another repository does so before its operation is known; it changes it. */
 int al_call_refuse_bare(const struct al_call *call, struct al_error *err)
 {
-    int r =
-        call->operation && al_effects_read_only(call->operation->effects)
-            ? al_error_set(err, AL_ERR_EXECUTION, "%s needs a working tree here", call->tool->name)
-            : al_error_set(err, AL_ERR_EXECUTION,
-                           "A bare repository is only read, and this call of %s changes it",
-                           call->tool->name);
+    bool reads = call->operation && al_effects_read_only(call->operation->effects);
+    int r = al_error_set(err, AL_ERR_EXECUTION,
+                         reads ? "%s needs a working tree here"
+                               : "A bare repository is only read, and this call of %s changes it",
+                         call->tool->name);
 
     if (err)
-        err->remedy = call->repo && call->repo->at.is_said_bare ? al_git_said_bare_remedy
-                                                                : al_git_bare_remedy;
+        err->remedy = al_git_bare_remedy_of(call->repo ? &call->repo->at : NULL);
     return r;
 }
 

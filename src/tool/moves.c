@@ -28,7 +28,9 @@ void al_call_find_moves(struct al_call *call)
 {
     const unsigned effects = call->operation->effects;
     bool writes_refs = effects & (AL_WRITES_REFS | AL_REWRITES_HISTORY);
-    unsigned moves = writes_refs && call->tool->moves ? call->tool->moves(call->operation) : 0;
+    unsigned can =
+        call->tool->moves ? call->tool->moves(call->operation) : call->tool->moves_always;
+    unsigned moves = writes_refs ? can : 0;
     bool any = writes_refs && !moves;
 
     al_strv_clear(&call->moves);

@@ -47,28 +47,6 @@ static int lock_for_writing(struct al_call *call, struct al_error *err)
     return al_call_resolve(call, err);
 }
 
-static int fetch(struct al_call *call, struct al_error *err)
-{
-    if (!call->tool->fetch || call->fetched)
-        return 0;
-    call->fetched = true;
-    return call->tool->fetch(call, call->args, err);
-}
-
-static void release_all(struct al_call *call)
-{
-    al_call_invalidate(call);
-    al_call_checkpoint_drop(call);
-    al_write_lock_release(call->repo);
-}
-
-static int keeps_changing(struct al_error *err)
-{
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "The repository keeps changing under this call, and nothing was done; try "
-                        "again when nobody else is at work in it");
-}
-
 /* Stages 5 and 6.  An approval is valid only while the repository is what the user was shown.  It
  * is checked last, because creating a checkpoint takes time. */
 int al_call_prepare(struct al_call *call, struct al_error *err)
@@ -77,19 +55,28 @@ int al_call_prepare(struct al_call *call, struct al_error *err)
     int r = 0;
 
     for (int round = 0; r == 0 && !current; round++) {
-        r = round < ROUNDS_MAX ? al_approval_obtain(call, err) : keeps_changing(err);
+        r = round < ROUNDS_MAX
+                ? al_approval_obtain(call, err)
+                : al_error_set(err, AL_ERR_EXECUTION,
+                               "The repository keeps changing under this call, and nothing was "
+                               "done; try again when nobody else is at work in it");
         if (r == 0)
             r = lock_for_writing(call, err);
-        if (r == 0)
-            r = fetch(call, err);
+        if (r == 0 && call->tool->fetch && !call->fetched) {
+            call->fetched = true;
+            r = call->tool->fetch(call, call->args, err);
+        }
         if (r == 0)
             r = al_call_checkpoint_before(call, err);
         if (r == 0)
             r = al_call_record_checkpoint(call, err);
         if (r == 0)
             r = al_approval_check(call, &current, err);
-        if (r < 0 || !current)
-            release_all(call);
+        if (r < 0 || !current) {
+            al_call_invalidate(call);
+            al_call_checkpoint_drop(call);
+            al_write_lock_release(call->repo);
+        }
     }
     return r;
 }

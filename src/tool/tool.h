@@ -180,9 +180,10 @@ struct al_tool {
      */
     int (*fetch)(struct al_call *call, const void *args, struct al_error *err);
 
-    /** Stage 6: the references that the operation can move, of enum al_moves.  0, or NULL: every
-     * reference, and HEAD. */
+    /** Stage 6: the references that the operation can move, of enum al_moves: what the function
+     * says, or, without one, always the same.  0: every reference, and HEAD. */
     unsigned (*moves)(const struct al_operation *operation);
+    unsigned moves_always;
 
     /** Stage 6: append further files that the call overwrites, in the same form.  The checkpoint
      * has to contain them; the approval does not depend on them. */

@@ -242,12 +242,6 @@ int al_stash_affected_files(struct al_call *call, const void *args, struct al_st
                                     err);
 }
 
-unsigned al_stash_moves(const struct al_operation *operation)
-{
-    (void)operation;
-    return AL_MOVES_STASH;
-}
-
 int al_stash_changed_files(struct al_call *call, const void *args, bool *ret_known,
                            struct al_strv *out, struct al_error *err)
 {

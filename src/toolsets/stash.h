@@ -69,8 +69,6 @@ int al_stash_resolve(struct al_call *call, const void *args, struct al_resolved 
                      struct al_error *err);
 void al_stash_summarize_resolved(struct al_call *call, const void *args, struct al_str *out);
 int al_stash_authorize(struct al_call *call, const void *args, struct al_error *err);
-/** For a tool's `moves`. */
-unsigned al_stash_moves(const struct al_operation *operation);
 /** For a tool's `changed_files`. */
 int al_stash_changed_files(struct al_call *call, const void *args, bool *ret_known,
                            struct al_strv *out, struct al_error *err);

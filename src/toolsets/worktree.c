@@ -406,13 +406,6 @@ static const char *linked_worktree(const struct al_operation *op, const void *p,
     return args->name;
 }
 
-/* Only the branch that an add makes. */
-static unsigned moves(const struct al_operation *op)
-{
-    (void)op;
-    return AL_MOVES_NAMED;
-}
-
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {
@@ -461,6 +454,6 @@ const struct al_tool al_tool_git_worktree = {
     .authorize = authorize,
     .preview = preview,
     .linked_worktree = linked_worktree,
-    .moves = moves,
+    .moves_always = AL_MOVES_NAMED, /* only the branch that an add makes */
     .summarize = summarize,
 };

@@ -7,7 +7,7 @@ import harness
 import rollback
 import everyday
 
-COMMITTED = "Staged then, and committed since by somebody else: "
+COMMITTED = "Staged then, and committed since, not by a call of this session: "
 
 
 class Undo(everyday.Case):

@@ -217,12 +217,6 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
         al_str_adds(out, ", without a commit");
 }
 
-static unsigned moves(const struct al_operation *operation)
-{
-    (void)operation;
-    return AL_MOVES_BRANCH;
-}
-
 const struct al_tool al_tool_everyday_cherry_pick = {
     .name = "git_cherry_pick",
     .title = "Cherry-pick",
@@ -238,7 +232,7 @@ const struct al_tool al_tool_everyday_cherry_pick = {
     .authorize = authorize,
     .preview = preview,
     .changed_files = al_replay_changed_files,
-    .moves = moves,
+    .moves_always = AL_MOVES_BRANCH,
     .summarize = summarize,
 };
 
@@ -257,6 +251,6 @@ const struct al_tool al_tool_everyday_revert = {
     .authorize = authorize,
     .preview = preview,
     .changed_files = al_replay_changed_files,
-    .moves = moves,
+    .moves_always = AL_MOVES_BRANCH,
     .summarize = summarize,
 };

@@ -415,12 +415,6 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
         al_str_addf(out, ": %.*s", (int)strcspn(args->message, "\n"), args->message);
 }
 
-static unsigned moves(const struct al_operation *operation)
-{
-    (void)operation;
-    return AL_MOVES_BRANCH;
-}
-
 const struct al_tool al_tool_everyday_commit = {
     .name = "git_commit",
     .title = "Commit",
@@ -438,6 +432,6 @@ const struct al_tool al_tool_everyday_commit = {
     .authorize = authorize_amend,
     .affected_files = affected_files,
     .preview = preview,
-    .moves = moves,
+    .moves_always = AL_MOVES_BRANCH,
     .summarize = summarize,
 };

@@ -342,13 +342,6 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
                 args->rebase ? " and rebase on it" : "");
 }
 
-/* A rebase that stops leaves HEAD detached. */
-static unsigned moves(const struct al_operation *operation)
-{
-    (void)operation;
-    return AL_MOVES_BRANCH | AL_MOVES_HEAD;
-}
-
 const struct al_tool al_tool_everyday_pull = {
     .name = "git_pull",
     .title = "Pull",
@@ -367,6 +360,6 @@ const struct al_tool al_tool_everyday_pull = {
     .authorize = authorize,
     .preview = preview,
     .fetch = fetch,
-    .moves = moves,
+    .moves_always = AL_MOVES_BRANCH | AL_MOVES_HEAD, /* a rebase that stops detaches HEAD */
     .summarize = summarize,
 };

@@ -239,13 +239,6 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
         al_str_adds(out, " with autosquash");
 }
 
-/* One that stops detaches HEAD. */
-static unsigned moves(const struct al_operation *operation)
-{
-    (void)operation;
-    return AL_MOVES_HEAD | AL_MOVES_BRANCH;
-}
-
 const struct al_tool al_tool_everyday_rebase = {
     .name = "git_rebase",
     .title = "Rebase",
@@ -264,6 +257,6 @@ const struct al_tool al_tool_everyday_rebase = {
     .authorize = authorize,
     .preview = preview,
     .changed_files = al_replay_changed_files,
-    .moves = moves,
+    .moves_always = AL_MOVES_HEAD | AL_MOVES_BRANCH, /* one that stops detaches HEAD */
     .summarize = summarize,
 };

@@ -300,12 +300,6 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
     al_str_addf(out, "Reset the branch to '%s' (%s)", ((const struct reset_args *)p)->to, op->name);
 }
 
-static unsigned moves(const struct al_operation *operation)
-{
-    (void)operation;
-    return AL_MOVES_BRANCH;
-}
-
 const struct al_tool al_tool_everyday_reset = {
     .name = "git_reset",
     .title = "Reset",
@@ -324,6 +318,6 @@ const struct al_tool al_tool_everyday_reset = {
     .affected_files = affected_files,
     .changed_files = changed_files,
     .preview = preview,
-    .moves = moves,
+    .moves_always = AL_MOVES_BRANCH,
     .summarize = summarize,
 };

@@ -360,6 +360,6 @@ const struct al_tool al_tool_everyday_stash = {
     .changed_files = changed_files,
     .preview = preview,
     .git_locks = git_locks,
-    .moves = al_stash_moves,
+    .moves_always = AL_MOVES_STASH,
     .summarize = summarize,
 };

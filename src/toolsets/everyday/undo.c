@@ -129,12 +129,13 @@ static int refuse_committed(const struct al_strv *files, struct al_error *err)
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
 
     al_answer_add_items(files, 2000, &list);
-    return al_failure_set(err,
-                          "git_revert or git_reset takes the commit back; git_add and git_restore "
-                          "change what is staged.",
-                          "Staged then, and committed since by somebody else: %s. An undo would "
-                          "stage the opposite of that commit",
-                          list.buf);
+    return al_failure_set(
+        err,
+        "git_revert or git_reset takes the commit back; git_add and git_restore "
+        "change what is staged.",
+        "Staged then, and committed since, not by a call of this session: %s. An undo would "
+        "stage the opposite of that commit",
+        list.buf);
 }
 
 /* Name what would be lost. */
@@ -157,9 +158,10 @@ static int refuse(const struct al_rollback *rollback, struct al_error *err)
                               "These files are in the way, and no checkpoint has them: %s",
                               list.buf);
     return al_failure_set(err,
-                          "git_undo keeps what others changed; a user can go back all the same "
-                          "with 'airlock rollback --force'.",
-                          "Changed since by somebody else, and it would be lost: %s", list.buf);
+                          "git_undo keeps that; git_revert takes a commit back with a new one. A "
+                          "user can go back all the same with 'airlock rollback --force'.",
+                          "Changed since, not by a call of this session, and it would be lost: %s",
+                          list.buf);
 }
 
 /* There may be nothing to undo, which is an answer. */

@@ -302,13 +302,6 @@ static const char output_schema[] = AL_JSON({
 });
 /* clang-format on */
 
-/* A rebase that stops leaves HEAD detached. */
-static unsigned moves(const struct al_operation *operation)
-{
-    (void)operation;
-    return AL_MOVES_BRANCH | AL_MOVES_HEAD;
-}
-
 const struct al_tool al_tool_workflow_pull = {
     .name = "git_pull",
     .title = "Pull",
@@ -327,7 +320,7 @@ const struct al_tool al_tool_workflow_pull = {
     .authorize = authorize,
     .preview = preview,
     .fetch = fetch,
-    .moves = moves,
+    .moves_always = AL_MOVES_BRANCH | AL_MOVES_HEAD, /* a rebase that stops detaches HEAD */
     .summarize = summarize,
     .output_schema = output_schema,
 };
