@@ -11,7 +11,6 @@
 #include "guard/text.h"
 #include "tool/spelling.h"
 #include "util/nearest.h"
-#include "util/utf8.h"
 
 #define ARGUMENTS_MAX_BYTES (10u << 20)
 
@@ -203,8 +202,6 @@ static int add_pair(const struct al_tool *tool, const char *word, size_t len, js
     if (!arguments)
         return 0;
     given = given_name(param, arguments);
-    if (!al_utf8_valid(word, strlen(word)))
-        return al_error_set(err, AL_ERR_BAD_ARGS, "%s is not UTF-8", name);
     if (given && param->type != AL_TYPE_STRINGS)
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s%s%s is given twice",
                             object ? object->name : "", object ? "." : "", param->name);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "util/nearest.h"
-#include "util/utf8.h"
 
 static int unknown_name(const struct al_tool *tool, const json_t *properties, const char *name,
                         struct al_error *err)
@@ -76,8 +75,6 @@ int al_arguments_add_defined(const struct al_tool *tool, const char *name, const
     if (!schema)
         return unknown_name(tool, properties, name, err);
     given = json_object_get(arguments, name);
-    if (!al_utf8_valid(text, strlen(text)))
-        return al_error_set(err, AL_ERR_BAD_ARGS, "%s is not UTF-8", name);
     if (!allows(schema, "array")) {
         if (given)
             return al_error_set(err, AL_ERR_BAD_ARGS, "%s is given twice", name);

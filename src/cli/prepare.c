@@ -10,7 +10,6 @@
 #include "cli/show.h"
 #include "guard/root.h"
 #include "tool/spelling.h"
-#include "util/utf8.h"
 
 /* The tool's optional parameter for the working directory; NULL: there is none. */
 static const struct al_param *working_dir_param(const struct al_tool *tool)
@@ -34,7 +33,7 @@ static void set_working_dir(const struct al_setup *setup, const struct al_tool *
     const char *name;
     json_t *value;
 
-    if (!param || !here || !json_is_object(arguments) || !al_utf8_valid(here, strlen(here)) ||
+    if (!param || !here || !json_is_object(arguments) ||
         !strcmp(here, setup->roots.items[0].path) || !al_roots_find(&setup->roots, here))
         return;
     json_object_foreach(arguments, name, value)
@@ -42,7 +41,7 @@ static void set_working_dir(const struct al_setup *setup, const struct al_tool *
         if (al_param_is_called(param, name))
             return;
     }
-    al_json_set(arguments, param->name, al_json_string(here));
+    al_json_set(arguments, param->name, al_json_name(here));
 }
 
 /* Find the tool and read its arguments.  The tools of another MCP server are known only in a

@@ -63,3 +63,11 @@ void al_text_escape(const char *text, size_t len, struct al_str *out)
 {
     escape_hidden(text, len, al_json_escape, out);
 }
+
+void al_text_escape_name(const char *name, struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
+
+    al_utf8_escape(name, strlen(name), &bytes);
+    al_text_escape(bytes.buf, bytes.len, out);
+}

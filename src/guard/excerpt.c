@@ -11,31 +11,49 @@
 #define EXCERPT_MAX_LINES 200
 #define EXCERPT_MAX_BYTES ((size_t)16 * 1024)
 
-/* Append one name: what would pass for another line or column is shown as <U+000A>. */
-static void add_name(const char *name, void (*add)(const char *, size_t, struct al_str *),
-                     struct al_str *out)
+/* The bytes before one that must be shown in another way. */
+static size_t span_plain(const char *name)
 {
-    while (*name) {
-        size_t len = strcspn(name, "\t\n\r");
+    size_t len = 0;
 
-        add(name, len, out);
+    while (name[len] && !strchr("\t\n\r", name[len]) && !al_utf8_escaped_byte(name + len))
+        len++;
+    return len;
+}
+
+/* Append one name: what would pass for another line or column is shown as <U+000A>, and a byte that
+ * is not UTF-8 as <E9>, so that two names never look alike because of it; see al_utf8_escape(). */
+static void add_name(const char *name, bool show_controls, struct al_str *out)
+{
+    struct al_text text = AL_TEXT_INIT(SIZE_MAX);
+
+    text.out = *out;
+    text.show_controls = show_controls;
+    text.show_bytes = true;
+    while (*name) {
+        size_t len = span_plain(name);
+
+        (void)al_text_add(&text, name, len);
+        al_text_end(&text);
         name += len;
         if (*name)
-            al_str_addf(out, "<U+%04X>", (unsigned)*name++);
+            al_str_addf(&text.out, *name == '<' ? "<%02X>" : "<U+%04X>", (unsigned)*name);
+        name += *name != '\0';
     }
+    *out = text.out;
 }
 
 char *al_text_sanitize_line(const char *data)
 {
     struct al_str text = AL_STR_INIT;
 
-    add_name(data, al_text_sanitize, &text);
+    add_name(data, false, &text);
     return al_str_detach(&text);
 }
 
 void al_text_add_shown_line(const char *data, struct al_str *out)
 {
-    add_name(data, al_text_sanitize_shown, out);
+    add_name(data, true, out);
 }
 
 char *al_text_sanitize_shown_line(const char *data)

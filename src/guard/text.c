@@ -142,12 +142,15 @@ static void add_character(struct al_text *text, uint32_t c, const char *bytes, s
         add_visible(text, c, bytes, n);
 }
 
-static void add_bad_byte(struct al_text *text)
+static void add_bad_byte(struct al_text *text, char byte)
 {
     if (text->state == IN_OSC || text->state == IN_STRING)
         return;
     text->state = GROUND;
-    al_str_adds(&text->out, AL_CHAR_REPLACEMENT);
+    if (text->show_bytes)
+        al_str_addf(&text->out, "<%02X>", (unsigned char)byte);
+    else
+        al_str_adds(&text->out, AL_CHAR_REPLACEMENT);
 }
 
 /* Handle one character and return its length; 0 when more bytes are needed. */
@@ -157,7 +160,7 @@ static size_t add_one(struct al_text *text, const char *data, size_t len)
     int n = al_utf8_next(data, len, &c);
 
     if (n < 0) {
-        add_bad_byte(text);
+        add_bad_byte(text, *data);
         return 1;
     }
     if (n == 0 || (c == '\r' && len == 1))
@@ -196,6 +199,7 @@ void al_text_clear(struct al_text *text)
         .out = AL_STR_INIT,
         .max_bytes = text->max_bytes,
         .show_controls = text->show_controls,
+        .show_bytes = text->show_bytes,
     };
 
     al_str_clear(&text->out);
@@ -229,7 +233,7 @@ void al_text_end(struct al_text *text)
 {
     for (size_t i = 0; i < text->nheld && !is_full(text); i++) {
         if (text->held[i] != '\r')
-            add_bad_byte(text);
+            add_bad_byte(text, (char)text->held[i]);
         else if (text->show_controls)
             show(text, '\r');
     }

@@ -32,6 +32,7 @@ struct al_text {
     struct al_str out;
     size_t max_bytes;      /**< once `out` is longer, no more input is accepted */
     bool show_controls;    /**< show control characters instead of removing them */
+    bool show_bytes;       /**< show bytes that are not UTF-8 as <E9> instead of replacing them */
     int state;             /**< private: the position in a control sequence */
     unsigned char held[4]; /**< private: an incomplete UTF-8 character, or a CR */
     size_t nheld;
@@ -56,7 +57,7 @@ void al_text_end(struct al_text *text);
 void al_text_sanitize(const char *data, size_t len, struct al_str *out);
 
 /** A name, a path or a word, sanitized as one line: newlines, tabs and CRs in it are shown as
- * <U+000A>.  Caller frees. */
+ * <U+000A>, bytes that are not UTF-8 as <E9>.  Caller frees. */
 char *al_text_sanitize_line(const char *data);
 
 /** The same for a user who decides by it, or for a model that repeats it: nothing is removed, every
@@ -83,6 +84,9 @@ void al_text_escape_json(const char *json, size_t len, struct al_str *out);
 /** Append text in the form between the quotes of a JSON string, with the same escapes.  Bytes that
  * are not UTF-8 become U+FFFD. */
 void al_text_escape(const char *text, size_t len, struct al_str *out);
+
+/** The same for a name, whose bytes that are not UTF-8 are shown as al_utf8_escape() does. */
+void al_text_escape_name(const char *name, struct al_str *out);
 
 /**
  * Cut `text` to `max_bytes` at a character boundary if it is longer.  The marker counts; below the

@@ -107,8 +107,9 @@ static json_t *known_members(const struct al_record_end *known)
     al_json_set(members, "summary",
                 known->summary ? clean_text(known->summary, strlen(known->summary)) : json_null());
     al_json_set(members, "git_commit", text_or_null(known->git_commit));
-    al_json_set(members, "root", text_or_null(known->root));
-    al_json_set(members, "repository", text_or_null(known->repository));
+    al_json_set(members, "root", known->root ? al_json_name(known->root) : json_null());
+    al_json_set(members, "repository",
+                known->repository ? al_json_name(known->repository) : json_null());
     al_json_set(members, "confinement", text_or_null(known->confinement));
     return members;
 }

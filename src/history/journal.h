@@ -112,14 +112,14 @@ int al_journal_check(struct al_journal *journal, struct al_error *err);
 
 /** The facts about a call that has ended.  Borrowed.  NULL strings are written as null. */
 struct al_record_end {
-    const char *operation;  /**< NULL when none was chosen */
-    unsigned effects;       /**< enum al_effects */
-    const char *outcome;    /**< ok error refused declined timeout cancelled interrupted dry_run */
-    const char *decision;   /**< auto once always rule none rejected */
-    const char *decided_by; /**< policy elicitation terminal review none */
-    const char *summary;    /**< the approval summary; NULL when there is none */
-    const char *root;
-    const char *repository;
+    const char *operation;   /**< NULL when none was chosen */
+    unsigned effects;        /**< enum al_effects */
+    const char *outcome;     /**< ok error refused declined timeout cancelled interrupted dry_run */
+    const char *decision;    /**< auto once always rule none rejected */
+    const char *decided_by;  /**< policy elicitation terminal review none */
+    const char *summary;     /**< the approval summary; NULL when there is none */
+    const char *root;        /**< any bytes, as in a file system */
+    const char *repository;  /**< the same */
     const char *confinement; /**< "landlock7+seccomp", "none", … */
     const char *git_commit;  /**< the checkpoint; NULL when there is none */
     bool success;
@@ -230,6 +230,13 @@ struct al_verdict {
 /** Check the chain of a journal.  0 when it could be read: *ret_verdict says whether it is intact.
  */
 int al_journal_verify(const char *file, struct al_verdict *ret_verdict, struct al_error *err);
+
+/** The path in a member of a line, with its exact bytes: a line has it as al_utf8_escape() writes
+ * it. NULL when there is none.  Caller frees. */
+char *al_journal_path(const json_t *line, const char *member);
+
+/** Test whether a line is about this repository. */
+bool al_journal_is_about(const json_t *line, const char *repository);
 
 /** The files of a journal at one moment.  Set up with AL_HISTORY_INIT. */
 struct al_history {

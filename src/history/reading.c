@@ -13,6 +13,7 @@
 
 #include "history/journal_private.h"
 #include "util/fs.h"
+#include "util/utf8.h"
 
 #define CHUNK_BYTES (64u << 10)
 
@@ -336,6 +337,26 @@ int al_tail_next(struct al_tail *tail, const char **ret_line, size_t *ret_len)
         if (r <= 0)
             return r;
     }
+}
+
+/* --- The paths of a line --- */
+
+char *al_journal_path(const json_t *line, const char *member)
+{
+    const char *text = al_json_get_string(line, member);
+    struct al_str path = AL_STR_INIT;
+
+    if (!text)
+        return NULL;
+    al_utf8_unescape(text, &path);
+    return al_str_detach(&path);
+}
+
+bool al_journal_is_about(const json_t *line, const char *repository)
+{
+    al_auto(al_freep) char *path = al_journal_path(line, "repository");
+
+    return path && !strcmp(path, repository);
 }
 
 /* --- Verifying --- */

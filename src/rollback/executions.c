@@ -41,13 +41,11 @@ static void add_line(struct al_executions *executions, const char *text, size_t 
 {
     static const char taken[] = "\"git_commit\":\"";
     al_auto(al_json_decrefp) json_t *line = NULL;
-    const char *repository;
 
     if (!memmem(text, len, taken, strlen(taken)))
         return;
     line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
-    repository = al_json_get_string(line, "repository");
-    if (repository && !strcmp(repository, top) && al_json_get_string(line, "git_commit"))
+    if (al_journal_is_about(line, top) && al_json_get_string(line, "git_commit"))
         add(executions, line);
 }
 

@@ -177,10 +177,9 @@ struct running {
 static void find_running(void *payload, long pid, const json_t *call)
 {
     struct running *running = payload;
-    const char *repository = al_json_get_string(call, "repository");
     const char *tool = al_json_get_string(call, "tool");
 
-    if (!running->words && repository && tool && !strcmp(repository, running->top))
+    if (!running->words && tool && al_journal_is_about(call, running->top))
         running->words = al_asprintf("%s (process %ld)", tool, pid);
 }
 

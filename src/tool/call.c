@@ -92,6 +92,7 @@ static int decode(struct al_call *call, struct al_error *err)
     r = al_tool_decode(tool, al_call_arguments(call), &call->session->defaults, call->args, err);
     if (r < 0)
         return r;
+    al_call_take_bytes(call);
     if (tool->apply_session)
         tool->apply_session(call->session, call->args);
     call->budget.cancel = call->input->cancel;

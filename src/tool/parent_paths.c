@@ -11,11 +11,15 @@
 #include "tool/args.h"
 #include "tool/private.h"
 #include "util/fs.h"
+#include "util/utf8.h"
 
 struct walk {
     struct al_call *call;
     struct al_error *err;
     int r;
+    unsigned flags; /* of the rows that are looked at, any of them */
+    /* What is meant by a string; NULL: what was given.  Caller frees. */
+    int (*find)(struct walk *walk, const char *given, char **ret_meant);
 };
 
 /* The rest behind a component at the beginning, without slashes; NULL: the path does not begin with
@@ -81,8 +85,7 @@ static int check_protected(const struct al_repo *repo, const char *given, struct
                              word);
 }
 
-/* The path that is meant; NULL: the one that was given.  Caller frees. */
-static int find_meant(struct walk *walk, const char *given, char **ret_meant)
+static int find_path(struct walk *walk, const char *given, char **ret_meant)
 {
     char *name = is_there(walk->call->repo, given) ? NULL : al_shown_name_read(given);
     int r = check_protected(walk->call->repo, name ? name : given, walk->err);
@@ -100,7 +103,7 @@ static void take_string(struct walk *walk, const char **field)
     char *meant = NULL;
 
     if (*field)
-        walk->r = find_meant(walk, *field, &meant);
+        walk->r = walk->find(walk, *field, &meant);
     if (!meant)
         return;
     al_strv_take(&walk->call->parent_paths, meant);
@@ -112,7 +115,7 @@ static void take_list(struct walk *walk, struct al_strv *list)
     for (size_t i = 0; i < list->count && walk->r == 0; i++) {
         char *meant = NULL;
 
-        walk->r = find_meant(walk, list->items[i], &meant);
+        walk->r = walk->find(walk, list->items[i], &meant);
         if (meant) {
             free(list->items[i]);
             list->items[i] = meant;
@@ -125,7 +128,7 @@ static void take_row(void *payload, const struct al_param *param, const void *ar
     struct walk *walk = payload;
     void *field = al_args_field((void *)args, param);
 
-    if (walk->r < 0 || !(param->flags & AL_PARAM_PATH))
+    if (walk->r < 0 || !(param->flags & walk->flags))
         return;
     if (param->type == AL_TYPE_STRING)
         take_string(walk, field);
@@ -135,9 +138,28 @@ static void take_row(void *payload, const struct al_param *param, const void *ar
 
 int al_call_take_parent_paths(struct al_call *call, struct al_error *err)
 {
-    struct walk walk = { .call = call, .err = err };
+    struct walk walk = { call, err, 0, AL_PARAM_PATH, find_path };
 
     if (call->repo)
         al_args_visit(call->tool, call->args, take_row, &walk);
     return walk.r;
+}
+
+static int find_bytes(struct walk *walk, const char *given, char **ret_meant)
+{
+    al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
+
+    (void)walk;
+    al_utf8_unescape(given, &bytes);
+    if (bytes.len < strlen(given))
+        *ret_meant = al_str_detach(&bytes);
+    return 0;
+}
+
+void al_call_take_bytes(struct al_call *call)
+{
+    const unsigned names = AL_PARAM_PATH | AL_PARAM_OUTPUT | AL_PARAM_BRANCH | AL_PARAM_NAME;
+    struct walk walk = { call, NULL, 0, names, find_bytes };
+
+    al_args_visit(call->tool, call->args, take_row, &walk);
 }

@@ -28,7 +28,7 @@ struct al_call {
     const struct al_tool *tool;
     struct al_recorded recorded;
     json_t *expanded_arguments;  /* from the tool's expand; NULL: those of the input */
-    struct al_strv parent_paths; /* strings of `args` that were made absolute, or read as shown */
+    struct al_strv parent_paths; /* strings of `args` that are not those of the arguments */
     void *args;
     const struct al_operation *operation;
     char *caller;         /* what other writers are told, see struct al_run_limits */

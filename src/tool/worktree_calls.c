@@ -27,10 +27,9 @@ struct running {
 static void take_running(void *payload, long pid, const json_t *call)
 {
     struct running *running = payload;
-    const char *repository = al_json_get_string(call, "repository");
     al_auto(al_freep) char *name = NULL;
 
-    if (running->words || !repository || strcmp(repository, running->top) != 0)
+    if (running->words || !al_journal_is_about(call, running->top))
         return;
     name = name_call(call);
     running->words = al_asprintf("%s (process %ld)", name, pid);
@@ -52,12 +51,13 @@ static void take_line(const char *text, size_t len, const char *const *tops, siz
 {
     static const char member[] = "\"repository\":\"";
     al_auto(al_json_decrefp) json_t *line = NULL;
-    const char *repository, *time;
+    al_auto(al_freep) char *repository = NULL;
+    const char *time;
 
     if (!memmem(text, len, member, strlen(member)))
         return;
     line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
-    repository = al_json_get_string(line, "repository");
+    repository = al_journal_path(line, "repository");
     time = al_json_get_string(line, "time");
     for (size_t i = 0; repository && time && i < ntops; i++) {
         al_auto(al_freep) char *name = NULL;

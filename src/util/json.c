@@ -48,9 +48,19 @@ json_t *al_json_stringn(const char *text, size_t len)
     return sure(json_stringn_nocheck(clean.buf, clean.len));
 }
 
+json_t *al_json_name(const char *name)
+{
+    al_auto(al_str_clear) struct al_str escaped = AL_STR_INIT;
+
+    al_utf8_escape(name, strlen(name), &escaped);
+    return sure(json_stringn_nocheck(escaped.buf, escaped.len));
+}
+
 json_t *al_json_string(const char *text)
 {
-    return al_json_stringn(text, strlen(text));
+    size_t len = strlen(text);
+
+    return al_utf8_valid(text, len) ? sure(json_stringn_nocheck(text, len)) : al_json_name(text);
 }
 
 void al_json_set(json_t *object, const char *name, json_t *value)

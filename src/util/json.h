@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * jansson, with two additions: a function that builds a value aborts when memory runs out, and
- * replaces bytes that are not UTF-8 by U+FFFD.  Ownership is as in jansson: `al_json_set()` and
+ * takes bytes that are not UTF-8.  Ownership is as in jansson: `al_json_set()` and
  * `al_json_append()` take the value over.
  */
 #ifndef AL_UTIL_JSON_H
@@ -20,8 +20,13 @@ json_t *al_json_array(void);
 json_t *al_json_int(int64_t value);
 json_t *al_json_bool(bool value);
 
-/** A string; bytes that are not UTF-8 become U+FFFD. */
+/** A name or a word: bytes that are not UTF-8 are shown as <E9>, see al_utf8_escape(). */
 json_t *al_json_string(const char *text);
+
+/** A name that al_utf8_unescape() gives back, whatever its bytes. */
+json_t *al_json_name(const char *name);
+
+/** Content: bytes that are not UTF-8 become U+FFFD. */
 json_t *al_json_stringn(const char *text, size_t len);
 
 /** Set `object[name]`, taking `value` over. */

@@ -95,6 +95,44 @@ void al_utf8_replace(const char *text, size_t len, struct al_str *out)
     }
 }
 
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+unsigned char al_utf8_escaped_byte(const char *text)
+{
+    int high = text[0] == '<' ? hex_digit(text[1]) : -1;
+    int low = high < 0 ? -1 : hex_digit(text[2]);
+    int byte = high * 16 + low;
+
+    return low >= 0 && text[3] == '>' && (byte >= 0x80 || byte == '<') ? (unsigned char)byte : 0;
+}
+
+void al_utf8_escape(const char *text, size_t len, struct al_str *out)
+{
+    for (size_t at = 0; at < len;) {
+        uint32_t c = 0;
+        int n = al_utf8_next(text + at, len - at, &c);
+
+        if (n <= 0 || (len - at >= 4 && al_utf8_escaped_byte(text + at)))
+            al_str_addf(out, "<%02X>", (unsigned char)text[at]);
+        else
+            al_str_add(out, text + at, (size_t)n);
+        at += n > 0 ? (size_t)n : 1;
+    }
+}
+
+void al_utf8_unescape(const char *text, struct al_str *out)
+{
+    while (*text) {
+        unsigned char byte = al_utf8_escaped_byte(text);
+
+        al_str_addc(out, byte ? (char)byte : *text);
+        text += byte ? strlen("<E9>") : 1;
+    }
+}
+
 size_t al_utf8_floor(const char *text, size_t len)
 {
     size_t at = len;

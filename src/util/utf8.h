@@ -29,6 +29,20 @@ bool al_utf8_valid(const char *text, size_t len);
 /** Append the text with each byte that is not part of a character replaced by U+FFFD. */
 void al_utf8_replace(const char *text, size_t len, struct al_str *out);
 
+/**
+ * Append the text with each byte that is not part of a character as <E9>, as less(1) shows it.  A
+ * "<" that would be read as the beginning of such a byte becomes <3C>, so al_utf8_unescape() always
+ * gives back the very bytes.
+ */
+void al_utf8_escape(const char *text, size_t len, struct al_str *out);
+
+/** The reverse: <80> to <FF> and <3C> are read as bytes, everything else is copied. */
+void al_utf8_unescape(const char *text, struct al_str *out);
+
+/** The byte that <E9> at the beginning of the text stands for, as al_utf8_unescape() reads it; 0
+ * when there is none. */
+unsigned char al_utf8_escaped_byte(const char *text);
+
 /** The largest length <= `len` that does not cut a character in two.  `text[len]` is read, so it
  * must exist; it may be the terminating NUL. */
 size_t al_utf8_floor(const char *text, size_t len);

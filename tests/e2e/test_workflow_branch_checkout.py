@@ -258,7 +258,7 @@ class Checkout(Repository):
                          ["restoredFiles"], ["dir/a b"])
 
     def test_not_utf8(self):
-        """git_checkout: a name that is not UTF-8 is restored by a pattern"""
+        """git_checkout: a name that is not UTF-8 is restored by a pattern, and as it is shown"""
         self.init()
         name = bytes(self.root) + b"/caf\xe9"
         with open(name, "wb") as file:
@@ -267,10 +267,13 @@ class Checkout(Repository):
         self.git("commit", "-q", "-m", "latin")
         with open(name, "wb") as file:
             file.write(b"two\n")
-        value = self.gives("git_checkout", {"target": "HEAD", "paths": ["caf?"]})
-        self.assertEqual(value["restoredFiles"], ["caf\ufffd"])
-        with open(name, "rb") as file:
-            self.assertEqual(file.read(), b"one\n")
+        for path in ("caf?", "caf<E9>"):
+            with open(name, "wb") as file:
+                file.write(b"two\n")
+            value = self.gives("git_checkout", {"target": "HEAD", "paths": [path]})
+            self.assertEqual(value["restoredFiles"], ["caf<E9>"])
+            with open(name, "rb") as file:
+                self.assertEqual(file.read(), b"one\n")
 
     def test_dirty(self):
         """R4-7031 git_checkout: local changes and untracked files in the way, by name"""

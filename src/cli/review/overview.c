@@ -42,13 +42,6 @@ static char *line_of(const json_t *object, const char *name)
 }
 
 /* As it is.  Caller frees. */
-static char *copy_of(const json_t *object, const char *name)
-{
-    const char *text = al_json_get_string(object, name);
-
-    return al_strdup(text ? text : "");
-}
-
 static void clear_call(struct al_overview_call *call)
 {
     free(call->time);
@@ -103,7 +96,7 @@ static struct al_overview_call read_call(const json_t *line, long pid)
         .tool = line_of(line, "tool"),
         .operation = line_of(line, "operation"),
         .repository = line_of(line, "repository"),
-        .path = copy_of(line, "repository"),
+        .path = al_journal_path(line, "repository"),
         .summary = line_of(line, "summary"),
         .outcome = pid ? al_strdup("") : line_of(line, "outcome"),
         .decision = line_of(line, "decision"),
@@ -333,7 +326,7 @@ uint64_t al_overview_newest(const struct al_overview_source *source, const char 
     for (size_t i = 0; i < source->shown.nexecutions; i++) {
         const struct al_overview_call *call = &source->shown.executions[i];
 
-        if (call->checkpointed && !strcmp(call->path, path))
+        if (call->checkpointed && call->path && !strcmp(call->path, path))
             return call->seq;
     }
     return 0;

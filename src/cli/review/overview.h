@@ -32,7 +32,7 @@ struct al_overview_call {
     char *time;   /**< when it began, ISO 8601 UTC with milliseconds */
     char *agent, *tool, *operation;
     char *repository; /**< canonical path of the repository's top, as it is shown */
-    char *path;       /**< the same as it is, for programs */
+    char *path;       /**< the same as it is, for programs; NULL: unknown */
     char *summary;
     char *outcome; /**< ok error refused declined timeout cancelled interrupted dry_run; "": runs */
     char *decision;   /**< auto once always rule none rejected */

@@ -75,7 +75,7 @@ static void diff_result_clear(struct diff_result *parts)
 static void begin_hunk(struct al_str *out, const struct al_hunk *hunk)
 {
     al_str_adds(out, out->len ? "]},{\"file\":\"" : "{\"file\":\"");
-    al_text_escape(hunk->file, strlen(hunk->file), out);
+    al_text_escape_name(hunk->file, out);
     al_str_addf(out,
                 "\",\"oldStart\":%" PRId64 ",\"oldLines\":%" PRId64 ",\"newStart\":%" PRId64
                 ",\"newLines\":%" PRId64,

@@ -15,7 +15,7 @@ json_t *al_workflow_strings(const struct al_strv *items)
     json_t *array = al_json_array();
 
     for (size_t i = 0; i < items->count; i++)
-        al_json_append(array, al_json_string(items->items[i]));
+        al_json_append(array, al_json_name(items->items[i]));
     return array;
 }
 

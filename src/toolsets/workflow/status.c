@@ -34,7 +34,7 @@ static void add_name(struct status_lists *parts, enum al_status_change change, c
     struct al_str *list = &parts->lists[change];
 
     al_str_adds(list, list->len ? ",\"" : "\"");
-    al_text_escape(name, strlen(name), list);
+    al_text_escape_name(name, list);
     al_str_addc(list, '"');
 }
 
@@ -69,7 +69,7 @@ static void write_object(const struct status_lists *parts, const struct al_workt
     bool clean = !status->truncated;
 
     al_str_adds(json, "{\"branch\":\"");
-    al_text_escape(status->branch, strlen(status->branch), json);
+    al_text_escape_name(status->branch, json);
     al_str_adds(json, "\",");
     for (int i = 0; i < AL_CHANGES; i++) {
         al_str_addf(json, "\"%s\":[", names[i]);

@@ -78,6 +78,34 @@ static void cuts_at_character_boundaries(void **state)
         assert_int_equal(al_utf8_floor(text, i), want[i]);
 }
 
+static void escapes_so_that_the_bytes_come_back(void **state)
+{
+    static const struct {
+        const char *bytes, *shown;
+    } cases[] = {
+        { "", "" },
+        { "plain/\xc3\xa9", "plain/\xc3\xa9" },
+        { "caf\xe9", "caf<E9>" },
+        { "\xff\xe4\xb8", "<FF><E4><B8>" },
+        { "caf<E9>", "caf<3C>E9>" },
+        { "<3C>", "<3C>3C>" },
+        { "<", "<" },
+        { "<e9><4>< 9><U+00E9><41>", "<e9><4>< 9><U+00E9><41>" },
+        { "<\xe9>", "<<E9>>" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < AL_COUNT(cases); i++) {
+        al_auto(al_str_clear) struct al_str shown = AL_STR_INIT;
+        al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
+
+        al_utf8_escape(cases[i].bytes, strlen(cases[i].bytes), &shown);
+        assert_string_equal(shown.buf, cases[i].shown);
+        al_utf8_unescape(shown.buf, &bytes);
+        assert_string_equal(bytes.buf, cases[i].bytes);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -87,6 +115,7 @@ int main(void)
         cmocka_unit_test(replaces_each_bad_byte),
         cmocka_unit_test(finds_the_end_of_ascii_wherever_it_is),
         cmocka_unit_test(cuts_at_character_boundaries),
+        cmocka_unit_test(escapes_so_that_the_bytes_come_back),
     };
 
     return cmocka_run_group_tests_name("util/utf8", tests, NULL, NULL);

@@ -200,8 +200,8 @@ static void a_directory_is_named_in_whole_characters(void **state)
     al_auto(al_freep) char *path = al_asprintf("d\xff\x1b_/%s", name);
 
     tmpdir_write(w->repo, path, "1\n");
-    assert_says(w, "feat: add 1 file in d\xef\xbf\xbd\n\n"
-                   "- add d\xef\xbf\xbd (+1 -0)\n");
+    assert_says(w, "feat: add 1 file in d<FF>\n\n"
+                   "- add d<FF> (+1 -0)\n");
 }
 
 static void nothing_staged_is_said(void **state)

@@ -229,7 +229,7 @@ static void what_a_file_says_is_made_safe(void **state)
 
     assert_int_equal(pwrite(fd, text, strlen(text), 0), strlen(text));
     assert_int_equal(take(dirs, dirs->repo, &budget, &other, &err), AL_ERR_EXECUTION);
-    assert_string_equal(err.message, "Another writer has this repository: git_add of \ufffd");
+    assert_string_equal(err.message, "Another writer has this repository: git_add of <FF>");
     al_shared_lock_release(fd);
 }
 
