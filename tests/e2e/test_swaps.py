@@ -14,24 +14,27 @@ class Swaps(harness.Case):
         inner, outside = self.root / "sub", self.base / "outside"
         inner.mkdir()
         outside.mkdir()
-        victim, message = outside / "victim", self.root / ".git/COMMIT_EDITMSG"
-        # The control: plain git writes through the link.
-        message.unlink(missing_ok=True)
-        message.symlink_to(victim)
+        links = [self.root / ".git" / name for name in ("COMMIT_EDITMSG", "logs/HEAD")]
+        # The control: plain git writes through the links.
+        for link in links:
+            link.unlink(missing_ok=True)
+            link.symlink_to(outside / link.name)
         self.git("commit", "-q", "--allow-empty", "-m", "control")
-        self.assertTrue(victim.exists())
-        victim.unlink()
+        for link in links:
+            (outside / link.name).unlink()
 
         server = harness.Server(self, "--root", str(inner))
         self.write("a.txt", "two\n")
         server.ok("git_add", {"paths": ["a.txt"]})
         inner.rmdir()
         inner.symlink_to(outside)
-        answer = server.call("git_commit", {"type": "feat", "message": "through the link"})
-        self.assertFalse(victim.exists(), answer)
+        answer = server.call("git_commit", {"type": "feat", "message": "through the log"})
+        self.assertEqual(list(outside.iterdir()), [], answer)
         self.assertTrue(answer.failed, answer)
-        message.unlink()
+        links[1].unlink()
+        # The message is written in a directory of airlock's own, never through the link.
         server.ok("git_commit", {"type": "feat", "message": "as ever"})
+        self.assertEqual(list(outside.iterdir()), [])
         self.assertEqual(self.out("log", "-1", "--format=%s"), "feat: as ever\n")
 
     def test_git_in_a_root(self):
