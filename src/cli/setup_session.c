@@ -279,6 +279,9 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
     if (al_confine_abi() == 0)
         al_log_warn(
             "this kernel has no Landlock: git is confined by seccomp and configuration only");
+    if (!al_watch_is_possible())
+        al_log_warn("git cannot be watched here: what somebody saves while a call discards files "
+                    "can be lost");
     session->registry = &setup->registry;
     session->roots = &setup->roots;
     session->approvals = al_approvals_new();

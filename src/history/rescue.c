@@ -325,7 +325,7 @@ static bool idle(void *payload)
 
 /* --- Beginning and ending --- */
 
-int al_rescue_begin(const struct al_location *at, struct al_rescue **ret_rescue,
+int al_rescue_begin(const struct al_location *at, bool is_required, struct al_rescue **ret_rescue,
                     struct al_error *err)
 {
     struct al_rescue *rescue;
@@ -336,7 +336,7 @@ int al_rescue_begin(const struct al_location *at, struct al_rescue **ret_rescue,
     rescue = al_calloc(1, sizeof(*rescue));
     *rescue = (struct al_rescue){ .at = at,
                                   .top_fd = top_fd,
-                                  .watch = { decide, given, idle, rescue },
+                                  .watch = { decide, given, idle, rescue, is_required },
                                   .aside = AL_ASIDE_ENTRY_INIT,
                                   .parent_fd = -1,
                                   .giving_fd = -1 };

@@ -35,8 +35,9 @@
 /** What one call takes out of a working tree. */
 struct al_rescue;
 
-/** Begin.  `at` is borrowed. */
-int al_rescue_begin(const struct al_location *at, struct al_rescue **ret_rescue,
+/** Begin.  `at` is borrowed.
+ * @param is_required  As al_watch.is_required. */
+int al_rescue_begin(const struct al_location *at, bool is_required, struct al_rescue **ret_rescue,
                     struct al_error *err);
 
 /** For al_proc_spec.watch, and al_run_limits.watch. */

@@ -283,20 +283,24 @@ static bool read_report(int fd, struct al_child_report *report)
     return got == (ssize_t)sizeof(*report);
 }
 
-/* Start the child on a thread that has, or has not, what it shall inherit. */
-static void start_on_thread(const struct al_proc_spec *spec, struct starting *starting,
+/* Start the child on a thread that has, or has not, what it shall inherit.  False: it has to be
+ * watched, and cannot be. */
+static bool start_on_thread(const struct al_proc_spec *spec, struct starting *starting,
                             struct al_spawned *child)
 {
     if (spec->watch && al_watch_is_possible())
         child->watching = al_watch_begin(spec->watch, start_with_signals_blocked, starting);
     if (child->watching)
-        return;
+        return true;
+    if (spec->watch && spec->watch->is_required)
+        return false;
     if (al_thread_holds_filter(spec->sandbox)) {
         starting->plan->filter = NULL;
         start_with_signals_blocked(starting);
     } else {
         al_thread_start_unfiltered(start_with_signals_blocked, starting);
     }
+    return true;
 }
 
 /* Caller holds the sweep lock shared.  Start the child, wait for its execve, and register it. */
@@ -309,7 +313,8 @@ static int start_and_register(const struct al_proc_spec *spec, struct pipes *pip
     struct al_child_report report;
     al_auto(al_closep) int pidfd = -1;
 
-    start_on_thread(spec, &starting, child);
+    if (!start_on_thread(spec, &starting, child))
+        return al_error_set(err, AL_ERR_SANDBOX, "cannot watch '%s'", base_name(spec->program));
     pidfd = starting.pidfd;
     if (starting.pid < 0)
         return al_error_errno(err, starting.error, "cannot start '%s'", base_name(spec->program));

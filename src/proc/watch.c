@@ -11,7 +11,6 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "proc/proc.h"
@@ -71,13 +71,6 @@ static struct sock_filter code[] = {
 
 static const struct sock_fprog filter = { AL_COUNT(code), code };
 
-static atomic_bool is_refused;
-
-bool al_watch_is_possible(void)
-{
-    return !atomic_load(&is_refused);
-}
-
 static int install(void)
 {
     const unsigned long listener = SECCOMP_FILTER_FLAG_NEW_LISTENER;
@@ -89,9 +82,8 @@ static int install(void)
                  listener | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &filter);
     if (fd < 0 && errno == EINVAL)
         fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, listener, &filter);
-    if (fd < 0)
-        atomic_store(&is_refused, true);
-    else /* child and answering thread take turns on one processor: each call takes half the time */
+    if (fd >= 0) /* child and answering thread take turns on one processor: each call takes half the
+                    time */
         (void)ioctl((int)fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP);
     return (int)fd;
 }
@@ -128,7 +120,8 @@ static void *start_child(void *payload)
     watching->listener_fd = install();
     (void)sem_post(&watching->installed);
     wait_for(&watching->is_answered); /* the child tells calls before its execve */
-    watching->start(watching->payload);
+    if (watching->start)
+        watching->start(watching->payload);
     (void)sem_post(&watching->started);
     wait_for(&watching->ended);
     return NULL;
@@ -328,6 +321,8 @@ static void answer_one(struct al_watching *watching)
      */
     if (read_event(watching, &event))
         watch->decide(watch->payload, &event, &answer);
+    else if (event.path && watch->is_required) /* it cannot be read */
+        answer = (struct al_watch_answer){ .is_done = true, .error = EACCES };
     if (answer.fd > 0) {
         give(watching, &answer);
         return;
@@ -418,9 +413,14 @@ struct al_watching *al_watch_begin(const struct al_watch *watch, void (*start)(v
         al_close(watching->listener_fd);
         watching->listener_fd = -1;
     }
+    if (!watching->has_answerer && watch->is_required)
+        watching->start = NULL;
     (void)sem_post(&watching->is_answered);
     wait_for(&watching->started);
-    return watching;
+    if (watching->start)
+        return watching;
+    al_watch_end(watching);
+    return NULL;
 }
 
 void al_watch_end(struct al_watching *watching)
@@ -441,4 +441,60 @@ void al_watch_end(struct al_watching *watching)
     (void)sem_destroy(&watching->started);
     (void)sem_destroy(&watching->ended);
     free(watching);
+}
+
+/* --- Asking --- */
+
+#define PROBE      "/dev/null/airlock" /* nothing is removed even if the kernel goes on */
+#define PROBE_SAYS EXDEV
+
+static void decide_probe(void *payload, const struct al_watch_event *event,
+                         struct al_watch_answer *ret_answer)
+{
+    (void)payload;
+    ret_answer->is_done = true;
+    ret_answer->error = strcmp(event->path, PROBE) != 0 ? EIO : PROBE_SAYS;
+}
+
+static bool has_nothing_to_wait_for(void *payload)
+{
+    (void)payload;
+    return false;
+}
+
+/* A child with memory of its own, as git has.  It has no exit signal, so nobody else waits for it.
+ */
+static void start_probe(void *payload)
+{
+    bool *is_told = payload;
+    const long pid = syscall(SYS_clone, 0L, NULL, NULL, NULL, NULL);
+    int status = -1;
+
+    if (pid == 0) {
+        const long r = syscall(SYS_unlinkat, AT_FDCWD, PROBE, 0);
+
+        (void)syscall(SYS_exit_group, r < 0 && errno == PROBE_SAYS ? 0 : 1);
+    }
+    while (pid > 0 && waitpid((pid_t)pid, &status, (int)__WCLONE) < 0 && errno == EINTR)
+        continue;
+    *is_told = status == 0;
+}
+
+static bool is_possible;
+
+static void probe(void)
+{
+    const struct al_watch watch = { .decide = decide_probe,
+                                    .idle = has_nothing_to_wait_for,
+                                    .is_required = true };
+
+    al_watch_end(al_watch_begin(&watch, start_probe, &is_possible));
+}
+
+bool al_watch_is_possible(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    (void)pthread_once(&once, probe);
+    return is_possible;
 }

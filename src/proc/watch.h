@@ -17,7 +17,8 @@
  * It is a net under a program that is not malicious (git, itself confined), and no confinement:
  * such a program could change its arguments after they were read, or write into a file without
  * O_TRUNC. Where the kernel refuses a listener (before 5.9, or where another program listens
- * already), the child runs unwatched, and al_watch_is_possible() is false from then on.
+ * already), or does not let the child's memory be read, the child runs unwatched, or not at all
+ * (al_watch.is_required).
  *
  * Source: seccomp_unotify(2), proc_pid_mem(5).
  */
@@ -58,15 +59,16 @@ struct al_watch {
      * for. */
     bool (*idle)(void *payload);
     void *payload;
+    bool is_required; /**< what cannot be watched is not started, and not done */
 };
 
-/** False: this kernel has refused to watch a child. */
+/** Whether a child can be watched.  The first call of a process tries it.  Threads: any. */
 bool al_watch_is_possible(void);
 
 struct al_watching;
 
 /** Call start(payload) on a thread whose children are watched, and answer their calls.  NULL: it
- * was not called.  End it with al_watch_end(). */
+ * was not called, or is_required and refused.  End it with al_watch_end(). */
 struct al_watching *al_watch_begin(const struct al_watch *watch, void (*start)(void *payload),
                                    void *payload);
 

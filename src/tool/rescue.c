@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "checkpoint/checkpoint.h"
+#include "gitops/repo/git.h"
 #include "guard/text.h"
 #include "tool/private.h"
 
@@ -19,7 +20,8 @@ int al_call_rescue_begin(struct al_call *call, struct al_error *err)
 
     if (!call->checkpoint[0] || !(call->operation->effects & AL_WRITES_WORKTREE))
         return 0;
-    r = al_rescue_begin(&call->repo->at, &call->rescue, err);
+    r = al_rescue_begin(&call->repo->at, al_git_requires_confinement(call->session->git),
+                        &call->rescue, err);
     if (r == 0)
         call->budget.watch = al_rescue_watch(call->rescue);
     return r;

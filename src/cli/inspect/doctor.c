@@ -77,6 +77,19 @@ static void check_kernel(struct al_findings *findings, bool required)
             "git is confined by seccomp and configuration only.");
 }
 
+static void check_watching(struct al_findings *findings, bool required)
+{
+    if (al_watch_is_possible())
+        al_finding_add(findings, "watching", AL_FINE, "git stops before it destroys a file", "");
+    else
+        al_finding_add(
+            findings, "watching", required ? AL_MISSING : AL_WARNING, "git cannot be watched",
+            "Use Linux 5.9 or newer, let airlock read /proc/PID/mem of its children "
+            "(kernel.yama.ptrace_scope 0 or 1), and run it below no other program that listens for "
+            "system calls (seccomp); until then what somebody saves while a call discards files "
+            "can be lost.");
+}
+
 /* Only bash_command uses firejail: when the configuration asks for it, or without Landlock. */
 static void check_firejail(struct al_findings *findings, const struct al_setup *setup)
 {
@@ -235,6 +248,7 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
     (void)al_setup_git(&setup, NULL); /* check_roots() reports an error in a root */
     has_git = check_git(findings, setup.git_program);
     check_kernel(findings, setup.config.sandbox.require_confinement);
+    check_watching(findings, setup.config.sandbox.require_confinement);
     if (r == 0)
         r = al_setup_tools(&setup, &err);
     if (r < 0 && is_about_worker(&setup, &err)) {

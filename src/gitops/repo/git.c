@@ -109,6 +109,11 @@ int al_git_new(const struct al_git_options *options, struct al_git **ret_git, st
         return al_error_set(err, AL_ERR_SANDBOX,
                             "This kernel has no Landlock and require_confinement is set");
     }
+    if (options->require_confinement && !al_watch_is_possible()) {
+        al_git_free(git);
+        return al_error_set(err, AL_ERR_SANDBOX,
+                            "git cannot be watched here and require_confinement is set");
+    }
     r = al_git_make_private_dir(git, options->state_dir, err);
     if (r < 0) {
         al_git_free(git);
@@ -196,6 +201,11 @@ void al_git_abandon(struct al_git *git)
 {
     if (git && git->private_dir)
         al_fs_remove_tree(git->private_dir);
+}
+
+bool al_git_requires_confinement(const struct al_git *git)
+{
+    return git->require_confinement;
 }
 
 const char *al_git_confinement(const struct al_git *git)

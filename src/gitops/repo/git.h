@@ -28,7 +28,8 @@ struct al_git_options {
     const char *home;                       /**< the user's home, may be NULL */
     const char *config_home;                /**< $XDG_CONFIG_HOME, may be NULL */
     const char *state_dir;    /**< outside every root; a private directory is made below it */
-    bool require_confinement; /**< refuse to run where Landlock is missing */
+    bool require_confinement; /**< refuse to run where Landlock is missing, or
+                                 git cannot be watched */
     bool require_signature;   /**< refuse to make commits that the user wants signed */
     struct al_roots *growing; /**< `roots` again, if worktrees may be added to them; NULL: they may
                                  not.  See al_roots_reserve() */
@@ -49,7 +50,7 @@ int al_git_new_beside(const struct al_git *like, const struct al_roots *roots,
                       struct al_git **ret_git, struct al_error *err);
 
 /**
- * Set up the layer.  Starts no process.
+ * Set up the layer.  Starts no git.
  *
  * @return 0; AL_ERR_EXECUTION when no private directory can be made; AL_ERR_SANDBOX when
  *         confinement is required and missing.
@@ -61,6 +62,9 @@ void al_git_free(struct al_git *git);
 
 /** Remove the private directory only: for a process that ends at once.  NULL is fine. */
 void al_git_abandon(struct al_git *git);
+
+/** al_git_options.require_confinement. */
+bool al_git_requires_confinement(const struct al_git *git);
 
 /** The confinement in force, such as "landlock7+seccomp" or "seccomp".  Borrowed. */
 const char *al_git_confinement(const struct al_git *git);

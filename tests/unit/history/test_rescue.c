@@ -62,7 +62,7 @@ static void run(const char *script, struct al_rescued_list *ret_kept)
     struct al_rescue *rescue = NULL;
     struct al_proc_result result;
 
-    assert_int_equal(al_rescue_begin(&at, &rescue, NULL), 0);
+    assert_int_equal(al_rescue_begin(&at, false, &rescue, NULL), 0);
     assert_int_equal(al_proc_run(&(struct al_proc_spec){ .program = "/bin/sh",
                                                          .argv = argv,
                                                          .envp = envp,
@@ -183,7 +183,7 @@ static void takes_a_newcomer(void **state)
 
     (void)state;
     put("a", "known");
-    assert_int_equal(al_rescue_begin(&at, &rescue, NULL), 0);
+    assert_int_equal(al_rescue_begin(&at, false, &rescue, NULL), 0);
     watch = al_rescue_watch(rescue);
     watch->decide(watch->payload, &(struct al_watch_event){ .kind = AL_WATCH_REMOVE, .path = path },
                   &answer);
