@@ -671,7 +671,20 @@ static void return_some(struct al_aside_entry *entry)
         (void)append_mark(entry, "end");
 }
 
-void al_aside_tidy(int common_fd, const struct al_strv *below)
+static void name_kept(const struct al_aside_entry *entry, struct al_strv *ret_kept)
+{
+    for (size_t i = 0; i < entry->count && ret_kept; i++) {
+        al_auto(al_freep) char *place = al_aside_item_path(entry, i);
+        al_auto(al_freep) char *line =
+            place ? al_asprintf("%s: %s", entry->items[i].path, place) : NULL;
+        al_auto(al_freep) char *safe = line ? al_text_sanitize_line(line) : NULL;
+
+        if (safe)
+            al_strv_add(ret_kept, safe);
+    }
+}
+
+void al_aside_tidy(int common_fd, const struct al_strv *below, struct al_strv *ret_kept)
 {
     al_auto(al_closep) int base_fd = open_base(common_fd, false);
     size_t count = 0;
@@ -684,8 +697,10 @@ void al_aside_tidy(int common_fd, const struct al_strv *below)
             continue;
         if (entry.is_gone || (is_empty(&entry) && !may_have_more(&entry)))
             al_aside_remove(&entry);
-        else if (!entry.is_whole && is_ours(&entry, below) && al_aside_return(&entry, NULL) < 0)
+        else if (!entry.is_whole && is_ours(&entry, below) && al_aside_return(&entry, NULL) < 0) {
             return_some(&entry);
+            name_kept(&entry, ret_kept);
+        }
     }
 }
 

@@ -622,7 +622,7 @@ static bool has_any(int common_fd)
     return count;
 }
 
-void al_worktree_tidy(const struct al_repo *repo, bool again)
+void al_worktree_tidy(const struct al_repo *repo, bool again, struct al_strv *ret_kept)
 {
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_strv_clear) struct al_strv below = AL_STRV_INIT;
@@ -634,5 +634,5 @@ void al_worktree_tidy(const struct al_repo *repo, bool again)
     al_strv_adds(&below, repo->at.common_dir, repo->at.top, NULL);
     if (al_worktree_place_find(repo, false, &place, NULL) == 0)
         al_strv_adds(&below, place.main, place.dir, NULL);
-    al_aside_tidy(fd, &below);
+    al_aside_tidy(fd, &below, ret_kept);
 }

@@ -68,7 +68,7 @@ int al_worktree_bring_back(const struct al_repo *repo, const char *name, const c
                            struct al_run_limits *budget, struct al_error *err);
 
 /** Clear up what processes left that were killed, see al_aside_tidy(): of each repository once in
- * the life of this process, or `again`. */
-void al_worktree_tidy(const struct al_repo *repo, bool again);
+ * the life of this process, or `again`.  `ret_kept` may be NULL. */
+void al_worktree_tidy(const struct al_repo *repo, bool again, struct al_strv *ret_kept);
 
 #endif

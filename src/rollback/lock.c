@@ -90,7 +90,7 @@ int al_rollback_lock(struct al_rollback_context *ctx, struct al_error *err)
     if (r == 0)
         r = lock_store(ctx, err);
     if (r == 0) {
-        al_worktree_tidy(ctx->repo, true);
+        al_worktree_tidy(ctx->repo, true, NULL);
         find_leftover(ctx);
     }
     if (r == 0 && !ctx->options->dry_run)

@@ -166,6 +166,25 @@ static int open_repository(struct al_call *call, struct al_error *err)
     return r;
 }
 
+/* The first call of a process in a repository clears up after one that was killed, and names what
+ * cannot go back to where it was. */
+static void tidy(struct al_call *call)
+{
+    al_auto(al_strv_clear) struct al_strv kept = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_worktree_tidy(call->repo, false, &kept);
+    if (!kept.count)
+        return;
+    al_str_adds(&text, "A call before was killed. What it had taken away, and cannot go back, is "
+                       "kept here:");
+    for (size_t i = 0; i < kept.count && i < 20; i++)
+        al_str_addf(&text, "\n%s", kept.items[i]);
+    if (kept.count > 20)
+        al_str_addf(&text, "\nand %zu more", kept.count - 20);
+    call->rescued = al_str_detach(&text);
+}
+
 /* Selecting the operation may need the repository, so it is opened before stage 3. */
 static int find_repository(struct al_call *call, struct al_error *err)
 {
@@ -180,7 +199,7 @@ static int find_repository(struct al_call *call, struct al_error *err)
         r = open_repository(call, err);
     }
     if (r == 0 && call->repo)
-        al_worktree_tidy(call->repo, false);
+        tidy(call);
     return r;
 }
 

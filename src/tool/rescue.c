@@ -71,8 +71,11 @@ void al_call_rescue_end(struct al_call *call)
     /* What it could not ask about stays aside. */
     (void)al_rescue_end(call->rescue, al_store_is_sha256(call->store), has_blobs, &asking, &kept,
                         &err);
-    if (kept.count)
-        call->rescued = describe(&kept);
+    if (kept.count) {
+        al_auto(al_freep) char *before = al_take(&call->rescued), *now = describe(&kept);
+
+        call->rescued = before ? al_asprintf("%s\n\n%s", before, now) : al_take(&now);
+    }
     al_rescued_list_clear(&kept);
     al_rescue_free(call->rescue);
     call->rescue = NULL;

@@ -278,7 +278,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 
     if (args->action == LIST)
         return 0;
-    al_worktree_tidy(al_call_repo(call), true);
+    al_worktree_tidy(al_call_repo(call), true, NULL);
     if (args->action == ADD)
         return authorize_add(call, args, err);
     r = find(call, args->name, &place, &found, err);

@@ -122,7 +122,7 @@ static void tidy(const struct lab *lab)
     al_auto(al_strv_clear) struct al_strv below = AL_STRV_INIT;
 
     al_strv_take(&below, tmpdir_path(lab->dir, "tree"));
-    al_aside_tidy(lab->git_fd, &below);
+    al_aside_tidy(lab->git_fd, &below, NULL);
 }
 
 /* The only entry, as another process finds it. */
