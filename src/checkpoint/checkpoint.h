@@ -30,16 +30,6 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** A working tree with more files than this is refused. */
-#ifndef AL_CHECKPOINT_FILES_MAX /* tests compile with a smaller limit */
-#define AL_CHECKPOINT_FILES_MAX 1000000u
-#endif
-
-/** A working tree whose file names have more bytes than this in total is refused. */
-#ifndef AL_CHECKPOINT_NAMES_BYTES
-#define AL_CHECKPOINT_NAMES_BYTES (512u << 20)
-#endif
-
 /** The configuration ([journal]) and the place of the stores. */
 struct al_checkpoint_settings {
     /** Absolute path, outside every root.  Each store is a folder below it. */
@@ -55,9 +45,6 @@ struct al_checkpoint_settings {
     uint32_t max_age_days; /**< older checkpoints are dropped */
     /** Larger files are left out, with a warning that names them. */
     uint64_t max_file_bytes;
-    /** A checkpoint becomes a pack and a reference, which plain git reads, when somebody needs
-     * them. Otherwise it does so at once. */
-    bool publishes_later;
     /** Globs of ignored files that are included all the same; NULL for none. */
     const struct al_strv *include_ignored;
 };
@@ -78,10 +65,6 @@ struct al_store;
 int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo *repo, bool create,
                   struct al_run_limits *budget, struct al_store **ret_store, struct al_error *err);
 void al_store_close(struct al_store *store);
-
-/** Publish what every store below `state_dir` has not published yet.  A store that cannot be used
- * now is left as it is. */
-void al_store_publish_all(const char *state_dir);
 
 /** Drop the checkpoints that are too old or too many and join small packs, if either is due.  Does
  * nothing while another handle is open on the store. */
@@ -105,25 +88,20 @@ int al_store_room(struct al_store *store, struct al_run_limits *budget, enum al_
  * configuration and the state of unfinished operations are in every checkpoint. */
 enum al_checkpoint_parts {
     AL_PARTS_WORKTREE = 1 << 0, /**< the files of the working tree */
-    AL_PARTS_INDEX = 1 << 1,    /**< only together with the working tree */
+    AL_PARTS_INDEX = 1 << 1,
     AL_PARTS_REFS = 1 << 2,
 };
 
 /** Why a checkpoint is taken.  Borrowed. */
 struct al_checkpoint_reason {
     const char *tool, *operation; /**< for users who look at the store */
-    /** The parts that the execution cannot change (enum al_checkpoint_parts).  A part is in the
-     * checkpoint all the same if it cannot be told apart from the others. */
-    unsigned without;
-    /** Without the working tree: the files of it, relative to the top, that the execution can
-     * change all the same.  NULL: none. */
-    const struct al_strv *only;
-    /** For a checkpoint before: "config" if the execution can change the configuration, "HEAD", and
-     * the references that it can move, by full name or as "refs/remotes/".  NULL: all. */
+    unsigned without; /**< the parts that the execution cannot change (enum al_checkpoint_parts) */
+    /** For a checkpoint before: the files, relative to the top, that the execution can write,
+     * among them all that are below one.  NULL: any. */
+    const struct al_strv *writes;
+    /** In the same way: "config" if the execution can change the configuration, "HEAD", and the
+     * references that it can move, by full name or as "refs/remotes/".  NULL: all. */
     const struct al_strv *moves;
-    /** Receives the parts that the checkpoint is really without, for the checkpoint after.  May be
-     * NULL. */
-    unsigned *ret_without;
     /** The linked worktrees that the execution makes or removes as "linked/<name>", and those that
      * it may lock or unlock as "linked-lock/<name>": the checkpoint has them as well
      * (checkpoint/linked.h).  NULL: none. */
@@ -156,9 +134,9 @@ struct al_pending_checkpoint;
 /**
  * Take a checkpoint before an execution that may still be refused.
  *
- * Until al_checkpoint_accept() nothing in the store changes: the new objects are in a quarantine
- * beside it (checkpoint/quarantine.h).  Functions that read from `store` find the checkpoint by its
- * id.  Meanwhile neither another checkpoint may be taken with this handle nor al_store_gc() called.
+ * Until al_checkpoint_accept() it is in no list of the store, and al_checkpoint_exists() denies it.
+ * Functions that read from `store` find it by its id.  Meanwhile neither another checkpoint may be
+ * taken with this handle nor al_store_gc() called.
  *
  * @param reason  Without `before` and `dropping`.
  * @return As al_checkpoint_create().
@@ -187,8 +165,9 @@ struct al_differences;
  * @param changes  Between checkpoints of the store, or this one.
  */
 int al_pending_checkpoint_trees(struct al_pending_checkpoint *pending,
-                                const struct al_differences *changes, char ret_from[AL_OID_TEXT],
-                                char ret_to[AL_OID_TEXT], struct al_error *err);
+                                const struct al_differences *changes, struct al_run_limits *budget,
+                                char ret_from[AL_OID_TEXT], char ret_to[AL_OID_TEXT],
+                                struct al_error *err);
 
 /** Release it.  One that was not accepted is gone without a trace.  NULL is allowed. */
 void al_pending_checkpoint_free(struct al_pending_checkpoint *pending);
@@ -277,9 +256,9 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
 
 /** Everything in a checkpoint except the working tree. */
 struct al_saved_state {
-    unsigned without; /**< the parts that it does not have (enum al_checkpoint_parts) */
-    /** Without the working tree: the files that it has, or that did not exist; sorted. */
-    struct al_strv paths;
+    unsigned without;      /**< the parts that it does not have (enum al_checkpoint_parts) */
+    bool writes_all;       /**< the execution can write every file of the working tree */
+    struct al_strv writes; /**< otherwise: those that it can; sorted */
     bool moves_all; /**< the execution can change every reference, HEAD and the configuration */
     struct al_strv moves; /**< otherwise: see struct al_checkpoint_reason */
     bool has_index;

@@ -5,6 +5,7 @@
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/linked.h"
+#include "util/fs.h"
 
 void al_differences_clear(struct al_differences *changes)
 {
@@ -142,40 +143,26 @@ static void side_clear(struct side *side)
     al_saved_state_clear(&side->state);
 }
 
-static bool is_whole(const struct side *side)
-{
-    return !(side->state.without & AL_PARTS_WORKTREE);
-}
-
-/* Keep the files that a checkpoint of some files is about. */
-static void keep_files(struct al_saved_files *files, const struct side *of)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < files->count && !is_whole(of); i++) {
-        if (al_strv_contains_sorted(&of->state.paths, files->items[i].path))
-            files->items[kept++] = files->items[i];
-        else
-            free(files->items[i].path);
-    }
-    if (!is_whole(of))
-        files->count = kept;
-}
-
 /* Read the files of the working tree that both checkpoints have. */
 static int load_worktrees(struct al_store *store, const char *const ids[2], struct side *a,
                           struct side *b, struct al_run_limits *budget, struct al_error *err)
 {
     int r;
 
-    if ((!is_whole(a) && !a->state.paths.count) || (!is_whole(b) && !b->state.paths.count))
+    if ((a->state.without | b->state.without) & AL_PARTS_WORKTREE)
         return 0;
     r = al_checkpoint_worktree(store, ids[0], budget, &a->files, err);
-    if (r == 0)
-        r = al_checkpoint_worktree(store, ids[1], budget, &b->files, err);
-    keep_files(&a->files, b);
-    keep_files(&b->files, a);
-    return r;
+    return r < 0 ? r : al_checkpoint_worktree(store, ids[1], budget, &b->files, err);
+}
+
+/* Whether a file is one of those that the execution can write, below one, or in the way of one. */
+static bool can_write(const struct al_saved_state *before, const char *path)
+{
+    for (size_t i = 0; i < before->writes.count; i++)
+        if (al_fs_beneath(before->writes.items[i], path) ||
+            al_fs_beneath(path, before->writes.items[i]))
+            return true;
+    return before->writes_all;
 }
 
 /* Whether the execution with this checkpoint before can have made a change. */
@@ -183,8 +170,9 @@ static bool can_make(const struct al_saved_state *before, const struct al_differ
 {
     const char *name = change->part == AL_PART_STASH ? "refs/stash" : change->name;
 
-    if (before->moves_all || change->part == AL_PART_WORKTREE || change->part == AL_PART_INDEX ||
-        change->part == AL_PART_LINKED ||
+    if (change->part == AL_PART_WORKTREE)
+        return can_write(before, change->name);
+    if (before->moves_all || change->part == AL_PART_INDEX || change->part == AL_PART_LINKED ||
         (change->part == AL_PART_STATE && strcmp(name, "config") != 0))
         return true;
     for (size_t i = 0; i < before->moves.count; i++) {

@@ -112,8 +112,8 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
     int r;
 
     for (size_t i = 0; i < count; i++) {
-        ret_has[i] = !al_oid_is_none(&oids[i]) && al_store_has_object(store, &oids[i]);
-        if (ret_has[i] || al_oid_is_none(&oids[i]))
+        ret_has[i] = false;
+        if (al_oid_is_none(&oids[i]))
             continue;
         al_oid_text(&oids[i], store->sha256, text);
         al_strv_add(&asked, text);

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * Finds files that an operation may overwrite and that a checkpoint does not have.
- *
- * A checkpoint leaves a file out when it is ignored, too large or unreadable, or when it keeps
- * changing.  Such a file could not be given back.
- */
+#include "checkpoint/find_missing.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "checkpoint/create.h"
+#include "checkpoint/files.h"
 #include "gitops/deadline.h"
+#include "gitops/plumbing/snapshot.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
 
@@ -22,92 +19,100 @@
 
 /** The state of one search. */
 struct search {
-    struct al_checkpoint_writer *writer;
-    struct al_strv dirs; /* directories still to be searched */
-    struct al_strv *missing;
+    int top_fd;
+    struct al_strv dirs;  /* directories still to be searched */
+    struct al_strv files; /* those that are there */
+    struct al_deadline deadline;
+    struct al_error *err;
 };
 
 static void search_clear(struct search *search)
 {
     al_strv_clear(&search->dirs);
-}
-
-static int by_path(const void *key, const void *item)
-{
-    return strcmp(key, ((const struct al_tree_file *)item)->path);
-}
-
-static bool is_in_checkpoint(const struct search *search, const char *path)
-{
-    const struct al_worktree_files *worktree = &search->writer->worktree;
-
-    return worktree->count &&
-           bsearch(path, worktree->files, worktree->count, sizeof(*worktree->files), by_path);
+    al_strv_clear(&search->files);
 }
 
 /* A file must be in the checkpoint, and so must every file of a directory. */
-static void check_entry(struct search *search, const char *path, mode_t mode)
+static void add_entry(struct search *search, const char *path, mode_t mode)
 {
-    if (S_ISDIR(mode))
+    if (S_ISDIR(mode)) {
         al_strv_add(&search->dirs, path);
-    else if ((S_ISREG(mode) || S_ISLNK(mode)) && !is_in_checkpoint(search, path))
-        al_strv_add(search->missing, path);
+    } else if (S_ISREG(mode) || S_ISLNK(mode)) {
+        al_strv_add(&search->files, path);
+    }
 }
 
-static int check_dir(struct search *search, const char *path)
+static int add_dir(struct search *search, const char *path)
 {
-    al_auto(al_closep) int fd =
-        al_nofollow_open(search->writer->top_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    al_auto(al_closep) int fd = al_nofollow_open(search->top_fd, path, O_RDONLY | O_DIRECTORY);
     al_auto(al_closedirp) DIR *dir = fd >= 0 ? al_fs_list_at(fd) : NULL;
     struct dirent *entry;
     int r = 0;
 
-    while (dir && r == 0 && search->missing->count < MISSING_MAX && (entry = readdir(dir))) {
+    while (dir && r == 0 && (entry = readdir(dir))) {
         struct stat st;
 
-        r = al_deadline_step(search->writer->deadline, search->writer->err);
+        r = al_deadline_step(&search->deadline, search->err);
         if (r == 0 && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
             fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
             al_auto(al_freep) char *below = al_fs_join(path, entry->d_name);
 
-            check_entry(search, below, st.st_mode);
+            add_entry(search, below, st.st_mode);
         }
     }
     return r;
 }
 
 /* If a leading part of a path is no directory, that part is what the operation would overwrite. */
-static void check_path(struct search *search, const char *path)
+static void add_path(struct search *search, const char *path)
 {
     al_auto(al_freep) char *part = al_strdup(path);
     struct stat st;
 
     for (char *slash = strchr(part, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (fstatat(search->writer->top_fd, part, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        if (fstatat(search->top_fd, part, &st, AT_SYMLINK_NOFOLLOW) < 0)
             return;
         if (!S_ISDIR(st.st_mode)) {
-            check_entry(search, part, st.st_mode);
+            add_entry(search, part, st.st_mode);
             return;
         }
         *slash = '/';
     }
-    if (fstatat(search->writer->top_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        check_entry(search, path, st.st_mode);
+    if (fstatat(search->top_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        add_entry(search, path, st.st_mode);
 }
 
-int al_create_find_missing(struct al_checkpoint_writer *writer, struct al_strv *ret_missing)
+int al_find_missing(struct al_store *store, const char *id, int top_fd, const struct al_strv *paths,
+                    struct al_run_limits *budget, struct al_strv *ret_missing, struct al_error *err)
 {
-    al_auto(search_clear) struct search search = { .writer = writer, .missing = ret_missing };
-    const struct al_strv *paths = writer->reason->overwriting;
+    al_auto(search_clear) struct search search = { .top_fd = top_fd,
+                                                   .deadline = al_deadline_begin(budget),
+                                                   .err = err };
+    al_auto(al_strv_clear) struct al_strv new = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < paths->count && ret_missing->count < MISSING_MAX; i++) {
-        if (!is_in_checkpoint(&search, paths->items[i]))
-            check_path(&search, paths->items[i]);
-        r = al_deadline_step(writer->deadline, writer->err);
+    for (size_t i = 0; r == 0 && i < paths->count; i++) {
+        add_path(&search, paths->items[i]);
+        r = al_deadline_step(&search.deadline, err);
     }
-    for (size_t i = 0; r == 0 && i < search.dirs.count && ret_missing->count < MISSING_MAX; i++)
-        r = check_dir(&search, search.dirs.items[i]);
+    for (size_t i = 0; r == 0 && i < search.dirs.count; i++)
+        r = add_dir(&search, search.dirs.items[i]);
+    al_deadline_sync(&search.deadline);
+    if (r < 0)
+        return r;
+    /* The checkpoint was taken from that index just now.  Nested repositories are not in it. */
+    al_files_find_new(store, &search.files, &new);
+    for (size_t i = 0; i < new.count; i++) {
+        al_auto(al_freep) char *saved = al_files_saved_path(new.items[i]);
+
+        al_str_addf(&names, "%s:%s", id, saved);
+        al_str_addc(&names, '\0');
+    }
+    r = al_snapshot_find_missing(&store->bare, &names, budget, &missing, err);
+    for (size_t i = 0; r == 0 && i < missing.count && ret_missing->count < MISSING_MAX; i++)
+        al_strv_take(ret_missing, al_files_path(strchr(missing.items[i], ':') + 1));
     return r;
 }

@@ -14,56 +14,115 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "checkpoint/kept.h"
-#include "checkpoint/quarantine.h"
-#include "checkpoint/recent.h"
-#include "checkpoint/stat_cache.h"
+#include "checkpoint/files.h"
+#include "checkpoint/keep.h"
 #include "checkpoint/store.h"
 #include "gitops/location.h"
 #include "gitops/plumbing/bare.h"
 #include "history/aside.h"
-#include "odb/pack_index.h"
 #include "util/fs.h"
 
 /* More of them, each with few objects, slow every look-up. */
-#define PACKS_MAX         40u
+#define PACKS_MAX         100u
 #define EXPIRY_INTERVAL_S 3600
 #define DAY_S             86400
 #define NS                1000000000
 #define ROUNDS_MAX        4
 #define FILL_PERCENT      80u /* a store that was too large shrinks to this part of its limit */
 
+/** The size of the directory of packs. */
+struct size {
+    size_t packs; /* without a .keep file */
+    uint64_t bytes;
+};
+
+static int measure(const struct al_store *store, struct size *ret_size, struct al_error *err)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(store->pack_fd);
+    struct size size = { .packs = 0 };
+    struct dirent *entry;
+    struct stat st;
+
+    if (!dir)
+        return al_store_unusable(store, errno, err);
+    while ((entry = readdir(dir))) {
+        if (fstatat(store->pack_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+            !S_ISREG(st.st_mode))
+            continue;
+        size.bytes += (uint64_t)st.st_size;
+        size.packs += al_ends_with(entry->d_name, ".pack");
+        size.packs -= al_ends_with(entry->d_name, ".keep");
+    }
+    *ret_size = size;
+    return 0;
+}
+
 /* Whether it is time to look for checkpoints that are too old. */
 static bool is_expiry_due(const struct al_store *store)
 {
     struct stat st;
 
-    return fstatat(store->dir_fd, "swept", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+    return fstatat(store->dir_fd, "expiry", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
            st.st_mtim.tv_sec + EXPIRY_INTERVAL_S < time(NULL) || st.st_mtim.tv_sec > time(NULL);
 }
 
 static void record_expiry(const struct al_store *store)
 {
     al_auto(al_closep) int fd =
-        openat(store->dir_fd, "swept", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        openat(store->dir_fd, "expiry", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
     if (fd >= 0)
         (void)futimens(fd, NULL);
 }
 
+/* Remove what begins with one of two texts from a directory of the bare repository. */
+static void remove_named(const struct al_store *store, const char *in, const char *a, const char *b)
+{
+    al_auto(al_closep) int fd =
+        openat(store->bare.dir_fd, in, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    al_auto(al_closedirp) DIR *dir = fd < 0 ? NULL : al_fs_list_at(fd);
+    struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)))
+        if (al_starts_with(entry->d_name, a) || al_starts_with(entry->d_name, b))
+            (void)unlinkat(fd, entry->d_name, 0);
+}
+
 /* Remove the files of writers that were killed.  No other process is writing now. */
 static void remove_leftovers(const struct al_store *store)
 {
-    al_auto(al_closedirp) DIR *dir = al_fs_list_at(store->pack_fd);
-    struct dirent *entry;
+    remove_named(store, "objects/pack", "tmp_", ".tmp-");
+    remove_named(store, ".", "fast_import_crash_", "tree-");
+    remove_named(store, "refs/new", "", "");
+}
 
-    al_quarantine_remove_leftovers(store);
-    if (!dir)
-        return;
-    while ((entry = readdir(dir)))
-        if (al_starts_with(entry->d_name, "tmp_") || al_starts_with(entry->d_name, ".tmp-") ||
-            al_starts_with(entry->d_name, ".airlock-"))
-            (void)unlinkat(store->pack_fd, entry->d_name, 0);
+/* Objects that no checkpoint needs.  A file that was as the repository's HEAD had it when the store
+ * began is in the repository alone, so git may miss it here.  What has been packed together takes
+ * the place of all other packs. */
+static int prune(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *hash = NULL;
+    al_auto(al_freep) char *name = NULL;
+    al_auto(al_closedirp) DIR *dir = NULL;
+    struct dirent *entry;
+    int r = al_bare_pack_all(&store->bare, budget, &hash, err);
+
+    if (r < 0)
+        return r;
+    name = al_asprintf("pack-%s.", hash ? hash : "");
+    dir = al_fs_list_at(store->pack_fd);
+    for (int pass = 0; dir && pass < 2; pass++, rewinddir(dir)) /* an index goes before its pack */
+        while ((entry = readdir(dir))) {
+            const bool index = al_ends_with(entry->d_name, ".idx");
+            al_auto(al_freep) char *keep =
+                al_asprintf("%.*s.keep", (int)strcspn(entry->d_name, "."), entry->d_name);
+
+            if (al_starts_with(entry->d_name, "pack-") && index == (pass == 0) &&
+                !al_starts_with(entry->d_name, name) && !al_ends_with(entry->d_name, ".keep") &&
+                faccessat(store->pack_fd, keep, F_OK, 0) < 0)
+                (void)unlinkat(store->pack_fd, entry->d_name, 0);
+        }
+    return 0;
 }
 
 /* Delete the references of the first `count` checkpoints, which are the oldest. */
@@ -84,7 +143,9 @@ static int drop(struct al_store *store, const struct al_checkpoint_list *list, s
             al_strv_addf(&names, AL_REF_BEFORE "%s", checkpoint->id);
     }
     r = al_bare_delete_refs(&store->bare, &names, budget, err);
-    return r < 0 ? r : al_store_sync_refs(store, err);
+    if (r == 0)
+        r = al_store_sync_dir(store, AL_REF_BEFORE, err);
+    return r < 0 ? r : al_store_sync_dir(store, AL_REF_AFTER, err);
 }
 
 /* The index of the last execution's first checkpoint.  It and those after it always stay. */
@@ -114,9 +175,9 @@ static int drop_and_prune(struct al_store *store, const struct al_checkpoint_lis
 
     if (r < 0)
         return r;
-    al_kept_release(store,
+    al_keep_release(store,
                     list->items[count < list->count ? count : list->count - 1].taken_ns / NS);
-    return al_bare_prune(&store->bare, budget, err);
+    return prune(store, budget, err);
 }
 
 /* The number of checkpoints to drop so that a store of `bytes` fits; at least one if there are any.
@@ -133,7 +194,7 @@ static size_t count_excess(const struct al_store *store, size_t most, uint64_t b
 static int64_t kept_since_ns(const struct al_store *store)
 {
     const struct al_checkpoint_settings *settings = store->settings;
-    int64_t since_ns = al_stat_cache_now_ns() - (int64_t)settings->keep_s * NS;
+    int64_t since_ns = al_store_now_ns() - (int64_t)settings->keep_s * NS;
 
     return settings->began_ns && settings->began_ns < since_ns ? settings->began_ns : since_ns;
 }
@@ -153,10 +214,10 @@ static int shrink(struct al_store *store, bool due, struct al_run_limits *budget
 
     for (int round = 0; round < ROUNDS_MAX && r == 0; round++) {
         al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
-        struct al_packs_size size = { .bytes = 0 };
+        struct size size = { .bytes = 0 };
         size_t count, droppable;
 
-        r = al_packs_measure(store->pack_fd, &size, err);
+        r = measure(store, &size, err);
         if (r < 0 || size.bytes <= store->settings->max_store_bytes)
             return r;
         r = al_checkpoint_list(store, budget, &list, err);
@@ -186,8 +247,7 @@ static void drop_aside(const struct al_store *store, int64_t needed_since_ns)
 static int drop_expired(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
-    int64_t oldest_ns =
-        al_stat_cache_now_ns() - (int64_t)store->settings->max_age_days * DAY_S * NS;
+    int64_t oldest_ns = al_store_now_ns() - (int64_t)store->settings->max_age_days * DAY_S * NS;
     size_t count;
     int r = al_checkpoint_list(store, budget, &list, err);
 
@@ -206,55 +266,29 @@ static int drop_expired(struct al_store *store, struct al_run_limits *budget, st
 static int collect_garbage(struct al_store *store, struct al_run_limits *budget,
                            struct al_error *err)
 {
-    struct al_packs_size size = { .bytes = 0 };
-    bool due = is_expiry_due(store);
-    int r = 0;
+    struct size size = { .bytes = 0 };
+    const bool due = is_expiry_due(store);
+    int r = measure(store, &size, err);
 
     remove_leftovers(store);
-    /* Deleted references must not come back from there. */
-    r = al_recent_settle(store, true, err);
-    if (r == 0) /* there are fewer packs now */
-        r = al_packs_measure(store->pack_fd, &size, err);
     if (r == 0 && due)
         r = drop_expired(store, budget, err);
     if (r == 0 && size.bytes > store->settings->max_store_bytes)
         r = shrink(store, due, budget, err);
-    if (r == 0 && size.unkept > PACKS_MAX)
+    if (r == 0 && size.packs > PACKS_MAX)
         r = al_bare_tidy(&store->bare, budget, err);
-    return r;
-}
-
-/* Measure the store, with what is in no pack yet.  A call asks before and after it, and often no
- * pack was added in between: then the directory did not change. */
-static int measure(struct al_store *store, struct al_packs_size *ret_size, struct al_error *err)
-{
-    struct stat st;
-    int r = 0;
-
-    if (fstat(store->pack_fd, &st) < 0)
-        return al_error_errno(err, errno, "cannot read the checkpoint store");
-    if (st.st_mtim.tv_sec != store->size_mtim.tv_sec ||
-        st.st_mtim.tv_nsec != store->size_mtim.tv_nsec) {
-        r = al_packs_measure(store->pack_fd, &store->size, err);
-        store->size_mtim = st.st_mtim;
-    }
-    if (r < 0)
-        store->size_mtim.tv_nsec = -1;
-    al_recent_look(store);
-    *ret_size = store->size;
-    ret_size->bytes += al_recent_bytes(store);
     return r;
 }
 
 int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
 {
-    struct al_packs_size size = { .bytes = 0 };
+    struct size size = { .bytes = 0 };
     int r = measure(store, &size, err);
 
     if (r < 0)
         return r;
-    if (size.unkept <= PACKS_MAX && size.bytes <= store->settings->max_store_bytes &&
-        !al_recent_is_full(store) && !is_expiry_due(store))
+    if (size.packs <= PACKS_MAX && size.bytes <= store->settings->max_store_bytes &&
+        !is_expiry_due(store))
         return 0;
     if (!al_store_lock_alone(store))
         return 0;
@@ -268,7 +302,7 @@ int al_store_room(struct al_store *store, struct al_run_limits *budget, enum al_
 {
     al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
     uint64_t most = store->settings->max_store_bytes;
-    struct al_packs_size size = { .bytes = 0 };
+    struct size size = { .bytes = 0 };
     int r = measure(store, &size, err);
 
     *ret_room = AL_ROOM_ENOUGH;

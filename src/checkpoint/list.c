@@ -57,11 +57,8 @@ int al_checkpoint_list(struct al_store *store, struct al_run_limits *budget,
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     char *save = NULL;
-    const struct al_bare *bare;
-    int r = al_store_git(store, &bare, err);
+    int r = al_bare_refs(&store->bare, (struct al_sink){ add_bytes, &text }, budget, err);
 
-    if (r == 0)
-        r = al_bare_refs(bare, (struct al_sink){ add_bytes, &text }, budget, err);
     if (r < 0)
         return r;
     *ret_list = (struct al_checkpoint_list){ .items = NULL };

@@ -67,8 +67,8 @@ static void copy_files(const struct al_saved_files *from, struct al_saved_files 
 static void copy_state(const struct al_saved_state *from, struct al_saved_state *to)
 {
     *to = *from;
-    to->paths = to->moves = to->left_out = (struct al_strv){ .items = NULL };
-    copy_words(&from->paths, &to->paths);
+    to->writes = to->moves = to->left_out = (struct al_strv){ .items = NULL };
+    copy_words(&from->writes, &to->writes);
     copy_words(&from->moves, &to->moves);
     copy_words(&from->left_out, &to->left_out);
     to->index = AL_STR_INIT;

@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 
 #include "checkpoint/entries_digest.h"
+#include "checkpoint/files.h"
 #include "checkpoint/memo.h"
+#include "checkpoint/modes.h"
 #include "checkpoint/refs.h"
 #include "checkpoint/store.h"
 #include "gitops/nul_records.h"
@@ -32,7 +34,7 @@ void al_saved_state_clear(struct al_saved_state *state)
     al_saved_files_clear(&state->files);
     al_strv_clear(&state->moves);
     al_strv_clear(&state->left_out);
-    al_strv_clear(&state->paths);
+    al_strv_clear(&state->writes);
     *state = (struct al_saved_state){ .has_index = false, .index = AL_STR_INIT };
 }
 
@@ -82,14 +84,12 @@ static int list(struct al_store *store, const char *id, const char *const *names
 {
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, add_record, listing);
-    const struct al_bare *bare;
     struct al_oid oid;
-    int r = al_store_parse_id(store, id, &oid) ? al_store_git(store, &bare, err)
-                                               : al_store_no_checkpoint(err);
 
-    return r < 0 ? r
-                 : al_bare_list_tree(bare, id, names, nnames,
-                                     (struct al_sink){ al_nul_records_add, &records }, budget, err);
+    return !al_store_parse_id(store, id, &oid)
+               ? al_store_no_checkpoint(err)
+               : al_bare_list_tree(&store->bare, id, names, nnames,
+                                   (struct al_sink){ al_nul_records_add, &records }, budget, err);
 }
 
 /** Texts to read at once.  Each is one blob, or several in a row. */
@@ -105,26 +105,22 @@ static void texts_clear(struct texts *texts)
     free(texts->into);
 }
 
-/* Request the text at `name`, or its pieces if `name` ends in '/' ("index/").  The number of blobs.
- */
-static size_t add_wanted(struct texts *texts, const struct listing *listing, const char *name,
-                         struct al_str *into)
+/* Request the text at `name`, if there is one. */
+static bool add_wanted(struct texts *texts, const struct listing *listing, const char *name,
+                       struct al_str *into)
 {
-    size_t found = 0;
-
     for (size_t i = 0; i < listing->files.count; i++) {
         const struct al_saved_file *file = &listing->files.items[i];
 
-        if (al_ends_with(name, "/") ? !al_starts_with(file->path, name)
-                                    : strcmp(file->path, name) != 0)
+        if (strcmp(file->path, name) != 0)
             continue;
         texts->oids = al_reallocarray(texts->oids, texts->count + 1, sizeof(*texts->oids));
         texts->into = al_reallocarray(texts->into, texts->count + 1, sizeof(*texts->into));
         texts->oids[texts->count] = file->oid;
         texts->into[texts->count++] = into;
-        found++;
+        return true;
     }
-    return found;
+    return false;
 }
 
 static int add_bytes(void *payload, size_t which, const char *data, size_t len, bool last,
@@ -152,20 +148,15 @@ static int malformed(struct al_error *err)
 /** The lines about a checkpoint. */
 struct about {
     char entries[AL_OID_TEXT]; /* "": it is computed from the index */
-    unsigned plain, executable;
-    unsigned without; /* enum al_checkpoint_parts */
+    unsigned without;          /* enum al_checkpoint_parts */
     int64_t index_mtime_ns;
 };
 
-/* Parse the line of the parts that a checkpoint of version 2 does not have. */
-static unsigned parse_without(const char *text)
+/* Parse the line of the parts that a checkpoint does not have. */
+static unsigned parse_without(const char *line)
 {
-    const char *found = strstr(text, "\nwithout ");
-    al_auto(al_freep) char *line = found ? al_strndup(found, 1 + strcspn(found + 1, "\n")) : NULL;
     unsigned without = 0;
 
-    if (!line)
-        return 0;
     without |= strstr(line, " worktree") ? AL_PARTS_WORKTREE : 0;
     without |= strstr(line, " index") ? AL_PARTS_INDEX : 0;
     without |= strstr(line, " refs") ? AL_PARTS_REFS : 0;
@@ -174,43 +165,14 @@ static unsigned parse_without(const char *text)
 
 static bool parse_about(const char *text, struct about *ret_about)
 {
-    const char *entries = strstr(text, "\nentries "), *modes = strstr(text, "\nmodes ");
+    const char *entries = strstr(text, "\nentries "), *without = strstr(text, "\nwithout");
     const char *time = strstr(text, "\nindex-time ");
 
     *ret_about->entries = '\0';
     ret_about->index_mtime_ns = time ? strtoll(time + strlen("\nindex-time "), NULL, 10) : 0;
-    ret_about->without = al_starts_with(text, "version 2\n") ? parse_without(text) : 0;
-    return (al_starts_with(text, "version 1\n") || ret_about->without) && modes &&
-           (!entries || sscanf(entries, "\nentries %64[0-9a-f]\n", ret_about->entries) == 1) &&
-           sscanf(modes, "\nmodes %o %o\n", &ret_about->plain, &ret_about->executable) == 2;
-}
-
-static void set_permissions(struct al_saved_file *file, const struct about *about)
-{
-    if ((file->mode & S_IFMT) == S_IFLNK)
-        file->mode = S_IFLNK | 0777;
-    else
-        file->mode = S_IFREG | (file->mode & S_IXUSR ? about->executable : about->plain);
-}
-
-/* Apply the exceptions, which are in the order of the files: "<octal> SP <path>" NUL each. */
-static void set_exceptions(struct al_saved_files *files, const struct al_str *modes)
-{
-    const char *at = modes->buf, *end = modes->buf + modes->len;
-    size_t i = 0;
-
-    while (at < end && i < files->count) {
-        const char *path = strchr(at, ' ');
-        int order = path ? strcmp(files->items[i].path, path + 1) : 1;
-
-        if (order < 0) {
-            i++;
-            continue;
-        }
-        if (order == 0)
-            files->items[i].mode = S_IFREG | parse_mode(at);
-        at += strlen(at) + 1;
-    }
+    ret_about->without = without ? parse_without(without) : 0;
+    return al_starts_with(text, "version 1\n") && without &&
+           (!entries || sscanf(entries, "\nentries %64[0-9a-f]\n", ret_about->entries) == 1);
 }
 
 /* Take the files below a directory out of the listing, with paths relative to it. */
@@ -238,7 +200,7 @@ int al_checkpoint_files_in(struct al_store *store, const char *id, const char *d
                            struct al_run_limits *budget, struct al_saved_files *ret_files,
                            struct al_error *err)
 {
-    al_auto(al_freep) char *prefix = al_asprintf("worktree/%s%s", dir, *dir ? "/" : "");
+    al_auto(al_freep) char *prefix = al_asprintf(AL_DIR_WORKTREE "%s%s", dir, *dir ? "/" : "");
     const char *const names[] = { prefix };
     al_auto(listing_clear) struct listing listing = { .files = { .items = NULL } };
     int r = list(store, id, names, 1, &listing, budget, err);
@@ -250,7 +212,7 @@ int al_checkpoint_files_in(struct al_store *store, const char *id, const char *d
 
 /** The texts of a checkpoint before they are parsed. */
 struct raw {
-    struct al_str about, head, refs, left_out, paths, modes;
+    struct al_str about, head, refs, left_out, writes, modes;
     bool head_is_link;
 };
 
@@ -260,7 +222,7 @@ static void raw_clear(struct raw *raw)
     al_str_clear(&raw->head);
     al_str_clear(&raw->refs);
     al_str_clear(&raw->left_out);
-    al_str_clear(&raw->paths);
+    al_str_clear(&raw->writes);
     al_str_clear(&raw->modes);
 }
 
@@ -336,7 +298,8 @@ static int parse_state(struct al_store *store, struct raw *raw, struct al_saved_
     parse_moves(raw->about.buf, state);
     parse_commit(raw->about.buf, state->commit);
     add_words(&raw->left_out, &state->left_out);
-    add_words(&raw->paths, &state->paths);
+    add_words(&raw->writes, &state->writes);
+    al_strv_sort(&state->writes);
     return state->head ? 0 : malformed(err);
 }
 
@@ -349,33 +312,42 @@ static int read_raw(struct al_store *store, struct listing *listing, struct raw 
 
     (void)add_wanted(&texts, listing, "about", &raw->about);
     (void)add_wanted(&texts, listing, "state/HEAD", &raw->head);
-    (void)add_wanted(&texts, listing, "refs/", &raw->refs);
-    (void)add_wanted(&texts, listing, "left-out/", &raw->left_out);
-    (void)add_wanted(&texts, listing, "paths/", &raw->paths);
-    (void)add_wanted(&texts, listing, "modes/", &raw->modes);
-    state->has_index = add_wanted(&texts, listing, "index/", &state->index) > 0;
+    (void)add_wanted(&texts, listing, "refs", &raw->refs);
+    (void)add_wanted(&texts, listing, "left-out", &raw->left_out);
+    (void)add_wanted(&texts, listing, "modes", &raw->modes);
+    state->writes_all = !add_wanted(&texts, listing, "writes", &raw->writes);
+    state->has_index = add_wanted(&texts, listing, "index", &state->index);
     return read_texts(store, &texts, budget, err);
 }
 
-static void take_worktree(struct listing *listing, const struct raw *raw,
-                          struct al_saved_files *ret_files)
+static int by_path(const void *a, const void *b)
 {
-    struct about about;
+    return strcmp(((const struct al_saved_file *)a)->path, ((const struct al_saved_file *)b)->path);
+}
 
-    take_subtree(listing, "worktree/", ret_files);
-    if (!parse_about(raw->about.buf, &about))
-        return; /* the state was not read either */
-    for (size_t i = 0; i < ret_files->count; i++)
-        set_permissions(&ret_files->items[i], &about);
-    set_exceptions(ret_files, &raw->modes);
+/* Take the files of the working tree out of the listing, those of nested repositories included. */
+static void take_worktree(struct listing *listing, struct al_saved_files *ret_files)
+{
+    struct al_saved_files *all = &listing->files;
+
+    *ret_files = (struct al_saved_files){ .items = al_calloc(all->count + 1, sizeof(*all->items)) };
+    for (size_t i = 0; i < all->count; i++) {
+        char *path = al_files_path(all->items[i].path);
+
+        if (!path)
+            continue;
+        ret_files->items[ret_files->count] = all->items[i];
+        ret_files->items[ret_files->count++].path = path;
+    }
+    qsort(ret_files->items, ret_files->count, sizeof(*ret_files->items), by_path);
 }
 
 int al_read_checkpoint(struct al_store *store, const char *id, struct al_run_limits *budget,
                        struct al_saved_state *ret_state, struct al_saved_files *ret_files,
                        struct al_error *err)
 {
-    static const char *const names[] = { "about", "index", "left-out", "modes",
-                                         "paths", "refs",  "state",    "worktree" };
+    static const char *const names[] = { "about",    "index",  "left-out", "refs",   "state",
+                                         "worktree", "dotgit", "dotfile",  "writes", "modes" };
     al_auto(listing_clear) struct listing listing = { .files = { .items = NULL } };
     al_auto(raw_clear) struct raw raw = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT, AL_STR_INIT,
                                           AL_STR_INIT, AL_STR_INIT, false };
@@ -391,7 +363,8 @@ int al_read_checkpoint(struct al_store *store, const char *id, struct al_run_lim
     r = parse_state(store, &raw, &state, err);
     if (r < 0)
         return r;
-    take_worktree(&listing, &raw, ret_files);
+    take_worktree(&listing, ret_files);
+    al_modes_apply(&raw.modes, ret_files);
     *ret_state = state;
     state = (struct al_saved_state){ .index = AL_STR_INIT };
     return 0;
@@ -401,8 +374,5 @@ int al_checkpoint_read(struct al_store *store, const char *const *oids, size_t n
                        al_blob_fn take, void *payload, struct al_run_limits *budget,
                        struct al_error *err)
 {
-    const struct al_bare *bare;
-    int r = al_store_git(store, &bare, err);
-
-    return r < 0 ? r : al_bare_read(bare, oids, noids, take, payload, budget, err);
+    return al_bare_read(&store->bare, oids, noids, take, payload, budget, err);
 }

@@ -1,5 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An open store, for the files of this folder and those that restore from it. */
+/*
+ * An open store, for the files of this folder and those that restore from it.
+ *
+ *   <state>/<id>/checkpoints.git   a bare repository:
+ *       refs/before/<id>           the checkpoint before an execution
+ *       refs/after/<id of before>  the one after
+ *       refs/last/files            the tree of files that was recorded last: what is recorded
+ *                                  next is compared with it
+ *       refs/new/<nonce>           one that is being written, or may still be refused
+ *       files.index, nested-*      git's indexes over the working tree and nested repositories
+ *   <state>/<id>/lock              locked shared while the store is open, alone by a clean-up
+ *   <state>/<id>/tips, held        see checkpoint/keep.h
+ *   <state>/<id>/last              see checkpoint/files.c
+ *   <state>/<id>/modes             see checkpoint/modes.h
+ *   <state>/<id>/staged            what the last checkpoint with the index had staged
+ *   <state>/<id>/synced            its time: packs that are not newer are on the disk
+ *   <state>/<id>/boot              which boot of the machine used the store last
+ *   <state>/<id>/expiry            its time: when old checkpoints were looked for
+ */
 #ifndef AL_CHECKPOINT_STORE_H
 #define AL_CHECKPOINT_STORE_H
 
@@ -7,57 +25,35 @@
 #include <stdint.h>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/refs.h"
 #include "gitops/deadline.h"
 #include "gitops/oid.h"
 #include "gitops/plumbing/bare.h"
-#include "odb/pack_index.h"
 
 /** The references of checkpoints before and after an execution. */
 #define AL_REF_BEFORE "refs/before/"
 #define AL_REF_AFTER  "refs/after/"
+#define AL_REF_NEW    "refs/new/"
+#define AL_REF_FILES  "refs/last/files"
 
 /** The length of a store's folder name. */
 #define AL_STORE_ID_DIGITS 32
-
-/** The directories of these references. */
-extern const char *const al_store_ref_dirs[2];
-
-struct al_recent_ref; /* checkpoint/recent_known.h */
-
-/** The file of the newest checkpoints, see checkpoint/recent.h. */
-struct al_recent {
-    int fd;              /* -1: there is none */
-    uint64_t nonce, end; /* where the last record that is known ends; 0: not known */
-    uint64_t published;  /* the records before this are packs and references as well */
-    unsigned count;      /* the number of records up to the end */
-    struct al_recent_ref *refs;
-    size_t nrefs;
-    struct al_packs *objects; /* NULL: none */
-};
-
-struct al_memo; /* checkpoint/memo.h */
 
 /** See checkpoint/checkpoint.h. */
 struct al_store {
     const struct al_checkpoint_settings *settings; /* borrowed */
     struct al_repo *repo;                          /* borrowed */
     bool sha256;
-    char *dir; /* <state>/<id> */
+    char *dir;  /* <state>/<id> */
+    char *path; /* of checkpoints.git */
     int dir_fd;
-    /* checkpoints.git; the descriptor in it belongs to the store.  A git that reads checkpoints
-     * gets it from al_store_git(). */
-    struct al_bare bare;
-    int pack_fd;            /* objects/pack */
-    struct al_packs *packs; /* what is in there; NULL: not read */
-    /* The size of the packs, and when their directory had changed last; -1: not measured. */
-    struct al_packs_size size;
-    struct timespec size_mtim;
-    /* A pack was written that no reference leads to, since its checkpoint is in `recent2` or fails.
-     * A gc of a user's git removes it. */
-    bool has_loose_pack;
-    int lock_fd; /* locked shared while the store is open */
-    struct al_recent recent;
-    struct al_memo *memo; /* NULL: nothing was read */
+    struct al_bare bare; /* checkpoints.git; the descriptor in it belongs to the store */
+    int pack_fd;         /* objects/pack */
+    int lock_fd;         /* locked shared while the store is open */
+    /* Of the last checkpoint with references that was taken with this handle. */
+    struct al_refs refs;
+    bool has_refs;
+    struct al_memo *memo; /* what was read; NULL: nothing */
 };
 
 /** Parse the id of a checkpoint; false unless it has as many digits as ids of this store. */
@@ -66,28 +62,26 @@ bool al_store_parse_id(const struct al_store *store, const char *id, struct al_o
 /** Fail with AL_ERR_NOT_FOUND: there is no such checkpoint. */
 int al_store_no_checkpoint(struct al_error *err);
 
-/** The bare repository for a git that reads checkpoints.  Those that are only in `recent2` become
- * packs and references first. */
-int al_store_git(struct al_store *store, const struct al_bare **ret_bare, struct al_error *err);
-
-/** Test whether the store has an object, in `recent2` or in a pack that has no .keep file: those
- * have commits of the repository, and there may be many.  The store is the payload, so that a
- * writer of objects can ask (al_objects_ask()). */
-bool al_store_has_object(void *store, const struct al_oid *oid);
-
-/** Read the directory of packs again before the next object is looked up or the size is asked for.
- */
-void al_store_look_again(struct al_store *store);
-
-/** Test whether a reference exists. */
-bool al_store_has_ref(struct al_store *store, const char *name);
+/** Fail: the store cannot be written or read. */
+int al_store_unusable(const struct al_store *store, int errno_value, struct al_error *err);
 
 /** The object of a reference; AL_ERR_NOT_FOUND when there is none. */
 int al_store_read_ref(struct al_store *store, const char *name, struct al_oid *ret_oid,
                       struct al_error *err);
 
-/** Make removals of references durable: one that came back would lead to nothing. */
-int al_store_sync_refs(const struct al_store *store, struct al_error *err);
+/** Give a reference of this store, which is no packed one, another name. */
+int al_store_rename_ref(const struct al_store *store, const char *from, const char *to,
+                        struct al_error *err);
+
+/** Create or move a reference. */
+int al_store_write_ref(const struct al_store *store, const char *name, const struct al_oid *oid,
+                       struct al_error *err);
+
+/** Put every pack and the file of a reference on the disk, in this order. */
+int al_store_sync(const struct al_store *store, const char *reference, struct al_error *err);
+
+/** Put the names in a directory of references on the disk. */
+int al_store_sync_dir(const struct al_store *store, const char *dir, struct al_error *err);
 
 /** Lock the store exclusively.  False while others use it; then it is locked shared as before.
  * Between the two another process may have been alone for a moment. */
@@ -96,8 +90,7 @@ bool al_store_lock_alone(const struct al_store *store);
 /** Lock the store shared again. */
 void al_store_lock_shared(const struct al_store *store);
 
-/** Create a reference, and synchronise it if it must be durable by itself. */
-int al_store_write_ref(const struct al_store *store, const char *name, const struct al_oid *oid,
-                       bool durable, struct al_error *err);
+/** The realtime clock in nanoseconds since 1970. */
+int64_t al_store_now_ns(void);
 
 #endif

@@ -140,6 +140,8 @@ int al_git_bare_ruleset(struct al_git *git, int dir_fd, const struct al_location
         return 0;
     add_system(&rules, git);
     add_open(&rules, "the store", dir_fd, AL_RIGHT_READ | AL_RIGHT_WRITE);
+    if (lender) /* the user's ignore rules are there */
+        add(&rules, git->private_dir, AL_RIGHT_READ, false);
     if (lender && lender->is_own)
         add_open(&rules, lender->dir, lender->dir_fd, AL_RIGHT_READ);
     else if (lender)

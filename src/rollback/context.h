@@ -48,8 +48,7 @@ struct al_rollback_context {
     struct al_executions executions;
     struct al_plan plan;
     struct al_touched touched;
-    unsigned without;            /* the parts that the checkpoints of this rollback do not have, */
-    struct al_strv files;        /* and the files of the working tree that they have all the same */
+    unsigned without;            /* the parts that the checkpoints of this rollback do not have */
     struct al_strv linked_names; /* of worktrees that the executions touched */
     struct al_linked_changes linked;
     struct al_way_back way; /* its changes move to the report */

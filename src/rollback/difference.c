@@ -77,12 +77,8 @@ static void find_head(const struct query *query, const struct al_saved_state *st
 static int diff_trees(const struct query *query, const char *from, const char *to,
                       struct al_str *ret_text, struct al_error *err)
 {
-    const struct al_bare *bare;
-    int r = al_store_git(query->store, &bare, err);
-
-    return r < 0 ? r
-                 : al_bare_diff_trees(bare, from, to, query->options->lines,
-                                      AL_DIFFERENCE_MAX_BYTES, query->budget, ret_text, err);
+    return al_bare_diff_trees(&query->store->bare, from, to, query->options->lines,
+                              AL_DIFFERENCE_MAX_BYTES, query->budget, ret_text, err);
 }
 
 static int diff_indexes(const struct query *query, const struct al_saved_state *from,
@@ -127,7 +123,6 @@ static int diff_worktrees(struct query *query, const char *const ids[2],
 {
     char from[AL_OID_TEXT], to[AL_OID_TEXT], present[AL_OID_TEXT];
     bool differ = (states[0].without ^ states[1].without) & AL_PARTS_WORKTREE;
-    const struct al_bare *bare;
     int r = 0;
 
     memcpy(from, ids[0], strlen(ids[0]) + 1);
@@ -135,12 +130,12 @@ static int diff_worktrees(struct query *query, const char *const ids[2],
     if (differ)
         r = read_present(query, present, err);
     if (r == 0 && differ)
-        r = al_pending_checkpoint_trees(query->pending, &found->changes, from, to, err);
-    if (r == 0)
-        r = al_store_git(query->store, &bare, err);
+        r = al_pending_checkpoint_trees(query->pending, &found->changes, query->budget, from, to,
+                                        err);
     return r < 0 ? r
-                 : al_bare_diff(bare, from, to, query->options->lines, AL_DIFFERENCE_MAX_BYTES,
-                                query->budget, &found->patches[AL_PATCH_WORKTREE], err);
+                 : al_bare_diff(&query->store->bare, from, to, query->options->lines,
+                                AL_DIFFERENCE_MAX_BYTES, query->budget,
+                                &found->patches[AL_PATCH_WORKTREE], err);
 }
 
 /* Add the patches of the index and of HEAD. */

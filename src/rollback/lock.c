@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "checkpoint/gitdir.h"
 #include "gitops/location.h"
 #include "gitops/repo/write_lock.h"
 #include "history/worktree.h"
@@ -109,11 +110,19 @@ static void remove_leftover_locks(const struct al_rollback_context *ctx)
 static void remove_leftover_files(const struct al_rollback_context *ctx)
 {
     al_auto(al_freep) char *name = al_asprintf(".airlock-%s", ctx->leftover);
-    const struct al_atomic_dir dir = { ctx->top_fd, ctx->repo->at.top, "" };
+    const struct al_atomic_dir top = { ctx->top_fd, ctx->repo->at.top, "" };
+    const struct al_atomic_dir git = { ctx->git_fd, ctx->repo->at.git_dir, "" };
+    const struct al_atomic_dir common = { ctx->common_fd, ctx->repo->at.common_dir, "" };
 
-    for (size_t i = 0; *ctx->leftover && i < ctx->report->changes.count; i++)
-        if (ctx->report->changes.items[i].part == AL_PART_WORKTREE)
-            al_atomic_file_clean(&dir, ctx->report->changes.items[i].name, name);
+    for (size_t i = 0; *ctx->leftover && i < ctx->report->changes.count; i++) {
+        const struct al_difference *change = &ctx->report->changes.items[i];
+
+        if (change->part == AL_PART_WORKTREE)
+            al_atomic_file_clean(&top, change->name, name);
+        else if (change->part == AL_PART_STASH || change->part == AL_PART_STATE)
+            al_atomic_file_clean(al_gitdir_is_common(change->name) ? &common : &git, change->name,
+                                 name);
+    }
 }
 
 void al_rollback_remove_leftovers(const struct al_rollback_context *ctx)

@@ -20,7 +20,7 @@ int al_present_read(struct al_store *store, const char *id, struct al_run_limits
     al_auto(al_present_clear) struct al_present present = AL_PRESENT_INIT;
     int r = al_checkpoint_state(store, id, budget, &present.state, err);
 
-    if (r == 0 && (!(present.state.without & AL_PARTS_WORKTREE) || present.state.paths.count))
+    if (r == 0 && !(present.state.without & AL_PARTS_WORKTREE))
         r = al_checkpoint_worktree(store, id, budget, &present.files, err);
     if (r < 0)
         return r;

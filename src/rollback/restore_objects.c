@@ -88,11 +88,8 @@ static int add_existing(const struct al_restore *restore, const struct al_strv *
 {
     al_auto(al_str_clear) struct al_str found = AL_STR_INIT;
     const char *at, *end;
-    const struct al_bare *bare;
-    int r = al_store_git(restore->store, &bare, err);
+    int r = al_bare_existing(&restore->store->bare, oids, false, &found, restore->budget, err);
 
-    if (r == 0)
-        r = al_bare_existing(bare, oids, false, &found, restore->budget, err);
     for (at = found.buf; r == 0 && (end = strchr(at, '\n')); at = end + 1)
         al_str_addf(lines, "%s%.*s\n", before, (int)(end - at), at);
     return r;

@@ -113,10 +113,8 @@ static int read_present(struct al_rollback_context *ctx, struct al_error *err)
 
     if (r == 0)
         r = al_linked_touched(ctx->store, &ctx->touched, ctx->budget, &ctx->linked_names, err);
-    ctx->without = al_touched_without(&ctx->touched, &ctx->files);
+    ctx->without = al_touched_without(&ctx->touched);
     reason.without = ctx->without;
-    reason.only = &ctx->files;
-    reason.ret_without = &ctx->without;
     if (r == 0)
         r = al_checkpoint_create_pending(ctx->store, &reason, ctx->budget, &ctx->pending,
                                          ctx->present, err);
@@ -314,7 +312,6 @@ static int restore(struct al_rollback_context *ctx, struct al_error *err)
                                  &(struct al_checkpoint_reason){ .tool = TOOL,
                                                                  .operation = OPERATION,
                                                                  .without = ctx->without,
-                                                                 .only = &ctx->files,
                                                                  .linked = &ctx->linked_names,
                                                                  .before = ctx->present },
                                  ctx->budget, after, &why);
@@ -363,16 +360,14 @@ static int apply(struct al_rollback_context *ctx, struct al_error *err)
 static int preview(struct al_rollback_context *ctx, struct al_error *err)
 {
     char from[AL_OID_TEXT], to[AL_OID_TEXT];
-    const struct al_bare *bare;
     int r = prepare(ctx, err);
 
     if (r == 0)
-        r = al_pending_checkpoint_trees(ctx->pending, &ctx->report->changes, from, to, err);
+        r = al_pending_checkpoint_trees(ctx->pending, &ctx->report->changes, ctx->budget, from, to,
+                                        err);
     if (r == 0)
-        r = al_store_git(ctx->store, &bare, err);
-    if (r == 0)
-        r = al_bare_diff(bare, from, to, false, STAT_MAX_BYTES, ctx->budget, &ctx->report->stat,
-                         err);
+        r = al_bare_diff(&ctx->store->bare, from, to, false, STAT_MAX_BYTES, ctx->budget,
+                         &ctx->report->stat, err);
     return r < 0 ? r : check_refusals(ctx, err);
 }
 
@@ -387,7 +382,6 @@ static void release(struct al_rollback_context *ctx)
     al_strv_clear(&ctx->linked_names);
     al_executions_clear(&ctx->executions);
     al_pending_checkpoint_free(ctx->pending);
-    al_strv_clear(&ctx->files);
     al_store_close(ctx->store);
 }
 

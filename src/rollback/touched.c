@@ -97,25 +97,23 @@ bool al_touched_has_parts(struct al_store *store, const char *id, const char *ot
     struct al_saved_state states[2] = { { .index = AL_STR_INIT }, { .index = AL_STR_INIT } };
     bool has = al_checkpoint_state(store, id, budget, &states[0], NULL) == 0 &&
                al_checkpoint_state(store, other, budget, &states[1], NULL) == 0 &&
-               !(states[0].without & ~states[1].without) && !states[1].paths.count &&
-               has_linked_of(&states[0], &states[1]);
+               !(states[0].without & ~states[1].without) && has_linked_of(&states[0], &states[1]);
 
     al_saved_state_clear(&states[0]);
     al_saved_state_clear(&states[1]);
     return has;
 }
 
-unsigned al_touched_without(const struct al_touched *touched, struct al_strv *ret_files)
+unsigned al_touched_without(const struct al_touched *touched)
 {
-    for (size_t i = 0; i < touched->count; i++)
-        if (touched->interrupted[i])
-            return 0;
+    bool needs = false;
+
     for (size_t i = 0; i < touched->count; i++) {
         const struct al_differences *changes = &touched->each[i];
 
         /* Files come first in the order. */
-        for (size_t k = 0; k < changes->count && changes->items[k].part == AL_PART_WORKTREE; k++)
-            al_strv_add(ret_files, changes->items[k].name);
+        needs |= touched->interrupted[i] ||
+                 (changes->count && changes->items[0].part == AL_PART_WORKTREE);
     }
-    return AL_PARTS_WORKTREE;
+    return needs ? 0 : AL_PARTS_WORKTREE;
 }

@@ -35,18 +35,13 @@ int al_touched_read(struct al_store *store, const struct al_executions *executio
                     struct al_touched *ret_touched, struct al_error *err);
 void al_touched_clear(struct al_touched *touched);
 
-/** Test whether a checkpoint has every part that another one has, and no more files.  It can then
+/** Test whether a checkpoint has every part that another one has.  It can then
  * take the place of the one after an execution that was interrupted. */
 bool al_touched_has_parts(struct al_store *store, const char *id, const char *other,
                           struct al_run_limits *budget);
 
-/**
- * What a checkpoint of the present has to have.
- *
- * @param[out] ret_files  The files of the working tree that the executions changed, appended.
- * @return the parts that it may be without (enum al_checkpoint_parts).
- */
-unsigned al_touched_without(const struct al_touched *touched, struct al_strv *ret_files);
+/** The parts that a checkpoint of the present may be without (enum al_checkpoint_parts). */
+unsigned al_touched_without(const struct al_touched *touched);
 
 /**
  * Find the way back from the present.

@@ -36,7 +36,7 @@ static struct al_checkpoint_reason reason_of(const struct al_call *call)
     return (struct al_checkpoint_reason){ .tool = call->tool->name,
                                           .operation = call->operation->name,
                                           .without = call->without,
-                                          .only = &call->only,
+                                          .writes = call->knows_files ? &call->writes : NULL,
                                           .moves = call->moves_all ? NULL : &call->moves,
                                           .linked = &call->linked };
 }
@@ -136,22 +136,22 @@ static int find_scope(struct al_call *call, struct al_error *err)
 
     call->without = parts_without(effects);
     call->knows_files = false;
-    al_strv_clear(&call->only);
+    al_strv_clear(&call->writes);
     if ((effects & AL_WRITES_WORKTREE) && !(effects & (AL_RUNS_PROGRAM | AL_WRITES_FILES)) &&
         call->tool->changed_files)
         r = call->tool->changed_files(call, call->args, &known, &files, err);
     if (r < 0 || !known)
         return r;
     call->knows_files = true;
-    call->without =
-        AL_PARTS_WORKTREE | (effects & (AL_WRITES_REFS | AL_REWRITES_HISTORY) ? 0 : AL_PARTS_REFS);
-    add_below_top(call, &files, &call->only);
+    if (!(effects & (AL_WRITES_REFS | AL_REWRITES_HISTORY)))
+        call->without |= AL_PARTS_REFS;
+    add_below_top(call, &files, &call->writes);
     return 0;
 }
 
 const struct al_strv *al_call_changed_files(const struct al_call *call)
 {
-    return call->checkpoint[0] && call->knows_files ? &call->only : NULL;
+    return call->checkpoint[0] && call->knows_files ? &call->writes : NULL;
 }
 
 /* Whether a file is one of these, below one of them, or in the way of one. */
@@ -216,11 +216,9 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
     add_deleted_branches(call, &dropping);
     reason.dropping = &dropping;
     reason.overwriting = call->knows_files && (writes_over_files(call) || call->tool->puts_back)
-                             ? &call->only
+                             ? &call->writes
                              : &overwriting;
     reason.ret_missing = ret_missing;
-    /* Two checkpoints are compared in what both have, so the one after has as much. */
-    reason.ret_without = &call->without;
     r = al_checkpoint_create(call->store, &reason, &call->budget, call->checkpoint, err);
     /* What a tool that promises to put back can write, the checkpoint has to have: git overwrites
      * ignored files without a word. */

@@ -82,7 +82,6 @@ static bool put_back(struct al_call *call, const char *after, struct al_run_limi
     const struct al_checkpoint_reason reason = { .tool = call->tool->name,
                                                  .operation = call->operation->name,
                                                  .without = call->without,
-                                                 .only = &call->only,
                                                  .before = call->checkpoint };
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     char id[AL_OID_TEXT];

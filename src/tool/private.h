@@ -51,12 +51,12 @@ struct al_call {
     struct al_store *store; /* open from stage 6 to the checkpoint after the call */
     /* What its checkpoints have: see struct al_checkpoint_reason. */
     unsigned without;
-    struct al_strv only;
+    struct al_strv writes;
     struct al_strv moves;
     bool moves_all;
     struct al_strv linked;
     char *unsaved;                /* why no checkpoint can be taken; NULL: none was refused */
-    bool knows_files;             /* `only` is from the tool's changed_files */
+    bool knows_files;             /* `writes` is from the tool's changed_files */
     char checkpoint[AL_OID_TEXT]; /* id of the checkpoint before the call; "" when there is none */
     struct al_rescue *rescue;     /* what stage 7 takes out of the working tree; NULL: none */
     char *rescued;                /* text: what stays aside of it; NULL: nothing */

@@ -92,14 +92,13 @@ class Rollback(harness.Case):
     # The store of checkpoints.
 
     def store(self):
-        """Every file of the only store with its content, and every directory."""
-        [top] = [path.parent
-                 for path in (self.home / ".local/state/airlock").glob("*/checkpoints.git")]
-        return {str(path.relative_to(top)): digest(path) if path.is_file() else "directory"
-                for path in top.rglob("*") if path.name != LOCK}
+        """Every checkpoint of the only store, and what is kept for them: its references."""
+        [store] = (self.home / ".local/state/airlock").glob("*/checkpoints.git")
+        return self.out("for-each-ref", "--format=%(objectname) %(refname)", "refs/before",
+                        "refs/after", "refs/new", cwd=store)
 
     def assert_untouched(self, run):
-        """A run that writes nothing to the store; gives its result."""
+        """A run that leaves no checkpoint in the store; gives its result."""
         before = self.store()
         result = run()
         self.assertEqual(self.store(), before)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints of a server that plain git does not see yet: every airlock does."""
+"""Checkpoints of a server that runs, or was killed: every airlock sees them, and so does plain git."""
 import harness
 import rollback
 
@@ -12,15 +12,14 @@ class Recent(rollback.Rollback):
         return self.out("for-each-ref", "--format=%(refname)", cwd=store).split()
 
     def work(self, server):
-        """Two calls; the repository before each and after both.  Plain git sees none of them.  The
-        very first call of a store looks for old checkpoints, and leaves its own to plain git."""
+        """Two calls; the repository before each and after both."""
         server.ok("git_branch", {"create": "first"})
         seen = self.references()
         states = [self.snapshot()]
         server.ok("git_add", {"paths": ["dir/b.txt", "untracked.txt"]})
         states.append(self.snapshot())
         server.ok("git_commit", {"type": "fix", "message": "x"})
-        self.assertEqual(self.references(), seen)
+        self.assertEqual(len(self.references()), len(seen) + 4)
         return (*states, self.snapshot())
 
     def kill(self, server):
@@ -33,9 +32,7 @@ class Recent(rollback.Rollback):
         self.rich()
         server = harness.Server(self)
         _, second, _ = self.work(server)
-        seen = self.references()
         self.assertEqual(self.command("diff").returncode, 0)
-        self.assertEqual(len(self.references()), len(seen) + 4)
         self.rollback()
         self.assert_same(second)
         server.ok("git_branch", {"create": "more"})
@@ -48,7 +45,7 @@ class Recent(rollback.Rollback):
         self.assertEqual(self.command("log", "--verify").returncode, 0)
 
     def test_killed(self):
-        """a server that is killed leaves nothing to plain git, and everything to airlock"""
+        """a server that is killed leaves everything that it did"""
         self.rich()
         server = harness.Server(self)
         first, second, third = self.work(server)
@@ -61,16 +58,13 @@ class Recent(rollback.Rollback):
         self.assert_same(first)
 
     def test_stash(self):
-        """a stash that is dropped comes back, whatever gc ran, though no file kept it but `recent2`"""
+        """a stash that is dropped comes back, whatever gc ran"""
         self.rich()
         server = harness.Server(self)
         server.ok("git_branch", {"create": "first"})
-        [packs] = (self.home / ".local/state/airlock").glob("*/checkpoints.git/objects/pack")
-        kept = sorted(packs.glob("*.keep"))
         server.ok("git_stash", {"action": "push"})
         lost, stashes = self.out("rev-parse", "stash@{0}").strip(), self.out("stash", "list")
         server.ok("git_stash", {"action": "drop"})
-        self.assertEqual(sorted(packs.glob("*.keep")), kept)
         self.kill(server)
         self.git("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
         self.git("gc", "-q", "--prune=now")
@@ -89,9 +83,7 @@ class Recent(rollback.Rollback):
         first, _, _ = self.work(server)
         self.kill(server)
         server = harness.Server(self)
-        seen = self.references()
         server.ok("git_branch", {"create": "next"})
-        self.assertEqual(self.references(), seen)
         self.kill(server)
         self.rollback("3")
         self.assert_same(first)
@@ -110,22 +102,6 @@ class Recent(rollback.Rollback):
                           if name.startswith("refs/after/")})
         [store] = (self.home / ".local/state/airlock").glob("*/checkpoints.git")
         self.git("fsck", "--strict", cwd=store)
-
-    def test_damaged(self):
-        """a record that is damaged counts for nothing, and takes nothing of the others along"""
-        self.rich()
-        server = harness.Server(self)
-        _, second, third = self.work(server)
-        self.kill(server)
-        [recent] = (self.home / ".local/state/airlock").glob("*/recent2")
-        data = bytearray(recent.read_bytes())
-        at = data.rindex(b"refs/after/")  # the last record; its checksum is wrong now
-        data[at + 11] ^= 1
-        recent.write_bytes(data)
-        self.assertIn("interrupted", self.command("rollback").stderr)
-        self.assert_same(third)
-        self.rollback("--force")
-        self.assert_same(second)
 
 
 if __name__ == "__main__":

@@ -361,7 +361,6 @@ int al_serve_http(struct al_setup *setup, const struct al_options *options)
     al_signals_block(setup);
     if (setup->session.journal)
         al_journal_sync_later(setup->session.journal);
-    setup->checkpoints.publishes_later = true;
     r = start(&serving, options, &err);
     if (r == 0) {
         while (al_signals_wait() == SIGHUP)
@@ -370,6 +369,5 @@ int al_serve_http(struct al_setup *setup, const struct al_options *options)
         al_signals_handle_end(setup);
     }
     finish(&serving);
-    al_store_publish_all(setup->state_dir);
     return r < 0 ? al_cli_fail(&err) : AL_EXIT_OK;
 }

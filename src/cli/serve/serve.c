@@ -55,7 +55,6 @@ static int serve(struct al_setup *setup)
     al_signals_handle(setup, NULL);
     if (setup->session.journal)
         al_journal_sync_later(setup->session.journal);
-    setup->checkpoints.publishes_later = true;
     tell_settings(setup);
     warn_of_grant(setup);
     al_warn_of_token_file(&setup->config);
@@ -72,7 +71,6 @@ static int serve(struct al_setup *setup)
         .ready = al_auto_pull_ended(pulling),
     });
     al_auto_pull_end(pulling);
-    al_store_publish_all(setup->state_dir);
     return r < 0 ? AL_EXIT_FAILED : AL_EXIT_OK;
 }
 

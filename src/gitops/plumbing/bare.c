@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
+#include "gitops/oid.h"
 #include "gitops/plumbing/bare_run.h"
 #include "util/fs.h"
 
@@ -43,6 +44,8 @@ struct reading {
     struct al_str line;
     bool in_object;
     uint64_t left; /* bytes left of the object and the line feed after it */
+    bool is_blob;
+    struct al_hash hash; /* of the blob: git does not look whether an object is what its id says */
     int status;
     struct al_error *err;
 };
@@ -51,6 +54,11 @@ static bool fail_reading(struct reading *reading, int status)
 {
     reading->status = status;
     return false;
+}
+
+static bool is_sha256(const char *oid)
+{
+    return strlen(oid) == 2 * al_oid_bytes(true);
 }
 
 static bool begin_object(struct reading *reading)
@@ -68,8 +76,30 @@ static bool begin_object(struct reading *reading)
                                          "the store has lost an object: %s", reading->line.buf));
     reading->in_object = true;
     reading->left = (uint64_t)bytes + 1;
+    reading->is_blob = strstr(reading->line.buf, " blob ") != NULL;
+    al_hash_init_object(&reading->hash, is_sha256(oid), AL_OBJECT_BLOB, (uint64_t)bytes);
     al_str_reset(&reading->line);
     return true;
+}
+
+/* Hash the bytes of a blob.  At its end they must be those that its id names. */
+static int check_bytes(struct reading *reading, const char *data, size_t len, bool last)
+{
+    const char *oid = reading->oids[reading->which];
+    struct al_oid found;
+    char text[AL_OID_TEXT];
+
+    if (!reading->is_blob)
+        return 0;
+    al_hash_add(&reading->hash, data, len);
+    if (!last)
+        return 0;
+    al_hash_end(&reading->hash, &found);
+    al_oid_text(&found, is_sha256(oid), text);
+    return !strcmp(text, oid)
+               ? 0
+               : al_error_set(reading->err, AL_ERR_EXECUTION,
+                              "an object of the repository is not what its id says: %s", oid);
 }
 
 /* Pass on bytes of an object.  Returns how many were used; 0: the reader failed. */
@@ -77,9 +107,11 @@ static size_t go_on(struct reading *reading, const char *data, size_t len)
 {
     size_t piece = len < reading->left ? len : (size_t)reading->left;
     bool last = piece == reading->left;
-    int r = reading->take(reading->payload, reading->which, data, last ? piece - 1 : piece, last,
-                          reading->err);
+    int r = check_bytes(reading, data, last ? piece - 1 : piece, last);
 
+    if (r == 0)
+        r = reading->take(reading->payload, reading->which, data, last ? piece - 1 : piece, last,
+                          reading->err);
     if (r < 0) {
         (void)fail_reading(reading, r);
         return 0;
@@ -148,7 +180,8 @@ int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noi
     command.input_len = input.len;
     command.bulk = true;
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
-    r = al_bare_run(bare, &command, false, (struct al_sink){ add_objects, &reading }, budget, err);
+    r = al_bare_run(bare, &command, bare->reads_borrowed, (struct al_sink){ add_objects, &reading },
+                    budget, err);
     al_str_clear(&reading.line);
     if (reading.status < 0)
         return reading.status;
@@ -224,8 +257,6 @@ int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool re
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
-    al_auto(al_freep) char *base =
-        al_fs_join(bare->quarantine ? bare->quarantine : "objects", "pack/pack");
     int r;
 
     command.input = lines->buf;
@@ -235,7 +266,7 @@ int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool re
     if (reachable)
         /* Missing objects were lost before, or never downloaded; the others are still packed. */
         al_strv_adds(&command.argv, "--revs", "--missing=allow-any", NULL);
-    al_strv_add(&command.argv, base);
+    al_strv_add(&command.argv, "objects/pack/pack");
     r = al_bare_run(bare, &command, true, (struct al_sink){ add_bytes, &output }, budget, err);
     if (r < 0)
         return r;
@@ -276,7 +307,7 @@ static int diff(const struct al_bare *bare, const struct comparison *of, size_t 
         al_strv_addf(&command.argv, "--relative=%s", of->below);
     al_strv_adds(&command.argv, of->from, of->to, NULL);
     text.show_controls = true;
-    r = al_bare_run(bare, &command, !of->below, (struct al_sink){ add_text, &text }, budget, err);
+    r = al_bare_run(bare, &command, true, (struct al_sink){ add_text, &text }, budget, err);
     al_text_end(&text);
     if (r == 0)
         al_str_add(ret_text, text.out.buf, text.out.len);
@@ -386,15 +417,24 @@ int al_bare_tidy(const struct al_bare *bare, struct al_run_limits *budget, struc
     return r < 0 ? r : run_quietly(bare, &pack_refs, budget, err);
 }
 
-int al_bare_prune(const struct al_bare *bare, struct al_run_limits *budget, struct al_error *err)
+int al_bare_pack_all(const struct al_bare *bare, struct al_run_limits *budget, char **ret_hash,
+                     struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
+    int r;
 
     command.class = AL_GIT_WRITE;
-    command.starts_children = true;
     /* Existing deltas are reused; the search for new ones would take the time of a call. */
-    al_strv_adds(&command.argv, "git", "repack", "-a", "-d", "-q", "--window=0", NULL);
-    return run_quietly(bare, &command, budget, err);
+    al_strv_adds(&command.argv, "git", "pack-objects", "-q", "--non-empty", "--all",
+                 "--missing=allow-any", "--honor-pack-keep", "--window=0", "objects/pack/pack",
+                 NULL);
+    r = al_bare_run(bare, &command, false, (struct al_sink){ add_bytes, &output }, budget, err);
+    if (r < 0)
+        return r;
+    al_str_trim_end(&output);
+    *ret_hash = al_strndup(output.buf, output.len);
+    return 0;
 }
 
 int al_bare_expire(const struct al_bare *bare, const char *expiry, struct al_run_limits *budget,

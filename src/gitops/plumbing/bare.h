@@ -21,11 +21,10 @@
 struct al_bare {
     struct al_git *git; /**< runs git */
     const struct al_location
-        *lender; /**< the repository whose objects may be borrowed; NULL: none */
-    int dir_fd;  /**< the directory of the bare repository, open */
-    /** A directory below the bare repository, relative to it.  New objects are written there, and
-     * read there as well (git-receive-pack(1), "Quarantine environment").  NULL: none. */
-    const char *quarantine;
+        *lender;         /**< the repository whose objects may be borrowed; NULL: none */
+    int dir_fd;          /**< the directory of the bare repository, open */
+    bool reads_borrowed; /**< al_bare_read() reads what the lender has as well */
+    const char *path; /**< the same, absolute; needed for commands over a directory of the user's */
 };
 
 /** Gets the bytes of objects in the order of the request, each object in pieces; `last` is set with
@@ -33,7 +32,8 @@ struct al_bare {
 typedef int (*al_object_fn)(void *payload, size_t which, const char *data, size_t len, bool last,
                             struct al_error *err);
 
-/** Read objects of the bare repository.  AL_ERR_EXECUTION when one is missing. */
+/** Read objects of the bare repository, and of the lender if it reads_borrowed.  AL_ERR_EXECUTION
+ * when one is missing, or a blob is not what its id says. */
 int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noids,
                  al_object_fn take, void *payload, struct al_run_limits *budget,
                  struct al_error *err);
@@ -113,8 +113,10 @@ int al_bare_delete_refs(const struct al_bare *bare, const struct al_strv *names,
 /** Combine small packs (geometric repack) and pack the references. */
 int al_bare_tidy(const struct al_bare *bare, struct al_run_limits *budget, struct al_error *err);
 
-/** Delete objects that neither a reference nor a kept pack holds. */
-int al_bare_prune(const struct al_bare *bare, struct al_run_limits *budget, struct al_error *err);
+/** Pack every object that a reference leads to, except those of kept packs and those that are
+ * missing.  *ret_hash is as for al_bare_pack(). */
+int al_bare_pack_all(const struct al_bare *bare, struct al_run_limits *budget, char **ret_hash,
+                     struct al_error *err);
 
 /** Join all packs.  Objects that no reference holds are deleted if they are older than `expiry`, a
  * date as git takes it. */

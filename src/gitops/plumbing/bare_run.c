@@ -13,42 +13,36 @@
 #define ERR_MAX_BYTES   (64u * 1024u)
 #define WRITER_GRACE_MS 2000u /* time for git to remove unfinished files */
 
-/* Add the directories of objects: the quarantine comes before those that it adds to. */
-static void add_objects(struct al_git_env *env, const struct al_bare *bare, bool borrows)
+static void add_borrowed(struct al_git_env *env, const struct al_bare *bare)
 {
     al_auto(al_strv_clear) struct al_strv alternates = AL_STRV_INIT;
+    al_auto(al_freep) char *shallow = al_fs_join(bare->lender->common_dir, "shallow");
 
-    if (bare->quarantine) {
-        al_git_env_add(env, "GIT_OBJECT_DIRECTORY", bare->quarantine);
-        al_strv_add(&alternates, "objects");
-    }
-    if (borrows)
-        al_strv_take(&alternates, al_fs_join(bare->lender->common_dir, "objects"));
-    if (!alternates.count)
-        return;
+    al_strv_take(&alternates, al_fs_join(bare->lender->common_dir, "objects"));
     al_strv_take(&env->owned, al_git_alternates(&alternates));
     al_git_env_borrow(env, env->owned.items[env->owned.count - 1]);
+    al_git_env_add(env, "GIT_SHALLOW_FILE", shallow);
 }
 
-static void build_env(struct al_git_env *env, const struct al_bare *bare, const char *index,
-                      bool borrows)
+static void build_env(struct al_git_env *env, const struct al_bare *bare,
+                      const struct al_git_command *command, bool borrows)
 {
     const struct al_git *git = bare->git;
+    /* A child without a working tree starts in the bare repository. */
+    const char *dir = command->cwd_fd ? bare->path : ".";
 
     al_git_env_base(env, &AL_GIT_COMMAND_INIT);
     al_git_env_add(env, "HOME", git->private_dir);
     al_git_env_borrow(env, "GIT_CONFIG_NOSYSTEM=1");
     al_git_env_borrow(env, "GIT_CONFIG_GLOBAL=/dev/null");
-    al_git_env_borrow(env, "GIT_DIR=."); /* the child starts in the bare repository */
-    al_git_env_borrow(env, "TMPDIR=.");
-    if (index)
-        al_git_env_add(env, "GIT_INDEX_FILE", index);
-    add_objects(env, bare, borrows);
-    if (borrows) {
-        al_auto(al_freep) char *shallow = al_fs_join(bare->lender->common_dir, "shallow");
-
-        al_git_env_add(env, "GIT_SHALLOW_FILE", shallow);
-    }
+    al_git_env_add(env, "GIT_DIR", dir);
+    al_git_env_add(env, "TMPDIR", dir);
+    if (command->cwd_fd)
+        al_git_env_borrow(env, "GIT_WORK_TREE=.");
+    if (command->index)
+        al_git_env_add(env, "GIT_INDEX_FILE", command->index);
+    if (borrows)
+        add_borrowed(env, bare);
 }
 
 static bool add_text(void *payload, const char *data, size_t len)
@@ -73,16 +67,17 @@ int al_bare_run(const struct al_bare *bare, const struct al_git_command *command
     if (!git->program)
         return al_git_not_available(err);
     borrows = borrows && bare->lender;
-    r = al_git_bare_ruleset(git, bare->dir_fd, borrows ? bare->lender : NULL, &ruleset, err);
+    r = al_git_bare_ruleset(git, bare->dir_fd, borrows || command->cwd_fd ? bare->lender : NULL,
+                            &ruleset, err);
     if (r < 0)
         return r;
-    build_env(&env, bare, command->index, borrows);
+    build_env(&env, bare, command, borrows);
     r = al_proc_run(
         &(struct al_proc_spec){
             .program = git->program,
             .argv = (const char *const *)command->argv.items,
             .envp = env.entries,
-            .cwd_fd = bare->dir_fd,
+            .cwd_fd = command->cwd_fd ? command->cwd_fd : bare->dir_fd,
             .input = command->input,
             .input_len = command->input_len,
             .out = sink,

@@ -13,6 +13,9 @@
 /**
  * Run a command in the bare repository.
  *
+ * With command->cwd_fd, that directory of the lender's roots is the working tree, which git may
+ * read.
+ *
  * @param borrows  Objects of bare->lender can be read as well.
  * @param sink     Gets standard output.
  * @return 0; AL_ERR_EXECUTION also when git exits with another code than 0.

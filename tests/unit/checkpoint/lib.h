@@ -3,8 +3,10 @@
 #ifndef TESTS_UNIT_CHECKPOINT_LIB_H
 #define TESTS_UNIT_CHECKPOINT_LIB_H
 
+#include <poll.h>
+#include <time.h>
+
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/recent.h"
 #include "checkpoint/store.h"
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
@@ -105,27 +107,48 @@ static inline void take_without(struct saver *s, const char *before, unsigned wi
     assert_int_equal(r, 0);
 }
 
+/* git compares the times at which files were changed in seconds: a change that nothing but this
+ * time tells must be in another second. */
+static inline void wait_for_a_second(void)
+{
+    const time_t now = time(NULL);
+
+    while (time(NULL) <= now)
+        (void)poll(NULL, 0, 20);
+}
+
 /* Open the store as a directory for plain git.  Release with subdir_close(). */
 static inline struct tmpdir *store_open_bare(struct saver *s)
 {
     struct tmpdir *bare = al_calloc(1, sizeof(*bare));
 
-    assert_int_equal(al_recent_publish(s->store, &s->w->err), 0);
     bare->path = al_fs_join(s->store->dir, "checkpoints.git");
     bare->fd = open(bare->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     assert_true(bare->fd >= 0);
     return bare;
 }
 
-/* The output of plain git in the store: store_git(s, "fsck", …).  Caller frees. */
+/* The output of plain git in the store: store_git(s, "fsck", …).  Files that are as the
+ * repository's HEAD had them when the store began are in the repository alone, whose objects it can
+ * read.  Caller frees. */
 #define store_git(s, ...)                                                                          \
-    store_answer(s, (const char *const[]){ __VA_ARGS__, NULL, NULL, NULL, NULL, NULL, NULL })
+    store_answer(s, true, (const char *const[]){ __VA_ARGS__, NULL, NULL, NULL, NULL, NULL, NULL })
 
-static inline char *store_answer(struct saver *s, const char *const *words)
+/* The same with the objects of the store alone. */
+#define store_git_alone(s, ...)                                                                    \
+    store_answer(s, false, (const char *const[]){ __VA_ARGS__, NULL, NULL, NULL, NULL, NULL, NULL })
+
+static inline char *store_answer(struct saver *s, bool borrows, const char *const *words)
 {
     al_auto(subdir_closep) struct tmpdir *bare = store_open_bare(s);
+    al_auto(al_freep) char *objects = al_fs_join(s->repo->at.common_dir, "objects");
+    char *said;
 
-    return git_output(bare, words[0], words[1], words[2], words[3], words[4], words[5], NULL);
+    if (borrows)
+        assert_int_equal(setenv("GIT_ALTERNATE_OBJECT_DIRECTORIES", objects, 1), 0);
+    said = git_output(bare, words[0], words[1], words[2], words[3], words[4], words[5], NULL);
+    assert_int_equal(unsetenv("GIT_ALTERNATE_OBJECT_DIRECTORIES"), 0);
+    return said;
 }
 
 /* "<octal mode> <path>\n" for every file of the last checkpoint's working tree. */

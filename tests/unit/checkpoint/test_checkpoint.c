@@ -39,7 +39,7 @@ static void takes_every_kind_of_file(void **state)
     assert_int_equal(fchmodat(s->w->repo->fd, "secret", 0600, 0), 0);
     take(s, NULL);
     assert_files(s, "100644 a.txt\n100644 dir-file\n100644 dir/sub/deep.txt\n100644 empty\n"
-                    "120777 link\n100644 new.txt\n100644 not\xffutf8\n\n100755 run.sh\n"
+                    "120000 link\n100644 new.txt\n100644 not\xffutf8\n\n100755 run.sh\n"
                     "100600 secret\n");
     assert_content(s, "worktree/link", "/etc/passwd");
     assert_content(s, "worktree/dir/sub/deep.txt", "deep\n");
@@ -63,17 +63,62 @@ static void leaves_out_what_is_ignored_unless_it_is_named(void **state)
                     "100644 build/out.env\n");
 }
 
+/* Attributes, settings and filters, of the repository, the user, and a nested repository. */
 static void takes_raw_bytes_whatever_attributes_say(void **state)
 {
+    static const char odd[] = "one\r\n$Id: of another$\r\ntwo\n";
+    static const char utf16[] = "\xff\xfe"
+                                "a\0\n\0";
+    static const char *const settings[][2] = { { "filter.canary.clean", "touch ../fired; cat" },
+                                               { "filter.canary.smudge", "touch ../fired; cat" },
+                                               { "filter.canary.required", "true" },
+                                               { "filter.long.process", "touch ../fired; false" },
+                                               { "core.autocrlf", "input" },
+                                               { "core.safecrlf", "true" },
+                                               { "core.fileMode", "false" },
+                                               { "core.symlinks", "false" },
+                                               { "core.fsmonitor", "touch ../fired; false" } };
     struct saver *s = *state;
+    al_auto(subdir_closep) struct tmpdir *nested = subdir_open(s->w->repo, "nested");
+    al_auto(al_freep) char *files = NULL, *wide = NULL, *deep = NULL;
 
-    tmpdir_write(s->w->repo, ".gitattributes", "* text eol=crlf filter=canary ident\n");
-    git_ok(s->w->repo, "config", "filter.canary.clean", "touch ../fired; cat", NULL);
-    tmpdir_write(s->w->repo, "a.txt", "one\r\n$Id$\r\n");
+    git_fixture_init(nested);
+    git_fixture_commit(nested, "inner.txt", odd, "inner");
+    for (size_t i = 0; i < COUNT(settings); i++) {
+        git_ok(s->w->repo, "config", settings[i][0], settings[i][1], NULL);
+        git_ok(s->w->repo, "config", "--global", settings[i][0], settings[i][1], NULL);
+        git_ok(nested, "config", settings[i][0], settings[i][1], NULL);
+    }
+    tmpdir_write(s->w->repo, ".gitattributes",
+                 "* text eol=crlf filter=canary ident\n*.16 working-tree-encoding=UTF-16LE-BOM\n"
+                 "*.long filter=long\n");
+    tmpdir_write(s->w->repo, ".git/info/attributes", "* filter=canary text\n");
+    tmpdir_write(nested, ".gitattributes", "* filter=canary text ident\n");
+    tmpdir_write(s->w->repo, "a.txt", odd);
+    tmpdir_write(s->w->repo, "b.long", odd);
+    tmpdir_write_bytes(s->w->repo, "c.16", utf16, sizeof(utf16) - 1);
+    tmpdir_write_bytes(s->w->repo, "broken.16",
+                       "\xff\xfe"
+                       "a",
+                       3);
+    tmpdir_write(s->w->repo, "run", odd);
+    assert_int_equal(fchmodat(s->w->repo->fd, "run", 0755, 0), 0);
+    tmpdir_symlink(s->w->repo, "a.txt", "link");
+    tmpdir_write(nested, "inner.txt", odd);
     saver_reopen(s, "repo");
     take(s, NULL);
-    assert_content(s, "worktree/a.txt", "one\r\n$Id$\r\n");
+    assert_content(s, "worktree/a.txt", odd);
+    assert_content(s, "worktree/b.long", odd);
+    assert_content(s, "worktree/nested/inner.txt", odd);
+    wide = al_asprintf("%s:worktree/c.16", s->id);
+    deep = store_git(s, "cat-file", "blob", wide);
+    assert_memory_equal(deep, utf16, sizeof(utf16));
+    files = files_of(s);
+    assert_non_null(strstr(files, "100644 broken.16\n"));
+    assert_non_null(strstr(files, "100755 run\n"));
+    assert_non_null(strstr(files, "120000 link\n"));
     assert_int_equal(faccessat(s->w->root->fd, "fired", F_OK, 0), -1);
+    assert_int_equal(faccessat(s->w->repo->fd, "fired", F_OK, 0), -1);
     (void)git_status_of(s->w->repo, "add", "-A", NULL);
     assert_int_equal(faccessat(s->w->root->fd, "fired", F_OK, 0), 0); /* plain git runs it */
 }
@@ -84,6 +129,8 @@ static void skips_what_is_no_file(void **state)
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     al_auto(al_closep) int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     al_auto(al_freep) char *path = tmpdir_path(s->w->repo, "a.txt");
+    al_auto(al_saved_state_clear) struct al_saved_state saved = { .index = AL_STR_INIT };
+    struct al_run_limits budget = long_budget();
 
     assert_int_equal(mkfifoat(s->w->repo->fd, "fifo", 0644), 0);
     assert_int_equal(unlinkat(s->w->repo->fd, "a.txt", 0), 0);
@@ -94,6 +141,9 @@ static void skips_what_is_no_file(void **state)
     tmpdir_write(s->w->repo, "file", "x\n");
     take(s, NULL);
     assert_files(s, "100644 file\n");
+    assert_int_equal(al_checkpoint_state(s->store, s->id, &budget, &saved, &s->w->err), 0);
+    assert_int_equal(saved.left_out.count, 1);
+    assert_string_equal(saved.left_out.items[0], "a.txt");
 }
 
 static void walks_nested_repositories_as_files(void **state)
@@ -105,11 +155,15 @@ static void walks_nested_repositories_as_files(void **state)
     git_fixture_init(nested);
     git_fixture_commit(nested, "inner.txt", "inner\n", "inner");
     tmpdir_write(nested, "untracked.txt", "u\n");
+    tmpdir_write(nested, ".gitignore", "*.o\n");
+    tmpdir_write(nested, "x.o", "ignored\n");
     take(s, NULL);
     files = files_of(s);
     assert_non_null(strstr(files, "100644 nested/inner.txt\n100644 nested/untracked.txt\n"));
     assert_non_null(strstr(files, "100644 nested/.git/HEAD\n"));
     assert_null(strstr(files, "160000"));
+    assert_null(strstr(files, "x.o"));
+    assert_store_is_sound(s);
 }
 
 static void takes_a_submodules_files(void **state)
@@ -138,7 +192,7 @@ static void never_follows_a_directory_that_became_a_link(void **state)
     assert_int_equal(renameat(s->w->repo->fd, "dir", s->w->root->fd, "moved"), 0);
     tmpdir_symlink(s->w->repo, "../moved", "dir"); /* the same file is behind the link */
     take(s, NULL);
-    assert_files(s, "100644 a.txt\n120777 dir\n");
+    assert_files(s, "100644 a.txt\n120000 dir\n");
 }
 
 static void refuses_names_that_are_no_paths_of_the_tree(void **state)

@@ -1,47 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A checkpoint that the store gets only when it is accepted: al_checkpoint_create_pending(), and
- * checkpoint/quarantine.h below it. */
-#include "checkpoint/quarantine.h"
-
-#include <ftw.h>
+/* A checkpoint that is one of the store only when it is accepted: al_checkpoint_create_pending().
+ */
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "tests/unit/checkpoint/lib.h"
 
-static struct al_str listed;
-
-static int list_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+/* Every reference of the store. */
+static char *references(struct saver *s)
 {
-    (void)at;
-    al_str_addf(&listed, "%s %llu", path, (unsigned long long)st->st_ino);
-    if (type == FTW_F)
-        al_str_addf(&listed, " %lld %lld.%09ld", (long long)st->st_size,
-                    (long long)st->st_mtim.tv_sec, (long)st->st_mtim.tv_nsec);
-    al_str_addc(&listed, '\n');
-    return 0;
-}
-
-static int by_line(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Every file and directory of the store, with what tells that a file was written. */
-static char *store_listing(struct saver *s)
-{
-    al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT;
-    struct al_str text = AL_STR_INIT;
-    char *save = NULL;
-
-    listed = AL_STR_INIT;
-    assert_int_equal(nftw(s->store->dir, list_entry, 16, FTW_PHYS), 0);
-    for (char *line = strtok_r(listed.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-        al_strv_add(&lines, line);
-    qsort(lines.items, lines.count, sizeof(*lines.items), by_line);
-    for (size_t i = 0; i < lines.count; i++)
-        al_str_addf(&text, "%s\n", lines.items[i]);
-    al_str_clear(&listed);
-    return al_str_detach(&text);
+    return store_git(s, "for-each-ref", "--format=%(refname) %(objectname)", "refs/before",
+                     "refs/after", "refs/new");
 }
 
 /* Change something of every part, so that a checkpoint has all of it to write. */
@@ -100,38 +69,45 @@ static void assert_whole(struct saver *s)
     assert_string_not_equal(objects, "");
 }
 
-static void leaves_the_store_as_it_was(void **state)
+static void is_gone_when_it_is_refused(void **state)
 {
     struct saver *s = *state;
-    al_auto(al_freep) char *before = NULL, *after = NULL;
+    al_auto(al_freep) char *before = NULL, *after = NULL, *files = NULL;
     struct al_pending_checkpoint *pending;
 
     take(s, NULL);
-    git_ok(s->w->repo, "branch", "lost", NULL);
-    git_ok(s->w->repo, "switch", "-q", "lost", NULL);
+    git_ok(s->w->repo, "switch", "-q", "-c", "lost", NULL);
     git_fixture_commit(s->w->repo, "lost.txt", "lost\n", "lost");
     git_ok(s->w->repo, "switch", "-q", "main", NULL);
     take(s, NULL);
     git_ok(s->w->repo, "branch", "-q", "-D", "lost", NULL); /* a checkpoint would pack it */
     change_all(s);
-    before = store_listing(s);
+    before = references(s);
     pending = pend(s);
     assert_false(al_checkpoint_exists(s->store, s->id));
-    assert_false(git_has(s, s->id));
     al_pending_checkpoint_free(pending);
-    after = store_listing(s);
+    after = references(s);
     assert_string_equal(after, before);
     al_pending_checkpoint_free(NULL);
+    /* The next one has everything all the same, also if the objects went. */
+    free(store_git(s, "gc", "-q", "--prune=now"));
+    take(s, NULL);
+    files = files_of(s);
+    assert_string_equal(files, "100644 a.txt\n100644 new.txt\n100644 staged.txt\n");
+    assert_content(s, "worktree/new.txt", "new\n");
+    assert_whole(s);
 }
 
-static void leaves_an_empty_store_as_it_was(void **state)
+static void leaves_nothing_in_an_empty_store(void **state)
 {
     struct saver *s = *state;
-    al_auto(al_freep) char *before = store_listing(s), *after = NULL;
+    al_auto(al_freep) char *names = NULL;
 
     al_pending_checkpoint_free(pend(s));
-    after = store_listing(s);
-    assert_string_equal(after, before);
+    names = references(s);
+    assert_string_equal(names, "");
+    take(s, NULL);
+    assert_content(s, "worktree/a.txt", "one\n");
 }
 
 /* What it adds, and what the store had before, are read alike. */
@@ -163,7 +139,7 @@ static void can_be_read_meanwhile(void **state)
 static void is_whole_once_it_is_accepted(void **state)
 {
     struct saver *s = *state;
-    al_auto(al_freep) char *staged = NULL, *left = NULL;
+    al_auto(al_freep) char *staged = NULL, *names = NULL;
     struct al_pending_checkpoint *pending;
     char first[AL_OID_TEXT];
 
@@ -180,12 +156,12 @@ static void is_whole_once_it_is_accepted(void **state)
         assert_true(git_has(s, staged));
         al_freep(&staged);
         git_ok(s->w->repo, "branch", "-D", "new", NULL);
-        take(s, first); /* with the stat cache of the other one */
+        take(s, first);
         assert_whole(s);
         tmpdir_write(s->w->repo, "a.txt", "two\n");
     }
-    left = store_listing(s);
-    assert_null(strstr(left, "tmp_objdir"));
+    names = references(s);
+    assert_null(strstr(names, "refs/new"));
 }
 
 static void forget(struct saver *s)
@@ -225,71 +201,93 @@ static void says_when_the_store_cannot_be_written(void **state)
 {
     struct saver *s = *state;
     struct al_pending_checkpoint *pending = NULL;
-    int fd = s->store->bare.dir_fd;
-
-    s->store->bare.dir_fd = -1;
-    assert_int_equal(create_pending(s, &pending), AL_ERR_EXECUTION);
-    assert_int_equal(s->w->err.code, AL_CODE_SNAPSHOT_DISABLED);
-    assert_null(pending);
-    s->store->bare.dir_fd = fd;
-    pending = pend(s);
-    fd = s->store->pack_fd;
-    s->store->pack_fd = -1;
-    assert_int_equal(accept_it(s, pending, NULL), AL_ERR_EXECUTION);
-    assert_int_equal(s->w->err.code, AL_CODE_SNAPSHOT_DISABLED);
-    s->store->pack_fd = fd;
-    assert_false(al_checkpoint_exists(s->store, s->id));
-    al_pending_checkpoint_free(pending);
-}
-
-static void refuses_what_the_store_can_never_hold(void **state)
-{
-    struct saver *s = *state;
-    struct al_pending_checkpoint *pending = NULL;
-    al_auto(al_freep) char *before = store_listing(s), *after = NULL;
-
-    s->settings.max_store_bytes = 10;
-    assert_int_equal(create_pending(s, &pending), AL_ERR_EXECUTION);
-    assert_non_null(strstr(s->w->err.message, "journal.max_store_bytes (10)"));
-    after = store_listing(s);
-    assert_string_equal(after, before);
-}
-
-static void removes_what_a_killed_process_left(void **state)
-{
-    struct saver *s = *state;
-    al_auto(subdir_closep) struct tmpdir *bare = NULL;
-    struct al_quarantine quarantine = AL_QUARANTINE_INIT;
-    struct al_run_limits limits = long_budget();
-    al_auto(al_freep) char *pack = NULL, *before = NULL, *left = NULL;
+    al_auto(al_freep) char *before = al_fs_join(s->store->path, "refs/before");
 
     take(s, NULL);
-    assert_int_equal(al_quarantine_begin(&quarantine, s->store, &s->w->err), 0);
-    bare = store_open_bare(s);
-    pack = al_asprintf("%s/pack/pack-1.pack", quarantine.name);
-    tmpdir_write(bare, pack, "half");
-    s->store->bare.quarantine = NULL; /* of that process, no more of this one */
-    before = store_listing(s);
-    assert_non_null(strstr(before, "tmp_objdir"));
+    pending = pend(s);
+    assert_int_equal(renameat(s->store->bare.dir_fd, "refs/before", s->store->bare.dir_fd, "away"),
+                     0);
+    assert_int_equal(mknod(before, S_IFREG | 0600, 0), 0);
+    assert_int_equal(accept_it(s, pending, NULL), AL_ERR_EXECUTION);
+    assert_int_equal(s->w->err.code, AL_CODE_SNAPSHOT_DISABLED);
+    assert_int_equal(unlink(before), 0);
+    assert_int_equal(renameat(s->store->bare.dir_fd, "away", s->store->bare.dir_fd, "refs/before"),
+                     0);
+    assert_false(al_checkpoint_exists(s->store, s->id));
+    al_pending_checkpoint_free(pending);
+    take(s, NULL);
+}
+
+/* Its process was killed before it was accepted. */
+static void is_removed_when_its_process_was_killed(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_freep) char *names = NULL, *left = NULL;
+    struct al_run_limits limits = long_budget();
+    pid_t pid;
+
+    take(s, NULL);
+    change_all(s);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct al_pending_checkpoint *pending = NULL;
+
+        _exit(create_pending(s, &pending) < 0);
+    }
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    names = references(s);
+    assert_non_null(strstr(names, "refs/new/"));
     assert_int_equal(al_store_gc(s->store, &limits, &s->w->err), 0);
-    left = store_listing(s);
-    assert_null(strstr(left, "tmp_objdir"));
+    left = references(s);
+    assert_null(strstr(left, "refs/new/"));
     assert_true(git_has(s, s->id));
-    al_quarantine_end(&quarantine);
-    al_quarantine_end(&quarantine);
+    assert_whole(s);
+}
+
+/* Trees of what differs, for a comparison. */
+static void gives_the_trees_of_what_differs(void **state)
+{
+    static const char odd[] = "odd \"\\\n\xff%";
+    struct saver *s = *state;
+    al_auto(al_differences_clear) struct al_differences changes = { .items = NULL };
+    al_auto(al_freep) char *names = NULL, *before = NULL, *diff = NULL;
+    struct al_run_limits limits = long_budget();
+    struct al_pending_checkpoint *pending;
+    char from[AL_OID_TEXT], to[AL_OID_TEXT], old[AL_OID_TEXT];
+
+    tmpdir_write(s->w->repo, "same", "same\n");
+    tmpdir_write(s->w->repo, "gone", "gone\n");
+    tmpdir_write(s->w->repo, odd, "1\n");
+    take(s, NULL);
+    memcpy(old, s->id, sizeof(old));
+    tmpdir_write(s->w->repo, odd, "2\n");
+    assert_int_equal(unlinkat(s->w->repo->fd, "gone", 0), 0);
+    tmpdir_write(s->w->repo, "new", "new\n");
+    before = references(s);
+    pending = pend(s);
+    assert_int_equal(al_checkpoint_compare(s->store, old, s->id, &limits, &changes, &s->w->err), 0);
+    assert_int_equal(al_pending_checkpoint_trees(pending, &changes, &limits, from, to, &s->w->err),
+                     0);
+    diff = store_git(s, "diff", "--name-status", from, to);
+    assert_string_equal(diff, "D\tworktree/gone\nA\tworktree/new\n"
+                              "M\t\"worktree/odd \\\"\\\\\\n\\377%\"\n");
+    al_pending_checkpoint_free(pending);
+    names = references(s);
+    assert_string_equal(names, before);
 }
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        SAVER_TEST(leaves_the_store_as_it_was),
-        SAVER_TEST(leaves_an_empty_store_as_it_was),
+        SAVER_TEST(is_gone_when_it_is_refused),
+        SAVER_TEST(leaves_nothing_in_an_empty_store),
         SAVER_TEST(can_be_read_meanwhile),
         SAVER_TEST(is_whole_once_it_is_accepted),
         SAVER_TEST(packs_what_is_lost_when_it_is_accepted),
         SAVER_TEST(says_when_the_store_cannot_be_written),
-        SAVER_TEST(refuses_what_the_store_can_never_hold),
-        SAVER_TEST(removes_what_a_killed_process_left),
+        SAVER_TEST(is_removed_when_its_process_was_killed),
+        SAVER_TEST(gives_the_trees_of_what_differs),
     };
 
     gitops_begin();

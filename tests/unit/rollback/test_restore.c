@@ -3,6 +3,7 @@
  * lost. */
 #include <sys/stat.h>
 
+#include "checkpoint/files.h"
 #include "tests/unit/rollback/restore_lib.h"
 
 /* Files, permissions, links, the index, branches, tags, HEAD and the stash. */
@@ -143,6 +144,7 @@ static void names_files_that_no_checkpoint_has(void **state)
     tmpdir_write(s->w->repo, "gone", "target\n");
     take(s, NULL);
     tmpdir_write(s->w->repo, ".git/info/exclude", "*\n"); /* so that the present has none */
+    al_files_forget(s->store);
     tmpdir_write(s->w->repo, "changed", "since\n");
     assert_int_equal(unlinkat(s->w->repo->fd, "link", 0), 0);
     tmpdir_symlink(s->w->repo, "elsewhere", "link");

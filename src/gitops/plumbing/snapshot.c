@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gitops/plumbing/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "gitops/command.h"
+#include "gitops/nul_records.h"
+#include "gitops/plumbing/bare_run.h"
+#include "gitops/run.h"
+
+static bool drop_output(void *payload, const char *data, size_t len)
+{
+    (void)payload;
+    (void)data;
+    (void)len;
+    return true;
+}
+
+static bool add_output(void *payload, const char *data, size_t len)
+{
+    al_str_add(payload, data, len);
+    return true;
+}
+
+/* Begin a command over the directory.  Names that only other systems cannot have are recorded like
+ * any other; the bare repository is never checked out. */
+static void begin(struct al_git_command *command, const struct al_snapshot_dir *dir)
+{
+    al_strv_adds(&command->argv, "git", "-c", "core.protectNTFS=false", "-c",
+                 "core.protectHFS=false", "-c", "core.fsync=loose-object", NULL);
+    if (dir->excludes) {
+        al_strv_add(&command->argv, "-c");
+        al_strv_addf(&command->argv, "core.excludesFile=%s", dir->excludes);
+    }
+    command->cwd_fd = dir->fd;
+    command->index = dir->index;
+}
+
+static int run(const struct al_snapshot_dir *dir, const struct al_git_command *command,
+               bool borrows, struct al_error *err)
+{
+    return al_bare_run(dir->bare, command, borrows, (struct al_sink){ drop_output, NULL },
+                       dir->budget, err);
+}
+
+/* Look at the times of all files: those with the same content need not be read next time. */
+static int refresh(const struct al_snapshot_dir *dir, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    int r;
+
+    begin(&command, dir);
+    command.class = AL_GIT_WRITE;
+    al_strv_adds(&command.argv, "update-index", "-q", "--refresh", NULL);
+    r = run(dir, &command, false, &why);
+    if (r == AL_ERR_EXECUTION && dir->budget->exit_code == 1) /* some files have changed */
+        return 0;
+    return r < 0 ? al_error_set(err, (enum al_status)r, "%s", why.message) : 0;
+}
+
+int al_snapshot_begin(const struct al_snapshot_dir *dir, const char *commit, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    int r;
+
+    begin(&command, dir);
+    command.class = AL_GIT_WRITE;
+    al_strv_adds(&command.argv, "read-tree", "-m", commit, NULL);
+    r = run(dir, &command, true, err);
+    return r < 0 ? r : refresh(dir, err);
+}
+
+struct listing {
+    al_snapshot_fn take;
+    void *payload;
+    int status;
+    struct al_error *err;
+};
+
+static bool take_path(void *payload, char *const *fields)
+{
+    struct listing *listing = payload;
+
+    listing->status = listing->take(listing->payload, fields[0], listing->err);
+    return listing->status == 0;
+}
+
+static int list(const struct al_snapshot_dir *dir, struct al_git_command *command,
+                al_snapshot_fn take, void *payload, struct al_error *err)
+{
+    struct listing listing = { .take = take, .payload = payload, .err = err };
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_path, &listing);
+    int r = al_bare_run(dir->bare, command, false, (struct al_sink){ al_nul_records_add, &records },
+                        dir->budget, err);
+
+    return listing.status < 0 ? listing.status : r;
+}
+
+int al_snapshot_list(const struct al_snapshot_dir *dir, al_snapshot_fn take, void *payload,
+                     struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command changed = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command new = AL_GIT_COMMAND_INIT;
+    int r;
+
+    begin(&changed, dir);
+    al_strv_adds(&changed.argv, "diff-files", "-z", "--name-only", "--ignore-submodules=all", NULL);
+    r = list(dir, &changed, take, payload, err);
+    if (r < 0)
+        return r;
+    begin(&new, dir);
+    al_strv_adds(&new.argv, "ls-files", "-z", "--others", NULL);
+    if (!dir->ignores_nothing)
+        al_strv_add(&new.argv, "--exclude-standard");
+    return list(dir, &new, take, payload, err);
+}
+
+int al_snapshot_list_ignored(const struct al_snapshot_dir *dir, bool known, al_snapshot_fn take,
+                             void *payload, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    begin(&command, dir);
+    al_strv_adds(&command.argv, "ls-files", "-z", known ? "--cached" : "--others", "--ignored",
+                 "--exclude-standard", NULL);
+    return list(dir, &command, take, payload, err);
+}
+
+static bool add_word(void *payload, char *const *fields)
+{
+    al_strv_add(payload, fields[0]);
+    return true;
+}
+
+int al_snapshot_tracked_ignored(const struct al_repo *repo, int top_fd,
+                                struct al_run_limits *budget, struct al_strv *ret_paths,
+                                struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, add_word, ret_paths);
+
+    command.cwd_fd = top_fd;
+    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--cached", "--ignored",
+                 "--exclude-standard", NULL);
+    return al_git_read_records(&repo->at, &command, &records, budget, err);
+}
+
+int al_snapshot_update(const struct al_snapshot_dir *dir, const struct al_str *paths, bool drop,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    if (!paths->len)
+        return 0;
+    begin(&command, dir);
+    command.class = AL_GIT_WRITE;
+    command.input = paths->buf;
+    command.input_len = paths->len;
+    /* All new blobs go into one pack, not compressed: git repack does that later. */
+    al_strv_adds(&command.argv, "-c", "core.bigFileThreshold=1", "-c", "core.compression=0",
+                 "update-index", NULL);
+    if (drop)
+        al_strv_add(&command.argv, "--force-remove");
+    else
+        al_strv_adds(&command.argv, "--add", "--remove", "--replace", NULL);
+    al_strv_adds(&command.argv, "-z", "--stdin", NULL);
+    return run(dir, &command, false, err);
+}
+
+struct comparison {
+    al_snapshot_entry_fn take;
+    void *payload;
+};
+
+/* A record ":<mode> SP <mode> SP <oid> SP <oid> SP <status>" NUL <path>. */
+static bool take_entry(void *payload, char *const *fields)
+{
+    const struct comparison *comparison = payload;
+    struct al_snapshot_entry entry = { .path = fields[1] };
+    char *save = NULL, *words[4] = { strtok_r(fields[0], " ", &save) };
+
+    for (size_t i = 1; i < AL_COUNT(words); i++)
+        words[i] = strtok_r(NULL, " ", &save);
+    if (!words[3])
+        return true;
+    entry.mode = words[1];
+    entry.oid = words[3];
+    return comparison->take(comparison->payload, &entry);
+}
+
+int al_snapshot_compare(const struct al_snapshot_dir *dir, const char *tree,
+                        al_snapshot_entry_fn take, void *payload, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct comparison comparison = { take, payload };
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(2, take_entry, &comparison);
+
+    begin(&command, dir);
+    al_strv_adds(&command.argv, "diff-index", "--cached", "--raw", "-z", "--no-abbrev",
+                 "--no-renames", tree, NULL);
+    return al_bare_run(dir->bare, &command, false, (struct al_sink){ al_nul_records_add, &records },
+                       dir->budget, err);
+}
+
+int al_snapshot_write_tree(const struct al_snapshot_dir *dir, char **ret_tree, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
+    int r;
+
+    begin(&command, dir);
+    command.class = AL_GIT_WRITE;
+    al_strv_adds(&command.argv, "-c", "core.fsync=none", "write-tree", "--missing-ok", NULL);
+    r = al_bare_run(dir->bare, &command, false, (struct al_sink){ add_output, &output },
+                    dir->budget, err);
+    al_str_trim_end(&output);
+    if (r == 0)
+        *ret_tree = al_strndup(output.buf, output.len);
+    return r;
+}
+
+int al_snapshot_import(const struct al_bare *bare, const struct al_str *stream, bool borrows,
+                       struct al_run_limits *budget, struct al_str *ret_output,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    command.class = AL_GIT_WRITE;
+    command.input = stream->buf;
+    command.input_len = stream->len;
+    /* The caller synchronises packs and references itself, once for both of git's children. */
+    al_strv_adds(&command.argv, "git", "-c", "core.fsync=none", "-c", "fastimport.unpackLimit=0",
+                 "-c", "pack.compression=1", "fast-import", "--quiet", "--done",
+                 "--date-format=raw", NULL);
+    return al_bare_run(bare, &command, borrows, (struct al_sink){ add_output, ret_output }, budget,
+                       err);
+}
+
+int al_snapshot_find_missing(const struct al_bare *bare, const struct al_str *names,
+                             struct al_run_limits *budget, struct al_strv *ret_missing,
+                             struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
+    const char *name = names->buf, *answer;
+    int r;
+
+    if (!names->len)
+        return 0;
+    command.input = names->buf;
+    command.input_len = names->len;
+    al_strv_adds(&command.argv, "git", "cat-file", "-z", "--batch-check=%(objecttype)", NULL);
+    r = al_bare_run(bare, &command, true, (struct al_sink){ add_output, &output }, budget, err);
+    /* An answer is the type, or the name, which may have any byte, and " missing". */
+    for (answer = output.buf; r == 0 && *answer && name < names->buf + names->len;
+         name += strlen(name) + 1) {
+        const size_t len = strlen(name);
+        const bool missing =
+            !strncmp(answer, name, len) && al_starts_with(answer + len, " missing\n");
+
+        if (missing)
+            al_strv_add(ret_missing, name);
+        answer = missing ? answer + len + strlen(" missing\n")
+                         : strchrnul(answer, '\n') + (strchr(answer, '\n') != NULL);
+    }
+    return r;
+}
+
+int al_snapshot_references(const struct al_repo *repo, const struct al_strv *names,
+                           struct al_run_limits *budget, struct al_str *ret_lines,
+                           struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    al_strv_adds(&command.argv, "git", "for-each-ref",
+                 "--format=%(if)%(symref)%(then)ref: %(symref)%(else)%(objectname)%(end) "
+                 "%(refname)",
+                 NULL);
+    for (size_t i = 0; names && i < names->count; i++)
+        al_strv_add(&command.argv, names->items[i]);
+    command.buffered = true;
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){ .sink = { add_output, ret_lines }, .checked = true },
+                      budget, &output, err);
+}
+
+int al_snapshot_index_entries(const struct al_repo *repo, int top_fd, struct al_sink sink,
+                              struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    command.cwd_fd = top_fd;
+    al_strv_adds(&command.argv, "git", "ls-files", "-v", "-s", "-z", NULL);
+    return al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = sink, .checked = true },
+                      budget, &output, err);
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The git commands that record files and references in a bare repository of airlock's own.
+ *
+ * The bare repository has an index of its own over a directory of the user's.  Its info/attributes
+ * unset every attribute that converts content, and outrank those of the user's directory, so what
+ * is recorded are the bytes of the files, and no filter runs.  New blobs go into the bare
+ * repository.
+ *
+ * Source: git-ls-files(1), git-update-index(1), git-diff-index(1), git-fast-import(1),
+ * gitattributes(5).
+ */
+#ifndef AL_GITOPS_PLUMBING_SNAPSHOT_H
+#define AL_GITOPS_PLUMBING_SNAPSHOT_H
+
+#include <stdbool.h>
+
+#include "gitops/plumbing/bare.h"
+#include "gitops/repo/repo.h"
+#include "util/error.h"
+#include "util/str.h"
+
+/** The content of info/attributes. */
+#define AL_SNAPSHOT_ATTRIBUTES "* -text -eol -crlf -filter -ident -working-tree-encoding\n"
+
+/** A directory of the user's, and the index over it.  All members are borrowed. */
+struct al_snapshot_dir {
+    const struct al_bare *bare;
+    int fd;               /**< the directory, open */
+    const char *index;    /**< the index file: an absolute path in the bare repository */
+    const char *excludes; /**< the user's core.excludesFile; NULL: none */
+    bool ignores_nothing; /**< files that the ignore rules match count as well */
+    struct al_run_limits *budget;
+};
+
+/** Begin the index with the files of a commit that the lender has.  Files that are as the commit
+ * has them will not be recorded again, and those that an index has looked at already not read. */
+int al_snapshot_begin(const struct al_snapshot_dir *dir, const char *commit, struct al_error *err);
+
+/** Gets a path that the index has in another form, or has not: relative to the directory, with a
+ * final '/' for a nested repository.  A negative status stops the listing. */
+typedef int (*al_snapshot_fn)(void *payload, const char *path, struct al_error *err);
+
+/** List the paths whose stat data differs from what the index has, and those that it lacks. */
+int al_snapshot_list(const struct al_snapshot_dir *dir, al_snapshot_fn take, void *payload,
+                     struct al_error *err);
+
+/** List the paths that the ignore rules match: those that the index lacks, or with `known` those
+ * that it has. */
+int al_snapshot_list_ignored(const struct al_snapshot_dir *dir, bool known, al_snapshot_fn take,
+                             void *payload, struct al_error *err);
+
+/** Append the paths of the repository's own index that its ignore rules match, relative to the top.
+ */
+int al_snapshot_tracked_ignored(const struct al_repo *repo, int top_fd,
+                                struct al_run_limits *budget, struct al_strv *ret_paths,
+                                struct al_error *err);
+
+/** Bring the index up to date for some paths, NUL after each, and record their content.  With
+ * `drop` they are taken out of the index instead. */
+int al_snapshot_update(const struct al_snapshot_dir *dir, const struct al_str *paths, bool drop,
+                       struct al_error *err);
+
+/** One entry of the index that differs from a tree. */
+struct al_snapshot_entry {
+    const char *mode; /**< octal; all zeros: the index lacks the path */
+    const char *oid;
+    const char *path;
+};
+
+/** Gets an entry; false: no more are wanted. */
+typedef bool (*al_snapshot_entry_fn)(void *payload, const struct al_snapshot_entry *entry);
+
+/** Compare the index with a tree of the bare repository. */
+int al_snapshot_compare(const struct al_snapshot_dir *dir, const char *tree,
+                        al_snapshot_entry_fn take, void *payload, struct al_error *err);
+
+/** Write the tree of the index, all of it into the bare repository.  The caller frees its id. */
+int al_snapshot_write_tree(const struct al_snapshot_dir *dir, char **ret_tree,
+                           struct al_error *err);
+
+/**
+ * Write objects and a reference from a stream of git-fast-import(1).
+ *
+ * @param borrows     The stream names objects of the lender as well.
+ * @param ret_output  What the stream's commands print, appended.
+ */
+int al_snapshot_import(const struct al_bare *bare, const struct al_str *stream, bool borrows,
+                       struct al_run_limits *budget, struct al_str *ret_output,
+                       struct al_error *err);
+
+/** Append the paths (as "<revision>:<path>") that name nothing.  The request has NUL after each. */
+int al_snapshot_find_missing(const struct al_bare *bare, const struct al_str *names,
+                             struct al_run_limits *budget, struct al_strv *ret_missing,
+                             struct al_error *err);
+
+/**
+ * List the references of a repository: "<value> SP <name>" LF each, sorted by name.  The value is
+ * an object id or, for a symbolic reference, "ref: <name>".
+ *
+ * @param names  Only these, by full name or as a prefix that ends in '/'; NULL: all.
+ */
+int al_snapshot_references(const struct al_repo *repo, const struct al_strv *names,
+                           struct al_run_limits *budget, struct al_str *ret_lines,
+                           struct al_error *err);
+
+/** Print the entries of a repository's index, as git-ls-files(1) -v -s -z does. */
+int al_snapshot_index_entries(const struct al_repo *repo, int top_fd, struct al_sink sink,
+                              struct al_run_limits *budget, struct al_error *err);
+
+#endif
