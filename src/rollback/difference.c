@@ -228,7 +228,7 @@ static int read_executions(struct query *query, al_difference_fn take, void *pay
         return r < 0 ? r : read_execution(query, which, take, payload, err);
     }
     r = al_plan_choose(query->store, query->executions, query->options->count, query->budget, &plan,
-                       NULL, err);
+                       NULL, NULL, err);
 
     if (r == AL_ERR_NOT_FOUND)
         return too_few(query->options->agent, err);

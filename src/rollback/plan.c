@@ -51,7 +51,9 @@ int al_plan_changed(struct al_store *store, const struct al_execution *execution
     if (r < 0)
         return r == AL_ERR_NOT_FOUND ? 0 : r;
     r = al_checkpoint_changes_of(store, execution->before, after, budget, &changes, err);
-    *ret_changed = changes.count > 0;
+    *ret_changed = false;
+    for (size_t i = 0; i < changes.count; i++)
+        *ret_changed |= !al_plan_tells_of_remote(execution, &changes.items[i]);
     al_differences_clear(&changes);
     return r;
 }
@@ -191,16 +193,17 @@ int al_plan_further(struct al_store *store, const struct al_executions *executio
 
 int al_plan_make(struct al_store *store, const struct al_executions *executions, size_t count,
                  struct al_run_limits *budget, struct al_plan *ret_plan, struct al_strv *ret_calls,
-                 struct al_error *err)
+                 struct al_strv *ret_pushes, struct al_error *err)
 {
     return resume(store, executions, count, ret_plan)
                ? 0
-               : al_plan_choose(store, executions, count, budget, ret_plan, ret_calls, err);
+               : al_plan_choose(store, executions, count, budget, ret_plan, ret_calls, ret_pushes,
+                                err);
 }
 
 int al_plan_choose(struct al_store *store, const struct al_executions *executions, size_t count,
                    struct al_run_limits *budget, struct al_plan *ret_plan,
-                   struct al_strv *ret_calls, struct al_error *err)
+                   struct al_strv *ret_calls, struct al_strv *ret_pushes, struct al_error *err)
 {
     const size_t wanted = count ? count : 1;
     struct al_plan plan = { .first = 0 };
@@ -215,6 +218,8 @@ int al_plan_choose(struct al_store *store, const struct al_executions *execution
         r = al_plan_changed(store, execution, budget, &did, &ended, err);
         if (r < 0)
             return r;
+        if (!did && ret_pushes && !strcmp(execution->tool, "git_push"))
+            al_plan_name_call(execution, ret_pushes);
         if (!did)
             continue;
         plan.count++;

@@ -13,25 +13,26 @@ struct al_plan {
                      continued */
     size_t oldest, end; /**< the executions whose changes are taken back: from one to before the
                            other */
-    size_t count;       /**< executions that are undone, without those that changed nothing */
+    size_t count;       /**< executions that are undone, without those that are no step */
     char target[AL_OID_TEXT]; /**< the checkpoint before the oldest of them */
     uint64_t interrupted; /**< number of an execution that was interrupted; 0 when there is none */
     bool resumes;         /**< it continues a rollback that was interrupted */
-    bool leaves_remotes;  /**< what al_plan_tells_of_remote() is left as it is */
 };
 
 /**
- * Plan to undo the last executions that changed something.  If the last execution is a rollback
+ * Plan to undo the last executions that changed something.  One that only changed what is known of
+ * a remote (al_plan_tells_of_remote()) is no step, and that stays as it is.  If the last execution is a rollback
  * that was interrupted, the plan continues it, provided that `count` is its count or 0.
  *
  * @param count      How many executions to undo.  0: one, or as many as the interrupted rollback.
  * @param ret_calls  The executions, newest first, as "git_add: Stage a.c"; none if the plan
  * continues a rollback.  NULL: not wanted.
+ * @param ret_pushes  In the same way, pushes among them that are no step.
  * @return 0; AL_ERR_NOT_FOUND when there are not so many.  The message says how many there are.
  */
 int al_plan_make(struct al_store *store, const struct al_executions *executions, size_t count,
                  struct al_run_limits *budget, struct al_plan *ret_plan, struct al_strv *ret_calls,
-                 struct al_error *err);
+                 struct al_strv *ret_pushes, struct al_error *err);
 
 /** Append "git_add: Stage a.c" for an execution. */
 void al_plan_name_call(const struct al_execution *execution, struct al_strv *ret_calls);
@@ -64,7 +65,7 @@ int al_plan_undo(struct al_store *store, const struct al_executions *executions,
                  struct al_run_limits *budget, struct al_plan *ret_plan, struct al_strv *ret_calls,
                  struct al_strv *ret_pushes, struct al_error *err);
 
-/** Test whether the execution changed anything, with *ret_changed.  One that was interrupted may
+/** Test whether the execution changed anything that a rollback takes back, with *ret_changed.  One that was interrupted may
  * have; *ret_ended tells. */
 int al_plan_changed(struct al_store *store, const struct al_execution *execution,
                     struct al_run_limits *budget, bool *ret_changed, bool *ret_ended,
@@ -81,7 +82,7 @@ int al_plan_further(struct al_store *store, const struct al_executions *executio
  * interrupted. */
 int al_plan_choose(struct al_store *store, const struct al_executions *executions, size_t count,
                    struct al_run_limits *budget, struct al_plan *ret_plan,
-                   struct al_strv *ret_calls, struct al_error *err);
+                   struct al_strv *ret_calls, struct al_strv *ret_pushes, struct al_error *err);
 
 /**
  * Count the executions to undo in order to go back to before one of them.

@@ -40,26 +40,6 @@ bool al_plan_tells_of_remote(const struct al_execution *execution,
            !strcmp(execution->tool, "git_push");
 }
 
-/* Whether an execution changed something that an undo takes back. */
-static int changed_here(struct al_store *store, const struct al_execution *execution,
-                        struct al_run_limits *budget, bool *ret_changed, bool *ret_ended,
-                        struct al_error *err)
-{
-    struct al_differences changes = { .items = NULL };
-    char after[AL_OID_TEXT];
-    int r = al_checkpoint_find_after(store, execution->before, after, err);
-
-    *ret_ended = r == 0;
-    *ret_changed = r == AL_ERR_NOT_FOUND;
-    if (r < 0)
-        return *ret_changed ? 0 : r;
-    r = al_checkpoint_changes_of(store, execution->before, after, budget, &changes, err);
-    for (size_t i = 0; i < changes.count; i++)
-        *ret_changed |= !al_plan_tells_of_remote(execution, &changes.items[i]);
-    al_differences_clear(&changes);
-    return r;
-}
-
 static int too_many(size_t wanted, size_t found, struct al_error *err)
 {
     if (!found)
@@ -75,7 +55,7 @@ int al_plan_undo(struct al_store *store, const struct al_executions *executions,
                  struct al_strv *ret_pushes, struct al_error *err)
 {
     const size_t wanted = count ? count : 1;
-    struct al_plan plan = { .end = executions->count, .leaves_remotes = true };
+    struct al_plan plan = { .end = executions->count };
     size_t at = executions->count;
     int r = 0;
 
@@ -89,7 +69,7 @@ int al_plan_undo(struct al_store *store, const struct al_executions *executions,
         }
         if (!al_checkpoint_exists(store, execution->before))
             break; /* the older ones are gone as well */
-        r = changed_here(store, execution, budget, &did, &ended, err);
+        r = al_plan_changed(store, execution, budget, &did, &ended, err);
         if (r < 0)
             return r;
         if (!did && !strcmp(execution->tool, "git_push"))

@@ -235,7 +235,7 @@ static int make_plan(struct al_rollback_context *ctx, struct al_error *err)
                                   ctx->options->newest, ctx->budget, &count, err);
     return r < 0 ? r
                  : al_plan_make(ctx->store, executions, count, ctx->budget, &ctx->plan,
-                                &ctx->report->calls, err);
+                                &ctx->report->calls, &ctx->report->pushes, err);
 }
 
 /* A rollback that was killed is continued with the executions that it was about. */

@@ -12,7 +12,7 @@
 struct item {
     struct al_difference change; /* from the value that the last of them left, to the target's */
     size_t first;                /* the first of the executions that changed it */
-    bool stays;  /* nothing but what is known of a remote changed it, and that is left */
+    bool stays;  /* nothing but what is known of a remote changed it, and that is left so */
     bool yields; /* the target has it, and also a directory in its place or a file above it */
 };
 
@@ -165,8 +165,7 @@ static int merge(struct search *search, struct items *items, const struct al_dif
                         ? -1
                         : al_difference_order(&items->items[i].change, &changes->items[k]);
 
-        bool stays = order >= 0 && search->plan->leaves_remotes &&
-                     al_plan_tells_of_remote(made_by, &changes->items[k]);
+        bool stays = order >= 0 && al_plan_tells_of_remote(made_by, &changes->items[k]);
 
         merged[count] =
             order <= 0 ? items->items[i++] : new_item(&changes->items[k], execution, stays);

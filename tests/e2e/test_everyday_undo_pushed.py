@@ -127,21 +127,39 @@ class Pushed(everyday.Case):
         self.assertEqual(self.at("HEAD~"), self.base_commit)
 
     def test_rollback(self):
-        """airlock rollback of a push says that the remote keeps it; that of a commit does not"""
+        """airlock rollback leaves what is known of a remote: a push is no step, and it says so"""
         commit = self.make()
         self.push()
-        for options in (["--dry-run"], []):
-            self.assertEqual(self.rolled_back(*options).count(
-                "What was pushed stays on the remote.\n"), 1)
+        for options in (["--dry-run"], ["--yes"]):
+            text = self.rolled_back(*options)
+            self.assertEqual(text.count("What was pushed stays on the remote.\n"), 1, text)
+            self.assertIn(" execution: git_commit", text)
+        self.assertEqual((self.at("HEAD"), self.at("origin/main")), (self.base_commit, commit))
         self.assertEqual(self.out("rev-parse", "main", cwd=self.root / "hub.git").strip(), commit)
+        self.rolled_back("--yes", "--redo")
+        self.assertEqual((self.at("HEAD"), self.at("origin/main")), (commit, commit))
         self.make("h.txt")
-        self.assertNotIn("remote", self.rolled_back())
+        self.assertNotIn("remote", self.rolled_back("--yes"))
+
+    def test_rollback_of_a_push_alone(self):
+        """airlock rollback has nothing to do where only pushes and fetches were made"""
+        commit = self.commit("mine.txt", "m\n", "by the user")
+        self.push()
+        self.server.ok("git_fetch")
+        done = self.run_rollback("--yes")
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+        self.assertIn("What was pushed stays on the remote.\n", done.stderr)
+        self.assertIn("nothing to roll back", done.stderr)
+        self.assertEqual((self.at("HEAD"), self.at("origin/main")), (commit, commit))
+
+    def run_rollback(self, *options):
+        return subprocess.run([harness.AIRLOCK, "rollback", *options], cwd=self.root, env=self.env,
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                              text=True, timeout=harness.WATCHDOG_SECONDS, start_new_session=True)
 
     def rolled_back(self, *options):
         """What airlock rollback of the last execution prints."""
-        done = subprocess.run([harness.AIRLOCK, "rollback", *options], cwd=self.root, env=self.env,
-                              stdin=subprocess.DEVNULL, capture_output=True, check=False,
-                              text=True, timeout=harness.WATCHDOG_SECONDS, start_new_session=True)
+        done = self.run_rollback(*options)
         self.assertEqual(done.returncode, 0, done)
         return done.stdout
 
@@ -202,18 +220,6 @@ class Pushed(everyday.Case):
         self.assertEqual(self.at("origin/main"), commit)
         self.undo()
         self.assertEqual((self.at("HEAD"), self.at("origin/main")), (self.base_commit, commit))
-
-    def test_rollback(self):
-        """`airlock rollback` by a user takes everything back, and names what the remote keeps"""
-        self.make()
-        self.push()
-        self.server.close()
-        before = self.base_commit
-        done = harness.subprocess.run(
-            [harness.AIRLOCK, "rollback", "--root", str(self.root)], env=self.env,
-            capture_output=True, check=False, text=True)
-        self.assertEqual(done.returncode, 0, done)
-        self.assertEqual(self.at("origin/main"), before)
 
 
 if __name__ == "__main__":

@@ -65,19 +65,10 @@ static void add_calls(struct al_str *out, const struct al_strv *calls)
         al_str_addf(out, " and %zu more executions\n", calls->count - CALLS_MAX);
 }
 
-/* A push that is rolled back: the reference that says where the remote's branch is goes back, and
- * the remote does not.  A push of the toolset staging to a repository here has no such reference.
- */
+/* A push is no step of a rollback: what is known of the remote stays, as the remote does. */
 static void add_pushed(struct al_str *out, const struct al_rollback *rollback)
 {
-    bool moves = false, pushed = false;
-
-    for (size_t i = 0; i < rollback->changes.count; i++)
-        moves |= rollback->changes.items[i].part == AL_PART_REF &&
-                 al_starts_with(rollback->changes.items[i].name, "refs/remotes/");
-    for (size_t i = 0; i < rollback->calls.count; i++)
-        pushed |= al_starts_with(rollback->calls.items[i], "git_push");
-    if (moves && pushed)
+    if (rollback->pushes.count)
         al_str_adds(out, "What was pushed stays on the remote.\n");
 }
 
@@ -151,6 +142,7 @@ static int show_failed(const struct al_rollback *rollback, const struct al_error
     add_list(&out, "Changed since, by you or another program:", &rollback->lost);
     add_list(&out, "Staged then, and committed since:", &rollback->committed);
     add_list(&out, "In the way, and in no checkpoint:", &rollback->unsaved);
+    add_pushed(&out, rollback);
     print(STDERR_FILENO, &out);
     al_log_note("%s", err->message);
     if (err->remedy)

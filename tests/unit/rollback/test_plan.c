@@ -13,7 +13,7 @@ static int make(struct saver *s, const struct al_executions *executions, size_t 
     struct al_run_limits limits = long_budget();
 
     al_error_clear(&s->w->err);
-    return al_plan_make(s->store, executions, count, &limits, ret_plan, NULL, &s->w->err);
+    return al_plan_make(s->store, executions, count, &limits, ret_plan, NULL, NULL, &s->w->err);
 }
 
 /* A plan of `count` that undoes executions from number `first` (0 is the oldest). */

@@ -38,7 +38,7 @@ static struct answer way_back(struct saver *s, const struct al_executions *execu
 
     take(s, NULL);
     assert_int_equal(
-        al_plan_make(s->store, executions, executions->count, &limits, &plan, NULL, &s->w->err), 0);
+        al_plan_make(s->store, executions, executions->count, &limits, &plan, NULL, NULL, &s->w->err), 0);
     assert_int_equal(al_touched_read(s->store, executions, &plan, &limits, &touched, &s->w->err),
                      0);
     assert_int_equal(
