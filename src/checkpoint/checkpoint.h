@@ -169,6 +169,11 @@ int al_pending_checkpoint_trees(struct al_pending_checkpoint *pending,
                                 char ret_from[AL_OID_TEXT], char ret_to[AL_OID_TEXT],
                                 struct al_error *err);
 
+/** Write a blob beside a pending checkpoint, as al_pending_checkpoint_trees() writes trees. */
+int al_pending_checkpoint_blob(struct al_pending_checkpoint *pending, const struct al_str *content,
+                               struct al_run_limits *budget, char ret_oid[AL_OID_TEXT],
+                               struct al_error *err);
+
 /** Release it.  One that was not accepted is gone without a trace.  NULL is allowed. */
 void al_pending_checkpoint_free(struct al_pending_checkpoint *pending);
 

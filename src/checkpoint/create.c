@@ -697,3 +697,24 @@ int al_pending_checkpoint_trees(struct al_pending_checkpoint *taken,
     al_oid_text(&ids[1], store->sha256, ret_to);
     return 0;
 }
+
+int al_pending_checkpoint_blob(struct al_pending_checkpoint *taken, const struct al_str *content,
+                               struct al_run_limits *budget, char ret_oid[AL_OID_TEXT],
+                               struct al_error *err)
+{
+    struct al_store *store = taken->store;
+    al_auto(al_str_clear) struct al_str stream = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
+    struct al_oid oid;
+    int r;
+
+    al_str_addf(&stream, "blob\nmark :1\ndata %zu\n", content->len);
+    al_str_add(&stream, content->buf, content->len);
+    al_str_adds(&stream, "\nget-mark :1\ndone\n");
+    r = al_snapshot_import(&store->bare, &stream, true, budget, &output, err);
+    if (r == 0 && !al_oid_parse(output.buf, store->sha256, &oid))
+        r = al_error_set(err, AL_ERR_EXECUTION, "git answered in an unknown form");
+    if (r == 0)
+        al_oid_text(&oid, store->sha256, ret_oid);
+    return r;
+}

@@ -21,8 +21,9 @@ struct al_plan {
 
 /**
  * Plan to undo the last executions that changed something.  One that only changed what is known of
- * a remote (al_plan_tells_of_remote()) is no step, and that stays as it is.  If the last execution is a rollback
- * that was interrupted, the plan continues it, provided that `count` is its count or 0.
+ * a remote (al_plan_tells_of_remote()) is no step, and that stays as it is.  If the last execution
+ * is a rollback that was interrupted, the plan continues it, provided that `count` is its count or
+ * 0.
  *
  * @param count      How many executions to undo.  0: one, or as many as the interrupted rollback.
  * @param ret_calls  The executions, newest first, as "git_add: Stage a.c"; none if the plan
@@ -65,8 +66,8 @@ int al_plan_undo(struct al_store *store, const struct al_executions *executions,
                  struct al_run_limits *budget, struct al_plan *ret_plan, struct al_strv *ret_calls,
                  struct al_strv *ret_pushes, struct al_error *err);
 
-/** Test whether the execution changed anything that a rollback takes back, with *ret_changed.  One that was interrupted may
- * have; *ret_ended tells. */
+/** Test whether the execution changed anything that a rollback takes back, with *ret_changed.  One
+ * that was interrupted may have; *ret_ended tells. */
 int al_plan_changed(struct al_store *store, const struct al_execution *execution,
                     struct al_run_limits *budget, bool *ret_changed, bool *ret_ended,
                     struct al_error *err);

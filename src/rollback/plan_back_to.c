@@ -39,7 +39,7 @@ int al_plan_count_back_to(struct al_store *store, const struct al_executions *ex
         *ret_count += did;
     }
     if (r == 0 && !did)
-        return al_error_set(err, AL_ERR_NOT_FOUND, 
+        return al_error_set(err, AL_ERR_NOT_FOUND,
                             "execution %" PRIu64 " changed nothing that a rollback takes back",
                             seq);
     return r;

@@ -167,38 +167,32 @@ void al_present_add_obstacles(const struct al_present *present, struct al_differ
 
 /* --- The stash --- */
 
-int al_stash_log_loses(struct al_store *store, const struct al_difference *change,
+int al_stash_log_loses(struct al_store *store, const struct al_stash_owners *owners,
+                       const struct al_difference *change, const char *left,
                        struct al_run_limits *budget, bool *ret_loses, struct al_error *err)
 {
-    const char *const oids[] = { change->from, change->to };
-    struct al_str texts[2] = { AL_STR_INIT, AL_STR_INIT };
+    const char *const from[] = { change->from }, *kept[2];
+    struct al_str texts[3] = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT };
+    size_t count = 0;
     int r = 0;
 
+    if (change->to)
+        kept[count++] = change->to;
+    if (left)
+        kept[count++] = left;
     *ret_loses = false;
     if (change->from)
-        r = al_checkpoint_read(store, oids, change->to ? 2 : 1, al_rollback_add_bytes, texts,
-                               budget, err);
+        r = al_checkpoint_read(store, from, 1, al_rollback_add_bytes, texts, budget, err);
+    if (r == 0 && count)
+        r = al_checkpoint_read(store, kept, count, al_rollback_add_bytes, texts + 1, budget, err);
     for (char *line = texts[0].buf, *end; r == 0 && (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
-        /* "<old> <new> <who> ...": <old> changes when the entry before it is removed. */
-        if (!strchr(line, ' ') || !strstr(texts[1].buf, strchr(line, ' ')))
-            *ret_loses = true;
+        *ret_loses |= !al_stash_log_has(&texts[1], line) && !al_stash_log_has(&texts[2], line) &&
+                      !al_stash_line_is_others(owners, line);
     }
-    al_str_clear(&texts[0]);
-    al_str_clear(&texts[1]);
+    for (size_t i = 0; i < AL_COUNT(texts); i++)
+        al_str_clear(&texts[i]);
     return r;
-}
-
-/* The id in the last line of a log, "<old> <new> <who> ..."; NULL: none.  Caller frees. */
-static char *newest_entry(struct al_str *log)
-{
-    const char *line, *id;
-
-    al_str_trim_end(log);
-    line = log->len ? strrchr(log->buf, '\n') : NULL;
-    line = line ? line + 1 : log->buf;
-    id = log->len ? strchr(line, ' ') : NULL;
-    return id ? al_strndup(id + 1, strcspn(id + 1, " ")) : NULL;
 }
 
 static const struct al_difference *find_log(const struct al_differences *changes)
@@ -225,7 +219,7 @@ int al_present_add_stash_ref(struct al_store *store, const struct al_present *pr
         return 0;
     r = al_checkpoint_read(store, (const char *const[]){ log->to }, 1, al_rollback_add_bytes, &text,
                            budget, err);
-    newest = r == 0 ? newest_entry(&text) : NULL;
+    newest = r == 0 ? al_stash_log_newest(&text) : NULL;
     if (!newest || (now && !strcmp(now, newest)))
         return r;
     changes->items = al_reallocarray(changes->items, changes->count + 1, sizeof(*changes->items));

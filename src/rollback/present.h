@@ -4,6 +4,7 @@
 #define AL_ROLLBACK_PRESENT_H
 
 #include "checkpoint/checkpoint.h"
+#include "gitops/plumbing/stash_owners.h"
 
 /** A checkpoint that was read. */
 struct al_present {
@@ -35,9 +36,13 @@ void al_present_add_obstacles(const struct al_present *present, struct al_differ
 
 /**
  * Test whether going back loses an entry of the stash's reflog.  Entries can leave it without a
- * change by a user (`git reflog expire`); only one that the target does not have would be lost.
+ * change by a user (`git reflog expire`); only one that the target does not have would be lost, and
+ * not one of another worktree, which stays.
+ *
+ * @param left  The log as the executions left it, whose entries are theirs; NULL: not known.
  */
-int al_stash_log_loses(struct al_store *store, const struct al_difference *change,
+int al_stash_log_loses(struct al_store *store, const struct al_stash_owners *owners,
+                       const struct al_difference *change, const char *left,
                        struct al_run_limits *budget, bool *ret_loses, struct al_error *err);
 
 /**

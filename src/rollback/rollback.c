@@ -124,6 +124,9 @@ static int read_present(struct al_rollback_context *ctx, struct al_error *err)
         r = al_touched_way_back(ctx->store, &ctx->touched, &ctx->plan, ctx->present, ctx->budget,
                                 &ctx->way, &ctx->report->lost, err);
     if (r == 0)
+        r = al_rollback_keep_stash_entries(ctx->store, ctx->pending, &ctx->way.changes, ctx->budget,
+                                           err);
+    if (r == 0)
         r = al_way_back_target(ctx->store, &ctx->way, &ctx->from, ctx->budget, &ctx->to, err);
     ctx->report->changes = ctx->way.changes;
     ctx->way.changes = (struct al_differences){ .items = NULL };

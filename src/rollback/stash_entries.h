@@ -7,12 +7,37 @@
 #include <stddef.h>
 
 #include "checkpoint/checkpoint.h"
+#include "gitops/plumbing/stash_owners.h"
 #include "util/error.h"
 
 /** Collect the bytes of several objects.  For al_checkpoint_read(); `payload` is an array of struct
  * al_str, one for each object. */
 int al_rollback_add_bytes(void *payload, size_t which, const char *data, size_t len, bool last,
                           struct al_error *err);
+
+/* A line of the stash's log is "<old> <new> <who> ...".  <old> changes when the entry before it is
+ * removed. */
+
+/** Test whether a log has the entry of another one's line. */
+bool al_stash_log_has(const struct al_str *log, const char *line);
+
+/** Test whether the entry belongs to another worktree. */
+bool al_stash_line_is_others(const struct al_stash_owners *owners, const char *line);
+
+/** The id of the newest entry; NULL: none.  Caller frees. */
+char *al_stash_log_newest(const struct al_str *log);
+
+/**
+ * Leave the entries that other worktrees have pushed since: they become the newest entries of the
+ * log that comes back, and refs/stash names the newest of them.
+ *
+ * @param pending  The checkpoint of the present.  The new log is written beside it.
+ * @param changes  From the present to the target, in order; they are in order afterwards.
+ * @return 0, or as al_checkpoint_read().
+ */
+int al_rollback_keep_stash_entries(struct al_store *store, struct al_pending_checkpoint *pending,
+                                   struct al_differences *changes, struct al_run_limits *budget,
+                                   struct al_error *err);
 
 /**
  * Find the entries that going back takes out of the stash although they do not belong to this

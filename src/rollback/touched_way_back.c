@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checkpoint/store.h"
 #include "gitops/oid.h"
 #include "rollback/present.h"
 #include "rollback/touched.h"
@@ -29,10 +30,12 @@ struct search {
     const struct al_execution *executions; /* the first of those that are undone */
     struct al_strv *lost;
     struct al_oid_set named; /* digests of what is in `lost` */
+    struct al_stash_owners owners;
 };
 
 static void search_clear(struct search *search)
 {
+    al_stash_owners_clear(&search->owners);
     al_oid_set_clear(&search->named);
 }
 
@@ -103,6 +106,7 @@ static int check_others(struct search *search, const struct item *item, const ch
                         unsigned now_mode, struct al_error *err)
 {
     struct al_difference change = item->change;
+    const char *left = change.from == now ? NULL : change.from;
     bool loses = true;
     int r = 0;
 
@@ -111,7 +115,11 @@ static int check_others(struct search *search, const struct item *item, const ch
     if (is_same(change.from, change.from_mode, change.to, change.to_mode))
         return 0;
     if (change.part == AL_PART_STASH)
-        r = al_stash_log_loses(search->store, &change, search->budget, &loses, err);
+        r = al_stash_log_loses(search->store, &search->owners, &change, left, search->budget,
+                               &loses, err);
+    /* Where worktrees share a stash, the log tells whose entries there are. */
+    if (change.part == AL_PART_REF && !strcmp(change.name, "refs/stash"))
+        loses = !search->owners.is_shared;
     if (r == 0 && loses)
         add_lost(search, &change);
     return r;
@@ -391,6 +399,7 @@ int al_touched_way_back(struct al_store *store, struct al_touched *touched,
     al_auto(al_way_back_clear) struct al_way_back way = { .index_of = "" };
     int r = al_present_read(store, present, budget, &now, err);
 
+    al_stash_owners_read(store->repo, &search.owners);
     if (r == 0)
         r = read_interrupted(&search, touched, present, err);
     if (r == 0)

@@ -257,6 +257,43 @@ class Owners(worktrees.Case):
         self.rollback(self.one)
         self.assertEqual(self.entries(), ["plain", "ours"])
 
+    def test_rollback_beside_others(self):
+        """what other worktrees push meanwhile stays, whatever a rollback does with its own entries"""
+        self.push(self.one, "ours\n")
+        self.good(self.one, "pop")
+        self.push(self.two, "theirs\n")
+        self.rollback(self.one, "1", "--dry-run")
+        self.assertEqual(self.entries(), ["theirs"])
+        self.rollback(self.one)  # the pop
+        self.assertEqual(self.entries(), ["theirs", "ours"])
+        self.assertEqual(self.content(self.one), self.content(self.two))
+        self.rollback(self.one)  # the rollback
+        self.assertEqual(self.entries(), ["theirs"])
+        self.rollback(self.one, "--redo")
+        self.push(self.root, "more\n")
+        self.assertEqual(self.entries(), ["more", "theirs", "ours"])
+        self.assertEqual([line[0] for line in self.chain()], ["0" * 40] + [line[1] for line in self.chain()[:-1]])
+        self.good(self.two, "pop")
+        self.assertEqual(self.content(self.two), "theirs\n")
+        self.good(self.one, "pop")
+        self.assertEqual((self.content(self.one), self.entries()), ("ours\n", ["more"]))
+
+    def chain(self):
+        """The ids before and after, of each entry of the log, oldest first."""
+        with open(f"{self.common_dir()}/logs/refs/stash", encoding="utf-8") as lines:
+            return [line.split(" ")[:2] for line in lines]
+
+    def test_rollback_of_a_push_beside_others(self):
+        """the push of the first entry is undone while another worktree has pushed one"""
+        self.push(self.one, "ours\n")
+        self.push(self.two, "theirs\n")
+        self.rollback(self.one)
+        self.assertEqual((self.content(self.one), self.entries()), ("ours\n", ["theirs"]))
+        self.git("fsck", "--strict")
+        self.plain_push(self.root, "plain\n")
+        self.rollback(self.two, code=1)
+        self.assertEqual(self.entries(), ["plain", "theirs"])
+
     def test_damaged(self):
         """records that are damaged or lie are no records of this worktree"""
         self.push(self.one, "ours\n")

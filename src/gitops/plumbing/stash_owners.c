@@ -153,6 +153,12 @@ bool al_stash_is_own(const struct al_stash_owners *owners, const char *oid)
     return record && owners->own && al_starts_with(record, owners->own);
 }
 
+bool al_stash_is_others(const struct al_stash_owners *owners, const char *oid)
+{
+    return owners->is_shared && owners->own && find_record(owners, oid) &&
+           !al_stash_is_own(owners, oid);
+}
+
 char *al_stash_owner_words(const struct al_stash_owners *owners, const char *oid)
 {
     const char *record = find_record(owners, oid);

@@ -41,6 +41,10 @@ void al_stash_owners_read(const struct al_repo *repo, struct al_stash_owners *re
 /** Test whether an entry belongs to this working tree, by its object id. */
 bool al_stash_is_own(const struct al_stash_owners *owners, const char *oid);
 
+/** Test whether an entry belongs to another working tree, which may be gone.  False for one of
+ * nobody. */
+bool al_stash_is_others(const struct al_stash_owners *owners, const char *oid);
+
 /** Whose the entry is: "this worktree", "worktree x, agent y", "no worktree".  Safe text.  Caller
  * frees. */
 char *al_stash_owner_words(const struct al_stash_owners *owners, const char *oid);

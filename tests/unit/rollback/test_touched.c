@@ -37,8 +37,9 @@ static struct answer way_back(struct saver *s, const struct al_executions *execu
     struct al_plan plan;
 
     take(s, NULL);
-    assert_int_equal(
-        al_plan_make(s->store, executions, executions->count, &limits, &plan, NULL, NULL, &s->w->err), 0);
+    assert_int_equal(al_plan_make(s->store, executions, executions->count, &limits, &plan, NULL,
+                                  NULL, &s->w->err),
+                     0);
     assert_int_equal(al_touched_read(s->store, executions, &plan, &limits, &touched, &s->w->err),
                      0);
     assert_int_equal(
