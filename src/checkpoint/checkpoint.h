@@ -153,7 +153,7 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
  * @param dropping  As in struct al_checkpoint_reason.
  * @return As al_checkpoint_create().
  */
-int al_checkpoint_accept(struct al_pending_checkpoint *pending, const struct al_strv *dropping,
+int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_strv *dropping,
                          struct al_run_limits *budget, struct al_error *err);
 
 struct al_differences;
@@ -164,18 +164,18 @@ struct al_differences;
  *
  * @param changes  Between checkpoints of the store, or this one.
  */
-int al_pending_checkpoint_trees(struct al_pending_checkpoint *pending,
+int al_pending_checkpoint_trees(struct al_pending_checkpoint *taken,
                                 const struct al_differences *changes, struct al_run_limits *budget,
                                 char ret_from[AL_OID_TEXT], char ret_to[AL_OID_TEXT],
                                 struct al_error *err);
 
 /** Write a blob beside a pending checkpoint, as al_pending_checkpoint_trees() writes trees. */
-int al_pending_checkpoint_blob(struct al_pending_checkpoint *pending, const struct al_str *content,
+int al_pending_checkpoint_blob(struct al_pending_checkpoint *taken, const struct al_str *content,
                                struct al_run_limits *budget, char ret_oid[AL_OID_TEXT],
                                struct al_error *err);
 
 /** Release it.  One that was not accepted is gone without a trace.  NULL is allowed. */
-void al_pending_checkpoint_free(struct al_pending_checkpoint *pending);
+void al_pending_checkpoint_free(struct al_pending_checkpoint *taken);
 
 /** Test whether the store has this checkpoint.  It may have been dropped. */
 bool al_checkpoint_exists(struct al_store *store, const char *id);

@@ -70,10 +70,10 @@ const char *al_status_kind(enum al_status status)
     return kinds[-status];
 }
 
-#define FIRST_CODE AL_CODE_NOT_INITIALIZED
+enum { FIRST_CODE = AL_CODE_NOT_INITIALIZED };
 
 static const char *const code_names[] = {
-    [AL_CODE_NOT_INITIALIZED - FIRST_CODE] = "GIT_NOT_INITIALIZED",
+    [0] = "GIT_NOT_INITIALIZED",
     [AL_CODE_SNAPSHOT_DISABLED - FIRST_CODE] = "GIT_SNAPSHOT_DISABLED",
     [AL_CODE_PROTECTED_PATH - FIRST_CODE] = "GIT_PROTECTED_PATH",
     [AL_CODE_OPERATION_FAILED - FIRST_CODE] = "GIT_OPERATION_FAILED",

@@ -33,6 +33,7 @@ class Reread(harness.Case):
         self.other = self.out("hash-object", "-w", "--stdin", stdin=GOOD.encode()).strip()
         self.write("app.py", GOOD)  # else git shows the file for an entry that looks like it
         self.genuine = self.loose(self.oid).read_bytes()
+        self.call("git_status")  # which git there is has been asked now: the children are counted
 
     def loose(self, oid):
         """Where an object lies."""
