@@ -70,7 +70,7 @@ const char *al_status_kind(enum al_status status)
     return kinds[-status];
 }
 
-enum { FIRST_CODE = AL_CODE_NOT_INITIALIZED };
+#define FIRST_CODE AL_CODE_NOT_INITIALIZED
 
 static const char *const code_names[] = {
     [0] = "GIT_NOT_INITIALIZED",
