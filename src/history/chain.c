@@ -296,7 +296,7 @@ static bool ends_in_line(const struct al_chain *chain, uint64_t size)
 static int read_end(struct al_chain *chain, struct al_head *head, bool *ret_in_line)
 {
     enum al_head_found found;
-    uint64_t size;
+    uint64_t size = 0;
     int r;
 
     *ret_in_line = false;
