@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "checkpoint/keep.h"
 #include "gitops/plumbing/blocking_files.h"
 #include "gitops/plumbing/index_scan.h"
 #include "gitops/plumbing/snapshot.h"
@@ -670,19 +669,30 @@ static bool is_begun(const struct recorder *recorder)
            al_store_read_ref(recorder->store, AL_REF_FILES, &tree, NULL) == 0;
 }
 
+/* Copy the files of HEAD's commit into the store: it is whole without the repository.  Those that a
+ * partial clone lacks stay missing. */
+static int copy_commit(const struct recorder *recorder, const char *commit, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    al_auto(al_freep) char *hash = NULL;
+
+    al_str_addf(&line, "%s^{tree}\n", commit);
+    return al_bare_pack(&recorder->store->bare, &line, true, recorder->dir.budget, &hash, err);
+}
+
+/* Begin with HEAD's commit: files that are as it has them are read, and not recorded once more. */
 static int begin(struct recorder *recorder, struct al_error *err)
 {
     al_auto(al_freep) char *head = al_ref_head(&recorder->store->repo->at);
-
-    int r = 0;
+    int r;
 
     remove_stale_lock(recorder);
     if (!head || !*head)
         return 0;
-    r = al_keep_note(recorder->store, head, err);
+    r = copy_commit(recorder, head, err);
     if (r == 0)
         r = al_snapshot_begin(&recorder->dir, head, err);
-    if (r == AL_ERR_EXECUTION) { /* it only makes the first checkpoint slower */
+    if (r == AL_ERR_EXECUTION) { /* a commit that cannot be read only makes it slower */
         al_error_clear(err);
         (void)unlink(recorder->dir.index);
         r = 0;

@@ -315,18 +315,6 @@ int al_keep_lost(struct al_store *store, const struct al_refs *refs,
     return r == 0 && !is_same(&keeper.now, &keeper.before) ? write_tips(&keeper) : r;
 }
 
-int al_keep_note(struct al_store *store, const char *commit, struct al_error *err)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = al_fs_read(store->dir_fd, TIPS, LIST_MAX_BYTES, &text);
-
-    if (r < 0 && r != -ENOENT)
-        return al_store_unusable(store, -r, err);
-    al_str_addf(&text, "%s\n", commit);
-    r = al_fs_write_atomic(store->dir_fd, TIPS, text.buf, text.len, 0600, true);
-    return r < 0 ? al_store_unusable(store, -r, err) : 0;
-}
-
 void al_keep_release(struct al_store *store, int64_t oldest_s)
 {
     al_auto(al_closedirp) DIR *dir = al_fs_list_at(store->pack_fd);

@@ -26,10 +26,6 @@ int al_keep_lost(struct al_store *store, const struct al_refs *refs,
                  const struct al_gitdir_files *files, const struct al_strv *dropping,
                  struct al_run_limits *budget, struct al_error *err);
 
-/** Note a commit whose files a checkpoint borrows, as if the last one had seen a reference to it.
- */
-int al_keep_note(struct al_store *store, const char *commit, struct al_error *err);
-
 /** Let packs go that no checkpoint taken since `oldest_s` (since 1970) has seen needed. */
 void al_keep_release(struct al_store *store, int64_t oldest_s);
 
