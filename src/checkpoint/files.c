@@ -670,14 +670,23 @@ static bool is_begun(const struct recorder *recorder)
 }
 
 /* Copy the files of HEAD's commit into the store: it is whole without the repository.  Those that a
- * partial clone lacks stay missing. */
+ * partial clone lacks stay missing, and all of them if there is no time for it. */
 static int copy_commit(const struct recorder *recorder, const char *commit, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     al_auto(al_freep) char *hash = NULL;
+    struct al_run_limits *budget = recorder->dir.budget, part = *budget;
+    const uint32_t most_ms = budget->left_ms / FIRST_TRY_PART + 1;
+    int r;
 
+    part.left_ms = most_ms;
     al_str_addf(&line, "%s^{tree}\n", commit);
-    return al_bare_pack(&recorder->store->bare, &line, true, recorder->dir.budget, &hash, err);
+    r = al_bare_pack(&recorder->store->bare, &line, true, &part, &hash, err);
+    budget->left_ms -= r == AL_ERR_TIMEOUT ? most_ms : most_ms - part.left_ms;
+    if (r != AL_ERR_TIMEOUT && r != AL_ERR_EXECUTION)
+        return r;
+    al_error_clear(err);
+    return 0;
 }
 
 /* Begin with HEAD's commit: files that are as it has them are read, and not recorded once more. */
