@@ -87,16 +87,16 @@ static char *unescape(const char *name, size_t len)
 char *al_files_path(const char *saved)
 {
     const bool dotgit = al_starts_with(saved, AL_DIR_DOTGIT);
-    const char *name = saved + (dotgit ? strlen(AL_DIR_DOTGIT) : strlen(AL_DIR_DOTFILE));
-    const size_t len = strcspn(name, "/");
     al_auto(al_freep) char *nested = NULL;
+    const char *name;
 
     if (al_starts_with(saved, AL_DIR_WORKTREE))
         return al_strdup(saved + strlen(AL_DIR_WORKTREE));
     if (!dotgit && !al_starts_with(saved, AL_DIR_DOTFILE))
         return NULL;
-    nested = unescape(name, len);
-    return al_asprintf("%s/.git%s", nested, name + len);
+    name = saved + (dotgit ? strlen(AL_DIR_DOTGIT) : strlen(AL_DIR_DOTFILE));
+    nested = unescape(name, strcspn(name, "/"));
+    return al_asprintf("%s/.git%s", nested, name + strcspn(name, "/"));
 }
 
 char *al_files_saved_path(const char *path)
