@@ -141,7 +141,7 @@ static int read_log(const struct al_commit_aside *aside, char **ret_commit, char
     if (!reason || !al_is_oid(commit + 1, len))
         return -EINVAL;
     *ret_commit = al_strndup(commit + 1, len);
-    *ret_reason = al_strndup(reason + 1, REASON_BYTES);
+    *ret_reason = al_strndup(reason + 1, strnlen(reason + 1, REASON_BYTES));
     return 0;
 }
 
