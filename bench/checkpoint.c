@@ -14,11 +14,11 @@
 
 #include "bench/plain.h"
 #include "bench/stats.h"
-#include "checkpoint/checkpoint.h"
 #include "gitops/command.h"
 #include "gitops/repo/git.h"
 #include "gitops/repo/repo.h"
 #include "guard/root.h"
+#include "history/checkpoint.h"
 #include "util/fs.h"
 
 #define PAIRS            40

@@ -15,11 +15,11 @@
 
 #include <stdbool.h>
 
-#include "checkpoint/checkpoint.h"
 #include "cli/options.h"
 #include "config/config.h"
 #include "config/worker.h"
 #include "guard/root.h"
+#include "history/checkpoint.h"
 #include "tool/call.h"
 #include "tool/mounts.h"
 #include "tool/toolset_registry.h"

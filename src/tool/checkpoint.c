@@ -2,12 +2,12 @@
 /* Stage 6: the checkpoints before and after an operation that changes the repository. */
 #include <stdlib.h>
 
-#include "checkpoint/checkpoint.h"
-#include "checkpoint/linked.h"
 #include "gitops/command.h"
 #include "guard/path.h"
 #include "guard/root.h"
 #include "guard/text.h"
+#include "history/checkpoint.h"
+#include "history/linked.h"
 #include "tool/private.h"
 #include "util/fs.h"
 #include "util/log.h"

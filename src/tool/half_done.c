@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "guard/text.h"
-#include "rollback/put_back.h"
+#include "history/rollback_put_back.h"
 #include "tool/private.h"
 #include "util/log.h"
 

@@ -14,9 +14,9 @@
 #ifndef AL_TOOL_PRIVATE_H
 #define AL_TOOL_PRIVATE_H
 
-#include "checkpoint/checkpoint.h"
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
+#include "history/checkpoint.h"
 #include "history/journal.h"
 #include "tool/call.h"
 #include "tool/resolved.h"

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include "checkpoint/checkpoint.h"
 #include "gitops/repo/git.h"
 #include "guard/text.h"
+#include "history/checkpoint.h"
 #include "tool/private.h"
 
 #define NAMED_MAX 20u

@@ -207,7 +207,7 @@ struct al_tool {
     const char *(*linked_worktree)(const struct al_operation *operation, const void *args,
                                    bool *ret_only_locks);
 
-    /** Stage 6: the call goes back by the checkpoints (rollback/rollback.h), which takes the locks,
+    /** Stage 6: the call goes back by the checkpoints (history/rollback.h), which takes the locks,
      * saves the present and has a record of its own. */
     bool goes_back;
 

@@ -13,8 +13,8 @@
 #include "cli/print.h"
 #include "cli/signals.h"
 #include "guard/text.h"
+#include "history/rollback.h"
 #include "proc/cancel.h"
-#include "rollback/rollback.h"
 #include "util/fs.h"
 #include "util/log.h"
 

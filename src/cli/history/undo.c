@@ -20,8 +20,8 @@
 #include "gitops/repo/repo.h"
 #include "guard/root.h"
 #include "guard/text.h"
+#include "history/rollback_plan.h"
 #include "proc/cancel.h"
-#include "rollback/plan.h"
 #include "util/fs.h"
 #include "util/log.h"
 

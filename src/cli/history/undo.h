@@ -3,11 +3,11 @@
 #ifndef AL_CLI_HISTORY_UNDO_H
 #define AL_CLI_HISTORY_UNDO_H
 
-#include "checkpoint/checkpoint.h"
 #include "cli/options.h"
 #include "cli/setup.h"
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
+#include "history/checkpoint.h"
 
 /** A session and the repository of the current directory.  Initialise with AL_UNDO_INIT;
  * al_undo_close() follows in every case. */

@@ -5,9 +5,9 @@
 #include "gitops/command.h"
 #include "gitops/sequencer/begun.h"
 #include "gitops/sequencer/operation_state.h"
-#include "rollback/difference.h"
-#include "rollback/plan.h"
-#include "rollback/rollback.h"
+#include "history/rollback.h"
+#include "history/rollback_difference.h"
+#include "history/rollback_plan.h"
 #include "toolsets/everyday/everyday.h"
 
 #define STEPS_MAX  50

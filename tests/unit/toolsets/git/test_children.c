@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How many gits a call starts, checkpoints included, in a session that knows the repository. */
-#include "checkpoint/checkpoint.h"
+#include "history/checkpoint.h"
 #include "proc/proc.h"
 #include "tests/unit/tool/lib.h"
 #include "toolsets/git/git.h"

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Checkpoints: what a repository was, byte for byte, before and after an execution.
+ *
+ * A checkpoint is a commit in a bare repository of airlock's own, the store.  docs/CHECKPOINTS.md
+ * describes the format.  Taking a checkpoint opens the repository's files by descriptor and writes
+ * to the store alone.  It runs no hook and no filter, takes no lock in the repository and writes
+ * nothing there.
+ *
+ * Which checkpoints an execution has:
+ *
+ *   before  taken first; the journal's `git_commit` is its id
+ *   after   taken at the end; al_checkpoint_find_after() finds it by the id of the one before;
+ *           missing when airlock died during the execution
+ *
+ * Threads: one thread at a time uses a store handle.  Several handles, also in several processes,
+ * may be open on one store.
+ *
+ * Source: gitformat-pack(5), gitformat-index(5), gitrepository-layout(5).
+ */
+#ifndef AL_HISTORY_CHECKPOINT_H
+#define AL_HISTORY_CHECKPOINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gitops/oid.h"
+#include "gitops/repo/repo.h"
+#include "util/error.h"
+#include "util/str.h"
+
+/** The configuration ([journal]) and the place of the stores. */
+struct al_checkpoint_settings {
+    /** Absolute path, outside every root.  Each store is a folder below it. */
+    const char *state_dir;
+    /** A store larger than this loses its oldest checkpoints. */
+    uint64_t max_store_bytes;
+    /** Checkpoints younger than this stay even in a store that is too large.  Otherwise an agent
+     * could fill the store to get rid of what was taken before. */
+    uint32_t keep_s;
+    /** When this session began (since 1970; 0 when unknown).  Checkpoints taken since then stay as
+     * well. */
+    int64_t began_ns;
+    uint32_t max_age_days; /**< older checkpoints are dropped */
+    /** Larger files are left out, with a warning that names them. */
+    uint64_t max_file_bytes;
+    /** Globs of ignored files that are included all the same; NULL for none. */
+    const struct al_strv *include_ignored;
+};
+
+/** The open store of one working tree. */
+struct al_store;
+
+/**
+ * Open the store of a repository's working tree and lock it shared: no checkpoint is dropped while
+ * it is open.
+ *
+ * @param create  Create the store if there is none.
+ * @param budget  Limits the wait for a process that runs al_store_gc().
+ * @return 0; AL_ERR_NOT_FOUND without `create`; AL_ERR_EXECUTION when the store cannot be created
+ *         or read; AL_ERR_TIMEOUT, AL_ERR_CANCELLED.
+ * Ownership: the caller closes the store.  `settings` and `repo` must outlive it.
+ */
+int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo *repo, bool create,
+                  struct al_run_limits *budget, struct al_store **ret_store, struct al_error *err);
+void al_store_close(struct al_store *store);
+
+/** Drop the checkpoints that are too old or too many and join small packs, if either is due.  Does
+ * nothing while another handle is open on the store. */
+int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_error *err);
+
+/** The room that a store has. */
+enum al_room {
+    /** The next checkpoint fits, or older ones can be dropped for it. */
+    AL_ROOM_ENOUGH,
+    /** The store is larger than max_store_bytes, and no checkpoint can be dropped yet. */
+    AL_ROOM_SHORT,
+    /** The store is larger than twice max_store_bytes, and no checkpoint can be dropped yet. */
+    AL_ROOM_NONE,
+};
+
+/** Find out how much room the store has, before a checkpoint is taken. */
+int al_store_room(struct al_store *store, struct al_run_limits *budget, enum al_room *ret_room,
+                  struct al_error *err);
+
+/** The parts that a checkpoint may be without, since the execution cannot change them.  HEAD, the
+ * configuration and the state of unfinished operations are in every checkpoint. */
+enum al_checkpoint_parts {
+    AL_PARTS_WORKTREE = 1 << 0, /**< the files of the working tree */
+    AL_PARTS_INDEX = 1 << 1,
+    AL_PARTS_REFS = 1 << 2,
+};
+
+/** Why a checkpoint is taken.  Borrowed. */
+struct al_checkpoint_reason {
+    const char *tool, *operation; /**< for users who look at the store */
+    unsigned without; /**< the parts that the execution cannot change (enum al_checkpoint_parts) */
+    /** For a checkpoint before: the files, relative to the top, that the execution can write,
+     * among them all that are below one.  NULL: any. */
+    const struct al_strv *writes;
+    /** In the same way: "config" if the execution can change the configuration, "HEAD", and the
+     * references that it can move, by full name or as "refs/remotes/".  NULL: all. */
+    const struct al_strv *moves;
+    /** The linked worktrees that the execution makes or removes as "linked/<name>", and those that
+     * it may lock or unlock as "linked-lock/<name>": the checkpoint has them as well
+     * (history/linked.h).  NULL: none. */
+    const struct al_strv *linked;
+    /** For a checkpoint after an execution: the id of the one before.  Else NULL. */
+    const char *before;
+    /** Full names of references that the operation may delete or move; may be NULL. */
+    const struct al_strv *dropping;
+    /** Files, relative to the top, that the operation may overwrite; may be NULL. */
+    const struct al_strv *overwriting;
+    /** Receives the files of `overwriting`, or those below them, that exist and that the checkpoint
+     * does not have.  May be NULL. */
+    struct al_strv *ret_missing;
+};
+
+/**
+ * Take a checkpoint of the repository as it is now.
+ *
+ * @param[out] ret_id  The commit.  Every call makes a new one, even if nothing changed.
+ * @return 0; AL_ERR_EXECUTION with AL_CODE_SNAPSHOT_DISABLED when it cannot be taken;
+ *         AL_ERR_TIMEOUT, AL_ERR_CANCELLED.
+ */
+int al_checkpoint_create(struct al_store *store, const struct al_checkpoint_reason *reason,
+                         struct al_run_limits *budget, char ret_id[AL_OID_TEXT],
+                         struct al_error *err);
+
+/** A checkpoint that the store does not have yet. */
+struct al_pending_checkpoint;
+
+/**
+ * Take a checkpoint before an execution that may still be refused.
+ *
+ * Until al_checkpoint_accept() it is in no list of the store, and al_checkpoint_exists() denies it.
+ * Functions that read from `store` find it by its id.  Meanwhile neither another checkpoint may be
+ * taken with this handle nor al_store_gc() called.
+ *
+ * @param reason  Without `before` and `dropping`.
+ * @return As al_checkpoint_create().
+ * Ownership: the caller frees *ret_pending before it closes the store.
+ */
+int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpoint_reason *reason,
+                                 struct al_run_limits *budget,
+                                 struct al_pending_checkpoint **ret_pending,
+                                 char ret_id[AL_OID_TEXT], struct al_error *err);
+
+/**
+ * Make a pending checkpoint one of the store, as al_checkpoint_create() does.  Call it once.
+ *
+ * @param dropping  As in struct al_checkpoint_reason.
+ * @return As al_checkpoint_create().
+ */
+int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_strv *dropping,
+                         struct al_run_limits *budget, struct al_error *err);
+
+struct al_differences;
+
+/**
+ * Write two trees beside a pending checkpoint: they have only the files of the working tree that
+ * differ, as they are before and after.  al_bare_diff() compares them.
+ *
+ * @param changes  Between checkpoints of the store, or this one.
+ */
+int al_pending_checkpoint_trees(struct al_pending_checkpoint *taken,
+                                const struct al_differences *changes, struct al_run_limits *budget,
+                                char ret_from[AL_OID_TEXT], char ret_to[AL_OID_TEXT],
+                                struct al_error *err);
+
+/** Write a blob beside a pending checkpoint, as al_pending_checkpoint_trees() writes trees. */
+int al_pending_checkpoint_blob(struct al_pending_checkpoint *taken, const struct al_str *content,
+                               struct al_run_limits *budget, char ret_oid[AL_OID_TEXT],
+                               struct al_error *err);
+
+/** Release it.  One that was not accepted is gone without a trace.  NULL is allowed. */
+void al_pending_checkpoint_free(struct al_pending_checkpoint *taken);
+
+/** Test whether the store has this checkpoint.  It may have been dropped. */
+bool al_checkpoint_exists(struct al_store *store, const char *id);
+
+/**
+ * Find the checkpoint after the execution whose checkpoint before is `before`.
+ * @return 0, or AL_ERR_NOT_FOUND: the execution did not come to its end.
+ */
+int al_checkpoint_find_after(struct al_store *store, const char *before, char ret_id[AL_OID_TEXT],
+                             struct al_error *err);
+
+/** One checkpoint of a list. */
+struct al_checkpoint {
+    char id[AL_OID_TEXT];
+    /** For a checkpoint after an execution: the id of the one before.  Else "". */
+    char before[AL_OID_TEXT];
+    int64_t taken_ns; /**< nanoseconds since 1970 */
+};
+
+struct al_checkpoint_list {
+    struct al_checkpoint *items; /**< oldest first */
+    size_t count;
+};
+
+/** List every checkpoint of the store.  Release with al_checkpoint_list_clear(). */
+int al_checkpoint_list(struct al_store *store, struct al_run_limits *budget,
+                       struct al_checkpoint_list *ret_list, struct al_error *err);
+void al_checkpoint_list_clear(struct al_checkpoint_list *list);
+
+/** One file of a checkpoint: of the working tree (relative to the top) or of the git directory. */
+struct al_saved_file {
+    char *path;            /**< bytes as on disk, not always UTF-8 */
+    unsigned mode;         /**< st_mode: S_IFREG or S_IFLNK and the permission bits */
+    char oid[AL_OID_TEXT]; /**< the blob: a file's content or a link's target */
+};
+
+struct al_saved_files {
+    struct al_saved_file *items; /**< sorted by path, as bytes */
+    size_t count;
+};
+
+void al_saved_files_clear(struct al_saved_files *files);
+
+/** Read the list of a checkpoint's working tree files. */
+int al_checkpoint_worktree(struct al_store *store, const char *id, struct al_run_limits *budget,
+                           struct al_saved_files *ret_files, struct al_error *err);
+
+/** One reference.  `value` is an object id, or "ref: <name>" for a symbolic reference. */
+struct al_saved_ref {
+    char *name, *value;
+};
+
+/** List the files below one directory of a checkpoint's working tree, with paths relative to that
+ * directory; "" is the top.  The modes only tell the type and whether the file is executable. */
+int al_checkpoint_files_in(struct al_store *store, const char *id, const char *dir,
+                           struct al_run_limits *budget, struct al_saved_files *ret_files,
+                           struct al_error *err);
+
+/**
+ * Check whether a checkpoint could give files back: each is a regular file with the content that
+ * the checkpoint has.
+ *
+ * @param dir_fd  A directory of the working tree, O_PATH or not.  `dir` is its path below the top,
+ *                "" for the top itself.
+ * @param names   Files in that directory.
+ * @param[out] ret_missing  The first file that the checkpoint could not give back, borrowed from
+ *                          `names`; NULL when there is none.
+ */
+int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, const char *dir,
+                           const struct al_strv *names, struct al_run_limits *budget,
+                           const char **ret_missing, struct al_error *err);
+
+/** Test whether the store's objects, as those of its repository, have SHA-256 ids. */
+bool al_store_is_sha256(const struct al_store *store);
+
+/** Find out which blobs the store has, or the repository whose objects it borrows: sets ret_has[i]
+ * for oids[i]. */
+int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t count,
+                       struct al_run_limits *budget, bool *ret_has, struct al_error *err);
+
+/** The commit of HEAD on a branch without commits. */
+#define AL_COMMIT_NONE "none"
+
+/** Everything in a checkpoint except the working tree. */
+struct al_saved_state {
+    unsigned without;      /**< the parts that it does not have (enum al_checkpoint_parts) */
+    bool writes_all;       /**< the execution can write every file of the working tree */
+    struct al_strv writes; /**< otherwise: those that it can; sorted */
+    bool moves_all; /**< the execution can change every reference, HEAD and the configuration */
+    struct al_strv moves; /**< otherwise: see struct al_checkpoint_reason */
+    bool has_index;
+    struct al_str index;       /**< the index file, byte for byte */
+    int64_t index_mtime_ns;    /**< when it was written, since 1970; 0: unknown */
+    char entries[AL_OID_TEXT]; /**< digest of the index entries; equal entries have equal digests */
+    char *head;                /**< HEAD, in the form of a reference's value */
+    /** The commit that HEAD led to; AL_COMMIT_NONE: none yet.  "": a checkpoint that has
+     * references, which tell it, or one for which nobody asks. */
+    char commit[AL_OID_TEXT];
+    struct al_saved_ref *refs; /**< sorted by name, loose and packed references alike */
+    size_t nrefs;
+    /** Files of the git directory, relative to it: the state of an unfinished operation
+     * (MERGE_HEAD, rebase-merge/…), the configuration, and the stash's reflog as logs/refs/stash.
+     * Configuration and reflog are in the common directory, as references are. */
+    struct al_saved_files files;
+    struct al_strv left_out; /**< files that were too large or changed while they were read */
+};
+
+/** Read all of a checkpoint except the working tree.  Release with al_saved_state_clear(). */
+int al_checkpoint_state(struct al_store *store, const char *id, struct al_run_limits *budget,
+                        struct al_saved_state *ret_state, struct al_error *err);
+void al_saved_state_clear(struct al_saved_state *state);
+
+/** Receives the bytes of a blob in pieces.  `which` is the blob's position in the request.  `last`
+ * is set with the final piece, which may be empty.  A negative status stops the reading and becomes
+ * the status of al_checkpoint_read(). */
+typedef int (*al_blob_fn)(void *payload, size_t which, const char *data, size_t len, bool last,
+                          struct al_error *err);
+
+/** Read blobs of the store, in the given order. */
+int al_checkpoint_read(struct al_store *store, const char *const *oids, size_t noids,
+                       al_blob_fn take, void *payload, struct al_run_limits *budget,
+                       struct al_error *err);
+
+/** The subject of a difference. */
+enum al_part {
+    AL_PART_WORKTREE, /**< a file of the working tree */
+    AL_PART_INDEX,    /**< the index; its name is "index" */
+    AL_PART_HEAD,     /**< HEAD; its name is "HEAD" */
+    AL_PART_REF,      /**< a reference, by its full name */
+    AL_PART_STASH,    /**< the stash's reflog, "logs/refs/stash" */
+    AL_PART_STATE,    /**< another file of the git directory */
+    AL_PART_LINKED,   /**< a linked worktree as a whole, "linked/<name>", or whether it is locked,
+                         "linked-lock/<name>" */
+};
+
+/** One difference between two checkpoints. */
+struct al_difference {
+    enum al_part part;
+    char *name;
+    unsigned from_mode, to_mode; /**< modes of a file; 0 where it is absent */
+    /** A file's blob, or the value of HEAD or a reference; NULL where it is absent. */
+    char *from, *to;
+    /** A file of the working tree that is absent in `from` because it was left out. */
+    bool was_left_out;
+};
+
+struct al_differences {
+    struct al_difference *items; /**< sorted by part, then by name */
+    size_t count;
+    /** The bytes of the index differ.  Its entries, and with them `items`, may be equal. */
+    bool index_was_written;
+};
+
+/** Order differences by part, then by name, for qsort(3) and bsearch(3). */
+int al_difference_order(const void *a, const void *b);
+
+/**
+ * Compare two checkpoints of one store, in the parts that both have.
+ *
+ * Packing references or refreshing the file times in an index makes no difference.  Two indexes are
+ * equal when their entries are: mode, object, stage, path, and the intent-to-add, skip-worktree and
+ * assume-unchanged bits.
+ */
+int al_checkpoint_compare(struct al_store *store, const char *from, const char *to,
+                          struct al_run_limits *budget, struct al_differences *ret_changes,
+                          struct al_error *err);
+
+/**
+ * The same for an execution: the differences that it can have made.  References, HEAD and the
+ * configuration that its operation does not change were changed by another program meanwhile.
+ *
+ * @param before  The checkpoint before the execution.
+ * @param end     The one after.  If the execution was interrupted, a later one.
+ */
+int al_checkpoint_changes_of(struct al_store *store, const char *before, const char *end,
+                             struct al_run_limits *budget, struct al_differences *ret_changes,
+                             struct al_error *err);
+void al_differences_clear(struct al_differences *changes);
+
+#endif

@@ -1,0 +1,720 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Taking a checkpoint.
+ *
+ * git lists and records what changed; one git-fast-import(1) writes the checkpoint from that.  The
+ * order makes a kill at any point harmless: first the objects, then what the repository is about to
+ * lose, then the reference that names the checkpoint.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/plumbing/index_scan.h"
+#include "gitops/plumbing/snapshot.h"
+#include "gitops/plumbing/staged_objects.h"
+#include "gitops/refs.h"
+#include "guard/text.h"
+#include "history/checkpoint.h"
+#include "history/files.h"
+#include "history/find_missing.h"
+#include "history/gitdir.h"
+#include "history/keep.h"
+#include "history/linked.h"
+#include "history/store.h"
+#include "util/fs.h"
+#include "util/log.h"
+
+#define ATTEMPTS_MAX     3
+#define WARNED_MAX       20
+#define INDEX_MAX_BYTES  (512u << 20)
+#define STAGED_MAX_BYTES (256u << 20)
+#define STAGED           "staged"
+
+/** A checkpoint that is being taken, or that was taken and may still be refused. */
+struct al_pending_checkpoint {
+    struct al_store *store;
+    struct al_checkpoint_reason reason;
+    struct al_run_limits *budget;
+    struct al_error *err;
+    int top_fd, git_fd, common_fd;
+    struct al_linked linked;
+    struct al_files files;
+    bool has_index;
+    struct al_str index;
+    int64_t index_mtime_ns;
+    char entries[AL_OID_TEXT]; /* of an index that only git reads; else "" */
+    struct al_strv staged;     /* blobs of the index that HEAD does not have */
+    struct al_refs refs;
+    struct al_gitdir_files gitdir;
+    struct al_str stream;
+    char reference[64]; /* its reference while it is new; "": there is none */
+    char id[AL_OID_TEXT], tree[AL_OID_TEXT];
+};
+
+static bool has(const struct al_pending_checkpoint *taken, enum al_checkpoint_parts part)
+{
+    return !(taken->reason.without & part);
+}
+
+/* Forget what one attempt has read. */
+static void reset(struct al_pending_checkpoint *taken)
+{
+    al_files_clear(&taken->files);
+    taken->files = AL_FILES_INIT;
+    al_str_clear(&taken->index);
+    al_strv_clear(&taken->staged);
+    al_refs_clear(&taken->refs);
+    al_gitdir_files_clear(&taken->gitdir);
+    al_str_clear(&taken->stream);
+    taken->has_index = false;
+    taken->entries[0] = taken->id[0] = taken->tree[0] = '\0';
+}
+
+void al_pending_checkpoint_free(struct al_pending_checkpoint *taken)
+{
+    if (!taken)
+        return;
+    if (taken->reference[0])
+        (void)unlinkat(taken->store->bare.dir_fd, taken->reference, 0);
+    reset(taken);
+    al_linked_clear(&taken->linked);
+    al_close(taken->top_fd);
+    al_close(taken->git_fd);
+    al_close(taken->common_fd);
+    free(taken);
+}
+
+static int open_parts(struct al_pending_checkpoint *taken)
+{
+    const struct al_location *at = &taken->store->repo->at;
+    int r = al_location_open_top(at, &taken->top_fd, taken->err);
+
+    if (r == 0)
+        r = al_location_open_git_dir(at, &taken->git_fd, taken->err);
+    if (r == 0)
+        r = al_location_open_common_dir(at, &taken->common_fd, taken->err);
+    return r;
+}
+
+/* --- The index --- */
+
+static bool add_hashed(void *payload, const char *data, size_t len)
+{
+    al_hash_add(payload, data, len);
+    return true;
+}
+
+static bool skip_entry(void *payload, const struct al_index_entry *entry)
+{
+    (void)payload;
+    (void)entry;
+    return true;
+}
+
+/* The digest of the entries of a split or sparse index, which are not all in this file. */
+static int digest_by_git(struct al_pending_checkpoint *taken)
+{
+    struct al_hash hash;
+    struct al_oid digest;
+    int r = 0;
+
+    if (al_index_read_bytes(taken->index.buf, taken->index.len, al_oid_bytes(taken->store->sha256),
+                            skip_entry, NULL) == AL_INDEX_WHOLE)
+        return 0;
+    al_hash_init(&hash, true);
+    r = al_snapshot_index_entries(taken->store->repo, taken->top_fd,
+                                  (struct al_sink){ add_hashed, &hash }, taken->budget, taken->err);
+    al_hash_end(&hash, &digest);
+    al_oid_text(&digest, true, taken->entries);
+    return r;
+}
+
+/* What the last checkpoint found staged: the id of the index's blob, then of the staged ones. */
+static bool read_staged(struct al_pending_checkpoint *taken, const char *index_id,
+                        struct al_strv *ret_last)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    char *save = NULL, *line;
+    bool same;
+
+    if (al_fs_read(taken->store->dir_fd, STAGED, STAGED_MAX_BYTES, &text) < 0)
+        return false;
+    line = strtok_r(text.buf, "\n", &save);
+    same = line && !strcmp(line, index_id);
+    while ((line = strtok_r(NULL, "\n", &save)))
+        al_strv_add(ret_last, line);
+    return same;
+}
+
+static int write_staged(struct al_pending_checkpoint *taken, const char *index_id)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r;
+
+    al_str_addf(&text, "%s\n", index_id);
+    for (size_t i = 0; i < taken->staged.count; i++)
+        al_str_addf(&text, "%s\n", taken->staged.items[i]);
+    r = al_fs_write_atomic(taken->store->dir_fd, STAGED, text.buf, text.len, 0600, true);
+    return r < 0 ? al_store_unusable(taken->store, -r, taken->err) : 0;
+}
+
+static bool is_in(const struct al_strv *sorted, const char *item)
+{
+    return sorted->count && al_strv_contains_sorted(sorted, item);
+}
+
+/* Drop the ids that are in neither list, both sorted: a blob that is gone was lost before. */
+static void keep_known(struct al_strv *ids, const struct al_strv *a, const struct al_strv *b)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < ids->count; i++) {
+        if (is_in(a, ids->items[i]) || is_in(b, ids->items[i]))
+            ids->items[kept++] = ids->items[i];
+        else
+            free(ids->items[i]);
+    }
+    if (ids->count)
+        ids->items[kept] = NULL;
+    ids->count = kept;
+}
+
+/* Copy blobs that only the index of the repository keeps, unless the last checkpoint did. */
+static int copy_staged(struct al_pending_checkpoint *taken, const struct al_strv *last)
+{
+    al_auto(al_strv_clear) struct al_strv there = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv wanted = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+    al_auto(al_freep) char *hash = NULL;
+    const struct al_bare *bare = &taken->store->bare;
+    char *save = NULL;
+    int r = 0;
+
+    for (size_t i = 0; i < taken->staged.count; i++)
+        if (!is_in(last, taken->staged.items[i]))
+            al_strv_add(&wanted, taken->staged.items[i]);
+    r = al_bare_existing(bare, &wanted, true, &lines, taken->budget, taken->err);
+    if (r == 0 && lines.len)
+        r = al_bare_pack(bare, &lines, false, taken->budget, &hash, taken->err);
+    for (char *line = strtok_r(lines.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        al_strv_add(&there, line);
+    al_strv_sort(&there);
+    keep_known(&taken->staged, last, &there);
+    return r;
+}
+
+static void sort_unique(struct al_strv *ids)
+{
+    size_t kept = 0;
+
+    al_strv_sort(ids);
+    for (size_t i = 0; i < ids->count; i++) {
+        if (kept && !strcmp(ids->items[i], ids->items[kept - 1]))
+            free(ids->items[i]);
+        else
+            ids->items[kept++] = ids->items[i];
+    }
+    if (ids->count)
+        ids->items[kept] = NULL;
+    ids->count = kept;
+}
+
+static bool is_null(const char *oid)
+{
+    return strspn(oid, "0") == strlen(oid);
+}
+
+static int find_staged(struct al_pending_checkpoint *taken)
+{
+    al_auto(al_strv_clear) struct al_strv last = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
+    al_auto(al_freep) char *id =
+        al_git_blob_id(taken->store->sha256, taken->index.buf, taken->index.len);
+    int r = 0;
+
+    if (read_staged(taken, id, &last)) {
+        taken->staged = last;
+        last = AL_STRV_INIT;
+        return 0;
+    }
+    r = al_git_staged_objects(taken->store->repo, taken->budget, &found, taken->err);
+    for (size_t i = 0; i < found.count; i++)
+        if (!is_null(found.items[i]))
+            al_strv_add(&taken->staged, found.items[i]);
+    sort_unique(&taken->staged);
+    if (r == 0 && taken->staged.count)
+        r = copy_staged(taken, &last);
+    return r < 0 ? r : write_staged(taken, id);
+}
+
+static int read_index(struct al_pending_checkpoint *taken)
+{
+    al_auto(al_closep) int fd =
+        openat(taken->git_fd, "index", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    struct stat st;
+    int r;
+
+    if (fd < 0 && errno == ENOENT)
+        return 0;
+    r = fd < 0 ? -errno : al_fs_read_fd(fd, INDEX_MAX_BYTES, &taken->index);
+    if (r < 0 || fstat(fd, &st) < 0)
+        return al_error_errno(taken->err, -r, "cannot read the index");
+    taken->has_index = true;
+    taken->index_mtime_ns = al_file_id_from(&st).mtime_ns;
+    r = digest_by_git(taken);
+    return r < 0 ? r : find_staged(taken);
+}
+
+/* --- References --- */
+
+static bool is_moved(const struct al_strv *moves, const char *name)
+{
+    for (size_t i = 0; i < moves->count; i++)
+        if (al_ends_with(moves->items[i], "/") ? al_starts_with(name, moves->items[i])
+                                               : !strcmp(name, moves->items[i]))
+            return true;
+    return false;
+}
+
+/* The references that the operation does not move are as the checkpoint before has them. */
+static void add_unmoved(const struct al_pending_checkpoint *taken, const struct al_refs *found,
+                        struct al_refs *refs)
+{
+    const struct al_refs *before = &taken->store->refs;
+    size_t i = 0, k = 0;
+
+    while (i < before->count || k < found->count) {
+        int order = i == before->count  ? 1
+                    : k == found->count ? -1
+                                        : strcmp(before->items[i].name, found->items[k].name);
+        const struct al_saved_ref *ref = order < 0 ? &before->items[i] : &found->items[k];
+
+        if (order >= 0 || !is_moved(taken->reason.moves, ref->name))
+            al_refs_add(refs, ref->name, ref->value);
+        i += order <= 0;
+        k += order >= 0;
+    }
+}
+
+/* The checkpoint after reads only the references that the operation can move. */
+static int read_refs(struct al_pending_checkpoint *taken)
+{
+    const struct al_checkpoint_reason *reason = &taken->reason;
+    const bool some = reason->before && reason->moves && taken->store->has_refs;
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+    al_auto(al_refs_clear) struct al_refs found = { .items = NULL };
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    int r = 0;
+
+    for (size_t i = 0; some && i < reason->moves->count; i++)
+        if (al_starts_with(reason->moves->items[i], "refs/"))
+            al_strv_add(&names, reason->moves->items[i]);
+    if (!some || names.count)
+        r = al_snapshot_references(taken->store->repo, some ? &names : NULL, taken->budget, &lines,
+                                   taken->err);
+    if (r == 0 && !al_refs_parse(lines.buf, lines.len, &found))
+        r = al_error_set(taken->err, AL_ERR_EXECUTION, "git listed references in an unknown form");
+    if (r < 0)
+        return r;
+    if (some) {
+        add_unmoved(taken, &found, &taken->refs);
+    } else {
+        taken->refs = found;
+        found = (struct al_refs){ .items = NULL };
+    }
+    return 0;
+}
+
+/* --- The commit --- */
+
+static void add_blob(struct al_str *stream, const char *mode, const char *dir, const char *path,
+                     const struct al_str *bytes)
+{
+    al_str_addf(stream, "M %s inline ", mode);
+    al_files_quote(stream, dir, path);
+    al_str_addf(stream, "\ndata %zu\n", bytes->len);
+    al_str_add(stream, bytes->buf, bytes->len);
+    al_str_addc(stream, '\n');
+}
+
+/* Words that end with a NUL each. */
+static void add_words(struct al_str *stream, const char *path, const struct al_strv *words)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    for (size_t i = 0; i < words->count; i++)
+        al_str_add(&text, words->items[i], strlen(words->items[i]) + 1);
+    add_blob(stream, "100644", "", path, &text);
+}
+
+static void add_moves(const struct al_strv *moves, struct al_str *about)
+{
+    al_str_adds(about, "moves");
+    for (size_t i = 0; i < moves->count; i++)
+        if (*moves->items[i] && !strpbrk(moves->items[i], " \n"))
+            al_str_addf(about, " %s", moves->items[i]);
+    al_str_addc(about, '\n');
+}
+
+/* The lines about the checkpoint. */
+static void add_about(struct al_pending_checkpoint *taken)
+{
+    const unsigned without = taken->reason.without;
+    al_auto(al_str_clear) struct al_str about = AL_STR_INIT;
+
+    al_str_adds(&about, "version 1\n");
+    if (taken->entries[0])
+        al_str_addf(&about, "entries %s\n", taken->entries);
+    if (taken->has_index)
+        al_str_addf(&about, "index-time %" PRId64 "\n", taken->index_mtime_ns);
+    /* The index holds changes of HEAD's commit.  With references a checkpoint tells that commit
+     * anyway.  Only a rollback to the checkpoint asks. */
+    if (!taken->reason.before && has(taken, AL_PARTS_INDEX) && !has(taken, AL_PARTS_REFS)) {
+        al_auto(al_freep) char *commit = al_ref_head(&taken->store->repo->at);
+
+        al_str_addf(&about, "commit %s\n", *commit ? commit : AL_COMMIT_NONE);
+    }
+    if (taken->reason.moves)
+        add_moves(taken->reason.moves, &about);
+    al_str_addf(&about, "without%s%s%s\n", without & AL_PARTS_WORKTREE ? " worktree" : "",
+                without & AL_PARTS_INDEX ? " index" : "", without & AL_PARTS_REFS ? " refs" : "");
+    add_blob(&taken->stream, "100644", "", "about", &about);
+}
+
+static void add_lists(struct al_pending_checkpoint *taken)
+{
+    al_auto(al_str_clear) struct al_str refs = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str modes = AL_STR_INIT;
+
+    if (has(taken, AL_PARTS_REFS)) {
+        al_refs_dump(&taken->refs, &refs);
+        add_blob(&taken->stream, "100644", "", "refs", &refs);
+    }
+    if (has(taken, AL_PARTS_WORKTREE)) {
+        al_modes_dump(&taken->files.modes, &modes);
+        add_blob(&taken->stream, "100644", "", "modes", &modes);
+    }
+    if (taken->files.left_out.count)
+        add_words(&taken->stream, "left-out", &taken->files.left_out);
+    if (taken->reason.writes && !taken->reason.before)
+        add_words(&taken->stream, "writes", taken->reason.writes);
+    if (taken->has_index)
+        add_blob(&taken->stream, "100644", "", "index", &taken->index);
+    for (size_t i = 0; i < taken->staged.count; i++)
+        al_str_addf(&taken->stream, "M 100644 %s staged/%.2s/%s\n", taken->staged.items[i],
+                    taken->staged.items[i], taken->staged.items[i] + 2);
+    for (size_t i = 0; i < taken->gitdir.count; i++) {
+        const struct al_gitdir_file *file = &taken->gitdir.items[i];
+
+        add_blob(&taken->stream,
+                 S_ISLNK(file->mode)            ? "120000"
+                 : file->mode & (mode_t)S_IXUSR ? "100755"
+                                                : "100644",
+                 "state/", file->path, &file->bytes);
+    }
+}
+
+static int begin_commit(struct al_pending_checkpoint *taken)
+{
+    const struct al_checkpoint_reason *reason = &taken->reason;
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    const int64_t now_ns = al_store_now_ns();
+    uint64_t nonce;
+
+    if (getrandom(&nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
+        return al_error_errno(taken->err, errno, "cannot get random bytes");
+    (void)snprintf(taken->reference, sizeof(taken->reference), AL_REF_NEW "%016" PRIx64, nonce);
+    al_str_addf(&message, "%s %s %s\n\n%" PRId64 " %016" PRIx64 "\n",
+                reason->before ? "after" : "before", reason->tool, reason->operation, now_ns,
+                nonce);
+    al_str_addf(&taken->stream,
+                "commit %s\nmark :1\ncommitter airlock <airlock@localhost> %" PRId64
+                " +0000\ndata %zu\n%s\n",
+                taken->reference, now_ns / 1000000000, message.len, message.buf);
+    if (reason->before)
+        al_str_addf(&taken->stream, "from %s\ndeleteall\n", reason->before);
+    return 0;
+}
+
+/* Parse "<commit>" LF, then "040000 tree <id>" TAB "worktree" LF or "missing worktree" LF. */
+static bool parse_output(struct al_pending_checkpoint *taken, const char *text)
+{
+    const char *tree = strstr(text, " tree ");
+    struct al_oid oid;
+
+    if (!al_oid_parse(text, taken->store->sha256, &oid))
+        return false;
+    al_oid_text(&oid, taken->store->sha256, taken->id);
+    if (tree && al_oid_parse(tree + strlen(" tree "), taken->store->sha256, &oid))
+        al_oid_text(&oid, taken->store->sha256, taken->tree);
+    return true;
+}
+
+static int write_commit(struct al_pending_checkpoint *taken)
+{
+    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
+    int r = begin_commit(taken);
+
+    if (r < 0)
+        return r;
+    al_str_add(&taken->stream, taken->files.stream.buf, taken->files.stream.len);
+    add_about(taken);
+    add_lists(taken);
+    al_str_adds(&taken->stream, "\nget-mark :1\nls :1 \"worktree\"\ndone\n");
+    r = al_snapshot_import(&taken->store->bare, &taken->stream, false, taken->budget, &output,
+                           taken->err);
+    if (r == 0 && !parse_output(taken, output.buf))
+        r = al_error_set(taken->err, AL_ERR_EXECUTION, "git answered in an unknown form");
+    return r;
+}
+
+/* --- All of it --- */
+
+static int take_once(struct al_pending_checkpoint *taken)
+{
+    struct al_deadline deadline = al_deadline_begin(taken->budget);
+    int r = al_gitdir_read(taken->git_fd, taken->common_fd, &deadline, &taken->gitdir, taken->err);
+
+    al_deadline_sync(&deadline);
+    if (r == 0 && taken->linked.count)
+        al_linked_add_state(&taken->linked, taken->reason.linked, &taken->gitdir);
+    if (r == 0 && has(taken, AL_PARTS_REFS))
+        r = read_refs(taken);
+    if (r == 0 && has(taken, AL_PARTS_INDEX))
+        r = read_index(taken);
+    if (r == 0 && has(taken, AL_PARTS_WORKTREE))
+        r = al_files_record(taken->store, taken->top_fd, taken->budget, &taken->files, taken->err);
+    return r < 0 ? r : write_commit(taken);
+}
+
+/* A file that is saved while git reads it makes git fail.  A store that has lost an object, or
+ * whose index is broken, reads everything anew. */
+static int take(struct al_pending_checkpoint *taken)
+{
+    int r = AL_ERR_AGAIN;
+
+    for (int attempt = 0; attempt < ATTEMPTS_MAX && r == AL_ERR_AGAIN; attempt++) {
+        if (attempt && taken->err)
+            al_error_clear(taken->err);
+        reset(taken);
+        r = take_once(taken);
+        if ((taken->files.relies || taken->staged.count) &&
+            ((r == AL_ERR_EXECUTION && !attempt) ||
+             (r == AL_ERR_AGAIN && attempt == ATTEMPTS_MAX - 2))) {
+            al_files_forget(taken->store);
+            (void)unlinkat(taken->store->dir_fd, STAGED, 0);
+            r = AL_ERR_AGAIN;
+        }
+    }
+    return r;
+}
+
+/* Say what could not be given back. */
+static void warn_of_left_out(const struct al_strv *left_out)
+{
+    for (size_t i = 0; i < left_out->count && i < WARNED_MAX; i++) {
+        al_auto(al_freep) char *safe = al_text_sanitize_line(left_out->items[i]);
+
+        al_log_warn("the checkpoint leaves out '%s': it is larger than journal.max_file_bytes, "
+                    "unreadable, no file, or changes all the time",
+                    safe);
+    }
+    if (left_out->count > WARNED_MAX)
+        al_log_warn("the checkpoint leaves out %zu more", left_out->count - WARNED_MAX);
+}
+
+static int find_missing(struct al_pending_checkpoint *taken)
+{
+    const struct al_checkpoint_reason *reason = &taken->reason;
+
+    if (!reason->overwriting || !reason->ret_missing)
+        return 0;
+    al_strv_clear(reason->ret_missing);
+    return al_find_missing(taken->store, taken->id, taken->top_fd, reason->overwriting,
+                           taken->budget, reason->ret_missing, taken->err);
+}
+
+static int result(int r, struct al_error *err)
+{
+    al_auto(al_freep) char *why = NULL;
+
+    if (r == 0 || r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
+        return r;
+    why = err ? al_take(&err->message) : NULL;
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_SNAPSHOT_DISABLED,
+                             "No checkpoint can be taken: %s", why ? why : "");
+}
+
+int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpoint_reason *reason,
+                                 struct al_run_limits *budget,
+                                 struct al_pending_checkpoint **ret_pending,
+                                 char ret_id[AL_OID_TEXT], struct al_error *err)
+{
+    struct al_pending_checkpoint *taken = al_calloc(1, sizeof(*taken));
+    int r;
+
+    taken->store = store;
+    taken->reason = *reason;
+    taken->budget = budget;
+    taken->err = err;
+    taken->top_fd = taken->git_fd = taken->common_fd = -1;
+    taken->index = taken->stream = AL_STR_INIT;
+    taken->files = AL_FILES_INIT;
+    r = al_linked_read(store, reason, budget, &taken->linked, err);
+    if (r == 0)
+        r = open_parts(taken);
+    if (r == 0)
+        r = take(taken);
+    if (r == 0)
+        r = find_missing(taken);
+    if (r == 0 && !reason->before)
+        warn_of_left_out(&taken->files.left_out);
+    if (r < 0) {
+        al_pending_checkpoint_free(taken);
+        return result(r, err);
+    }
+    memcpy(ret_id, taken->id, sizeof(taken->id));
+    *ret_pending = taken;
+    return 0;
+}
+
+/* Name it, durably if it is the one before an operation. */
+static int publish(struct al_pending_checkpoint *taken)
+{
+    const char *before = taken->reason.before;
+    al_auto(al_freep) char *name =
+        al_asprintf("%s%s", before ? AL_REF_AFTER : AL_REF_BEFORE, before ? before : taken->id);
+    int r = before ? 0 : al_store_sync(taken->store, taken->reference, taken->err);
+
+    /* The trees of a new store are files of their own, and many. */
+    if (r == 0 && !before && taken->files.whole && syncfs(taken->store->dir_fd) < 0)
+        r = al_store_unusable(taken->store, errno, taken->err);
+    if (r == 0)
+        r = al_store_rename_ref(taken->store, taken->reference, name, taken->err);
+    if (r < 0)
+        return r;
+    taken->reference[0] = '\0';
+    return before ? 0 : al_store_sync_dir(taken->store, AL_REF_BEFORE, taken->err);
+}
+
+int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_strv *dropping,
+                         struct al_run_limits *budget, struct al_error *err)
+{
+    int r = 0;
+
+    taken->budget = budget;
+    taken->err = err;
+    if (has(taken, AL_PARTS_REFS))
+        r = al_keep_lost(taken->store, &taken->refs, &taken->gitdir, dropping, budget, err);
+    if (r == 0)
+        r = publish(taken);
+    if (r == 0 && has(taken, AL_PARTS_WORKTREE))
+        r = al_files_accept(taken->store, &taken->files, taken->tree, err);
+    if (r == 0 && has(taken, AL_PARTS_REFS)) {
+        al_refs_clear(&taken->store->refs);
+        taken->store->refs = taken->refs;
+        taken->store->has_refs = true;
+        taken->refs = (struct al_refs){ .items = NULL };
+    }
+    return result(r, err);
+}
+
+int al_checkpoint_create(struct al_store *store, const struct al_checkpoint_reason *reason,
+                         struct al_run_limits *budget, char ret_id[AL_OID_TEXT],
+                         struct al_error *err)
+{
+    struct al_pending_checkpoint *taken;
+    int r = al_checkpoint_create_pending(store, reason, budget, &taken, ret_id, err);
+
+    if (r < 0)
+        return r;
+    r = al_checkpoint_accept(taken, reason->dropping, budget, err);
+    al_pending_checkpoint_free(taken);
+    return r;
+}
+
+/* --- Trees for a comparison --- */
+
+/* Tell one side of the differences: the files that it has. */
+static void add_side(struct al_str *stream, const char *reference, int mark,
+                     const struct al_differences *changes, bool after)
+{
+    al_str_addf(stream,
+                "commit %s\nmark :%d\ncommitter airlock <airlock@localhost> 0 +0000\n"
+                "data 0\n",
+                reference, mark);
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct al_difference *change = &changes->items[i];
+        const char *oid = after ? change->to : change->from;
+        const unsigned mode = after ? change->to_mode : change->from_mode;
+
+        if (change->part != AL_PART_WORKTREE || !oid)
+            continue;
+        al_str_addf(stream, "M %s %s ",
+                    S_ISLNK(mode)    ? "120000"
+                    : mode & S_IXUSR ? "100755"
+                                     : "100644",
+                    oid);
+        al_files_quote(stream, AL_DIR_WORKTREE, change->name);
+        al_str_addc(stream, '\n');
+    }
+    al_str_addc(stream, '\n');
+}
+
+int al_pending_checkpoint_trees(struct al_pending_checkpoint *taken,
+                                const struct al_differences *changes, struct al_run_limits *budget,
+                                char ret_from[AL_OID_TEXT], char ret_to[AL_OID_TEXT],
+                                struct al_error *err)
+{
+    struct al_store *store = taken->store;
+    al_auto(al_freep) char *from = al_asprintf("%s-from", taken->reference);
+    al_auto(al_freep) char *to = al_asprintf("%s-to", taken->reference);
+    al_auto(al_str_clear) struct al_str stream = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
+    struct al_oid ids[2];
+    const char *second;
+    int r;
+
+    add_side(&stream, from, 1, changes, false);
+    add_side(&stream, to, 2, changes, true);
+    al_str_adds(&stream, "get-mark :1\nget-mark :2\ndone\n");
+    r = al_snapshot_import(&store->bare, &stream, true, budget, &output, err);
+    second = strchr(output.buf, '\n');
+    if (r == 0 && (!second || !al_oid_parse(output.buf, store->sha256, &ids[0]) ||
+                   !al_oid_parse(second + 1, store->sha256, &ids[1])))
+        r = al_error_set(err, AL_ERR_EXECUTION, "git answered in an unknown form");
+    (void)unlinkat(store->bare.dir_fd, from, 0);
+    (void)unlinkat(store->bare.dir_fd, to, 0);
+    if (r < 0)
+        return r;
+    al_oid_text(&ids[0], store->sha256, ret_from);
+    al_oid_text(&ids[1], store->sha256, ret_to);
+    return 0;
+}
+
+int al_pending_checkpoint_blob(struct al_pending_checkpoint *taken, const struct al_str *content,
+                               struct al_run_limits *budget, char ret_oid[AL_OID_TEXT],
+                               struct al_error *err)
+{
+    struct al_store *store = taken->store;
+    al_auto(al_str_clear) struct al_str stream = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
+    struct al_oid oid;
+    int r;
+
+    al_str_addf(&stream, "blob\nmark :1\ndata %zu\n", content->len);
+    al_str_add(&stream, content->buf, content->len);
+    al_str_adds(&stream, "\nget-mark :1\ndone\n");
+    r = al_snapshot_import(&store->bare, &stream, true, budget, &output, err);
+    if (r == 0 && !al_oid_parse(output.buf, store->sha256, &oid))
+        r = al_error_set(err, AL_ERR_EXECUTION, "git answered in an unknown form");
+    if (r == 0)
+        al_oid_text(&oid, store->sha256, ret_oid);
+    return r;
+}

@@ -1,0 +1,896 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/plumbing/blocking_files.h"
+#include "gitops/plumbing/index_scan.h"
+#include "gitops/plumbing/snapshot.h"
+#include "gitops/refs.h"
+#include "gitops/vet/vet.h"
+#include "guard/nofollow.h"
+#include "util/fs.h"
+
+#define INDEX_NAME        "files.index"
+#define LAST              "last"
+#define NESTED_PREFIX     "nested-"
+#define EXCLUDE_MAX_BYTES (1u << 20)
+#define LOCK_POLL_MS      10
+#define READS_MAX         3
+
+/* git gets this part of the time first; then files that block it are looked for. */
+#define FIRST_TRY_PART 4
+
+void al_files_clear(struct al_files *files)
+{
+    al_str_clear(&files->stream);
+    al_strv_clear(&files->left_out);
+    al_modes_clear(&files->modes);
+    free(files->index);
+}
+
+void al_files_quote(struct al_str *stream, const char *dir, const char *path)
+{
+    const char *const parts[] = { dir, path };
+
+    al_str_addc(stream, '"');
+    for (size_t i = 0; i < AL_COUNT(parts); i++)
+        for (const char *at = parts[i]; *at; at++) {
+            if (*at == '"' || *at == '\\')
+                al_str_addc(stream, '\\');
+            if (*at == '\n')
+                al_str_adds(stream, "\\n");
+            else
+                al_str_addc(stream, *at);
+        }
+    al_str_addc(stream, '"');
+}
+
+/* --- Names --- */
+
+static char *escape(const char *nested)
+{
+    struct al_str name = AL_STR_INIT;
+
+    for (; *nested; nested++) {
+        if (*nested == '%' || *nested == '/')
+            al_str_adds(&name, *nested == '%' ? "%25" : "%2F");
+        else
+            al_str_addc(&name, *nested);
+    }
+    return al_str_detach(&name);
+}
+
+static char *unescape(const char *name, size_t len)
+{
+    struct al_str nested = AL_STR_INIT;
+
+    for (size_t i = 0; i < len; i++) {
+        const bool escaped = name[i] == '%' && i + 2 < len;
+
+        al_str_addc(&nested, !escaped ? name[i] : name[i + 2] == '5' ? '%' : '/');
+        i += escaped ? 2 : 0;
+    }
+    return al_str_detach(&nested);
+}
+
+char *al_files_path(const char *saved)
+{
+    const bool dotgit = al_starts_with(saved, AL_DIR_DOTGIT);
+    al_auto(al_freep) char *nested = NULL;
+    const char *name;
+
+    if (al_starts_with(saved, AL_DIR_WORKTREE))
+        return al_strdup(saved + strlen(AL_DIR_WORKTREE));
+    if (!dotgit && !al_starts_with(saved, AL_DIR_DOTFILE))
+        return NULL;
+    name = saved + (dotgit ? strlen(AL_DIR_DOTGIT) : strlen(AL_DIR_DOTFILE));
+    nested = unescape(name, strcspn(name, "/"));
+    return al_asprintf("%s/.git%s", nested, name + strcspn(name, "/"));
+}
+
+char *al_files_saved_path(const char *path)
+{
+    const char *dot = strstr(path, "/.git");
+
+    while (dot && dot[5] && dot[5] != '/')
+        dot = strstr(dot + 1, "/.git");
+    if (dot) {
+        al_auto(al_freep) char *nested = al_strndup(path, (size_t)(dot - path));
+        al_auto(al_freep) char *name = escape(nested);
+
+        return dot[5] ? al_asprintf(AL_DIR_DOTGIT "%s%s", name, dot + 5)
+                      : al_asprintf(AL_DIR_DOTFILE "%s", name);
+    }
+    return al_asprintf(AL_DIR_WORKTREE "%s", path);
+}
+
+/* --- One directory --- */
+
+/** What is recorded now: the working tree, a nested repository or its git directory. */
+struct recorder {
+    struct al_store *store;
+    struct al_files *files;
+    struct al_snapshot_dir dir;
+    const char *shown;       /* its path in the working tree, "" or with a final '/' */
+    const char *saved;       /* its directory in the checkpoint, with a final '/' */
+    struct al_str add, drop; /* paths, NUL after each */
+    struct al_file_id *ids;  /* of the paths of `add`, when they were looked at */
+    size_t nids;
+    uint64_t bytes;         /* of the files that are read now */
+    bool changed;           /* the index was brought up to date */
+    bool new_rules;         /* what is ignored may have changed */
+    struct al_strv *nested; /* nested repositories, in the working tree */
+    struct al_str *links;   /* those that the index has, since it began with a commit */
+};
+
+/* Whether git would refuse the name: a component is `.git` in any case.  The git directory of a
+ * nested repository is recorded in another way. */
+static bool has_dot_git(const char *path)
+{
+    for (; *path; path += strcspn(path, "/"), path += *path == '/')
+        if (strcspn(path, "/") == 4 && !strncasecmp(path, ".git", 4))
+            return true;
+    return false;
+}
+
+/* Whether a name of an index could be a path below the top, as git itself would have it. */
+static bool is_plain(const char *path)
+{
+    for (;;) {
+        const size_t len = strcspn(path, "/");
+
+        if (!len || (path[0] == '.' && (len == 1 || (len == 2 && path[1] == '.'))))
+            return false;
+        if (!path[len])
+            return true;
+        path += len + 1;
+    }
+}
+
+enum kind {
+    KIND_GONE,       /* there is nothing; its directory is there */
+    KIND_BELOW_NONE, /* its directory is gone, or no directory */
+    KIND_FILE,       /* a file or a link that can be recorded */
+    KIND_OTHER,      /* it is there and cannot be recorded */
+};
+
+static enum kind look(const struct recorder *recorder, const char *path, unsigned *ret_mode)
+{
+    const char *name;
+    al_auto(al_closep) int fd = al_nofollow_open_parent(recorder->dir.fd, path, false, &name);
+    struct stat st;
+
+    if (fd < 0)
+        return KIND_BELOW_NONE;
+    if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? KIND_GONE : KIND_OTHER;
+    if (S_ISDIR(st.st_mode))
+        return KIND_BELOW_NONE;
+    if (has_dot_git(path))
+        return KIND_OTHER;
+    *ret_mode = st.st_mode;
+    if (S_ISLNK(st.st_mode))
+        return KIND_FILE;
+    return S_ISREG(st.st_mode) &&
+                   (uint64_t)st.st_size <= recorder->store->settings->max_file_bytes &&
+                   faccessat(fd, name, R_OK, AT_EACCESS) == 0
+               ? KIND_FILE
+               : KIND_OTHER;
+}
+
+/* The git directory of the repository itself may lie in its working tree under another name. */
+static bool is_git_dir(const struct recorder *recorder, const char *shown)
+{
+    const struct al_location *at = &recorder->store->repo->at;
+    al_auto(al_freep) char *path = al_fs_join(at->top, shown);
+
+    return al_fs_beneath(at->git_dir, path) || al_fs_beneath(at->common_dir, path);
+}
+
+/* A file that could not be given back. */
+static void leave_out(struct recorder *recorder, const char *path)
+{
+    char *shown = al_asprintf("%s%s", recorder->shown, path);
+
+    if (al_strv_contains(&recorder->files->left_out, shown))
+        free(shown);
+    else
+        al_strv_take(&recorder->files->left_out, shown);
+    al_str_add(&recorder->drop, path, strlen(path) + 1);
+}
+
+static struct al_file_id id_of(const struct recorder *recorder, const char *path)
+{
+    const char *name;
+    al_auto(al_closep) int fd = al_nofollow_open_parent(recorder->dir.fd, path, false, &name);
+    struct stat st;
+
+    return fd >= 0 && fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0
+               ? al_file_id_from(&st)
+               : (struct al_file_id){ .exists = false };
+}
+
+static int add_path(struct recorder *recorder, const char *path, struct al_error *err)
+{
+    const uint64_t most = recorder->store->settings->max_store_bytes;
+    const struct al_file_id id = id_of(recorder, path);
+
+    recorder->ids = al_reallocarray(recorder->ids, recorder->nids + 1, sizeof(*recorder->ids));
+    recorder->ids[recorder->nids++] = id;
+    al_str_add(&recorder->add, path, strlen(path) + 1);
+    recorder->bytes += id.exists ? id.size : 0;
+    return recorder->bytes <= most ? 0
+                                   : al_error_set(err, AL_ERR_EXECUTION,
+                                                  "a checkpoint of this repository is larger than "
+                                                  "journal.max_store_bytes (%" PRIu64 ")",
+                                                  most);
+}
+
+static int take_path(void *payload, const char *path, struct al_error *err)
+{
+    struct recorder *recorder = payload;
+    al_auto(al_freep) char *shown = al_asprintf("%s%s", recorder->shown, path);
+    const size_t len = strlen(path);
+    unsigned mode = 0;
+    enum kind kind;
+
+    if (is_git_dir(recorder, shown))
+        return 0;
+    if (len && path[len - 1] == '/') {
+        shown[strlen(shown) - 1] = '\0';
+        if (!recorder->dir.ignores_nothing)
+            al_strv_add(recorder->nested, shown);
+        return 0;
+    }
+    recorder->new_rules |= al_ends_with(path, ".gitignore");
+    kind = look(recorder, path, &mode);
+    al_modes_set(&recorder->files->modes, shown, kind == KIND_FILE ? mode : 0);
+    switch (kind) {
+    case KIND_GONE:
+    case KIND_FILE:
+        return add_path(recorder, path, err);
+    case KIND_OTHER:
+        leave_out(recorder, path);
+        break;
+    case KIND_BELOW_NONE:
+        al_str_add(&recorder->drop, path, len + 1);
+        break;
+    }
+    return 0;
+}
+
+bool al_files_includes(const struct al_strv *include_ignored, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+
+    for (size_t i = 0; include_ignored && i < include_ignored->count; i++) {
+        const char *glob = include_ignored->items[i];
+
+        /* As in .gitignore, a glob without '/' matches the last component only. */
+        if (fnmatch(glob, strchr(glob, '/') ? path : name, 0) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int take_ignored(void *payload, const char *path, struct al_error *err)
+{
+    const struct recorder *recorder = payload;
+
+    return al_files_includes(recorder->store->settings->include_ignored, path)
+               ? take_path(payload, path, err)
+               : 0;
+}
+
+/* git may wait for a fifo or the like, which never ends. */
+static int list(struct recorder *recorder, struct al_error *err)
+{
+    struct al_run_limits *budget = recorder->dir.budget, first = *budget;
+    const struct al_strv *include = recorder->store->settings->include_ignored;
+    al_auto(al_freep) char *blocker = NULL;
+    int r;
+
+    first.left_ms = first.left_ms / FIRST_TRY_PART + 1;
+    recorder->dir.budget = &first;
+    r = al_snapshot_list(&recorder->dir, take_path, recorder, err);
+    recorder->dir.budget = budget;
+    budget->left_ms -= budget->left_ms / FIRST_TRY_PART + 1 - first.left_ms;
+    if (r == AL_ERR_TIMEOUT) {
+        blocker = al_git_find_blocking_file(recorder->store->repo);
+        recorder->files->relies = recorder->files->relies && !blocker;
+        if (blocker)
+            return al_error_set(err, AL_ERR_EXECUTION, "%s", blocker);
+        al_error_clear(err);
+        al_str_reset(&recorder->add);
+        al_str_reset(&recorder->drop);
+        recorder->nids = 0;
+        recorder->bytes = 0;
+        r = al_snapshot_list(&recorder->dir, take_path, recorder, err);
+    }
+    if (r == 0 && include && include->count && !recorder->dir.ignores_nothing)
+        r = al_snapshot_list_ignored(&recorder->dir, false, take_ignored, recorder, err);
+    return r;
+}
+
+/* Keep those of the paths that changed while git read them; the others are recorded. */
+static void keep_changed(struct recorder *recorder)
+{
+    struct al_str changed = AL_STR_INIT;
+    size_t kept = 0, i = 0;
+
+    for (const char *path = recorder->add.buf; i < recorder->nids; path += strlen(path) + 1, i++) {
+        const struct al_file_id id = id_of(recorder, path);
+
+        if (al_file_id_equal(&id, &recorder->ids[i]))
+            continue;
+        al_str_add(&changed, path, strlen(path) + 1);
+        recorder->ids[kept++] = id;
+    }
+    al_str_clear(&recorder->add);
+    recorder->add = changed;
+    recorder->nids = kept;
+}
+
+/* The id of the content that a file has now; none if it cannot be read. */
+static struct al_oid content_of(const struct recorder *recorder, const char *path)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_closep) int fd = al_nofollow_open(recorder->dir.fd, path, O_RDONLY);
+    struct al_oid oid = { .bytes = { 0 } };
+
+    if (fd >= 0 && al_fs_read_fd(fd, recorder->store->settings->max_file_bytes, &text) == 0)
+        al_oid_of(recorder->store->sha256, AL_OBJECT_BLOB, text.buf, text.len, &oid);
+    return oid;
+}
+
+/* Whether files whose times never rest have the same content before and after git reads them once
+ * more.  The others are left out. */
+static int settle(struct recorder *recorder, struct al_error *err)
+{
+    al_auto(al_freep) struct al_oid *ids = al_calloc(recorder->nids + 1, sizeof(*ids));
+    const char *path = recorder->add.buf;
+    int r;
+
+    for (size_t i = 0; i < recorder->nids; path += strlen(path) + 1, i++)
+        ids[i] = content_of(recorder, path);
+    r = al_snapshot_update(&recorder->dir, &recorder->add, false, err);
+    path = recorder->add.buf;
+    for (size_t i = 0; r == 0 && i < recorder->nids; path += strlen(path) + 1, i++) {
+        const struct al_oid now = content_of(recorder, path);
+
+        if (al_oid_is_none(&now) || !al_oid_equal(&now, &ids[i]))
+            leave_out(recorder, path);
+    }
+    return r;
+}
+
+/* Bring the index up to date.  A file that is saved while git reads it is read again, and left out
+ * if it does not come to rest. */
+static int update(struct recorder *recorder, struct al_error *err)
+{
+    int r = al_snapshot_update(&recorder->dir, &recorder->drop, true, err);
+
+    recorder->changed = recorder->drop.len || recorder->add.len;
+    for (int round = 0; r == 0 && recorder->nids && round < READS_MAX; round++) {
+        r = al_snapshot_update(&recorder->dir, &recorder->add, false, err);
+        if (r == 0)
+            keep_changed(recorder);
+    }
+    al_str_reset(&recorder->drop);
+    if (r == 0 && recorder->nids)
+        r = settle(recorder, err);
+    if (r == 0)
+        r = al_snapshot_update(&recorder->dir, &recorder->drop, true, err);
+    return r == AL_ERR_EXECUTION ? AL_ERR_AGAIN : r;
+}
+
+static bool add_entry(void *payload, const struct al_snapshot_entry *entry)
+{
+    const struct recorder *recorder = payload;
+    struct al_str *stream = &recorder->files->stream;
+
+    if (!strcmp(entry->mode, "000000"))
+        al_str_adds(stream, "D ");
+    else
+        al_str_addf(stream, "M %s %s ", entry->mode, entry->oid);
+    al_files_quote(stream, recorder->saved, entry->path);
+    al_str_addc(stream, '\n');
+    return true;
+}
+
+/* A git that was killed leaves the lock of the store's own index.  Only one process records at a
+ * time. */
+static void remove_stale_lock(const struct recorder *recorder)
+{
+    al_auto(al_freep) char *lock = al_asprintf("%s.lock", recorder->dir.index);
+
+    (void)unlink(lock);
+}
+
+static void recorder_clear(struct recorder *recorder)
+{
+    al_str_clear(&recorder->add);
+    al_str_clear(&recorder->drop);
+    free(recorder->ids);
+}
+
+/* Record what changed. */
+static int record_dir(struct recorder *recorder, struct al_error *err)
+{
+    int r;
+
+    remove_stale_lock(recorder);
+    r = list(recorder, err);
+    return r < 0 ? r : update(recorder, err);
+}
+
+/* --- Nested repositories --- */
+
+static char *index_path(const struct al_store *store, const char *name)
+{
+    struct al_hash hash;
+    struct al_oid digest;
+    char text[AL_OID_TEXT];
+
+    al_hash_init(&hash, true);
+    al_hash_add(&hash, name, strlen(name));
+    al_hash_end(&hash, &digest);
+    al_oid_text(&digest, true, text);
+    return al_asprintf("%s/" NESTED_PREFIX "%.32s.index", store->path, text);
+}
+
+static void empty_tree(const struct al_store *store, char ret_id[AL_OID_TEXT])
+{
+    struct al_oid none;
+
+    al_oid_of(store->sha256, AL_OBJECT_TREE, "", 0, &none);
+    al_oid_text(&none, store->sha256, ret_id);
+}
+
+/* Record a directory with an index of its own, and tell all that is in it. */
+static int record_whole(const struct recorder *above, int fd, const char *shown, const char *saved,
+                        bool all, struct al_error *err)
+{
+    al_auto(recorder_clear) struct recorder recorder = *above;
+    al_auto(al_freep) char *index = index_path(above->store, saved);
+    char none[AL_OID_TEXT];
+    int r;
+
+    recorder.add = recorder.drop = AL_STR_INIT;
+    recorder.ids = NULL;
+    recorder.nids = 0;
+    recorder.dir.fd = fd;
+    recorder.dir.index = index;
+    recorder.dir.ignores_nothing = all;
+    recorder.shown = shown;
+    recorder.saved = saved;
+    r = record_dir(&recorder, err);
+    empty_tree(above->store, none);
+    return r < 0 ? r : al_snapshot_compare(&recorder.dir, none, add_entry, &recorder, err);
+}
+
+/* Tell of a `.git` that is a file. */
+static int add_dot_file(const struct recorder *above, int fd, const char *name)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    struct al_str *stream = &above->files->stream;
+
+    if (al_fs_read(fd, ".git", 65536, &text) < 0)
+        return 0;
+    al_str_adds(stream, "M 100644 inline ");
+    al_files_quote(stream, AL_DIR_DOTFILE, name);
+    al_str_addf(stream, "\ndata %zu\n", text.len);
+    al_str_add(stream, text.buf, text.len);
+    al_str_addc(stream, '\n');
+    return 0;
+}
+
+static int record_nested(const struct recorder *above, const char *path, struct al_error *err)
+{
+    al_auto(al_closep) int fd = al_nofollow_open(above->dir.fd, path, O_RDONLY | O_DIRECTORY);
+    al_auto(al_closep) int dot_git =
+        fd < 0 ? -1 : al_nofollow_open(fd, ".git", O_RDONLY | O_DIRECTORY);
+    al_auto(al_freep) char *name = escape(path);
+    al_auto(al_freep) char *saved = al_asprintf(AL_DIR_WORKTREE "%s/", path);
+    al_auto(al_freep) char *saved_git = al_asprintf(AL_DIR_DOTGIT "%s/", name);
+    al_auto(al_freep) char *shown = al_asprintf("%s/", path);
+    al_auto(al_freep) char *shown_git = al_asprintf("%s/.git/", path);
+    int r;
+
+    if (fd < 0)
+        return 0;
+    r = record_whole(above, fd, shown, saved, false, err);
+    if (r == 0 && dot_git >= 0)
+        r = record_whole(above, dot_git, shown_git, saved_git, true, err);
+    return r == 0 && dot_git < 0 ? add_dot_file(above, fd, name) : r;
+}
+
+/* --- The working tree --- */
+
+/** Names of the repository's index that are looked for in that of the store. */
+struct names {
+    struct al_strv list; /* sorted, as an index is */
+    size_t next;
+    struct al_strv found;
+};
+
+static void names_clear(struct names *names)
+{
+    al_strv_clear(&names->list);
+    al_strv_clear(&names->found);
+}
+
+static bool add_name(void *payload, const struct al_index_entry *entry)
+{
+    if ((S_ISREG(entry->mode) || S_ISLNK(entry->mode)) && is_plain(entry->name))
+        al_strv_add(payload, entry->name);
+    return true;
+}
+
+/* Take those before this entry of the store's index: it lacks them. */
+static bool pass_name(void *payload, const struct al_index_entry *entry)
+{
+    struct names *names = payload;
+
+    while (names->next < names->list.count) {
+        const char *name = names->list.items[names->next];
+        const int order = strcmp(name, entry->name);
+
+        if (order > 0)
+            break;
+        if (order < 0)
+            al_strv_add(&names->found, name);
+        names->next++;
+    }
+    return names->next < names->list.count;
+}
+
+static enum al_index_end read_names(const struct al_store *store, int dir_fd, const char *name,
+                                    bool (*take)(void *, const struct al_index_entry *),
+                                    void *payload)
+{
+    al_auto(al_closep) int fd =
+        openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+
+    return fd < 0 ? AL_INDEX_WHOLE : al_index_read(fd, al_oid_bytes(store->sha256), take, payload);
+}
+
+void al_files_find_new(const struct al_store *store, struct al_strv *paths, struct al_strv *ret_new)
+{
+    al_auto(names_clear) struct names names = { .next = 0 };
+
+    names.list = *paths;
+    *paths = AL_STRV_INIT;
+    al_strv_sort(&names.list);
+    (void)read_names(store, store->bare.dir_fd, INDEX_NAME, pass_name, &names);
+    for (; names.next < names.list.count; names.next++)
+        al_strv_add(&names.found, names.list.items[names.next]);
+    *ret_new = names.found;
+    names.found = AL_STRV_INIT;
+}
+
+/* Files that the ignore rules match are recorded if they are tracked: those of the repository's
+ * index that the store's index lacks.  Only git reads every kind of index. */
+static int take_tracked(struct recorder *recorder, struct al_error *err)
+{
+    struct al_store *store = recorder->store;
+    al_auto(al_strv_clear) struct al_strv tracked = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
+    al_auto(al_closep) int git_fd = -1;
+    int r = al_location_open_git_dir(&store->repo->at, &git_fd, err);
+
+    if (r == 0 && read_names(store, git_fd, "index", add_name, &tracked) == AL_INDEX_WHOLE) {
+        al_files_find_new(store, &tracked, &found);
+    } else if (r == 0) {
+        r = al_snapshot_tracked_ignored(store->repo, recorder->dir.fd, recorder->dir.budget, &found,
+                                        err);
+    }
+    for (size_t i = 0; r == 0 && i < found.count; i++) {
+        unsigned mode;
+
+        if (look(recorder, found.items[i], &mode) == KIND_FILE)
+            r = take_path(recorder, found.items[i], err);
+    }
+    return r;
+}
+
+static int add_word(void *payload, const char *path, struct al_error *err)
+{
+    (void)err;
+    al_strv_add(payload, path);
+    return 0;
+}
+
+/* Files that are ignored since they were recorded, and not tracked, are not recorded any more. */
+static int drop_ignored(struct recorder *recorder, struct al_error *err)
+{
+    struct al_store *store = recorder->store;
+    const struct al_strv *include = store->settings->include_ignored;
+    al_auto(al_strv_clear) struct al_strv ignored = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv tracked = AL_STRV_INIT;
+    al_auto(al_closep) int git_fd = -1;
+    int r = al_snapshot_list_ignored(&recorder->dir, true, add_word, &ignored, err);
+
+    if (r == 0 && ignored.count)
+        r = al_location_open_git_dir(&store->repo->at, &git_fd, err);
+    if (r < 0 || !ignored.count)
+        return r;
+    if (read_names(store, git_fd, "index", add_name, &tracked) != AL_INDEX_WHOLE) {
+        al_strv_clear(&tracked);
+        r = al_snapshot_tracked_ignored(store->repo, recorder->dir.fd, recorder->dir.budget,
+                                        &tracked, err);
+    }
+    al_strv_sort(&tracked);
+    for (size_t i = 0; r == 0 && i < ignored.count; i++)
+        if (!(tracked.count && al_strv_contains_sorted(&tracked, ignored.items[i])) &&
+            !al_files_includes(include, ignored.items[i]))
+            al_str_add(&recorder->drop, ignored.items[i], strlen(ignored.items[i]) + 1);
+    return r < 0 ? r : al_snapshot_update(&recorder->dir, &recorder->drop, true, err);
+}
+
+/* The ignore rules of the repository are those of the store as well. */
+static int copy_excludes(struct recorder *recorder, struct al_error *err)
+{
+    const struct al_store *store = recorder->store;
+    al_auto(al_str_clear) struct al_str ours = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str theirs = AL_STR_INIT;
+    al_auto(al_closep) int common = -1;
+    int r = al_location_open_common_dir(&store->repo->at, &common, err);
+
+    if (r < 0)
+        return r;
+    (void)al_fs_read(common, "info/exclude", EXCLUDE_MAX_BYTES, &theirs);
+    (void)al_fs_read(store->bare.dir_fd, "info/exclude", EXCLUDE_MAX_BYTES, &ours);
+    if (ours.len == theirs.len && !memcmp(ours.buf, theirs.buf, ours.len))
+        return 0;
+    recorder->new_rules = true;
+    r = al_fs_write_atomic(store->bare.dir_fd, "info/exclude", theirs.buf, theirs.len, 0600, true);
+    return r < 0 ? al_store_unusable(store, -r, err) : 0;
+}
+
+/* Without the tree that was recorded last, the store need not have what its index names. */
+static bool is_begun(const struct recorder *recorder)
+{
+    struct al_oid tree;
+
+    return access(recorder->dir.index, F_OK) == 0 &&
+           al_store_read_ref(recorder->store, AL_REF_FILES, &tree, NULL) == 0;
+}
+
+/* Copy the files of HEAD's commit into the store: it is whole without the repository.  Those that a
+ * partial clone lacks stay missing, and all of them if there is no time for it. */
+static int copy_commit(const struct recorder *recorder, const char *commit, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    al_auto(al_freep) char *hash = NULL;
+    struct al_run_limits *budget = recorder->dir.budget, part = *budget;
+    const uint32_t most_ms = budget->left_ms / FIRST_TRY_PART + 1;
+    int r;
+
+    part.left_ms = most_ms;
+    al_str_addf(&line, "%s^{tree}\n", commit);
+    r = al_bare_pack(&recorder->store->bare, &line, true, &part, &hash, err);
+    budget->left_ms -= r == AL_ERR_TIMEOUT ? most_ms : most_ms - part.left_ms;
+    if (r != AL_ERR_TIMEOUT && r != AL_ERR_EXECUTION)
+        return r;
+    al_error_clear(err);
+    return 0;
+}
+
+/* Begin with HEAD's commit: files that are as it has them are read, and not recorded once more. */
+static int begin(struct recorder *recorder, struct al_error *err)
+{
+    al_auto(al_freep) char *head = al_ref_head(&recorder->store->repo->at);
+    int r;
+
+    remove_stale_lock(recorder);
+    if (!head || !*head)
+        return 0;
+    r = copy_commit(recorder, head, err);
+    if (r == 0)
+        r = al_snapshot_begin(&recorder->dir, head, err);
+    if (r == AL_ERR_EXECUTION) { /* a commit that cannot be read only makes it slower */
+        al_error_clear(err);
+        (void)unlink(recorder->dir.index);
+        r = 0;
+    }
+    return r;
+}
+
+/* An entry of an index that began with a commit.  A submodule is one entry there; what is recorded
+ * are its files. */
+static bool take_first(void *payload, const struct al_snapshot_entry *entry)
+{
+    struct recorder *recorder = payload;
+    struct stat st;
+
+    if (!strcmp(entry->mode, "160000")) {
+        if (!al_strv_contains(recorder->nested, entry->path))
+            al_strv_add(recorder->nested, entry->path);
+        al_str_add(recorder->links, entry->path, strlen(entry->path) + 1);
+    } else if (fstatat(recorder->dir.fd, entry->path, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        al_modes_set(&recorder->files->modes, entry->path, st.st_mode);
+    }
+    return true;
+}
+
+/* Tell the whole tree. */
+static int add_tree(struct recorder *recorder, struct al_error *err)
+{
+    al_auto(al_freep) char *tree = NULL;
+    char none[AL_OID_TEXT];
+    int r;
+
+    empty_tree(recorder->store, none);
+    r = al_snapshot_compare(&recorder->dir, none, take_first, recorder, err);
+    if (r == 0)
+        r = al_snapshot_update(&recorder->dir, recorder->links, true, err);
+    if (r == 0)
+        r = al_snapshot_write_tree(&recorder->dir, &tree, err);
+    if (r == 0 && strcmp(tree, none) != 0)
+        al_str_addf(&recorder->files->stream, "M 040000 %s \"worktree\"\n", tree);
+    return r;
+}
+
+/* The store's index as a line of LAST: git writes a new file each time. */
+static char *index_line(const struct al_store *store)
+{
+    const struct al_file_id id = al_file_id_at(store->bare.dir_fd, INDEX_NAME);
+
+    return al_asprintf("%" PRIu64 " %" PRIu64 " %" PRId64 "\n", id.ino, id.size, id.mtime_ns);
+}
+
+/* Whether the store's index is as the last checkpoint with files has it: LAST says which it was,
+ * and is missing where that checkpoint had nested repositories. */
+static bool is_last(const struct al_store *store)
+{
+    al_auto(al_str_clear) struct al_str last = AL_STR_INIT;
+    al_auto(al_freep) char *line = index_line(store);
+
+    return al_fs_read(store->dir_fd, LAST, 256, &last) == 0 && !strcmp(last.buf, line);
+}
+
+/* Tell what differs from the last checkpoint, whose tree the stream begins with. */
+static int add_changes(struct recorder *recorder, struct al_error *err)
+{
+    struct al_oid last;
+    char tree[AL_OID_TEXT];
+
+    if (recorder->files->whole || al_store_read_ref(recorder->store, AL_REF_FILES, &last, NULL) < 0)
+        return add_tree(recorder, err);
+    al_oid_text(&last, recorder->store->sha256, tree);
+    al_str_addf(&recorder->files->stream, "M 040000 %s \"worktree\"\n", tree);
+    /* What was recorded and did not become a checkpoint is in the index alone. */
+    if (!recorder->changed && !recorder->nested->count && is_last(recorder->store))
+        return 0;
+    return al_snapshot_compare(&recorder->dir, tree, add_entry, recorder, err);
+}
+
+static int record_top(struct recorder *recorder, struct al_error *err)
+{
+    struct al_oid last;
+    int r = copy_excludes(recorder, err);
+
+    /* Nothing holds what was recorded before: a clean-up may have removed it. */
+    if (al_store_read_ref(recorder->store, AL_REF_FILES, &last, NULL) < 0)
+        al_files_forget(recorder->store);
+    recorder->files->whole = !is_begun(recorder);
+    recorder->files->relies = true; /* nested repositories may have been recorded before */
+    if (r == 0 && recorder->files->whole)
+        r = begin(recorder, err);
+    else if (r == 0)
+        al_modes_read(&recorder->files->modes, recorder->store);
+    if (r == 0)
+        r = take_tracked(recorder, err);
+    if (r == 0)
+        r = record_dir(recorder, err);
+    if (r == 0 && recorder->new_rules && !recorder->files->whole) {
+        recorder->changed = true;
+        r = drop_ignored(recorder, err);
+    }
+    if (r == 0)
+        r = add_changes(recorder, err);
+    if (r == 0 && !recorder->nested->count)
+        recorder->files->index = index_line(recorder->store);
+    for (size_t i = 0; r == 0 && i < recorder->nested->count; i++)
+        r = record_nested(recorder, recorder->nested->items[i], err);
+    return r < 0 ? r : al_modes_write(&recorder->files->modes, recorder->store, err);
+}
+
+/* Wait until no other process records files in this store. */
+static int lock(struct al_store *store, struct al_run_limits *budget, int *ret_fd,
+                struct al_error *err)
+{
+    struct al_deadline deadline = al_deadline_begin(budget);
+    int fd = openat(store->dir_fd, "files.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int r = fd < 0 ? al_store_unusable(store, errno, err) : 0;
+
+    while (r == 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        r = errno != EWOULDBLOCK && errno != EINTR ? al_store_unusable(store, errno, err)
+                                                   : al_deadline_check(&deadline, err);
+        (void)poll(NULL, 0, LOCK_POLL_MS);
+    }
+    al_deadline_sync(&deadline);
+    if (r < 0)
+        al_close(fd);
+    else
+        *ret_fd = fd;
+    return r;
+}
+
+/* Set up a recorder of the working tree. */
+static struct recorder recorder_of(struct al_store *store, int top_fd, const char *index,
+                                   struct al_run_limits *budget)
+{
+    return (struct recorder){
+        .store = store,
+        .dir = { .bare = &store->bare,
+                 .fd = top_fd,
+                 .index = index,
+                 .excludes = store->repo->vetting->excludes_path,
+                 .budget = budget },
+        .shown = "",
+        .saved = AL_DIR_WORKTREE,
+        .add = AL_STR_INIT,
+        .drop = AL_STR_INIT,
+    };
+}
+
+int al_files_record(struct al_store *store, int top_fd, struct al_run_limits *budget,
+                    struct al_files *files, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv nested = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str links = AL_STR_INIT;
+    al_auto(al_freep) char *index = al_fs_join(store->path, INDEX_NAME);
+    al_auto(recorder_clear) struct recorder recorder = recorder_of(store, top_fd, index, budget);
+    al_auto(al_closep) int lock_fd = -1;
+    int r = lock(store, budget, &lock_fd, err);
+
+    recorder.files = files;
+    recorder.nested = &nested;
+    recorder.links = &links;
+    return r < 0 ? r : record_top(&recorder, err);
+}
+
+int al_files_accept(struct al_store *store, const struct al_files *files, const char *tree,
+                    struct al_error *err)
+{
+    struct al_oid oid;
+    int r = 0;
+
+    (void)unlinkat(store->dir_fd, LAST, 0);
+    if (al_oid_parse(tree, store->sha256, &oid))
+        r = al_store_write_ref(store, AL_REF_FILES, &oid, err);
+    else
+        (void)unlinkat(store->bare.dir_fd, AL_REF_FILES, 0);
+    if (r == 0 && files->index)
+        (void)al_fs_write_atomic(store->dir_fd, LAST, files->index, strlen(files->index), 0600,
+                                 true);
+    return r;
+}
+
+void al_files_forget(const struct al_store *store)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(store->bare.dir_fd);
+    struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)))
+        if (al_starts_with(entry->d_name, NESTED_PREFIX))
+            (void)unlinkat(store->bare.dir_fd, entry->d_name, 0);
+    (void)unlinkat(store->bare.dir_fd, INDEX_NAME, 0);
+    (void)unlinkat(store->bare.dir_fd, AL_REF_FILES, 0);
+    (void)unlinkat(store->dir_fd, LAST, 0);
+    al_modes_forget(store);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The files of a working tree in a checkpoint: byte for byte, recorded by git.
+ *
+ * git has an index over the working tree in the store (gitops/plumbing/snapshot.h).  What differs
+ * from it since the last checkpoint is recorded, and the rest is as the index has it.  A nested
+ * repository has an index of its own over its files, and one over its git directory.
+ *
+ *   in the checkpoint             of the working tree
+ *
+ *   worktree/<path>               a file
+ *   dotgit/<nested>/<path>        a file in <nested>/.git, a directory
+ *   dotfile/<nested>              <nested>/.git, a file
+ *
+ * <nested> is the path of the nested repository in which '%' is "%25" and '/' is "%2F".
+ */
+#ifndef AL_HISTORY_FILES_H
+#define AL_HISTORY_FILES_H
+
+#include "history/modes.h"
+#include "history/store.h"
+#include "util/str.h"
+
+#define AL_DIR_WORKTREE "worktree/"
+#define AL_DIR_DOTGIT   "dotgit/"
+#define AL_DIR_DOTFILE  "dotfile/"
+
+/** The files of one checkpoint while it is written. */
+struct al_files {
+    struct al_str stream;    /**< what git-fast-import(1) is told after the checkpoint's tree is
+                                empty */
+    struct al_strv left_out; /**< too large, unreadable, or no file any more */
+    bool whole;              /**< the index was new */
+    char *index;             /**< which index has them all; NULL: there are nested repositories */
+    struct al_modes modes;
+    bool relies; /**< on what the store has of earlier checkpoints, which may be broken */
+};
+
+#define AL_FILES_INIT ((struct al_files){ .stream = AL_STR_INIT, .modes = AL_MODES_INIT })
+
+void al_files_clear(struct al_files *files);
+
+/**
+ * Record the files of the working tree.
+ *
+ * @param top_fd  The top of the working tree.
+ * @return 0; AL_ERR_AGAIN when a file changed while it was read; AL_ERR_EXECUTION, AL_ERR_TIMEOUT,
+ *         AL_ERR_CANCELLED.
+ * Ownership: the caller clears *files in every case.
+ */
+int al_files_record(struct al_store *store, int top_fd, struct al_run_limits *budget,
+                    struct al_files *files, struct al_error *err);
+
+/** Compare the next checkpoint with this one, whose directory worktree/ is a tree; "" without
+ * files.
+ */
+int al_files_accept(struct al_store *store, const struct al_files *files, const char *tree,
+                    struct al_error *err);
+
+/** Find the paths that the store's index over the working tree lacks.  `paths` is taken over. */
+void al_files_find_new(const struct al_store *store, struct al_strv *paths,
+                       struct al_strv *ret_new);
+
+/** Forget what was recorded: the next checkpoint reads every file.  For a store that has lost
+ * objects, or an index. */
+void al_files_forget(const struct al_store *store);
+
+/** The path in the working tree of a path in the checkpoint, which begins with one of the three
+ * directories; NULL: it is of none of them.  Caller frees. */
+char *al_files_path(const char *saved);
+
+/** The path in the checkpoint of a path of the working tree.  Caller frees. */
+char *al_files_saved_path(const char *path);
+
+/** Test whether one of the globs ([journal] include_ignored) matches a path. */
+bool al_files_includes(const struct al_strv *include_ignored, const char *path);
+
+/** Append a path as git-fast-import(1) reads it, after a directory of the checkpoint. */
+void al_files_quote(struct al_str *stream, const char *dir, const char *path);
+
+#endif

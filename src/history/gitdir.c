@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/gitdir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gitops/deadline.h"
+#include "guard/nofollow.h"
+#include "util/fs.h"
+
+/* Paths in the git directory.  Source: gitrepository-layout(5), and the git commands that leave
+ * these files. */
+static const char *const own_paths[] = {
+    "HEAD",
+    "ORIG_HEAD",
+    "MERGE_HEAD",
+    "MERGE_MODE",
+    "MERGE_MSG",
+    "MERGE_RR",
+    "MERGE_AUTOSTASH",
+    "AUTO_MERGE",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "REBASE_HEAD",
+    "SQUASH_MSG",
+    "BISECT_ANCESTORS_OK",
+    "BISECT_EXPECTED_REV",
+    "BISECT_HEAD",
+    "BISECT_LOG",
+    "BISECT_NAMES",
+    "BISECT_RUN",
+    "BISECT_START",
+    "BISECT_TERMS",
+    "BISECT_FIRST_PARENT",
+    "rebase-merge",
+    "rebase-apply",
+    "sequencer",
+    "config.worktree",
+    "info/sparse-checkout",
+};
+
+static const char *const common_paths[] = { "config", "logs/refs/stash" };
+
+struct reader {
+    struct al_gitdir_files *files;
+    size_t bytes;
+    struct al_deadline *deadline;
+    struct al_error *err;
+};
+
+void al_gitdir_files_clear(struct al_gitdir_files *files)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        free(files->items[i].path);
+        al_str_clear(&files->items[i].bytes);
+    }
+    free(files->items);
+    *files = (struct al_gitdir_files){ .items = NULL };
+}
+
+bool al_gitdir_is_common(const char *path)
+{
+    for (size_t i = 0; i < AL_COUNT(common_paths); i++)
+        if (!strcmp(common_paths[i], path))
+            return true;
+    return false;
+}
+
+static int too_much(const struct reader *reader, const char *what, unsigned limit, const char *unit)
+{
+    return al_error_set(reader->err, AL_ERR_EXECUTION,
+                        "the state of an unfinished operation in the git directory has %s %u %s",
+                        what, limit, unit);
+}
+
+static int add(struct reader *reader, const char *path, unsigned mode, struct al_str *bytes)
+{
+    struct al_gitdir_files *files = reader->files;
+
+    reader->bytes += bytes->len;
+    if (files->count >= AL_GITDIR_FILES_MAX)
+        return too_much(reader, "more than", AL_GITDIR_FILES_MAX, "files");
+    if (reader->bytes > AL_GITDIR_ALL_BYTES)
+        return too_much(reader, "more than", AL_GITDIR_ALL_BYTES, "bytes");
+    files->items = al_reallocarray(files->items, files->count + 1, sizeof(*files->items));
+    files->items[files->count++] =
+        (struct al_gitdir_file){ .path = al_strdup(path), .mode = mode, .bytes = *bytes };
+    *bytes = AL_STR_INIT;
+    return al_deadline_step(reader->deadline, reader->err);
+}
+
+static int add_file(struct reader *reader, int dir_fd, const char *path)
+{
+    al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
+    al_auto(al_closep) int fd = al_nofollow_open(dir_fd, path, O_RDONLY);
+    struct stat st;
+    int r;
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return 0;
+    r = al_fs_read_fd(fd, AL_GITDIR_FILE_BYTES, &bytes);
+    if (r == -EFBIG)
+        return too_much(reader, "a file larger than", AL_GITDIR_FILE_BYTES, "bytes");
+    return r < 0 ? al_error_errno(reader->err, -r, "cannot read '%s'", path)
+                 : add(reader, path, st.st_mode, &bytes);
+}
+
+static int add_link(struct reader *reader, int dir_fd, const char *path)
+{
+    al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
+    al_auto(al_closep) int fd = al_nofollow_open(dir_fd, path, O_PATH | O_NOFOLLOW);
+    char target[PATH_MAX];
+    ssize_t len = fd < 0 ? -1 : readlinkat(fd, "", target, sizeof(target));
+
+    if (len < 0)
+        return 0;
+    al_str_add(&bytes, target, (size_t)len);
+    return add(reader, path, S_IFLNK | 0777, &bytes);
+}
+
+static int add_path(struct reader *reader, int dir_fd, const char *path, int depth);
+
+static int add_dir(struct reader *reader, int dir_fd, const char *path, int depth)
+{
+    al_auto(al_closedirp) DIR *dir =
+        al_fs_list(al_nofollow_open(dir_fd, path, O_RDONLY | O_DIRECTORY));
+    struct dirent *entry;
+    int r;
+
+    if (!dir)
+        return 0;
+    r = al_deadline_step(reader->deadline, reader->err);
+    if (r == 0 && depth >= AL_GITDIR_DEPTH_MAX)
+        r = too_much(reader, "more than", AL_GITDIR_DEPTH_MAX, "levels of directories");
+    while (r == 0 && (entry = readdir(dir))) {
+        al_auto(al_freep) char *name = al_fs_join(path, entry->d_name);
+
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            r = add_path(reader, dir_fd, name, depth + 1);
+    }
+    return r;
+}
+
+static int add_path(struct reader *reader, int dir_fd, const char *path, int depth)
+{
+    struct stat st;
+
+    /* This only finds the type.  The file is opened below without following a link. */
+    if (fstatat(dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return 0;
+    if (S_ISDIR(st.st_mode))
+        return add_dir(reader, dir_fd, path, depth);
+    if (S_ISLNK(st.st_mode))
+        return add_link(reader, dir_fd, path);
+    return S_ISREG(st.st_mode) ? add_file(reader, dir_fd, path) : 0;
+}
+
+/* Which of `own_paths` may be there. */
+struct present {
+    bool own[AL_COUNT(own_paths)];
+};
+
+static void note_present(struct present *present, const char *name)
+{
+    const size_t len = strlen(name);
+
+    for (size_t i = 0; i < AL_COUNT(own_paths); i++)
+        if (al_starts_with(own_paths[i], name) && (!own_paths[i][len] || own_paths[i][len] == '/'))
+            present->own[i] = true;
+}
+
+/* List the git directory once, which is cheaper than asking for every path; most are not there.
+ * HEAD always is.  The shared parts of a split index are added here; the index names them by
+ * checksum. */
+static int list_own(struct reader *reader, int git_fd, struct present *ret_present)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(git_fd);
+    struct dirent *entry;
+    int r = 0;
+
+    *ret_present = (struct present){ .own = { true } };
+    if (!dir)
+        memset(ret_present->own, true, sizeof(ret_present->own));
+    while (r == 0 && dir && (entry = readdir(dir))) {
+        note_present(ret_present, entry->d_name);
+        if (al_starts_with(entry->d_name, "sharedindex."))
+            r = add_file(reader, git_fd, entry->d_name);
+    }
+    return r;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct al_gitdir_file *)a)->path,
+                  ((const struct al_gitdir_file *)b)->path);
+}
+
+int al_gitdir_read(int git_fd, int common_fd, struct al_deadline *deadline,
+                   struct al_gitdir_files *ret_files, struct al_error *err)
+{
+    struct reader reader = { .files = ret_files, .deadline = deadline, .err = err };
+    struct present present;
+    int r;
+
+    *ret_files = (struct al_gitdir_files){ .items = NULL };
+    r = list_own(&reader, git_fd, &present);
+    for (size_t i = 0; i < AL_COUNT(own_paths) && r == 0; i++)
+        if (present.own[i])
+            r = add_path(&reader, git_fd, own_paths[i], 0);
+    for (size_t i = 0; i < AL_COUNT(common_paths) && r == 0; i++)
+        r = add_path(&reader, common_fd, common_paths[i], 0);
+    if (r < 0) {
+        al_gitdir_files_clear(ret_files);
+        return r;
+    }
+    if (ret_files->count)
+        qsort(ret_files->items, ret_files->count, sizeof(*ret_files->items), by_path);
+    return 0;
+}
+
+const struct al_gitdir_file *al_gitdir_find(const struct al_gitdir_files *files, const char *path)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (!strcmp(files->items[i].path, path))
+            return &files->items[i];
+    return NULL;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Keeping commits that a repository loses.
+ *
+ * A checkpoint names the commits of the repository and does not hold them.  What a reference that
+ * is gone reached alone, and what only the stash, a detached HEAD or an unfinished operation
+ * reaches, is packed into the store, in packs with a `.keep` file.
+ *
+ * Files of the store: `tips` has the ids of the references that the last checkpoint saw, one a
+ * line; `held` has a line "<id> SP <hash of the pack>" for each id that a pack holds.
+ */
+#ifndef AL_HISTORY_KEEP_H
+#define AL_HISTORY_KEEP_H
+
+#include "history/gitdir.h"
+#include "history/refs.h"
+#include "history/store.h"
+
+/**
+ * Pack what was lost since the last checkpoint and what is easily lost.
+ *
+ * @param refs, files  The repository as it is now.
+ * @param dropping     References that the operation may delete or move, by full name; may be NULL.
+ */
+int al_keep_lost(struct al_store *store, const struct al_refs *refs,
+                 const struct al_gitdir_files *files, const struct al_strv *dropping,
+                 struct al_run_limits *budget, struct al_error *err);
+
+/** Let packs go that no checkpoint taken since `oldest_s` (since 1970) has seen needed. */
+void al_keep_release(struct al_store *store, int64_t oldest_s);
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The references of a repository as a checkpoint has them. */
+#ifndef AL_HISTORY_REFS_H
+#define AL_HISTORY_REFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "history/checkpoint.h"
+#include "util/str.h"
+
+/** References, sorted by name.  Zero-initialised is empty. */
+struct al_refs {
+    struct al_saved_ref *items;
+    size_t count, capacity;
+};
+
+void al_refs_clear(struct al_refs *refs);
+
+/** Append one, which comes after the others. */
+void al_refs_add(struct al_refs *refs, const char *name, const char *value);
+
+/** Append the references as a checkpoint has them: "<value> SP <name>" LF each. */
+void al_refs_dump(const struct al_refs *refs, struct al_str *out);
+
+/** Parse what al_refs_dump() wrote.  False when the text is not in that form. */
+bool al_refs_parse(const char *text, size_t len, struct al_refs *ret_refs);
+
+/** The value of a reference whose file has this text: an object id or "ref: <name>".  NULL when the
+ * text is neither.  Caller frees. */
+char *al_ref_value(const char *text, bool sha256);
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * An open store, for the files of this folder and those that restore from it.
+ *
+ *   <state>/<id>/checkpoints.git   a bare repository:
+ *       refs/before/<id>           the checkpoint before an execution
+ *       refs/after/<id of before>  the one after
+ *       refs/last/files            the tree of files that was recorded last: what is recorded
+ *                                  next is compared with it
+ *       refs/new/<nonce>           one that is being written, or may still be refused
+ *       files.index, nested-*      git's indexes over the working tree and nested repositories
+ *   <state>/<id>/lock              locked shared while the store is open, alone by a clean-up
+ *   <state>/<id>/tips, held        see history/keep.h
+ *   <state>/<id>/last              see history/files.c
+ *   <state>/<id>/modes             see history/modes.h
+ *   <state>/<id>/staged            what the last checkpoint with the index had staged
+ *   <state>/<id>/synced            its time: packs that are not newer are on the disk
+ *   <state>/<id>/boot              which boot of the machine used the store last
+ *   <state>/<id>/expiry            its time: when old checkpoints were looked for
+ */
+#ifndef AL_HISTORY_STORE_H
+#define AL_HISTORY_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gitops/deadline.h"
+#include "gitops/oid.h"
+#include "gitops/plumbing/bare.h"
+#include "history/checkpoint.h"
+#include "history/refs.h"
+
+/** The references of checkpoints before and after an execution. */
+#define AL_REF_BEFORE "refs/before/"
+#define AL_REF_AFTER  "refs/after/"
+#define AL_REF_NEW    "refs/new/"
+#define AL_REF_FILES  "refs/last/files"
+
+/** The length of a store's folder name. */
+#define AL_STORE_ID_DIGITS 32
+
+/** See history/checkpoint.h. */
+struct al_store {
+    const struct al_checkpoint_settings *settings; /* borrowed */
+    struct al_repo *repo;                          /* borrowed */
+    bool sha256;
+    char *dir;  /* <state>/<id> */
+    char *path; /* of checkpoints.git */
+    int dir_fd;
+    struct al_bare bare; /* checkpoints.git; the descriptor in it belongs to the store */
+    int pack_fd;         /* objects/pack */
+    int lock_fd;         /* locked shared while the store is open */
+    /* Of the last checkpoint with references that was taken with this handle. */
+    struct al_refs refs;
+    bool has_refs;
+    struct al_memo *memo; /* what was read; NULL: nothing */
+};
+
+/** Parse the id of a checkpoint; false unless it has as many digits as ids of this store. */
+bool al_store_parse_id(const struct al_store *store, const char *id, struct al_oid *ret_oid);
+
+/** Fail with AL_ERR_NOT_FOUND: there is no such checkpoint. */
+int al_store_no_checkpoint(struct al_error *err);
+
+/** Fail: the store cannot be written or read. */
+int al_store_unusable(const struct al_store *store, int errno_value, struct al_error *err);
+
+/** The object of a reference; AL_ERR_NOT_FOUND when there is none. */
+int al_store_read_ref(struct al_store *store, const char *name, struct al_oid *ret_oid,
+                      struct al_error *err);
+
+/** Give a reference of this store, which is no packed one, another name. */
+int al_store_rename_ref(const struct al_store *store, const char *from, const char *to,
+                        struct al_error *err);
+
+/** Create or move a reference. */
+int al_store_write_ref(const struct al_store *store, const char *name, const struct al_oid *oid,
+                       struct al_error *err);
+
+/** Put every pack and the file of a reference on the disk, in this order. */
+int al_store_sync(const struct al_store *store, const char *reference, struct al_error *err);
+
+/** Put the names in a directory of references on the disk. */
+int al_store_sync_dir(const struct al_store *store, const char *dir, struct al_error *err);
+
+/** Lock the store exclusively.  False while others use it; then it is locked shared as before.
+ * Between the two another process may have been alone for a moment. */
+bool al_store_lock_alone(const struct al_store *store);
+
+/** Lock the store shared again. */
+void al_store_lock_shared(const struct al_store *store);
+
+/** The realtime clock in nanoseconds since 1970. */
+int64_t al_store_now_ns(void);
+
+#endif

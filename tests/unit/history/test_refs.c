@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/* history/refs.h: the value of a reference, and the list that a checkpoint has. */
+#include "history/refs.h"
+
+#include <stdlib.h>
+
+#include "tests/lib/assert.h"
+
+#define ONE    "1111111111111111111111111111111111111111"
+#define TWO    "2222222222222222222222222222222222222222"
+#define SHA256 ONE "222222222222222222222222"
+
+static void understands_the_line_of_a_reference(void **state)
+{
+    static const struct {
+        const char *text;
+        bool sha256;
+        const char *value;
+    } rows[] = {
+        { ONE, false, ONE },
+        { ONE "\n", false, ONE },
+        { ONE "\r\n", false, ONE },
+        { ONE " said\n", false, ONE },
+        { SHA256 "\n", true, SHA256 },
+        { "ref: refs/heads/main\n", false, "ref: refs/heads/main" },
+        { "ref:refs/heads/main", false, "ref: refs/heads/main" },
+        { "ref: \t refs/heads/main \n", false, "ref: refs/heads/main" },
+        { "ref: refs/heads/main\n", true, "ref: refs/heads/main" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        al_auto(al_freep) char *value = al_ref_value(rows[i].text, rows[i].sha256);
+
+        assert_non_null(value);
+        assert_string_equal(value, rows[i].value);
+    }
+}
+
+static void refuses_every_other_line(void **state)
+{
+    static const struct {
+        const char *text;
+        bool sha256;
+    } rows[] = {
+        { "", false },
+        { "\n" ONE, false },
+        { "main", false },
+        { " " ONE, false },
+        { "111111111111111111111111111111111111111", false },
+        { ONE "1", false },
+        { "g" TWO, false },
+        { SHA256, false },
+        { ONE, true },
+        { "ref:", false },
+        { "ref: refs/heads/a b", false },
+        { "ref: refs/heads/a\x7f", false },
+        { "ref: refs/heads/a\x01", false },
+        { "REF: refs/heads/main", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        al_auto(al_freep) char *value = al_ref_value(rows[i].text, rows[i].sha256);
+
+        if (value)
+            print_message("# '%s' is '%s'\n", rows[i].text, value);
+        assert_null(value);
+    }
+}
+
+static void parses_what_it_dumped(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        ONE " refs/heads/main\n",
+        ONE " refs/heads/main\nref: refs/heads/main refs/remotes/origin/HEAD\n" TWO
+            " refs/tags/v1\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        al_auto(al_refs_clear) struct al_refs refs = { .items = NULL };
+        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+        assert_true(al_refs_parse(texts[i], strlen(texts[i]), &refs));
+        assert_int_equal(refs.count, i == 2 ? 3 : i);
+        al_refs_dump(&refs, &text);
+        assert_int_equal(text.len, strlen(texts[i]));
+        assert_memory_equal(text.buf, texts[i], text.len);
+    }
+}
+
+static void parses_nothing_that_is_cut_or_has_no_name(void **state)
+{
+    static const char *const texts[] = { "\n",
+                                         ONE "\n",
+                                         ONE " refs/heads/main",
+                                         ONE " refs/heads/main\n" TWO,
+                                         " ",
+                                         ONE " refs/heads/main\n\n" };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct al_refs refs = { .items = NULL };
+
+        assert_false(al_refs_parse(texts[i], strlen(texts[i]), &refs));
+        assert_null(refs.items);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(understands_the_line_of_a_reference),
+        cmocka_unit_test(refuses_every_other_line),
+        cmocka_unit_test(parses_what_it_dumped),
+        cmocka_unit_test(parses_nothing_that_is_cut_or_has_no_name),
+    };
+
+    return cmocka_run_group_tests_name("checkpoint/refs", tests, NULL, NULL);
+}
