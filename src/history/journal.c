@@ -41,7 +41,7 @@ struct later {
 
 struct al_journal {
     struct al_chain *chain;
-    struct al_open_records *open;
+    int open_fd; /* the directory of the running calls */
     struct later later;
     char session_id[32];
     atomic_uint_least64_t calls; /* the number of the last call that began */
@@ -147,18 +147,9 @@ static json_t *new_line(const struct al_journal *journal, const struct al_record
     return line;
 }
 
-/* The members of an object, without its braces. */
-static void add_members(const json_t *object, struct al_str *out)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-    al_json_dump(object, true, &text);
-    al_str_add(out, text.buf + 1, text.len - 2);
-}
-
 /* --- Synchronising later --- */
 
-static void sync_all(struct al_journal *journal, const struct al_open_record *records, size_t count)
+static void sync_all(struct al_journal *journal, struct al_open_record *records, size_t count)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     int r = al_chain_sync(journal->chain, &err);
@@ -167,9 +158,9 @@ static void sync_all(struct al_journal *journal, const struct al_open_record *re
         al_log_warn("the journal cannot be written: %s", err.message);
     for (size_t i = 0; i < count; i++)
         if (r == 0)
-            al_open_records_end(journal->open, &records[i]);
+            al_open_record_end(&records[i]);
         else
-            al_open_records_abandon(journal->open, &records[i]);
+            al_open_record_abandon(&records[i]);
 }
 
 static void *thread_main(void *payload)
@@ -214,7 +205,7 @@ static bool start_later(struct al_journal *journal)
 }
 
 /* Have a call's line synchronised and its open record ended.  False when there is no thread. */
-static bool sync_later(struct al_journal *journal, const struct al_open_record *record)
+static bool sync_later(struct al_journal *journal, struct al_open_record *record)
 {
     struct later *later = &journal->later;
     bool added;
@@ -224,7 +215,7 @@ static bool sync_later(struct al_journal *journal, const struct al_open_record *
     (void)pthread_mutex_lock(&later->lock);
     added = start_later(journal);
     if (added) {
-        al_open_records_written(journal->open, record);
+        al_open_record_written(record);
         if (later->count == later->capacity) {
             later->capacity = later->capacity ? 2 * later->capacity : 8;
             later->records =
@@ -275,11 +266,11 @@ static int open_journal(struct al_journal *journal, const char *file, struct al_
     if (r < 0)
         return r;
     dir = al_asprintf("%.*s/open", (int)(strrchr(file, '/') - file), file);
-    r = al_open_records_open(dir, &journal->open, err);
-    if (r == 0)
+    r = journal->open_fd = al_open_dir(dir, err);
+    if (r >= 0)
         r = name_session(journal, err);
     if (r == 0)
-        al_journal_recover(journal->chain, al_open_records_dir(journal->open));
+        al_journal_recover(journal->chain, journal->open_fd);
     return r;
 }
 
@@ -288,6 +279,7 @@ int al_journal_open(const char *file, struct al_journal **ret_journal, struct al
     struct al_journal *journal = al_calloc(1, sizeof(*journal));
     int r;
 
+    journal->open_fd = -1;
     (void)pthread_mutex_init(&journal->later.lock, NULL);
     (void)pthread_cond_init(&journal->later.changed, NULL);
     r = open_journal(journal, file, err);
@@ -305,7 +297,7 @@ void al_journal_free(struct al_journal *journal)
         return;
     end_later(&journal->later); /* before what it uses */
     al_chain_free(journal->chain);
-    al_open_records_free(journal->open);
+    al_close(journal->open_fd);
     free(journal);
 }
 
@@ -351,7 +343,6 @@ static int wrap_error(int r, struct al_error *err)
 int al_journal_begin(struct al_journal *journal, const struct al_record_begin *begin,
                      struct al_record **ret_record, struct al_error *err)
 {
-    al_auto(al_str_clear) struct al_str members = AL_STR_INIT;
     uint64_t id = atomic_fetch_add(&journal->calls, 1) + 1;
     struct al_record *record;
     int r = al_chain_failed(journal->chain) ? al_chain_check(journal->chain, err) : 0;
@@ -361,8 +352,7 @@ int al_journal_begin(struct al_journal *journal, const struct al_record_begin *b
     record = al_calloc(1, sizeof(*record));
     record->journal = journal;
     record->line = new_line(journal, begin, id);
-    add_members(record->line, &members);
-    r = al_open_records_begin(journal->open, id, &members, &record->open);
+    r = al_open_record_begin(journal->open_fd, record->line, &record->open);
     if (r < 0) {
         free_record(record);
         return wrap_error(r, err);
@@ -387,10 +377,8 @@ int al_journal_check(struct al_journal *journal, struct al_error *err)
 static int write_note(struct al_record *record, const struct al_record_end *known)
 {
     al_auto(al_json_decrefp) json_t *members = known_members(known);
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    add_members(members, &text);
-    return al_open_records_note(record->journal->open, &record->open, &text);
+    return al_open_record_note(&record->open, members);
 }
 
 int al_journal_update(struct al_record *record, const struct al_record_end *known,
@@ -405,7 +393,7 @@ int al_journal_note(struct al_record *record, const struct al_record_end *known,
     int r = write_note(record, known);
 
     if (r == 0)
-        r = al_open_records_sync(record->journal->open, &record->open);
+        r = al_open_record_sync(&record->open);
     return wrap_error(r, err);
 }
 
@@ -439,9 +427,9 @@ int al_journal_close_record(struct al_journal *journal, struct al_record *record
         r = is_later ? 0 : al_chain_sync(journal->chain, err);
     }
     if (r < 0)
-        al_open_records_abandon(journal->open, &record->open);
+        al_open_record_abandon(&record->open);
     else if (!is_later)
-        al_open_records_end(journal->open, &record->open);
+        al_open_record_end(&record->open);
     free_record(record);
     return r;
 }

@@ -103,68 +103,51 @@ char *al_journal_rotated(const char *file, uint64_t last_seq);
 /** A call's arguments as a line has them, see docs/JOURNAL.md.  Caller owns the reference. */
 json_t *al_journal_input(const struct al_record_begin *begin);
 
-struct al_open_records;
-struct al_open_file;
-
-/** A call that began, in the file of its process; open_records.c describes the file. */
+/** The record of a running call, a file in open/: open_records.c describes it.  One thread at a
+ * time uses it. */
 struct al_open_record {
-    struct al_open_file *file;
-    uint64_t serial;
+    int dir_fd; /**< borrowed */
+    int fd;     /**< owned */
+    uint64_t size;
+    char name[48];
 };
-
-/** No call begins in a file of at least this size. */
-#ifndef AL_OPEN_FILE_FULL_BYTES
-#define AL_OPEN_FILE_FULL_BYTES (256u << 10)
-#endif
 
 /** A larger file is not airlock's. */
 #define AL_OPEN_FILE_MAX_BYTES (64u << 20)
 
-/** Open the directory `path`, and create it (0700) when there is none.  Freeing removes each file
- * that has no open call.  Threads: the records may be used from many threads. */
-int al_open_records_open(const char *path, struct al_open_records **ret_records,
-                         struct al_error *err);
-void al_open_records_free(struct al_open_records *records);
+/** Open the directory `path`, and create it (0700) when there is none.  A descriptor that the
+ * caller closes, or AL_ERR_EXECUTION. */
+int al_open_dir(const char *path, struct al_error *err);
 
-/** The open directory.  Borrowed. */
-int al_open_records_dir(const struct al_open_records *records);
-
-/**
- * Record that a call began.
- *
- * @param serial   The call's number, unique in this process.
- * @param members  Members of a JSON object in ASCII, without the braces.
- * @return 0 or -errno.
- */
-int al_open_records_begin(struct al_open_records *records, uint64_t serial,
-                          const struct al_str *members, struct al_open_record *ret_record);
+/** Record that a call began: its line in the log if it never ends.  0 or -errno. */
+int al_open_record_begin(int dir_fd, const json_t *line, struct al_open_record *ret_record);
 
 /** Record what became known of a call.  0 or -errno; then nothing is recorded. */
-int al_open_records_note(struct al_open_records *records, const struct al_open_record *record,
-                         const struct al_str *members);
+int al_open_record_note(struct al_open_record *record, const json_t *members);
 
-/** Synchronise the call's lines and the file's name with the disk.  0 or -errno. */
-int al_open_records_sync(struct al_open_records *records, const struct al_open_record *record);
+/** Synchronise the record and its name with the disk.  0 or -errno. */
+int al_open_record_sync(const struct al_open_record *record);
 
-/** Record that the log has the call's line, and that the line is synchronised later.  The call does
- * not count as running any more, and its record stays open. */
-void al_open_records_written(struct al_open_records *records, const struct al_open_record *record);
+/** Record that the log has the call's line, which is synchronised later.  The call does not count
+ * as running any more, and its record stays open. */
+void al_open_record_written(struct al_open_record *record);
 
-/** Record that the log has the call's line; or keep a call whose line could not be written to the
- * log.  The next process that opens the journal writes it. */
-void al_open_records_end(struct al_open_records *records, const struct al_open_record *record);
-void al_open_records_abandon(struct al_open_records *records, const struct al_open_record *record);
+/** The log has the call's line: remove the record.  Or leave one whose line could not be written to
+ * the log: the next process that opens the journal writes it.  It is closed. */
+void al_open_record_end(struct al_open_record *record);
+void al_open_record_abandon(struct al_open_record *record);
 
-/** The calls in a file's text that began and did not end, in order: an object whose values are the
- * calls' lines in the log.  Caller owns the reference. */
-json_t *al_open_scan_calls(const char *text, size_t len);
+/** The call in a record's text, as the line that it would have in the log; NULL: none had begun.
+ * Sets *ret_written if the log has its line.  Caller owns the reference. */
+json_t *al_open_record_read(const char *text, size_t len, bool *ret_written);
 
-/** Receives the open calls of one file.  0 when the file is no longer needed. */
-typedef int al_open_scan_fn(void *payload, long pid, json_t *calls);
+/** Receives an open call.  0 when its record is no longer needed. */
+typedef int al_open_scan_fn(void *payload, long pid, json_t *call);
 
 /**
- * Report each file in open/ whose process lives or, with `dead`, died.  One that died is removed if
- * `found` returns 0; if several processes look for them at the same time, one of them gets each.
+ * Report each call in open/ whose process lives or, with `dead`, died.  The record of one that died
+ * is removed if `found` returns 0; if several processes look for them at the same time, one of them
+ * gets each.
  */
 void al_open_scan(int dir_fd, bool dead, al_open_scan_fn *found, void *payload);
 

@@ -119,6 +119,15 @@ class PowerFailure(rollback.Rollback):
                 stream.close()
         return (self.state / "tool_log.jsonl").read_bytes().splitlines(keepends=True)
 
+    def open_again(self, line):
+        """The record of a call in the journal, as it is until the journal is on the disk."""
+        for record in (self.state / "open").iterdir():
+            record.unlink()
+        call = json.loads(line)
+        call.update(seq=None, prev=None, outcome="interrupted", duration_ms=None)
+        (self.state / "open/2000000000-0.jsonl").write_text(
+            json.dumps(call) + '\n{"written":true}\n', encoding="utf-8")
+
     def test_line(self):
         """the line of an answered call is lost: the journal has the call as interrupted"""
         self.rich()
@@ -126,11 +135,7 @@ class PowerFailure(rollback.Rollback):
         before = self.snapshot()
         head = (self.state / "tool_log.head").read_bytes()
         lines = self.kill_server()
-        [record] = (self.state / "open").iterdir()
-        # Until both were synchronised, the record did not end.
-        text = record.read_bytes()
-        record.write_bytes(b"".join(line for line in text.splitlines(keepends=True)
-                                    if b'{"end"' not in line))
+        self.open_again(lines[-1])
         (self.state / "tool_log.jsonl").write_bytes(b"".join(lines[:-1]))
         (self.state / "tool_log.head").write_bytes(head)
         self.lose_power("gone")
@@ -151,9 +156,7 @@ class PowerFailure(rollback.Rollback):
         self.ok("git_branch", {"create": "first"})
         before = self.snapshot()
         lines = self.kill_server()
-        [record] = (self.state / "open").iterdir()
-        record.write_bytes(b"".join(line for line in record.read_bytes().splitlines(keepends=True)
-                                    if b'{"end"' not in line))
+        self.open_again(lines[-1])
         (self.state / "tool_log.jsonl").write_bytes(b"".join(lines[:-1]))
         code, text = self.verify()
         self.assertEqual(code, 1)

@@ -95,7 +95,7 @@ static inline void assert_bad_line(const struct tmpdir *dir, uint64_t bad_line)
     assert_int_equal(found, bad_line - 1);
 }
 
-/* The names in open/ of the files with an open call, or with `idle` of those without one. */
+/* The names in open/ of the files that have a call, or with `idle` of those without one. */
 static inline struct al_strv journal_open_names(const struct tmpdir *dir, bool idle)
 {
     al_auto(al_freep) char *path = tmpdir_path(dir, "open");
@@ -107,10 +107,11 @@ static inline struct al_strv journal_open_names(const struct tmpdir *dir, bool i
     while ((entry = readdir(open))) {
         al_auto(al_freep) char *name = al_asprintf("open/%s", entry->d_name);
         al_auto(al_freep) char *text = entry->d_name[0] == '.' ? NULL : tmpdir_read(dir, name);
-        al_auto(al_json_decrefp) json_t *calls =
-            text ? al_open_scan_calls(text, strlen(text)) : NULL;
+        bool written = false;
+        al_auto(al_json_decrefp) json_t *call =
+            text ? al_open_record_read(text, strlen(text), &written) : NULL;
 
-        if (text && (json_object_size(calls) == 0) == idle)
+        if (text && !call == idle)
             al_strv_add(&names, name);
     }
     closedir(open);

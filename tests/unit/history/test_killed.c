@@ -15,7 +15,6 @@
 #include "tests/unit/history/fixture.h"
 #include "util/fs.h"
 
-/* All calls use one file in open/. It is truncated when it is full, which happens early here. */
 static const size_t message_bytes[] = { 100, 10, 300, 9000, 10 };
 
 #define NOTED 2u
@@ -66,8 +65,7 @@ static void make_calls(struct al_journal *journal, const struct tmpdir *dir)
 
 #define OVERLAPPING 5u
 
-/* A call is always open, so full files stay for a while: each call ends after the next has begun.
- */
+/* A call is always open: each ends after the next has begun. */
 static void make_overlapping_calls(struct al_journal *journal, const struct tmpdir *dir)
 {
     const struct al_record_end end = { .outcome = "ok", .success = true };

@@ -1,302 +1,319 @@
 // SPDX-License-Identifier: Apache-2.0
-/* history/open_records.c: what a process writes about running calls, and how large its files get.
- */
+/* history/open_records.c: what a process writes about a running call. */
 #include "history/journal_private.h"
 
+#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <pthread.h>
-#include <stdlib.h>
+#include <signal.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/unit/history/open_fixture.h"
+#include "tests/unit/history/fixture.h"
 #include "util/fs.h"
 
-#define FULL AL_OPEN_FILE_FULL_BYTES
+static int open_dir(const struct tmpdir *dir)
+{
+    al_auto(al_freep) char *path = tmpdir_path(dir, "open");
+    int fd = al_open_dir(path, NULL);
 
-static void writes_one_line_an_event(void **state)
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static int try_to_begin(int dir_fd, int value, struct al_open_record *ret_record)
+{
+    al_auto(al_json_decrefp) json_t *line = json_pack("{s:i}", "a", value);
+
+    return al_open_record_begin(dir_fd, line, ret_record);
+}
+
+static struct al_open_record begin(int dir_fd, int value)
+{
+    struct al_open_record record;
+
+    assert_int_equal(try_to_begin(dir_fd, value, &record), 0);
+    return record;
+}
+
+static int note(struct al_open_record *record, const char *name, const char *value)
+{
+    al_auto(al_json_decrefp) json_t *members = json_pack("{s:s}", name, value);
+
+    return al_open_record_note(record, members);
+}
+
+/* Assert what a record's file has; NULL: there is no such file. */
+static void assert_file(const struct tmpdir *dir, const char *name, const char *text)
+{
+    al_auto(al_freep) char *path = al_asprintf("open/%s", name);
+
+    assert_int_equal(faccessat(dir->fd, path, F_OK, 0) == 0, text != NULL);
+    if (!text)
+        return;
+    al_auto(al_freep) char *found = tmpdir_read(dir, path);
+    assert_string_equal(found, text);
+}
+
+static void has_a_file_while_it_runs(void **state)
 {
     const struct tmpdir *dir = *state;
-    struct al_open_records *records = open_records(dir);
-    struct al_open_record one, two;
+    al_auto(al_closep) int fd = open_dir(dir);
+    struct al_open_record one = begin(fd, 1), two = begin(fd, 2);
 
-    assert_file(dir, 0, NULL);
-    one = begin(records, 7, "\"a\":1");
-    two = begin(records, 8, "\"b\":2");
-    assert_int_equal(note(records, &one, "\"a\":3"), 0);
-    al_open_records_end(records, &one);
-    assert_file(dir, 0,
-                "{\"begin\":7,\"a\":1}\n{\"begin\":8,\"b\":2}\n{\"note\":7,\"a\":3}\n"
-                "{\"end\":7}\n");
-    assert_int_equal(journal_open_count(dir, false), 1);
-    al_open_records_end(records, &two);
-    assert_int_equal(journal_open_count(dir, false), 0);
-    one = begin(records, 9, "\"c\":4");
-    assert_file(dir, 1, NULL); /* one file is enough */
-    al_open_records_end(records, &one);
-    al_open_records_free(records);
-    assert_file(dir, 0, NULL);
+    assert_int_equal(note(&one, "a", "x"), 0);
+    al_open_record_written(&two);
+    assert_file(dir, one.name, "{\"a\":1}\n{\"a\":\"x\"}\n");
+    assert_file(dir, two.name, "{\"a\":2}\n{\"written\":true}\n");
+    al_open_record_end(&one);
+    assert_file(dir, one.name, NULL);
+    assert_file(dir, two.name, "{\"a\":2}\n{\"written\":true}\n");
+    al_open_record_end(&two);
+    assert_file(dir, two.name, NULL);
 }
 
 static void is_private(void **state)
 {
     const struct tmpdir *dir = *state;
-    struct al_open_records *records = open_records(dir);
-    struct al_open_record one;
     mode_t mask = umask(0);
+    al_auto(al_closep) int fd = open_dir(dir);
+    struct al_open_record one = begin(fd, 1);
     struct stat st;
 
-    one = begin(records, 1, "\"a\":1");
     (void)umask(mask);
-    al_auto(al_freep) char *name = file_name(0);
-    assert_int_equal(fstatat(dir->fd, name, &st, 0), 0);
+    assert_int_equal(fstatat(fd, one.name, &st, 0), 0);
     assert_int_equal(st.st_mode & 07777, 0600);
     assert_int_equal(fstatat(dir->fd, "open", &st, 0), 0);
     assert_int_equal(st.st_mode & 07777, 0700);
-    al_open_records_end(records, &one);
-    al_open_records_free(records);
+    al_open_record_end(&one);
 }
 
-static bool is_locked(const struct tmpdir *dir, unsigned n)
+static bool is_locked(int dir_fd, const char *name)
 {
-    al_auto(al_freep) char *name = file_name(n);
-    al_auto(al_closep) int fd = openat(dir->fd, name, O_RDONLY | O_CLOEXEC);
+    al_auto(al_closep) int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
 
     assert_true(fd >= 0);
     return flock(fd, LOCK_EX | LOCK_NB) < 0;
 }
 
-static void keeps_its_file_locked(void **state)
+static void stays_unlocked_when_it_is_not_in_the_log(void **state)
 {
     const struct tmpdir *dir = *state;
-    struct al_open_records *records = open_records(dir);
-    struct al_open_record one = begin(records, 1, "\"a\":1");
+    al_auto(al_closep) int fd = open_dir(dir);
+    struct al_open_record one = begin(fd, 1);
 
-    assert_true(is_locked(dir, 0));
-    al_open_records_end(records, &one);
-    assert_true(is_locked(dir, 0));
-    al_open_records_free(records);
-}
-
-static void leaves_what_is_not_in_the_log(void **state)
-{
-    const struct tmpdir *dir = *state;
-    struct al_open_records *records = open_records(dir);
-    struct al_open_record one = begin(records, 1, "\"a\":1"), two = begin(records, 2, "\"a\":2");
-
-    al_open_records_abandon(records, &one);
-    assert_true(is_locked(dir, 0)); /* another call is running */
-    one = begin(records, 3, "\"a\":3");
-    al_open_records_end(records, &two);
-    assert_false(is_locked(dir, 0));
-    al_open_records_end(records, &one);
-    al_open_records_free(records);
-    assert_file(dir, 0, "{\"begin\":1,\"a\":1}\n{\"begin\":2,\"a\":2}\n{\"end\":2}\n");
-    assert_file(dir, 1, NULL);
-}
-
-/* A call that is open when the process ends stays on the disk. */
-static void leaves_what_is_open_at_the_end(void **state)
-{
-    const struct tmpdir *dir = *state;
-    struct al_open_records *records = open_records(dir);
-
-    (void)begin(records, 1, "\"a\":1");
-    al_open_records_free(records);
-    assert_file(dir, 0, "{\"begin\":1,\"a\":1}\n");
-}
-
-/* Members for a call that leaves a file of `size` bytes when it has ended. */
-static char *members_for(uint64_t serial, size_t size)
-{
-    al_auto(al_freep) char *rest =
-        al_asprintf("{\"begin\":%" PRIu64 ",\"m\":\"\"}\n{\"end\":%" PRIu64 "}\n", serial, serial);
-    al_auto(al_freep) char *fill = al_calloc(size, 1);
-
-    memset(fill, 'm', size - strlen(rest));
-    return al_asprintf("\"m\":\"%s\"", fill);
-}
-
-static void empties_a_full_file_when_no_call_is_open(void **state)
-{
-    const struct tmpdir *dir = *state;
-
-    for (size_t size = FULL - 1; size <= FULL + 1; size++) {
-        struct al_open_records *records = open_records(dir);
-        al_auto(al_freep) char *large = members_for(1, size);
-        struct al_open_record one = begin(records, 1, large);
-        al_auto(al_freep) char *name = file_name(0);
-        struct stat st;
-
-        al_open_records_end(records, &one);
-        assert_int_equal(fstatat(dir->fd, name, &st, 0), 0);
-        assert_int_equal(st.st_size, size);
-        one = begin(records, 2, "\"a\":1");
-        assert_int_equal(fstatat(dir->fd, name, &st, 0), 0);
-        assert_int_equal(st.st_size, size >= FULL ? 18 : size + 18);
-        al_open_records_end(records, &one);
-        assert_file(dir, 1, NULL);
-        al_open_records_free(records);
-    }
-}
-
-static void begins_another_file_when_a_call_is_open(void **state)
-{
-    const struct tmpdir *dir = *state;
-
-    for (size_t size = FULL - 1; size <= FULL + 1; size++) {
-        struct al_open_records *records = open_records(dir);
-        struct al_open_record long_one = begin(records, 1, "\"a\":1"), two;
-        al_auto(al_freep) char *large = members_for(2, size - 18);
-        al_auto(al_freep) char *first = file_name(0);
-        al_auto(al_freep) char *second = file_name(1);
-
-        two = begin(records, 2, large);
-        al_open_records_end(records, &two);
-        two = begin(records, 3, "\"a\":1");
-        assert_int_equal(is_there(dir, second), size >= FULL);
-        assert_int_equal(note(records, &long_one, "\"a\":2"), 0); /* in its own file */
-        assert_int_equal(journal_open_count(dir, false), size >= FULL ? 2 : 1);
-        al_open_records_end(records, &long_one);
-        assert_int_equal(is_there(dir, first), size < FULL);
-        al_open_records_end(records, &two);
-        al_open_records_free(records);
-        assert_false(is_there(dir, first) || is_there(dir, second));
-    }
-}
-
-/* A process that always has an open call. */
-static void stays_small_while_it_is_never_idle(void **state)
-{
-    const struct tmpdir *dir = *state;
-    struct al_open_records *records = open_records(dir);
-    al_auto(al_freep) char *members = members_for(1, FULL / 10);
-    struct al_open_record open = begin(records, 1, members);
-    size_t most = 0;
-
-    for (uint64_t serial = 2; serial < 100; serial++) {
-        struct al_open_record next = begin(records, serial, members);
-        size_t files = journal_open_count(dir, false);
-
-        most = files > most ? files : most;
-        al_open_records_end(records, &open);
-        assert_int_equal(journal_open_count(dir, true), 0);
-        open = next;
-    }
-    assert_int_equal(most, 2);
-    al_open_records_end(records, &open);
-    al_open_records_free(records);
+    assert_true(is_locked(fd, one.name));
+    al_open_record_abandon(&one);
+    assert_false(is_locked(fd, one.name));
+    assert_file(dir, one.name, "{\"a\":1}\n");
 }
 
 static void does_not_touch_a_file_that_has_its_name(void **state)
 {
     struct tmpdir *dir = *state;
-    struct al_open_records *records = open_records(dir);
-    al_auto(al_freep) char *name = file_name(0);
-    struct al_open_record one;
+    al_auto(al_closep) int fd = open_dir(dir);
+    struct al_open_record one = begin(fd, 1), two;
+    unsigned n;
 
-    tmpdir_write(dir, name, "another's\n");
-    one = begin(records, 1, "\"a\":1");
-    assert_file(dir, 0, "another's\n");
-    assert_file(dir, 1, "{\"begin\":1,\"a\":1}\n");
-    al_open_records_end(records, &one);
-    al_open_records_free(records);
-    assert_file(dir, 0, "another's\n");
-}
-
-/* Without and with an open call. */
-static void works_without_a_removed_file(void **state)
-{
-    struct tmpdir *dir = *state;
-
-    for (int busy = 0; busy <= 1; busy++) {
-        struct al_open_records *records = open_records(dir);
-        al_auto(al_freep) char *name = file_name(0);
-        struct al_open_record one = begin(records, 1, "\"a\":1"), two;
-
-        if (!busy)
-            al_open_records_end(records, &one);
-        assert_int_equal(unlinkat(dir->fd, name, 0), 0);
-        tmpdir_write(dir, name, "another's\n");
-        two = begin(records, 2, "\"a\":2");
-        assert_file(dir, 1, "{\"begin\":2,\"a\":2}\n");
-        if (busy)
-            al_open_records_end(records, &one);
-        al_open_records_end(records, &two);
-        al_open_records_free(records);
-        assert_file(dir, 0, "another's\n");
-        assert_file(dir, 1, NULL);
-        assert_int_equal(unlinkat(dir->fd, name, 0), 0);
-    }
+    assert_int_equal(sscanf(one.name, "%*d-%u", &n), 1);
+    al_auto(al_freep) char *next = al_asprintf("open/%ld-%u.jsonl", (long)getpid(), n + 1);
+    tmpdir_write(dir, next, "another's\n");
+    two = begin(fd, 2);
+    assert_string_not_equal(two.name, next + strlen("open/"));
+    al_open_record_end(&two);
+    assert_file(dir, next + strlen("open/"), "another's\n");
+    assert_int_equal(unlinkat(fd, one.name, 0), 0);
+    al_auto(al_freep) char *same = al_asprintf("open/%s", one.name);
+    tmpdir_write(dir, same, "another's\n");
+    al_open_record_end(&one);
+    assert_file(dir, same + strlen("open/"), "another's\n");
 }
 
 #define THREADS 8
-#define CALLS   300
-
-struct worker {
-    struct al_open_records *records;
-    uint64_t first;
-};
+#define CALLS   100
 
 static void *work(void *payload)
 {
-    const struct worker *worker = payload;
+    const int *dir_fd = payload;
 
-    for (uint64_t i = 0; i < CALLS; i++) {
+    for (int i = 0; i < CALLS; i++) {
         struct al_open_record one;
 
-        if (try_to_begin(worker->records, worker->first + i, "\"a\":1", &one) < 0 ||
-            note(worker->records, &one, "\"a\":2") < 0)
+        if (try_to_begin(*dir_fd, i, &one) < 0 || note(&one, "a", "x") < 0)
             return NULL;
-        if (i % 3 || worker->first)
-            al_open_records_end(worker->records, &one);
+        if (i % 10)
+            al_open_record_end(&one);
+        else
+            al_open_record_abandon(&one);
     }
     return payload;
 }
 
-/* Every third call of one thread stays open.  Only these are open in the end. */
 static void takes_calls_of_many_threads(void **state)
 {
-    const struct tmpdir *dir = *state;
-    struct al_open_records *records = open_records(dir);
-    struct worker workers[THREADS];
+    al_auto(al_closep) int fd = open_dir(*state);
     pthread_t threads[THREADS];
 
-    for (size_t i = 0; i < THREADS; i++) {
-        workers[i] = (struct worker){ records, i * CALLS };
-        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
-    }
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &fd), 0);
     for (size_t i = 0; i < THREADS; i++) {
         void *result = NULL;
 
         assert_int_equal(pthread_join(threads[i], &result), 0);
         assert_non_null(result);
     }
-    al_auto(al_freep) char *name = file_name(0);
-    al_auto(al_freep) char *text = tmpdir_read(dir, name);
-    al_auto(al_json_decrefp) json_t *calls = al_open_scan_calls(text, strlen(text));
-    assert_int_equal(json_object_size(calls), CALLS / 3);
-    assert_int_equal(json_integer_value(json_object_get(json_object_get(calls, "3"), "a")), 2);
-    assert_null(json_object_get(calls, "4"));
-    al_open_records_free(records);
+    assert_int_equal(journal_open_count(*state, false), THREADS * CALLS / 10);
+}
+
+/* --- Errors of the file system --- */
+
+/* The errno that flock(2) sets; 0: it works. */
+static int no_locks;
+
+int __real_flock(int fd, int operation);
+int __wrap_flock(int fd, int operation);
+
+int __wrap_flock(int fd, int operation)
+{
+    if (!no_locks || operation == LOCK_UN)
+        return __real_flock(fd, operation);
+    errno = no_locks;
+    return -1;
+}
+
+/* The result of reading a file; 0: it works. */
+static int no_reads;
+
+int __real_al_fs_read_fd(int fd, size_t max_bytes, struct al_str *ret_text);
+int __wrap_al_fs_read_fd(int fd, size_t max_bytes, struct al_str *ret_text);
+
+int __wrap_al_fs_read_fd(int fd, size_t max_bytes, struct al_str *ret_text)
+{
+    return no_reads ? no_reads : __real_al_fs_read_fd(fd, max_bytes, ret_text);
+}
+
+static int count(void *payload, long pid, json_t *call)
+{
+    assert_int_equal(pid, 2000000000);
+    assert_non_null(call);
+    ++*(size_t *)payload;
+    return 0;
+}
+
+static void assert_collects(int dir_fd, size_t calls)
+{
+    size_t found = 0;
+
+    al_open_scan(dir_fd, true, count, &found);
+    assert_int_equal(found, calls);
+}
+
+static void keeps_what_cannot_be_read(void **state)
+{
+    static const struct {
+        int error;
+        bool stays;
+    } cases[] = {
+        { -EIO, true }, { -ENOMEM, true }, { -EISDIR, true }, { -EACCES, true }, { -EFBIG, false }
+    };
+    struct tmpdir *dir = *state;
+    al_auto(al_closep) int fd = open_dir(dir);
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tmpdir_write(dir, "open/2000000000-1.jsonl", "{\"a\":1}\n");
+        no_reads = cases[i].error;
+        assert_collects(fd, 0);
+        no_reads = 0;
+        assert_file(dir, "2000000000-1.jsonl", cases[i].stays ? "{\"a\":1}\n" : NULL);
+        assert_collects(fd, cases[i].stays);
+    }
+}
+
+static void takes_nothing_without_a_lock(void **state)
+{
+    al_auto(al_closep) int fd = open_dir(*state);
+    struct al_open_record record;
+
+    no_locks = ENOLCK;
+    assert_int_equal(try_to_begin(fd, 1, &record), -ENOLCK);
+    no_locks = 0;
+    assert_int_equal(journal_open_count(*state, false) + journal_open_count(*state, true), 0);
+    assert_int_equal(try_to_begin(fd, 1, &record), 0);
+    al_open_record_end(&record);
+}
+
+/* Set the soft limit for file sizes, to simulate a full disk. */
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void a_call_that_finds_no_room_leaves_no_file(void **state)
+{
+    al_auto(al_closep) int fd = open_dir(*state);
+
+    (void)signal(SIGXFSZ, SIG_IGN);
+    for (rlim_t room = 0; room <= 8; room++) {
+        struct al_open_record one;
+        int r;
+
+        limit_files(room);
+        r = try_to_begin(fd, 1, &one);
+        limit_files(RLIM_INFINITY);
+        assert_int_equal(r, room == 8 ? 0 : -EFBIG);
+        assert_int_equal(journal_open_count(*state, false), room == 8);
+        assert_int_equal(journal_open_count(*state, true), 0);
+        if (r == 0)
+            al_open_record_end(&one);
+    }
+}
+
+/* A partial line has no effect, and the next line overwrites it, whether shorter or longer. */
+static void a_line_that_finds_no_room_changes_nothing(void **state)
+{
+    static const char *const nexts[] = { "3", "longer than what was there" };
+    const struct tmpdir *dir = *state;
+    al_auto(al_closep) int fd = open_dir(dir);
+
+    (void)signal(SIGXFSZ, SIG_IGN);
+    for (rlim_t at = 0; at < 2 * 11; at++) {
+        struct al_open_record one = begin(fd, 1);
+        al_auto(al_freep) char *path = al_asprintf("open/%s", one.name);
+        bool written = false;
+        int r;
+
+        limit_files(8 + at / 2);
+        r = note(&one, "a", "2222");
+        limit_files(RLIM_INFINITY);
+        assert_int_equal(r, -EFBIG);
+        assert_int_equal(journal_open_count(dir, false), 1);
+        assert_int_equal(note(&one, "a", nexts[at % 2]), 0);
+        al_auto(al_freep) char *text = tmpdir_read(dir, path);
+        al_auto(al_json_decrefp) json_t *call = al_open_record_read(text, strlen(text), &written);
+        assert_string_equal(al_json_get_string(call, "a"), nexts[at % 2]);
+        assert_false(written);
+        al_open_record_end(&one);
+    }
 }
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        JOURNAL_TEST(writes_one_line_an_event),
+        JOURNAL_TEST(has_a_file_while_it_runs),
         JOURNAL_TEST(is_private),
-        JOURNAL_TEST(keeps_its_file_locked),
-        JOURNAL_TEST(leaves_what_is_not_in_the_log),
-        JOURNAL_TEST(leaves_what_is_open_at_the_end),
-        JOURNAL_TEST(empties_a_full_file_when_no_call_is_open),
-        JOURNAL_TEST(begins_another_file_when_a_call_is_open),
-        JOURNAL_TEST(stays_small_while_it_is_never_idle),
+        JOURNAL_TEST(stays_unlocked_when_it_is_not_in_the_log),
         JOURNAL_TEST(does_not_touch_a_file_that_has_its_name),
-        JOURNAL_TEST(works_without_a_removed_file),
         JOURNAL_TEST(takes_calls_of_many_threads),
+        JOURNAL_TEST(keeps_what_cannot_be_read),
+        JOURNAL_TEST(takes_nothing_without_a_lock),
+        JOURNAL_TEST(a_call_that_finds_no_room_leaves_no_file),
+        JOURNAL_TEST(a_line_that_finds_no_room_changes_nothing),
     };
 
     return cmocka_run_group_tests_name("journal/open_records", tests, NULL, NULL);

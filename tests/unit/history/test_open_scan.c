@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* history/open_records.c: which calls in a file are open, and whether its process lives. */
+/* history/open_records.c: which calls are open, and whether their process lives. */
 #include "history/journal_private.h"
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,70 +12,52 @@
 #include "tests/unit/history/fixture.h"
 #include "util/fs.h"
 
-/* The open calls as "KEY=VALUE OF a", each with a space after it. */
-static char *calls_of(const char *text, size_t len)
+/* The call's member "a", -1 without a call; negative less 10 if the log has its line. */
+static int call_of(const char *text, size_t len)
 {
-    al_auto(al_json_decrefp) json_t *calls = al_open_scan_calls(text, len);
-    struct al_str out = AL_STR_INIT;
-    const json_t *call;
-    const char *key;
+    bool written = false;
+    al_auto(al_json_decrefp) json_t *call = al_open_record_read(text, len, &written);
+    int value = call ? (int)json_integer_value(json_object_get(call, "a")) : -1;
 
-    json_object_foreach(calls, key, call)
-    {
-        assert_null(json_object_get(call, "begin"));
-        assert_null(json_object_get(call, "note"));
-        al_str_addf(&out, "%s=%" JSON_INTEGER_FORMAT " ", key,
-                    json_integer_value(json_object_get(call, "a")));
-    }
-    return al_str_detach(&out);
+    assert_null(json_object_get(call, "written"));
+    return written ? -10 - value : value;
 }
 
-#define B1 "{\"begin\":1,\"a\":1}\n"
-#define B2 "{\"begin\":2,\"a\":2}\n"
-#define N1 "{\"note\":1,\"a\":11,\"unknown\":1}\n"
-#define E1 "{\"end\":1}\n"
-#define E2 "{\"end\":2}\n"
+#define B1 "{\"a\":1}\n"
+#define N2 "{\"a\":2,\"unknown\":1}\n"
+#define N3 "{\"a\":3}\n"
+#define W  "{\"written\":true}\n"
 
-static void tells_which_calls_are_open(void **state)
+static void tells_what_is_known_of_a_call(void **state)
 {
     static const struct {
-        const char *text, *calls;
+        const char *text;
+        int value;
     } cases[] = {
-        { "", "" },
-        { B1, "1=1 " },
-        { B1 B2, "1=1 2=2 " },
-        { B1 E1, "" },
-        { B1 B2 E1, "2=2 " },
-        { B1 B2 E2, "1=1 " },
-        { B1 N1, "1=11 " },
-        { B1 N1 E1, "" },
-        { B1 B2 N1 E2 E1, "" },
-        { N1, "" }, /* of a call that did not begin */
-        { E1, "" },
-        { E1 B1, "1=1 " },
-        { B1 "{\"begin\":2,\"a\":", "1=1 " },         /* partial */
-        { B1 "{\"begin\":3,\"a\"\n" B2, "1=1 2=2 " }, /* not JSON */
-        { B1 "{\"end\":\"1\"}\n" B2, "1=1 2=2 " },    /* not a number */
-        { B1 "[1]\nnull\n{}\n", "1=1 " },
-        { "{\"begin\":18446744073709551615,\"a\":1}\n" B1, "1=1 " }, /* too large a number */
-        { "{\"conversation_id\":\"c-1\",\"a\":5}\n", "" },
-        { "\n\nnonsense\n" B1, "1=1 " },
+        { "", -1 },
+        { B1, 1 },
+        { B1 N2, 2 },
+        { B1 N2 N3, 3 },
+        { B1 W, -11 },
+        { B1 N2 W, -12 },
+        { B1 "{\"a\":2", 1 },      /* partial */
+        { B1 "{\"a\":2\n" N3, 3 }, /* not JSON */
+        { B1 "[1]\nnull\n{}\n", 1 },
+        { "\n\nnonsense\n" B1, 1 },
+        { "nonsense\n[]\n", -1 },
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        al_auto(al_freep) char *calls = calls_of(cases[i].text, strlen(cases[i].text));
-
-        assert_string_equal(calls, cases[i].calls);
-    }
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(call_of(cases[i].text, strlen(cases[i].text)), cases[i].value);
 }
 
 /* Wherever a process dies while it writes, either the old state counts or the whole new line. */
 static void takes_a_line_that_is_whole_and_no_other(void **state)
 {
-    static const char *const lines[] = { B1, B2, N1, E2, E1 };
-    static const char *const calls[] = { "", "1=1 ", "1=1 2=2 ", "1=11 2=2 ", "1=11 ", "" };
-    static const char leftover[] = "{\"begin\":9,\"what an earlier write left without its end\":1";
+    static const char *const lines[] = { B1, N2, N3, W };
+    static const int values[] = { -1, 1, 2, 3, -13 };
+    static const char leftover[] = "{\"a\":9,\"what an earlier write left without its end\":1";
 
     (void)state;
     for (int dirty = 0; dirty <= 1; dirty++) {
@@ -88,8 +71,8 @@ static void takes_a_line_that_is_whole_and_no_other(void **state)
                 al_str_add(&torn, lines[i], cut);
                 if (dirty) /* the write replaced older bytes */
                     al_str_adds(&torn, leftover + cut);
-                al_auto(al_freep) char *found = calls_of(torn.buf, torn.len);
-                assert_string_equal(found, calls[i + (cut == strlen(lines[i]))]);
+                assert_int_equal(call_of(torn.buf, torn.len),
+                                 values[i + (cut == strlen(lines[i]))]);
             }
             al_str_adds(&text, lines[i]);
         }
@@ -98,17 +81,17 @@ static void takes_a_line_that_is_whole_and_no_other(void **state)
 
 /* What was reported. */
 struct found {
-    size_t files, calls;
+    size_t calls;
     long pid;
     int result;
 };
 
-static int remember(void *payload, long pid, json_t *calls)
+static int remember(void *payload, long pid, json_t *call)
 {
     struct found *found = payload;
 
-    found->files++;
-    found->calls += json_object_size(calls);
+    assert_non_null(call);
+    found->calls++;
     found->pid = pid;
     return found->result;
 }
@@ -138,12 +121,11 @@ static void collects_what_nobody_holds(void **state)
     struct found found;
 
     (void)mkdirat(dir->fd, "open", 0700);
-    tmpdir_write(dir, "open/12-3.jsonl", B1 B2 N1);
+    tmpdir_write(dir, "open/12-3.jsonl", B1 N2);
     for (size_t i = 0; i < COUNT(others); i++)
         tmpdir_write(dir, others[i], B1);
     found = scan(dir, true, 0);
-    assert_int_equal(found.files, 1);
-    assert_int_equal(found.calls, 2);
+    assert_int_equal(found.calls, 1);
     assert_int_equal(found.pid, 12);
     assert_false(is_there(dir, "open/12-3.jsonl"));
     for (size_t i = 0; i < COUNT(others); i++)
@@ -169,7 +151,7 @@ static void removes_what_has_no_call(void **state)
         const char *name, *text;
     } files[] = {
         { "open/12-3.jsonl", "" },
-        { "open/12-4.jsonl", B1 E1 },
+        { "open/12-4.jsonl", "nonsense\n" },
         { "open/12-5.jsonl", "\n\n" },
     };
     struct tmpdir *dir = *state;
@@ -177,7 +159,7 @@ static void removes_what_has_no_call(void **state)
     (void)mkdirat(dir->fd, "open", 0700);
     for (size_t i = 0; i < COUNT(files); i++)
         tmpdir_write(dir, files[i].name, files[i].text);
-    assert_int_equal(scan(dir, true, -1).files, 0);
+    assert_int_equal(scan(dir, true, -1).calls, 0);
     for (size_t i = 0; i < COUNT(files); i++)
         assert_false(is_there(dir, files[i].name));
 }
@@ -190,9 +172,23 @@ static void follows_no_link_and_waits_for_no_pipe(void **state)
     tmpdir_write(dir, "outside", B1);
     assert_int_equal(symlinkat("../outside", dir->fd, "open/12-3.jsonl"), 0);
     assert_int_equal(mkfifoat(dir->fd, "open/12-4.jsonl", 0600), 0);
-    assert_int_equal(scan(dir, true, 0).files, 0);
-    assert_int_equal(scan(dir, false, 0).files, 0);
+    assert_int_equal(scan(dir, true, 0).calls, 0);
+    assert_int_equal(scan(dir, false, 0).calls, 0);
     assert_true(is_there(dir, "outside"));
+}
+
+static void does_not_show_a_call_that_is_in_the_log(void **state)
+{
+    struct tmpdir *dir = *state;
+    al_auto(al_closep) int fd = -1;
+
+    (void)mkdirat(dir->fd, "open", 0700);
+    tmpdir_write(dir, "open/12-3.jsonl", B1);
+    fd = openat(dir->fd, "open/12-3.jsonl", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(flock(fd, LOCK_EX), 0); /* its process lives */
+    assert_int_equal(scan(dir, false, 0).calls, 1);
+    tmpdir_write(dir, "open/12-3.jsonl", B1 W);
+    assert_int_equal(scan(dir, false, 0).calls, 0);
 }
 
 /* Start a process that begins two calls, ends one, tells the parent, and waits to be killed. */
@@ -206,16 +202,14 @@ static pid_t start(const struct tmpdir *dir)
     pid = fork();
     if (pid == 0) {
         al_auto(al_freep) char *path = tmpdir_path(dir, "open");
-        al_auto(al_str_clear) struct al_str members = AL_STR_INIT;
-        struct al_open_records *records = NULL;
+        al_auto(al_json_decrefp) json_t *line = json_pack("{s:i}", "a", 1);
         struct al_open_record one, two;
+        int fd = al_open_dir(path, NULL);
 
-        al_str_adds(&members, "\"a\":1");
-        if (al_open_records_open(path, &records, NULL) < 0 ||
-            al_open_records_begin(records, 1, &members, &one) < 0 ||
-            al_open_records_begin(records, 2, &members, &two) < 0)
+        if (fd < 0 || al_open_record_begin(fd, line, &one) < 0 ||
+            al_open_record_begin(fd, line, &two) < 0)
             _exit(1);
-        al_open_records_end(records, &one);
+        al_open_record_end(&one);
         if (write(said[1], "x", 1) != 1)
             _exit(1);
         for (;;)
@@ -252,12 +246,13 @@ static void tells_those_that_live_from_the_dead(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_which_calls_are_open),
+        cmocka_unit_test(tells_what_is_known_of_a_call),
         cmocka_unit_test(takes_a_line_that_is_whole_and_no_other),
         JOURNAL_TEST(collects_what_nobody_holds),
         JOURNAL_TEST(collects_again_what_served_no_purpose_yet),
         JOURNAL_TEST(removes_what_has_no_call),
         JOURNAL_TEST(follows_no_link_and_waits_for_no_pipe),
+        JOURNAL_TEST(does_not_show_a_call_that_is_in_the_log),
         JOURNAL_TEST(tells_those_that_live_from_the_dead),
     };
 
