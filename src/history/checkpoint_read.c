@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reading checkpoints.  Everything is read from the store and nothing from the repository. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "gitops/deadline.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/bare.h"
+#include "gitops/plumbing/snapshot.h"
+#include "guard/nofollow.h"
 #include "history/entries_digest.h"
 #include "history/files.h"
-#include "history/memo.h"
 #include "history/modes.h"
 #include "history/refs.h"
 #include "history/store.h"
+#include "util/fs.h"
 
 void al_saved_files_clear(struct al_saved_files *files)
 {
@@ -342,9 +349,9 @@ static void take_worktree(struct listing *listing, struct al_saved_files *ret_fi
     qsort(ret_files->items, ret_files->count, sizeof(*ret_files->items), by_path);
 }
 
-int al_read_checkpoint(struct al_store *store, const char *id, struct al_run_limits *budget,
-                       struct al_saved_state *ret_state, struct al_saved_files *ret_files,
-                       struct al_error *err)
+static int read_checkpoint(struct al_store *store, const char *id, struct al_run_limits *budget,
+                           struct al_saved_state *ret_state, struct al_saved_files *ret_files,
+                           struct al_error *err)
 {
     static const char *const names[] = { "about",    "index",  "left-out", "refs",   "state",
                                          "worktree", "dotgit", "dotfile",  "writes", "modes" };
@@ -375,4 +382,411 @@ int al_checkpoint_read(struct al_store *store, const char *const *oids, size_t n
                        struct al_error *err)
 {
     return al_bare_read(&store->bare, oids, noids, take, payload, budget, err);
+}
+
+/* --- What was read while a store is open --- */
+
+/* A rollback of one execution looks at five checkpoints. */
+#define REMEMBERED_MAX 6u
+
+/* A checkpoint with a larger index or a longer list of files is read again. */
+#define INDEX_MAX_BYTES (16u << 20)
+#define FILES_MAX       150000u
+
+/** What is remembered of one checkpoint. */
+struct remembered {
+    char id[AL_OID_TEXT]; /* "": nothing */
+    struct al_saved_state state;
+    struct al_saved_files files;
+};
+
+struct al_memo {
+    struct remembered items[REMEMBERED_MAX];
+    size_t next; /* the one to be forgotten next */
+};
+
+static void forget(struct remembered *item)
+{
+    if (item->id[0])
+        al_saved_state_clear(&item->state);
+    al_saved_files_clear(&item->files);
+    *item = (struct remembered){ .id = "" };
+}
+
+void al_memo_free(struct al_memo *memo)
+{
+    for (size_t i = 0; memo && i < REMEMBERED_MAX; i++)
+        forget(&memo->items[i]);
+    free(memo);
+}
+
+/* What is remembered of a checkpoint; NULL: nothing. */
+static const struct remembered *find_remembered(const struct al_store *store, const char *id)
+{
+    for (size_t i = 0; store->memo && *id && i < REMEMBERED_MAX; i++)
+        if (!strcmp(store->memo->items[i].id, id))
+            return &store->memo->items[i];
+    return NULL;
+}
+
+static void copy_words(const struct al_strv *from, struct al_strv *to)
+{
+    for (size_t i = 0; i < from->count; i++)
+        al_strv_add(to, from->items[i]);
+}
+
+static void copy_files(const struct al_saved_files *from, struct al_saved_files *to)
+{
+    *to = (struct al_saved_files){ .count = from->count };
+    to->items = from->count ? al_calloc(from->count, sizeof(*to->items)) : NULL;
+    for (size_t i = 0; i < from->count; i++) {
+        to->items[i] = from->items[i];
+        to->items[i].path = al_strdup(from->items[i].path);
+    }
+}
+
+static void copy_state(const struct al_saved_state *from, struct al_saved_state *to)
+{
+    *to = *from;
+    to->writes = to->moves = to->left_out = (struct al_strv){ .items = NULL };
+    copy_words(&from->writes, &to->writes);
+    copy_words(&from->moves, &to->moves);
+    copy_words(&from->left_out, &to->left_out);
+    to->index = AL_STR_INIT;
+    al_str_add(&to->index, from->index.buf, from->index.len);
+    to->head = al_strdup(from->head);
+    to->refs = from->nrefs ? al_calloc(from->nrefs, sizeof(*to->refs)) : NULL;
+    for (size_t i = 0; i < from->nrefs; i++)
+        to->refs[i] = (struct al_saved_ref){ .name = al_strdup(from->refs[i].name),
+                                             .value = al_strdup(from->refs[i].value) };
+    copy_files(&from->files, &to->files);
+}
+
+/* Remember a checkpoint that was just read. */
+static void remember(struct al_store *store, const char *id, const struct al_saved_state *state,
+                     const struct al_saved_files *files)
+{
+    struct remembered *item;
+
+    if (state->index.len > INDEX_MAX_BYTES || files->count > FILES_MAX)
+        return;
+    if (!store->memo)
+        store->memo = al_calloc(1, sizeof(*store->memo));
+    item = &store->memo->items[store->memo->next];
+    store->memo->next = (store->memo->next + 1) % REMEMBERED_MAX;
+    forget(item);
+    memcpy(item->id, id, strnlen(id, sizeof(item->id) - 1));
+    copy_state(state, &item->state);
+    copy_files(files, &item->files);
+}
+
+int al_checkpoint_state(struct al_store *store, const char *id, struct al_run_limits *budget,
+                        struct al_saved_state *ret_state, struct al_error *err)
+{
+    al_auto(al_saved_files_clear) struct al_saved_files files = { .items = NULL };
+    const struct remembered *item = find_remembered(store, id);
+    int r = 0;
+
+    if (item) {
+        copy_state(&item->state, ret_state);
+        return 0;
+    }
+    r = read_checkpoint(store, id, budget, ret_state, &files, err);
+    if (r == 0)
+        remember(store, id, ret_state, &files);
+    return r;
+}
+
+int al_checkpoint_worktree(struct al_store *store, const char *id, struct al_run_limits *budget,
+                           struct al_saved_files *ret_files, struct al_error *err)
+{
+    al_auto(al_saved_state_clear) struct al_saved_state state = { .index = AL_STR_INIT };
+    const struct remembered *item = find_remembered(store, id);
+    int r = 0;
+
+    if (item) {
+        copy_files(&item->files, ret_files);
+        return 0;
+    }
+    r = read_checkpoint(store, id, budget, &state, ret_files, err);
+    if (r == 0)
+        remember(store, id, &state, ret_files);
+    return r;
+}
+
+/* --- The checkpoints of a store --- */
+
+void al_checkpoint_list_clear(struct al_checkpoint_list *list)
+{
+    free(list->items);
+    *list = (struct al_checkpoint_list){ .items = NULL };
+}
+
+static bool add_line_bytes(void *payload, const char *data, size_t len)
+{
+    al_str_add(payload, data, len);
+    return true;
+}
+
+/* Add a line "<oid> SP <name> SP <nanoseconds> SP <nonce>". */
+static void add_checkpoint(const struct al_store *store, const char *line,
+                           struct al_checkpoint_list *list)
+{
+    size_t digits = 2 * al_oid_bytes(store->sha256);
+    const char *name = strchr(line, ' '), *time = name ? strchr(name + 1, ' ') : NULL;
+    struct al_checkpoint checkpoint = { .taken_ns = time ? strtoll(time + 1, NULL, 10) : 0 };
+
+    if (!time || (size_t)(name - line) != digits)
+        return;
+    memcpy(checkpoint.id, line, digits);
+    name++;
+    if (al_starts_with(name, AL_REF_AFTER) &&
+        (size_t)(time - name) == strlen(AL_REF_AFTER) + digits)
+        memcpy(checkpoint.before, name + strlen(AL_REF_AFTER), digits);
+    else if (!al_starts_with(name, AL_REF_BEFORE))
+        return;
+    list->items = al_reallocarray(list->items, list->count + 1, sizeof(*list->items));
+    list->items[list->count++] = checkpoint;
+}
+
+/* Order by time.  Checkpoints with the same time are ordered by execution, before and after. */
+static int by_time(const void *a, const void *b)
+{
+    const struct al_checkpoint *one = a, *two = b;
+    const char *first = one->before[0] ? one->before : one->id;
+    const char *second = two->before[0] ? two->before : two->id;
+    int order;
+
+    if (one->taken_ns != two->taken_ns)
+        return one->taken_ns < two->taken_ns ? -1 : 1;
+    order = strcmp(first, second);
+    return order ? order : (one->before[0] != '\0') - (two->before[0] != '\0');
+}
+
+int al_checkpoint_list(struct al_store *store, struct al_run_limits *budget,
+                       struct al_checkpoint_list *ret_list, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    char *save = NULL;
+    int r = al_bare_refs(&store->bare, (struct al_sink){ add_line_bytes, &text }, budget, err);
+
+    if (r < 0)
+        return r;
+    *ret_list = (struct al_checkpoint_list){ .items = NULL };
+    for (char *line = strtok_r(text.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        add_checkpoint(store, line, ret_list);
+    if (ret_list->count)
+        qsort(ret_list->items, ret_list->count, sizeof(*ret_list->items), by_time);
+    return 0;
+}
+
+/* --- Files that a checkpoint has --- */
+
+#define CHUNK_BYTES (64u * 1024u)
+
+static int by_name(const void *name, const void *file)
+{
+    return strcmp(name, ((const struct al_saved_file *)file)->path);
+}
+
+/* Hash what a descriptor reads, as a blob of `size` bytes.  False when the file has another size or
+ * cannot be read, or when the time is over. */
+static bool hash_file(int fd, uint64_t size, bool sha256, struct al_deadline *deadline,
+                      struct al_oid *ret_oid)
+{
+    al_auto(al_freep) char *chunk = al_malloc(CHUNK_BYTES);
+    struct al_hash hash;
+    uint64_t got = 0;
+    ssize_t n;
+
+    al_hash_init_object(&hash, sha256, AL_OBJECT_BLOB, size);
+    while ((n = read(fd, chunk, CHUNK_BYTES)) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 || got + (uint64_t)n > size || al_deadline_step(deadline, NULL) < 0)
+            return false;
+        got += (uint64_t)n;
+        al_hash_add(&hash, chunk, (size_t)n);
+    }
+    al_hash_end(&hash, ret_oid);
+    return got == size;
+}
+
+static bool is_saved_as_is(const struct al_saved_file *file, int dir_fd, const char *name,
+                           bool sha256, struct al_deadline *deadline)
+{
+    al_auto(al_closep) int fd =
+        openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct al_oid oid;
+    struct stat st;
+    char text[AL_OID_TEXT];
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+        !hash_file(fd, (uint64_t)st.st_size, sha256, deadline, &oid))
+        return false;
+    al_oid_text(&oid, sha256, text);
+    return !strcmp(text, file->oid);
+}
+
+int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, const char *dir,
+                           const struct al_strv *names, struct al_run_limits *budget,
+                           const char **ret_missing, struct al_error *err)
+{
+    al_auto(al_saved_files_clear) struct al_saved_files files = { .items = NULL };
+    const char *missing = NULL;
+    struct al_deadline deadline;
+    int r = al_checkpoint_files_in(store, id, dir, budget, &files, err);
+
+    if (r < 0)
+        return r;
+    deadline = al_deadline_begin(budget);
+    for (size_t i = 0; r == 0 && !missing && i < names->count; i++) {
+        const char *name = names->items[i];
+        const struct al_saved_file *file =
+            files.count ? bsearch(name, files.items, files.count, sizeof(*file), by_name) : NULL;
+
+        if (!file || !S_ISREG(file->mode) ||
+            !is_saved_as_is(file, dir_fd, name, store->sha256, &deadline))
+            missing = name;
+        r = al_deadline_check(&deadline, err);
+    }
+    al_deadline_sync(&deadline);
+    if (r == 0)
+        *ret_missing = missing;
+    return r;
+}
+
+bool al_store_is_sha256(const struct al_store *store)
+{
+    return store->sha256;
+}
+
+int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t count,
+                       struct al_run_limits *budget, bool *ret_has, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv asked = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+    struct al_oid_set found = { .slots = NULL };
+    struct al_oid oid;
+    char text[AL_OID_TEXT];
+    int r;
+
+    for (size_t i = 0; i < count; i++) {
+        ret_has[i] = false;
+        if (al_oid_is_none(&oids[i]))
+            continue;
+        al_oid_text(&oids[i], store->sha256, text);
+        al_strv_add(&asked, text);
+    }
+    r = al_bare_existing(&store->bare, &asked, true, &lines, budget, err);
+    for (const char *at = lines.buf; r == 0 && *at; at = strchr(at, '\n') + 1)
+        if (al_oid_parse(at, store->sha256, &oid))
+            (void)al_oid_set_add(&found, &oid);
+    for (size_t i = 0; r == 0 && i < count; i++)
+        ret_has[i] |= al_oid_set_has(&found, &oids[i]);
+    al_oid_set_clear(&found);
+    return r;
+}
+
+/* The answer names this many files; a longer list helps no user. */
+#define MISSING_MAX 100u
+
+/** The state of one search. */
+struct search {
+    int top_fd;
+    struct al_strv dirs;  /* directories still to be searched */
+    struct al_strv files; /* those that are there */
+    struct al_deadline deadline;
+    struct al_error *err;
+};
+
+static void search_clear(struct search *search)
+{
+    al_strv_clear(&search->dirs);
+    al_strv_clear(&search->files);
+}
+
+/* A file must be in the checkpoint, and so must every file of a directory. */
+static void add_present(struct search *search, const char *path, mode_t mode)
+{
+    if (S_ISDIR(mode)) {
+        al_strv_add(&search->dirs, path);
+    } else if (S_ISREG(mode) || S_ISLNK(mode)) {
+        al_strv_add(&search->files, path);
+    }
+}
+
+static int add_present_dir(struct search *search, const char *path)
+{
+    al_auto(al_closep) int fd = al_nofollow_open(search->top_fd, path, O_RDONLY | O_DIRECTORY);
+    al_auto(al_closedirp) DIR *dir = fd >= 0 ? al_fs_list_at(fd) : NULL;
+    struct dirent *entry;
+    int r = 0;
+
+    while (dir && r == 0 && (entry = readdir(dir))) {
+        struct stat st;
+
+        r = al_deadline_step(&search->deadline, search->err);
+        if (r == 0 && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+            al_auto(al_freep) char *below = al_fs_join(path, entry->d_name);
+
+            add_present(search, below, st.st_mode);
+        }
+    }
+    return r;
+}
+
+/* If a leading part of a path is no directory, that part is what the operation would overwrite. */
+static void add_present_path(struct search *search, const char *path)
+{
+    al_auto(al_freep) char *part = al_strdup(path);
+    struct stat st;
+
+    for (char *slash = strchr(part, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (fstatat(search->top_fd, part, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            return;
+        if (!S_ISDIR(st.st_mode)) {
+            add_present(search, part, st.st_mode);
+            return;
+        }
+        *slash = '/';
+    }
+    if (fstatat(search->top_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        add_present(search, path, st.st_mode);
+}
+
+int al_find_missing(struct al_store *store, const char *id, int top_fd, const struct al_strv *paths,
+                    struct al_run_limits *budget, struct al_strv *ret_missing, struct al_error *err)
+{
+    al_auto(search_clear) struct search search = { .top_fd = top_fd,
+                                                   .deadline = al_deadline_begin(budget),
+                                                   .err = err };
+    al_auto(al_strv_clear) struct al_strv new = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < paths->count; i++) {
+        add_present_path(&search, paths->items[i]);
+        r = al_deadline_step(&search.deadline, err);
+    }
+    for (size_t i = 0; r == 0 && i < search.dirs.count; i++)
+        r = add_present_dir(&search, search.dirs.items[i]);
+    al_deadline_sync(&search.deadline);
+    if (r < 0)
+        return r;
+    /* The checkpoint was taken from that index just now.  Nested repositories are not in it. */
+    al_files_find_new(store, &search.files, &new);
+    for (size_t i = 0; i < new.count; i++) {
+        al_auto(al_freep) char *saved = al_files_saved_path(new.items[i]);
+
+        al_str_addf(&names, "%s:%s", id, saved);
+        al_str_addc(&names, '\0');
+    }
+    r = al_snapshot_find_missing(&store->bare, &names, budget, &missing, err);
+    for (size_t i = 0; r == 0 && i < missing.count && ret_missing->count < MISSING_MAX; i++)
+        al_strv_take(ret_missing, al_files_path(strchr(missing.items[i], ':') + 1));
+    return r;
 }

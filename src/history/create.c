@@ -22,7 +22,6 @@
 #include "guard/text.h"
 #include "history/checkpoint.h"
 #include "history/files.h"
-#include "history/find_missing.h"
 #include "history/gitdir.h"
 #include "history/keep.h"
 #include "history/linked.h"
@@ -489,7 +488,8 @@ static int take_once(struct al_pending_checkpoint *taken)
     if (r == 0 && has(taken, AL_PARTS_INDEX))
         r = read_index(taken);
     if (r == 0 && has(taken, AL_PARTS_WORKTREE))
-        r = al_files_record(taken->store, taken->top_fd, taken->budget, &taken->files, taken->err);
+        r = al_files_record(taken->store, taken->top_fd, taken->reason.writes, taken->budget,
+                            &taken->files, taken->err);
     return r < 0 ? r : write_commit(taken);
 }
 

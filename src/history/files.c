@@ -127,11 +127,12 @@ struct recorder {
     struct al_str add, drop; /* paths, NUL after each */
     struct al_file_id *ids;  /* of the paths of `add`, when they were looked at */
     size_t nids;
-    uint64_t bytes;         /* of the files that are read now */
-    bool changed;           /* the index was brought up to date */
-    bool new_rules;         /* what is ignored may have changed */
-    struct al_strv *nested; /* nested repositories, in the working tree */
-    struct al_str *links;   /* those that the index has, since it began with a commit */
+    uint64_t bytes;               /* of the files that are read now */
+    bool changed;                 /* the index was brought up to date */
+    bool new_rules;               /* what is ignored may have changed */
+    struct al_strv *nested;       /* nested repositories, in the working tree */
+    const struct al_strv *writes; /* what matters if git cannot list the tree; NULL: all */
+    struct al_str *links;         /* those that the index has, since it began with a commit */
 };
 
 /* Whether git would refuse the name: a component is `.git` in any case.  The git directory of a
@@ -294,32 +295,52 @@ static int take_ignored(void *payload, const char *path, struct al_error *err)
                : 0;
 }
 
-/* git may wait for a fifo or the like, which never ends. */
+static int take_writes(struct recorder *recorder, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < recorder->writes->count; i++)
+        r = take_path(recorder, recorder->writes->items[i], err);
+    return r;
+}
+
+/* List the tree once more, after the first time took too long: git may wait for a fifo or the like,
+ * which never ends.  Then only what the execution can write is looked at, if that is known. */
+static int list_again(struct recorder *recorder, struct al_error *err)
+{
+    struct al_store *store = recorder->store;
+    al_auto(al_freep) char *blocker = al_git_find_blocking_file(store->repo);
+
+    al_error_clear(err);
+    al_str_reset(&recorder->add);
+    al_str_reset(&recorder->drop);
+    recorder->nids = 0;
+    recorder->bytes = 0;
+    if (!blocker)
+        return al_snapshot_list(&recorder->dir, take_path, recorder, err);
+    recorder->files->relies = false;
+    store->is_blocked = true;
+    return recorder->writes ? take_writes(recorder, err)
+                            : al_error_set(err, AL_ERR_EXECUTION, "%s", blocker);
+}
+
 static int list(struct recorder *recorder, struct al_error *err)
 {
     struct al_run_limits *budget = recorder->dir.budget, first = *budget;
     const struct al_strv *include = recorder->store->settings->include_ignored;
-    al_auto(al_freep) char *blocker = NULL;
     int r;
 
+    if (recorder->store->is_blocked && recorder->writes)
+        return take_writes(recorder, err);
     first.left_ms = first.left_ms / FIRST_TRY_PART + 1;
     recorder->dir.budget = &first;
     r = al_snapshot_list(&recorder->dir, take_path, recorder, err);
     recorder->dir.budget = budget;
     budget->left_ms -= budget->left_ms / FIRST_TRY_PART + 1 - first.left_ms;
-    if (r == AL_ERR_TIMEOUT) {
-        blocker = al_git_find_blocking_file(recorder->store->repo);
-        recorder->files->relies = recorder->files->relies && !blocker;
-        if (blocker)
-            return al_error_set(err, AL_ERR_EXECUTION, "%s", blocker);
-        al_error_clear(err);
-        al_str_reset(&recorder->add);
-        al_str_reset(&recorder->drop);
-        recorder->nids = 0;
-        recorder->bytes = 0;
-        r = al_snapshot_list(&recorder->dir, take_path, recorder, err);
-    }
-    if (r == 0 && include && include->count && !recorder->dir.ignores_nothing)
+    if (r == AL_ERR_TIMEOUT)
+        r = list_again(recorder, err);
+    if (r == 0 && include && include->count && !recorder->dir.ignores_nothing &&
+        !recorder->store->is_blocked)
         r = al_snapshot_list_ignored(&recorder->dir, false, take_ignored, recorder, err);
     return r;
 }
@@ -471,6 +492,7 @@ static int record_whole(const struct recorder *above, int fd, const char *shown,
     recorder.add = recorder.drop = AL_STR_INIT;
     recorder.ids = NULL;
     recorder.nids = 0;
+    recorder.writes = NULL;
     recorder.dir.fd = fd;
     recorder.dir.index = index;
     recorder.dir.ignores_nothing = all;
@@ -848,8 +870,8 @@ static struct recorder recorder_of(struct al_store *store, int top_fd, const cha
     };
 }
 
-int al_files_record(struct al_store *store, int top_fd, struct al_run_limits *budget,
-                    struct al_files *files, struct al_error *err)
+int al_files_record(struct al_store *store, int top_fd, const struct al_strv *writes,
+                    struct al_run_limits *budget, struct al_files *files, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv nested = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str links = AL_STR_INIT;
@@ -861,6 +883,7 @@ int al_files_record(struct al_store *store, int top_fd, struct al_run_limits *bu
     recorder.files = files;
     recorder.nested = &nested;
     recorder.links = &links;
+    recorder.writes = writes;
     return r < 0 ? r : record_top(&recorder, err);
 }
 

@@ -17,7 +17,6 @@
 #include "gitops/plumbing/snapshot.h"
 #include "gitops/vet/vet.h"
 #include "history/files.h"
-#include "history/memo.h"
 #include "util/fs.h"
 
 #define PACKED_MAX_BYTES (64u << 20)

@@ -53,7 +53,8 @@ struct al_store {
     /* Of the last checkpoint with references that was taken with this handle. */
     struct al_refs refs;
     bool has_refs;
-    struct al_memo *memo; /* what was read; NULL: nothing */
+    bool is_blocked;      /* git waited for a fifo when it listed the working tree */
+    struct al_memo *memo; /* what was read (checkpoint_read.c); NULL: nothing */
 };
 
 /** Parse the id of a checkpoint; false unless it has as many digits as ids of this store. */
@@ -89,6 +90,17 @@ bool al_store_lock_alone(const struct al_store *store);
 
 /** Lock the store shared again. */
 void al_store_lock_shared(const struct al_store *store);
+
+struct al_memo;
+
+/** Release what was remembered of checkpoints.  NULL is allowed. */
+void al_memo_free(struct al_memo *memo);
+
+/** Append those of `paths` (relative to the top), and of the files below them, that are there now
+ * and that the checkpoint, which was taken just now, does not have: at most 100. */
+int al_find_missing(struct al_store *store, const char *id, int top_fd, const struct al_strv *paths,
+                    struct al_run_limits *budget, struct al_strv *ret_missing,
+                    struct al_error *err);
 
 /** The realtime clock in nanoseconds since 1970. */
 int64_t al_store_now_ns(void);

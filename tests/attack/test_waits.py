@@ -7,6 +7,7 @@ Plain git is the control: it opens the fifo, and goes on only when a process wri
 import contextlib
 import os
 import pathlib
+import select
 import subprocess
 import sys
 
@@ -99,25 +100,29 @@ class Waits(harness.Case):
         self.assertEqual(len(result.text.splitlines()), 2, result)
         self.assertNotIn("\x1b", result.text)
 
-    def lister(self, *others):
+    def lister(self, server, *others):
         """The process of the checkpoint's git, once there is one that is none of the others."""
-        while True:
+        while not select.select([server.process.stdout], [], [], 0)[0]:
             for pid in self.processes_in(self.root):
                 with contextlib.suppress(OSError):
                     words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
                     if b"--exclude-standard" in words and pid not in others:
                         return pid
             os.sched_yield()
+        self.fail(f"no such git: {server.receive()}")
 
     def test_slow(self):
         """a git that is slow, with no such fifo in the tree, begins again and gets all the time"""
         self.mark()
-        pipe = self.root / ".git/info/exclude"  # which the checkpoint's git alone opens here
-        pipe.unlink(missing_ok=True)
-        os.mkfifo(pipe)
+        (self.root / ".git/info/exclude").unlink(missing_ok=True)  # so that the store has no copy
         server = harness.Server(self)
+        server.ok("git_restore", {"paths": ["a.txt"]})
+        self.write("a.txt", "changed\n")
+        [store] = (self.home / ".local/state/airlock").glob("*/checkpoints.git")
+        pipe = store / "info/exclude"
+        os.mkfifo(pipe)
         server.ask("git_stash", {"action": "push", "timeout_ms": MS})
-        self.lister(self.lister())
+        self.lister(server, self.lister(server))
         writer = os.open(pipe, os.O_WRONLY)  # which returns when the second one has opened it
         pipe.unlink()
         os.close(writer)

@@ -35,7 +35,7 @@ ASAN = os.path.exists(AIRLOCK) and b"__asan_init" in pathlib.Path(AIRLOCK).read_
 WATCHDOG_SECONDS = 540
 
 # The same for a whole case.
-CASE_SECONDS = 1800
+CASE_SECONDS = 600
 
 # How a text goes on that says which arguments had no effect.
 IGNORED = "\n\n[stderr]\nairlock: ignored: "
