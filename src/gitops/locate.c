@@ -3,11 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/alternates.h"
 #include "gitops/git_dir.h"
 #include "gitops/location.h"
 #include "gitops/refs.h"
@@ -15,6 +15,83 @@
 #include "guard/root.h"
 #include "guard/text.h"
 #include "util/fs.h"
+
+/* --- Alternates --- */
+
+/*
+ * Object stores that a repository borrows objects from.
+ *
+ * Source: gitrepository-layout(5) "objects/info/alternates".
+ */
+
+#define ALTERNATES_MAX_BYTES (64u * 1024u)
+#define STORES_MAX           64
+
+/* The stores found so far; each is read once, so that they cannot fan out. */
+struct stores {
+    const struct al_roots *roots;
+    struct al_strv dirs;
+};
+
+/* Remember the store that a line of info/alternates names. */
+static bool add_store(struct stores *stores, const char *objects, const char *line)
+{
+    al_auto(al_freep) char *path = NULL;
+    al_auto(al_freep) char *abs = NULL;
+    al_auto(al_closep) int fd = -1;
+    int r;
+
+    if (!*line || *line == '#')
+        return true;
+    if (*line == '"') /* a quoted path: rare, and not worth an unquoting of our own */
+        return false;
+    path = al_fs_join(objects, line);
+    r = al_roots_open(al_roots_parts(stores->roots), path, O_PATH | O_DIRECTORY, &fd, &abs, NULL);
+    if (r == AL_ERR_SANDBOX)
+        return false;
+    if (r == 0 && !al_strv_contains(&stores->dirs, abs))
+        al_strv_take(&stores->dirs, al_take(&abs));
+    return stores->dirs.count <= STORES_MAX;
+}
+
+static bool read_alternates(struct stores *stores, const char *objects)
+{
+    al_auto(al_freep) char *path = al_fs_join(objects, "info/alternates");
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    char *save = NULL, *line;
+    int r = al_fs_read(AT_FDCWD, path, ALTERNATES_MAX_BYTES, &text);
+
+    if (r == -ENOENT || r == -ENOTDIR)
+        return true;
+    if (r < 0)
+        return false;
+    for (line = strtok_r(text.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        if (!add_store(stores, objects, line))
+            return false;
+    return true;
+}
+
+/*
+ * Test whether every store that git would read objects from lies in the roots: the alternates of
+ * `objects`, and theirs.  A store that does not exist is skipped, as git skips it.  False also for
+ * an alternates file that cannot be read, a quoted path, and more than 64 stores.
+ */
+static bool alternates_are_inside(const struct al_roots *roots, const char *objects)
+{
+    struct stores stores = { .roots = roots };
+    bool inside = true;
+
+    al_strv_add(&stores.dirs, objects);
+    for (size_t i = 0; i < stores.dirs.count && inside; i++) {
+        al_auto(al_freep) char *store = al_strdup(stores.dirs.items[i]);
+
+        inside = read_alternates(&stores, store);
+    }
+    al_strv_clear(&stores.dirs);
+    return inside;
+}
+
+/* --- Locate --- */
 
 #define POINTER_MAX_BYTES 4096u
 
@@ -327,7 +404,7 @@ static int find_parts(struct al_location *at, const struct al_roots *roots, cons
     r = open_part(roots, path, given, OBJECTS, &objects, &fd, err);
     if (r < 0)
         return r;
-    return al_alternates_are_inside(roots, objects) ? 0 : outside(given, ALTERNATE, err);
+    return alternates_are_inside(roots, objects) ? 0 : outside(given, ALTERNATE, err);
 }
 
 static bool is_there(int dir_fd, const char *name, mode_t type)

@@ -1,25 +1,536 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/transport/network.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "gitops/command.h"
 #include "gitops/layer.h"
 #include "gitops/location.h"
 #include "gitops/plumbing/pushed.h"
+#include "gitops/repo/known_remotes.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/repo/repo.h"
+#include "gitops/repo/write_lock.h"
 #include "gitops/run.h"
+#include "gitops/transport/credential.h"
 #include "gitops/transport/exchange.h"
-#include "gitops/transport/http_auth.h"
-#include "gitops/transport/leftovers.h"
-#include "gitops/transport/local_server.h"
+#include "gitops/transport/github_token.h"
 #include "gitops/transport/network_config.h"
+#include "guard/credential_hosts.h"
+#include "guard/github.h"
+#include "util/fs.h"
+
+/* --- Http auth --- */
+
+/* Exchanges over http, with credentials where the server asks for them. */
+
+static bool says(const struct al_git_output *output, const char *words)
+{
+    return strstr(output->err.out.buf, words);
+}
+
+static bool asks_for_credentials(const struct al_git_output *output)
+{
+    return output->exit_code != 0 && (says(output, "fatal: could not read Username for '") ||
+                                      says(output, "fatal: could not read Password for '"));
+}
+
+static bool was_refused(const struct al_git_output *output)
+{
+    return output->exit_code != 0 && says(output, "fatal: Authentication failed for '");
+}
+
+static int refused(const struct al_network *network, struct al_error *err)
+{
+    return al_remote_error(err,
+                           "The user can put the right ones into their credential helper, or sign "
+                           "in there once with git.",
+                           "%s does not accept the credentials it was given", network->url.origin);
+}
+
+static int run_with(const struct al_network_job *job, const char *user, const char *password,
+                    struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_closep) int answers = al_credential_answers(&job->network->url, user, password);
+
+    if (answers < 0)
+        return al_error_errno(err, errno, "cannot hand over the credentials");
+    return al_network_run_once(job, answers, ret_output, err);
+}
+
+/* An agent can choose addresses, and a helper without a host would give its token to each of them.
+ * So helpers are asked only for the hosts that the user listed, and for addresses that are the
+ * user's own over https. */
+static bool may_have_credentials(const struct al_network *network)
+{
+    const struct al_repo *repo = network->repo;
+
+    if (al_credential_hosts_match(&repo->at.git->credential_hosts, &network->url))
+        return true;
+    return !strcmp(network->url.protocol, "https") &&
+           !al_remote_address_is_new(repo, network->remote->name, network->address, AL_FETCHES);
+}
+
+static int withheld(const struct al_network *network, struct al_error *err)
+{
+    if (strcmp(network->url.protocol, "https") != 0)
+        return al_remote_error(
+            err,
+            "Use https; or the user can list the server with its scheme and port "
+            "in credential_hosts of [tools.git]: [\"http://host:port\"].",
+            "%s asks for a user and a password, and gets none over plain http",
+            network->url.origin);
+    return al_remote_error(err,
+                           "The user can list the host in credential_hosts of [tools.git] in the "
+                           "configuration of airlock.",
+                           "%s asks for a user and a password, and gets none: this address was "
+                           "added or changed in this session, and the user did not agree to it",
+                           network->url.origin);
+}
+
+/* The server asked: run again with the credentials of the user's helpers. */
+static int run_with_helpers(const struct al_network_job *job, struct al_git_output *ret_output,
+                            struct al_error *err)
+{
+    al_auto(al_credential_clear) struct al_credential credential = AL_CREDENTIAL_INIT;
+    const struct al_network *network = job->network;
+    struct al_git *git = network->repo->at.git;
+    bool found, right;
+    int r;
+
+    if (!may_have_credentials(network))
+        return withheld(network, err);
+    r = al_credential_fill(git, &network->url, job->budget, &credential, &found, err);
+
+    if (r < 0)
+        return r;
+    if (!found)
+        return al_remote_error(err,
+                               "The user can set up a credential helper, or sign in there once "
+                               "with git; airlock never prompts.",
+                               "%s asks for a user and a password, and no credential helper has "
+                               "them",
+                               network->url.origin);
+    r = run_with(job, credential.user, credential.password, ret_output, err);
+    if (r < 0)
+        return r;
+    right = !was_refused(ret_output) && !asks_for_credentials(ret_output);
+    al_credential_report(git, &credential, right, job->budget);
+    if (right)
+        return 0;
+    al_git_output_clear(ret_output);
+    return refused(network, err);
+}
+
+/* The server asked: run again with the token for GitHub. */
+static int run_with_token(const struct al_network_job *job, struct al_git_output *ret_output,
+                          struct al_error *err)
+{
+    al_auto(al_credential_clear) struct al_credential credential = AL_CREDENTIAL_INIT;
+    const struct al_network *network = job->network;
+    int r;
+
+    if (!al_github_is_safe(&network->url))
+        return withheld(network, err);
+    r = al_github_token(network->repo->at.git, &network->url, job->budget, &credential, err);
+    if (r == 0)
+        r = run_with(job, credential.user, credential.password, ret_output, err);
+    if (r < 0 || (!asks_for_credentials(ret_output) && !was_refused(ret_output)))
+        return r;
+    al_git_output_clear(ret_output);
+    return al_remote_error(err,
+                           "The token may be expired or revoked: set another GITHUB_TOKEN and "
+                           "restart airlock, or run `gh auth login`.",
+                           "%s does not accept the token it was given", network->url.origin);
+}
+
+/* Without credentials first, so that what is public needs no token. */
+static int run_for_github(const struct al_network_job *job, struct al_git_output *ret_output,
+                          struct al_error *err)
+{
+    struct al_git_output output;
+    int r;
+
+    if (job->network->was_asked)
+        return run_with_token(job, ret_output, err);
+    r = al_network_run_once(job, -1, &output, err);
+    if (r < 0)
+        return r;
+    if (!asks_for_credentials(&output)) {
+        *ret_output = output;
+        return 0;
+    }
+    al_git_output_clear(&output);
+    job->network->was_asked = true;
+    return run_with_token(job, ret_output, err);
+}
+
+/* Run a job over http: once without credentials unless the address has some, and once more when
+ * the server asks for them.  Returns as al_network_run(). */
+static int network_run_http(const struct al_network_job *job, struct al_git_output *ret_output,
+                            struct al_error *err)
+{
+    const struct al_url *url = &job->network->url;
+    struct al_git_output output;
+    int r;
+
+    if (job->network->uses_github_token)
+        return run_for_github(job, ret_output, err);
+    r = url->password ? run_with(job, url->user, url->password, &output, err)
+                      : al_network_run_once(job, -1, &output, err);
+    if (r < 0)
+        return r;
+    if (!asks_for_credentials(&output) && !was_refused(&output)) {
+        *ret_output = output;
+        return 0;
+    }
+    al_git_output_clear(&output);
+    if (url->password)
+        return refused(job->network, err);
+    return run_with_helpers(job, ret_output, err);
+}
+
+/* --- Network --- */
+
+/* --- Local server --- */
+
+/*
+ * The other repository is on this machine: git's server for it runs beside the client, confined and
+ * with our overrides, and the two talk over a socket.  Neither a shell nor a hook is started.
+ */
+
+#define SERVER_STACK_BYTES   ((size_t)256 * 1024)
+#define SERVER_ERR_MAX_BYTES 4096
+
+/* git's server for the other repository, on its own thread. */
+struct server {
+    const struct al_repo *repo;
+    int dir_fd; /* the git directory of `repo` */
+    enum al_direction direction;
+    int socket_fd; /* closed when the server has exited */
+    struct al_run_limits budget;
+    struct al_git_output output;
+    struct al_error err;
+    int r;
+
+    pthread_t thread;
+    int start_error; /* result of pthread_create(); the members above belong to the thread once it
+                        runs */
+};
+
+/* A socket pair, or the errno of creating it. */
+struct socket_pair {
+    int fds[2];
+    int error;
+};
+
+/* A push moves references of the other repository, never its files: a change of files needs rules,
+ * grants and a checkpoint of its own.  So the checked-out branch is refused too. */
+static void add_receive_config(struct al_strv *config)
+{
+    al_strv_adds(config, "receive.denycurrentbranch", "refuse", NULL);
+}
+
+static void *serve(void *payload)
+{
+    struct server *server = payload;
+    al_auto(al_strv_clear) struct al_strv config = AL_STRV_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    const struct al_git_link link = {
+        .protocol = "none",
+        .config = &config,
+        .socket_fd = server->socket_fd,
+        .has_job = true,
+        .max_file_bytes = server->repo->at.git->max_fetch_bytes,
+    };
+    bool pushes = server->direction == AL_PUSHES;
+
+    add_receive_config(&config);
+    command.link = &link;
+    command.cwd_fd = server->dir_fd;
+    command.class = pushes ? AL_GIT_WRITE : AL_GIT_READ;
+    command.starts_children = true; /* pack-objects, unpack-objects, index-pack, rev-list */
+    if (pushes)
+        al_strv_adds(&command.argv, "git", "receive-pack", ".", NULL);
+    else
+        al_strv_adds(&command.argv, "git", "upload-pack", "--strict", ".", NULL);
+    server->r = al_git_run(&server->repo->at, &command,
+                           &(struct al_git_run){ .max_bytes = SERVER_ERR_MAX_BYTES },
+                           &server->budget, &server->output, &server->err);
+    al_closep(&server->socket_fd);
+    return NULL;
+}
+
+/* Runs on an unfiltered thread, see al_proc_confine_thread(). */
+static void create_thread(void *payload)
+{
+    struct server *server = payload;
+    pthread_attr_t attr;
+
+    (void)pthread_attr_init(&attr);
+    (void)pthread_attr_setstacksize(&attr, SERVER_STACK_BYTES);
+    server->start_error = pthread_create(&server->thread, &attr, serve, server);
+    (void)pthread_attr_destroy(&attr);
+}
+
+static int start_server(struct server *server, struct al_error *err)
+{
+    al_proc_run_unfiltered(create_thread, server);
+    if (server->start_error)
+        return al_error_errno(err, server->start_error,
+                              "cannot start a thread for the other repository");
+    return 0;
+}
+
+/* Runs on an unfiltered thread, which can create sockets. */
+static void make_pair(void *payload)
+{
+    struct socket_pair *pair = payload;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair->fds) < 0)
+        pair->error = errno;
+}
+
+/* The job is acquired before both budgets start, so waiting for it counts for neither side. */
+static int run_client(const struct al_network_job *job, struct server *server,
+                      struct al_git_output *ret_output, struct al_error *err)
+{
+    int r = start_server(server, err);
+
+    if (r < 0) {
+        al_close(job->link->fds[0]);
+        al_close(server->socket_fd);
+        return r;
+    }
+    r = al_git_run(&job->network->repo->at, job->command,
+                   &(struct al_git_run){ .max_bytes = job->max_bytes }, job->budget, ret_output,
+                   err);
+    al_close(job->link->fds[0]); /* the server then reads end of file and exits */
+    (void)pthread_join(server->thread, NULL);
+    /* Both have the same deadline, and either may reach it first; the other then sees the
+     * connection cut. */
+    if (r == 0 && ret_output->exit_code != 0 && server->r == AL_ERR_TIMEOUT) {
+        *err = server->err;
+        server->err = AL_ERROR_INIT;
+        return AL_ERR_TIMEOUT;
+    }
+    return r;
+}
+
+/* Append the server's errors after those of git, if git failed. */
+static void add_server_error(struct al_git_output *output, const struct server *server)
+{
+    if (server->r == 0 && output->exit_code != 0 && server->output.err.out.len)
+        al_str_add(&output->err.out, server->output.err.out.buf, server->output.err.out.len);
+}
+
+static int run_both(const struct al_network_job *job, struct al_git_output *ret_output,
+                    struct al_error *err)
+{
+    const struct al_network *network = job->network;
+    al_auto(al_strv_clear) struct al_strv config = AL_STRV_INIT;
+    al_auto(al_freep) char *address = NULL;
+    struct server server = { .repo = network->other,
+                             .dir_fd = network->other_fd,
+                             .direction = network->direction,
+                             .budget = *job->budget,
+                             .output = { .out = AL_TEXT_INIT(0), .err = AL_TEXT_INIT(0) } };
+    struct socket_pair pair = { .error = 0 };
+    int r;
+
+    r = al_proc_acquire_job(job->budget->cancel, err);
+    if (r < 0)
+        return r;
+    al_proc_run_unfiltered(make_pair, &pair);
+    if (pair.error) {
+        al_proc_release_job();
+        return al_error_errno(err, pair.error, "cannot connect two gits");
+    }
+    server.socket_fd = pair.fds[1];
+    address = al_asprintf("fd::%d/%s", pair.fds[0], network->other->at.git_dir);
+    al_network_add_config(&config, network, address);
+    *job->link = (struct al_git_link){
+        .protocol = "fd",
+        .config = &config,
+        .fds = &pair.fds[0],
+        .nfds = 1,
+        .has_job = true,
+        .max_file_bytes = network->repo->at.git->max_fetch_bytes,
+        .progress = job->link->progress,
+    };
+    job->command->class = AL_GIT_WRITE;
+    r = run_client(job, &server, ret_output, err);
+    al_proc_release_job();
+    if (r == 0)
+        add_server_error(ret_output, &server);
+    al_git_output_clear(&server.output);
+    al_error_clear(&server.err);
+    return r;
+}
+
+/* Run a job whose exchange is with a repository on this machine.  Returns as al_network_run(). */
+static int network_run_local(const struct al_network_job *job, struct al_git_output *ret_output,
+                             struct al_error *err)
+{
+    struct al_network *network = job->network;
+    int r = 0;
+
+    if (network->direction == AL_PUSHES)
+        r = al_write_lock_acquire_other(network->other, network->repo, job->budget, err);
+    if (r < 0)
+        return r;
+    r = run_both(job, ret_output, err);
+    al_write_lock_release(network->other);
+    return r;
+}
+
+/* --- Network --- */
+
+/* --- Leftovers --- */
+
+/* Temporary files of a failed or killed transfer in the object store.  git gives unfinished packs
+ * and objects temporary names, and removes them only with `git gc`, weeks later. */
+
+/* File times tick more coarsely than the clock. */
+#define TICK_NS 20000000
+
+/* A time that no file of a transfer that begins now is older than, in ns since the epoch. */
+static int64_t leftovers_since(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - TICK_NS;
+}
+
+/* The target of a link below /proc/<pid>; false for another user's process and one that is gone. */
+static bool read_link(const char *pid, const char *name, char ret_target[PATH_MAX])
+{
+    al_auto(al_freep) char *path = al_asprintf("/proc/%s/%s", pid, name);
+    ssize_t len = readlink(path, ret_target, PATH_MAX - 1);
+
+    if (len <= 0)
+        return false;
+    ret_target[len] = '\0';
+    return true;
+}
+
+static bool is_git_in(const struct al_repo *repo, const char *pid)
+{
+    char target[PATH_MAX];
+    const char *name;
+
+    if (!read_link(pid, "exe", target))
+        return false;
+    name = strrchr(target, '/');
+    if (!name || !al_starts_with(name, "/git"))
+        return false;
+    return read_link(pid, "cwd", target) &&
+           (al_fs_beneath(repo->at.top, target) || al_fs_beneath(repo->at.common_dir, target));
+}
+
+static bool is_git_at_work(const struct al_repo *repo)
+{
+    DIR *dir = opendir("/proc");
+    const struct dirent *entry;
+    bool found = !dir;
+
+    while (dir && !found && (entry = readdir(dir)))
+        found = isdigit((unsigned char)entry->d_name[0]) && is_git_in(repo, entry->d_name);
+    if (dir)
+        (void)closedir(dir);
+    return found;
+}
+
+/* A write lease is granted only if no other process has the file open (fcntl(2)).  An open(2) by
+ * another process then waits until we release the lease; the signal that we get is ignored by
+ * default. */
+static bool is_open_elsewhere(int fd)
+{
+    if (fcntl(fd, F_SETSIG, SIGURG) < 0 || fcntl(fd, F_SETLEASE, F_WRLCK) < 0)
+        return true;
+    (void)fcntl(fd, F_SETLEASE, F_UNLCK);
+    return false;
+}
+
+static bool is_temporary(const char *name)
+{
+    static const char *const beginnings[] = { "tmp_obj_", "tmp_pack_", "tmp_idx_", "tmp_rev_" };
+
+    for (size_t i = 0; i < AL_COUNT(beginnings); i++)
+        if (al_starts_with(name, beginnings[i]))
+            return true;
+    return false;
+}
+
+static void remove_file(int dir_fd, const char *name, int64_t since)
+{
+    al_auto(al_closep) int fd =
+        openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct al_file_id id;
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return;
+    id = al_file_id_from(&st);
+    if (id.ctime_ns >= since && !is_open_elsewhere(fd))
+        (void)unlinkat(dir_fd, name, 0);
+}
+
+static void remove_in(int objects_fd, const char *name, int64_t since)
+{
+    int fd = openat(objects_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+
+    if (!dir) {
+        al_close(fd);
+        return;
+    }
+    while ((entry = readdir(dir)))
+        if (is_temporary(entry->d_name))
+            remove_file(dirfd(dir), entry->d_name, since);
+    (void)closedir(dir);
+}
+
+/* Remove temporary files of objects and packs that are not older than `since`.  Call it when all
+ * processes of the transfer have ended.  Does nothing when another git is at work in the
+ * repository, and leaves any file that a process has open: it could belong to another program. */
+static void leftovers_remove(const struct al_repo *repo, int64_t since)
+{
+    al_auto(al_closep) int common_fd = -1;
+    al_auto(al_closep) int objects_fd = -1;
+
+    if (is_git_at_work(repo) || al_location_open_common_dir(&repo->at, &common_fd, NULL) < 0)
+        return;
+    objects_fd = openat(common_fd, "objects", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (objects_fd < 0)
+        return;
+    remove_in(objects_fd, ".", since);
+    remove_in(objects_fd, "pack", since);
+    for (unsigned i = 0; i < 256; i++) {
+        char name[3];
+
+        (void)snprintf(name, sizeof(name), "%02x", i);
+        remove_in(objects_fd, name, since);
+    }
+}
+
+/* --- Network --- */
 
 #define NAME_BYTES 16
 
@@ -217,20 +728,20 @@ int al_network_run(struct al_network *network, struct al_git_command *command, s
 {
     struct al_git_link link = { .progress = progress };
     const struct al_network_job job = { network, command, &link, max_bytes, budget };
-    const int64_t since = al_leftovers_since();
+    const int64_t since = leftovers_since();
     int r;
 
     command->link = &link;
     command->starts_children = true; /* helpers, pack-objects, index-pack, rev-list */
     if (network->other)
-        r = al_network_run_local(&job, ret_output, err);
+        r = network_run_local(&job, ret_output, err);
     else if (network->url.kind == AL_URL_HTTP)
-        r = al_network_run_http(&job, ret_output, err);
+        r = network_run_http(&job, ret_output, err);
     else
         r = al_network_run_once(&job, -1, ret_output, err);
     command->link = NULL;
     if (r < 0 || ret_output->exit_code != 0)
-        al_leftovers_remove(network->repo, since);
+        leftovers_remove(network->repo, since);
     if (r < 0)
         return r;
     clean(network, &ret_output->out.out);

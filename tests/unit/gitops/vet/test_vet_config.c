@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * gitops/vet/vet_config.h: a vetting stays small, however long the configuration is.
+ * gitops/vet/vet.c: a vetting stays small, however long the configuration is.
  *
  * The source is included, not linked: its entries are fed by hand below.
  */
 #include "gitops/command.h"
 #include "gitops/porcelain/blame.h"
 #include "gitops/run.h"
+#include "gitops/vet/vet.c"
 #include "gitops/vet/vet.h"
-#include "gitops/vet/vet_config.c"
 #include "tests/unit/gitops/lib.h"
 
 #define MANY 5000
