@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Changes inside submodules, found without running git in them: git would run there under a
- * configuration that was not vetted.
- *
- * The entries of a submodule's index are compared with its files, and the other files with its
- * ignore rules.  Nothing runs in a submodule and its configuration is not read.  A git of the
- * repository around it compares its index with its commit.
- *
- * Source: git-status(1) "Changed Tracked Entries", gitformat-index(5), git's racy-git.txt,
- * gitignore(5).
+ * Changes inside submodules.  A git of the repository around them would run there under a
+ * configuration that was not vetted.  So each is opened and vetted by itself, and its own
+ * git-status(1) tells.
  */
 #ifndef AL_GITOPS_SUBMODULE_SUBMODULES_H
 #define AL_GITOPS_SUBMODULE_SUBMODULES_H
@@ -18,11 +12,8 @@
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 
-/** The bounds of one call: submodules, entries of their indexes (and as many of their directories),
- * bytes that are hashed, milliseconds. */
+/** The bounds of one call: submodules, and milliseconds. */
 #define AL_SUBMODULES_MAX        64
-#define AL_SUBMODULE_ENTRIES_MAX 50000
-#define AL_SUBMODULE_HASHED_MAX  (64u << 20)
 #define AL_SUBMODULE_TIME_MAX_MS 2000
 
 /** git's words for changes in a submodule; staged changes are modified content. */

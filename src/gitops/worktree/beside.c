@@ -6,6 +6,7 @@
 #include "gitops/git_dir.h"
 #include "gitops/layer.h"
 #include "gitops/repo/git.h"
+#include "util/fs.h"
 
 void al_worktree_beside_clear(struct al_worktree_beside *beside)
 {
@@ -92,7 +93,7 @@ int al_worktree_open_submodule(const struct al_repo *repo, const char *top, cons
     r = al_roots_add(&beside.roots, first, &git->forbidden, git->home, err);
     if (r == 0)
         r = check_paths(&beside.roots, first, NULL, err);
-    if (r == 0 && top)
+    if (r == 0 && top && !al_fs_beneath(top, git_dir))
         r = al_roots_add_git_dir(&beside.roots, git_dir, &beside.roots.items[0], &git->forbidden,
                                  git->home, err);
     if (r == 0)
