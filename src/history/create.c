@@ -336,7 +336,7 @@ static void add_blob(struct al_str *stream, const char *mode, const char *dir, c
                      const struct al_str *bytes)
 {
     al_str_addf(stream, "M %s inline ", mode);
-    al_files_quote(stream, dir, path);
+    al_import_quote(stream, dir, path);
     al_str_addf(stream, "\ndata %zu\n", bytes->len);
     al_str_add(stream, bytes->buf, bytes->len);
     al_str_addc(stream, '\n');
@@ -661,7 +661,7 @@ static void add_side(struct al_str *stream, const char *reference, int mark,
                     : mode & S_IXUSR ? "100755"
                                      : "100644",
                     oid);
-        al_files_quote(stream, AL_DIR_WORKTREE, change->name);
+        al_import_quote(stream, AL_DIR_WORKTREE, change->name);
         al_str_addc(stream, '\n');
     }
     al_str_addc(stream, '\n');

@@ -39,23 +39,6 @@ void al_files_clear(struct al_files *files)
     free(files->index);
 }
 
-void al_files_quote(struct al_str *stream, const char *dir, const char *path)
-{
-    const char *const parts[] = { dir, path };
-
-    al_str_addc(stream, '"');
-    for (size_t i = 0; i < AL_COUNT(parts); i++)
-        for (const char *at = parts[i]; *at; at++) {
-            if (*at == '"' || *at == '\\')
-                al_str_addc(stream, '\\');
-            if (*at == '\n')
-                al_str_adds(stream, "\\n");
-            else
-                al_str_addc(stream, *at);
-        }
-    al_str_addc(stream, '"');
-}
-
 /* --- Names --- */
 
 static char *escape(const char *nested)
@@ -426,7 +409,7 @@ static bool add_entry(void *payload, const struct al_snapshot_entry *entry)
         al_str_adds(stream, "D ");
     else
         al_str_addf(stream, "M %s %s ", entry->mode, entry->oid);
-    al_files_quote(stream, recorder->saved, entry->path);
+    al_import_quote(stream, recorder->saved, entry->path);
     al_str_addc(stream, '\n');
     return true;
 }
@@ -512,7 +495,7 @@ static int add_dot_file(const struct recorder *above, int fd, const char *name)
     if (al_fs_read(fd, ".git", 65536, &text) < 0)
         return 0;
     al_str_adds(stream, "M 100644 inline ");
-    al_files_quote(stream, AL_DIR_DOTFILE, name);
+    al_import_quote(stream, AL_DIR_DOTFILE, name);
     al_str_addf(stream, "\ndata %zu\n", text.len);
     al_str_add(stream, text.buf, text.len);
     al_str_addc(stream, '\n');

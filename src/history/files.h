@@ -76,7 +76,4 @@ char *al_files_saved_path(const char *path);
 /** Test whether one of the globs ([journal] include_ignored) matches a path. */
 bool al_files_includes(const struct al_strv *include_ignored, const char *path);
 
-/** Append a path as git-fast-import(1) reads it, after a directory of the checkpoint. */
-void al_files_quote(struct al_str *stream, const char *dir, const char *path);
-
 #endif

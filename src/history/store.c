@@ -91,55 +91,6 @@ bool al_store_lock_alone(const struct al_store *store)
 
 /* --- Creating it --- */
 
-static int make_file(int dir_fd, const char *name, const char *text)
-{
-    return al_fs_write_durable(dir_fd, name, text, strlen(text), 0600);
-}
-
-static int sync_dirs(int dir_fd)
-{
-    static const char *const dirs[] = { "objects", ".", "..", "../.." };
-    int r = 0;
-
-    for (size_t i = 0; i < AL_COUNT(dirs) && r == 0; i++) {
-        al_auto(al_closep) int fd = openat(dir_fd, dirs[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-        r = fd < 0 ? -errno : al_fs_sync(fd);
-    }
-    return r;
-}
-
-/* Make the bare repository; processes that do so at the same time make the same one.  It never
- * collects garbage by itself, and has no branch. */
-static int make_bare(int dir_fd, bool sha256)
-{
-    static const char *const dirs[] = { "objects",    "objects/pack", "objects/info", "refs",
-                                        "refs/heads", "refs/before",  "refs/new",     "refs/after",
-                                        "refs/last",  "info" };
-    static const char settings[] = "\tbare = true\n"
-                                   "\tautocrlf = false\n"
-                                   "[gc]\n\tauto = 0\n"
-                                   "[pack]\n\twriteReverseIndex = false\n";
-    al_auto(al_freep) char *config = al_asprintf("%s%s",
-                                                 sha256 ? "[extensions]\n\tobjectFormat = sha256\n"
-                                                          "[core]\n\trepositoryFormatVersion = 1\n"
-                                                        : "[core]\n\trepositoryFormatVersion = 0\n",
-                                                 settings);
-    int r = 0;
-
-    if (faccessat(dir_fd, "HEAD", F_OK, 0) == 0)
-        return 0;
-    for (size_t i = 0; i < AL_COUNT(dirs); i++)
-        if (mkdirat(dir_fd, dirs[i], 0700) < 0 && errno != EEXIST)
-            return -errno;
-    r = make_file(dir_fd, "config", config);
-    if (r == 0)
-        r = make_file(dir_fd, "info/attributes", AL_SNAPSHOT_ATTRIBUTES);
-    if (r == 0) /* last: with HEAD it is a repository */
-        r = make_file(dir_fd, "HEAD", "ref: refs/heads/none\n");
-    return r < 0 ? r : sync_dirs(dir_fd);
-}
-
 static int no_store(struct al_error *err)
 {
     return al_error_set(err, AL_ERR_NOT_FOUND, "there are no checkpoints");
@@ -160,12 +111,14 @@ static int open_dirs(struct al_store *store, bool create, struct al_error *err)
 
 static int open_bare(struct al_store *store, struct al_error *err)
 {
+    static const char *const refs[] = { "refs/before", "refs/new", "refs/after", "refs/last",
+                                        NULL };
     int r;
 
     store->bare.dir_fd = open(store->path, DIR_FLAGS);
     if (store->bare.dir_fd < 0)
         return errno == ENOENT ? no_store(err) : al_store_unusable(store, errno, err);
-    r = make_bare(store->bare.dir_fd, store->sha256);
+    r = al_bare_init(store->bare.dir_fd, store->sha256, refs, "", AL_SNAPSHOT_ATTRIBUTES);
     if (r < 0)
         return al_store_unusable(store, -r, err);
     store->pack_fd = openat(store->bare.dir_fd, "objects/pack", DIR_FLAGS);

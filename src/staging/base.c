@@ -2,13 +2,14 @@
 #include "staging/base.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
-#include "gitops/nul_records.h"
-#include "odb/tree.h"
-#include "staging/base_cache.h"
-#include "staging/base_record.h"
+#include "gitops/plumbing/bare.h"
+#include "staging/import.h"
 #include "staging/store.h"
 #include "staging/tree_bounds.h"
+#include "util/fs.h"
+#include "util/log.h"
 #include "util/sorted.h"
 
 void al_base_clear(struct al_base *base)
@@ -98,28 +99,21 @@ void al_base_list_replaced(struct al_base *base, const char *path, struct al_str
 
 /* --- Reading --- */
 
-struct listing {
+struct reading {
     struct al_base *base;
     struct al_tree_bounds bounds;
-    bool sha256, is_damaged;
+    bool sha256;
 };
 
-/* "<mode> SP blob SP <oid> TAB <path>" */
-static bool add_entry(void *payload, char *const *fields)
+static bool add_file(void *payload, const struct al_bare_change *change)
 {
-    struct listing *listing = payload;
-    const char *end, *tab = strchr(fields[0], '\t');
-    unsigned mode = al_tree_parse_mode(fields[0], &end);
+    struct reading *reading = payload;
     struct al_oid oid;
 
-    if (!tab || !al_starts_with(end, " blob ") ||
-        !al_oid_parse(end + strlen(" blob "), listing->sha256, &oid)) {
-        listing->is_damaged = true;
+    if (!al_oid_parse(change->new_oid, reading->sha256, &oid) ||
+        !al_tree_bounds_add(&reading->bounds, change->path))
         return false;
-    }
-    if (!al_tree_bounds_add(&listing->bounds, tab + 1))
-        return false;
-    al_base_set(listing->base, tab + 1, mode, &oid);
+    al_base_set(reading->base, change->path, change->new_mode, &oid);
     return true;
 }
 
@@ -129,73 +123,55 @@ static int check_size(const struct al_tree_bounds *bounds, struct al_error *err)
                                 "use another sandbox for other repositories", err);
 }
 
-static int read_tree(struct al_staging *staging, const struct al_oid *tree,
-                     struct al_run_limits *budget, struct al_base *base, struct al_error *err)
+/* git writes references as a whole; a broken one comes from elsewhere.  git would not replace it.
+ */
+static void drop_broken(struct al_staging *staging, const char *ref, struct al_run_limits *budget)
 {
-    struct listing listing = { .base = base, .sha256 = staging->options.sha256 };
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, add_entry, &listing);
-    char text[AL_OID_TEXT];
-    int r;
+    struct al_oid oid;
 
-    al_oid_text(tree, listing.sha256, text);
-    r = al_bare_list_tree(&staging->bare, text, NULL, 0,
-                          (struct al_sink){ al_nul_records_add, &records }, budget, err);
-    if (r == 0 && listing.is_damaged)
-        r = al_error_set(err, AL_ERR_EXECUTION, "the staging store '%s' is damaged: tree %s",
-                         staging->dir, text);
-    if (r == 0)
-        r = check_size(&listing.bounds, err);
-    al_base_sort(base);
-    return r;
+    if (!al_file_id_at(staging->bare.dir_fd, ref).exists ||
+        al_staging_lock(staging, budget, NULL) < 0)
+        return;
+    if (al_staging_read_ref(staging, ref, &oid, NULL) < 0 &&
+        unlinkat(staging->bare.dir_fd, ref, 0) == 0)
+        al_log_warn("the staging store '%s' is damaged: it had no commit in '%s', and all files of "
+                    "its sandbox count as new; pull again before a push",
+                    staging->dir, ref);
+    al_staging_unlock(staging);
 }
 
 int al_base_load(struct al_staging *staging, const char *key, struct al_run_limits *budget,
                  struct al_base *ret_base, struct al_error *err)
 {
-    al_auto(al_freep) char *name = al_asprintf("%s.json", key);
+    al_auto(al_freep) char *ref = al_asprintf(AL_REF_BASE "%s", key);
     al_auto(al_base_clear) struct al_base base = { .items = NULL };
-    al_auto(al_base_record_clear) struct al_base_record record = { .heads = { .items = NULL } };
-    struct al_file_id id = al_file_id_at(staging->sandboxes_fd, name);
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    al_auto(al_json_decrefp) json_t *heads = NULL;
+    struct reading reading = { .base = &base, .sha256 = staging->options.sha256 };
+    struct al_oid oid;
+    char commit[AL_OID_TEXT];
     int r;
 
     *ret_base = (struct al_base){ .items = NULL };
-    if (!id.exists || al_base_cache_get(staging, key, &id, ret_base))
+    if (al_staging_read_ref(staging, ref, &oid, NULL) < 0) {
+        drop_broken(staging, ref, budget);
         return 0;
-    r = al_base_record_read(staging, key, budget, &record, err);
-    if (r < 0)
-        return r == AL_ERR_NOT_FOUND ? 0 : r;
-    r = read_tree(staging, &record.tree, budget, &base, err);
+    }
+    al_oid_text(&oid, reading.sha256, commit);
+    r = al_bare_read_commit(&staging->bare, commit, &message, add_file, &reading, budget, err);
+    if (r == 0)
+        r = check_size(&reading.bounds, err);
     if (r < 0)
         return r;
-    base.heads = record.heads;
-    record.heads = (struct al_heads){ .items = NULL };
-    al_base_cache_set(staging, key, &id, &base);
+    al_base_sort(&base);
+    heads = json_loadb(message.buf, message.len, JSON_REJECT_DUPLICATES, NULL);
+    al_heads_from_json(heads, &base.heads);
     *ret_base = base;
     base = (struct al_base){ .items = NULL };
     return 0;
 }
 
 /* --- Writing --- */
-
-int al_base_put_tree(struct al_base *base, struct al_objects *objects, struct al_oid *ret_tree,
-                     struct al_error *err)
-{
-    al_auto(al_freep) struct al_tree_file *files = NULL;
-    int r;
-
-    al_base_sort(base);
-    files = al_calloc(base->count ? base->count : 1, sizeof(*files));
-    for (size_t i = 0; i < base->count; i++)
-        files[i] = (struct al_tree_file){ .path = base->items[i].path,
-                                          .mode = base->items[i].mode,
-                                          .oid = base->items[i].oid };
-    r = al_tree_put(objects, files, base->count, ret_tree, err);
-    if (r == AL_ERR_AGAIN)
-        return al_error_set(err, AL_ERR_EXECUTION,
-                            "a name is both a file and a directory in what is staged");
-    return r;
-}
 
 /* What is written can be read again. */
 static int check_readable(const struct al_base *base, struct al_error *err)
@@ -208,29 +184,22 @@ static int check_readable(const struct al_base *base, struct al_error *err)
 }
 
 int al_base_save(struct al_staging *staging, const char *key, struct al_base *base,
-                 struct al_error *err)
+                 struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_freep) char *name = al_asprintf("%s.json", key);
     al_auto(al_freep) char *ref = al_asprintf(AL_REF_BASE "%s", key);
-    al_auto(al_objects_clear) struct al_objects objects;
-    struct al_base_record record = { .heads = base->heads }; /* borrowed */
-    struct al_file_id id;
-    int r;
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    al_auto(al_json_decrefp) json_t *heads = al_heads_to_json(&base->heads);
+    al_auto(al_import_clear) struct al_import import;
+    int r = al_import_begin(staging, &import, err);
 
-    al_base_sort(base);
-    al_staging_objects(staging, &objects);
-    r = check_readable(base, err);
-    if (r == 0)
-        r = al_base_put_tree(base, &objects, &record.tree, err);
-    if (r == 0)
-        r = al_objects_finish(&objects, err);
-    if (r == 0)
-        r = al_staging_write_ref(staging, ref, &record.tree, err);
-    if (r == 0)
-        r = al_base_record_write(staging, key, &record, err);
     if (r < 0)
         return r;
-    id = al_file_id_at(staging->sandboxes_fd, name);
-    al_base_cache_set(staging, key, &id, base);
-    return 0;
+    al_base_sort(base);
+    r = check_readable(base, err);
+    if (r < 0)
+        return r;
+    al_json_dump(heads, true, &message);
+    al_import_commit(&import, ref, message.buf, 0);
+    al_import_set_all(&import, base);
+    return al_import_end(&import, budget, NULL, err);
 }

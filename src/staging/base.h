@@ -3,7 +3,7 @@
  * The base of a sandbox: its files as they were last pulled or pushed, and the commits of the
  * branches they came from.  A status compares the sandbox with its base and with what is staged.
  *
- * On disk the base is a tree, pinned by refs/base/<key>, and sandboxes/<key>.json.
+ * On disk the base is a commit, refs/base/<key>: its tree, and the other commits as its message.
  */
 #ifndef AL_STAGING_BASE_H
 #define AL_STAGING_BASE_H
@@ -16,7 +16,6 @@
 #include "util/error.h"
 #include "util/str.h"
 
-struct al_objects;
 struct al_run_limits;
 struct al_staging;
 
@@ -46,16 +45,10 @@ void al_base_clear(struct al_base *base);
 int al_base_load(struct al_staging *staging, const char *key, struct al_run_limits *budget,
                  struct al_base *ret_base, struct al_error *err);
 
-/**
- * Write the base of a sandbox, durable.  The blobs of its files are in the store and durable
- * already (al_staging_objects(), al_bare_pack()).  With the store's lock held.
- */
+/** Write the base of a sandbox, durable.  The blobs of its files are in the store and durable
+ * already.  With the store's lock held. */
 int al_base_save(struct al_staging *staging, const char *key, struct al_base *base,
-                 struct al_error *err);
-
-/** Write the trees of the files. */
-int al_base_put_tree(struct al_base *base, struct al_objects *objects, struct al_oid *ret_tree,
-                     struct al_error *err);
+                 struct al_run_limits *budget, struct al_error *err);
 
 /** Set a file, or remove it. */
 void al_base_set(struct al_base *base, const char *path, unsigned mode, const struct al_oid *oid);

@@ -2,9 +2,9 @@
 /*
  * Clearing the store up.  It holds the lock, so no record is written meanwhile.
  *
- * References are first made to agree with the records, which are the truth: what a record names is
- * kept even if its reference was lost.  Objects that nothing names stay for a day, because a push
- * that waits for its approval has some.
+ * References of staged commits go with their records, and those of memory sandboxes with their
+ * processes.  Objects that nothing names stay for a day, because a push that waits for its approval
+ * has some.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,10 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "odb/pack_index.h"
-#include "staging/markers.h"
 #include "staging/stage.h"
-#include "staging/staged_record.h"
 #include "staging/store.h"
 #include "util/fs.h"
 
@@ -53,123 +50,95 @@ static void record_sweep(const struct al_staging *staging, uint64_t bytes)
     (void)al_fs_write_atomic(staging->dir_fd, "swept", text, strlen(text), 0600, true);
 }
 
-static int count_bytes(const struct al_staging *staging, uint64_t *ret_bytes, struct al_error *err)
+/* The packs of the store. */
+struct packs {
+    size_t count;
+    uint64_t bytes; /* of all files */
+};
+
+static int measure(const struct al_staging *staging, struct packs *ret_packs, struct al_error *err)
 {
-    struct al_packs_size size;
-    int r = al_packs_measure(staging->pack_fd, &size, err);
-
-    *ret_bytes = r < 0 ? 0 : size.bytes;
-    return r;
-}
-
-/* A reference that is packed is left to the next gc. */
-static void drop_base(struct al_staging *staging, const char *name)
-{
-    al_auto(al_freep) char *file = al_asprintf("%s.json", name);
-    al_auto(al_freep) char *ref = al_asprintf(AL_REF_BASE "%s", name);
-
-    (void)unlinkat(staging->sandboxes_fd, file, 0);
-    (void)unlinkat(staging->bare.dir_fd, ref, 0);
-}
-
-/* Remove what the sandbox last saw of branches: "<key>-<digits>.json". */
-static void drop_origins(struct al_staging *staging, const char *key)
-{
-    static const char suffix[] = ".json";
-    al_auto(al_closedirp) DIR *dir = al_fs_list_at(staging->sandboxes_fd);
-    al_auto(al_freep) char *prefix = al_asprintf("%s-", key);
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(staging->pack_fd);
     struct dirent *entry;
 
-    while (dir && (entry = readdir(dir))) {
-        al_auto(al_freep) char *name = al_strdup(entry->d_name);
-
-        if (!al_starts_with(name, prefix) || !al_ends_with(name, suffix))
-            continue;
-        name[strlen(name) - strlen(suffix)] = '\0';
-        drop_base(staging, name);
+    *ret_packs = (struct packs){ 0 };
+    if (!dir)
+        return al_staging_unusable(staging, errno, err);
+    while ((entry = readdir(dir))) {
+        ret_packs->bytes += al_file_id_at(staging->pack_fd, entry->d_name).size;
+        ret_packs->count += al_ends_with(entry->d_name, ".pack");
     }
+    return 0;
 }
 
-void al_staging_drop_sandbox(struct al_staging *staging, const char *key)
-{
-    al_auto(al_freep) char *alive = al_asprintf("%s.alive", key);
-
-    drop_origins(staging, key);
-    drop_base(staging, key);
-    al_markers_drop(staging, key);
-    (void)unlinkat(staging->sandboxes_fd, alive, 0);
-}
-
-/* Names in a directory that end in `suffix`, without it. */
-static int list_names(const struct al_staging *staging, int dir_fd, const char *suffix,
-                      struct al_strv *ret_names, struct al_error *err)
+/* Remove the files of a directory whose names begin with one of some prefixes or have this suffix.
+ */
+static void remove_files(int dir_fd, const char *const *prefixes, const char *suffix)
 {
     al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
     struct dirent *entry;
 
-    if (!dir)
-        return al_staging_unusable(staging, errno, err);
-    while ((entry = readdir(dir)))
-        if (entry->d_name[0] != '.' && al_ends_with(entry->d_name, suffix))
-            al_strv_take(ret_names,
-                         al_strndup(entry->d_name, strlen(entry->d_name) - strlen(suffix)));
-    return 0;
-}
+    while (dir && (entry = readdir(dir))) {
+        bool goes = suffix && al_ends_with(entry->d_name, suffix);
 
-/* Remove the bases of memory sandboxes whose process is gone. */
-static int drop_dead_sandboxes(struct al_staging *staging, struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv keys = AL_STRV_INIT;
-    int r = list_names(staging, staging->sandboxes_fd, ".alive", &keys, err);
-
-    for (size_t i = 0; i < keys.count && r == 0; i++) {
-        al_auto(al_freep) char *name = al_asprintf("%s.alive", keys.items[i]);
-        al_auto(al_closep) int fd =
-            openat(staging->sandboxes_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-
-        if (strcmp(keys.items[i], staging->key) != 0 && fd >= 0 &&
-            flock(fd, LOCK_EX | LOCK_NB) == 0)
-            al_staging_drop_sandbox(staging, keys.items[i]);
+        for (size_t i = 0; prefixes[i]; i++)
+            goes |= al_starts_with(entry->d_name, prefixes[i]);
+        if (goes)
+            (void)unlinkat(dir_fd, entry->d_name, 0);
     }
-    return r;
 }
 
-/* Point a reference at the object that its record names, unless it does already. */
-static int restore_ref(struct al_staging *staging, const char *prefix, const char *name,
-                       const char *oid_text, struct al_error *err)
-{
-    al_auto(al_freep) char *ref = al_asprintf("%s%s", prefix, name);
-    struct al_oid wanted, present;
+/* --- Sandboxes in memory whose process is gone --- */
 
-    if (!oid_text || !al_oid_parse(oid_text, staging->options.sha256, &wanted))
-        return 0; /* a damaged record: its reference stays as it is */
-    if (al_staging_read_ref(staging, ref, &present, NULL) == 0 && al_oid_equal(&wanted, &present))
-        return 0;
-    return al_staging_write_ref(staging, ref, &wanted, err);
+/* Its base and its origins are "refs/base/<key>" and "refs/base/<key>-<digits>".  One that is
+ * packed is left to the next gc. */
+void al_staging_drop_sandbox(struct al_staging *staging, const char *key)
+{
+    const char *const names[] = { key, NULL };
+    al_auto(al_closep) int refs_fd =
+        openat(staging->bare.dir_fd, "refs/base", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+    if (refs_fd >= 0)
+        remove_files(refs_fd, names, NULL);
+    remove_files(staging->sandboxes_fd, names, NULL);
 }
 
-/* The records of a directory, and the member of each that names its object. */
-struct kind {
-    int dir_fd;
-    const char *prefix, *member;
-};
-
-static int restore_refs(struct al_staging *staging, const struct kind *kind,
-                        struct al_strv *ret_kept, struct al_error *err)
+static void drop_dead_sandboxes(struct al_staging *staging)
 {
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    int r = list_names(staging, kind->dir_fd, ".json", &names, err);
+    static const char suffix[] = ".alive";
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(staging->sandboxes_fd);
+    struct dirent *entry;
 
-    for (size_t i = 0; i < names.count && r == 0; i++) {
-        al_auto(al_freep) char *file = al_asprintf("%s.json", names.items[i]);
-        al_auto(al_json_decrefp) json_t *object = NULL;
+    while (dir && (entry = readdir(dir))) {
+        al_auto(al_freep) char *key = al_strdup(entry->d_name);
+        al_auto(al_closep) int fd = -1;
 
-        al_strv_addf(ret_kept, "%s%s", kind->prefix, names.items[i]);
-        if (al_staging_read_json(staging, kind->dir_fd, file, &object, NULL) == 0)
-            r = restore_ref(staging, kind->prefix, names.items[i],
-                            al_json_get_string(object, kind->member), err);
+        if (!al_ends_with(key, suffix))
+            continue;
+        key[strlen(key) - strlen(suffix)] = '\0';
+        fd = openat(staging->sandboxes_fd, entry->d_name,
+                    O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (strcmp(key, staging->key) != 0 && fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+            al_staging_drop_sandbox(staging, key);
     }
-    return r;
+}
+
+/* --- References --- */
+
+static bool is_needed(const struct al_staging *staging, const char *ref)
+{
+    if (al_starts_with(ref, AL_REF_STAGED)) {
+        al_auto(al_freep) char *record = al_asprintf("%s.json", ref + strlen(AL_REF_STAGED));
+
+        return al_file_id_at(staging->staged_fd, record).exists;
+    }
+    if (al_starts_with(ref, AL_REF_BASE)) {
+        al_auto(al_freep) char *key = al_strdup(ref + strlen(AL_REF_BASE));
+
+        key[strcspn(key, "-")] = '\0';
+        return !al_staging_is_gone(staging, key);
+    }
+    return true;
 }
 
 static bool add_bytes(void *payload, const char *data, size_t len)
@@ -178,9 +147,8 @@ static bool add_bytes(void *payload, const char *data, size_t len)
     return true;
 }
 
-/* Delete the references that no record stands for. */
-static int drop_other_refs(struct al_staging *staging, struct al_strv *kept,
-                           struct al_run_limits *budget, struct al_error *err)
+/* Delete the references that nothing stands for. */
+static int drop_refs(struct al_staging *staging, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv garbage = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
@@ -189,83 +157,69 @@ static int drop_other_refs(struct al_staging *staging, struct al_strv *kept,
 
     if (r < 0)
         return r;
-    al_strv_sort(kept);
     for (char *ref = strtok_r(lines.buf, "\n", &save); ref; ref = strtok_r(NULL, "\n", &save))
-        if (!al_strv_contains_sorted(kept, ref))
+        if (!is_needed(staging, ref))
             al_strv_add(&garbage, ref);
     return garbage.count ? al_bare_delete_refs(&staging->bare, &garbage, budget, err) : 0;
 }
 
-/* Remove the files of writers that were killed. */
-static void remove_leftovers(int dir_fd)
-{
-    al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
-    struct dirent *entry;
-
-    if (!dir)
-        return;
-    while ((entry = readdir(dir)))
-        if (al_starts_with(entry->d_name, "tmp_") || al_starts_with(entry->d_name, ".tmp-") ||
-            al_starts_with(entry->d_name, ".airlock-"))
-            (void)unlinkat(dir_fd, entry->d_name, 0);
-}
+/* --- Objects --- */
 
 /* Delete objects that nothing names.  All packs are written anew for that, so it has to be worth
  * it; and it is not tried again at once if it failed. */
 static int expire(struct al_staging *staging, const char *expiry, struct al_run_limits *budget,
                   struct al_error *err)
 {
-    uint64_t bytes, settled = settled_bytes(staging);
-    int r = count_bytes(staging, &bytes, err);
+    const uint64_t settled = settled_bytes(staging);
+    struct packs packs;
+    int r = measure(staging, &packs, err);
 
-    if (r == 0 && bytes > settled + staging->options.max_bytes) {
+    if (r == 0 && packs.bytes > settled + staging->options.max_bytes) {
         r = al_bare_expire(&staging->bare, expiry, budget, err);
         if (r == 0)
-            r = count_bytes(staging, &settled, err);
+            r = measure(staging, &packs, err);
+    } else {
+        packs.bytes = settled;
     }
-    record_sweep(staging, settled);
+    record_sweep(staging, r < 0 ? settled : packs.bytes);
     return r;
 }
 
 static int sweep(struct al_staging *staging, const char *expiry, struct al_run_limits *budget,
                  struct al_error *err)
 {
-    const struct kind kinds[] = {
-        { staging->staged_fd, AL_REF_STAGED, "commit" },
-        { staging->sandboxes_fd, AL_REF_BASE, "tree" },
-    };
-    al_auto(al_strv_clear) struct al_strv kept = AL_STRV_INIT;
-    int r = drop_dead_sandboxes(staging, err);
+    /* Of writers that were killed: nobody else writes now. */
+    static const char *const unfinished[] = { "tmp_", ".tmp-", ".airlock-", "fast_import_crash_",
+                                              NULL };
+    int r;
 
-    remove_leftovers(staging->pack_fd);
-    remove_leftovers(staging->bare.dir_fd);
-    for (size_t i = 0; i < AL_COUNT(kinds) && r == 0; i++) {
-        remove_leftovers(kinds[i].dir_fd);
-        r = restore_refs(staging, &kinds[i], &kept, err);
-    }
-    if (r == 0)
-        r = drop_other_refs(staging, &kept, budget, err);
+    drop_dead_sandboxes(staging);
+    remove_files(staging->pack_fd, unfinished, ".keep");
+    remove_files(staging->bare.dir_fd, unfinished, ".lock");
+    remove_files(staging->staged_fd, unfinished, NULL);
+    remove_files(staging->sandboxes_fd, unfinished, NULL);
+    r = drop_refs(staging, budget, err);
     return r < 0 ? r : expire(staging, expiry, budget, err);
 }
 
 int al_staging_make_room(struct al_staging *staging, struct al_run_limits *budget,
                          struct al_error *err)
 {
-    uint64_t bytes;
-    int r = count_bytes(staging, &bytes, err);
+    struct packs packs;
+    int r = measure(staging, &packs, err);
 
     if (r < 0 ||
-        bytes <= settled_bytes(staging) + AL_STAGE_STORE_FACTOR * staging->options.max_bytes)
+        packs.bytes <= settled_bytes(staging) + AL_STAGE_STORE_FACTOR * staging->options.max_bytes)
         return r;
     return sweep(staging, "now", budget, err);
 }
 
 int al_staging_gc(struct al_staging *staging, struct al_run_limits *budget, struct al_error *err)
 {
-    struct al_packs_size size;
-    int r = al_packs_measure(staging->pack_fd, &size, err);
+    struct packs packs;
+    int r = measure(staging, &packs, err);
 
-    if (r < 0 || (size.unkept <= PACKS_MAX && !is_due(staging)))
+    if (r < 0 || (packs.count <= PACKS_MAX && !is_due(staging)))
         return r;
     r = al_staging_lock(staging, budget, err);
     if (r < 0)

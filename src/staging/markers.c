@@ -2,7 +2,6 @@
 #include "staging/markers.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 #include "gitops/plumbing/merge_file.h"
 #include "guard/text.h"
@@ -25,14 +24,14 @@ enum left { NOTHING, MARKERS, ONE_SEPARATOR };
 
 /* --- The list --- */
 
-static char *name_of(const char *key)
+static char *name_of(const struct al_staging *staging)
 {
-    return al_asprintf("%s.markers", key);
+    return al_asprintf("%s.markers", staging->key);
 }
 
 static int load(const struct al_staging *staging, struct al_strv *ret_paths, struct al_error *err)
 {
-    al_auto(al_freep) char *name = name_of(staging->key);
+    al_auto(al_freep) char *name = name_of(staging);
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
     int r = al_fs_read(staging->sandboxes_fd, name, LIST_MAX_BYTES, &list);
 
@@ -45,7 +44,7 @@ static int load(const struct al_staging *staging, struct al_strv *ret_paths, str
 
 static int save(const struct al_staging *staging, const struct al_strv *paths, struct al_error *err)
 {
-    al_auto(al_freep) char *name = name_of(staging->key);
+    al_auto(al_freep) char *name = name_of(staging);
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
     int r;
 
@@ -114,13 +113,6 @@ void al_markers_forget(struct al_staging *staging, const struct al_changes *chan
         al_strv_add(&staged, changes->items[i].path);
     al_strv_sort(&staged);
     (void)save_others(staging, &known, &staged, NULL, NULL);
-}
-
-void al_markers_drop(struct al_staging *staging, const char *key)
-{
-    al_auto(al_freep) char *name = name_of(key);
-
-    (void)unlinkat(staging->sandboxes_fd, name, 0);
 }
 
 /* --- The files --- */

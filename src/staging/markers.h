@@ -41,7 +41,4 @@ int al_markers_check(struct al_staging *staging, const struct al_changes *change
  * are looked at again.  With the store's lock held. */
 void al_markers_forget(struct al_staging *staging, const struct al_changes *changes);
 
-/** Remove the list of a sandbox that is gone. */
-void al_markers_drop(struct al_staging *staging, const char *key);
-
 #endif

@@ -32,9 +32,9 @@ int al_origin_load(struct al_staging *staging, const char *key, const struct al_
 }
 
 int al_origin_save(struct al_staging *staging, const char *key, const struct al_branch_name *branch,
-                   struct al_base *origin, struct al_error *err)
+                   struct al_base *origin, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_freep) char *name = origin_name(key, branch);
 
-    return al_base_save(staging, name, origin, err);
+    return al_base_save(staging, name, origin, budget, err);
 }

@@ -28,6 +28,6 @@ int al_origin_load(struct al_staging *staging, const char *key, const struct al_
 
 /** Write it, durable.  With the store's lock held. */
 int al_origin_save(struct al_staging *staging, const char *key, const struct al_branch_name *branch,
-                   struct al_base *origin, struct al_error *err);
+                   struct al_base *origin, struct al_run_limits *budget, struct al_error *err);
 
 #endif

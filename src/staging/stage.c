@@ -11,14 +11,15 @@
 #include "guard/text.h"
 #include "staging/changes.h"
 #include "staging/choose.h"
-#include "staging/commit_write.h"
+#include "staging/import.h"
 #include "staging/markers.h"
 #include "staging/staged_record.h"
 #include "staging/store.h"
 #include "util/clock.h"
 
-#define TRIES      3     /* while the files change */
-#define GC_TIME_MS 10000 /* the time that clearing up may take of a call */
+#define TRIES          3     /* while the files change */
+#define GC_TIME_MS     10000 /* the time that clearing up may take of a call */
+#define FILE_MAX_BYTES (1u << 30)
 
 /* --- Limits --- */
 
@@ -39,7 +40,7 @@ static int check_file(const struct al_staging *staging, const struct al_sandbox_
                            "is a symbolic link; stage a file, or let the user set "
                            "staging.allow_symlinks",
                            err);
-    if (change->size >= AL_PACK_OBJECT_MAX_BYTES)
+    if (change->size >= FILE_MAX_BYTES)
         return refuse_file(change, "is too large to be staged: 1 GiB or more", err);
     return 0;
 }
@@ -160,9 +161,7 @@ static int fill_record(struct al_staging *staging, const struct al_comparison *c
 
 /* --- The commit --- */
 
-/* The files of `staged` are those of the changes. */
-static int put_blobs(struct al_staging *staging, struct al_objects *objects,
-                     const struct al_changes *changes, struct al_staged *staged,
+static int put_blobs(struct al_import *import, const struct al_changes *changes,
                      struct al_run_limits *budget, struct al_error *err)
 {
     struct al_deadline deadline = al_deadline_begin(budget);
@@ -170,53 +169,46 @@ static int put_blobs(struct al_staging *staging, struct al_objects *objects,
 
     for (size_t i = 0; i < changes->count && r == 0; i++)
         if (changes->items[i].mode)
-            r = al_staging_put_blob(objects, staging->options.sandbox, &changes->items[i],
-                                    &deadline, &staged->files[i].has_no_crlf, err);
+            r = al_import_put_file(import, &changes->items[i], &deadline, err);
     al_deadline_sync(&deadline);
     return r;
 }
 
-/* Write the parent, which is what the files are a change to, and the commit. */
-static int put_commits(struct al_objects *objects, struct al_comparison *comparison,
-                       const char *message, struct al_oid *ret_commit, struct al_error *err)
+/* The parent is what the files are a change to. */
+static void put_commits(struct al_import *import, const char *ref, struct al_comparison *comparison,
+                        const char *message)
 {
-    struct al_base *base = &comparison->base;
     const struct al_changes *changes = &comparison->changes;
-    struct al_oid parent;
-    int r = al_staging_put_commit(objects, base, NULL, NULL, &parent, err);
 
-    for (size_t i = 0; i < changes->count; i++) {
-        const struct al_sandbox_change *change = &changes->items[i];
-
-        if (change->mode)
-            al_base_set(base, change->path, change->mode, &change->oid);
-        else
-            al_base_remove(base, change->path);
-    }
-    return r < 0 ? r : al_staging_put_commit(objects, base, &parent, message, ret_commit, err);
+    al_import_commit(import, ref, "base", 0);
+    al_import_set_all(import, &comparison->base);
+    al_import_commit(import, ref, message, (int64_t)time(NULL));
+    for (int removes = 1; removes >= 0; removes--)
+        for (size_t i = 0; i < changes->count; i++)
+            if ((changes->items[i].mode == 0) == removes)
+                al_import_set(import, changes->items[i].path, changes->items[i].mode,
+                              &changes->items[i].oid);
 }
 
-/* Objects, reference, record: a process that is killed in between has staged nothing. */
+/* Objects and reference, then the record: a process that is killed in between has staged nothing.
+ */
 static int write_commit(struct al_staging *staging, struct al_comparison *comparison,
                         const char *message, struct al_run_limits *budget, struct al_staged *staged,
                         struct al_error *err)
 {
-    al_auto(al_objects_clear) struct al_objects objects;
+    al_auto(al_import_clear) struct al_import import = { .file = NULL };
     al_auto(al_freep) char *ref = NULL;
-    int r;
+    int r = fill_record(staging, comparison, message, staged, err);
 
-    al_staging_objects(staging, &objects);
-    r = fill_record(staging, comparison, message, staged, err);
     if (r == 0)
-        r = put_blobs(staging, &objects, &comparison->changes, staged, budget, err);
+        r = al_import_begin(staging, &import, err);
     if (r == 0)
-        r = put_commits(&objects, comparison, message, &staged->commit, err);
-    if (r == 0)
-        r = al_objects_finish(&objects, err);
+        r = put_blobs(&import, &comparison->changes, budget, err);
     if (r < 0)
         return r;
     ref = al_asprintf(AL_REF_STAGED "%s", staged->id);
-    r = al_staging_write_ref(staging, ref, &staged->commit, err);
+    put_commits(&import, ref, comparison, message);
+    r = al_import_end(&import, budget, &staged->commit, err);
     return r < 0 ? r : al_staged_write(staging, staged, NULL, err);
 }
 

@@ -37,7 +37,6 @@ struct al_staged_file {
     unsigned mode;     /**< 0100644, 0100755, 0120000; 0: deleted */
     uint64_t size;     /**< in bytes; 0: deleted */
     struct al_oid oid; /**< of the blob; zeros: deleted */
-    bool has_no_crlf;  /**< no line ends with CRLF; false: that is not known */
 };
 
 struct al_staged {

@@ -39,16 +39,6 @@ static bool was_based_on_old(const struct al_heads *heads, const struct al_pushe
     return known && pushed->old_head && !strcmp(known, pushed->old_head);
 }
 
-/* The base of a sandbox whose process is gone is not written again. */
-static bool has_base(const struct al_staging *staging, const char *key)
-{
-    al_auto(al_freep) char *base = al_asprintf("%s.json", key);
-    al_auto(al_freep) char *alive = al_asprintf("%s.alive", key);
-
-    return al_file_id_at(staging->sandboxes_fd, base).exists ||
-           al_file_id_at(staging->sandboxes_fd, alive).exists;
-}
-
 static void set_files(struct al_base *base, const struct al_staged *staged)
 {
     for (size_t i = 0; i < staged->count; i++) {
@@ -72,7 +62,7 @@ static int advance_origin(struct al_staging *staging, const struct al_staged *st
     if (r < 0)
         return r;
     set_files(&origin, staged);
-    return al_origin_save(staging, staged->sandbox, &branch, &origin, err);
+    return al_origin_save(staging, staged->sandbox, &branch, &origin, budget, err);
 }
 
 static int advance_base(struct al_staging *staging, const struct al_staged *staged,
@@ -82,7 +72,7 @@ static int advance_base(struct al_staging *staging, const struct al_staged *stag
     al_auto(al_base_clear) struct al_base base = { .items = NULL };
     int r;
 
-    if (!has_base(staging, staged->sandbox))
+    if (al_staging_is_gone(staging, staged->sandbox))
         return 0;
     r = advance_origin(staging, staged, pushed, budget, err);
     if (r == 0)
@@ -93,7 +83,7 @@ static int advance_base(struct al_staging *staging, const struct al_staged *stag
     if (!al_heads_find(&base.heads, pushed->target, pushed->branch) ||
         was_based_on_old(&base.heads, pushed))
         al_heads_set(&base.heads, pushed->target, pushed->branch, pushed->commit);
-    return al_base_save(staging, staged->sandbox, &base, err);
+    return al_base_save(staging, staged->sandbox, &base, budget, err);
 }
 
 /* Advance the head in the other commits of this sandbox that were based on the old one. */

@@ -60,8 +60,6 @@ static json_t *file_to_json(const struct al_staged_file *file, bool sha256)
     al_json_set(object, "mode", al_json_int(file->mode));
     al_json_set(object, "size", al_json_int((int64_t)file->size));
     al_json_set(object, "oid", al_json_string(oid));
-    if (file->has_no_crlf)
-        al_json_set(object, "crlf", json_false());
     return object;
 }
 
@@ -81,7 +79,6 @@ static bool file_from_json(const json_t *object, bool sha256, struct al_staged_f
         .operation = (enum al_staged_operation)operation,
         .mode = (unsigned)json_integer_value(json_object_get(object, "mode")),
         .size = (uint64_t)json_integer_value(json_object_get(object, "size")),
-        .has_no_crlf = json_is_false(json_object_get(object, "crlf")),
     };
 
     if (operation < 0 || !oid || !al_oid_parse(oid, sha256, &file.oid))

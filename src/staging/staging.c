@@ -11,15 +11,15 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
+#include "gitops/plumbing/bare.h"
 #include "guard/root.h"
-#include "odb/init.h"
 #include "sandbox/sandbox.h"
-#include "staging/base_cache.h"
 #include "staging/staged_record.h"
 #include "staging/store.h"
 #include "util/fs.h"
 
 #define KEY_DIGITS      32
+#define MEMORY          'm'   /* begins the key of a sandbox in memory; all others are digits */
 #define READ_TIMEOUT_MS 60000 /* for files that the sandbox reads from the store */
 #define DROP_TIMEOUT_MS 1000  /* for the lock at the end of a session */
 
@@ -46,6 +46,7 @@ static int make_random_key(char ret_key[KEY_DIGITS + 1], struct al_error *err)
         return al_error_errno(err, errno, "cannot get random numbers");
     for (size_t i = 0; i < sizeof(bytes); i++)
         (void)snprintf(ret_key + 2 * i, 3, "%02x", bytes[i]);
+    *ret_key = MEMORY;
     return 0;
 }
 
@@ -94,7 +95,8 @@ static int open_parts(struct al_staging *staging, struct al_error *err)
         r = open_dir(staging, staging->dir_fd, "store.git", &bare->dir_fd, err);
     if (r < 0)
         return r;
-    r = al_odb_init(bare->dir_fd, staging->options.sha256, refs);
+    r = al_bare_init(bare->dir_fd, staging->options.sha256, refs,
+                     "[core]\n\tbigFileThreshold = 4m\n", NULL);
     if (r < 0)
         return al_staging_unusable(staging, -r, err);
     staging->pack_fd =
@@ -125,15 +127,11 @@ static int mark_alive(struct al_staging *staging, struct al_error *err)
     return 0;
 }
 
-/* A directory has a base from the beginning, so that another process can tell that it is one. */
-static int make_base(struct al_staging *staging, struct al_error *err)
+bool al_staging_is_gone(const struct al_staging *staging, const char *key)
 {
-    al_auto(al_freep) char *name = al_asprintf("%s.json", staging->key);
-    al_auto(al_base_clear) struct al_base empty = { .items = NULL };
+    al_auto(al_freep) char *alive = al_asprintf("%s.alive", key);
 
-    if (faccessat(staging->sandboxes_fd, name, F_OK, 0) == 0)
-        return 0;
-    return al_base_save(staging, staging->key, &empty, err);
+    return *key == MEMORY && !al_file_id_at(staging->sandboxes_fd, alive).exists;
 }
 
 static int adopt_sandbox(struct al_staging *staging, struct al_error *err)
@@ -148,8 +146,8 @@ static int adopt_sandbox(struct al_staging *staging, struct al_error *err)
         make_key("directory", dir, staging->key);
     else
         r = make_random_key(staging->key, err);
-    if (r == 0)
-        r = dir ? make_base(staging, err) : mark_alive(staging, err);
+    if (r == 0 && !dir)
+        r = mark_alive(staging, err);
     if (r == 0)
         al_sandbox_set_source(sandbox, staging->source);
     if (r == 0 && dir && staging->options.recover)
@@ -185,7 +183,6 @@ static void init_mutexes(struct al_staging *staging)
     (void)pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
     (void)pthread_mutex_init(&staging->mutex, &recursive);
     (void)pthread_mutexattr_destroy(&recursive);
-    (void)pthread_mutex_init(&staging->cache_mutex, NULL);
 }
 
 int al_staging_new(const struct al_staging_options *options, struct al_run_limits *budget,
@@ -238,9 +235,7 @@ void al_staging_free(struct al_staging *staging)
     al_close(staging->sandboxes_fd);
     al_close(staging->staged_fd);
     al_close(staging->dir_fd);
-    al_base_cache_free(staging->cache);
     (void)pthread_mutex_destroy(&staging->mutex);
-    (void)pthread_mutex_destroy(&staging->cache_mutex);
     free(staging->source);
     free(staging->dir);
     free(staging);

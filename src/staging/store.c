@@ -63,11 +63,6 @@ void al_staging_unlock(struct al_staging *staging)
     (void)pthread_mutex_unlock(&staging->mutex);
 }
 
-void al_staging_objects(struct al_staging *staging, struct al_objects *ret_objects)
-{
-    al_objects_init(ret_objects, staging->pack_fd, -1, staging->options.sha256);
-}
-
 /* Find a line `<oid> SP <name>` in packed-refs. */
 static bool find_packed(const struct al_staging *staging, const char *name, struct al_oid *ret_oid)
 {
@@ -96,72 +91,33 @@ int al_staging_read_ref(const struct al_staging *staging, const char *name, stru
     return al_error_set(err, AL_ERR_NOT_FOUND, "the staging store has no '%s'", name);
 }
 
-/* Open the directory of a reference.  git removes directories that became empty. */
-static int open_ref_dir(const struct al_staging *staging, const char *name, int *ret_fd,
-                        struct al_error *err)
-{
-    al_auto(al_freep) char *dir = al_strndup(name, (size_t)(strrchr(name, '/') - name));
-    al_auto(al_closep) int refs_fd = -1;
-    int bare_fd = staging->bare.dir_fd;
-
-    if (mkdirat(bare_fd, dir, 0700) == 0) {
-        refs_fd = openat(bare_fd, "refs", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-        if (refs_fd < 0 || al_fs_sync(refs_fd) < 0)
-            return al_staging_unusable(staging, errno, err);
-    } else if (errno != EEXIST) {
-        return al_staging_unusable(staging, errno, err);
-    }
-    *ret_fd = openat(bare_fd, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    return *ret_fd < 0 ? al_staging_unusable(staging, errno, err) : 0;
-}
-
-int al_staging_write_ref(struct al_staging *staging, const char *name, const struct al_oid *oid,
-                         struct al_error *err)
-{
-    al_auto(al_closep) int dir_fd = -1;
-    char text[AL_OID_TEXT + 1];
-    size_t len;
-    int r = open_ref_dir(staging, name, &dir_fd, err);
-
-    if (r < 0)
-        return r;
-    al_oid_text(oid, staging->options.sha256, text);
-    len = strlen(text);
-    text[len] = '\n';
-    r = al_fs_write_durable(dir_fd, strrchr(name, '/') + 1, text, len + 1, 0600);
-    return r < 0 ? al_staging_unusable(staging, -r, err) : 0;
-}
-
 int al_staging_delete_ref(struct al_staging *staging, const char *name,
                           struct al_run_limits *budget, struct al_error *err)
 {
+    al_auto(al_freep) char *dir = al_strndup(name, (size_t)(strrchr(name, '/') - name));
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     struct al_oid oid;
+    int r;
 
-    if (unlinkat(staging->bare.dir_fd, name, 0) < 0 && errno != ENOENT)
-        return al_staging_unusable(staging, errno, err);
-    if (!find_packed(staging, name, &oid))
-        return 0;
-    al_strv_add(&names, name);
-    return al_bare_delete_refs(&staging->bare, &names, budget, err);
+    if (find_packed(staging, name, &oid)) {
+        al_strv_add(&names, name);
+        r = al_bare_delete_refs(&staging->bare, &names, budget, err);
+    } else {
+        r = unlinkat(staging->bare.dir_fd, name, 0) < 0 && errno != ENOENT
+                ? al_staging_unusable(staging, errno, err)
+                : 0;
+    }
+    return r < 0 ? r : al_staging_sync(staging, dir, err);
 }
 
-int al_staging_load_json(const struct al_staging *staging, int dir_fd, const char *name,
-                         json_t **ret_object, struct al_error *err)
+int al_staging_sync(const struct al_staging *staging, const char *dir, struct al_error *err)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = al_fs_read(dir_fd, name, JSON_MAX_BYTES, &text);
-    json_t *object;
+    al_auto(al_closep) int fd =
+        openat(staging->bare.dir_fd, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    const int r = fd < 0 ? -errno : al_fs_sync(fd);
 
-    if (r == -ENOENT)
-        return al_error_set(err, AL_ERR_NOT_FOUND, "the staging store has no '%s'", name);
-    if (r < 0)
-        return al_staging_unusable(staging, -r, err);
-    object = json_loadb(text.buf, text.len, JSON_REJECT_DUPLICATES, NULL);
-    if (!json_is_object(object))
-        json_decref(al_take(&object));
-    *ret_object = object;
-    return 0;
+    /* git removes directories of references that became empty. */
+    return r < 0 && r != -ENOENT ? al_staging_unusable(staging, -r, err) : 0;
 }
 
 int al_staging_damaged(const struct al_staging *staging, const char *name, struct al_error *err)
@@ -177,9 +133,19 @@ int al_staging_damaged(const struct al_staging *staging, const char *name, struc
 int al_staging_read_json(const struct al_staging *staging, int dir_fd, const char *name,
                          json_t **ret_object, struct al_error *err)
 {
-    int r = al_staging_load_json(staging, dir_fd, name, ret_object, err);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = al_fs_read(dir_fd, name, JSON_MAX_BYTES, &text);
+    al_auto(al_json_decrefp) json_t *object = NULL;
 
-    return r < 0 || *ret_object ? r : al_staging_damaged(staging, name, err);
+    if (r == -ENOENT)
+        return al_error_set(err, AL_ERR_NOT_FOUND, "the staging store has no '%s'", name);
+    if (r < 0)
+        return al_staging_unusable(staging, -r, err);
+    object = json_loadb(text.buf, text.len, JSON_REJECT_DUPLICATES, NULL);
+    if (!json_is_object(object))
+        return al_staging_damaged(staging, name, err);
+    *ret_object = al_take(&object);
+    return 0;
 }
 
 int al_staging_write_json(const struct al_staging *staging, int dir_fd, const char *name,

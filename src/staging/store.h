@@ -2,9 +2,9 @@
 /*
  * The store on disk, for the files of this folder.
  *
- *   store.git               objects; refs/staged/<uuid>, refs/base/<key>
+ *   store.git               objects; refs/staged/<uuid>; refs/base/<key>, see staging/base.h;
+ *                           refs/pull/<key>, see staging/pull/apply.h
  *   staged/<uuid>.json      a staged commit: it exists as long as this file does
- *   sandboxes/<key>.json    the base of a sandbox; <key>.json.damaged-<n>: one that was set aside
  *   sandboxes/<key>.markers files with conflict markers; see staging/markers.h
  *   sandboxes/<key>.alive   locked by the process of a memory sandbox
  *   lock                    locked by a process that changes any of these
@@ -21,14 +21,13 @@
 
 #include "gitops/oid.h"
 #include "gitops/plumbing/bare.h"
-#include "odb/objects.h"
 #include "staging/staging.h"
 #include "util/json.h"
 
 #define AL_REF_STAGED "refs/staged/"
 #define AL_REF_BASE   "refs/base/"
+#define AL_REF_PULL   "refs/pull/"
 
-struct al_base_cache;
 struct al_blob_source;
 
 /** See staging/staging.h. */
@@ -40,8 +39,6 @@ struct al_staging {
     char key[33];                  /* of the sandbox; "" without one */
     struct al_blob_source *source; /* reads unchanged files for the sandbox */
     int alive_fd;                  /* sandboxes/<key>.alive, locked; -1: not a memory sandbox */
-    struct al_base_cache *cache;   /* the base that was read last */
-    pthread_mutex_t cache_mutex;
 
     pthread_mutex_t mutex; /* held with the file lock; recursive */
     int lock_fd;
@@ -57,6 +54,9 @@ struct al_staging {
 int al_staging_lock(struct al_staging *staging, struct al_run_limits *budget, struct al_error *err);
 void al_staging_unlock(struct al_staging *staging);
 
+/** Test whether a sandbox was in memory, and its process has ended. */
+bool al_staging_is_gone(const struct al_staging *staging, const char *key);
+
 /** Remove the base of a sandbox that is gone.  With the lock held. */
 void al_staging_drop_sandbox(struct al_staging *staging, const char *key);
 
@@ -68,21 +68,16 @@ int al_staging_make_room(struct al_staging *staging, struct al_run_limits *budge
 /** "cannot use the staging store '…': <errno>". */
 int al_staging_unusable(const struct al_staging *staging, int errno_value, struct al_error *err);
 
-/** Begin to write objects into the store.  al_objects_finish() makes them visible and durable. With
- * the lock held.  Release with al_objects_clear(). */
-void al_staging_objects(struct al_staging *staging, struct al_objects *ret_objects);
-
 /** The object of a reference of the store; AL_ERR_NOT_FOUND when there is none. */
 int al_staging_read_ref(const struct al_staging *staging, const char *name, struct al_oid *ret_oid,
                         struct al_error *err);
 
-/** Create or move a reference; its objects were finished before. */
-int al_staging_write_ref(struct al_staging *staging, const char *name, const struct al_oid *oid,
-                         struct al_error *err);
-
-/** Delete a reference, which need not exist. */
+/** Delete a reference, durable.  It need not exist. */
 int al_staging_delete_ref(struct al_staging *staging, const char *name,
                           struct al_run_limits *budget, struct al_error *err);
+
+/** Put the names in a directory of store.git on the disk. */
+int al_staging_sync(const struct al_staging *staging, const char *dir, struct al_error *err);
 
 /** The reason of an error about a file that can be read, and is not what airlock writes. */
 #define AL_STAGING_DAMAGED "damaged"
@@ -93,10 +88,6 @@ int al_staging_damaged(const struct al_staging *staging, const char *name, struc
 /** Read a JSON object of one of the store's directories; AL_ERR_NOT_FOUND when there is no such
  * file.  Caller owns the reference. */
 int al_staging_read_json(const struct al_staging *staging, int dir_fd, const char *name,
-                         json_t **ret_object, struct al_error *err);
-
-/** The same, but a file that is no JSON object is no failure: `*ret_object` is NULL then. */
-int al_staging_load_json(const struct al_staging *staging, int dir_fd, const char *name,
                          json_t **ret_object, struct al_error *err);
 
 /** Write one, durable.  `object` is borrowed. */

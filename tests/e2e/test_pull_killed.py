@@ -55,7 +55,7 @@ class Workspace(killed.Killed):
     def assert_no_record(self):
         """No pull is left to be taken back."""
         [store] = (self.home / ".local/state/airlock/staging").iterdir()
-        self.assertEqual(list((store / "sandboxes").glob("*.pull")), [])
+        self.assertEqual(list((store / "store.git/refs/pull").glob("*")), [])
 
 
 class First(Workspace):
@@ -105,7 +105,7 @@ class First(Workspace):
         done = self.step(step, *self.words)
         content, is_there = self.content(), "made" in done.stderr
         if done.returncode:
-            self.assertRegex(done.stdout, "created meanwhile|was changed while it was pulled")
+            self.assertRegex(done.stdout, "(created|changed) meanwhile")
             self.assertEqual(content, {**self.before, "d/e/same": "mine\n"})
             self.assertEqual(self.changed(), {"own", "d/e/same"})
         else:
@@ -126,8 +126,8 @@ class First(Workspace):
         self.keep()
         # How many children there are before depends on how long ago files were changed.
         appears = self.appears(self.workspace / "d/e/same",
-                               f"ls {self.home}/.local/state/airlock/staging/*/sandboxes/*.pull "
-                               ">/dev/null 2>&1")
+                               f"ls {self.home}/.local/state/airlock/staging/*/store.git/refs/"
+                               "pull/* >/dev/null 2>&1")
         self.assertEqual(self.check_in_the_way(f"0:{appears}"), (True, True))
 
 

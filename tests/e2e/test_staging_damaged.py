@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A store with a damaged record: the record is kept beside, and every tool goes on."""
+"""A store with a damaged reference: it is forgotten, and every tool goes on."""
 import json
 import subprocess
 
 import harness
 import pushing
 
-DAMAGE = (b"", b"{", b"{}", b'{"tree": 1}', b'{"tree": "abc"}', b'["x"]', b"\0\xff" * 100)
+DAMAGE = (b"", b"{", b"\0\xff" * 100)
 
 
 class Damaged(pushing.Pushing):
-    """Records of a base, and of what was last seen of a branch."""
+    """References to a base, and to what was last seen of a branch."""
 
     def setUp(self):
         super().setUp()
@@ -19,16 +19,11 @@ class Damaged(pushing.Pushing):
         self.ok("git_pull", {"source": self.LOCAL, "paths": ["."]})
         [self.store] = (self.home / ".local/state/airlock/staging").iterdir()
 
-    def records(self, is_origin):
-        """The records of bases, or of what was seen of branches."""
-        return [path for path in (self.store / "sandboxes").glob("*.json")
-                if ("-" in path.stem) == is_origin]
-
     def damage(self, content=b"{", is_origin=False):
-        """Damage the one record; gives it."""
-        [record] = self.records(is_origin)
-        record.write_bytes(content)
-        return record
+        """Damage the one reference."""
+        refs = (self.store / "store.git/refs/base").iterdir()
+        [ref] = [path for path in refs if ("-" in path.name) == is_origin]
+        ref.write_bytes(content)
 
     def changed(self, result):
         """What a git_status says of each file."""
@@ -42,18 +37,15 @@ class Damaged(pushing.Pushing):
         return done.stdout
 
     def test_base(self):
-        """the damaged record is set aside by name, and the files keep their base"""
-        self.write("a.txt", "mine\n", self.workspace)
-        for number, content in enumerate(DAMAGE, 1):
-            record = self.damage(content)
+        """all files count as new, which is said once; a pull makes that good"""
+        for content in DAMAGE:
+            self.damage(content)
             result = self.ok("git_status")
-            self.assertEqual(self.changed(result), [("modified", "a.txt")])
-            aside = record.with_name(f"{record.name}.damaged-{number}")
-            self.assertEqual(aside.read_bytes(), content)
-            [line] = [line for line in result.stderr.splitlines() if "damaged" in line]
-            self.assertIn(f"'{record.name}' is now '{aside.name}'", line)
-            self.assertTrue(json.loads(record.read_bytes())["tree"])
+            self.assertEqual(self.changed(result), [("new", "a.txt"), ("new", "b.txt")])
+            self.assertIn("count as new", result.stderr)
             self.assertEqual(self.ok("git_status").stderr.count("damaged"), 0)
+            self.ok("git_pull", {"source": self.LOCAL, "paths": ["."]})
+            self.assertEqual(self.changed(self.ok("git_status")), [])
 
     def test_everything_goes_on(self):
         """staging, diffs, pushes, discards and pulls, each as the first to find it"""
@@ -62,38 +54,23 @@ class Damaged(pushing.Pushing):
         self.damage()
         staged = self.stage({"a.txt": "mine\n"})
         other = self.stage({"c.txt": "mine\n"})
-        self.damage()
         self.assertIn("+mine\n", self.ok("git_diff", {"commitId": staged}).text)
         self.assertIn(staged[:8], self.command())
         self.assertIn("Files:\n  M a.txt", self.shown(staged))
-        self.damage()
         self.ok("git_discard", {"commitId": other})
-        self.damage()
         self.pushed(staged)
         self.assertEqual(self.content("a.txt"), b"mine\n")
-        self.assertEqual(self.changed(self.ok("git_status")), [("new", "c.txt")])
         self.damage()
         self.commit("b.txt", "theirs\n", "theirs")
         self.ok("git_pull", {"source": self.LOCAL, "paths": ["."]})
         self.assertEqual((self.workspace / "b.txt").read_text(encoding="utf-8"), "theirs\n")
 
     def test_origin(self):
-        """what was last seen of a branch is set aside as well"""
-        record = self.damage(is_origin=True)
+        """what was last seen of a branch is forgotten, and seen again with the next pull"""
+        self.damage(is_origin=True)
         self.commit("b.txt", "theirs\n", "theirs")
-        result = self.ok("git_pull", {"source": self.LOCAL})
+        result = self.ok("git_pull", {"source": self.LOCAL, "paths": ["."]})
         self.assertEqual(result.value["structuredContent"]["pulled"], ["b.txt"])
-        self.assertTrue(record.with_name(f"{record.name}.damaged-1").exists())
-
-    def test_nothing_left(self):
-        """without the reference as well, all files count as new"""
-        record = self.damage()
-        (self.store / "store.git/refs/base" / record.stem).unlink()
-        result = self.ok("git_status")
-        self.assertEqual(self.changed(result), [("new", "a.txt"), ("new", "b.txt")])
-        self.assertIn("count as new", result.stderr)
-        self.ok("git_pull", {"source": self.LOCAL, "paths": ["."]})
-        self.assertEqual(self.changed(self.ok("git_status")), [])
 
     def test_push_that_cannot_be_recorded(self):
         """a push that was made is staged no longer, and stops no other tool until it is recorded"""

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/plumbing/bare.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gitops/command.h"
+#include "gitops/nul_records.h"
 #include "gitops/oid.h"
 #include "gitops/plumbing/bare_run.h"
 #include "util/fs.h"
@@ -14,6 +18,65 @@
  * would lead to objects that were removed. */
 #define SYNC_REFS      "core.fsync=committed"
 #define LINE_MAX_BYTES 256u /* the header of an object in cat-file's output */
+
+/* --- Making it --- */
+
+static int make_file(int dir_fd, const char *name, const char *text)
+{
+    return al_fs_write_durable(dir_fd, name, text, strlen(text), 0600);
+}
+
+static int sync_dirs(int dir_fd)
+{
+    static const char *const dirs[] = { "refs", "objects", ".", "..", "../.." };
+    int r = 0;
+
+    for (size_t i = 0; i < AL_COUNT(dirs) && r == 0; i++) {
+        al_auto(al_closep) int fd = openat(dir_fd, dirs[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        r = fd < 0 ? -errno : al_fs_sync(fd);
+    }
+    return r;
+}
+
+static int make_dirs(int dir_fd, const char *const *dirs)
+{
+    for (; *dirs; dirs++)
+        if (mkdirat(dir_fd, *dirs, 0700) < 0 && errno != EEXIST)
+            return -errno;
+    return 0;
+}
+
+int al_bare_init(int dir_fd, bool sha256, const char *const *refs, const char *settings,
+                 const char *attributes)
+{
+    static const char *const dirs[] = { "objects", "objects/pack", "objects/info",
+                                        "refs",    "refs/heads",   "info",
+                                        NULL };
+    al_auto(al_freep) char *config =
+        al_asprintf("%s\tbare = true\n\tautocrlf = false\n[gc]\n\tauto = 0\n"
+                    "[pack]\n\twriteReverseIndex = false\n%s",
+                    sha256 ? "[extensions]\n\tobjectFormat = sha256\n"
+                             "[core]\n\trepositoryFormatVersion = 1\n"
+                           : "[core]\n\trepositoryFormatVersion = 0\n",
+                    settings);
+    int r;
+
+    if (faccessat(dir_fd, "HEAD", F_OK, 0) == 0)
+        return 0;
+    r = make_dirs(dir_fd, dirs);
+    if (r == 0)
+        r = make_dirs(dir_fd, refs);
+    if (r == 0)
+        r = make_file(dir_fd, "config", config);
+    if (r == 0 && attributes)
+        r = make_file(dir_fd, "info/attributes", attributes);
+    if (r == 0) /* last: with HEAD it is a repository */
+        r = make_file(dir_fd, "HEAD", "ref: refs/heads/none\n");
+    return r < 0 ? r : sync_dirs(dir_fd);
+}
+
+/* --- Running git --- */
 
 static bool add_text(void *payload, const char *data, size_t len)
 {
@@ -99,7 +162,8 @@ static int check_bytes(struct reading *reading, const char *data, size_t len, bo
     return !strcmp(text, oid)
                ? 0
                : al_error_set(reading->err, AL_ERR_EXECUTION,
-                              "an object of the repository is not what its id says: %s", oid);
+                              "object %s of the repository has other content than its id says",
+                              oid);
 }
 
 /* Pass on bytes of an object.  Returns how many were used; 0: the reader failed. */
@@ -226,20 +290,6 @@ int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, boo
     return r;
 }
 
-int al_bare_is_whole(const struct al_bare *bare, const struct al_strv *commits,
-                     struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
-
-    add_lines(&input, (const char *const *)commits->items, commits->count);
-    command.input = input.buf;
-    command.input_len = input.len;
-    command.bulk = true;
-    al_strv_adds(&command.argv, "git", "rev-list", "--objects", "--quiet", "--stdin", NULL);
-    return run_quietly(bare, &command, budget, err);
-}
-
 int al_bare_walk(const struct al_bare *bare, const struct al_str *lines,
                  struct al_run_limits *budget, struct al_error *err)
 {
@@ -285,6 +335,55 @@ int al_bare_list_tree(const struct al_bare *bare, const char *treeish, const cha
     for (size_t i = 0; i < nnames; i++)
         al_strv_add(&command.argv, names[i]);
     return al_bare_run(bare, &command, false, sink, budget, err);
+}
+
+/* What a commit changes, as `diff-tree --root -z --format=%B%x00` prints it: the message NUL NUL,
+ * then for each file LF? ":<mode> SP <mode> SP <oid> SP <oid> SP <status>" NUL <path> NUL. */
+struct commit_reading {
+    struct al_str *message;
+    bool has_message, is_broken;
+    al_bare_change_fn take;
+    void *payload;
+};
+
+static bool take_change(void *payload, char *const *fields)
+{
+    struct commit_reading *reading = payload;
+    struct al_bare_change change = { .path = fields[1] };
+    char *at = strchr(fields[0], ':');
+
+    if (!reading->has_message) {
+        reading->has_message = true;
+        al_str_adds(reading->message, fields[0]);
+        return true;
+    }
+    if (at) {
+        change.old_mode = (unsigned)strtoull(at + 1, &at, 8);
+        change.new_mode = (unsigned)strtoull(at, &at, 8);
+        change.old_oid = at + 1;
+        change.new_oid = at + 1 + strcspn(at + 1, " ") + 1;
+    }
+    reading->is_broken = !at || *at != ' ';
+    return !reading->is_broken && reading->take(reading->payload, &change);
+}
+
+int al_bare_read_commit(const struct al_bare *bare, const char *commit, struct al_str *ret_message,
+                        al_bare_change_fn take, void *payload, struct al_run_limits *budget,
+                        struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct commit_reading reading = { .message = ret_message, .take = take, .payload = payload };
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(2, take_change, &reading);
+    int r;
+
+    al_strv_adds(&command.argv, "git", "diff-tree", "--root", "-r", "-z", "--raw", "--no-abbrev",
+                 "--no-renames", "--always", "--format=%B%x00", commit, NULL);
+    r = al_bare_run(bare, &command, false, (struct al_sink){ al_nul_records_add, &records }, budget,
+                    err);
+    if (r == 0 && (reading.is_broken || !reading.has_message))
+        r = al_error_set(err, AL_ERR_EXECUTION, "git diff-tree did not say what was asked");
+    return r;
 }
 
 /* A comparison of two trees. */

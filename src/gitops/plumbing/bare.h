@@ -27,6 +27,20 @@ struct al_bare {
     const char *path; /**< the same, absolute; needed for commands over a directory of the user's */
 };
 
+/**
+ * Make a bare repository in an empty directory.  Does nothing if there is one; processes that do so
+ * at the same time make the same one.  It has no branch and never collects garbage by itself.  Its
+ * files are synchronised.
+ *
+ * @param dir_fd      Borrowed.
+ * @param refs        Directories of references, ended by NULL.
+ * @param settings    More of its config.
+ * @param attributes  Its info/attributes; NULL: none.
+ * @return 0 or a negative errno.
+ */
+int al_bare_init(int dir_fd, bool sha256, const char *const *refs, const char *settings,
+                 const char *attributes);
+
 /** Gets the bytes of objects in the order of the request, each object in pieces; `last` is set with
  * its final piece.  A negative status ends the reading. */
 typedef int (*al_object_fn)(void *payload, size_t which, const char *data, size_t len, bool last,
@@ -42,11 +56,6 @@ int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noi
  * repository.  With `blobs`, only blobs. */
 int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, bool blobs,
                      struct al_str *ret_lines, struct al_run_limits *budget, struct al_error *err);
-
-/** Test whether everything that these commits lead to is in the bare repository itself: 0, or
- * AL_ERR_EXECUTION when something is missing. */
-int al_bare_is_whole(const struct al_bare *bare, const struct al_strv *commits,
-                     struct al_run_limits *budget, struct al_error *err);
 
 /** Test whether the history of commits can be walked, with borrowed objects: 0, or
  * AL_ERR_EXECUTION.  Files are not looked at.
@@ -74,6 +83,22 @@ int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool re
 int al_bare_list_tree(const struct al_bare *bare, const char *treeish, const char *const *names,
                       size_t nnames, struct al_sink sink, struct al_run_limits *budget,
                       struct al_error *err);
+
+/** A file that a commit changes.  Its modes are 0 where there is none. */
+struct al_bare_change {
+    const char *path;
+    unsigned old_mode, new_mode;
+    const char *old_oid, *new_oid; /**< hex, with other text behind */
+};
+
+/** Gets a change; false: no more are wanted. */
+typedef bool (*al_bare_change_fn)(void *payload, const struct al_bare_change *change);
+
+/** Read the message of a commit, appended, and what it changes of its only parent; one without a
+ * parent adds all of its files.  Sorted by the bytes of the paths. */
+int al_bare_read_commit(const struct al_bare *bare, const char *commit, struct al_str *ret_message,
+                        al_bare_change_fn take, void *payload, struct al_run_limits *budget,
+                        struct al_error *err);
 
 /** The differences between the working trees of two checkpoints, as safe text: a diffstat, or with
  * `lines` a patch. */

@@ -80,6 +80,7 @@ int al_bare_run(const struct al_bare *bare, const struct al_git_command *command
             .cwd_fd = command->cwd_fd ? command->cwd_fd : bare->dir_fd,
             .input = command->input,
             .input_len = command->input_len,
+            .in_fd = command->in_fd,
             .out = sink,
             .err = { add_text, &output.err },
             .drains = command->class == AL_GIT_WRITE,

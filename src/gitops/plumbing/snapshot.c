@@ -224,21 +224,53 @@ int al_snapshot_write_tree(const struct al_snapshot_dir *dir, char **ret_tree, s
     return r;
 }
 
+static int import(const struct al_bare *bare, struct al_git_command *command, const char *fsync,
+                  bool borrows, struct al_run_limits *budget, struct al_str *ret_output,
+                  struct al_error *err)
+{
+    command->class = AL_GIT_WRITE;
+    al_strv_adds(&command->argv, "git", "-c", fsync, "-c", "fastimport.unpackLimit=0", "-c",
+                 "pack.compression=1", "fast-import", "--quiet", "--done", "--force",
+                 "--date-format=raw", NULL);
+    return al_bare_run(bare, command, borrows, (struct al_sink){ add_output, ret_output }, budget,
+                       err);
+}
+
 int al_snapshot_import(const struct al_bare *bare, const struct al_str *stream, bool borrows,
                        struct al_run_limits *budget, struct al_str *ret_output,
                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-    command.class = AL_GIT_WRITE;
     command.input = stream->buf;
     command.input_len = stream->len;
-    /* The caller synchronises packs and references itself, once for both of git's children. */
-    al_strv_adds(&command.argv, "git", "-c", "core.fsync=none", "-c", "fastimport.unpackLimit=0",
-                 "-c", "pack.compression=1", "fast-import", "--quiet", "--done",
-                 "--date-format=raw", NULL);
-    return al_bare_run(bare, &command, borrows, (struct al_sink){ add_output, ret_output }, budget,
-                       err);
+    return import(bare, &command, "core.fsync=none", borrows, budget, ret_output, err);
+}
+
+int al_bare_import(const struct al_bare *bare, int stream_fd, struct al_run_limits *budget,
+                   struct al_str *ret_output, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    command.in_fd = stream_fd;
+    return import(bare, &command, "core.fsync=committed", false, budget, ret_output, err);
+}
+
+void al_import_quote(struct al_str *stream, const char *dir, const char *path)
+{
+    const char *const parts[] = { dir, path };
+
+    al_str_addc(stream, '"');
+    for (size_t i = 0; i < AL_COUNT(parts); i++)
+        for (const char *at = parts[i]; *at; at++) {
+            if (*at == '"' || *at == '\\')
+                al_str_addc(stream, '\\');
+            if (*at == '\n')
+                al_str_adds(stream, "\\n");
+            else
+                al_str_addc(stream, *at);
+        }
+    al_str_addc(stream, '"');
 }
 
 int al_snapshot_find_missing(const struct al_bare *bare, const struct al_str *names,

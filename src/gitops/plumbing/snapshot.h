@@ -80,7 +80,8 @@ int al_snapshot_write_tree(const struct al_snapshot_dir *dir, char **ret_tree,
                            struct al_error *err);
 
 /**
- * Write objects and a reference from a stream of git-fast-import(1).
+ * Write objects and references from a stream of git-fast-import(1).  The caller synchronises packs
+ * and references.
  *
  * @param borrows     The stream names objects of the lender as well.
  * @param ret_output  What the stream's commands print, appended.
@@ -88,6 +89,15 @@ int al_snapshot_write_tree(const struct al_snapshot_dir *dir, char **ret_tree,
 int al_snapshot_import(const struct al_bare *bare, const struct al_str *stream, bool borrows,
                        struct al_run_limits *budget, struct al_str *ret_output,
                        struct al_error *err);
+
+/** The same with a stream that is in a file, from its position on.  Packs and references are
+ * synchronised, their directories not. */
+int al_bare_import(const struct al_bare *bare, int stream_fd, struct al_run_limits *budget,
+                   struct al_str *ret_output, struct al_error *err);
+
+/** Append a path of such a stream, in quotes: `dir`, which ends with '/' or is empty, and `path`.
+ */
+void al_import_quote(struct al_str *stream, const char *dir, const char *path);
 
 /** Append the paths (as "<revision>:<path>") that name nothing.  The request has NUL after each. */
 int al_snapshot_find_missing(const struct al_bare *bare, const struct al_str *names,

@@ -1,111 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One `git cat-file --batch` gives the commit, its trees and the blobs, in the order in which they
- * are asked for. */
+/* Source: git-lfs-spec, "The Pointer". */
 #include "staging/pull/copy.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "gitops/preview/verify_objects.h"
 #include "gitops/repo/repo.h"
-#include "odb/objects.h"
 #include "staging/github.h"
-#include "staging/pull/copy_read.h"
+#include "staging/import.h"
 #include "staging/store.h"
 
-/* What to ask for. */
-struct request {
-    const struct al_pull_copy *copy;
-    struct al_pull_copying copying;
-    struct al_str words;    /* one a line */
-    struct al_strv brought; /* the ids of what a repository on GitHub has to be asked for */
-    uint32_t npacked;       /* how many of the objects are packed */
-    struct al_run_limits *budget;
-};
-
-static void clear(struct request *request)
-{
-    al_pull_copying_clear(&request->copying);
-    al_str_clear(&request->words);
-    al_strv_clear(&request->brought);
-}
-
-static void ask(struct request *request, const char *word, const struct al_pull_wanted *wanted)
-{
-    struct al_pull_copying *copying = &request->copying;
-
-    al_str_adds(&request->words, word);
-    al_str_addc(&request->words, '\n');
-    copying->wanted[copying->nwanted++] = *wanted;
-}
-
-/* Ask for the commit and all trees.  Each tree is asked for once. */
-static void ask_for_trees(struct request *request)
-{
-    const struct al_pull_copy *copy = request->copy;
-    al_auto(al_oid_set_clear) struct al_oid_set seen = { .slots = NULL };
-    al_auto(al_freep) char *top = al_asprintf("%s^{tree}", copy->commit);
-    struct al_pull_wanted wanted = { .type = AL_OBJECT_COMMIT, .file = AL_PULL_NO_FILE };
-    struct al_oid oid;
-
-    (void)snprintf(wanted.oid, sizeof(wanted.oid), "%s", copy->commit);
-    ask(request, copy->commit, &wanted);
-    wanted.type = AL_OBJECT_TREE;
-    *wanted.oid = '\0';
-    ask(request, top, &wanted);
-    for (size_t i = 0; i < copy->list->trees.count; i++) {
-        const char *text = copy->list->trees.items[i];
-
-        if (!al_oid_parse(text, request->copying.sha256, &oid) || !al_oid_set_add(&seen, &oid))
-            continue;
-        (void)snprintf(wanted.oid, sizeof(wanted.oid), "%s", text);
-        ask(request, text, &wanted);
-    }
-}
-
-/* Note a file that is created.  Returns which one it is. */
-static size_t add_created(struct al_pull_created *created, const struct al_pull_file *file)
-{
-    created->items[created->count] = (struct al_sandbox_file){
-        .path = file->path, .mode = file->mode, .oid = file->oid, .is_new = true
-    };
-    return created->count++;
-}
-
-static bool may_be_lfs(const struct al_pull_file *file)
-{
-    return file->has_size && file->size > sizeof(AL_LFS_MARK) && file->size < AL_LFS_MAX_BYTES;
-}
-
-/* Ask for the blobs that the store lacks, once for each file that is created, and for small ones
- * that may be a pointer. */
-static void ask_for_blobs(struct request *request, struct al_objects *objects)
-{
-    const struct al_pull_copy *copy = request->copy;
-    struct al_pull_copying *copying = &request->copying;
-    al_auto(al_oid_set_clear) struct al_oid_set seen = { .slots = NULL };
-
-    for (size_t i = 0; i < copy->list->count; i++) {
-        const struct al_pull_file *file = &copy->list->items[i];
-        struct al_pull_wanted wanted = { .type = AL_OBJECT_BLOB,
-                                         .is_lfs = &copy->is_lfs[i],
-                                         .file = AL_PULL_NO_FILE };
-        bool lacks;
-
-        if (!copy->wanted[i])
-            continue;
-        lacks = !al_objects_has(objects, &file->oid);
-        copy->creates[i] &= lacks;
-        wanted.packs = lacks && al_oid_set_add(&seen, &file->oid);
-        al_oid_text(&file->oid, copying->sha256, wanted.oid);
-        request->npacked += wanted.packs;
-        if (wanted.packs && copy->repo->mirror)
-            al_strv_add(&request->brought, wanted.oid);
-        if (copy->creates[i])
-            wanted.file = add_created(&copying->created, file);
-        if (wanted.packs || copy->creates[i] || may_be_lfs(file))
-            ask(request, wanted.oid, &wanted);
-    }
-}
+/* How a pointer of git-lfs(1) begins, and what its size is below. */
+#define LFS_MARK      "version https://git-lfs.github.com/spec/"
+#define LFS_MAX_BYTES 1024u
 
 int al_pull_too_large(uint64_t bytes, uint64_t max, struct al_error *err)
 {
@@ -115,74 +22,152 @@ int al_pull_too_large(uint64_t bytes, uint64_t max, struct al_error *err)
                         (unsigned long long)bytes, (unsigned long long)max);
 }
 
+/* --- Which blobs --- */
+
+/* The blobs to read, which may have some twice, and the files that they are of. */
+struct request {
+    const struct al_pull_copy *copy;
+    struct al_strv oids, lacking; /* all, and those that the store lacks */
+    size_t *files;
+};
+
+static void request_clear(struct request *request)
+{
+    al_strv_clear(&request->oids);
+    al_strv_clear(&request->lacking);
+    free(request->files);
+}
+
+static bool may_be_lfs(const struct al_pull_file *file)
+{
+    return file->has_size && file->size > strlen(LFS_MARK) && file->size < LFS_MAX_BYTES;
+}
+
+static void add(struct request *request, size_t file, const char *oid, bool lacks)
+{
+    if (lacks)
+        al_strv_add(&request->lacking, oid);
+    if (!lacks && !may_be_lfs(&request->copy->list->items[file]))
+        return;
+    request->files[request->oids.count] = file;
+    al_strv_add(&request->oids, oid);
+}
+
+/* What the store has comes in the order of the question. */
+static int find_blobs(const struct al_staging *staging, struct request *request,
+                      struct al_run_limits *budget, struct al_error *err)
+{
+    const struct al_pull_copy *copy = request->copy;
+    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str known = AL_STR_INIT;
+    const char *next;
+    size_t asked = 0;
+    int r;
+
+    request->files = al_calloc(copy->list->count + 1, sizeof(*request->files));
+    for (size_t i = 0; i < copy->list->count; i++) {
+        char oid[AL_OID_TEXT];
+
+        al_oid_text(&copy->list->items[i].oid, staging->options.sha256, oid);
+        if (copy->wanted[i])
+            al_strv_add(&all, oid);
+    }
+    r = al_bare_existing(&staging->bare, &all, true, &known, budget, err);
+    next = known.buf;
+    for (size_t i = 0; i < copy->list->count && r == 0; i++) {
+        const char *oid = copy->wanted[i] ? all.items[asked++] : NULL;
+        const bool lacks = oid && !al_starts_with(next, oid);
+
+        if (oid)
+            add(request, i, oid, lacks);
+        if (oid && !lacks)
+            next += strlen(oid) + 1;
+    }
+    return r;
+}
+
 int al_pull_bring_blobs(struct al_staging *staging, const struct al_pull_copy *copy,
                         struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_objects_clear) struct al_objects objects;
-    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
-    char text[AL_OID_TEXT];
+    al_auto(request_clear) struct request request = { copy, AL_STRV_INIT, AL_STRV_INIT, NULL };
+    int r = find_blobs(staging, &request, budget, err);
 
-    al_staging_objects(staging, &objects);
-    for (size_t i = 0; i < copy->list->count; i++) {
-        if (!copy->wanted[i] || al_objects_has(&objects, &copy->list->items[i].oid))
-            continue;
-        al_oid_text(&copy->list->items[i].oid, staging->options.sha256, text);
-        al_strv_add(&oids, text);
-    }
-    return al_github_bring(copy->repo, &oids, budget, err);
+    return r < 0 ? r : al_github_bring(copy->repo, &request.lacking, budget, err);
 }
 
-/* The sandbox asks for the content of the files that are created; the words have their ids. */
-static int read_created(void *payload, const char *const *oids, size_t count, al_blob_take *take,
-                        void *take_payload, struct al_error *err)
-{
-    struct request *request = payload;
+/* --- Copying --- */
 
-    (void)oids;
-    (void)count;
-    request->copying.created.take = take;
-    request->copying.created.payload = take_payload;
-    return al_pull_read_objects(request->copy->repo, &request->words, &request->copying,
-                                request->budget, err);
+/* Compare the commit and its trees with their ids. */
+static int verify_trees(const struct al_pull_copy *copy, struct al_run_limits *budget,
+                        struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    bool complete = true;
+    int r;
+
+    al_str_addf(&words, "%s\n%s^{tree}\n", copy->commit, copy->commit);
+    for (size_t i = 0; i < copy->list->trees.count; i++)
+        al_str_addf(&words, "%s\n", copy->list->trees.items[i]);
+    r = al_git_verify_objects(copy->repo, &words, budget, &complete, err);
+    if (r == 0 && !complete)
+        r = al_error_set(err, AL_ERR_EXECUTION,
+                         "the directories of the commit to pull have more than %u bytes; pull from "
+                         "a smaller one",
+                         AL_VERIFY_MAX_BYTES);
+    return r;
 }
 
-static int read_all(struct al_staging *staging, struct request *request, struct al_error *err)
-{
-    const struct al_pull_created *created = &request->copying.created;
-    const struct al_blob_source source = { read_created, request };
+/* Blobs as they come, each verified. */
+struct copying {
+    const struct request *request;
+    struct al_import *import;
+    struct al_str content;
+    uint64_t bytes, max_bytes; /* so far; 0: no limit */
+};
 
-    if (created->count)
-        return al_sandbox_import(staging->options.sandbox, created->items, created->count, &source,
-                                 err);
-    return al_pull_read_objects(request->copy->repo, &request->words, &request->copying,
-                                request->budget, err);
+static int take(void *payload, size_t which, const char *data, size_t len, bool last,
+                struct al_error *err)
+{
+    struct copying *copying = payload;
+    struct al_str *content = &copying->content;
+    const struct al_pull_copy *copy = copying->request->copy;
+
+    copying->bytes += len;
+    if (copying->max_bytes && copying->bytes > copying->max_bytes)
+        return al_pull_too_large(copying->bytes, copying->max_bytes, err);
+    al_str_add(content, data, len);
+    if (!last)
+        return 0;
+    copy->is_lfs[copying->request->files[which]] =
+        content->len < LFS_MAX_BYTES && al_starts_with(content->buf, LFS_MARK);
+    al_import_put(copying->import, content->buf, content->len);
+    al_str_reset(content);
+    return 0;
 }
 
 int al_pull_copy_blobs(struct al_staging *staging, const struct al_pull_copy *copy,
                        struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_objects_clear) struct al_objects objects;
-    al_auto(clear) struct request request = {
-        .copy = copy, .words = AL_STR_INIT, .brought = AL_STRV_INIT, .budget = budget
-    };
-    struct al_pull_copying *copying = &request.copying;
-    int r;
+    al_auto(request_clear) struct request request = { copy, AL_STRV_INIT, AL_STRV_INIT, NULL };
+    al_auto(al_import_clear) struct al_import import = { .file = NULL };
+    struct copying copying = { .request = &request,
+                               .import = &import,
+                               .content = AL_STR_INIT,
+                               .max_bytes = staging->options.max_bytes };
+    struct al_bare both = staging->bare;
+    int r = verify_trees(copy, budget, err);
 
-    *copying = AL_PULL_COPYING_INIT;
-    copying->sha256 = staging->options.sha256;
-    copying->max_bytes = staging->options.max_bytes;
-    copying->err = err;
-    copying->wanted =
-        al_calloc(copy->list->count + copy->list->trees.count + 2, sizeof(*copying->wanted));
-    copying->created.items = al_calloc(copy->list->count + 1, sizeof(*copying->created.items));
-    al_staging_objects(staging, &objects);
-    ask_for_trees(&request);
-    ask_for_blobs(&request, &objects);
-    copying->pack = al_pack_new(staging->pack_fd, copying->sha256, true);
-    al_pack_store_only(copying->pack);
-    al_pack_expect(copying->pack, request.npacked);
-    r = al_github_bring(copy->repo, &request.brought, budget, err);
     if (r == 0)
-        r = read_all(staging, &request, err);
-    return r < 0 ? r : al_pack_finish(copying->pack, err);
+        r = find_blobs(staging, &request, budget, err);
+    if (r == 0)
+        r = al_github_bring(copy->repo, &request.lacking, budget, err);
+    if (r == 0)
+        r = al_import_begin(staging, &import, err);
+    both.lender = &copy->repo->at;
+    both.reads_borrowed = true;
+    if (r == 0)
+        r = al_bare_read(&both, (const char *const *)request.oids.items, request.oids.count, take,
+                         &copying, budget, err);
+    al_str_clear(&copying.content);
+    return r < 0 || !request.lacking.count ? r : al_import_end(&import, budget, NULL, err);
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "staging/pull/file_merge.h"
-#include "staging/markers.h"
 
 #include "guard/text.h"
+#include "staging/import.h"
+#include "staging/markers.h"
 #include "staging/pull/merge.h"
 #include "staging/store.h"
+
+#define STORED_MAX_BYTES (1u << 30)
 
 /* The versions of one file. */
 struct versions {
@@ -71,23 +74,18 @@ static int read_ours(struct al_staging *staging, const struct al_pull_item *item
     return was_changed(item, err);
 }
 
-static int put_result(struct al_objects *objects, const struct versions *versions,
-                      const struct al_str *content, struct al_pull_item *item, struct al_error *err)
+static void put_result(struct al_import *import, const struct versions *versions,
+                       const struct al_str *content, struct al_pull_item *item)
 {
-    struct al_oid ours;
-    int r =
-        al_objects_put(objects, AL_OBJECT_BLOB, versions->ours.buf, versions->ours.len, &ours, err);
-
-    if (r == 0)
-        r = al_objects_put(objects, AL_OBJECT_BLOB, content->buf, content->len, &item->result.oid,
-                           err);
+    al_import_put(import, versions->ours.buf, versions->ours.len);
+    al_import_put(import, content->buf, content->len);
+    al_oid_of(import->staging->options.sha256, AL_OBJECT_BLOB, content->buf, content->len,
+              &item->result.oid);
     item->changes = !al_pull_side_equal(&item->result, &item->ours);
-    return r;
 }
 
 static int merge_item(struct al_staging *staging, struct al_pull_item *item,
-                      struct al_objects *objects, struct al_run_limits *budget,
-                      struct al_error *err)
+                      struct al_import *import, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(clear) struct versions versions = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT };
     al_auto(al_str_clear) struct al_str content = AL_STR_INIT;
@@ -110,7 +108,7 @@ static int merge_item(struct al_staging *staging, struct al_pull_item *item,
         al_pull_keep_ours(item, "too large to be merged; the sandbox's file was kept. delete_file "
                                 "and git_pull again take the incoming one");
     else
-        r = put_result(objects, &versions, &content, item, err);
+        put_result(import, &versions, &content, item);
     item->has_markers = outcome == AL_MERGE_CONFLICT;
     item->has_all_separators = item->has_markers && al_markers_have_all_separators(&content);
     if (item->has_markers)
@@ -127,31 +125,39 @@ static bool needs_storing(const struct al_pull_item *item)
 }
 
 static int store_ours(struct al_staging *staging, const struct al_pull_item *item,
-                      struct al_objects *objects, struct al_error *err)
+                      struct al_import *import, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str content = AL_STR_INIT;
     struct al_oid oid;
     uint64_t size;
-    int r = al_sandbox_read(staging->options.sandbox, item->path, 0, AL_PACK_OBJECT_MAX_BYTES - 1,
-                            &content, &size, err);
+    int r = al_sandbox_read(staging->options.sandbox, item->path, 0, STORED_MAX_BYTES, &content,
+                            &size, err);
 
-    if (r == 0)
-        r = al_objects_put(objects, AL_OBJECT_BLOB, content.buf, content.len, &oid, err);
-    return r < 0 || al_oid_equal(&oid, &item->ours.oid) ? r : was_changed(item, err);
+    if (r < 0)
+        return r;
+    al_oid_of(staging->options.sha256, AL_OBJECT_BLOB, content.buf, content.len, &oid);
+    al_import_put(import, content.buf, content.len);
+    return al_oid_equal(&oid, &item->ours.oid) ? 0 : was_changed(item, err);
 }
 
 int al_pull_merge(struct al_staging *staging, struct al_pull_plan *plan,
                   struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_objects_clear) struct al_objects objects;
+    al_auto(al_import_clear) struct al_import import = { .file = NULL };
+    bool any = false;
     int r = 0;
 
-    al_staging_objects(staging, &objects);
     for (size_t i = 0; i < plan->count && r == 0; i++) {
-        if (plan->items[i].merges)
-            r = merge_item(staging, &plan->items[i], &objects, budget, err);
-        else if (needs_storing(&plan->items[i]))
-            r = store_ours(staging, &plan->items[i], &objects, err);
+        struct al_pull_item *item = &plan->items[i];
+
+        if (!item->merges && !needs_storing(item))
+            continue;
+        if (!any)
+            r = al_import_begin(staging, &import, err);
+        any = true;
+        if (r == 0)
+            r = item->merges ? merge_item(staging, item, &import, budget, err)
+                             : store_ours(staging, item, &import, err);
     }
-    return r < 0 ? r : al_objects_finish(&objects, err);
+    return r < 0 || !any ? r : al_import_end(&import, budget, NULL, err);
 }

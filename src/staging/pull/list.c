@@ -10,7 +10,6 @@
 #include "gitops/repo/repo.h"
 #include "gitops/vet/vet.h"
 #include "guard/text.h"
-#include "odb/tree.h"
 #include "sandbox/sandbox.h"
 #include "staging/tree_bounds.h"
 #include "util/sorted.h"
@@ -55,11 +54,11 @@ static void add_file(struct al_pull_list *list, const struct al_pull_file *file)
 static bool parse_entry(struct reading *reading, const char *entry)
 {
     struct al_pull_file file = { .path = NULL };
-    const char *tab = strchr(entry, '\t'), *type;
+    const char *tab = strchr(entry, '\t');
     size_t digits = 2 * al_oid_bytes(reading->sha256);
-    char *end, oid[AL_OID_TEXT];
+    char *end, *type, oid[AL_OID_TEXT];
 
-    file.mode = al_tree_parse_mode(entry, &type);
+    file.mode = (unsigned)strtoull(entry, &type, 8);
     if (!tab || type == entry || *type != ' ')
         return false;
     type++;

@@ -43,7 +43,6 @@ struct al_pull_item {
     bool is_blocked;         /**< there is no place for it in the sandbox */
     bool has_markers;        /**< `result` has conflict markers */
     bool has_all_separators; /**< and every line `=======` is one */
-    bool is_made;            /**< the sandbox has the result already */
     struct al_pull_side result;
 };
 
@@ -60,7 +59,7 @@ struct al_pull_plan {
     struct al_pull_item *items;
     size_t count;
     struct al_strv gone; /**< private: the paths that are not in the commit */
-    size_t recorded;     /**< private to apply.c: how many changes the record has */
+    bool is_begun;       /**< private to apply.c: files may have changed */
 };
 
 void al_pull_plan_clear(struct al_pull_plan *plan);

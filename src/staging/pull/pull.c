@@ -31,8 +31,7 @@ struct pull {
     struct al_base base, origin;
     struct al_sandbox_files files;
     struct al_pull_plan plan;
-    bool *wanted, *is_lfs, *creates; /* one for each file of the list */
-    bool keeps_head;                 /* some files of the branch are older than the commit */
+    bool *wanted, *is_lfs; /* one for each file of the list */
     struct al_error *err;
 };
 
@@ -53,7 +52,6 @@ static void clear(struct pull *pull)
     al_pull_plan_clear(&pull->plan);
     free(pull->wanted);
     free(pull->is_lfs);
-    free(pull->creates);
 }
 
 static struct al_pull_from from(struct pull *pull)
@@ -147,7 +145,6 @@ static int want(struct pull *pull)
 
     pull->wanted = al_calloc(pull->list.count + 1, sizeof(*pull->wanted));
     pull->is_lfs = al_calloc(pull->list.count + 1, sizeof(*pull->is_lfs));
-    pull->creates = al_calloc(pull->list.count + 1, sizeof(*pull->creates));
     for (size_t i = 0; i < pull->plan.count; i++) {
         const struct al_pull_item *item = &pull->plan.items[i];
 
@@ -252,7 +249,9 @@ static int save_base(struct pull *pull, struct al_pull_result *result)
     struct al_staging *staging = pull->staging;
     bool moved = advance_head(pull, result), changed = record(pull, &pull->base, false);
 
-    return moved || changed ? al_base_save(staging, staging->key, &pull->base, pull->err) : 0;
+    return moved || changed
+               ? al_base_save(staging, staging->key, &pull->base, pull->budget, pull->err)
+               : 0;
 }
 
 /* After a crash before this the origin is older; the next pull completes it. */
@@ -262,8 +261,9 @@ static int save_origin(struct pull *pull)
     int r = 0;
 
     if (record(pull, &pull->origin, true))
-        r = al_origin_save(staging, staging->key, &pull->branch, &pull->origin, pull->err);
-    return r < 0 ? r : al_pull_complete(staging, pull->err);
+        r = al_origin_save(staging, staging->key, &pull->branch, &pull->origin, pull->budget,
+                           pull->err);
+    return r < 0 ? r : al_pull_complete(staging, pull->budget, pull->err);
 }
 
 /* The files, and what happens with each. */
@@ -290,8 +290,7 @@ static struct al_pull_copy copy_of(const struct pull *pull)
                                   .commit = pull->request->commit,
                                   .list = &pull->list,
                                   .wanted = pull->wanted,
-                                  .is_lfs = pull->is_lfs,
-                                  .creates = pull->creates };
+                                  .is_lfs = pull->is_lfs };
 }
 
 /* Without the lock: other calls go on while the network is slow.  With the lock it is decided
@@ -324,18 +323,14 @@ static int remember_markers(struct pull *pull)
 static int change(struct pull *pull, struct al_pull_result *result)
 {
     struct al_pull_copy copy = copy_of(pull);
-    int r = al_pull_begin_creating(pull->staging, &pull->plan, pull->creates, pull->err);
+    int r = al_pull_copy_blobs(pull->staging, &copy, pull->budget, pull->err);
 
-    if (r == 0)
-        r = al_pull_copy_blobs(pull->staging, &copy, pull->budget, pull->err);
-    if (r == 0)
-        al_pull_end_creating(&pull->plan, pull->creates);
     if (r == 0)
         r = al_pull_merge(pull->staging, &pull->plan, pull->budget, pull->err);
     if (r == 0)
         r = remember_markers(pull);
     if (r == 0)
-        r = al_pull_apply(pull->staging, &pull->plan, pull->err);
+        r = al_pull_apply(pull->staging, &pull->plan, pull->budget, pull->err);
     if (r == 0)
         r = save_base(pull, result);
     if (r < 0)

@@ -15,7 +15,6 @@
 
 #include "gitops/command.h"
 #include "gitops/nul_records.h"
-#include "odb/tree.h"
 #include "staging/push/private.h"
 #include "staging/store.h"
 #include "staging/tree_bounds.h"
@@ -32,8 +31,9 @@ static bool take_entry(void *payload, char *const *fields)
 {
     struct tree *tree = payload;
     const struct al_push *push = tree->push;
-    const char *tab = strchr(fields[0], '\t'), *type, *oid;
-    struct al_push_version version = { .mode = al_tree_parse_mode(fields[0], &type) };
+    const char *tab = strchr(fields[0], '\t'), *oid;
+    char *type;
+    struct al_push_version version = { .mode = (unsigned)strtoull(fields[0], &type, 8) };
     size_t which;
 
     if (!al_tree_bounds_add(&tree->bounds, tab ? tab + 1 : fields[0]))
@@ -140,7 +140,7 @@ static int read_contents(struct contents *contents, struct al_run_limits *budget
     for (size_t i = 0; i < staged->count; i++) {
         char oid[AL_OID_TEXT];
 
-        if (staged->files[i].operation == AL_STAGED_DELETE || staged->files[i].has_no_crlf ||
+        if (staged->files[i].operation == AL_STAGED_DELETE ||
             (staged->files[i].mode & 0170000) != 0100000)
             continue;
         al_oid_text(&staged->files[i].oid, al_staging_is_sha256(contents->push->staging), oid);

@@ -10,10 +10,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "gitops/command.h"
-#include "gitops/nul_records.h"
+#include "gitops/plumbing/bare.h"
 #include "guard/text.h"
-#include "odb/tree.h"
 #include "staging/base.h"
 #include "staging/origins.h"
 #include "staging/push/private.h"
@@ -32,35 +30,16 @@ struct before {
     struct al_push_version *versions; /* in the order of the staged files */
 };
 
-/* ":<old mode> <new mode> <old id> <new id> <status>" NUL "<path>" NUL */
-static bool take_change(void *payload, char *const *fields)
+static bool take_change(void *payload, const struct al_bare_change *change)
 {
     struct before *before = payload;
-    const size_t which = al_push_find_file(before->push, fields[1]);
-    const char *end, *oid;
-    struct al_push_version version = { .mode = al_tree_parse_mode(fields[0] + (*fields[0] == ':'),
-                                                                  &end) };
+    const size_t which = al_push_find_file(before->push, change->path);
+    struct al_push_version version = { .mode = change->old_mode };
 
-    oid = *end ? strchr(end + 1, ' ') : NULL;
-    if (which != SIZE_MAX && version.mode && oid &&
-        al_oid_parse(oid + 1, al_staging_is_sha256(before->push->staging), &version.oid))
+    if (which != SIZE_MAX && version.mode &&
+        al_oid_parse(change->old_oid, al_staging_is_sha256(before->push->staging), &version.oid))
         before->versions[which] = version;
     return true;
-}
-
-static int read_before(struct before *before, const struct al_push_dir *dir,
-                       struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(2, take_change, before);
-
-    al_strv_adds(&command.argv, "git", "diff-tree", "-r", "-z", "--raw", "--no-abbrev",
-                 "--no-renames", NULL);
-    al_strv_addf(&command.argv, "%s^", before->push->commit);
-    al_strv_adds(&command.argv, before->push->commit, "--", NULL);
-    return al_push_git_sink(dir, &command, (struct al_sink){ al_nul_records_add, &records }, budget,
-                            err);
 }
 
 static bool is_same(const struct al_push_version *a, unsigned mode, const struct al_oid *oid)
@@ -107,7 +86,9 @@ static int find(struct before *before, const struct al_push_dir *dir, struct al_
     const struct al_push *push = before->push;
     al_auto(al_freep) bool *other = al_calloc(push->staged.count + 1, sizeof(*other));
     bool any = false;
-    int r = read_before(before, dir, budget, err);
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    int r =
+        al_bare_read_commit(&dir->bare, push->commit, &message, take_change, before, budget, err);
 
     for (size_t i = 0; i < push->staged.count && r == 0; i++) {
         other[i] = is_other(before, i);

@@ -109,7 +109,7 @@ static void quotes_what_ends_a_name(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-        al_files_quote(&text, rows[i][0], rows[i][1]);
+        al_import_quote(&text, rows[i][0], rows[i][1]);
         assert_string_equal(text.buf, rows[i][2]);
     }
 }

@@ -9,6 +9,7 @@
 #include "sandbox/sandbox.h"
 #include "staging/base.h"
 #include "staging/changes.h"
+#include "staging/import.h"
 #include "staging/stage.h"
 #include "staging/staged_diff.h"
 #include "staging/staging.h"
@@ -150,18 +151,33 @@ static inline void assert_staged(struct stager *s, const char *wanted)
 static inline void pull(struct stager *s, const char *path, unsigned mode, const char *text)
 {
     al_auto(al_base_clear) struct al_base base = { .items = NULL };
-    al_auto(al_objects_clear) struct al_objects objects;
+    al_auto(al_import_clear) struct al_import import = { .file = NULL };
     struct al_sandbox_file file = { .path = (char *)path, .mode = mode };
 
     must(s, al_staging_lock(s->staging, BUDGET, &s->w->err));
-    al_staging_objects(s->staging, &objects);
-    must(s, al_objects_put(&objects, AL_OBJECT_BLOB, text, strlen(text), &file.oid, &s->w->err));
-    must(s, al_objects_finish(&objects, &s->w->err));
+    must(s, al_import_begin(s->staging, &import, &s->w->err));
+    al_import_put(&import, text, strlen(text));
+    must(s, al_import_end(&import, BUDGET, NULL, &s->w->err));
+    al_oid_of(s->options.sha256, AL_OBJECT_BLOB, text, strlen(text), &file.oid);
     must(s, al_base_load(s->staging, s->staging->key, BUDGET, &base, &s->w->err));
     al_base_set(&base, path, mode, &file.oid);
-    must(s, al_base_save(s->staging, s->staging->key, &base, &s->w->err));
+    must(s, al_base_save(s->staging, s->staging->key, &base, BUDGET, &s->w->err));
     must(s, al_sandbox_import(s->sandbox, &file, 1, s->staging->source, &s->w->err));
     al_staging_unlock(s->staging);
+}
+
+/* The packs of the store, and the bytes of all files beside them. */
+static inline size_t count_packs_of(struct stager *s, uint64_t *ret_bytes)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(s->staging->pack_fd);
+    size_t packs = 0;
+
+    *ret_bytes = 0;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        packs += al_ends_with(entry->d_name, ".pack");
+        *ret_bytes += al_file_id_at(s->staging->pack_fd, entry->d_name).size;
+    }
+    return packs;
 }
 
 /* The output of plain git in the store, with two words.  Caller frees. */

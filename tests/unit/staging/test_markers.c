@@ -115,5 +115,6 @@ int main(void)
         STAGER_TEST(is_forgotten_with_the_sandbox),
     };
 
+    gitops_begin();
     return cmocka_run_group_tests_name("staging/markers", tests, NULL, NULL);
 }

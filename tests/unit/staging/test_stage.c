@@ -130,7 +130,7 @@ static void refuses_symbolic_links(void **state)
     {
         al_auto(al_base_clear) struct al_base base = { .items = NULL };
 
-        must(s, al_base_save(s->staging, s->staging->key, &base, &s->w->err));
+        must(s, al_base_save(s->staging, s->staging->key, &base, BUDGET, &s->w->err));
     }
     put(s, "file", "1\n");
     assert_changes(s, "+ file, + link");

@@ -135,25 +135,6 @@ static void names_that_are_no_utf8_are_kept(void **state)
     }
 }
 
-static void a_record_says_which_files_have_no_crlf(void **state)
-{
-    static const char *const contents[] = { "one\n", "one\r\n", "one\rtwo\r", "\r\r\n", "one\n" };
-    struct stager *s = *state;
-    al_auto(al_staged_list_clear) struct al_staged_list list = { .items = NULL };
-
-    for (size_t i = 0; i < AL_COUNT(contents); i++) {
-        char name[] = { (char)('a' + i), '\0' };
-
-        put(s, name, contents[i]);
-    }
-    stage(s, "/workspace", "ends");
-    must(s, al_staged_list(s->staging, BUDGET, &list, &s->w->err));
-    assert_int_equal(list.items[0].count, AL_COUNT(contents));
-    /* The last one has the content of the first and was not read. */
-    for (size_t i = 0; i < AL_COUNT(contents); i++)
-        assert_int_equal(list.items[0].files[i].has_no_crlf, i == 0 || i == 2);
-}
-
 static void damaged_records_do_not_hide_the_others(void **state)
 {
     static const char *const texts[] = {
@@ -208,7 +189,7 @@ static void set_head(struct stager *s, const char *head)
 
     must(s, al_base_load(s->staging, s->staging->key, BUDGET, &base, &s->w->err));
     al_heads_set(&base.heads, pushed.target, pushed.branch, head);
-    must(s, al_base_save(s->staging, s->staging->key, &base, &s->w->err));
+    must(s, al_base_save(s->staging, s->staging->key, &base, BUDGET, &s->w->err));
 }
 
 static void assert_head(const struct al_heads *heads, const char *wanted)
@@ -332,7 +313,6 @@ int main(void)
         STAGER_TEST(survive_the_session),
         STAGER_TEST(a_discarded_one_is_gone_and_its_files_are_changed_again),
         STAGER_TEST(names_that_are_no_utf8_are_kept),
-        STAGER_TEST(a_record_says_which_files_have_no_crlf),
         STAGER_TEST(damaged_records_do_not_hide_the_others),
         STAGER_TEST(finds_an_earlier_commit_of_the_same_file),
         STAGER_TEST(a_pushed_one_becomes_the_base_and_advances_the_heads),

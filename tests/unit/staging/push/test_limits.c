@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The limits of a push, compiled with small ones. */
-#include "staging/base_record.h"
 #include "staging/tree_bounds.h"
 #include "tests/unit/staging/push/lib.h"
 
@@ -108,25 +107,27 @@ static void files_of_the_branch(void **state)
     }
 }
 
-/* A base of n files of one letter each. */
-static void fill(struct al_base *base, int n)
+/* A base of n empty files, of one letter each. */
+static void fill(struct stager *s, struct al_base *base, int n)
 {
-    const struct al_oid none = { { 1 } };
+    struct al_oid empty;
 
+    al_oid_of(s->options.sha256, AL_OBJECT_BLOB, "", 0, &empty);
     for (int i = 0; i < n; i++)
-        al_base_set(base, (char[]){ (char)('a' + i), '\0' }, AL_SANDBOX_MODE_FILE, &none);
+        al_base_set(base, (char[]){ (char)('a' + i), '\0' }, AL_SANDBOX_MODE_FILE, &empty);
 }
 
 /* Write a base whatever its size is. */
 static void save_any(struct stager *s, struct al_base *base)
 {
-    al_auto(al_objects_clear) struct al_objects objects;
-    struct al_base_record record = { .heads = { .items = NULL } };
+    al_auto(al_freep) char *ref = al_asprintf(AL_REF_BASE "%s", s->staging->key);
+    al_auto(al_import_clear) struct al_import import = { .file = NULL };
 
-    al_staging_objects(s->staging, &objects);
-    must(s, al_base_put_tree(base, &objects, &record.tree, &s->w->err));
-    must(s, al_objects_finish(&objects, &s->w->err));
-    must(s, al_base_record_write(s->staging, s->staging->key, &record, &s->w->err));
+    must(s, al_import_begin(s->staging, &import, &s->w->err));
+    al_import_put(&import, "", 0);
+    al_import_commit(&import, ref, "[]", 0);
+    al_import_set_all(&import, base);
+    must(s, al_import_end(&import, BUDGET, NULL, &s->w->err));
 }
 
 static void files_of_a_base(void **state)
@@ -138,11 +139,11 @@ static void files_of_a_base(void **state)
         al_auto(al_base_clear) struct al_base base = { .items = NULL };
         al_auto(al_base_clear) struct al_base read = { .items = NULL };
 
-        fill(&base, n);
+        fill(s, &base, n);
         must(s, al_staging_lock(s->staging, BUDGET, &s->w->err));
-        assert_int_equal(al_base_save(s->staging, key, &base, &s->w->err),
-                         n <= 12 ? 0 : AL_ERR_EXECUTION);
         save_any(s, &base);
+        assert_int_equal(al_base_save(s->staging, key, &base, BUDGET, &s->w->err),
+                         n <= 12 ? 0 : AL_ERR_EXECUTION);
         assert_int_equal(al_base_load(s->staging, key, BUDGET, &read, &s->w->err),
                          n <= 12 ? 0 : AL_ERR_EXECUTION);
         al_staging_unlock(s->staging);
