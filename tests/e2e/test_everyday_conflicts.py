@@ -164,8 +164,8 @@ class Show(everyday.Case):
         self.assertEqual(self.out("ls-files").split(), ["a.txt", "ours.txt", "run.sh"])
         self.assertIn("100755", self.out("ls-files", "-s", "run.sh"))
 
-    def test_submodule(self):
-        """git_conflicts: a submodule has two commits to choose from"""
+    def fork_submodule(self):
+        """Two branches that moved a submodule to different commits."""
         self.init()
         inner = self.root / "sub"
         first = self.init_inner(inner)
@@ -174,7 +174,19 @@ class Show(everyday.Case):
         self.git("checkout", "-q", "-b", "topic")
         theirs = self.move_inner(inner, first, "theirs")
         self.git("checkout", "-q", "main")
-        ours = self.move_inner(inner, first, "ours")
+        return self.move_inner(inner, first, "ours"), theirs
+
+    def test_submodule(self):
+        """git_conflicts: a submodule has two commits to choose from, whoever merges"""
+        ours, theirs = self.fork_submodule()
+        for tool, arguments in (("git_merge", {"branch": "topic"}),
+                                ("git_rebase", {"onto": "topic"}),
+                                ("git_cherry_pick", {"commits": ["topic"]})):
+            with self.subTest(tool=tool):
+                text = self.says(tool, arguments)
+                self.assertIn("\nConflicts: sub (submodule)\n", text)
+                self.assertIn("sub: submodule; ours: submodule at ", self.says("git_conflicts"))
+                self.says("git_conflicts", {"action": "abort"})
         self.git("merge", "-q", "topic", check=False)
         text = self.says("git_conflicts")
         self.assertIn(f"sub: submodule; ours: submodule at {ours[:8]}; theirs: submodule at "

@@ -28,7 +28,7 @@ static int merge_tree(const struct al_inmemory *memory, const char *ours, const 
     al_strv_add(&command.argv, "git");
     if (al_git_has_filters(memory->real)) /* a filter would have to run */
         al_strv_adds(&command.argv, "-c", "merge.renormalize=false", NULL);
-    al_strv_adds(&command.argv, "merge-tree", "--write-tree", "-z", "--messages", ours, theirs,
+    al_strv_adds(&command.argv, "merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs,
                  NULL);
     r = al_inmemory_git(memory, &command, budget, &out, &exit_code, err);
     if (r == 0 &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What `git merge-tree --write-tree -z --messages` prints.
+ * What `git merge-tree --write-tree -z --no-messages` prints: a tree, and the stages of each path
+ * in conflict.  Its messages are words for people, and some are no fields.
  *
  * Source: git-merge-tree(1) "OUTPUT".
  */
@@ -25,23 +26,24 @@ enum { AL_SIDE_BASE, AL_SIDE_OURS, AL_SIDE_THEIRS, AL_SIDES };
 /** One conflicted path. */
 struct al_merge_conflict {
     char *path; /**< as it is, relative to the top */
-    char *kind; /**< git's words: "contents", "modify/delete", "binary"; several are separated by
-                   ", "; "": none was given */
-    struct al_merge_side sides[AL_SIDES]; /**< all absent: only a message names the path */
+    struct al_merge_side sides[AL_SIDES];
 };
 
 /** The outcome of a merge.  Set up with AL_MERGED_INIT. */
 struct al_merged {
     char *tree; /**< of a merge with conflicts it contains their markers */
     bool conflicted;
-    struct al_merge_conflict *conflicts; /**< sorted by path, each once */
+    struct al_merge_conflict *conflicts; /**< sorted by path, each once.  None although there is a
+                                            conflict: git cannot tell where a directory went */
     size_t count;
-    struct al_str messages; /**< git's, one a line or more, as they are: unsafe text */
 };
 
-#define AL_MERGED_INIT ((struct al_merged){ .messages = AL_STR_INIT })
+#define AL_MERGED_INIT ((struct al_merged){ .tree = NULL })
 
 void al_merged_clear(struct al_merged *merged);
+
+/** The kind of a conflict by its stages, in git's words: "contents", "modify/delete". */
+const char *al_merge_conflict_kind(const struct al_merge_conflict *conflict);
 
 /** Append the conflicted paths. */
 void al_merged_paths(const struct al_merged *merged, struct al_strv *ret_paths);

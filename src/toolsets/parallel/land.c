@@ -215,9 +215,7 @@ static void add_conflicts(const struct al_repo *repo, const struct al_merged *me
     for (size_t i = 0; i < merged->count && i < CONFLICTS_SHOWN; i++) {
         al_str_adds(out, "  ");
         al_place_add(repo, merged->conflicts[i].path, out);
-        if (*merged->conflicts[i].kind)
-            al_str_addf(out, " (%s)", merged->conflicts[i].kind);
-        al_str_addc(out, '\n');
+        al_str_addf(out, " (%s)\n", al_merge_conflict_kind(&merged->conflicts[i]));
     }
     if (merged->count > CONFLICTS_SHOWN)
         al_str_addf(out, "  … and %zu more\n", merged->count - CONFLICTS_SHOWN);
@@ -230,8 +228,9 @@ static void write_conflict(const struct al_repo *repo, const struct al_landing *
     add_side(&landing->branch, out);
     al_str_adds(out, " and ");
     add_side(&landing->into, out);
-    al_str_adds(out, " conflict in ");
-    al_answer_add_counted(landing->conflict.count, "file", "files", out);
+    al_str_adds(out, landing->conflict.count ? " conflict in " : " conflict about a directory");
+    if (landing->conflict.count)
+        al_answer_add_counted(landing->conflict.count, "file", "files", out);
     if (landing->conflict_commit)
         al_str_addf(out, ", at commit %.*s", AL_SHORT_ID, landing->conflict_commit);
     al_str_addc(out, '\n');

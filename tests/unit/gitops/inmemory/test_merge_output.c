@@ -13,44 +13,46 @@ static void reads_a_clean_merge(void **state)
     struct al_merged merged;
 
     (void)state;
-    assert_true(PARSE(TREE "\0\0", &merged));
+    assert_true(PARSE(TREE "\0", &merged));
     assert_string_equal(merged.tree, TREE);
     assert_int_equal(merged.count, 0);
     al_merged_clear(&merged);
-    assert_true(PARSE(TREE "\0", &merged)); /* without messages */
-    al_merged_clear(&merged);
-    assert_true(PARSE(TREE "\0\0"
-                           "1\0f\0Auto-merging\0Auto-merging f\n\0",
-                      &merged));
-    assert_int_equal(merged.count, 0);
-    assert_string_equal(merged.messages.buf, "Auto-merging f\n");
-    al_merged_clear(&merged);
 }
 
-static void reads_every_kind_of_a_path(void **state)
+static void reads_the_stages_of_a_path(void **state)
 {
     struct al_merged merged;
 
     (void)state;
     assert_true(PARSE(TREE "\0"
+                           "100644 " BLOB " 1\ta\0"
+                           "100644 " BLOB " 3\ta\0"
                            "100644 " BLOB " 2\tb\0"
                            "120000 " BLOB " 3\tb\0"
-                           "\0"
-                           "2\0b\0a\0CONFLICT (rename/delete)\0one\n\0"
-                           "1\0b\0CONFLICT (distinct modes)\0two\0"
-                           "1\0b\0CONFLICT (rename/delete)\0three\n\0"
-                           "0\0CONFLICT\0four\n\0",
+                           "160000 " BLOB " 2\tc\0"
+                           "160000 " BLOB " 3\tc\0"
+                           "100644 " BLOB " 1\td\0"
+                           "100644 " BLOB " 2\te\0"
+                           "100644 " BLOB " 2\tf\0"
+                           "100755 " BLOB " 3\tf\0",
                       &merged));
-    assert_int_equal(merged.count, 2);
-    assert_string_equal(merged.conflicts[0].path, "a"); /* only a message names it */
+    assert_int_equal(merged.count, 6);
+    assert_string_equal(merged.conflicts[0].path, "a");
     assert_string_equal(merged.conflicts[0].sides[AL_SIDE_OURS].mode, "");
-    assert_string_equal(merged.conflicts[1].kind, "rename/delete, distinct modes");
     assert_string_equal(merged.conflicts[1].sides[AL_SIDE_BASE].mode, "");
     assert_string_equal(merged.conflicts[1].sides[AL_SIDE_THEIRS].mode, "120000");
     assert_string_equal(merged.conflicts[1].sides[AL_SIDE_THEIRS].oid, BLOB);
-    assert_string_equal(merged.messages.buf, "one\ntwo\nthree\nfour\n");
+    assert_string_equal(al_merge_conflict_kind(&merged.conflicts[0]), "modify/delete");
+    assert_string_equal(al_merge_conflict_kind(&merged.conflicts[1]), "distinct types");
+    assert_string_equal(al_merge_conflict_kind(&merged.conflicts[2]), "submodule");
+    assert_string_equal(al_merge_conflict_kind(&merged.conflicts[3]), "rename/rename");
+    assert_string_equal(al_merge_conflict_kind(&merged.conflicts[4]),
+                        "renamed, or in the place of a directory");
+    assert_string_equal(al_merge_conflict_kind(&merged.conflicts[5]), "contents");
     al_merged_clear(&merged);
 }
+
+#define ENTRY(text) TREE "\0" text "\0"
 
 static void refuses_everything_else(void **state)
 {
@@ -59,34 +61,19 @@ static void refuses_everything_else(void **state)
     (void)state;
     assert_false(PARSE("", &merged));
     assert_false(PARSE(TREE, &merged));
-    assert_false(PARSE("811310\0\0", &merged));
-    assert_false(PARSE(TREE "0\0\0", &merged));
+    assert_false(PARSE("811310\0", &merged));
+    assert_false(PARSE(TREE "0\0", &merged));
+    assert_false(PARSE(ENTRY(""), &merged));
+    assert_false(PARSE(ENTRY("100644 " BLOB " 0\tf"), &merged));
+    assert_false(PARSE(ENTRY("100644 " BLOB " 4\tf"), &merged));
+    assert_false(PARSE(ENTRY("100644 " BLOB " 1\t"), &merged));
+    assert_false(PARSE(ENTRY("10064 " BLOB " 1\tf"), &merged));
+    assert_false(PARSE(ENTRY("100644 " BLOB "0 1\tf"), &merged));
     assert_false(PARSE(TREE "\0"
-                            "100644 " BLOB " 0\tf\0\0",
+                            "100644 " BLOB " 1\tf",
                        &merged));
-    assert_false(PARSE(TREE "\0"
-                            "100644 " BLOB " 4\tf\0\0",
-                       &merged));
-    assert_false(PARSE(TREE "\0"
-                            "100644 " BLOB " 1\t\0\0",
-                       &merged));
-    assert_false(PARSE(TREE "\0"
-                            "10064 " BLOB " 1\tf\0\0",
-                       &merged));
-    assert_false(PARSE(TREE "\0"
-                            "100644 " BLOB "0 1\tf\0\0",
-                       &merged));
-    assert_false(PARSE(TREE "\0\0"
-                            "2\0f\0CONFLICT (contents)\0text\0",
-                       &merged));
-    assert_false(PARSE(TREE "\0\0"
-                            "9999999\0f\0type\0text\0",
-                       &merged));
-    assert_false(PARSE(TREE "\0\0"
-                            "-1\0f\0type\0text\0",
-                       &merged));
-    assert_false(PARSE(TREE "\0\0"
-                            "1\0f\0type\0text",
+    assert_false(PARSE(ENTRY("100644 " BLOB " 1\tg\0"
+                             "100644 " BLOB " 1\tf"),
                        &merged));
 }
 
@@ -94,7 +81,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_a_clean_merge),
-        cmocka_unit_test(reads_every_kind_of_a_path),
+        cmocka_unit_test(reads_the_stages_of_a_path),
         cmocka_unit_test(refuses_everything_else),
     };
 
