@@ -29,6 +29,7 @@ struct al_rescue {
     struct al_watch watch;
     struct al_aside_entry aside;
     bool has_aside;
+    struct al_strv touched;
     char *removed; /* what was taken last, absolute */
     char *parent;  /* the directory that was opened last, below the top; NULL: none */
     int parent_fd;
@@ -216,11 +217,22 @@ static int rename_over(struct al_rescue *rescue, int from_fd, const char *from, 
     return EBUSY;
 }
 
+/* git removes a file before it makes it anew. */
+static void touch(struct al_rescue *rescue, const char *path)
+{
+    struct al_strv *touched = &rescue->touched;
+    const char *below = path ? below_top(rescue, path) : NULL;
+
+    if (below && (!touched->count || strcmp(touched->items[touched->count - 1], below) != 0))
+        al_strv_add(touched, below);
+}
+
 int al_rescue_unlink(const struct al_watch *watch, int parent_fd, const char *name,
                      const char *path)
 {
     if (!watch)
         return unlinkat(parent_fd, name, 0) < 0 ? -errno : 0;
+    touch(watch->payload, path);
     return -take_quietly(watch->payload, parent_fd, name, path);
 }
 
@@ -229,6 +241,7 @@ int al_rescue_rename(const struct al_watch *watch, int parent_fd, const char *fr
 {
     if (!watch)
         return renameat(parent_fd, from, parent_fd, to) < 0 ? -errno : 0;
+    touch(watch->payload, path);
     return -rename_over(watch->payload, parent_fd, from, parent_fd, to, path);
 }
 
@@ -301,6 +314,8 @@ static void decide(void *payload, const struct al_watch_event *event,
 
     if (rescue->nheld == HELD_MAX)
         release(rescue);
+    touch(rescue, event->path);
+    touch(rescue, event->to);
     switch (event->kind) {
     case AL_WATCH_REMOVE:
         decide_remove(rescue, event, ret_answer);
@@ -310,6 +325,8 @@ static void decide(void *payload, const struct al_watch_event *event,
         break;
     case AL_WATCH_CREATE:
         decide_create(rescue, event, ret_answer);
+        break;
+    case AL_WATCH_LINK: /* replaces nothing */
         break;
     }
 }
@@ -349,6 +366,17 @@ const struct al_watch *al_rescue_watch(struct al_rescue *rescue)
     return &rescue->watch;
 }
 
+bool al_rescue_take_touched(struct al_rescue *rescue, struct al_strv *ret_files)
+{
+    if (!al_watch_is_possible())
+        return false;
+    al_strv_clear(ret_files);
+    *ret_files = rescue->touched;
+    rescue->touched = AL_STRV_INIT;
+    al_strv_sort(ret_files);
+    return true;
+}
+
 void al_rescue_free(struct al_rescue *rescue)
 {
     if (!rescue)
@@ -360,6 +388,7 @@ void al_rescue_free(struct al_rescue *rescue)
         (void)al_aside_end(&rescue->aside, NULL);
     al_aside_entry_clear(&rescue->aside);
     al_close(rescue->top_fd);
+    al_strv_clear(&rescue->touched);
     free(rescue->removed);
     free(rescue);
 }

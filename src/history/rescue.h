@@ -57,6 +57,10 @@ int al_rescue_unlink(const struct al_watch *watch, int parent_fd, const char *na
 int al_rescue_rename(const struct al_watch *watch, int parent_fd, const char *from, const char *to,
                      const char *path);
 
+/** The files, relative to the top and sorted, that git and the functions above have removed or made
+ * so far.  False: the kernel cannot tell. */
+bool al_rescue_take_touched(struct al_rescue *rescue, struct al_strv *ret_files);
+
 /** Finds out which blobs are in the store: sets ret_has[i] for oids[i]. */
 typedef int al_rescue_has_fn(void *payload, const struct al_oid *oids, size_t count, bool *ret_has,
                              struct al_error *err);

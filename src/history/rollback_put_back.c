@@ -2,6 +2,7 @@
 #include "history/rollback_put_back.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "gitops/location.h"
 #include "history/rollback_lockfile.h"
@@ -9,12 +10,46 @@
 #include "history/rollback_way_back.h"
 #include "util/mem.h"
 
-static int find_way(struct al_store *store, const char *before, const char *after,
-                    struct al_run_limits *budget, struct al_way_back *way,
-                    struct al_saved_state *from, struct al_saved_state *to, struct al_error *err)
+static void turn_round(struct al_difference *change)
 {
-    int r = al_checkpoint_compare(store, after, before, budget, &way->changes, err);
+    char *const from = change->from;
+    const unsigned from_mode = change->from_mode;
 
+    change->from = change->to;
+    change->from_mode = change->to_mode;
+    change->to = from;
+    change->to_mode = from_mode;
+}
+
+/* Turn the changes round, and leave out files that were not written by the operation. */
+static void take_back(struct al_differences *changes, const struct al_strv *files)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < changes->count; i++) {
+        struct al_difference *change = &changes->items[i];
+
+        if (files && change->part == AL_PART_WORKTREE &&
+            !al_strv_contains_sorted(files, change->name)) {
+            free(change->name);
+            free(change->from);
+            free(change->to);
+            continue;
+        }
+        turn_round(change);
+        changes->items[kept++] = *change;
+    }
+    changes->count = kept;
+}
+
+static int find_way(struct al_store *store, const char *before, const char *after,
+                    const struct al_strv *files, struct al_run_limits *budget,
+                    struct al_way_back *way, struct al_saved_state *from, struct al_saved_state *to,
+                    struct al_error *err)
+{
+    int r = al_checkpoint_changes_of(store, before, after, budget, &way->changes, err);
+
+    take_back(&way->changes, files);
     if (r == 0 && way->changes.index_was_written)
         (void)snprintf(way->index_of, sizeof(way->index_of), "%s", before);
     if (r == 0)
@@ -55,7 +90,8 @@ static int apply(struct al_restore *restore, struct al_error *err)
 }
 
 int al_rollback_put_back(struct al_repo *repo, struct al_store *store, const char *before,
-                         const char *after, struct al_run_limits *budget, struct al_error *err)
+                         const char *after, const struct al_strv *files,
+                         struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_way_back_clear) struct al_way_back way = { .index_of = "" };
     al_auto(al_saved_state_clear) struct al_saved_state from = { .index = AL_STR_INIT };
@@ -69,7 +105,7 @@ int al_rollback_put_back(struct al_repo *repo, struct al_store *store, const cha
         .to = &to,
         .budget = budget,
     };
-    int r = find_way(store, before, after, budget, &way, &from, &to, err);
+    int r = find_way(store, before, after, files, budget, &way, &from, &to, err);
 
     if (r == 0)
         r = al_location_open_top(&repo->at, &top, err);

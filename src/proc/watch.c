@@ -60,10 +60,12 @@ static struct sock_filter code[] = {
     TOLD(SYS_fchdir),
     TOLD(SYS_renameat),
     TOLD(SYS_renameat2),
+    TOLD(SYS_symlinkat),
 #ifdef SYS_open
     TOLD_OPEN(SYS_open, 1),
     TOLD(SYS_unlink),
     TOLD(SYS_rename),
+    TOLD(SYS_symlink),
     TOLD(SYS_creat),
 #endif
     ALLOW,
@@ -237,10 +239,10 @@ static bool read_create(struct al_watching *watching, uint64_t dir, uint64_t pat
     return read_path(watching, dir, path, watching->path);
 }
 
-static bool read_remove(struct al_watching *watching, uint64_t dir, uint64_t path,
-                        struct al_watch_event *ret_event)
+static bool read_name(struct al_watching *watching, enum al_watch_kind kind, uint64_t dir,
+                      uint64_t path, struct al_watch_event *ret_event)
 {
-    ret_event->kind = AL_WATCH_REMOVE;
+    ret_event->kind = kind;
     ret_event->path = watching->path;
     return read_path(watching, dir, path, watching->path);
 }
@@ -254,7 +256,10 @@ static bool read_event(struct al_watching *watching, struct al_watch_event *ret_
     ret_event->pid = (pid_t)watching->told.pid;
     switch (watching->told.data.nr) {
     case SYS_unlinkat:
-        return !(args[2] & AT_REMOVEDIR) && read_remove(watching, args[0], args[1], ret_event);
+        return !(args[2] & AT_REMOVEDIR) &&
+               read_name(watching, AL_WATCH_REMOVE, args[0], args[1], ret_event);
+    case SYS_symlinkat:
+        return read_name(watching, AL_WATCH_LINK, args[1], args[2], ret_event);
     case SYS_renameat2:
         ret_event->flags = (int)args[4];
         return read_rename(watching, args[0], args[1], args[2], args[3], ret_event);
@@ -264,7 +269,9 @@ static bool read_event(struct al_watching *watching, struct al_watch_event *ret_
         return read_create(watching, args[0], args[1], args[2], args[3], ret_event);
 #ifdef SYS_open
     case SYS_unlink:
-        return read_remove(watching, here, args[0], ret_event);
+        return read_name(watching, AL_WATCH_REMOVE, here, args[0], ret_event);
+    case SYS_symlink:
+        return read_name(watching, AL_WATCH_LINK, here, args[1], ret_event);
     case SYS_rename:
         return read_rename(watching, here, args[0], here, args[1], ret_event);
     case SYS_open:

@@ -6,6 +6,7 @@
  *   remove   unlink, unlinkat of a file
  *   rename   rename, renameat, renameat2
  *   create   open, openat, creat with O_TRUNC, or with O_CREAT and O_EXCL
+ *   link     symlink, symlinkat
  *
  * A filter for seccomp's user notification is installed on a thread of its own, which starts the
  * child: the child inherits it, and the listener belongs to this process.  A second thread answers.
@@ -30,13 +31,13 @@
 #include <sys/types.h>
 
 /** What a system call does. */
-enum al_watch_kind { AL_WATCH_REMOVE, AL_WATCH_RENAME, AL_WATCH_CREATE };
+enum al_watch_kind { AL_WATCH_REMOVE, AL_WATCH_RENAME, AL_WATCH_CREATE, AL_WATCH_LINK };
 
 /** A system call that waits.  Borrowed. */
 struct al_watch_event {
     enum al_watch_kind kind;
     pid_t pid;
-    const char *path; /**< what is removed, renamed or created: absolute, not normalised */
+    const char *path; /**< what is removed, renamed or made: absolute, not normalised */
     const char *to;   /**< for a rename */
     int flags;        /**< of open or renameat2 */
     mode_t mode;      /**< of open */

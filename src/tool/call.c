@@ -379,6 +379,7 @@ static void release(struct al_call *call)
     al_call_set_tool_data(call, NULL, NULL);
     free(call->expected);
     al_strv_clear(&call->affected_files);
+    al_strv_clear(&call->touched);
     al_strv_clear(&call->writes);
     al_strv_clear(&call->moves);
     al_strv_clear(&call->linked);

@@ -215,14 +215,12 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
     reason = reason_of(call);
     add_deleted_branches(call, &dropping);
     reason.dropping = &dropping;
-    reason.overwriting = call->knows_files && (writes_over_files(call) || call->tool->puts_back)
+    reason.overwriting = call->knows_files && (writes_over_files(call) || call->tool->saves_writes)
                              ? &call->writes
                              : &overwriting;
     reason.ret_missing = ret_missing;
     r = al_checkpoint_create(call->store, &reason, &call->budget, call->checkpoint, err);
-    /* What a tool that promises to put back can write, the checkpoint has to have: git overwrites
-     * ignored files without a word. */
-    return r == 0 && call->knows_files && ret_missing->count && !call->tool->puts_back
+    return r == 0 && call->knows_files && ret_missing->count && !call->tool->saves_writes
                ? keep_overwritten(call, ret_missing, err)
                : r;
 }
@@ -329,7 +327,7 @@ void al_call_checkpoint_drop(struct al_call *call)
     call->store = NULL;
 }
 
-void al_call_checkpoint_after(struct al_call *call, const struct al_error *failure)
+void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_checkpoint_reason reason;

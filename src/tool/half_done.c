@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The changes of a call that failed. */
+/* The changes of a call that failed: they are put back, or named. */
 #include <stdlib.h>
 
+#include "gitops/git_lock.h"
 #include "guard/text.h"
 #include "history/rollback_put_back.h"
 #include "tool/private.h"
 #include "util/log.h"
 
 #define NAMED_MAX 20
+
+/* A killed git removes its lock at once.  That of another process is waited for only this long. */
+#define LOCK_MS         5000u
+
+#define A_USER_RESTORES " A user restores the state before it with 'airlock rollback'"
 
 /* A conflict is left for the caller to resolve, and its message says so. */
 static bool is_left_on_purpose(const struct al_error *failure)
@@ -28,20 +34,23 @@ static void add_name(const struct al_difference *change, struct al_str *out)
 }
 
 /* Whether a change is worth reporting.  State files that git writes as it begins (ORIG_HEAD) are
- * not, nor are the refs of a fetch, which is complete in itself. */
-static bool is_work(const struct al_difference *change)
+ * not, nor are the refs of a fetch, which is complete in itself, nor what somebody else saved. */
+static bool is_work(const struct al_call *call, const struct al_difference *change)
 {
+    if (change->part == AL_PART_WORKTREE && call->knows_touched)
+        return al_strv_contains_sorted(&call->touched, change->name);
     return change->part != AL_PART_STATE &&
            !(change->part == AL_PART_REF && (al_starts_with(change->name, "refs/remotes/") ||
                                              al_starts_with(change->name, "refs/tags/")));
 }
 
-static void list(const struct al_differences *changes, struct al_str *out)
+static void list(const struct al_call *call, const struct al_differences *changes,
+                 struct al_str *out)
 {
     size_t named = 0, more = 0;
 
     for (size_t i = 0; i < changes->count; i++) {
-        if (!is_work(&changes->items[i]))
+        if (!is_work(call, &changes->items[i]))
             continue;
         if (named == NAMED_MAX) {
             more++;
@@ -54,28 +63,6 @@ static void list(const struct al_differences *changes, struct al_str *out)
         al_str_addf(out, " and %zu more", more);
 }
 
-static char *describe_changes(struct al_call *call, const char *after, struct al_run_limits *budget)
-{
-    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
-    struct al_differences changes = { .items = NULL };
-
-    if (!call->checkpoint[0])
-        return al_strdup("The call failed and has no checkpoint, so it cannot be told what it "
-                         "changed until then; look at the files it is about");
-    if (!*after ||
-        al_checkpoint_changes_of(call->store, call->checkpoint, after, budget, &changes, NULL) < 0)
-        return al_strdup(
-            "The call failed, and it cannot be told what it changed until then. A user "
-            "restores the state before it with 'airlock rollback'");
-    list(&changes, &names);
-    al_differences_clear(&changes);
-    return names.len
-               ? al_asprintf("The call failed, but it had changed: %s. A user restores the state "
-                             "before it with 'airlock rollback'",
-                             names.buf)
-               : NULL;
-}
-
 /* Put everything back, and take the checkpoint after once more: it says what the call changed. */
 static bool put_back(struct al_call *call, const char *after, struct al_run_limits *budget)
 {
@@ -83,10 +70,14 @@ static bool put_back(struct al_call *call, const char *after, struct al_run_limi
                                                  .operation = call->operation->name,
                                                  .without = call->without,
                                                  .before = call->checkpoint };
+    struct al_run_limits brief = { .left_ms = LOCK_MS };
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     char id[AL_OID_TEXT];
-    int r = al_rollback_put_back(call->repo, call->store, call->checkpoint, after, budget, &why);
+    int r = al_git_lock_wait(&call->repo->at, AL_LOCK_INDEX, &brief, &why);
 
+    if (r == 0)
+        r = al_rollback_put_back(call->repo, call->store, call->checkpoint, after,
+                                 call->knows_touched ? &call->touched : NULL, budget, &why);
     if (r == 0)
         (void)al_checkpoint_create(call->store, &reason, budget, id, &why);
     if (why.message)
@@ -94,31 +85,55 @@ static bool put_back(struct al_call *call, const char *after, struct al_run_limi
     return r == 0;
 }
 
-/* A user may have edited files while the call ran, for as long as its network took.  So files are
- * put back only if they are those that git can have written. */
-static bool may_put_back(const struct al_call *call, const char *after)
+/* A user may edit files while the call runs, so files are put back only if they are those that git
+ * has written, or can have written.  What a program does is its own. */
+static bool may_put_back(const struct al_call *call)
 {
     const unsigned effects = call->operation->effects;
 
-    if (!call->tool->puts_back || !call->checkpoint[0] || !*after)
+    if (effects & (AL_RUNS_PROGRAM | AL_WRITES_FILES))
         return false;
-    return !(effects & AL_WRITES_WORKTREE) || (call->knows_files && !(effects & AL_USES_NETWORK));
+    return !(effects & AL_WRITES_WORKTREE) || call->knows_touched || call->knows_files;
+}
+
+/* What became of the changes, as text; NULL: there is no more to say. */
+static char *settle(struct al_call *call, const char *after, const struct al_differences *changes,
+                    struct al_run_limits *budget, struct al_error *failure)
+{
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    bool is_back = changes->count && may_put_back(call) && put_back(call, after, budget);
+
+    list(call, changes, &names);
+    if (!names.len)
+        return NULL;
+    if (!is_back)
+        return al_asprintf("The call failed, but it had changed: %s." A_USER_RESTORES, names.buf);
+    if (failure->status != AL_ERR_TIMEOUT)
+        return al_strdup("This failed in the middle of its work, and everything was put back as "
+                         "it was");
+    failure->remedy = "Everything was put back as it was; the user can raise timeout_ms in "
+                      "[tools.git] of the configuration.";
+    return NULL;
 }
 
 void al_call_note_half_done(struct al_call *call, const char *after, struct al_run_limits *budget,
-                            const struct al_error *failure)
+                            struct al_error *failure)
 {
+    struct al_differences changes = { .items = NULL };
+
     /* A rollback checks before it begins, and completes what was interrupted. */
     if (!call->executed || !call->repo || is_left_on_purpose(failure) || call->tool->goes_back ||
         !(call->operation->effects & (AL_WRITES_WORKTREE | AL_WRITES_INDEX)))
         return;
     free(call->half_done);
-    call->half_done = describe_changes(call, after, budget);
-    if (!call->half_done || !may_put_back(call, after))
-        return;
-    if (put_back(call, after, budget)) {
-        free(call->half_done);
-        call->half_done = al_strdup("This failed in the middle of its work, and everything was put "
-                                    "back as it was");
-    }
+    if (!call->checkpoint[0])
+        call->half_done = al_strdup("The call failed and has no checkpoint, so it cannot be told "
+                                    "what it changed until then; look at the files it is about");
+    else if (!*after || al_checkpoint_changes_of(call->store, call->checkpoint, after, budget,
+                                                 &changes, NULL) < 0)
+        call->half_done = al_strdup("The call failed, and it cannot be told what it changed until "
+                                    "then." A_USER_RESTORES);
+    else
+        call->half_done = settle(call, after, &changes, budget, failure);
+    al_differences_clear(&changes);
 }

@@ -60,9 +60,11 @@ struct al_call {
     char checkpoint[AL_OID_TEXT]; /* id of the checkpoint before the call; "" when there is none */
     struct al_rescue *rescue;     /* what stage 7 takes out of the working tree; NULL: none */
     char *rescued;                /* text: what stays aside of it; NULL: nothing */
-    char *half_done;              /* text: what a failed call changed all the same; NULL: nothing */
-    bool fetched;                 /* the tool's `fetch` began */
-    bool executed;                /* stage 7 began */
+    struct al_strv touched;       /* the files that stage 7 wrote, if the kernel told them */
+    bool knows_touched;
+    char *half_done; /* text: what a failed call changed all the same; NULL: nothing */
+    bool fetched;    /* the tool's `fetch` began */
+    bool executed;   /* stage 7 began */
 };
 
 /** The directory a call works in: the top of the repository, or the first root.  For a repository
@@ -140,18 +142,19 @@ void al_call_checkpoint_drop(struct al_call *call);
 /**
  * After stage 7: create the checkpoint after, if there is one before.  A failure is only a warning.
  *
- * @param failure  Why the call failed: what it changed all the same is then noted in
- *                 call->half_done.  NULL: it succeeded.
+ * @param failure  Why the call failed: what it changed all the same is then put back, or noted.
+ *                 NULL: it succeeded.
  */
-void al_call_checkpoint_after(struct al_call *call, const struct al_error *failure);
+void al_call_checkpoint_after(struct al_call *call, struct al_error *failure);
 
 /**
- * Note in call->half_done what a failed call that writes files changed, and how to undo it.
+ * Put back what a failed call that writes files or the index changed.  What became of it is noted
+ * in call->half_done or in the remedy.
  *
  * @param after  The checkpoint after; "" when there is none.
  */
 void al_call_note_half_done(struct al_call *call, const char *after, struct al_run_limits *budget,
-                            const struct al_error *failure);
+                            struct al_error *failure);
 
 /** The warning for a call without a repository, which gets no checkpoint. */
 #define AL_TRACE_NO_GIT "Warning: git auto-commit failed (not in git repo?)"

@@ -68,6 +68,7 @@ void al_call_rescue_end(struct al_call *call)
     call->budget.watch = NULL;
     if (!call->rescue)
         return;
+    call->knows_touched = al_rescue_take_touched(call->rescue, &call->touched);
     /* What it could not ask about stays aside. */
     (void)al_rescue_end(call->rescue, al_store_is_sha256(call->store), has_blobs, &asking, &kept,
                         &err);

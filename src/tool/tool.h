@@ -211,9 +211,9 @@ struct al_tool {
      * saves the present and has a record of its own. */
     bool goes_back;
 
-    /** Stage 7: what a failing call has changed all the same is put back from its checkpoint,
-     * except for conflicts. */
-    bool puts_back;
+    /** Stage 6: the checkpoint has to have whatever `changed_files` lists and is there, whether the
+     * operation discards work or not: git writes over ignored files without a word. */
+    bool saves_writes;
 
     /** Stage 6: whether this call deletes what AL_PARAM_DELETED_BRANCH and AL_PARAM_DELETED_TAG
      * name. NULL: always. */

@@ -41,8 +41,6 @@ void al_resolved_checkout(const struct al_call *call, const char *word,
     const char *branch = al_call_resolved(call, AL_RESOLVED_BRANCH);
     const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
 
-    options->oid = commit;
-    options->files = al_call_changed_files(call);
     /* A branch is passed by name, since its id would detach HEAD. */
     if (branch)
         options->branch = branch + strlen(heads);

@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A checkout that fails half way leaves the repository as it was, and what a partial clone lacks is
 told as such."""
+import os
+import pathlib
+import threading
+
 import harness
 
 
@@ -239,6 +243,193 @@ class HalfDone(harness.Case):
             result = self.call(tool, arguments, "--toolset", toolset)
             self.assertTrue(result.failed, result)
             self.assertNotIn("rollback", result.text)
+
+
+class Stopped(harness.Case):
+    """git is killed in the middle of its work, where it writes what HEAD did into a pipe that
+    nobody reads: files are written by then.  All is put back, but for what others did meanwhile."""
+
+    TIMEOUT_MS = 1500
+
+    def setUp(self):
+        super().setUp()
+        self.init()
+        for name in ("t.txt", "gone.txt", "elsewhere.txt", "mine.txt"):
+            self.commit(name, "base\n", name)
+        self.git("checkout", "-q", "-b", "topic")
+        self.commit("t.txt", "topic\n", "topic: first")
+        self.commit("new/n.txt", "new\n", "topic: second")
+        (self.root / "link").symlink_to("t.txt")
+        self.git("add", "link")
+        self.git("rm", "-q", "gone.txt")
+        self.git("commit", "-q", "-m", "topic: third")
+        self.git("checkout", "-q", "main")
+        self.commit("c.txt", "c\n", "main")
+        self.write("own.txt", "untracked\n")
+        self.config = self.base / "config.toml"
+        self.config.write_text(f"[tools.git]\ntimeout_ms = {self.TIMEOUT_MS}\n", encoding="utf-8")
+
+    def conflict(self):
+        """topic's second commit, not its first, cannot go where HEAD is."""
+        self.commit("new/n.txt", "ours\n", "ours")
+
+    def settle(self, *words, name="new/n.txt"):
+        """Begin it, and resolve the conflict."""
+        self.git(*words, check=False)
+        self.write(name, "both\n")
+        self.git("add", name)
+
+    def everything(self):
+        """Files, index, references, HEAD and what is in progress; not the logs."""
+        inside = self.root / ".git"
+        files = {str(path.relative_to(self.root)):
+                 str(path.readlink()) if path.is_symlink() else path.read_bytes()
+                 for path in self.root.rglob("*")
+                 if (path.is_symlink() or path.is_file()) and inside not in path.parents}
+        states = {str(path.relative_to(inside)): path.read_bytes()
+                  for place in ("rebase-merge", "sequencer") for path in (inside / place).rglob("*")}
+        states |= {path.name: path.read_bytes() for path in inside.glob("*_HEAD")
+                   if path.name != "FETCH_HEAD"}
+        return (files, states, self.out("ls-files", "-s"), self.out("for-each-ref"),
+                (inside / "HEAD").read_bytes(), (inside / "MERGE_MSG").exists())
+
+    def meanwhile(self, tracked, done):
+        """As soon as git has written a file, somebody saves others."""
+        before = self.files_here()
+        while not done.is_set():
+            if self.files_here() != before:
+                self.write("other.txt", "saved meanwhile\n")
+                if tracked:
+                    self.write("elsewhere.txt", "saved meanwhile\n")
+                return
+            done.wait(.002)
+
+    def files_here(self):
+        times = []
+        for name in ("t.txt", "new/n.txt", "gone.txt", "c.txt"):
+            try:
+                times.append((self.root / name).lstat().st_mtime_ns)
+            except FileNotFoundError:
+                times.append(0)
+        return times
+
+    def let_through(self, pipe, count, done):
+        """git writes the first entries of the log; and all of them, once the one that waits for its
+        turn is gone."""
+        for _ in range(count):
+            with open(pipe, "rb") as log:
+                log.read()
+        while not (done.is_set() or (self.root / "other.txt").exists()):
+            done.wait(.01)
+        done.wait(self.TIMEOUT_MS / 3000)
+        waiting = [pathlib.Path(f"/proc/{number}") for number in self.processes_in(self.root)]
+        waiting = [process for process in waiting
+                   if (process / "comm").exists() and (process / "comm").read_text() == "git\n"]
+        while not done.is_set() and any(process.exists() for process in waiting):
+            done.wait(.01)
+        while not done.is_set():
+            with open(pipe, "rb") as log:
+                log.read()
+
+    def check(self, toolset, tool, arguments, *options, log="HEAD", lets=0, tracked=True):
+        """The call is stopped when it has written `lets` entries of the log and files, and what it
+        did is put back."""
+        pipe = self.root / ".git/logs" / log
+        self.git("status")  # files that were put back look changed until then
+        before = self.everything()
+        pipe.unlink()
+        os.mkfifo(pipe)
+        done = threading.Event()
+        others = [threading.Thread(target=self.meanwhile, args=(tracked, done)),
+                  threading.Thread(target=self.let_through, args=(pipe, lets, done))]
+        for other in others:
+            other.start()
+        try:
+            result = self.call(tool, arguments, "--toolset", toolset, "--config",
+                               str(self.config), *options)
+        finally:
+            done.set()
+            os.close(os.open(pipe, os.O_RDWR))
+            for other in others:
+                other.join()
+            pipe.unlink()
+        pipe.touch()
+        self.assertEqual(result.kind, "Timeout", result)
+        self.assertIn("put back as it was", result.text, result)
+        for name in ("other.txt", "elsewhere.txt")[:1 + tracked]:
+            self.assertEqual(self.root.joinpath(name).read_text(), "saved meanwhile\n", name)
+        self.root.joinpath("other.txt").unlink()
+        self.write("elsewhere.txt", before[0]["elsewhere.txt"])
+        self.assertEqual(self.everything(), before)
+
+    def test_merge(self):
+        """git_merge, and a squash of everyday"""
+        self.write("mine.txt", "mine\n")
+        self.check("workflow", "git_merge", {"branch": "topic"})
+        self.git("checkout", "-q", "mine.txt")
+        self.check("everyday", "git_merge", {"branch": "topic"})
+        self.check("everyday", "git_merge", {"branch": "topic", "squash": True, "message": "x"})
+        self.git("reset", "-q", "--hard", "HEAD^")
+        self.check("workflow", "git_merge", {"branch": "topic"})
+
+    def test_switch(self):
+        """git_checkout, git_switch, git_reset"""
+        self.write("mine.txt", "mine\n")
+        self.check("git", "git_checkout", {"branch": "topic"})
+        self.check("workflow", "git_checkout", {"target": "topic"})
+        self.check("everyday", "git_switch", {"branch": "topic"})
+        self.check("everyday", "git_reset", {"to": "topic", "mode": "hard"}, tracked=False)
+        self.check("everyday", "git_reset", {"to": "topic", "mode": "keep"})
+
+    def test_rebase(self):
+        """git_rebase that ends, and one that will stop"""
+        self.git("checkout", "-q", "topic")
+        self.check("everyday", "git_rebase", {"onto": "main"})
+        self.git("checkout", "-q", "main")
+        self.conflict()
+        self.git("checkout", "-q", "topic")
+        self.check("everyday", "git_rebase", {"onto": "main"})
+
+    def test_pick(self):
+        """git_cherry_pick that ends, and one that will stop"""
+        self.check("everyday", "git_cherry_pick", {"commits": ["main..topic"]})
+        self.conflict()
+        self.check("everyday", "git_cherry_pick", {"commits": ["main~1..topic"]})
+
+    def test_goes_on(self):
+        """what goes on with a cherry-pick, or gives it up"""
+        self.conflict()
+        self.settle("cherry-pick", "main~1..topic")
+        for toolset, tool, arguments, lets in (
+                ("git", "git_commit", {"type": "feat", "message": "x"}, 1),
+                ("workflow", "git_commit", {"message": "x"}, 1),
+                ("everyday", "git_conflicts", {"action": "continue"}, 1),
+                ("everyday", "git_conflicts", {"action": "skip"}, 1),
+                ("everyday", "git_conflicts", {"action": "abort"}, 0),
+                ("workflow", "git_merge", {"abort": True}, 0)):
+            self.check(toolset, tool, arguments, lets=lets, tracked=False)
+
+    def test_rebase_goes_on(self):
+        """the same of a rebase, at its end"""
+        self.conflict()
+        self.git("checkout", "-q", "topic")
+        self.settle("rebase", "main")
+        for toolset, tool, arguments in (
+                ("git", "git_commit", {"type": "feat", "message": "x"}),
+                ("workflow", "git_commit", {"message": "x"}),
+                ("everyday", "git_conflicts", {"action": "continue"}),
+                ("everyday", "git_conflicts", {"action": "skip"})):
+            self.check(toolset, tool, arguments, log="refs/heads/topic", tracked=False)
+
+    def test_pull(self):
+        """git_pull that merges, or rebases"""
+        self.git("clone", "-q", "--bare", str(self.root), str(self.base / "hub.git"))
+        self.git("remote", "add", "origin", str(self.base / "hub.git"))
+        self.git("fetch", "-q", "origin")
+        for toolset in ("workflow", "everyday"):
+            for rebase in (False, True):
+                self.check(toolset, "git_pull", {"branch": "topic", "rebase": rebase}, "--root",
+                           str(self.base / "hub.git"))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/merge.h"
-#include "gitops/sequencer/savepoint.h"
 #include "gitops/vet/vet.h"
 
 static int check_target(const struct al_repo *repo, const char *target,
@@ -66,47 +65,12 @@ int al_git_checkout_check(const struct al_repo *repo, const struct al_checkout_o
     return r;
 }
 
-/* Run a command that writes the files of `commit` and keeps changed files. When it fails or is
- * killed, the repository is restored, unless it was too large for a savepoint. */
-static int run_or_restore(struct al_repo *repo, const struct al_git_command *command,
-                          const struct al_checkout_options *options, size_t max_bytes,
-                          struct al_run_limits *budget, struct al_git_output *ret_output,
-                          struct al_error *err)
-{
-    al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_strv_clear) struct al_strv incoming = AL_STRV_INIT;
-    const char *commit = options->branch ? options->branch : options->commit;
-    al_auto(al_freep) char *oid = NULL;
-    bool has_savepoint;
-    int r;
-
-    if (options->oid)
-        al_strv_add(&incoming, options->oid);
-    else if (commit && al_git_resolve_commit(repo, commit, budget, &oid, NULL) == 0)
-        al_strv_add(&incoming, oid);
-    has_savepoint =
-        al_savepoint_create_for(repo, &incoming, options->files, budget, &savepoint, NULL) == 0;
-    r = al_git_run(&repo->at, command,
-                   &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true }, budget,
-                   &output, err);
-    if (r == 0 && !al_git_wrote_all_files(&output)) {
-        r = al_git_failed(&output, err);
-        return has_savepoint ? al_savepoint_restore_if_failed(repo, &savepoint, r, err) : r;
-    }
-    if (r < 0)
-        return has_savepoint ? al_savepoint_restore_if_stopped(repo, &savepoint, r, err) : r;
-    *ret_output = output;
-    output = (struct al_git_output){ .exit_code = -1 };
-    return 0;
-}
-
 int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *options,
                     size_t max_bytes, struct al_run_limits *budget,
                     struct al_git_output *ret_output, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const char *target = options->branch ? options->branch : options->commit;
     int r = 0;
 
@@ -129,13 +93,16 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
     else
         al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-overwrite-ignore",
                      "--no-guess", options->commit, "--", NULL);
-    if ((options->create && !options->from) ||
-        options->force) /* creates a branch only, or overwrites changes that are not in git */
-        return al_git_run(
-            &repo->at, &command,
-            &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = true },
-            budget, ret_output, err);
-    return run_or_restore(repo, &command, options, max_bytes, budget, ret_output, err);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true }, budget,
+                   &output, err);
+    if (r == 0 && !al_git_wrote_all_files(&output))
+        r = al_git_failed(&output, err);
+    if (r < 0)
+        return r;
+    *ret_output = output;
+    output = (struct al_git_output){ .exit_code = -1 };
+    return 0;
 }
 
 static int name_branch(const struct al_repo *repo, const char *word, struct al_run_limits *budget,

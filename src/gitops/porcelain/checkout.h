@@ -14,9 +14,6 @@ struct al_checkout_options {
     const char *from; /**< with `create`: where the branch begins, whose files are written; NULL: at
                          HEAD */
     bool force;       /**< discard local changes */
-    const char *oid;  /**< the commit of branch or commit; NULL: git is asked */
-    /** The files, relative to the top, that the checkout can write or remove.  NULL: any. */
-    const struct al_strv *files;
 };
 
 /** Fail if the checkout would write content through a configured filter driver. */

@@ -17,7 +17,6 @@
 #include "gitops/run.h"
 #include "gitops/sequencer/expected_commit.h"
 #include "gitops/sequencer/operation_excerpt.h"
-#include "gitops/sequencer/savepoint.h"
 #include "gitops/vet/vet.h"
 #include "util/fs.h"
 
@@ -161,27 +160,20 @@ int al_git_commit_with(struct al_repo *repo, const struct al_commit_options *opt
     return 0;
 }
 
-/* git itself concludes it with the index as it is, so what it made is looked at afterwards. */
+/* git itself concludes it with the index as it is, so what it made is looked at afterwards: the
+ * call puts back what is another commit. */
 static int commit_and_check(struct al_repo *repo, struct al_commit_options *options,
                             const char *expected, size_t max_bytes, struct al_run_limits *budget,
                             struct al_git_output *ret_output, struct al_error *err)
 {
-    al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_savepoint_take_git_dir(repo, &savepoint, err);
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
+    int r = al_git_commit_with(repo, options, max_bytes, budget, &output, err);
 
     if (r == 0)
-        r = al_git_commit_with(repo, options, max_bytes, budget, &output, err);
+        r = al_git_check_commit(repo, expected, head, budget, err);
     if (r < 0)
         return r;
-    r = al_git_check_commit(repo, expected, savepoint.commit, budget, err);
-    if (r < 0) {
-        int undone = al_savepoint_restore_git_dir(repo, &savepoint, NULL);
-
-        if (undone < 0 && err)
-            err->remedy = "It could not be taken back; the user can do so with 'airlock rollback'.";
-        return r;
-    }
     *ret_output = output;
     output = (struct al_git_output){ .exit_code = -1 };
     return 0;

@@ -19,7 +19,6 @@
 #include "gitops/sequencer/overwrite.h"
 #include "gitops/sequencer/picked_message.h"
 #include "gitops/sequencer/rebase_continue.h"
-#include "gitops/sequencer/savepoint.h"
 #include "gitops/sequencer/todo.h"
 #include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
@@ -277,20 +276,13 @@ static int resume(struct al_repo *repo, enum al_operation_state state, const cha
                   const char *expected, size_t max_bytes, struct al_run_limits *budget,
                   struct al_merge_outcome *outcome, struct al_error *err)
 {
-    al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str staged = AL_STR_INIT;
     int r = check(repo, state, budget, &commits, err);
 
     if (r == 0) /* fail before any change when there is nothing to commit */
         r = al_git_commit_preview(repo, budget, &staged, err);
-    if (r == 0)
-        r = al_savepoint_create(repo, &AL_STRV_INIT, budget, &savepoint, err);
-    if (r < 0)
-        return r;
-    r = run(repo, state, message, expected, max_bytes, budget, outcome, err);
-    return outcome->ran ? al_savepoint_restore_if_failed(repo, &savepoint, r, err)
-                        : al_savepoint_restore_if_stopped(repo, &savepoint, r, err);
+    return r < 0 ? r : run(repo, state, message, expected, max_bytes, budget, outcome, err);
 }
 
 int al_git_resume(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,

@@ -4,7 +4,6 @@
 #include "gitops/command.h"
 #include "gitops/porcelain/resume.h"
 #include "gitops/sequencer/merge_run.h"
-#include "gitops/sequencer/savepoint.h"
 
 int al_git_skip_check(const struct al_repo *repo, struct al_run_limits *budget,
                       struct al_error *err)
@@ -19,14 +18,11 @@ int al_git_skip_check(const struct al_repo *repo, struct al_run_limits *budget,
 int al_git_skip(struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
                 struct al_merge_outcome *ret_outcome, struct al_error *err)
 {
-    al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     enum al_operation_state state = al_git_resumable(repo);
     int r = al_git_skip_check(repo, budget, err);
 
-    if (r == 0)
-        r = al_savepoint_create(repo, &AL_STRV_INIT, budget, &savepoint, err);
     if (r < 0)
         return r;
     command.class = AL_GIT_WRITE;
@@ -34,8 +30,6 @@ int al_git_skip(struct al_repo *repo, size_t max_bytes, struct al_run_limits *bu
     al_strv_adds(&command.argv, "git", al_operation_state_name(state), "--skip", NULL);
     r = al_git_resume_emptied(repo, state,
                               al_merge_run(repo, &command, max_bytes, budget, &outcome, err), err);
-    r = outcome.ran ? al_savepoint_restore_if_failed(repo, &savepoint, r, err)
-                    : al_savepoint_restore_if_stopped(repo, &savepoint, r, err);
     if (r < 0)
         return r;
     outcome.in_progress = al_git_resumable(repo) == state;

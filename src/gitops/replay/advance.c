@@ -2,12 +2,9 @@
 #include "gitops/replay/advance.h"
 
 #include "gitops/failure.h"
-#include "gitops/preview/written_files.h"
-#include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/merge.h"
-#include "gitops/sequencer/savepoint.h"
-#include "util/fs.h"
+#include "gitops/sequencer/overwrite.h"
 #include "util/str.h"
 
 #define OUTPUT_BYTES (64u * 1024u)
@@ -77,7 +74,7 @@ static int check_filters(const struct al_repo *repo, const struct al_advance *ad
     return al_git_check_merge_programs(repo, advance->from, &sides, budget, err);
 }
 
-int al_git_advance_unsaved(struct al_repo *repo, const struct al_advance *advance,
+int al_git_advance_checked(struct al_repo *repo, const struct al_advance *advance,
                            struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
@@ -94,56 +91,12 @@ int al_git_advance_unsaved(struct al_repo *repo, const struct al_advance *advanc
     return r < 0 || advance->keeps_head ? r : move_head(repo, advance, budget, err);
 }
 
-/* List the files that differ between the two commits, relative to the top: git read-tree writes no
- * others.  Not known if HEAD is elsewhere. */
-static int list_written(const struct al_repo *repo, const struct al_advance *advance,
-                        struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
-                        struct al_error *err)
-{
-    al_auto(al_freep) char *head = al_ref_head(&repo->at);
-    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
-    int r;
-
-    *ret_known = false;
-    if (strcmp(head, advance->from) != 0)
-        return 0;
-    if (advance->files) {
-        *ret_known = al_git_index_tells(repo);
-        for (size_t i = 0; i < advance->files->count; i++)
-            al_strv_add(out, advance->files->items[i]);
-        return 0;
-    }
-    r = al_git_switched_files(repo, advance->to, budget, ret_known, &files, err);
-    for (size_t i = 0; r == 0 && i < files.count; i++) {
-        const char *file = files.items[i], *below = al_fs_beneath(repo->at.top, file);
-
-        if (!below || al_fs_beneath(repo->at.git_dir, file) ||
-            al_fs_beneath(repo->at.common_dir, file))
-            *ret_known = false;
-        else
-            al_strv_add(out, below);
-    }
-    return r;
-}
-
 int al_git_advance(struct al_repo *repo, const struct al_advance *advance,
                    struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
-    al_auto(al_strv_clear) struct al_strv incoming = AL_STRV_INIT, written = AL_STRV_INIT;
-    bool known = false;
     int r = check_filters(repo, advance, budget, err);
 
-    al_strv_add(&incoming, advance->to);
     if (r == 0)
-        r = list_written(repo, advance, budget, &known, &written, err);
-    if (r == 0)
-        r = al_savepoint_create_for(repo, &incoming, known ? &written : NULL, budget, &savepoint,
-                                    err);
-    if (r == 0)
-        r = al_savepoint_check_no_overwrite(repo, &savepoint, budget, err);
-    if (r < 0)
-        return r;
-    r = al_git_advance_unsaved(repo, advance, budget, err);
-    return al_savepoint_restore_if_failed(repo, &savepoint, r, err);
+        r = al_overwrite_check_added(repo, advance->from, advance->to, budget, err);
+    return r < 0 ? r : al_git_advance_checked(repo, advance, budget, err);
 }

@@ -21,7 +21,6 @@
 #include "gitops/replay/work.h"
 #include "gitops/sequencer/merge_run.h"
 #include "gitops/sequencer/operation_state.h"
-#include "gitops/sequencer/savepoint.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
 
@@ -278,7 +277,7 @@ static int begin(struct al_repo *repo, struct al_replay_work *work, struct al_ru
     if (r < 0)
         return r;
     al_ref_follow_head(&repo->at, &refs);
-    r = al_git_advance_unsaved(repo,
+    r = al_git_advance_checked(repo,
                                &(struct al_advance){ .from = work->head,
                                                      .to = work->onto,
                                                      .reflog = reflog,
@@ -317,7 +316,6 @@ int al_replay_begin_rebase(struct al_repo *repo, struct al_replay_work *work, si
                            struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
                            struct al_error *err)
 {
-    al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
     int r = 0;
@@ -328,14 +326,11 @@ int al_replay_begin_rebase(struct al_repo *repo, struct al_replay_work *work, si
     if (r == 0)
         r = al_git_check_merge_programs(repo, "HEAD", &sides, budget, err);
     if (r == 0)
-        r = al_savepoint_create(repo, &sides, budget, &savepoint, err);
-    if (r < 0)
-        return r;
-    r = begin(repo, work, budget, err);
+        r = begin(repo, work, budget, err);
     if (r == 0)
         r = run(repo, max_bytes, budget, &outcome, err);
     if (r < 0)
-        return al_savepoint_restore_if_failed(repo, &savepoint, r, err);
+        return r;
     *ret_outcome = outcome;
     outcome = AL_MERGE_INIT;
     return 0;

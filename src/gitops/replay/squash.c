@@ -16,7 +16,7 @@ int al_git_squash_really(struct al_repo *repo, const char *oid, size_t max_bytes
     al_strv_adds(&command.argv, "git", "merge", "--squash", "--strategy=ort", "--no-verify",
                  "--no-verify-signatures", "--no-autostash", "--no-rerere-autoupdate", "--no-stat",
                  "--no-progress", "--ff", oid, NULL);
-    return al_merge_run_or_restore(
-        repo, &(struct al_merge_input){ .command = &command, .oid = oid, .head = head }, max_bytes,
-        budget, &outcome, err);
+    return al_merge_bring(repo,
+                          &(struct al_merge_input){ .command = &command, .oid = oid, .head = head },
+                          max_bytes, budget, &outcome, err);
 }

@@ -10,8 +10,7 @@
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
 
-/** Run `git merge --squash` of a commit, given by its id, into its conflicts.  When git fails
- * otherwise or is stopped, the repository is restored. */
+/** Run `git merge --squash` of a commit, given by its id, into its conflicts. */
 int al_git_squash_really(struct al_repo *repo, const char *oid, size_t max_bytes,
                          struct al_run_limits *budget, struct al_error *err);
 

@@ -131,11 +131,11 @@ static int run_for_real(struct al_repo *repo, const struct al_replay_work *work,
     for (size_t i = 0; i < work->nsteps; i++)
         if (i >= done->count || *done->items[i])
             al_strv_add(&command.argv, work->steps[i].commit);
-    return al_merge_run_or_restore(
-        repo,
-        &(struct al_merge_input){
-            .command = &command, .oid = work->steps[work->nsteps - 1].commit, .head = work->head },
-        max_bytes, budget, outcome, err);
+    return al_merge_bring(repo,
+                          &(struct al_merge_input){ .command = &command,
+                                                    .oid = work->steps[work->nsteps - 1].commit,
+                                                    .head = work->head },
+                          max_bytes, budget, outcome, err);
 }
 
 /* The entry of the reflog, as git words it. */
@@ -173,7 +173,6 @@ static int finish(struct al_repo *repo, const struct al_replay_work *work,
                           &(struct al_advance){ .from = work->head,
                                                 .to = work->replayed.tip,
                                                 .reflog = reflog,
-                                                .files = work->files,
                                                 .keeps_head = work->no_commit,
                                                 .sets_orig_head = work->kind == AL_WORK_REBASE },
                           budget, err);

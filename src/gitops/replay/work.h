@@ -43,8 +43,6 @@ struct al_replay_work {
     char *onto_name; /**< what the reflog says; NULL: the id */
     struct al_work_step *steps;
     size_t nsteps;
-    const struct al_strv *files; /**< those that differ between HEAD and the result, relative to the
-                                    top; borrowed; NULL: not known */
 
     /* Set by al_replay_work_try(). */
     char *head; /**< the commit of HEAD */
@@ -67,8 +65,7 @@ int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,
 /**
  * Do what was tried.  With the write lock held.
  *
- * @return 0, with conflicts too; AL_ERR_EXECUTION as al_git_advance(), and what git fails with. The
- *         repository is then as it was.
+ * @return 0, with conflicts too; AL_ERR_EXECUTION as al_git_advance(), and what git fails with.
  */
 int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t max_bytes,
                       struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,

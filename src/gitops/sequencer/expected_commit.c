@@ -174,6 +174,6 @@ int al_git_check_commit(const struct al_repo *repo, const char *expected, const 
         r = al_error_set(
             err, AL_ERR_EXECUTION,
             "The commit differs from what was shown, since another process changed the "
-            "index meanwhile; the commit was taken back");
+            "index meanwhile");
     return r;
 }

@@ -219,11 +219,9 @@ int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, s
     if (r < 0)
         return r;
     add_words(options, plan.oid, &command);
-    return al_merge_run_or_restore(repo,
-                                   &(struct al_merge_input){ .command = &command,
-                                                             .oid = plan.oid,
-                                                             .head = plan.head,
-                                                             .files = options->files,
-                                                             .is_merge = true },
-                                   max_bytes, budget, ret_outcome, err);
+    return al_merge_bring(
+        repo,
+        &(struct al_merge_input){
+            .command = &command, .oid = plan.oid, .head = plan.head, .is_merge = true },
+        max_bytes, budget, ret_outcome, err);
 }

@@ -23,7 +23,8 @@ struct al_merge_options {
     const char *oid;     /**< the commit that the user was shown; NULL: resolve `commit` now */
     const char *message; /**< message of the merge commit; NULL: git's default */
     bool no_ff;          /**< create a merge commit even if a fast-forward is possible */
-    /** The files, relative to the top, that the merge can write or remove.  NULL: any. */
+    /** The files, relative to the top, that the merge can write or remove; NULL: not known.  For
+     * al_merge_guard_run(). */
     const struct al_strv *files;
 };
 
@@ -31,7 +32,6 @@ struct al_merge_options {
 struct al_merge_outcome {
     struct al_strv conflicts; /**< conflicted paths; empty: there are none */
     bool conflicted;
-    bool ran;           /**< git ran to its end, successfully or not */
     bool in_progress;   /**< the operation stopped again and is still in progress */
     bool fast_forward;  /**< the branch was fast-forwarded */
     bool up_to_date;    /**< there was nothing to merge */
@@ -62,11 +62,10 @@ int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_optio
                          struct al_error *err);
 
 /**
- * Run `git merge`.  Conflicts are a success, see the outcome.  When git times out or the call is
- * cancelled, the repository is restored.
+ * Run `git merge`.  Conflicts are a success, see the outcome.
  *
- * @return 0; AL_ERR_EXECUTION with AL_CODE_DIRTY_WORKDIR when local changes or untracked files
- *         (ignored ones too) would be overwritten; and what al_git_merge_check() returns.
+ * @return 0; AL_ERR_EXECUTION with AL_CODE_DIRTY_WORKDIR when local changes would be overwritten;
+ *         and what al_git_merge_check() returns.
  */
 int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, size_t max_bytes,
                  struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,

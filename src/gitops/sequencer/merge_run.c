@@ -10,7 +10,6 @@
 #include "gitops/sequencer/conflict.h"
 #include "gitops/sequencer/expected_commit.h"
 #include "gitops/sequencer/merge.h"
-#include "gitops/sequencer/savepoint.h"
 
 int al_merge_run(struct al_repo *repo, const struct al_git_command *command, size_t max_bytes,
                  struct al_run_limits *budget, struct al_merge_outcome *outcome,
@@ -22,7 +21,6 @@ int al_merge_run(struct al_repo *repo, const struct al_git_command *command, siz
                        &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true },
                        budget, &output, err);
 
-    outcome->ran = r == 0;
     if (r == 0 && output.exit_code > 0)
         r = al_git_conflicts(repo, budget, &conflicts, err);
     if (r < 0)
@@ -35,22 +33,6 @@ int al_merge_run(struct al_repo *repo, const struct al_git_command *command, siz
     al_str_add(&outcome->text, output.out.out.buf, output.out.out.len);
     outcome->truncated = al_text_truncate(&outcome->text, max_bytes);
     return 0;
-}
-
-/* Restore the repository after git failed without conflicts, even when git was killed half way. A
- * git that never ran has changed nothing, so the caller does not come here. */
-static int restore_after_failure(struct al_repo *repo, const struct al_savepoint *savepoint, int r,
-                                 struct al_error *err)
-{
-    (void)al_savepoint_restore_if_failed(repo, savepoint, r, err);
-    if (!err)
-        return r;
-    if (strstr(err->message, "You have unstaged changes") ||
-        strstr(err->message, "index contains uncommitted changes"))
-        err->code = AL_CODE_DIRTY_WORKDIR;
-    if (err->code == AL_CODE_NONE)
-        err->code = AL_CODE_OPERATION_FAILED;
-    return r;
 }
 
 /* Append the parents of the commit that HEAD is at, or of the one that a stopped merge would
@@ -82,45 +64,36 @@ static int check_merged_parents(const struct al_repo *repo, const struct al_merg
         return 0;
     r = read_merged_parents(repo, input->head, outcome->conflicted, budget, &parents, err);
     if (r == 0 && strcmp(parents.buf, expected) != 0)
-        r = al_error_set(
-            err, AL_ERR_EXECUTION,
-            "git merged another commit than the one that was looked at, since another "
-            "process moved the branch meanwhile; the repository was put back as it was");
+        r = al_error_set(err, AL_ERR_EXECUTION,
+                         "git merged another commit than the one that was looked at, since another "
+                         "process moved the branch meanwhile");
     return r;
 }
 
-static int run_or_restore(struct al_repo *repo, const struct al_merge_input *input,
-                          size_t max_bytes, const struct al_savepoint *savepoint,
-                          struct al_run_limits *budget, struct al_merge_outcome *outcome,
-                          struct al_error *err)
+static int with_code(int r, struct al_error *err)
 {
-    int r = al_merge_run(repo, input->command, max_bytes, budget, outcome, err);
-
-    if (r == 0 && input->is_merge)
-        r = check_merged_parents(repo, input, outcome, budget, err);
-    return r == AL_ERR_EXECUTION && outcome->ran
-               ? restore_after_failure(repo, savepoint, r, err)
-               : al_savepoint_restore_if_stopped(repo, savepoint, r, err);
+    if (r != AL_ERR_EXECUTION || !err)
+        return r;
+    if (strstr(err->message, "You have unstaged changes") ||
+        strstr(err->message, "index contains uncommitted changes"))
+        err->code = AL_CODE_DIRTY_WORKDIR;
+    if (err->code == AL_CODE_NONE)
+        err->code = AL_CODE_OPERATION_FAILED;
+    return r;
 }
 
-int al_merge_run_or_restore(struct al_repo *repo, const struct al_merge_input *input,
-                            size_t max_bytes, struct al_run_limits *budget,
-                            struct al_merge_outcome *ret_outcome, struct al_error *err)
+int al_merge_bring(struct al_repo *repo, const struct al_merge_input *input, size_t max_bytes,
+                   struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
+                   struct al_error *err)
 {
-    al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
-    al_auto(al_strv_clear) struct al_strv incoming = AL_STRV_INIT;
     al_auto(al_freep) char *now = NULL;
-    int r;
+    int r = al_merge_run(repo, input->command, max_bytes, budget, &outcome, err);
 
-    al_strv_add(&incoming, input->oid);
-    r = al_savepoint_create_for(repo, &incoming, input->files, budget, &savepoint, err);
-    if (r == 0)
-        r = al_savepoint_check_no_overwrite(repo, &savepoint, budget, err);
-    if (r == 0)
-        r = run_or_restore(repo, input, max_bytes, &savepoint, budget, &outcome, err);
+    if (r == 0 && input->is_merge)
+        r = check_merged_parents(repo, input, &outcome, budget, err);
     if (r < 0)
-        return r;
+        return with_code(r, err);
     now = al_ref_head(&repo->at);
     outcome.up_to_date = !outcome.conflicted && !strcmp(now, input->head);
     outcome.fast_forward = !outcome.up_to_date && !strcmp(now, input->oid);

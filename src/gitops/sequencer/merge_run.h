@@ -2,8 +2,8 @@
 /*
  * Run a git command that merges changes, for merge and rebase.
  *
- * Such a command works in several steps.  It may stop at conflicts, which is not a failure, and
- * must not be left half done.
+ * Such a command works in several steps.  It may stop at conflicts, which is not a failure.  What
+ * it leaves half done, the call puts back from its checkpoint (tool/half_done.c).
  */
 #ifndef AL_GITOPS_SEQUENCER_MERGE_RUN_H
 #define AL_GITOPS_SEQUENCER_MERGE_RUN_H
@@ -27,20 +27,17 @@ struct al_merge_input {
     const struct al_git_command *command;
     const char *oid;  /**< id of the commit */
     const char *head; /**< commit of the branch before; "" when it is unborn */
-    /** The files, relative to the top, that the command can write or remove.  NULL: any. */
-    const struct al_strv *files;
-    bool is_merge; /**< the command is `git merge`; the merged commit must be `oid` */
+    bool is_merge;    /**< the command is `git merge`; the merged commit must be `oid` */
 };
 
 /**
- * Run the command.  When git fails without conflicts, times out, is cancelled, or merged another
- * commit, the repository is restored.
+ * Run the command.
  *
- * @return 0; AL_ERR_EXECUTION with AL_CODE_DIRTY_WORKDIR when local changes or an untracked file,
- *         ignored or not, would be overwritten.
+ * @return 0, with conflicts too; AL_ERR_EXECUTION, with AL_CODE_DIRTY_WORKDIR when local changes
+ * are in the way, and when git merged another commit.
  */
-int al_merge_run_or_restore(struct al_repo *repo, const struct al_merge_input *input,
-                            size_t max_bytes, struct al_run_limits *budget,
-                            struct al_merge_outcome *ret_outcome, struct al_error *err);
+int al_merge_bring(struct al_repo *repo, const struct al_merge_input *input, size_t max_bytes,
+                   struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
+                   struct al_error *err);
 
 #endif

@@ -82,7 +82,7 @@ int al_git_rebase_run(struct al_repo *repo, const char *commit, size_t max_bytes
         al_strv_add(&config, settings[i]);
     command.link = &link;
     add_words(oid, &command);
-    return al_merge_run_or_restore(
-        repo, &(struct al_merge_input){ .command = &command, .oid = oid, .head = head }, max_bytes,
-        budget, ret_outcome, err);
+    return al_merge_bring(repo,
+                          &(struct al_merge_input){ .command = &command, .oid = oid, .head = head },
+                          max_bytes, budget, ret_outcome, err);
 }

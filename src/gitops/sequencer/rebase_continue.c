@@ -16,7 +16,6 @@
 #include "gitops/sequencer/merge_run.h"
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/sequencer/overwrite.h"
-#include "gitops/sequencer/savepoint.h"
 #include "gitops/sequencer/todo.h"
 #include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
@@ -290,17 +289,11 @@ int al_git_rebase_continue(struct al_repo *repo, const char *message, size_t max
                            struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
                            struct al_error *err)
 {
-    al_auto(al_savepoint_clear) struct al_savepoint savepoint = AL_SAVEPOINT_INIT;
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     int r = al_git_rebase_check(repo, budget, err);
 
     if (r == 0)
-        r = al_savepoint_create(repo, &AL_STRV_INIT, budget, &savepoint, err);
-    if (r < 0)
-        return r;
-    r = run(repo, message, max_bytes, budget, &outcome, err);
-    r = outcome.ran ? al_savepoint_restore_if_failed(repo, &savepoint, r, err)
-                    : al_savepoint_restore_if_stopped(repo, &savepoint, r, err);
+        r = run(repo, message, max_bytes, budget, &outcome, err);
     if (r < 0)
         return r;
     *ret_outcome = outcome;

@@ -86,7 +86,7 @@ extern const struct al_tool al_tool_everyday_remote;
               .max_bytes = AL_EVERYDAY_PATH_MAX_BYTES)
 #define AL_EVERYDAY_TOOL(T)                                                                        \
     .args_size = sizeof(T), .working_dir_offset = offsetof(T, working_dir), .is_terse = true,      \
-    .takes_parent_paths = true, .puts_back = true, .complete_error = al_failure_complete
+    .takes_parent_paths = true, .saves_writes = true, .complete_error = al_failure_complete
 
 /* The same for a tool whose answer has pages: a member `struct al_page page` in the args struct,
  * AL_PAGE_ROWS(T) before the row of working_dir, and this beside AL_EVERYDAY_TOOL. */

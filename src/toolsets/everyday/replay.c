@@ -206,7 +206,6 @@ int al_replay_execute(struct al_call *call, struct al_merge_outcome *ret_outcome
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     int r = al_everyday_check_idle(call, err);
 
-    al_replay_of(call)->work->files = al_call_changed_files(call);
     if (r == 0 && strcmp(head, al_replay_of(call)->work->head) != 0)
         r = al_failure_set(err, "Nothing was done; call again.",
                            "The branch moved while this was prepared");

@@ -95,14 +95,13 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
 static struct al_checkout_options options_of(const struct al_call *call,
                                              const struct switch_args *args)
 {
-    struct al_checkout_options options = { .files = al_call_changed_files(call),
-                                           .oid = al_call_resolved(call, AL_RESOLVED_COMMIT) };
+    struct al_checkout_options options = { .create = NULL };
 
     if (args->create) {
         options.create = args->branch;
         options.from = args->from;
     } else if (args->rev) {
-        options.commit = options.oid;
+        options.commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
     } else {
         al_resolved_checkout(call, args->branch, &options);
     }
@@ -136,8 +135,9 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct switch_args *args = p;
     const struct al_checkout_options options = options_of(call, args);
+    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
     const struct al_checkout_options to = { .branch = args->create ? NULL : options.branch,
-                                            .commit = args->create ? options.oid : options.commit };
+                                            .commit = args->create ? commit : options.commit };
     const enum al_operation_state state = al_git_operation_state(al_call_repo(call));
     int r = 0;
 
@@ -147,7 +147,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
             "A %s is in progress", al_operation_state_name(state));
     if (args->create)
         r = check_new(call, args->branch, err);
-    else if (args->branch && !al_call_resolved(call, AL_RESOLVED_BRANCH) && options.oid)
+    else if (args->branch && !al_call_resolved(call, AL_RESOLVED_BRANCH) && commit)
         r = al_failure_bad_args(err,
                                 "Give it as rev to look at the commit; create makes a branch of "
                                 "this name.",

@@ -113,8 +113,6 @@ static struct al_checkout_options options_of(const struct al_call *call,
         return options;
     }
     options.commit = commit ? commit : args->commit;
-    options.oid = commit;
-    options.files = al_call_changed_files(call);
     return options;
 }
 

@@ -174,10 +174,6 @@ static int abort_operation(struct al_call *call, const void *p, struct al_result
     int r = al_git_abort(al_call_repo(call), al_call_budget(call), &aborted, err);
 
     (void)p;
-    /* Only the checkpoint has the partly resolved files. */
-    if (err && (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED))
-        err->remedy = "It may be aborted in part. The user can restore the state before it with "
-                      "'airlock rollback'.";
     if (r < 0)
         return r;
     message = al_asprintf("Gave up the %s in progress.", al_operation_state_noun(aborted));

@@ -1,40 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/replay/advance.c: a move that is stopped between its steps leaves all as it was, and files
- * that only look changed do not stop it. */
+/* gitops/replay/advance.c: files that only look changed do not stop a move, and others do. */
 #include "gitops/replay/advance.h"
 
 #include <sys/stat.h>
 
 #include "tests/unit/gitops/tree.h"
-
-/* What happens to the git that has this word. */
-static struct {
-    const char *word;
-    bool runs;  /* it ends before it is stopped */
-    int result; /* 0: it is not stopped */
-} stop;
-
-int __real_al_git_run(const struct al_location *at, const struct al_git_command *command,
-                      const struct al_git_run *options, struct al_run_limits *budget,
-                      struct al_git_output *ret_output, struct al_error *err);
-int __wrap_al_git_run(const struct al_location *at, const struct al_git_command *command,
-                      const struct al_git_run *options, struct al_run_limits *budget,
-                      struct al_git_output *ret_output, struct al_error *err);
-
-int __wrap_al_git_run(const struct al_location *at, const struct al_git_command *command,
-                      const struct al_git_run *options, struct al_run_limits *budget,
-                      struct al_git_output *ret_output, struct al_error *err)
-{
-    bool stops = stop.word && al_strv_contains(&command->argv, stop.word);
-    int r = 0;
-
-    if (!stops || stop.runs)
-        r = __real_al_git_run(at, command, options, budget, ret_output, err);
-    if (!stops || r < 0)
-        return r;
-    stop.word = NULL;
-    return al_error_set(err, stop.result, "Stopped");
-}
 
 static char *id_of(const struct world *w, const char *word)
 {
@@ -90,40 +60,6 @@ static int advance(struct world *w)
     return r;
 }
 
-/* A git that is killed ends the call with a timeout, a cancellation or an error. */
-static void leaves_all_as_it_was_when_git_is_stopped(void **state)
-{
-    static const int results[] = { AL_ERR_TIMEOUT, AL_ERR_CANCELLED, AL_ERR_EXECUTION };
-    static const struct {
-        const char *word;
-        bool runs;
-    } rows[] = {
-        { "read-tree", false },  /* before the files are written */
-        { "read-tree", true },   /* they are, and the index is */
-        { "update-ref", false }, /* the same, at the next step */
-    };
-    struct world *w = *state;
-    al_auto(al_freep) char *before = NULL, *head = NULL, *ahead = NULL;
-
-    begin(w);
-    before = everything(w);
-    for (size_t i = 0; i < COUNT(rows) * COUNT(results); i++) {
-        al_auto(al_freep) char *after = NULL;
-
-        stop.word = rows[i / COUNT(results)].word;
-        stop.runs = rows[i / COUNT(results)].runs;
-        stop.result = results[i % COUNT(results)];
-        assert_int_equal(advance(w), stop.result);
-        assert_null(stop.word);
-        after = everything(w);
-        assert_string_equal(after, before);
-    }
-    assert_int_equal(advance(w), 0); /* nothing is in its way afterwards */
-    head = id_of(w, "main");
-    ahead = id_of(w, "ahead");
-    assert_string_equal(head, ahead);
-}
-
 /* The files are older than the index, so that their stat data tells. */
 static void make_old(struct world *w)
 {
@@ -165,7 +101,6 @@ static void refuses_to_write_over_changes(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        WORLD_TEST(leaves_all_as_it_was_when_git_is_stopped),
         WORLD_TEST(moves_what_only_looks_changed),
         WORLD_TEST(refuses_to_write_over_changes),
     };

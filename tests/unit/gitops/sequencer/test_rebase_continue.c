@@ -213,33 +213,6 @@ static void runs_no_hook(void **state)
     assert_int_equal(access(ran, F_OK), 0);
 }
 
-static void what_is_interrupted_has_not_gone_on(void **state)
-{
-    struct world *w = *state;
-    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
-    al_auto(al_freep) char *log = tmpdir_path(w->repo, ".git/logs/refs/heads/main");
-    al_auto(al_freep) char *before = NULL;
-    al_auto(al_freep) char *after = NULL;
-    al_auto(repo_freep) struct al_repo *repo = NULL;
-    struct al_run_limits budget = { .left_ms = 1500 };
-
-    stop(w, "--merge");
-    resolve(w, "both\n");
-    before = tree_text(w->repo);
-    repo = must_open(w, "repo");
-    assert_int_equal(unlink(log), 0); /* written when the branch moves, at the end */
-    assert_int_equal(mkfifo(log, 0600), 0);
-    assert_int_equal(
-        al_git_rebase_continue(repo, "fix: other words\n", 1024, &budget, &outcome, &w->err),
-        AL_ERR_TIMEOUT);
-    assert_int_equal(unlink(log), 0);
-    assert_string_equal(w->err.detail, "The repository was put back as it was.");
-    after = tree_text(w->repo);
-    assert_same_tree(before, after);
-    assert_int_equal(go_on(w, NULL, &outcome), 0);
-    assert_subjects(w, "fix: third\nfix: second\nfix: first\n");
-}
-
 static void shows_what_goes_on(void **state)
 {
     struct world *w = *state;
@@ -349,7 +322,6 @@ int main(void)
         WORLD_TEST(runs_nothing_that_its_notes_name),
         WORLD_TEST(heeds_its_other_notes),
         WORLD_TEST(runs_no_hook),
-        WORLD_TEST(what_is_interrupted_has_not_gone_on),
         WORLD_TEST(shows_what_goes_on),
         WORLD_TEST(the_branch_of_a_rebase_is_concerned),
         cmocka_unit_test(knows_what_may_be_left_to_do),
