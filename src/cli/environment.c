@@ -6,7 +6,6 @@
 
 #include "util/fs.h"
 #include "util/mem.h"
-#include "util/str.h"
 
 const char *al_environment_get(const char *name)
 {

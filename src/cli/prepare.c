@@ -6,7 +6,6 @@
 
 #include "cli/arguments.h"
 #include "cli/options.h"
-#include "cli/setup.h"
 #include "cli/show.h"
 #include "guard/root.h"
 #include "tool/spelling.h"

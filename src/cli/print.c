@@ -12,6 +12,15 @@
 #include "util/fs.h"
 #include "util/log.h"
 
+int al_cli_fail(const struct al_error *err)
+{
+    al_log_note("%s", err->message);
+    if (err->remedy)
+        al_log_note("%s", err->remedy);
+    return err->status == AL_ERR_BAD_ARGS || err->status == AL_ERR_NOT_FOUND ? AL_EXIT_USAGE
+                                                                             : AL_EXIT_FAILED;
+}
+
 static bool output_lost; /* output of this process was lost */
 
 static void note_error(int r)

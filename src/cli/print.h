@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "util/error.h"
 #include "util/str.h"
 
 /** Columns of the text that commands print about themselves. */
@@ -25,5 +26,9 @@ void al_cli_note_wait(void *payload, const char *line);
 
 /** Flush stdout.  Returns `code`, or AL_EXIT_FAILED when that is AL_EXIT_OK and output was lost. */
 int al_cli_finish(int code);
+
+/** Print "airlock: <message>" and the remedy to stderr.  Returns AL_EXIT_USAGE for AL_ERR_BAD_ARGS
+ * and AL_ERR_NOT_FOUND, else AL_EXIT_FAILED. */
+int al_cli_fail(const struct al_error *err);
 
 #endif

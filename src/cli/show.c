@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/print.h"
-#include "cli/setup.h"
 #include "guard/text.h"
 #include "tool/mounts.h"
 #include "tool/spelling.h"

@@ -11,7 +11,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "cli/setup.h"
 #include "gitops/repo/git.h"
 #include "proc/proc.h"
 #include "review/server.h"

@@ -4,13 +4,86 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "config/reader.h"
 #include "config/toml.h"
 #include "guard/text.h"
-#include "guard/whitelist.h"
+#include "http/address.h"
 #include "util/fs.h"
+
+/* Set the defaults. */
+static void serve_limits_init(struct al_serve_limits *limits)
+{
+    *limits = (struct al_serve_limits){
+        .max_body = AL_SERVE_BODY_DEFAULT,
+        .max_headers = AL_SERVE_HEADERS_DEFAULT,
+        .connections = AL_SERVE_CONNECTIONS_DEFAULT,
+        .connections_per_token = AL_SERVE_CONNECTIONS_PER_TOKEN_DEFAULT,
+        .calls = AL_SERVE_CALLS_DEFAULT,
+        .calls_per_token = AL_SERVE_CALLS_PER_TOKEN_DEFAULT,
+        .sessions_per_token = AL_SERVE_SESSIONS_PER_TOKEN_DEFAULT,
+        .request_s = AL_SERVE_REQUEST_S_DEFAULT,
+        .stall_s = AL_SERVE_STALL_S_DEFAULT,
+        .idle_s = AL_SERVE_IDLE_S_DEFAULT,
+        .drain_s = AL_SERVE_DRAIN_S_DEFAULT,
+    };
+}
+
+int al_serve_check_place(const char *place, struct al_error *err)
+{
+    struct al_http_address address;
+
+    return al_http_address_parse(place, &address, err);
+}
+
+static void server_clear(struct al_mcp_server *server)
+{
+    free(server->name);
+    al_strv_clear(&server->command);
+    al_strv_clear(&server->env);
+    al_strv_clear(&server->tools);
+    al_strv_clear(&server->allow.read);
+    al_strv_clear(&server->allow.write);
+    al_strv_clear(&server->allow.exec);
+}
+
+void al_mcp_servers_clear(struct al_mcp_servers *servers)
+{
+    for (size_t i = 0; i < servers->count; i++)
+        server_clear(&servers->items[i]);
+    free(servers->items);
+    *servers = (struct al_mcp_servers){ .items = NULL };
+}
+
+static struct al_strv copy_of(const struct al_strv *strings)
+{
+    struct al_strv copy = AL_STRV_INIT;
+
+    for (size_t i = 0; i < strings->count; i++)
+        al_strv_add(&copy, strings->items[i]);
+    return copy;
+}
+
+void al_mcp_servers_copy(struct al_mcp_servers *to, const struct al_mcp_servers *from)
+{
+    to->items = from->count ? al_calloc(from->count, sizeof(*to->items)) : NULL;
+    to->count = from->count;
+    for (size_t i = 0; i < from->count; i++) {
+        const struct al_mcp_server *server = &from->items[i];
+        struct al_mcp_server *copy = &to->items[i];
+
+        *copy = *server;
+        copy->name = al_strdup(server->name);
+        copy->command = copy_of(&server->command);
+        copy->env = copy_of(&server->env);
+        copy->tools = copy_of(&server->tools);
+        copy->allow.read = copy_of(&server->allow.read);
+        copy->allow.write = copy_of(&server->allow.write);
+        copy->allow.exec = copy_of(&server->allow.exec);
+    }
+}
 
 #define SYSTEM_FILE    "/etc/airlock/config.toml"
 #define FILE_MAX_BYTES (1u << 20)
@@ -33,7 +106,7 @@ void al_config_init(struct al_config *config)
         .staging = { .max_bytes = AL_SANDBOX_MAX_BYTES_DEFAULT },
         .worktrees = { .max = AL_WORKTREES_MAX_DEFAULT },
     };
-    al_serve_limits_init(&config->serve.limits);
+    serve_limits_init(&config->serve.limits);
     al_strv_add(&config->toolsets, "everyday");
     for (const char *const *name = al_whitelist_standard; *name; name++)
         al_strv_add(&config->shell.whitelist, *name);

@@ -12,14 +12,83 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "config/mcp_server.h"
-#include "config/serve.h"
 #include "guard/rules/approval.h"
 #include "guard/rules/grant.h"
 #include "guard/rules/policy.h"
 #include "guard/whitelist.h"
 #include "util/error.h"
 #include "util/str.h"
+#include <stddef.h>
+
+#define AL_SERVE_BODY_DEFAULT                  4194304
+#define AL_SERVE_BODY_MIN                      1024
+#define AL_SERVE_BODY_MAX                      67108864
+#define AL_SERVE_HEADERS_DEFAULT               32768
+#define AL_SERVE_HEADERS_MIN                   1024
+#define AL_SERVE_HEADERS_MAX                   1048576
+#define AL_SERVE_CONNECTIONS_DEFAULT           512
+#define AL_SERVE_CONNECTIONS_PER_TOKEN_DEFAULT 64
+#define AL_SERVE_CONNECTIONS_MAX               65536
+#define AL_SERVE_CALLS_DEFAULT                 128
+#define AL_SERVE_CALLS_PER_TOKEN_DEFAULT       16
+#define AL_SERVE_CALLS_MAX                     4096
+#define AL_SERVE_SESSIONS_PER_TOKEN_DEFAULT    64
+#define AL_SERVE_SESSIONS_MAX                  4096
+#define AL_SERVE_REQUEST_S_DEFAULT             60
+#define AL_SERVE_STALL_S_DEFAULT               60
+#define AL_SERVE_IDLE_S_DEFAULT                1800
+#define AL_SERVE_DRAIN_S_DEFAULT               10
+#define AL_SERVE_WAIT_S_MAX                    3600
+#define AL_SERVE_IDLE_S_MAX                    604800
+
+/** The places to listen at, and the configured hosts and origins. */
+#define AL_SERVE_PLACES_MAX 16
+#define AL_SERVE_NAMES_MAX  256
+
+/** What clients over HTTP may use. */
+struct al_serve_limits {
+    uint32_t max_body;              /**< bytes of a request's body */
+    uint32_t max_headers;           /**< bytes of a request's headers */
+    uint32_t connections;           /**< of all clients */
+    uint32_t connections_per_token; /**< of one token's clients */
+    uint32_t calls;                 /**< of tools, in flight at once */
+    uint32_t calls_per_token;
+    uint32_t sessions_per_token;
+    uint32_t request_s; /**< seconds for a whole request to arrive */
+    uint32_t stall_s;   /**< seconds that a client may read nothing of its answer */
+    uint32_t idle_s;    /**< seconds until a session ends that is not used */
+    uint32_t drain_s;   /**< seconds that calls in flight get at the end; 0: none */
+};
+
+#define AL_MCP_SERVERS_MAX            32u
+#define AL_MCP_SERVER_NAME_MAX_BYTES  32u
+#define AL_MCP_SERVER_TIMEOUT_DEFAULT 30000
+#define AL_MCP_SERVER_TIMEOUT_MIN     100
+#define AL_MCP_SERVER_TIMEOUT_MAX     600000
+
+/** One server.  All strings are owned. */
+struct al_mcp_server {
+    /** Letters, digits, '-' and '_'.  It neither contains "__" nor ends with '_', so the server and
+     * the tool can be told from the name "mcp__NAME__tool". */
+    char *name;
+    struct al_strv command; /**< the program and its arguments; never empty */
+    struct al_strv env;     /**< "NAME=value", in addition to the standard environment */
+    bool limits_tools;      /**< false: every tool of the server is mounted */
+    struct al_strv tools;   /**< the server's own names of the tools that are mounted */
+    bool confine;           /**< false: the server runs with the rights of the user */
+    uint32_t timeout_ms;    /**< for the start, for a list and for each call */
+    struct {
+        struct al_strv read, write, exec; /**< absolute paths, beside the roots */
+        bool network;
+    } allow;       /**< what a confined server may use */
+    unsigned line; /**< of the file, where the server begins */
+};
+
+/** The configured servers, sorted by name. */
+struct al_mcp_servers {
+    struct al_mcp_server *items;
+    size_t count;
+};
 
 #define AL_STORE_MAX_BYTES_DEFAULT     2147483648
 #define AL_STORE_MAX_BYTES_MIN         1048576
@@ -189,5 +258,14 @@ int al_config_read(struct al_config *config, const char *path, struct al_error *
  */
 int al_config_load(struct al_config *config, const char *path, const char *env_config_home,
                    const char *home, struct al_error *err);
+
+/** Check a place to listen at: "127.0.0.1:7420", "[::1]:7420", "unix:/path".  0 or
+ * AL_ERR_BAD_ARGS. */
+int al_serve_check_place(const char *place, struct al_error *err);
+
+void al_mcp_servers_clear(struct al_mcp_servers *servers);
+
+/** Copy all servers into an empty list. */
+void al_mcp_servers_copy(struct al_mcp_servers *to, const struct al_mcp_servers *from);
 
 #endif

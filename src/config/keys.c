@@ -2,17 +2,55 @@
 #include "config/keys.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "config/config.h"
-#include "config/serve.h"
-#include "config/staging.h"
 #include "guard/agent.h"
-#include "guard/credential_hosts.h"
 #include "guard/env.h"
 #include "guard/gitdir.h"
+#include "guard/url.h"
 #include "guard/whitelist.h"
 #include "http/origin.h"
 #include "util/nearest.h"
+#include "util/str.h"
+
+/* An identity for commits: "Name <mail>". */
+static int staging_check_author(const char *author, struct al_error *err)
+{
+    size_t name = strcspn(author, "<");
+    const char *mail = author[name] ? author + name + 1 : "";
+    size_t len = strcspn(mail, "<> ");
+    bool named = strspn(author, " ") < name && author[0] != ' ' && name && author[name - 1] == ' ';
+
+    for (const char *at = author; *at; at++)
+        named = named && (unsigned char)*at >= 0x20 && *at != 0x7f;
+    if (named && !memchr(author, '>', name) && len && !strcmp(mail + len, ">"))
+        return 0;
+    return al_error_set(err, AL_ERR_BAD_ARGS, "must be 'Name <mail>'");
+}
+
+static bool is_loopback(const char *host)
+{
+    return !strcmp(host, "localhost") || !strcmp(host, "::1") || !strcmp(host, "127.0.0.1");
+}
+
+/* The address that GitHub repositories are below: https, or http to this machine. */
+static int staging_check_base_url(const char *address, struct al_error *err)
+{
+    al_auto(al_url_clear) struct al_url url = AL_URL_INIT;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    al_auto(al_freep) char *whole = al_asprintf("%s/user/name", address);
+    bool good = al_url_parse(whole, &url, &why) == 0 && url.kind == AL_URL_HTTP && url.host[0];
+
+    if (strpbrk(address, "?#") || (good && (url.user || url.password)))
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "must have no user, no password, no query and no fragment");
+    if (!good || (strcmp(url.protocol, "https") != 0 && !is_loopback(url.host)))
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "must begin with https:// (http:// only for localhost, 127.0.0.1 and "
+                            "[::1])");
+    return 0;
+}
 
 /* The offset of a field.  A field of another type does not compile. */
 #define FIELD_OF(type, name, ctype)                                                                \
@@ -138,11 +176,10 @@ static const struct al_key keys[] = {
 
     { "staging.backend", CHOICE(staging.backend, enum al_staging_backend, staging_backends) },
     { "staging.path", STRING(staging.path) },
-    { "staging.author", STRING(staging.author), .check = al_staging_check_author },
+    { "staging.author", STRING(staging.author), .check = staging_check_author },
     { "staging.max_bytes",
       UINT64(staging.max_bytes, AL_SANDBOX_MAX_BYTES_MIN, AL_SANDBOX_MAX_BYTES_MAX) },
-    { "staging.github_base_url", STRING(staging.github_base_url),
-      .check = al_staging_check_base_url },
+    { "staging.github_base_url", STRING(staging.github_base_url), .check = staging_check_base_url },
     { "staging.allow_symlinks", BOOL(staging.allow_symlinks) },
 
     { "worktrees.dir", STRING(worktrees.dir), .check = check_worktrees_dir },
@@ -199,11 +236,6 @@ const struct al_key *al_key_find(const char *name, bool *ret_is_table)
             *ret_is_table = true;
     }
     return NULL;
-}
-
-const struct al_key *al_key_at(size_t i)
-{
-    return i < AL_COUNT(keys) ? &keys[i] : NULL;
 }
 
 /* Keep the candidate, which is taken over, if it is nearer to `name` than the best word so far. */
@@ -334,4 +366,78 @@ void al_keys_deep_copy(struct al_config *copy)
             break;
         }
     }
+}
+
+/* --- What differs in two readings --- */
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool are_same_strings(const struct al_strv *a, const struct al_strv *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (strcmp(a->items[i], b->items[i]) != 0)
+            return false;
+    return true;
+}
+
+static bool is_same_server(const struct al_mcp_server *a, const struct al_mcp_server *b)
+{
+    return !strcmp(a->name, b->name) && are_same_strings(&a->command, &b->command) &&
+           are_same_strings(&a->env, &b->env) && a->limits_tools == b->limits_tools &&
+           are_same_strings(&a->tools, &b->tools) && a->confine == b->confine &&
+           a->timeout_ms == b->timeout_ms && are_same_strings(&a->allow.read, &b->allow.read) &&
+           are_same_strings(&a->allow.write, &b->allow.write) &&
+           are_same_strings(&a->allow.exec, &b->allow.exec) && a->allow.network == b->allow.network;
+}
+
+static bool are_same_servers(const struct al_mcp_servers *a, const struct al_mcp_servers *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (!is_same_server(&a->items[i], &b->items[i]))
+            return false;
+    return true;
+}
+
+static bool is_same(const struct al_key *key, const void *a, const void *b)
+{
+    switch (key->kind) {
+    case AL_KEY_BOOL:
+        return *(const bool *)a == *(const bool *)b;
+    case AL_KEY_UINT32:
+        return *(const uint32_t *)a == *(const uint32_t *)b;
+    case AL_KEY_UINT64:
+        return *(const uint64_t *)a == *(const uint64_t *)b;
+    case AL_KEY_CHOICE:
+        return *(const unsigned *)a == *(const unsigned *)b;
+    case AL_KEY_STRING:
+    case AL_KEY_ABS_FILE:
+    case AL_KEY_FILE:
+        return is_same_text(*(char *const *)a, *(char *const *)b);
+    case AL_KEY_STRINGS:
+        return are_same_strings(a, b);
+    case AL_KEY_SERVERS:
+        return are_same_servers(a, b);
+    case AL_KEY_GRANTS:
+    case AL_KEY_RULES:
+    case AL_KEY_RULE_STRING:
+    case AL_KEY_RULE_DECISION:
+        break;
+    }
+    return true;
+}
+
+void al_keys_changed(const struct al_config *before, const struct al_config *after,
+                     struct al_strv *ret_names)
+{
+    for (size_t i = 0; i < AL_COUNT(keys); i++)
+        if (!is_same(&keys[i], (const char *)before + keys[i].offset,
+                     (const char *)after + keys[i].offset))
+            al_strv_add(ret_names, keys[i].path);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "util/error.h"
+#include "util/str.h"
 
 struct al_config;
 
@@ -44,9 +45,6 @@ struct al_key {
  * contains keys. */
 const struct al_key *al_key_find(const char *name, bool *ret_is_table);
 
-/** The key in this place of the table; NULL behind the last one. */
-const struct al_key *al_key_at(size_t i);
-
 /** The key or table nearest to a mistyped name; NULL when none is near.  Caller frees. */
 char *al_key_nearest(const char *name);
 
@@ -55,5 +53,12 @@ void al_keys_clear(struct al_config *config);
 
 /** After a plain assignment of struct al_config: replace every owned value by a copy of its own. */
 void al_keys_deep_copy(struct al_config *copy);
+
+/**
+ * Append the names of the keys whose values differ, in the order of the table.  Grants and rules
+ * are left out: their parts have names of their own.
+ */
+void al_keys_changed(const struct al_config *before, const struct al_config *after,
+                     struct al_strv *ret_names);
 
 #endif

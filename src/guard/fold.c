@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "guard/char_class.h"
+#include "guard/glob.h"
 #include "util/mem.h"
 #include "util/str.h"
 #include "util/utf8.h"

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "guard/beneath.h"
 #include "guard/gitdir.h"
+#include "guard/nofollow.h"
 #include "guard/text.h"
 #include "util/fs.h"
 

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "guard/root.h"
 #include "util/fs.h"
 #include "util/log.h"
 

@@ -17,6 +17,8 @@
 #include "util/error.h"
 #include "util/str.h"
 
+struct al_root_use;
+
 /** Identifies a file that is there. */
 struct al_file_key {
     dev_t dev;
@@ -139,5 +141,18 @@ const struct al_roots *al_roots_parts(const struct al_roots *roots);
 
 /** The root that contains an absolute canonical path, the innermost one; NULL when none does. */
 const struct al_root *al_roots_find(const struct al_roots *roots, const char *abs);
+
+struct al_root_use *al_root_use_new(void);
+void al_root_use_free(struct al_root_use *use);
+
+/** The epoch that was entered.  Threads: safe, as everything here. */
+uint64_t al_root_use_enter(struct al_root_use *use);
+void al_root_use_leave(struct al_root_use *use, uint64_t entered);
+
+/** The present epoch, never 0. */
+uint64_t al_root_use_now(struct al_root_use *use);
+
+/** Whether everybody has left who was there when it was `released`. */
+bool al_root_use_is_over(struct al_root_use *use, uint64_t released);
 
 #endif

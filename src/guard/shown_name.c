@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "guard/char_class.h"
+#include "guard/glob.h"
 #include "util/str.h"
 #include "util/utf8.h"
 

@@ -2,10 +2,146 @@
 #include "guard/url.h"
 
 #include <ctype.h>
-#include <stdbool.h>
+#include <fnmatch.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #include "guard/text.h"
+
+#define LETTERS_DIGITS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+/* The parts of a pattern.  The pointers point into the pattern. */
+struct parts {
+    bool plain; /* http, not https */
+    bool literal;
+    const char *host;
+    size_t host_len;
+    const char *port; /* "": the protocol's default; "*": every port */
+};
+
+static struct parts split(const char *pattern)
+{
+    struct parts parts = { .plain = al_starts_with(pattern, "http://") };
+    const char *at = pattern, *end;
+
+    if (parts.plain)
+        at += strlen("http://");
+    else if (al_starts_with(pattern, "https://"))
+        at += strlen("https://");
+    parts.literal = *at == '[' && strchr(at, ']');
+    if (parts.literal)
+        at++;
+    end = at + strcspn(at, parts.literal ? "]" : ":");
+    parts.host = at;
+    parts.host_len = (size_t)(end - at);
+    end += parts.literal ? 1 : 0;
+    parts.port = *end == ':' ? end + 1 : end;
+    return parts;
+}
+
+static bool is_port(const char *text)
+{
+    size_t len = strlen(text);
+
+    return !strcmp(text, "*") || (strspn(text, "0123456789") == len && len <= 5);
+}
+
+int al_credential_hosts_check(const char *pattern, struct al_error *err)
+{
+    const struct parts parts = split(pattern);
+    const char *letters = parts.literal ? LETTERS_DIGITS ":." : LETTERS_DIGITS "-._*?";
+
+    if (parts.host_len && strspn(parts.host, letters) >= parts.host_len && is_port(parts.port) &&
+        pattern[strlen(pattern) - 1] != ':')
+        return 0;
+    return al_error_set(err, AL_ERR_BAD_ARGS,
+                        "must be like 'github.com', '*.example.org:8443' or 'http://host:port'");
+}
+
+static bool port_matches(const struct parts *parts, const struct al_url *url)
+{
+    const char *own = parts->plain ? "80" : "443";
+    al_auto(al_freep) char *given = url->port ? al_asprintf("%d", url->port) : al_strdup(own);
+
+    return !strcmp(parts->port, "*") || !strcmp(*parts->port ? parts->port : own, given);
+}
+
+static bool matches(const char *pattern, const struct al_url *url)
+{
+    const struct parts parts = split(pattern);
+    al_auto(al_freep) char *host = al_strndup(parts.host, parts.host_len);
+
+    if (strcmp(url->protocol, parts.plain ? "http" : "https") != 0 || !port_matches(&parts, url))
+        return false;
+    return parts.literal ? !strcasecmp(host, url->host)
+                         : fnmatch(host, url->host, FNM_CASEFOLD) == 0;
+}
+
+bool al_credential_hosts_match(const struct al_strv *patterns, const struct al_url *url)
+{
+    for (size_t i = 0; i < patterns->count; i++)
+        if (matches(patterns->items[i], url))
+            return true;
+    return false;
+}
+
+#define OWNER_MAX_BYTES 39
+#define NAME_MAX_BYTES  100
+
+#define LETTERS         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS          "0123456789"
+
+static bool is_owner(const char *text, size_t len)
+{
+    return len > 0 && len <= OWNER_MAX_BYTES && *text != '-' &&
+           strspn(text, LETTERS DIGITS "-_") == len;
+}
+
+static bool is_name(const char *text)
+{
+    const size_t len = strlen(text);
+
+    return len > 0 && len <= NAME_MAX_BYTES && *text != '-' &&
+           strspn(text, LETTERS DIGITS "-_.") == len && strcmp(text, ".") != 0 &&
+           strcmp(text, "..") != 0 && !al_ends_with(text, ".git");
+}
+
+int al_github_check_repo(const char *param, const char *repo, struct al_error *err)
+{
+    const size_t owner = strcspn(repo, "/");
+    al_auto(al_freep) char *word = NULL;
+
+    if (repo[owner] && is_owner(repo, owner) && is_name(repo + owner + 1))
+        return 0;
+    word = al_text_sanitize_line(repo);
+    return al_error_set(err, AL_ERR_BAD_ARGS,
+                        "%s must be 'owner/name' as in the address of the repository on GitHub, "
+                        "without .git: '%s'",
+                        param, word);
+}
+
+char *al_github_address(const char *base, const char *repo)
+{
+    size_t len = strlen(base);
+
+    while (len && base[len - 1] == '/')
+        len--;
+    return al_asprintf("%.*s/%s.git", (int)len, base, repo);
+}
+
+bool al_github_is_safe(const struct al_url *url)
+{
+    static const char *const loopback[] = { "localhost", "127.0.0.1", "::1" };
+
+    if (strcmp(url->protocol, "http") != 0)
+        return !strcmp(url->protocol, "https");
+    for (size_t i = 0; i < AL_COUNT(loopback); i++)
+        if (!strcmp(url->host, loopback[i]))
+            return true;
+    return false;
+}
 
 #define PORT_MAX 65535
 

@@ -10,6 +10,10 @@
 
 #include "util/error.h"
 #include "util/str.h"
+#include <stdbool.h>
+
+/** The base URL when none is configured. */
+#define AL_GITHUB_BASE_URL "https://github.com"
 
 /** The longest address accepted. */
 #define AL_URL_MAX_BYTES 4096
@@ -53,5 +57,28 @@ char *al_url_shown(const char *text);
 
 /** Append `text`, with "[redacted]" for the user information of every address in it. */
 void al_url_redact(const char *text, size_t len, struct al_str *out);
+
+/** Check a pattern.  @return 0, or AL_ERR_BAD_ARGS saying what is wrong. */
+int al_credential_hosts_check(const char *pattern, struct al_error *err);
+
+/** Test whether one of the patterns matches the server of an http or https address. */
+bool al_credential_hosts_match(const struct al_strv *patterns, const struct al_url *url);
+
+/**
+ * Check "owner/name" by GitHub's rules for both: letters, digits and '-' (an owner; '_' for managed
+ * users), also '_' and '.' (a name).  No name is "." or "..", and none begins with '-' or ends in
+ * ".git".
+ *
+ * @param param  The parameter, for the message: "target.repo".
+ * @return 0, or AL_ERR_BAD_ARGS.
+ */
+int al_github_check_repo(const char *param, const char *repo, struct al_error *err);
+
+/** The address of a checked repository: "https://github.com/owner/name.git".  `base` may end with
+ * '/'.  Caller frees. */
+char *al_github_address(const char *base, const char *repo);
+
+/** Test whether a token may be sent to this address: over https, or to this machine. */
+bool al_github_is_safe(const struct al_url *url);
 
 #endif

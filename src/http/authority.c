@@ -5,8 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "util/mem.h"
-
 #define PORT_MAX 65535
 
 static bool parse_port(const char *text, size_t len, int *ret_port)

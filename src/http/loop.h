@@ -15,11 +15,24 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "http/address.h"
 #include "http/connection.h"
 #include "http/exchange.h"
 #include "http/library.h"
-#include "http/listening.h"
 #include "http/server.h"
+#include "util/error.h"
+#include <stdbool.h>
+#include <sys/types.h>
+
+/** A socket that listens.  The path of a Unix socket is relative to the working directory if it was
+ * given so. */
+struct al_http_listening {
+    struct al_http_address address; /**< with the real port */
+    bool tls;
+    int fd;    /**< not blocking; -1: closed */
+    dev_t dev; /**< the file of a Unix socket, to remove no other */
+    ino_t ino;
+};
 
 /** Accepted at one listener before others are looked at.  For each of them another connection may
  * have been cut that the library has not closed yet. */
@@ -84,5 +97,13 @@ int al_http_server_watch(struct al_http_server *server, int fd, uint32_t events,
 
 /** What the thread runs; the argument is the server. */
 void *al_http_loop_run(void *argument);
+
+/** Listen.  See al_http_server_new() for Unix sockets.  0 or AL_ERR_EXECUTION. */
+int al_http_listening_open(const struct al_http_address *address, bool tls,
+                           struct al_http_listening *ret, struct al_error *err);
+
+/** Close the socket, and remove the file of a Unix socket if it is still that file.  Again:
+ * nothing. */
+void al_http_listening_close(struct al_http_listening *listening);
 
 #endif

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 
 #include "guard/rules/approval.h"
+#include "mcp/client_request.h"
 #include "util/json.h"
 #include "wire/protocol_version.h"
 
@@ -39,5 +40,11 @@ json_t *al_approval_form_params(enum al_approval_form form,
 /** The user's answer in the result of elicitation/create.  Anything but a clear approval is a
  * rejection. */
 void al_approval_form_answer(const json_t *result, struct al_approval_answer *ret_answer);
+
+/** Ask and wait.  The contract is that of al_approver_fn.  Threads: any. */
+int al_elicitation_ask(struct al_client_requests *requests, struct al_message_sink *sink,
+                       enum al_approval_form form, const struct al_approval_request *request,
+                       struct al_cancel *cancel, struct al_approval_answer *ret_answer,
+                       struct al_error *err);
 
 #endif

@@ -30,7 +30,6 @@
 #include "mcp/calls.h"
 #include "mcp/inflight.h"
 #include "proc/jobs.h"
-#include "proc/proc.h"
 #include "tool/registry.h"
 #include "tool/tool.h"
 #include "util/clock.h"

@@ -25,11 +25,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "guard/rules/approval.h"
 #include "mcp/approval_form.h"
 #include "mcp/client_request.h"
-#include "mcp/input_required.h"
 #include "mcp/reply.h"
+#include "mcp/request_state.h"
 #include "util/json.h"
+#include "util/str.h"
+#include "wire/jsonrpc.h"
+
+/** The input of one call.  `request_states`, `tool` and `arguments` are borrowed. */
+struct al_input_required {
+    struct al_request_states *request_states;
+    const char *tool;
+    const json_t *arguments; /**< NULL: {} */
+
+    struct al_approval_answer answer;      /**< the answer in the call; AL_ANSWER_NONE: none */
+    struct al_request_state request_state; /**< which request it answers */
+    struct al_str result;                  /**< members of the InputRequiredResult; "": none */
+};
+
+#define AL_INPUT_REQUIRED_INIT ((struct al_input_required){ .result = AL_STR_INIT })
 
 struct al_cancel;
 struct al_listed_tool;
@@ -178,5 +194,19 @@ void al_calls_cancel(struct al_calls *calls, const struct al_call_scope *scope, 
 /** Send the progress notifications that are due, and count long reads (mcp/backlog.c).  Returns the
  * milliseconds until the next time, -1: none. */
 int al_calls_progress(struct al_calls *calls);
+
+/**
+ * Read `requestState` and `inputResponses` from the params of a call.
+ * @return AL_RPC_OK, or AL_RPC_INVALID_PARAMS with *ret_problem.
+ */
+enum al_rpc_code al_input_required_begin(struct al_input_required *input, const json_t *params,
+                                         const char **ret_problem);
+void al_input_required_clear(struct al_input_required *input);
+
+/** Return the answer in the call, or put a request into `result` and return AL_ANSWER_LATER.  The
+ * contract is that of al_approver_fn. */
+int al_input_required_ask(struct al_input_required *input,
+                          const struct al_approval_request *request,
+                          struct al_approval_answer *ret_answer, struct al_error *err);
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tool/call.h"
 #include "util/error.h"
 #include "util/json.h"
 
@@ -68,5 +69,13 @@ void al_client_requests_release(struct al_client_requests *requests);
 /** Handle a response of the client.  A response to no pending request is ignored. */
 void al_client_requests_answer(struct al_client_requests *requests,
                                const struct al_rpc_message *message);
+
+/** Test whether client capabilities include sampling. */
+bool al_sampling_usable(const json_t *capabilities);
+
+/** Ask and wait.  The contract is that of struct al_sampler.  Threads: any. */
+int al_sampling_ask(struct al_client_requests *requests, struct al_message_sink *sink,
+                    const struct al_sampling_request *request, struct al_cancel *cancel,
+                    char **ret_text, struct al_error *err);
 
 #endif

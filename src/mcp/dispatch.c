@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "guard/agent.h"
+#include "mcp/client_request.h"
 #include "mcp/parking.h"
 #include "mcp/request_meta.h"
-#include "mcp/sampling.h"
 #include "tool/mounts.h"
 #include "tool/registry.h"
 #include "tool/spelling.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "mcp/offer.h"
-#include "mcp/tools_list.h"
 #include "tool/call.h"
 #include "tool/mounts.h"
 #include "wire/sink.h"

@@ -17,6 +17,9 @@
 struct al_mounted_list;
 struct al_session;
 
+struct al_mounted_list;
+struct al_session;
+
 struct al_offer {
     const struct al_session *session;
     bool is_private;    /**< it depends on who asks, so caches may not share it */
@@ -34,5 +37,9 @@ struct al_offer {
 int al_offer_init(struct al_offer *offer, const struct al_session *session, bool is_private,
                   struct al_error *err);
 void al_offer_clear(struct al_offer *offer);
+
+/** The member `"tools":[…]` for the session's registry and these mounted tools (NULL: none), which
+ * come after the native ones.  Caller frees. */
+char *al_tools_list_text(const struct al_session *session, const struct al_mounted_list *mounted);
 
 #endif

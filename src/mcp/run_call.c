@@ -2,11 +2,11 @@
 /* A call on its thread: what it asks the client, what it runs, and its answer. */
 #include <poll.h>
 
+#include "mcp/approval_form.h"
 #include "mcp/calls.h"
-#include "mcp/elicitation.h"
+#include "mcp/client_request.h"
 #include "mcp/inflight.h"
 #include "mcp/parking.h"
-#include "mcp/sampling.h"
 #include "proc/cancel.h"
 #include "tool/call.h"
 #include "tool/mounts.h"

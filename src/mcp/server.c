@@ -1,14 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mcp/server.h"
 
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "mcp/calls.h"
 #include "mcp/dispatch.h"
-#include "mcp/flusher.h"
 #include "mcp/reply.h"
 #include "mcp/workers.h"
+#include "util/error.h"
 #include "util/log.h"
 #include "wire/jsonrpc.h"
 #include "wire/reader.h"
 #include "wire/writer.h"
+
+struct al_calls;
+struct al_message_writer;
+
+/* The thread and what it works on; both borrowed. */
+struct al_flusher {
+    struct al_message_writer *out;
+    struct al_calls *calls;
+    pthread_t thread;
+    atomic_bool stop;
+};
+
+#define STACK_BYTES ((size_t)128 * 1024)
+
+static void *thread_main(void *payload)
+{
+    struct al_flusher *flusher = payload;
+    struct pollfd fds[] = {
+        { .fd = flusher->out->wake_fd, .events = POLLIN },
+        { .fd = flusher->out->fd, .events = POLLOUT },
+    };
+    uint64_t count;
+
+    while (!atomic_load(&flusher->stop)) {
+        /* Progress first, so that what it queues is flushed too. */
+        int timeout_ms = al_calls_progress(flusher->calls);
+        bool more = al_message_writer_flush(flusher->out);
+
+        (void)poll(fds, more ? 2 : 1, timeout_ms);
+        (void)!read(flusher->out->wake_fd, &count, sizeof(count));
+    }
+    return NULL;
+}
+
+/* Start the thread.  0 or AL_ERR_EXECUTION. */
+static int flusher_start(struct al_flusher *flusher, struct al_message_writer *out,
+                         struct al_calls *calls, struct al_error *err)
+{
+    pthread_attr_t attr;
+    int r;
+
+    flusher->out = out;
+    flusher->calls = calls;
+    atomic_init(&flusher->stop, false);
+    (void)pthread_attr_init(&attr);
+    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
+    r = pthread_create(&flusher->thread, &attr, thread_main, flusher);
+    (void)pthread_attr_destroy(&attr);
+    return r ? al_error_errno(err, r, "cannot start a thread") : 0;
+}
+
+/* Stop the thread and join it.  `out` and `calls` must still exist. */
+static void flusher_stop(struct al_flusher *flusher)
+{
+    atomic_store(&flusher->stop, true);
+    al_message_writer_wake(flusher->out);
+    (void)pthread_join(flusher->thread, NULL);
+}
 
 /* After the end of input, a client that reads none of the answers for this long gets no more. */
 #define DRAIN_MS 1000
@@ -176,10 +241,10 @@ static int run(struct server *server, struct al_error *err)
 
     if (r < 0)
         return r;
-    r = al_flusher_start(&server->flusher, &server->out, &server->service.calls, err);
+    r = flusher_start(&server->flusher, &server->out, &server->service.calls, err);
     if (r == 0) {
         r = serve(server, err);
-        al_flusher_stop(&server->flusher);
+        flusher_stop(&server->flusher);
     }
     al_message_writer_drain(&server->out, DRAIN_MS);
     close_service(server);

@@ -2,14 +2,138 @@
 #include "mcp/workers.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
 #include "mcp/calls.h"
-#include "mcp/pool.h"
 #include "proc/proc.h"
 #include "wire/reader.h"
 #include "wire/writer.h"
+
+struct al_worker {
+    struct al_worker *next;
+    struct al_workers *workers;
+    pthread_t thread;
+    bool exited; /**< under the lock of `workers`: it left the pool and is to be joined */
+};
+
+/* The main function of a thread, given its struct al_worker; mcp/workers.c. */
+static void *worker_main(void *payload);
+
+/*
+ * A call's own code is shallow, and its buffers are on the heap.  The deepest use is a message
+ * nested as deeply as the parser allows: copying and freeing it takes 230 KiB.  The thread
+ * sanitizer keeps 800 KiB of its own on this stack.
+ */
+#define STACK_BYTES ((size_t)1536 * 1024)
+
+#define FREE_MAX    8
+
+/* A thread that is being made. */
+struct creation {
+    struct al_worker *worker;
+    int error; /* 0 or an errno */
+};
+
+/* Join the threads that left the pool, or with `all` every thread, even one that is made
+ * meanwhile. */
+static void pool_join(struct al_workers *workers, bool all)
+{
+    struct al_worker *worker;
+
+    do {
+        struct al_worker **at = &workers->threads;
+
+        (void)pthread_mutex_lock(&workers->lock);
+        while (*at && !all && !(*at)->exited)
+            at = &(*at)->next;
+        worker = *at;
+        if (worker)
+            *at = worker->next;
+        (void)pthread_mutex_unlock(&workers->lock);
+        if (worker)
+            (void)pthread_join(worker->thread, NULL);
+        free(worker);
+    } while (worker);
+}
+
+/* Runs on an unfiltered thread, because a new thread inherits the filter of the one that makes it:
+ * see al_proc_confine_thread(). */
+static void create_thread(void *payload)
+{
+    struct creation *creation = payload;
+    pthread_attr_t attr;
+
+    (void)pthread_attr_init(&attr);
+    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
+    creation->error =
+        pthread_create(&creation->worker->thread, &attr, worker_main, creation->worker);
+    (void)pthread_attr_destroy(&attr);
+}
+
+/* Make one more thread, which begins as a follower.  `nfree` is the caller's to count.  0 or an
+ * errno. */
+static int pool_add(struct al_workers *workers)
+{
+    struct al_worker *worker = al_calloc(1, sizeof(*worker));
+    struct creation creation = { .worker = worker };
+
+    worker->workers = workers;
+    /* Not under the lock: an unfiltered thread makes the new one, and every leader that steps down
+     * would wait for both.  If the new thread ends before it is listed, it is joined later. */
+    al_proc_run_unfiltered(create_thread, &creation);
+    if (creation.error) {
+        free(worker);
+        return creation.error;
+    }
+    (void)pthread_mutex_lock(&workers->lock);
+    worker->next = workers->threads;
+    workers->threads = worker;
+    (void)pthread_mutex_unlock(&workers->lock);
+    return 0;
+}
+
+/* Take the calling thread out of the free ones before it runs a call.  False when no other thread
+ * is free to read and none could be made; the caller is still free then. */
+static bool pool_hand_over_reading(struct al_workers *workers)
+{
+    bool others;
+
+    (void)pthread_mutex_lock(&workers->lock);
+    others = workers->nfree > 1;
+    if (others)
+        workers->nfree--;
+    (void)pthread_mutex_unlock(&workers->lock);
+    if (others)
+        return true;
+    pool_join(workers, false);
+    return pool_add(workers) == 0; /* the new thread is free instead of the caller */
+}
+
+/* Undo pool_hand_over_reading(): the caller runs no call. */
+static void pool_mark_free(struct al_workers *workers)
+{
+    (void)pthread_mutex_lock(&workers->lock);
+    workers->nfree++;
+    (void)pthread_mutex_unlock(&workers->lock);
+}
+
+/* The thread has run its calls.  Whether it is free again; if not, it left the pool and ends. */
+static bool pool_rejoin(struct al_worker *worker)
+{
+    struct al_workers *workers = worker->workers;
+    bool stays;
+
+    pool_join(workers, false); /* no thread may ever be made again, which would join them too */
+    (void)pthread_mutex_lock(&workers->lock);
+    stays = !workers->ending && workers->nfree < FREE_MAX;
+    if (stays)
+        workers->nfree++;
+    worker->exited = !stays;
+    (void)pthread_mutex_unlock(&workers->lock);
+    return stays;
+}
 
 /* Events other than a term: the output changed or the pool ends; a queued call may run. */
 #define OUTPUT_EVENT  ((uint64_t)0)
@@ -81,11 +205,11 @@ static struct al_inflight *take_queued(struct al_workers *workers)
 {
     struct al_inflight *call;
 
-    if (!al_pool_hand_over_reading(workers))
+    if (!pool_hand_over_reading(workers))
         return NULL;
     call = al_calls_dequeue(workers->options.calls);
     if (!call)
-        al_pool_mark_free(workers);
+        pool_mark_free(workers);
     return call;
 }
 
@@ -132,7 +256,7 @@ static struct al_inflight *lead(struct al_workers *workers, bool has_input)
     while ((call = workers->options.serve(workers->options.payload, &workers->buffered))) {
         if (!al_calls_admit(call))
             continue;
-        if (al_pool_hand_over_reading(workers))
+        if (pool_hand_over_reading(workers))
             break;
         al_calls_refuse(call, "no thread could be started for the call");
     }
@@ -147,7 +271,7 @@ static void run_calls(struct al_workers *workers, struct al_inflight *call)
         al_calls_run(call);
 }
 
-void *al_worker_main(void *payload)
+static void *worker_main(void *payload)
 {
     struct al_worker *worker = payload;
     struct al_workers *workers = worker->workers;
@@ -160,7 +284,7 @@ void *al_worker_main(void *payload)
             work.call = lead(workers, work.has_input);
         if (work.call) {
             run_calls(workers, work.call);
-            wanted = al_pool_rejoin(worker);
+            wanted = pool_rejoin(worker);
         }
     }
     return NULL;
@@ -216,13 +340,13 @@ int al_workers_start(struct al_workers *workers, const struct al_workers_options
         return r;
     }
     workers->nfree = 1; /* the first thread */
-    r = al_pool_add(workers);
+    r = pool_add(workers);
     if (r != 0) {
         clear(workers);
         return al_error_errno(err, r, "cannot start a thread");
     }
-    if (al_pool_add(workers) == 0)
-        al_pool_mark_free(workers);
+    if (pool_add(workers) == 0)
+        pool_mark_free(workers);
     return 0;
 }
 
@@ -236,6 +360,6 @@ void al_workers_wait(struct al_workers *workers)
 
 void al_workers_join(struct al_workers *workers)
 {
-    al_pool_join(workers, true);
+    pool_join(workers, true);
     clear(workers);
 }

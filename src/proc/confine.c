@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

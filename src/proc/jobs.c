@@ -5,8 +5,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 

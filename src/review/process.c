@@ -6,8 +6,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "review/message.h"
-
 /* Read at once, so that a process that sends without end does not keep others waiting. */
 #define CHUNK_BYTES (64u << 10)
 

@@ -18,7 +18,7 @@
 #include "guard/nofollow.h"
 #include "sandbox/directory.h"
 #include "sandbox/new_dir.h"
-#include "util/new_file.h"
+#include "util/fs.h"
 
 /** An import that runs. */
 struct import {

@@ -7,8 +7,8 @@
 #include "gitops/repo/repo.h"
 #include "gitops/transport/mirror.h"
 #include "gitops/transport/push.h"
-#include "guard/github.h"
 #include "guard/text.h"
+#include "guard/url.h"
 #include "staging/target.h"
 
 /* --- Opening --- */

@@ -10,10 +10,10 @@
 #include "gitops/run.h"
 #include "guard/arg.h"
 #include "guard/gitdir.h"
-#include "guard/github.h"
 #include "guard/path.h"
 #include "guard/root.h"
 #include "guard/text.h"
+#include "guard/url.h"
 
 /** "true" and a newline. */
 #define BARE_MAX_BYTES 16

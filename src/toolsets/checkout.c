@@ -5,10 +5,8 @@
 
 #include "gitops/failure.h"
 #include "gitops/plumbing/worktrees.h"
-#include "gitops/porcelain/checkout.h"
 #include "gitops/preview/written_files.h"
 #include "gitops/refs.h"
-#include "gitops/sequencer/operation_state.h"
 #include "guard/text.h"
 
 #define SHOWN_DIGITS 10

@@ -3,20 +3,72 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <fnmatch.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "gitops/command.h"
 #include "gitops/location.h"
 #include "gitops/plumbing/batch.h"
-#include "gitops/plumbing/filters.h"
 #include "gitops/refs.h"
+#include "gitops/repo/repo.h"
 #include "guard/nofollow.h"
 #include "guard/rules/policy.h"
 #include "guard/text.h"
 #include "tool/call.h"
-#include "toolsets/private_file.h"
 #include "util/fs.h"
+#include "util/mem.h"
+
+static const char secret[] = "looks like a secret";
+static const char dump[] = "looks like a core dump";
+
+/* Globs for the last component, in any case.  The first match counts. */
+static const struct row {
+    const char *pattern;
+    const char *looks; /* NULL: an ordinary file */
+} rows[] = {
+    { ".env.example", NULL },
+    { ".env.sample", NULL },
+    { ".env.template", NULL },
+    { ".env.dist", NULL },
+    { ".env*", secret },
+    { "*.pem", secret },
+    { "*.key", secret },
+    { "*.p12", secret },
+    { "*.pfx", secret },
+    { "*.jks", secret },
+    { "*.keystore", secret },
+    { "*.keytab", secret },
+    { "*.kdbx", secret },
+    { "*.ppk", secret },
+    { "id_*.*", NULL }, /* id_map.c, and the public half of a key */
+    { "id_*", secret },
+    { ".netrc", secret },
+    { "_netrc", secret },
+    { ".pgpass", secret },
+    { ".pypirc", secret },
+    { ".htpasswd", secret },
+    { ".git-credentials", secret },
+    { "credentials", secret },
+    { "core.[0-9]*", dump },
+    { "core.dump", dump },
+    { "*.coredump", dump },
+    { "vgcore.[0-9]*", dump },
+};
+
+/* The warning that a file's name deserves ("looks like a secret"), a constant; NULL: none. */
+static const char *private_file(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+
+    for (size_t i = 0; i < AL_COUNT(rows); i++)
+        if (fnmatch(rows[i].pattern, name, FNM_CASEFOLD) == 0)
+            return rows[i].looks;
+    return NULL;
+}
 
 #define LARGE_BYTES 5000000
 #define NAMED_MAX   20
@@ -56,12 +108,12 @@ static bool is_core_dump(int fd)
 /* The reason to leave out a new file; NULL: it is committed. */
 static const char *reason_of(int top, const char *name)
 {
-    const char *secret = al_private_file(name);
+    const char *warning = private_file(name);
     al_auto(al_closep) int fd = -1;
     struct stat st;
 
-    if (secret)
-        return secret;
+    if (warning)
+        return warning;
     fd = al_nofollow_open(top, name, O_RDONLY);
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         return NULL;

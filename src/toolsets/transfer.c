@@ -3,11 +3,8 @@
 
 #include "gitops/refs.h"
 #include "gitops/repo/known_remotes.h"
-#include "gitops/repo/remotes.h"
 #include "gitops/repo/repo.h"
 #include "gitops/sequencer/operation_state.h"
-#include "gitops/transport/fetch.h"
-#include "gitops/transport/network.h"
 #include "guard/arg.h"
 #include "guard/url.h"
 

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "guard/beneath.h"
+#include "guard/nofollow.h"
 #include "guard/program.h"
 #include "guard/root.h"
 #include "util/fs.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "upstream/limits.h"
-#include "upstream/schema.h"
 #include "upstream/text.h"
 #include "wire/jsonrpc.h"
 
@@ -87,6 +86,23 @@ static void leave_out(struct al_upstream_list *list, const json_t *tool, const c
         list->left_out = al_asprintf("tool '%s' %s", name ? name : "", problem);
 }
 
+/* What keeps a schema from being passed on as it is; NULL: nothing.  Whether it is one, those who
+ * compile it will say. */
+static const char *schema_problem(json_t *schema)
+{
+    const char *type = al_json_get_string(schema, "type");
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    if (!json_is_object(schema))
+        return "is no object";
+    if (al_rpc_is_deeper(schema, AL_UPSTREAM_SCHEMA_MAX_DEPTH))
+        return "is nested too deeply";
+    al_json_dump(schema, false, &text);
+    if (text.len > AL_UPSTREAM_SCHEMA_MAX_BYTES)
+        return "is too large";
+    return type && !strcmp(type, "object") ? NULL : "does not have the type object";
+}
+
 /* Why the tool cannot be offered; NULL: it can. */
 static char *find_problem(const struct al_upstream_list *list, const json_t *tool)
 {
@@ -99,7 +115,7 @@ static char *find_problem(const struct al_upstream_list *list, const json_t *too
         return al_strdup("is listed twice");
     if (list->count >= AL_UPSTREAM_TOOLS_MAX)
         return al_asprintf("is beyond the limit of %u tools", AL_UPSTREAM_TOOLS_MAX);
-    problem = al_upstream_schema_problem(json_object_get(tool, "inputSchema"), true);
+    problem = schema_problem(json_object_get(tool, "inputSchema"));
     return problem ? al_asprintf("has an inputSchema that %s", problem) : NULL;
 }
 
@@ -109,7 +125,7 @@ static json_t *take_output_schema(const json_t *tool)
 {
     json_t *schema = json_object_get(tool, "outputSchema");
 
-    if (!schema || al_upstream_schema_problem(schema, false))
+    if (!schema || schema_problem(schema))
         return NULL;
     al_upstream_clean(schema);
     return json_incref(schema);

@@ -10,7 +10,6 @@
 
 #include "proc/cancel.h"
 #include "upstream/limits.h"
-#include "upstream/tools.h"
 #include "util/clock.h"
 
 int al_upstream_wait_begin(struct al_upstream *server, struct al_upstream_wait *wait,

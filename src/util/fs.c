@@ -6,7 +6,237 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "util/mem.h"
+
+/*
+ * Removing a tree that a confined program could write, and may still be writing.
+ *
+ * - Every directory is opened by its name in the directory above (openat(2), O_NOFOLLOW), so a
+ *   directory that is replaced by a link meanwhile is removed as a link.
+ * - Each level costs a descriptor.  A directory below MAX_DEPTH levels is moved to the top of the
+ *   tree, and is removed from there.
+ * - A directory without permissions gets them back.
+ */
+
+#define MAX_DEPTH 32
+/* Each round removes MAX_DEPTH levels of the deepest branch. */
+#define MAX_ROUNDS 100000
+
+struct removal {
+    int top_fd;      /* of the directory that is removed */
+    unsigned nmoved; /* directories moved to the top */
+};
+
+/* chmod(2) follows links.  A descriptor of the entry itself has a path that leads nowhere else. */
+static void make_accessible(int at_fd, const char *name)
+{
+    al_auto(al_closep) int fd = openat(at_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    char path[64];
+
+    if (fd < 0)
+        return;
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    (void)chmod(path, S_IRWXU);
+}
+
+static int open_dir(int at_fd, const char *name)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(at_fd, name, flags);
+
+    if (fd >= 0 || errno != EACCES)
+        return fd;
+    make_accessible(at_fd, name);
+    return openat(at_fd, name, flags);
+}
+
+static void move_to_top(struct removal *removal, int at_fd, const char *name)
+{
+    char moved[32];
+
+    (void)snprintf(moved, sizeof(moved), ".moved-%u", removal->nmoved);
+    if (renameat(at_fd, name, removal->top_fd, moved) == 0 || errno == EEXIST ||
+        errno == ENOTEMPTY || errno == ENOTDIR)
+        removal->nmoved++;
+}
+
+/* At most MAX_DEPTH levels of recursion. */
+static void remove_entries(struct removal *removal, int fd, unsigned depth)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(fd);
+    const struct dirent *entry;
+
+    (void)fchmod(fd, S_IRWXU); /* entries of a directory without `w` cannot be removed */
+    while (dir && (entry = readdir(dir))) {
+        const char *name = entry->d_name;
+        al_auto(al_closep) int child_fd = -1;
+
+        if (!strcmp(name, ".") || !strcmp(name, "..") || unlinkat(fd, name, 0) == 0)
+            continue;
+        if (depth == MAX_DEPTH && unlinkat(fd, name, AT_REMOVEDIR) < 0) {
+            move_to_top(removal, fd, name);
+            continue;
+        }
+        child_fd = open_dir(fd, name);
+        if (child_fd >= 0)
+            remove_entries(removal, child_fd, depth + 1);
+        (void)unlinkat(fd, name, AT_REMOVEDIR);
+    }
+}
+
+void al_fs_remove_tree(const char *path)
+{
+    al_fs_remove_tree_at(AT_FDCWD, path);
+}
+
+void al_fs_remove_tree_at(int dir_fd, const char *name)
+{
+    al_auto(al_closep) int top_fd = open_dir(dir_fd, name);
+    struct removal removal = { .top_fd = top_fd };
+    unsigned nmoved;
+
+    if (top_fd < 0) {
+        (void)unlinkat(dir_fd, name, 0);
+        return;
+    }
+    for (unsigned round = 0; round < MAX_ROUNDS; round++) {
+        nmoved = removal.nmoved;
+        remove_entries(&removal, top_fd, 1);
+        if (removal.nmoved == nmoved)
+            break;
+    }
+    (void)unlinkat(dir_fd, name, AT_REMOVEDIR);
+}
+
+#define WRITE_FLAGS (O_WRONLY | O_CLOEXEC)
+
+/* Choose a temporary name in this directory.  0 or -errno. */
+static int make_temp_name(struct al_new_file *file, int dir_fd)
+{
+    static atomic_uint serial;
+
+    file->dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
+    if (file->dir_fd < 0)
+        return -errno;
+    (void)snprintf(file->temp_name, sizeof(file->temp_name), ".airlock-%ld-n%u", (long)getpid(),
+                   atomic_fetch_add(&serial, 1));
+    return 0;
+}
+
+static void forget_temp_name(struct al_new_file *file)
+{
+    al_closep(&file->dir_fd);
+    *file->temp_name = '\0';
+}
+
+/* EISDIR: the kernel or the file system does not know O_TMPFILE. */
+static bool has_no_tmpfile(int errno_value)
+{
+    return errno_value == EOPNOTSUPP || errno_value == EISDIR || errno_value == EINVAL;
+}
+
+static int open_named(struct al_new_file *file, int dir_fd, mode_t mode)
+{
+    int r = make_temp_name(file, dir_fd);
+
+    if (r < 0)
+        return r;
+    file->fd = openat(dir_fd, file->temp_name, O_CREAT | O_EXCL | O_NOFOLLOW | WRITE_FLAGS, mode);
+    if (file->fd < 0) {
+        r = -errno;
+        forget_temp_name(file);
+    }
+    return r;
+}
+
+int al_new_file_open(struct al_new_file *file, int dir_fd, mode_t mode)
+{
+    *file = AL_NEW_FILE_INIT;
+    file->fd = openat(dir_fd, ".", O_TMPFILE | WRITE_FLAGS, mode);
+    if (file->fd >= 0)
+        return 0;
+    return has_no_tmpfile(errno) ? open_named(file, dir_fd, mode) : -errno;
+}
+
+/* Give it a first name, which must not exist.  0 or -errno.  Before Linux 6.10 the short way needs
+ * a capability, and fails with ENOENT without it. */
+static int link_to(const struct al_new_file *file, int dir_fd, const char *name)
+{
+    static atomic_bool goes_the_long_way;
+    char self[40];
+
+    if (!atomic_load(&goes_the_long_way)) {
+        if (linkat(file->fd, "", dir_fd, name, AT_EMPTY_PATH) == 0)
+            return 0;
+        if (errno != ENOENT)
+            return -errno;
+    }
+    (void)snprintf(self, sizeof(self), "/proc/self/fd/%d", file->fd);
+    if (linkat(AT_FDCWD, self, dir_fd, name, AT_SYMLINK_FOLLOW) < 0)
+        return -errno;
+    atomic_store(&goes_the_long_way, true);
+    return 0;
+}
+
+/* NFS and others cannot rename without replacing. */
+static int rename_to(const struct al_new_file *file, int dir_fd, const char *name, bool replace)
+{
+    if (renameat2(file->dir_fd, file->temp_name, dir_fd, name, replace ? 0 : RENAME_NOREPLACE) == 0)
+        return 0;
+    if (replace || errno != EINVAL)
+        return -errno;
+    if (linkat(file->dir_fd, file->temp_name, dir_fd, name, 0) < 0)
+        return -errno;
+    (void)unlinkat(file->dir_fd, file->temp_name, 0);
+    return 0;
+}
+
+/* A name cannot be replaced by linking, so the file gets another one first.  0 or -errno. */
+static int give_temp_name(struct al_new_file *file, int dir_fd)
+{
+    int r = make_temp_name(file, dir_fd);
+
+    if (r == 0)
+        r = link_to(file, dir_fd, file->temp_name);
+    if (r < 0)
+        forget_temp_name(file);
+    return r;
+}
+
+/* Some file systems write when the file is closed.  0 or -errno. */
+static int close_checked(struct al_new_file *file)
+{
+    return close(al_take_fd(&file->fd)) < 0 ? -errno : 0;
+}
+
+int al_new_file_name(struct al_new_file *file, int dir_fd, const char *name, bool replace)
+{
+    int r = replace && !*file->temp_name ? give_temp_name(file, dir_fd) : 0;
+
+    if (r == 0 && !*file->temp_name)
+        r = link_to(file, dir_fd, name);
+    else if (r == 0) {
+        r = file->fd >= 0 ? close_checked(file) : 0;
+        if (r == 0)
+            r = rename_to(file, dir_fd, name, replace);
+    }
+    if (r == 0) {
+        forget_temp_name(file);
+        al_closep(&file->fd);
+    }
+    return r;
+}
+
+void al_new_file_clear(struct al_new_file *file)
+{
+    if (*file->temp_name)
+        (void)unlinkat(file->dir_fd, file->temp_name, 0);
+    forget_temp_name(file);
+    al_closep(&file->fd);
+}
 
 /* Bytes that are copied at once. */
 #define COPY_BYTES (128u * 1024u)

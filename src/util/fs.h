@@ -14,6 +14,15 @@
 #include "util/error.h"
 #include "util/str.h"
 
+/** A file that is being written.  Owned by one thread. */
+struct al_new_file {
+    int fd;             /**< open for writing; -1: there is no file */
+    int dir_fd;         /**< where temp_name is; -1: it has none */
+    char temp_name[40]; /**< "": it has no name */
+};
+
+#define AL_NEW_FILE_INIT ((struct al_new_file){ .fd = -1, .dir_fd = -1 })
+
 /** Write everything, through EINTR and short writes.  Returns 0 or -errno. */
 int al_write_all(int fd, const void *data, size_t len);
 
@@ -102,5 +111,26 @@ struct al_file_id {
 struct al_file_id al_file_id_at(int dir_fd, const char *path);
 struct al_file_id al_file_id_from(const struct stat *st);
 bool al_file_id_equal(const struct al_file_id *a, const struct al_file_id *b);
+
+/**
+ * Open a new file in the file system of a directory, with these permissions as far as the umask
+ * leaves them.
+ *
+ * @param dir_fd  O_PATH suffices.
+ * @return 0 or -errno.
+ */
+int al_new_file_open(struct al_new_file *file, int dir_fd, mode_t mode);
+
+/**
+ * Give the file its name, and close it.  If that fails, the file is as it was.
+ *
+ * @param dir_fd   The same directory, or another one of the same file system.
+ * @param replace  Replace a file or link of this name; a directory is not replaced.
+ * @return 0 or -errno: -EEXIST for an existing name without `replace`.
+ */
+int al_new_file_name(struct al_new_file *file, int dir_fd, const char *name, bool replace);
+
+/** Drop the file if it has no name yet.  Safe on AL_NEW_FILE_INIT. */
+void al_new_file_clear(struct al_new_file *file);
 
 #endif

@@ -25,7 +25,11 @@
 
 #include "util/json.h"
 #include "util/str.h"
-#include "wire/raw_json.h"
+
+struct al_raw_json {
+    const char *at; /**< NULL: not found */
+    size_t len;
+};
 
 /** Values in one message: a parsed value takes many times the memory of its text. */
 #define AL_RPC_MAX_VALUES 500000u
@@ -126,5 +130,21 @@ void al_rpc_add_error(struct al_str *out, const char *id, enum al_rpc_code code,
 /** The same with `data`, which is JSON text. */
 void al_rpc_add_error_data(struct al_str *out, const char *id, enum al_rpc_code code,
                            const char *text, const char *data);
+
+/** The value of the last member called `name`: jansson keeps the last as well. */
+struct al_raw_json al_raw_json_member(struct al_raw_json object, const char *name);
+
+/** The item after `item`, or the first if item.at is NULL.  at is NULL at the end. */
+struct al_raw_json al_raw_json_next(struct al_raw_json array, struct al_raw_json item);
+
+/** An upper bound of the number of values: the commas and brackets outside strings, plus one. */
+size_t al_raw_json_count_values(struct al_raw_json text);
+
+/**
+ * A copy of the text with "e0" behind every integer of more than 18 digits, so that a parser
+ * limited to 64 bits reads a real.  Malformed text stays malformed.  Caller frees; *ret_len is its
+ * length.
+ */
+char *al_raw_json_widen(struct al_raw_json text, size_t *ret_len);
 
 #endif

@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "config/tokens.h"
-#include "http/bearer.h"
+#include "http/exchange.h"
 #include "http/origin.h"
 #include "tests/fuzz/fuzz.h"
 

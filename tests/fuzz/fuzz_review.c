@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* review/connection.h: whatever a peer sends, it gets lines of JSON, and a question whose id it
  * does not know goes on waiting. */
-#include "review/connection.h"
+#include "review/server.h"
 
 #include <sys/socket.h>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * upstream/messages.c, upstream/tools.c, upstream/schema.c: the first byte decides about the era
- * and whether the rest is a list of tools, or lines of a server while two calls and a request of
- * the link's own wait.  Whatever comes, a call has at most one end, and what is offered is in
- * order.
+ * upstream/messages.c, upstream/tools.c: the first byte decides about the era and whether the rest
+ * is a list of tools, or lines of a server while two calls and a request of the link's own wait.
+ * Whatever comes, a call has at most one end, and what is offered is in order.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 #include "tests/fuzz/fuzz.h"
 #include "upstream/limits.h"
 #include "upstream/link.h"
-#include "upstream/schema.h"
 #include "upstream/tools.h"
 #include "upstream/wait.h"
 #include "wire/jsonrpc.h"

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/fail.h"
 #include "cli/history/undo.h"
 #include "cli/pager.h"
 #include "cli/print.h"

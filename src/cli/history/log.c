@@ -2,26 +2,262 @@
 /* airlock log: past executions, and whether the journal was tampered with. */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/fail.h"
 #include "cli/help.h"
-#include "cli/history/follow.h"
 #include "cli/history/query.h"
-#include "cli/history/running.h"
-#include "cli/history/survey.h"
 #include "cli/options.h"
 #include "cli/pager.h"
+#include "cli/print.h"
 #include "cli/setup.h"
 #include "cli/table.h"
 #include "cli/tty.h"
 #include "history/journal.h"
 #include "util/fs.h"
+#include "util/json.h"
 #include "util/log.h"
+#include "util/mem.h"
+#include "util/str.h"
+
+/* Shows the new lines.  Returns 0, or -errno to stop. */
+typedef int al_follow_fn(void *payload);
+
+/* Wait for a change in the journal's directory.  Returns false on a signal, an error, or when the
+ * reader of stdout is gone. */
+static bool wait_for_change(int watch_fd, int signal_fd)
+{
+    struct pollfd wait[] = {
+        { .fd = watch_fd, .events = POLLIN },
+        { .fd = signal_fd, .events = POLLIN },
+        { .fd = STDOUT_FILENO, .events = 0 }, /* POLLERR is always reported */
+    };
+    char events[4096];
+
+    while (poll(wait, AL_COUNT(wait), -1) < 0)
+        if (errno != EINTR)
+            return false;
+    if (wait[1].revents || wait[2].revents)
+        return false;
+    (void)!read(watch_fd, events, sizeof(events)); /* every event has the same effect */
+    return true;
+}
+
+/* Begin to watch the directory of `file`.  Returns an inotify descriptor, or -errno (-ENOENT:
+ * there is no such directory). */
+static int follow_watch(const char *file)
+{
+    al_auto(al_freep) char *dir = al_strndup(file, (size_t)(strrchr(file, '/') - file) + 1);
+    al_auto(al_closep) int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+    if (fd < 0 || inotify_add_watch(fd, dir, IN_MODIFY | IN_CREATE | IN_MOVED_TO) < 0)
+        return -errno;
+    return al_take_fd(&fd);
+}
+
+/* Call `more` now and after each change in the directory, until SIGINT, SIGTERM or until the
+ * reader of stdout is gone.  Returns 0, the error of `more`, or -errno. */
+static int al_follow(int watch_fd, al_follow_fn *more, void *payload)
+{
+    al_auto(al_closep) int signal_fd = -1;
+    sigset_t signals;
+    int r;
+
+    (void)sigemptyset(&signals);
+    (void)sigaddset(&signals, SIGINT);
+    (void)sigaddset(&signals, SIGTERM);
+    (void)sigprocmask(SIG_BLOCK, &signals, NULL); /* for the rest of the process */
+    signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
+    if (signal_fd < 0)
+        return -errno;
+    /* The watch was set before, so a change after more() wakes the poll. */
+    do
+        r = more(payload);
+    while (r == 0 && wait_for_change(watch_fd, signal_fd));
+    return r;
+}
+
+/* The running calls that the query selects. */
+struct calls {
+    const struct al_query *query;
+    json_t *items;
+};
+
+/* Add a call without the members that are known only at its end. */
+static void add(void *payload, long pid, const json_t *call)
+{
+    static const char *const ends[] = { "seq", "result", "outcome", "duration_ms", "prev" };
+    struct calls *calls = payload;
+    json_t *item;
+
+    if (!al_query_matches_call(calls->query, call))
+        return;
+    item = json_pack("{s:I}", "pid", (json_int_t)pid);
+    (void)json_object_update(item, (json_t *)call);
+    for (size_t i = 0; i < AL_COUNT(ends); i++)
+        (void)json_object_del(item, ends[i]);
+    al_json_append(calls->items, item);
+}
+
+/* Compare by start time, oldest first. */
+static int compare(const void *a, const void *b)
+{
+    const char *one = al_json_get_string(*(json_t *const *)a, "time");
+    const char *two = al_json_get_string(*(json_t *const *)b, "time");
+
+    return strcmp(one ? one : "", two ? two : "");
+}
+
+static void print(const json_t *items, bool json, struct al_str *out)
+{
+    size_t count = json_array_size(items);
+    al_auto(al_freep) json_t **order = al_calloc(count + 1, sizeof(json_t *));
+    struct al_table table = AL_TABLE_INIT(al_table_terminal_width(), al_tty_colours(STDOUT_FILENO));
+
+    table.running = true;
+    table.common_dir = al_strdup(""); /* show the column, with absolute paths */
+    for (size_t i = 0; i < count; i++)
+        order[i] = json_array_get(items, i);
+    for (size_t i = 0; i < count; i++)
+        table.with_agents |= al_json_get_string(order[i], "agent") != NULL;
+    qsort(order, count, sizeof(json_t *), compare);
+    for (size_t i = 0; i < count; i++) {
+        if (json) {
+            al_json_dump(order[i], true, out);
+            al_str_addc(out, '\n');
+        } else {
+            al_table_add(&table, order[i]);
+        }
+    }
+    al_table_flush(&table, out);
+    al_table_clear(&table);
+}
+
+/* Show the running calls of every process that uses the journal.  Returns the exit code. */
+static int show_running(const struct al_query *query, const char *journal_file)
+{
+    al_auto(al_json_decrefp) json_t *items = al_json_array();
+    al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
+    struct calls calls = { query, items };
+    int r = al_journal_running(journal_file, add, &calls);
+
+    if (r < 0) {
+        al_log_note("cannot read the running calls beside '%s': %s", journal_file,
+                    strerrordesc_np(-r));
+        return AL_EXIT_FAILED;
+    }
+    if (query->tool && !json_array_size(items) && !al_query_tool_exists(query->tool))
+        return al_query_unknown_tool(query->tool);
+    if (!json_array_size(items) && !query->json)
+        al_str_adds(&out, "no calls are running\n");
+    print(items, query->json, &out);
+    (void)al_write_all(STDOUT_FILENO, out.buf, out.len);
+    return AL_EXIT_OK;
+}
+
+/* The lines read so far.  Set up with AL_SURVEY_INIT. */
+struct al_survey {
+    size_t lines;
+    char *common_dir; /**< a directory above all repositories, ending in '/'; NULL: not several */
+    bool has_several_agents; /**< or lines of an agent beside lines of none */
+    char *first;             /* the first repository; NULL: none yet; private */
+    struct al_str last;      /* the last line's member: successive lines often have the same */
+    struct al_str agent;     /* the first line's member */
+};
+
+#define AL_SURVEY_INIT ((struct al_survey){ .last = AL_STR_INIT, .agent = AL_STR_INIT })
+
+/* Shorten a directory, which ends in '/', until `path` is below it. */
+static void shorten_to_common(char *common_dir, const char *path)
+{
+    while (!al_starts_with(path, common_dir)) {
+        char *end = strrchr(common_dir, '/');
+
+        *end = '\0';
+        strrchr(common_dir, '/')[1] = '\0';
+    }
+}
+
+static void add_repository(struct al_survey *survey, const char *text, size_t len)
+{
+    static const char member[] = "\"repository\":\"";
+    const char *at = memmem(text, len, member, strlen(member)), *path;
+    al_auto(al_json_decrefp) json_t *line = NULL;
+
+    if (!at || (survey->last.len && al_starts_with(at, survey->last.buf)))
+        return;
+    al_str_reset(&survey->last);
+    al_str_add(&survey->last, at, strcspn(at + strlen(member), "\"") + strlen(member) + 1);
+    line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
+    path = al_json_get_string(line, "repository");
+    if (!path || path[0] != '/')
+        return;
+    if (!survey->first) {
+        survey->first = al_strdup(path);
+        return;
+    }
+    if (!strcmp(survey->first, path))
+        return;
+    if (!survey->common_dir)
+        survey->common_dir =
+            al_strndup(survey->first, (size_t)(strrchr(survey->first, '/') - survey->first) + 1);
+    shorten_to_common(survey->common_dir, path);
+}
+
+/* The member "agent" stands before "tool", and "tool" before the arguments, which may have a member
+ * of that name.  A line without it is as good as one with null. */
+static void add_agent(struct al_survey *survey, const char *text, size_t len)
+{
+    static const char member[] = "\"agent\":", next[] = ",\"tool\":";
+    const char *end = memmem(text, len, next, strlen(next));
+    const char *at = end ? memmem(text, (size_t)(end - text), member, strlen(member)) : NULL;
+    const char *value = at ? at + strlen(member) : "null";
+    size_t value_len = at ? (size_t)(end - value) : strlen(value);
+
+    if (!survey->agent.len)
+        al_str_add(&survey->agent, value, value_len);
+    else if (survey->agent.len != value_len || memcmp(survey->agent.buf, value, value_len) != 0)
+        survey->has_several_agents = true;
+}
+
+/* Read the lines that the query selects, from the file with this index on.  What cannot be read is
+ * left out. */
+static void survey_lines(const struct al_query *query, const struct al_history *history,
+                         size_t index, struct al_survey *survey)
+{
+    for (size_t i = index; i < al_history_count(history); i++) {
+        al_auto(al_closep) int fd = al_history_file(history, i);
+        al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(fd, 0);
+        const char *text;
+        size_t len;
+
+        while (fd >= 0 && al_lines_next(&lines, &text, &len) > 0) {
+            if (!al_query_matches(query, text, len))
+                continue;
+            add_repository(survey, text, len);
+            add_agent(survey, text, len);
+            survey->lines++;
+        }
+    }
+}
+
+static void survey_clear(struct al_survey *survey)
+{
+    free(survey->first);
+    free(survey->common_dir);
+    al_str_clear(&survey->last);
+    al_str_clear(&survey->agent);
+}
 
 #define FLUSH_BYTES   (64u << 10)
 #define ROWS_TOGETHER 200u /* rows that are aligned with each other */
@@ -202,9 +438,9 @@ static bool exceeds_terminal(size_t lines)
 static void survey(struct view *view, const struct al_history *history, size_t index,
                    size_t *ret_count)
 {
-    al_auto(al_survey_clear) struct al_survey found = AL_SURVEY_INIT;
+    al_auto(survey_clear) struct al_survey found = AL_SURVEY_INIT;
 
-    al_survey_lines(view->query, history, index, &found);
+    survey_lines(view->query, history, index, &found);
     view->table.common_dir = al_take(&found.common_dir);
     view->table.with_agents = found.has_several_agents;
     *ret_count = found.lines;
@@ -245,7 +481,7 @@ static int show_recorded(struct view *view, const char *file, struct al_pager *p
 
 static int show_log(const struct al_query *query, const char *file)
 {
-    al_auto(al_closep) int watch_fd = query->follow ? al_follow_watch(file) : -1;
+    al_auto(al_closep) int watch_fd = query->follow ? follow_watch(file) : -1;
     struct al_pager pager = AL_PAGER_INIT;
     struct view view = {
         .query = query,
@@ -277,7 +513,7 @@ static int run(const char *journal_file, int argc, char **argv)
         return code;
     (void)signal(SIGPIPE, SIG_IGN); /* a reader may stop early */
     if (query.running)
-        return al_show_running(&query, journal_file);
+        return show_running(&query, journal_file);
     return query.verify ? verify(journal_file, query.json) : show_log(&query, journal_file);
 }
 

@@ -6,8 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/history/when.h"
 #include "util/json.h"
+
+/** Size of a buffer for a time in the journal's form, 2026-01-02T03:04:05.678Z. */
+#define AL_WHEN_TEXT 32
 
 struct al_query {
     const char *agent;        /**< borrowed from the command line; NULL: any agent */

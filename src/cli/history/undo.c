@@ -7,17 +7,12 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/fail.h"
 #include "cli/help.h"
 #include "cli/history/query.h"
-#include "cli/options.h"
 #include "cli/print.h"
-#include "cli/setup.h"
 #include "cli/signals.h"
-#include "gitops/command.h"
 #include "gitops/locate.h"
 #include "gitops/location.h"
-#include "gitops/repo/repo.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "history/rollback_plan.h"

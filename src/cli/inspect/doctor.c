@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,18 +13,178 @@
 
 #include "cli/cli.h"
 #include "cli/environment.h"
-#include "cli/fail.h"
 #include "cli/help.h"
-#include "cli/options.h"
 #include "cli/print.h"
-#include "cli/setup.h"
+#include "cli/serve/warn.h"
 #include "cli/tty.h"
+#include "config/tokens.h"
 #include "gitops/repo/git.h"
 #include "gitops/version.h"
 #include "guard/program.h"
+#include "guard/text.h"
 #include "history/journal.h"
 #include "proc/proc.h"
+#include "tool/mounts.h"
 #include "util/fs.h"
+
+/* The finding of airlock doctor about rules that protect nothing in this session, since the tool
+ * that they are about is of a toolset that was not chosen. */
+
+static bool matches(const char *pattern, const char *name)
+{
+    return !pattern || fnmatch(pattern, name, 0) == 0;
+}
+
+static bool may_match(const struct al_rule *rule, const struct al_tool *tool)
+{
+    if (!matches(rule->tool, tool->name))
+        return false;
+    for (size_t i = 0; i < tool->noperations; i++)
+        if (matches(rule->operation, tool->operations[i].name))
+            return true;
+    return false;
+}
+
+/* Whether no own tool of the session is of this rule.  Those of other MCP servers are not known. */
+static bool is_idle(const struct al_setup *setup, const struct al_rule *rule)
+{
+    if (rule->decision == AL_APPROVAL_ALLOW || (!rule->tool && !rule->operation))
+        return false;
+    for (size_t i = 0; i < setup->config.mcp.servers.count; i++) {
+        al_auto(al_freep) char *prefix =
+            al_asprintf(AL_MOUNTS_PREFIX "%s__", setup->config.mcp.servers.items[i].name);
+
+        if (!rule->tool || al_policy_may_match_below(rule->tool, prefix))
+            return false;
+    }
+    for (size_t i = 0; i < setup->registry.count; i++)
+        if (may_match(rule, setup->registry.items[i].tool))
+            return false;
+    return true;
+}
+
+/* The first toolset that has what the rule is about. */
+static const char *toolset_of(const struct al_setup *setup, const struct al_rule *rule)
+{
+    for (size_t i = 0; i < setup->toolsets.count; i++)
+        for (size_t k = 0; setup->toolsets.items[i]->tools[k]; k++)
+            if (may_match(rule, setup->toolsets.items[i]->tools[k]))
+                return setup->toolsets.items[i]->name;
+    return NULL;
+}
+
+void al_doctor_rules(struct al_findings *findings, const struct al_setup *setup)
+{
+    const struct al_policy *policy = &setup->config.approval.policy;
+
+    for (size_t i = 0; i < policy->count && setup->registry.count; i++) {
+        const struct al_rule *rule = &policy->rules[i];
+        const char *toolset = is_idle(setup, rule) ? toolset_of(setup, rule) : NULL;
+        al_auto(al_freep) char *what = NULL, *safe = NULL;
+
+        if (!toolset)
+            continue;
+        safe = al_text_sanitize_line(rule->tool ? rule->tool : rule->operation);
+        what = al_asprintf("rule %zu (line %u) is about %s of the toolset %s", i + 1, rule->line,
+                           safe, toolset);
+        al_finding_add(findings, "rules", AL_WARNING, what,
+                       "No tool of this session is of that name, so the rule protects nothing "
+                       "here. Name the tools that airlock tools lists, or choose that toolset.");
+    }
+}
+
+/* airlock doctor: what the configuration says of a server over HTTP.  No server is started. */
+
+static char *join(const struct al_strv *words)
+{
+    struct al_str text = AL_STR_INIT;
+
+    for (size_t i = 0; i < words->count; i++)
+        al_str_addf(&text, "%s%s", i ? ", " : "", words->items[i]);
+    return al_str_detach(&text);
+}
+
+static void check_places(struct al_findings *findings, const struct al_setup *setup,
+                         const struct al_options *options)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_freep) char *places = join(&setup->config.serve.http);
+
+    if (!setup->config.serve.http.count)
+        return;
+    if (al_http_check(options, &setup->config, &err) < 0)
+        al_finding_add(findings, "serve", AL_MISSING, err.message,
+                       "Correct [serve] in the configuration; airlock serve does not start.");
+    else
+        al_finding_add(findings, "serve", AL_FINE, places, "");
+}
+
+/* The tokens themselves are not shown. */
+static void check_tokens(struct al_findings *findings, const struct al_setup *setup)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_tokens_clear) struct al_tokens tokens = AL_TOKENS_INIT;
+    al_auto(al_freep) char *path = NULL;
+    al_auto(al_freep) char *state = NULL;
+    int r;
+
+    if (!setup->config.serve.token_file) {
+        if (setup->config.serve.http.count)
+            al_finding_add(findings, "tokens", AL_FINE,
+                           setup->config.serve.no_token ? "none: everybody may come in"
+                                                        : "one is made at each start",
+                           "");
+        return;
+    }
+    path = al_environment_absolute(setup->config.serve.token_file);
+    r = al_roots_exclude(al_roots_parts(&setup->roots), path, "token file", &err);
+    if (r == 0)
+        r = al_tokens_read(path, &setup->config.grants, &tokens, &err);
+    state = r < 0
+                ? NULL
+                : al_asprintf("%zu token%s (%s)", tokens.count, tokens.count == 1 ? "" : "s", path);
+    al_finding_add(findings, "tokens", r < 0 ? AL_MISSING : AL_FINE, r < 0 ? err.message : state,
+                   "Correct the token file; airlock serve --http does not start with it.");
+}
+
+static void check_tls(struct al_findings *findings, const struct al_setup *setup)
+{
+    const char *cert = setup->config.serve.tls_cert, *key = setup->config.serve.tls_key;
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_freep) char *state = NULL;
+    int r;
+
+    if (!cert || !key) /* one of them alone is a finding about the places */
+        return;
+    r = al_roots_exclude(al_roots_parts(&setup->roots), key, "TLS key", &err);
+    if (r == 0)
+        r = al_http_check_tls(&setup->config, &err);
+    state = al_asprintf("%s, %s", cert, key);
+    al_finding_add(findings, "tls", r < 0 ? AL_MISSING : AL_FINE, r < 0 ? err.message : state,
+                   "Correct the files, or serve.tls_cert and serve.tls_key.");
+}
+
+/* Their syntax is checked as the configuration is read. */
+static void check_hosts(struct al_findings *findings, const struct al_setup *setup)
+{
+    al_auto(al_freep) char *hosts = join(&setup->config.serve.hosts);
+
+    if (al_serve_lacks_hosts(&setup->config))
+        al_finding_add(findings, "hosts", AL_WARNING, "none",
+                       "List the names that clients use in [serve] hosts; others than localhost "
+                       "and loopback addresses get 403.");
+    else if (setup->config.serve.hosts.count)
+        al_finding_add(findings, "hosts", AL_FINE, hosts, "");
+}
+
+void al_doctor_serve(struct al_findings *findings, const struct al_setup *setup,
+                     const struct al_options *options)
+{
+    check_places(findings, setup, options);
+    check_tokens(findings, setup);
+    check_tls(findings, setup);
+    check_hosts(findings, setup);
+}
 
 void al_finding_add(struct al_findings *findings, const char *what, enum al_level level,
                     const char *state, const char *fix)

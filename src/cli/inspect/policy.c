@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/fail.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/prepare.h"

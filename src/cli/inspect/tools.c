@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/fail.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/print.h"
@@ -13,7 +12,6 @@
 #include "cli/tty.h"
 #include "guard/text.h"
 #include "toolsets/upstream/upstream.h"
-#include "util/fs.h"
 #include "util/log.h"
 #include "util/utf8.h"
 

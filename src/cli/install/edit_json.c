@@ -5,9 +5,78 @@
  */
 #include <string.h>
 
-#include "cli/install/json_style.h"
 #include "cli/install/settings_text.h"
+#include "util/json.h"
 #include "util/jsonc.h"
+
+struct al_json_style {
+    const char *newline; /**< between members; NULL: everything is on one line */
+    const char *unit;    /**< of indentation */
+};
+static void json_style_add(const json_t *value, const struct al_json_style *style,
+                           const char *indent, struct al_str *out);
+
+/* Append a line end and an indentation. */
+static void json_style_newline(const struct al_json_style *style, const char *indent,
+                               struct al_str *out)
+{
+    al_str_adds(out, style->newline);
+    al_str_adds(out, indent);
+}
+
+static void add_members(const json_t *object, const struct al_json_style *style, const char *indent,
+                        struct al_str *out)
+{
+    al_auto(al_freep) char *deeper = al_asprintf("%s%s", indent, style->unit);
+    const char *name, *comma = "";
+    const json_t *value;
+    json_t *members = (json_t *)object; /* the iterator of jansson does not change it */
+
+    al_str_addc(out, '{');
+    json_object_foreach(members, name, value)
+    {
+        al_str_adds(out, comma);
+        if (style->newline)
+            json_style_newline(style, deeper, out);
+        else if (*comma)
+            al_str_addc(out, ' ');
+        al_json_quote(name, strlen(name), out);
+        al_str_adds(out, ": ");
+        json_style_add(value, style, deeper, out);
+        comma = ",";
+    }
+    if (style->newline && *comma)
+        json_style_newline(style, indent, out);
+    al_str_addc(out, '}');
+}
+
+/* Append a value of objects, lists, strings, whole numbers, true and false.  A member of an object
+ * has a line of its own; a list is on one line.  `indent` is that of the line the value begins on.
+ */
+static void json_style_add(const json_t *value, const struct al_json_style *style,
+                           const char *indent, struct al_str *out)
+{
+    const json_t *item;
+    size_t i;
+
+    if (json_is_object(value)) {
+        add_members(value, style, indent, out);
+    } else if (json_is_array(value)) {
+        al_str_addc(out, '[');
+        json_array_foreach(value, i, item)
+        {
+            al_str_adds(out, i ? ", " : "");
+            json_style_add(item, style, indent, out);
+        }
+        al_str_addc(out, ']');
+    } else if (json_is_string(value)) {
+        al_json_quote(json_string_value(value), json_string_length(value), out);
+    } else if (json_is_integer(value)) {
+        al_str_addf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    } else {
+        al_str_adds(out, json_is_true(value) ? "true" : "false");
+    }
+}
 
 #define DEFAULT_UNIT "  "
 
@@ -75,7 +144,7 @@ static void add_entry(const char *name, const json_t *value, const struct al_jso
         al_json_quote(name, strlen(name), out);
         al_str_adds(out, ": ");
     }
-    al_json_style_add(value, style, indent, out);
+    json_style_add(value, style, indent, out);
 }
 
 /* Add to an object or array that has nothing yet. */
@@ -92,9 +161,9 @@ static void fill(struct al_settings_text *settings, const struct al_jsonc *doc, 
 
     while (begin > node->begin + 1 && strchr(" \t\r\n", doc->text[begin - 1]))
         begin--;
-    al_json_style_newline(&style, indent, &text);
+    json_style_newline(&style, indent, &text);
     add_entry(name, value, &style, indent, &text);
-    al_json_style_newline(&style, base, &text);
+    json_style_newline(&style, base, &text);
     al_settings_text_replace(settings, begin, node->end - 1, text.buf);
 }
 
@@ -114,7 +183,7 @@ static void append(struct al_settings_text *settings, const struct al_jsonc *doc
     al_str_adds(&text, last->comma_end ? "" : ",");
     al_str_add(&text, doc->text + begin, end - begin);
     if (lines)
-        al_json_style_newline(&style, indent, &text);
+        json_style_newline(&style, indent, &text);
     else
         al_str_addc(&text, ' ');
     add_entry(name, value, &style, indent, &text);
@@ -140,7 +209,7 @@ static void replace_value(struct al_settings_text *settings, const struct al_jso
     const struct al_json_style style = { newline_of(doc), unit };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    al_json_style_add(value, &style, indent, &text);
+    json_style_add(value, &style, indent, &text);
     al_settings_text_replace(settings, old->begin, old->end, text.buf);
 }
 
@@ -183,7 +252,7 @@ static json_t *value_of(const struct al_jsonc *doc, size_t node)
     return json_loadb(strict.buf, strict.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 }
 
-/** How far a path leads. */
+/* How far a path leads. */
 struct found {
     size_t node;              /* of the last name that was found; 0: the top object */
     size_t above;             /* the object that has it */
@@ -239,7 +308,7 @@ static void begin_text(struct al_settings_text *settings, al_settings_path path,
     al_auto(al_json_decrefp) json_t *all = wrap(path, value);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    al_json_style_add(all, &style, "", &text);
+    json_style_add(all, &style, "", &text);
     al_str_addc(&text, '\n');
     al_settings_text_replace(settings, 0, settings->text.len, text.buf);
 }

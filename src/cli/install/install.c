@@ -7,7 +7,6 @@
 
 #include "cli/cli.h"
 #include "cli/environment.h"
-#include "cli/fail.h"
 #include "cli/help.h"
 #include "cli/install/clients.h"
 #include "cli/install/plan.h"

@@ -1,10 +1,221 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/install/plan.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "cli/install/line_diff.h"
+#include "gitops/oid.h"
 #include "guard/text.h"
+#include "util/fs.h"
+#include "util/json.h"
+
+#define CONTEXT 3
+
+/* The lines of a text; the last one may have no newline. */
+struct lines {
+    const char *at[2]; /* of the part that is left: begin and end */
+};
+
+static struct lines lines_of(const struct al_str *text)
+{
+    const char *buf = text && text->buf ? text->buf : "";
+
+    return (struct lines){ { buf, buf + (text ? text->len : 0) } };
+}
+
+/* The length of the first line, with its newline. */
+static size_t first_line(const struct lines *lines)
+{
+    const char *end = memchr(lines->at[0], '\n', (size_t)(lines->at[1] - lines->at[0]));
+
+    return (size_t)((end ? end + 1 : lines->at[1]) - lines->at[0]);
+}
+
+static size_t last_line(const struct lines *lines)
+{
+    const char *begin = lines->at[1];
+
+    if (begin > lines->at[0])
+        begin--;
+    while (begin > lines->at[0] && begin[-1] != '\n')
+        begin--;
+    return (size_t)(lines->at[1] - begin);
+}
+
+/* Take equal lines off one end of both texts, and return how many. */
+static size_t take_equal(struct lines *a, struct lines *b, bool first)
+{
+    size_t count = 0, len;
+
+    for (;; count++) {
+        len = first ? first_line(a) : last_line(a);
+        if (!len || len != (first ? first_line(b) : last_line(b)) ||
+            memcmp(first ? a->at[0] : a->at[1] - len, first ? b->at[0] : b->at[1] - len, len) != 0)
+            return count;
+        a->at[0] += first ? len : 0;
+        b->at[0] += first ? len : 0;
+        a->at[1] -= first ? 0 : len;
+        b->at[1] -= first ? 0 : len;
+    }
+}
+
+static size_t add_lines(struct lines lines, char mark, size_t max, struct al_str *out)
+{
+    size_t count = 0, len;
+
+    while (count < max && (len = first_line(&lines))) {
+        al_str_addc(out, mark);
+        al_str_add(out, lines.at[0], len);
+        if (lines.at[0][len - 1] != '\n')
+            al_str_adds(out, "\n\\ No newline at end of file\n");
+        lines.at[0] += len;
+        count++;
+    }
+    return count;
+}
+
+/* The last lines of the text that ends at `end`. */
+static struct lines lines_before(const char *begin, const char *end, size_t count)
+{
+    struct lines before = { { end, end } }, rest = { { begin, end } };
+
+    while (count-- && rest.at[1] > rest.at[0]) {
+        rest.at[1] -= last_line(&rest);
+        before.at[0] = rest.at[1];
+    }
+    return before;
+}
+
+static void add_range(char mark, size_t line, size_t count, struct al_str *out)
+{
+    al_str_addf(out, "%s%c%zu,%zu", mark == '-' ? "@@ " : " ", mark, line, count);
+}
+
+/* Append the lines from the first to the last difference, with three lines around them.  `name` is
+ * the file's.  NULL for `before`: the file is new; for `after`: it goes.  Texts are not made safe.
+ */
+static void al_line_diff(const char *name, const struct al_str *before, const struct al_str *after,
+                         struct al_str *out)
+{
+    struct lines a = lines_of(before), b = lines_of(after);
+    const char *begin = a.at[0], *end = a.at[1];
+    const size_t same = take_equal(&a, &b, true);
+    const size_t line = same < CONTEXT ? 1 : same - CONTEXT + 1;
+    size_t around, old = 0, new = 0;
+    al_auto(al_str_clear) struct al_str body = AL_STR_INIT;
+
+    (void)take_equal(&a, &b, false);
+    around = add_lines(lines_before(begin, a.at[0], CONTEXT), ' ', CONTEXT, &body);
+    old = add_lines(a, '-', SIZE_MAX, &body);
+    new = add_lines(b, '+', SIZE_MAX, &body);
+    around += add_lines((struct lines){ { a.at[1], end } }, ' ', CONTEXT, &body);
+    al_str_addf(out, "--- %s\n+++ %s\n", before ? name : "/dev/null", after ? name : "/dev/null");
+    add_range('-', before ? line : 0, old + around, out);
+    add_range('+', after ? line : 0, new + around, out);
+    al_str_adds(out, " @@\n");
+    al_str_add(out, body.buf, body.len);
+}
+
+#define MAX_BYTES (64u * 1024u * 1024u)
+
+static void install_record_clear(struct al_install_record *record)
+{
+    al_strv_clear(&record->before);
+    al_strv_clear(&record->after);
+    free(record->path);
+    *record = AL_INSTALL_RECORD_INIT;
+}
+
+/* A record is named by the hash of the file's path, which may be too long for a name. */
+static char *path_of(const char *state_dir, const char *file)
+{
+    char text[AL_OID_TEXT];
+    struct al_hash hash;
+    struct al_oid oid;
+
+    al_hash_init(&hash, true);
+    al_hash_add(&hash, file, strlen(file));
+    al_hash_end(&hash, &oid);
+    al_oid_text(&oid, true, text);
+    return al_asprintf("%s/installs/%s.json", state_dir, text);
+}
+
+static bool take_strings(const json_t *list, struct al_strv *ret)
+{
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach(list, i, item)
+    {
+        if (!json_is_string(item))
+            return false;
+        al_strv_add(ret, json_string_value(item));
+    }
+    return json_is_array(list);
+}
+
+/* Read the record of a file; `exists` is false when there is none that can be read. */
+static void install_record_read(const char *state_dir, const char *file,
+                                struct al_install_record *ret)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_json_decrefp) json_t *value = NULL;
+
+    *ret = AL_INSTALL_RECORD_INIT;
+    ret->path = path_of(state_dir, file);
+    if (al_fs_read(AT_FDCWD, ret->path, MAX_BYTES, &text) < 0)
+        return;
+    value = json_loadb(text.buf, text.len, 0, NULL);
+    ret->made_file = json_is_true(json_object_get(value, "made_file"));
+    ret->dirs = (unsigned)json_integer_value(json_object_get(value, "dirs"));
+    ret->exists = take_strings(json_object_get(value, "before"), &ret->before) &&
+                  take_strings(json_object_get(value, "after"), &ret->after) &&
+                  ret->before.count == ret->after.count;
+}
+
+static json_t *strings(const struct al_strv *items)
+{
+    json_t *list = al_json_array();
+
+    for (size_t i = 0; i < items->count; i++)
+        al_json_append(list, al_json_string(items->items[i]));
+    return list;
+}
+
+/* Write it.  0 or AL_ERR_EXECUTION. */
+static int install_record_write(const struct al_install_record *record, const char *file,
+                                struct al_error *err)
+{
+    al_auto(al_json_decrefp) json_t *value = al_json_object();
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    const char *slash = strrchr(record->path, '/');
+    al_auto(al_freep) char *dir = al_strndup(record->path, (size_t)(slash - record->path));
+    al_auto(al_closep) int dir_fd = -1;
+    int r;
+
+    al_json_set(value, "file", al_json_string(file));
+    al_json_set(value, "made_file", al_json_bool(record->made_file));
+    al_json_set(value, "dirs", al_json_int(record->dirs));
+    al_json_set(value, "before", strings(&record->before));
+    al_json_set(value, "after", strings(&record->after));
+    al_json_dump(value, false, &text);
+    al_str_addc(&text, '\n');
+    r = al_fs_mkdirs(dir, 0700);
+    if (r == 0)
+        dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (r == 0)
+        r = dir_fd < 0 ? -errno : al_fs_write_durable(dir_fd, slash + 1, text.buf, text.len, 0600);
+    return r < 0 ? al_error_errno(err, -r, "cannot write '%s'", record->path) : 0;
+}
+
+/* Forget it. */
+static void install_record_forget(const struct al_install_record *record)
+{
+    (void)unlink(record->path);
+}
 
 /* Where Claude Code has its rules about tools. */
 static const char *const denied_path[] = { "permissions", "deny", NULL };
@@ -14,7 +225,7 @@ void al_install_plan_clear(struct al_install_plan *plan)
 {
     al_settings_file_clear(&plan->file);
     al_settings_text_clear(&plan->settings);
-    al_install_record_clear(&plan->record);
+    install_record_clear(&plan->record);
 }
 
 /* Begin with a text, and no changes. */
@@ -97,7 +308,7 @@ int al_install_plan_make(const struct al_install_wish *wish, struct al_install_p
 
     if (r < 0)
         return r;
-    al_install_record_read(wish->state_dir, plan.file.real_path, &plan.record);
+    install_record_read(wish->state_dir, plan.file.real_path, &plan.record);
     begin(&plan.settings, &plan.file.text);
     plan.removes = wish->removes;
     r = change(wish, &plan, &why);
@@ -138,7 +349,7 @@ static int write_record(struct al_install_plan *plan, unsigned dirs, struct al_e
     record->before = plan->settings.before;
     record->after = plan->settings.after;
     plan->settings.before = plan->settings.after = AL_STRV_INIT;
-    return al_install_record_write(record, plan->file.real_path, err);
+    return install_record_write(record, plan->file.real_path, err);
 }
 
 int al_install_plan_write(struct al_install_plan *plan, struct al_error *err)
@@ -154,6 +365,6 @@ int al_install_plan_write(struct al_install_plan *plan, struct al_error *err)
     if (r < 0)
         return r;
     if (plan->removes)
-        al_install_record_forget(&plan->record);
+        install_record_forget(&plan->record);
     return plan->removes ? 0 : write_record(plan, dirs, err);
 }

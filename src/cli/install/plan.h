@@ -6,9 +6,21 @@
 #include <stdbool.h>
 
 #include "cli/install/clients.h"
-#include "cli/install/record.h"
 #include "cli/install/settings_file.h"
 #include "cli/install/settings_text.h"
+#include "util/error.h"
+#include "util/str.h"
+
+struct al_install_record {
+    bool exists;
+    bool made_file;               /**< the file was made by the installation */
+    unsigned dirs;                /**< directories that were made for it */
+    struct al_strv before, after; /**< as in struct al_settings_text */
+    char *path;                   /**< of the record itself */
+};
+
+#define AL_INSTALL_RECORD_INIT                                                                     \
+    ((struct al_install_record){ .before = AL_STRV_INIT, .after = AL_STRV_INIT })
 
 /** What is wanted of a file. */
 struct al_install_wish {

@@ -1,19 +1,195 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/review/overview.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/review/match.h"
-#include "cli/review/overview_staged.h"
 #include "guard/rules/effects.h"
 #include "guard/text.h"
 #include "history/journal.h"
 #include "util/fs.h"
+#include "util/json.h"
+
+/* The journal cuts a longer summary (AL_JOURNAL_RECORD_MAX_BYTES).  What is redacted after the cut
+ * may be a little different there, so less is compared. */
+#define COMPARED_BYTES 2048u
+
+struct al_review_match al_review_match_begin(const struct al_review_list *waiting)
+{
+    return (struct al_review_match){
+        .waiting = waiting,
+        .seen = al_calloc((waiting ? waiting->count : 0) + 1, sizeof(bool)),
+    };
+}
+
+void al_review_match_clear(struct al_review_match *match)
+{
+    free(al_take(&match->seen));
+}
+
+static bool has_tool(const json_t *entry, const json_t *call)
+{
+    const char *asked = al_json_get_string(entry, "tool"), *runs = al_json_get_string(call, "tool");
+
+    return asked && runs && !strcmp(asked, runs);
+}
+
+/* The journal has the summary without secrets, and a question has it whole. */
+static bool has_summary(const json_t *entry, const json_t *call)
+{
+    const char *asked = al_json_get_string(entry, "summary");
+    const char *runs = al_json_get_string(call, "summary");
+    al_auto(al_str_clear) struct al_str clean = AL_STR_INIT;
+
+    if (!asked || !runs)
+        return false;
+    al_redact_text(asked, strlen(asked), &clean);
+    return !strncmp(clean.buf, runs, COMPARED_BYTES);
+}
+
+bool al_review_match_take(struct al_review_match *match, long pid, const json_t *call)
+{
+    for (size_t i = 0; match->waiting && i < match->waiting->count; i++) {
+        const struct al_review_waiting *question = &match->waiting->items[i];
+
+        if (!match->seen[i] && question->pid == pid && has_tool(question->entry, call) &&
+            has_summary(question->entry, call))
+            return match->seen[i] = true;
+    }
+    return false;
+}
+
+/* A larger record is not shown; stores and records that are looked at. */
+#define RECORD_MAX_BYTES (4u << 20)
+#define NAMES_MAX        1000
+#define FILES_SHOWN_MAX  200
+
+/* Forget them. */
+static void overview_clear_staged(struct al_overview *shown)
+{
+    for (size_t i = 0; i < shown->nstaged; i++) {
+        struct al_overview_staged *staged = &shown->staged[i];
+
+        free(staged->id);
+        free(staged->time);
+        free(staged->title);
+        free(staged->worker);
+        free(staged->text);
+    }
+    free(al_take(&shown->staged));
+    shown->nstaged = 0;
+}
+
+static char *line_of(const json_t *object, const char *name)
+{
+    const char *text = al_json_get_string(object, name);
+
+    return al_text_join_shown_lines(text ? text : "");
+}
+
+/* The first line of the message that is not empty.  Caller frees. */
+static char *title_of(const char *message)
+{
+    const char *at = message + strspn(message, " \t\r\n");
+    al_auto(al_freep) char *line = al_strndup(at, strcspn(at, "\n"));
+
+    return al_text_join_shown_lines(line);
+}
+
+/* The whole message and the files.  Caller frees. */
+static char *text_of(const json_t *record, const char *message)
+{
+    const json_t *files = json_object_get(record, "files");
+    const size_t count = json_array_size(files);
+    struct al_str text = AL_STR_INIT;
+
+    al_text_sanitize_shown(message, strlen(message), &text);
+    al_str_trim_end(&text);
+    al_str_addf(&text, "\n\n%zu file%s:\n", count, count == 1 ? "" : "s");
+    for (size_t i = 0; i < count && i < FILES_SHOWN_MAX; i++) {
+        const json_t *file = json_array_get(files, i);
+        al_auto(al_freep) char *path = line_of(file, "path");
+        al_auto(al_freep) char *operation = line_of(file, "operation");
+
+        al_str_addf(&text, "  %s: %s\n", operation, *path ? path : "(a name that is not UTF-8)");
+    }
+    if (count > FILES_SHOWN_MAX)
+        al_str_addf(&text, "  and %zu more\n", count - FILES_SHOWN_MAX);
+    return al_str_detach(&text);
+}
+
+/* Keep the newest ones, newest first. */
+static void add_record(struct al_overview *shown, const json_t *record)
+{
+    const char *message = al_json_get_string(record, "message");
+    const char *time = al_json_get_string(record, "createdAt");
+    size_t at = shown->nstaged;
+
+    if (!message || !time || !al_json_get_string(record, "id") ||
+        shown->nstaged == AL_OVERVIEW_STAGED_MAX)
+        return;
+    shown->staged = al_reallocarray(shown->staged, shown->nstaged + 1, sizeof(*shown->staged));
+    while (at > 0 && strcmp(shown->staged[at - 1].time, time) < 0)
+        at--;
+    memmove(&shown->staged[at + 1], &shown->staged[at],
+            (shown->nstaged - at) * sizeof(*shown->staged));
+    shown->staged[at] = (struct al_overview_staged){
+        .id = line_of(record, "id"),
+        .time = line_of(record, "createdAt"),
+        .title = title_of(message),
+        .worker = line_of(record, "worker"),
+        .files = json_array_size(json_object_get(record, "files")),
+        .text = text_of(record, message),
+    };
+    shown->nstaged++;
+}
+
+static void read_store(struct al_overview *shown, int stores_fd, const char *name)
+{
+    al_auto(al_freep) char *path = al_fs_join(name, "staged");
+    al_auto(al_closep) int fd =
+        openat(stores_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    al_auto(al_closedirp) DIR *records = fd < 0 ? NULL : al_fs_list_at(fd);
+    const struct dirent *entry;
+
+    for (int i = 0; records && i < NAMES_MAX && (entry = readdir(records)); i++) {
+        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+        al_auto(al_json_decrefp) json_t *record = NULL;
+
+        if (!al_ends_with(entry->d_name, ".json") ||
+            al_fs_read(fd, entry->d_name, RECORD_MAX_BYTES, &text) < 0)
+            continue;
+        record = json_loadb(text.buf, text.len, 0, NULL);
+        /* One that was pushed is staged no longer. */
+        if (!json_object_get(record, "pushed"))
+            add_record(shown, record);
+    }
+}
+
+/* Read the staged commits below a state directory, newest first.  Appends what tells them apart
+ * from other ones to `ret_seen`. */
+static void overview_read_staged(struct al_overview *shown, const char *state_dir,
+                                 struct al_str *ret_seen)
+{
+    al_auto(al_freep) char *path = state_dir ? al_fs_join(state_dir, "staging") : NULL;
+    al_auto(al_closep) int fd =
+        path ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    al_auto(al_closedirp) DIR *stores = fd < 0 ? NULL : al_fs_list_at(fd);
+    const struct dirent *entry;
+
+    overview_clear_staged(shown);
+    for (int i = 0; stores && i < NAMES_MAX && (entry = readdir(stores)); i++)
+        if (entry->d_name[0] != '.')
+            read_store(shown, fd, entry->d_name);
+    for (size_t i = 0; i < shown->nstaged; i++)
+        al_str_addf(ret_seen, "%s\n", shown->staged[i].id);
+}
 
 /* How far back the journal is read at first, in bytes of each of its last two files. */
 #define READ_BACK_BYTES (4u << 20)
@@ -33,13 +209,6 @@ struct al_overview_source {
     struct al_str running; /* the calls that run, to see whether they differ */
     struct al_str staged;  /* the same for staged commits */
 };
-
-static char *line_of(const json_t *object, const char *name)
-{
-    const char *text = al_json_get_string(object, name);
-
-    return al_text_join_shown_lines(text ? text : "");
-}
 
 /* As it is.  Caller frees. */
 static void clear_call(struct al_overview_call *call)
@@ -277,7 +446,7 @@ void al_overview_close(struct al_overview_source *source)
     for (size_t i = 0; i < source->shown.nexecutions; i++)
         clear_call(&source->shown.executions[i]);
     free(source->shown.executions);
-    al_overview_clear_staged(&source->shown);
+    overview_clear_staged(&source->shown);
     free(source->shown.problem);
     al_tail_clear(&source->tail);
     al_str_clear(&source->running);
@@ -302,7 +471,7 @@ bool al_overview_refresh(struct al_overview_source *source, const struct al_revi
     watch_dirs(source);
     differs = refresh_executions(source);
     differs |= refresh_running(source, waiting);
-    al_overview_read_staged(&source->shown, source->setup->state_dir, &staged);
+    overview_read_staged(&source->shown, source->setup->state_dir, &staged);
     differs |= replace_if_other(&source->staged, &staged);
     return differs;
 }

@@ -17,7 +17,14 @@
 
 #include "cli/setup.h"
 #include "review/client.h"
+#include "review/list.h"
 #include "util/str.h"
+
+/** The questions, each with whether its call was seen. */
+struct al_review_match {
+    const struct al_review_list *waiting; /**< borrowed; may be NULL */
+    bool *seen;
+};
 
 /** Executions that are kept; older ones are in airlock log. */
 #define AL_OVERVIEW_EXECUTIONS_MAX 1000
@@ -97,5 +104,14 @@ const struct al_overview_call *al_overview_find(const struct al_overview_source 
 /** The newest execution with a checkpoint in the repository: what a rollback's preview was made
  * for, see review/job.h.  0: none. */
 uint64_t al_overview_newest(const struct al_overview_source *source, const char *path);
+
+/** @param waiting  Borrowed until al_review_match_clear(); NULL: no call waits. */
+struct al_review_match al_review_match_begin(const struct al_review_list *waiting);
+
+void al_review_match_clear(struct al_review_match *match);
+
+/** Test whether a running call waits for an answer.  Each question is the answer to one call only:
+ * of two equal calls with one question, one runs. */
+bool al_review_match_take(struct al_review_match *match, long pid, const json_t *call);
 
 #endif

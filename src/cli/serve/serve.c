@@ -5,11 +5,10 @@
 
 #include "cli/auto_pull.h"
 #include "cli/cli.h"
-#include "cli/fail.h"
 #include "cli/help.h"
 #include "cli/options.h"
+#include "cli/print.h"
 #include "cli/serve/http.h"
-#include "cli/serve/http_check.h"
 #include "cli/serve/warn.h"
 #include "cli/setup.h"
 #include "cli/signals.h"

@@ -6,7 +6,6 @@
 
 #include "cli/call.h"
 #include "cli/cli.h"
-#include "cli/fail.h"
 #include "cli/prepare.h"
 #include "cli/print.h"
 #include "cli/staging/command.h"

@@ -6,14 +6,12 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/fail.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/signals.h"
 #include "guard/text.h"
 #include "proc/cancel.h"
-#include "staging/staging.h"
 #include "util/log.h"
 #include "util/nearest.h"
 

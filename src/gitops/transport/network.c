@@ -30,8 +30,7 @@
 #include "gitops/transport/exchange.h"
 #include "gitops/transport/github_token.h"
 #include "gitops/transport/network_config.h"
-#include "guard/credential_hosts.h"
-#include "guard/github.h"
+#include "guard/url.h"
 #include "util/fs.h"
 
 /* --- Http auth --- */

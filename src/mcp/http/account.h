@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "mcp/http/event_store.h"
+#include "mcp/http/events.h"
 #include "mcp/http/peer.h"
 #include "mcp/http/stream.h"
 

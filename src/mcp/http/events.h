@@ -14,6 +14,18 @@
 #include <stddef.h>
 
 #include "util/str.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct al_stream;
+
+struct al_event_store {
+    size_t max_bytes;
+    atomic_size_t bytes; /**< that are kept */
+
+    pthread_mutex_t lock;              /**< guards the list */
+    struct al_stream *oldest, *newest; /**< ended streams with events; without references */
+};
 
 /** Events that are kept, and their bytes.  The newest one is kept whatever its size. */
 #define AL_EVENTS_MAX       64
@@ -51,5 +63,24 @@ bool al_events_has_after(const struct al_events *events, unsigned long number);
 
 /** An event that al_events_has_after() the one before it says is kept. */
 const struct al_str *al_events_get(const struct al_events *events, unsigned long number);
+
+void al_event_store_init(struct al_event_store *store, size_t max_bytes);
+
+/** Only after the last stream was freed. */
+void al_event_store_clear(struct al_event_store *store);
+
+/** Keep an event of a stream; it is taken over and empty afterwards.  Caller holds the stream's
+ * lock. */
+void al_event_store_push(struct al_event_store *store, struct al_stream *stream,
+                         struct al_str *event);
+
+/** The stream has ended.  Caller holds its lock. */
+void al_event_store_end(struct al_event_store *store, struct al_stream *stream);
+
+/** The stream has no reference any more. */
+void al_event_store_remove(struct al_event_store *store, struct al_stream *stream);
+
+/** Keep to the limit, after this stream has sent something.  Caller holds no lock. */
+void al_event_store_trim(struct al_event_store *store, struct al_stream *stream);
 
 #endif

@@ -15,8 +15,37 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "mcp/http/lanes.h"
 #include "util/error.h"
+
+struct al_lane;
+
+/** A piece of work; the first member of what it works on. */
+struct al_job {
+    void (*run)(struct al_job *job); /**< on a thread of the pool; frees the job */
+    const void *owner;   /**< whose it is, only compared; NULL: nobody's, and in no lane.
+                              The address means the same owner while he has jobs */
+    const char *session; /**< borrowed; jobs with the same text run one after the other;
+                              NULL: with any */
+    size_t bytes;        /**< that it holds until it leaves its lane */
+
+    /* Private. */
+    struct al_lane *lane;
+    struct al_job *next;
+    struct al_job *behind, *behind_last; /* of the same session, that wait for this one */
+};
+
+/** What each owner may have. */
+struct al_lane_limits {
+    size_t jobs;        /**< waiting and running */
+    size_t bytes;       /**< of all of these */
+    size_t running;     /**< at once; 0: without limit */
+    size_t large_bytes; /**< jobs with more than this run one at a time */
+};
+
+struct al_lanes {
+    struct al_lane_limits limits;
+    struct al_lane *first; /**< whose turn it is */
+};
 
 struct al_job_pool;
 
@@ -34,5 +63,17 @@ void al_job_pool_leave(struct al_job_pool *pool, struct al_job *job);
 
 /** Run the jobs that are left, then join all threads.  Nothing submits jobs any more. */
 void al_job_pool_free(struct al_job_pool *pool);
+
+/** Have a job wait for its turn.  False: its owner has too many, or too many bytes. */
+bool al_lanes_add(struct al_lanes *lanes, struct al_job *job);
+
+/** Take the job that runs next; NULL: none may.  It counts until al_lanes_leave(). */
+struct al_job *al_lanes_take(struct al_lanes *lanes);
+
+/** A job that was taken counts no longer. */
+void al_lanes_leave(struct al_lanes *lanes, struct al_job *job);
+
+/** How many jobs could be taken now; `max` stands for more. */
+size_t al_lanes_count_ready(const struct al_lanes *lanes, size_t max);
 
 #endif

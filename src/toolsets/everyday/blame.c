@@ -11,8 +11,8 @@
 #include "gitops/reading/read_object.h"
 #include "guard/arg.h"
 #include "tool/call.h"
+#include "toolsets/everyday/change_view.h"
 #include "toolsets/everyday/everyday.h"
-#include "toolsets/everyday/lines.h"
 
 struct blame_args {
     const char *path, *lines, *rev;

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_branch: list branches, create, rename or delete them. */
+#include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/answer.h"
+#include "answer/place.h"
 #include "gitops/command.h"
 #include "gitops/git_lock.h"
 #include "gitops/plumbing/revision.h"
+#include "gitops/plumbing/worktrees.h"
 #include "gitops/porcelain/branch.h"
 #include "gitops/reading/read_refs.h"
 #include "gitops/refs.h"
@@ -13,10 +18,257 @@
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "tool/resolved.h"
-#include "toolsets/everyday/branch_delete.h"
-#include "toolsets/everyday/branch_list.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
+#include "toolsets/everyday/status_facts.h"
+#include "util/error.h"
+#include "util/str.h"
+
+/* Branches whose problem is told. */
+#define TOLD_MAX 10
+
+struct problems {
+    struct al_str message; /* "'a' is the current branch; there is no branch 'b'" */
+    const char *remedy;    /* NULL: there are different ones */
+    size_t count;
+};
+
+static void problems_clear(struct problems *problems)
+{
+    al_str_clear(&problems->message);
+}
+
+/* A branch of which `message` is true cannot go. */
+al_printf(3, 4) static void tell(struct problems *problems, const char *remedy, const char *fmt,
+                                 ...)
+{
+    va_list args;
+
+    if (problems->count++ >= TOLD_MAX)
+        return;
+    if (problems->count == 1)
+        problems->remedy = remedy;
+    else if (problems->remedy && strcmp(problems->remedy, remedy) != 0)
+        problems->remedy = NULL;
+    if (problems->message.len)
+        al_str_adds(&problems->message, "; ");
+    va_start(args, fmt);
+    al_str_addv(&problems->message, fmt, args);
+    va_end(args);
+}
+
+static const char *force_remedy(const struct al_call *call)
+{
+    return al_call_session(call)->checkpoints
+               ? "With force it goes all the same; git_undo brings it back."
+               : "With force it goes all the same, and nothing brings it back.";
+}
+
+static const char *short_name(const char *ref)
+{
+    static const char *const prefixes[] = { "refs/heads/", "refs/remotes/" };
+
+    for (size_t i = 0; i < AL_COUNT(prefixes); i++)
+        if (al_starts_with(ref, prefixes[i]))
+            return ref + strlen(prefixes[i]);
+    return ref;
+}
+
+/* git deletes a branch that its upstream has, or, if it has none, HEAD. */
+static int look_at_commits(struct al_call *call, const char *name, const struct al_strv *current,
+                           struct problems *problems, struct al_error *err)
+{
+    al_auto(al_branch_unmerged_clear) struct al_branch_unmerged unmerged = { .ahead = 0 };
+    const char *here = current->count ? current->items[0] : "HEAD";
+    const char *target;
+    int r = al_git_branch_unmerged(al_call_repo(call), name, al_call_budget(call), &unmerged, err);
+
+    if (r < 0 || !unmerged.ahead)
+        return r;
+    target = strcmp(unmerged.target, "HEAD") != 0 ? short_name(unmerged.target) : here;
+    if (unmerged.is_in_head)
+        tell(problems, force_remedy(call), "'%s' is merged into %s, but %" PRIu64 " ahead of %s",
+             name, here, unmerged.ahead, target);
+    else
+        tell(problems, force_remedy(call),
+             "'%s' is not merged: %" PRIu64 " of its commits %s not in %s", name, unmerged.ahead,
+             unmerged.ahead == 1 ? "is" : "are", target);
+    return 0;
+}
+
+static int look_at(struct al_call *call, const char *name, bool force, struct problems *problems,
+                   struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
+    al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
+    bool elsewhere = false;
+    int r;
+
+    al_ref_head_branches(&repo->at, &current);
+    if (!al_ref_exists(&repo->at, ref)) {
+        tell(problems, "git_branch lists the branches there are.", "There is no branch '%s'", name);
+        return 0;
+    }
+    if (al_strv_contains(&current, name)) {
+        tell(problems, "git_switch to another branch first.", "'%s' is the current branch", name);
+        return 0;
+    }
+    r = al_git_is_checked_out_elsewhere(repo, ref, al_call_budget(call), &elsewhere, err);
+    if (r == 0 && elsewhere)
+        tell(problems, "git_status shows the working trees; it can go when none has it.",
+             "'%s' is checked out in another working tree", name);
+    else if (r == 0 && !force)
+        r = look_at_commits(call, name, &current, problems, err);
+    return r;
+}
+
+/* Check that git would delete these branches, before the first one goes. */
+static int branch_delete_check(struct al_call *call, const struct al_strv *names, bool force,
+                               struct al_error *err)
+{
+    al_auto(problems_clear) struct problems problems = { .message = AL_STR_INIT };
+    int r = 0;
+
+    for (size_t i = 0; i < names->count && r == 0; i++)
+        r = look_at(call, names->items[i], force, &problems, err);
+    if (r < 0 || !problems.count)
+        return r;
+    if (problems.count > TOLD_MAX)
+        al_str_addf(&problems.message, "; and %zu more", problems.count - TOLD_MAX);
+    return al_failure_set(err,
+                          problems.remedy ? problems.remedy
+                                          : "Nothing was deleted; git_branch lists the branches.",
+                          "%s", problems.message.buf);
+}
+
+/* More branches are only counted. */
+#define LISTED_MAX 200
+
+/* A listing while it is written. */
+struct showing {
+    const struct al_repo *repo;
+    struct al_str text;
+    struct al_strv merged; /* names merged into the default branch */
+    const char *base;      /* the default branch; NULL: none */
+    size_t listed, left;
+    bool in_remotes;
+};
+
+static bool take_merged(void *payload, const struct al_listed_ref *ref)
+{
+    struct showing *showing = payload;
+
+    al_strv_add(&showing->merged, ref->name);
+    return true;
+}
+
+static void add_facts(const struct showing *showing, const struct al_listed_ref *ref,
+                      struct al_str *out)
+{
+    if (*ref->upstream) {
+        al_str_adds(out, *ref->track ? ", " : ", even with ");
+        if (*ref->track) {
+            al_str_adds(out, ref->track);
+            al_str_adds(out, " of ");
+        }
+        al_place_add_name(ref->upstream, out);
+    }
+    if (!ref->is_remote && showing->base && strcmp(ref->name, showing->base) != 0)
+        al_str_addf(out, ", %s",
+                    al_strv_contains(&showing->merged, ref->name) ? "merged" : "not merged");
+    if (*ref->worktree && !ref->is_current) {
+        al_str_adds(out, ", in ");
+        al_place_add_name(ref->worktree, out);
+    }
+}
+
+/* "* main a1b2c3d 2026-02-07 subject (ahead 3 of origin/main)" */
+static bool take_branch(void *payload, const struct al_listed_ref *ref)
+{
+    struct showing *showing = payload;
+    struct al_str *out = &showing->text;
+    al_auto(al_str_clear) struct al_str facts = AL_STR_INIT;
+
+    if (showing->listed++ >= LISTED_MAX) {
+        showing->left++;
+        return true;
+    }
+    if (ref->is_remote && !showing->in_remotes) {
+        showing->in_remotes = true;
+        al_str_adds(out, "remote-tracking:\n");
+    }
+    al_str_adds(out, ref->is_current ? "* " : "  ");
+    al_place_add_name(ref->name, out);
+    al_str_addf(out, " %s %s  ", ref->hash, ref->date);
+    al_place_add_name(ref->subject, out);
+    add_facts(showing, ref, &facts);
+    if (facts.len)
+        al_str_addf(out, " (%s)", facts.buf + strlen(", "));
+    al_str_addc(out, '\n');
+    return true;
+}
+
+static int show_all(struct al_call *call, const struct al_refs_query *query,
+                    struct showing *showing, struct al_error *err)
+{
+    const struct al_refs_query merged = { .merged_into = showing->base };
+    int r = 0;
+
+    if (showing->base)
+        r = al_git_read_refs(showing->repo, &merged, take_merged, showing, al_call_budget(call),
+                             err);
+    if (r == 0)
+        r = al_git_read_refs(showing->repo, query, take_branch, showing, al_call_budget(call), err);
+    return r;
+}
+
+/* The default branch, if it is a local one with commits. */
+static char *merge_base_branch(const struct al_repo *repo)
+{
+    al_auto(al_freep) char *branch = al_default_branch(repo);
+    al_auto(al_freep) char *ref = branch ? al_asprintf("refs/heads/%s", branch) : NULL;
+
+    return ref && al_ref_exists(&repo->at, ref) ? al_take(&branch) : NULL;
+}
+
+/* Who names a branch that is not there may want to make it. */
+static void tell_none(const struct al_refs_query *query, struct al_str *text)
+{
+    const bool is_name = query->pattern && !strpbrk(query->pattern, "*?[\\");
+    al_auto(al_freep) char *safe = is_name ? al_text_sanitize_line(query->pattern) : NULL;
+
+    if (is_name && !query->contains && !query->merged_into)
+        al_str_addf(text, "No branch is called '%s'; action create makes one.\n", safe);
+    else
+        al_str_adds(text, "No branches match.\n");
+}
+
+/* List branches: with upstream, ahead and behind, last commit, whether they are merged into the
+ * default branch, and which working tree has them. */
+static int list_branches(struct al_call *call, const struct al_refs_query *query,
+                         struct al_result *result, struct al_error *err)
+{
+    struct showing showing = { .repo = al_call_repo(call), .text = AL_STR_INIT };
+    al_auto(al_freep) char *base = merge_base_branch(showing.repo);
+    int r;
+
+    showing.base = base;
+    r = show_all(call, query, &showing, err);
+    if (r == 0) {
+        if (!showing.listed)
+            tell_none(query, &showing.text);
+        if (showing.left) {
+            al_str_adds(&showing.text, "-- ");
+            al_answer_add_count(showing.left, &showing.text);
+            al_str_adds(&showing.text, " more, older ones: name takes a glob\n");
+        }
+        al_answer_text(&showing.text, result);
+    }
+    al_str_clear(&showing.text);
+    al_strv_clear(&showing.merged);
+    return r;
+}
 
 #define OUTPUT_BYTES (64u * 1024u)
 
@@ -175,7 +427,7 @@ static int list(struct al_call *call, const void *p, struct al_result *result, s
                                          .merged_into = args->merged_into,
                                          .contains = args->contains };
 
-    return al_branch_list(call, &query, result, err);
+    return list_branches(call, &query, result, err);
 }
 
 static int create(struct al_call *call, const void *p, struct al_result *result,
@@ -244,7 +496,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if (args->action != DELETE)
         return 0;
     add_deleted(args, &names);
-    return al_branch_delete_check(call, &names, args->force, err);
+    return branch_delete_check(call, &names, args->force, err);
 }
 
 static int delete_one(struct al_call *call, const char *name, bool force, struct al_str *text,

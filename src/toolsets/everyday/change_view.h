@@ -6,6 +6,15 @@
 #include "answer/answer.h"
 #include "gitops/reading/change_reader.h"
 #include "gitops/repo/repo.h"
+#include "util/error.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Numbers of lines, counted from 1. */
+struct al_lines {
+    uint64_t first, last; /**< `last` is UINT64_MAX for an open end */
+    bool is_numbered;     /**< for the caller: the lines are shown with their numbers */
+};
 
 /** The files of a change; set up with the first three members. */
 struct al_change_view {
@@ -35,5 +44,12 @@ void al_change_view_add_file(const struct al_repo *repo, const struct al_changed
 
 /** Append what is not shown: "4 of 23 files not shown: src/a.c +120 -3, …". */
 void al_change_view_left(const struct al_change_view *view, struct al_str *out);
+
+/** Read "4,6", "4" or "4,".
+ *
+ * @param text  NULL: all lines.
+ * @return 0; AL_ERR_BAD_ARGS.
+ */
+int al_lines_read(const char *text, struct al_lines *ret_lines, struct al_error *err);
 
 #endif

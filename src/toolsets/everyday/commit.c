@@ -2,34 +2,138 @@
 /* git_commit: commit what is staged, or exactly some files or hunks; amend. */
 #include "gitops/porcelain/commit.h"
 
+#include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "answer/failure.h"
 #include "answer/place.h"
 #include "answer/state_line.h"
 #include "gitops/command.h"
 #include "gitops/failure.h"
+#include "gitops/inmemory/inmemory.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/pushed.h"
-#include "gitops/plumbing/revision.h"
 #include "gitops/plumbing/scratch_index.h"
 #include "gitops/porcelain/add.h"
 #include "gitops/porcelain/commit_part.h"
+#include "gitops/porcelain/log.h"
 #include "gitops/porcelain/resume.h"
 #include "gitops/preview/affected_files.h"
+#include "gitops/preview/diff_excerpt.h"
+#include "gitops/preview/stable_read.h"
 #include "gitops/refs.h"
+#include "gitops/repo/repo.h"
 #include "gitops/repo/signature.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/conflict.h"
 #include "gitops/sequencer/expected_commit.h"
 #include "gitops/vet/vet.h"
 #include "guard/text.h"
+#include "tool/call.h"
 #include "tool/resolved.h"
-#include "toolsets/everyday/amend.h"
 #include "toolsets/everyday/chosen.h"
-#include "toolsets/everyday/commit_shown.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
 #include "toolsets/left_out.h"
+#include "util/str.h"
+
+/* A longer message is taken to be another one. */
+#define MESSAGE_MAX_BYTES (1u << 20)
+
+/* Test whether an amend of what is staged would leave the last commit as it is, except for its
+ * date: nothing is staged, and the message is the same. */
+static int amend_changes_nothing(struct al_call *call, const char *message, bool *ret_nothing,
+                                 struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_str_clear) struct al_str wanted = AL_STR_INIT;
+    al_auto(al_freep) char *old = NULL;
+    uint64_t staged = 0;
+    int r = al_git_count_staged(repo, al_call_budget(call), &staged, err);
+
+    *ret_nothing = r == 0 && !staged && !message;
+    if (r < 0 || staged || !message)
+        return r;
+    r = al_git_read_message(repo, MESSAGE_MAX_BYTES, al_call_budget(call), &old, err);
+    if (r < 0)
+        return r;
+    al_str_adds(&wanted, message);
+    al_str_trim_end(&wanted);
+    *ret_nothing = !strcmp(wanted.buf, old);
+    return 0;
+}
+
+/* Choosing writes objects aside, and git gives one that exists already a new time.  Only what is
+ * read from here on must stay as it is. */
+static void begin_reading(struct al_call *call)
+{
+    struct al_run_limits *budget = al_call_budget(call);
+
+    if (!budget->stable_read)
+        return;
+    al_stable_read_wait(budget);
+    al_stable_read_begin(budget->stable_read);
+}
+
+static int show(struct al_call *call, struct al_repo *repo, const char *index, struct al_str *out,
+                struct al_error *err)
+{
+    const struct al_diff_options options = { .unified = -1, .cached = true, .index = index };
+    char *expected = NULL;
+    int r = al_git_expect_commit_of(repo, index, al_call_budget(call), &expected, err);
+
+    if (r < 0)
+        return r;
+    al_call_set_expected(call, expected);
+    return al_git_diff_excerpt(repo, &options, al_call_budget(call), out, err);
+}
+
+/* For a preview: append the change that the commit of this part makes to HEAD's commit, and note it
+ * for commit_check_shown().  The commit is prepared as it is made, beside the repository, which
+ * gets no object. */
+static int commit_show_part(struct al_call *call, const struct al_commit_part *part,
+                            struct al_str *out, struct al_error *err)
+{
+    al_auto(al_commit_indexes_clear) struct al_commit_indexes indexes = { .commit = NULL };
+    struct al_inmemory *memory = NULL;
+    struct al_repo repo;
+    int r = al_inmemory_open(al_call_repo(call), &memory, err);
+
+    if (r < 0)
+        return r;
+    repo = *al_inmemory_repo(memory);
+    r = al_git_choose_commit(&repo, part, al_call_budget(call), &indexes, err);
+    if (r == 0) {
+        begin_reading(call);
+        r = show(call, &repo, indexes.commit, out, err);
+    }
+    al_inmemory_free(memory);
+    return r;
+}
+
+/* The same for a commit of what is staged. */
+static int commit_show_staged(struct al_call *call, struct al_str *out, struct al_error *err)
+{
+    return show(call, al_call_repo(call), NULL, out, err);
+}
+
+/* Compare what an index would commit with what was shown. */
+static int commit_check_shown(struct al_call *call, const char *index, struct al_error *err)
+{
+    const char *shown = al_call_expected(call);
+    al_auto(al_freep) char *now = NULL;
+    int r = 0;
+
+    if (shown)
+        r = al_git_expect_commit_of(al_call_repo(call), index, al_call_budget(call), &now, err);
+    if (r < 0 || !shown || !strcmp(shown, now))
+        return r;
+    return al_failure_set(err, "git_commit again shows the change as it is now.",
+                          "The commit would not be what was shown, since another program changed a "
+                          "file or the index meanwhile; nothing was done");
+}
 
 struct commit_args {
     const char *message;
@@ -204,7 +308,7 @@ static int show_part(struct al_call *call, const struct commit_args *args, struc
 
     if (line.len)
         al_str_addf(out, "%s\n", line.buf);
-    return r < 0 ? r : al_commit_show_part(call, &part, out, err);
+    return r < 0 ? r : commit_show_part(call, &part, out, err);
 }
 
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
@@ -225,7 +329,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     }
     if (args->amend && is_pushed(call, p))
         al_str_adds(out, "A remote-tracking branch has the commit that is replaced.\n");
-    return chooses(args) ? show_part(call, args, out, err) : al_commit_show_staged(call, out, err);
+    return chooses(args) ? show_part(call, args, out, err) : commit_show_staged(call, out, err);
 }
 
 /* The branch must not have moved to another commit since it was decided whether the user is asked.
@@ -298,7 +402,7 @@ static int commit_part(struct al_call *call, const struct commit_args *args, str
         r = al_git_choose_commit(al_call_repo(call), &part, al_call_budget(call), &indexes, err);
     }
     if (r == 0)
-        r = al_commit_check_shown(call, indexes.commit, err);
+        r = commit_check_shown(call, indexes.commit, err);
     if (r == 0)
         r = al_index_lock_write(&lock, indexes.after, err);
     if (r == 0)
@@ -321,7 +425,7 @@ static int commit_staged(struct al_call *call, const struct commit_args *args, s
     if (al_call_expected(call))
         r = al_scratch_index_make(al_call_repo(call), NULL, &copy, err);
     if (r == 0 && copy)
-        r = al_commit_check_shown(call, copy, err);
+        r = commit_check_shown(call, copy, err);
     return r < 0 ? r : make_commit(call, args, copy, head, err);
 }
 
@@ -364,7 +468,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     int r = check_head(call, err);
 
     if (r == 0 && args->amend && !args->author && !chooses(args))
-        r = al_amend_changes_nothing(call, args->message, &nothing, err);
+        r = amend_changes_nothing(call, args->message, &nothing, err);
     if (r == 0 && nothing) {
         al_str_adds(&text, "Nothing to amend: nothing is staged, and the message stays the same; "
                            "paths, hunks or all choose changes\n");

@@ -1,28 +1,380 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_conflicts: show conflicts hunk by hunk, resolve them, and go on with what stopped there. */
 #include <stdlib.h>
+#include <string.h>
 
+#include "answer/answer.h"
+#include "answer/failure.h"
 #include "answer/place.h"
+#include "gitops/command.h"
+#include "gitops/diff/diff.h"
 #include "gitops/message/commit_message.h"
 #include "gitops/porcelain/commit.h"
 #include "gitops/porcelain/resume.h"
 #include "gitops/porcelain/skip.h"
-#include "gitops/refs.h"
+#include "gitops/preview/affected_files.h"
+#include "gitops/preview/diff_excerpt.h"
 #include "gitops/replay/going_on.h"
 #include "gitops/repo/signature.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/begun.h"
+#include "gitops/sequencer/conflict.h"
 #include "gitops/sequencer/conflict_hunks.h"
-#include "gitops/sequencer/operation_excerpt.h"
+#include "gitops/sequencer/operation_sides.h"
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/sequencer/picked_message.h"
 #include "gitops/sequencer/resolve.h"
-#include "toolsets/everyday/conflict_resolve.h"
-#include "toolsets/everyday/conflict_skip.h"
+#include "tool/call.h"
+#include "tool/tool.h"
 #include "toolsets/everyday/conflict_text.h"
 #include "toolsets/everyday/everyday.h"
-#include "toolsets/everyday/hunk_choices.h"
 #include "toolsets/everyday/outcome.h"
+#include "util/str.h"
 #include "util/utf8.h"
+
+#define ID_MAX_BYTES           32
+#define HUNK_CONTENT_MAX_BYTES (1u << 20)
+
+/* The ids that an error repeats. */
+#define IDS_MAX_BYTES 400
+
+struct hunk_arg {
+    bool given;
+    const char *id, *take, *content;
+};
+
+static const struct al_param members[] = {
+    AL_STRING(struct hunk_arg, id, "Hunk.", .flags = AL_PARAM_REQUIRED | AL_PARAM_NO_DESCRIPTION,
+              .min_bytes = 1, .max_bytes = ID_MAX_BYTES),
+    AL_STRING(
+        struct hunk_arg, take, "Side.", .pattern = "^(ours|theirs)$", .max_bytes = 6,
+        .flags = AL_PARAM_NO_DESCRIPTION,
+        .bad_message =
+            "take of a hunk is ours or theirs; for any other text leave take out and give content"),
+    AL_STRING(struct hunk_arg, content, "Lines.", .flags = AL_PARAM_NO_DESCRIPTION,
+              .max_bytes = HUNK_CONTENT_MAX_BYTES),
+};
+
+/* The members of an item, for AL_OBJECTS(). */
+static const struct al_object hunk_choices_row = { members, AL_COUNT(members),
+                                                   sizeof(struct hunk_arg) };
+
+static const struct hunk_arg *at(const struct al_objects *choices, size_t i)
+{
+    return (const struct hunk_arg *)choices->items + i;
+}
+
+/* Check the items by themselves: each has one of take and content, and no id is there twice. */
+static int hunk_choices_check(const struct al_objects *choices, struct al_error *err)
+{
+    for (size_t i = 0; i < choices->count; i++) {
+        const struct hunk_arg *hunk = at(choices, i);
+
+        if ((hunk->take != NULL) + (hunk->content != NULL) != 1)
+            return al_error_set(err, AL_ERR_BAD_ARGS, "hunks[%zu] takes one of take and content",
+                                i);
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(at(choices, k)->id, hunk->id))
+                return al_error_set(err, AL_ERR_BAD_ARGS, "hunks[%zu] and hunks[%zu] are one hunk",
+                                    k, i);
+    }
+    return 0;
+}
+
+/* Refuse content that has conflict markers of the file's size. */
+static int hunk_choices_check_markers(const struct al_objects *choices, size_t marker_size,
+                                      struct al_error *err)
+{
+    for (size_t i = 0; i < choices->count; i++) {
+        const struct hunk_arg *hunk = at(choices, i);
+
+        if (hunk->content &&
+            al_conflict_has_markers(hunk->content, strlen(hunk->content), marker_size))
+            return al_failure_bad_args(err,
+                                       "Give only the lines that the hunk becomes, without those "
+                                       "that begin with <<<<<<<, ||||||| or >>>>>>>.",
+                                       "content of hunks[%zu] has conflict markers", i);
+    }
+    return 0;
+}
+
+static int is_gone(const char *id, const struct al_conflict_file *file, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+    al_auto(al_freep) char *shown = al_text_sanitize_line(id);
+
+    for (size_t i = 0; i < file->blocks.count; i++)
+        al_strv_add(&ids, file->hunks[i].id);
+    al_answer_add_items(&ids, IDS_MAX_BYTES, &list);
+    return al_failure_bad_args(err, "git_conflicts shows the hunks that are left.",
+                               "hunk %s is not there any more; %s%s", shown,
+                               ids.count ? "there are " : "no hunk is left", list.buf);
+}
+
+/* Append the file with the chosen hunks resolved.  AL_ERR_BAD_ARGS for an id that is not there,
+ * with those that are. */
+static int hunk_choices_settle(const struct al_objects *choices,
+                               const struct al_conflict_file *file, struct al_str *out,
+                               struct al_error *err)
+{
+    al_auto(al_freep) struct al_hunk_choice *chosen =
+        al_calloc(choices->count + 1, sizeof(*chosen));
+
+    for (size_t i = 0; i < choices->count; i++) {
+        const struct hunk_arg *arg = at(choices, i);
+
+        chosen[i].hunk = al_conflict_file_find(file, arg->id);
+        if (!chosen[i].hunk)
+            return is_gone(arg->id, file, err);
+        chosen[i].content = arg->content;
+        if (arg->take)
+            chosen[i].side = !strcmp(arg->take, "ours") ? AL_STAGE_OURS : AL_STAGE_THEIRS;
+    }
+    al_conflict_file_settle(file, chosen, choices->count, out);
+    return 0;
+}
+
+/* What git_conflicts does. */
+enum al_conflicts_action {
+    AL_CONFLICTS_SHOW,
+    AL_CONFLICTS_RESOLVE,
+    AL_CONFLICTS_CONTINUE,
+    AL_CONFLICTS_ABORT,
+    AL_CONFLICTS_SKIP,
+};
+
+/* Its arguments. */
+struct al_conflicts_args {
+    int action;
+    const char *path, *take, *content;
+    struct al_objects hunks;
+    AL_EVERYDAY_FIELDS;
+};
+
+/* What `authorize` derives from the arguments of a resolution. */
+struct resolution {
+    char *path;            /* from the top */
+    struct al_str disk;    /* the file as it was then */
+    struct al_str content; /* it with the chosen hunks resolved */
+    size_t resolved, left; /* hunks */
+    bool by_hunks;
+};
+
+static void resolution_free(void *data)
+{
+    struct resolution *resolution = data;
+
+    if (!resolution)
+        return;
+    free(resolution->path);
+    al_str_clear(&resolution->disk);
+    al_str_clear(&resolution->content);
+    free(resolution);
+}
+
+/* The options that were found out by it.  They borrow from the call. */
+static struct al_resolve_options conflicts_resolve_options(struct al_call *call,
+                                                           const struct al_conflicts_args *args)
+{
+    const struct resolution *resolution = al_call_tool_data(call);
+    struct al_resolve_options options = { .path = resolution->path, .content = args->content };
+
+    if (resolution->by_hunks) {
+        options.how = resolution->left ? AL_RESOLVE_PARTLY : AL_RESOLVE_CONTENT;
+        options.content = resolution->content.buf;
+    } else if (args->content) {
+        options.how = AL_RESOLVE_CONTENT;
+    } else {
+        options.how = !strcmp(args->take, "ours")     ? AL_RESOLVE_OURS
+                      : !strcmp(args->take, "theirs") ? AL_RESOLVE_THEIRS
+                                                      : AL_RESOLVE_DISK;
+    }
+    return options;
+}
+
+/* Fail since the file is not in conflict. */
+static int conflicts_not_in_conflict(const struct al_repo *repo, const char *path,
+                                     const struct al_conflicts *conflicts, struct al_error *err)
+{
+    al_auto(al_freep) char *shown = al_place(repo, path);
+
+    return al_failure_set(err,
+                          conflicts->count ? "git_conflicts names the files that are in conflict."
+                                           : "Nothing is in conflict; git_status shows the state.",
+                          "'%s' is not in conflict", shown);
+}
+
+static int settle(struct al_call *call, const struct al_conflicts_args *args,
+                  const struct al_conflict *conflict, struct resolution *resolution,
+                  struct al_error *err)
+{
+    al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
+    int r = al_git_conflict_file(al_call_repo(call), conflict, al_call_budget(call), &file, err);
+
+    if (r < 0)
+        return r;
+    r = hunk_choices_settle(&args->hunks, &file, &resolution->content, err);
+    resolution->by_hunks = true;
+    resolution->disk = file.disk;
+    file.disk = AL_STR_INIT;
+    resolution->resolved = args->hunks.count;
+    resolution->left = file.blocks.count - args->hunks.count;
+    return r;
+}
+
+static int prepare(struct al_call *call, const struct al_conflicts_args *args,
+                   struct resolution *resolution, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
+    const struct al_conflict *conflict;
+    int r = al_place_from_argument(repo, "path", args->path, &resolution->path, err);
+
+    if (r == 0)
+        r = al_git_conflicts(repo, al_call_budget(call), &conflicts, err);
+    if (r < 0)
+        return r;
+    conflict = al_conflicts_find(&conflicts, resolution->path);
+    if (!conflict)
+        return conflicts_not_in_conflict(repo, resolution->path, &conflicts, err);
+    return args->hunks.count ? settle(call, args, conflict, resolution, err) : 0;
+}
+
+/* What becomes of a hunk has no markers, although the file may keep those of others. */
+static int check_hunks(struct al_call *call, const struct al_conflicts_args *args, const char *path,
+                       struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    size_t marker_size;
+    int r;
+
+    al_strv_add(&paths, path);
+    r = al_git_marker_sizes(al_call_repo(call), &paths, al_call_budget(call), &marker_size, err);
+    return r < 0 ? r : hunk_choices_check_markers(&args->hunks, marker_size, err);
+}
+
+/* Look at the file and the arguments, and keep what follows from them as the call's tool data. */
+static int conflicts_authorize_resolve(struct al_call *call, const struct al_conflicts_args *args,
+                                       struct al_error *err)
+{
+    struct resolution *resolution = al_calloc(1, sizeof(*resolution));
+    struct al_resolve_options options;
+    int r;
+
+    resolution->disk = resolution->content = AL_STR_INIT;
+    al_call_set_tool_data(call, resolution, resolution_free);
+    r = prepare(call, args, resolution, err);
+    if (r == 0 && args->hunks.count)
+        r = check_hunks(call, args, resolution->path, err);
+    if (r < 0)
+        return r;
+    options = conflicts_resolve_options(call, args);
+    return al_git_resolve_check(al_call_repo(call), &options, al_call_budget(call), err);
+}
+
+/* The call may have waited for its turn, and somebody may have edited the file meanwhile. */
+static int check_current(struct al_call *call, const struct al_conflicts_args *args,
+                         struct al_error *err)
+{
+    const struct resolution *resolution = al_call_tool_data(call);
+
+    if (!resolution->by_hunks ||
+        al_conflict_file_is(al_call_repo(call), resolution->path, &resolution->disk))
+        return 0;
+    if (!al_call_was_asked(call))
+        return conflicts_authorize_resolve(call, args, err);
+    return al_failure_set(err, "git_conflicts shows it as it is now.",
+                          "The file was changed while this was decided; nothing was done");
+}
+
+/* Resolve it: the operation's function. */
+static int conflicts_resolve(struct al_call *call, const void *p, struct al_result *result,
+                             struct al_error *err)
+{
+    const struct resolution *resolution;
+    struct al_resolve_options options;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = check_current(call, p, err);
+
+    if (r < 0)
+        return r;
+    resolution = al_call_tool_data(call);
+    options = conflicts_resolve_options(call, p);
+    r = al_git_resolve(al_call_repo(call), &options, al_call_budget(call), err);
+    if (r < 0)
+        return r;
+    if (resolution->left) {
+        al_str_addf(&text, "Resolved %zu of %zu hunks of ", resolution->resolved,
+                    resolution->resolved + resolution->left);
+        al_place_add(al_call_repo(call), resolution->path, &text);
+    } else {
+        al_str_adds(&text, "Resolved ");
+        al_place_add(al_call_repo(call), resolution->path, &text);
+    }
+    al_str_adds(&text, ".\n");
+    al_answer_done(call, &text, result);
+    return 0;
+}
+
+#define OUTPUT_BYTES 4096u
+
+/* The id of the commit at which it stopped; "" if it cannot be told.  Caller frees. */
+static char *stopped_commit(const struct al_repo *repo)
+{
+    static const char *const heads[] = { "REBASE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD" };
+    const bool rebases = al_git_operation_state(repo) == AL_IN_PROGRESS_REBASE;
+    char *oid = NULL;
+
+    for (size_t i = rebases ? 0 : 1; !oid && i < AL_COUNT(heads); i++)
+        oid = al_operation_oid(repo, heads[i]);
+    return oid ? oid : al_strdup("");
+}
+
+/* Append which commit is left out, and the changes that are lost with it. */
+static int skip_preview(struct al_call *call, struct al_str *out, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    const struct al_diff_options lost = { .stat = true, .unified = -1, .from_ref = "HEAD" };
+    al_auto(al_freep) char *oid = stopped_commit(repo);
+    al_auto(al_str_clear) struct al_str excerpt = AL_STR_INIT;
+    int r = al_git_diff_excerpt(repo, &lost, al_call_budget(call), &excerpt, err);
+
+    if (r == 0)
+        r = al_git_unseen_changes_excerpt(repo, NULL, al_call_budget(call), &excerpt, err);
+    if (r < 0)
+        return r;
+    al_str_addf(out, "A %s is in progress.", al_operation_state_noun(al_git_operation_state(repo)));
+    if (*oid) {
+        al_str_adds(out, " This commit is left out:\n  ");
+        r = al_outcome_add_commit(call, oid, out, err);
+    } else {
+        al_str_adds(out, " The commit at which it stopped is left out.");
+    }
+    al_str_addc(out, '\n');
+    if (excerpt.len)
+        al_str_addf(out, "These changes are lost:\n%s", excerpt.buf);
+    return r;
+}
+
+/* The commit at which it stopped, if nothing of it is left: a rebase leaves it out, the others
+ * cannot go on.  NULL: it is something else.  Caller frees. */
+static char *emptied_commit(struct al_call *call)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *oid = stopped_commit(repo);
+
+    if (!*oid)
+        return NULL;
+    al_strv_adds(&command.argv, "git", "diff-index", "--cached", "--quiet", "HEAD", "--", NULL);
+    if (al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = OUTPUT_BYTES },
+                   al_call_budget(call), &output, NULL) < 0 ||
+        output.exit_code != 0)
+        return NULL;
+    return al_take(&oid);
+}
 
 #define CONTENT_MAX_BYTES (4u << 20)
 #define HUNKS_MAX         1000
@@ -49,7 +401,7 @@ static const struct al_param params[] = {
               .pattern = "^(ours|theirs|disk)$", .max_bytes = 6,
               .bad_message = "take is ours, theirs or disk"),
     AL_STRING(struct al_conflicts_args, content, "The whole file.", .max_bytes = CONTENT_MAX_BYTES),
-    AL_OBJECTS(struct al_conflicts_args, hunks, "Hunk by hunk.", al_hunk_choices_row, .min = 1,
+    AL_OBJECTS(struct al_conflicts_args, hunks, "Hunk by hunk.", hunk_choices_row, .min = 1,
                .max = HUNKS_MAX),
     AL_EVERYDAY_WORKING_DIR_ROW(struct al_conflicts_args),
 };
@@ -69,7 +421,7 @@ static int check(const void *p, struct al_error *err)
     if (args->action == AL_CONFLICTS_RESOLVE && (ways != 1 || !args->path))
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "resolve takes path and one of take, content and hunks");
-    return al_hunk_choices_check(&args->hunks, err);
+    return hunk_choices_check(&args->hunks, err);
 }
 
 /* The remedies are those of a session with this tool. */
@@ -116,7 +468,7 @@ static int emptied(struct al_call *call, struct al_error *err)
 
     if (state != AL_IN_PROGRESS_CHERRY_PICK && state != AL_IN_PROGRESS_REVERT)
         return 0;
-    oid = al_emptied_commit(call);
+    oid = emptied_commit(call);
     return !oid ? 0
                 : al_failure_set(err,
                                  "git_conflicts with action skip leaves this commit out and goes "
@@ -150,7 +502,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     enum al_operation_state state = al_git_operation_state(repo);
 
     if (args->action == AL_CONFLICTS_RESOLVE)
-        return al_conflicts_authorize_resolve(call, args, err);
+        return conflicts_authorize_resolve(call, args, err);
     if (args->action == AL_CONFLICTS_SHOW)
         return 0;
     if (state == AL_IN_PROGRESS_NONE)
@@ -175,7 +527,7 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     const struct al_conflicts_args *args = p;
 
     if (args->action == AL_CONFLICTS_RESOLVE) {
-        const struct al_resolve_options options = al_conflicts_resolve_options(call, args);
+        const struct al_resolve_options options = conflicts_resolve_options(call, args);
 
         al_git_resolve_affected_files(al_call_repo(call), &options, out);
         return 0;
@@ -195,12 +547,12 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     if (args->action >= AL_CONFLICTS_CONTINUE && !is_begun_here(call))
         al_str_adds(out, "This session has not begun it.\n");
     if (args->action == AL_CONFLICTS_RESOLVE) {
-        const struct al_resolve_options options = al_conflicts_resolve_options(call, args);
+        const struct al_resolve_options options = conflicts_resolve_options(call, args);
 
         return al_git_resolve_preview(repo, &options, al_call_budget(call), out, err);
     }
     if (args->action == AL_CONFLICTS_SKIP)
-        return al_skip_preview(call, out, err);
+        return skip_preview(call, out, err);
     if (args->action == AL_CONFLICTS_ABORT)
         return al_git_abort_preview(repo, al_call_budget(call), out, err);
     if (args->action == AL_CONFLICTS_SHOW)
@@ -223,7 +575,7 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
     if (r == 0 && args->path)
         r = al_place_from_argument(repo, "path", args->path, &path, err);
     if (r == 0 && path && !al_conflicts_find(&conflicts, path))
-        r = al_conflicts_not_in_conflict(repo, path, &conflicts, err);
+        r = conflicts_not_in_conflict(repo, path, &conflicts, err);
     if (r < 0)
         return r;
     return al_outcome_show(call, &conflicts, path, &text, result, err);
@@ -256,7 +608,7 @@ static int go_on(struct al_call *call, const void *p, struct al_result *result,
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_freep) char *left_out =
-        args->action == AL_CONFLICTS_SKIP ? al_stopped_commit(repo) : al_emptied_commit(call);
+        args->action == AL_CONFLICTS_SKIP ? stopped_commit(repo) : emptied_commit(call);
     int r;
 
     r = state == AL_IN_PROGRESS_MERGE
@@ -331,7 +683,7 @@ static bool skips(const struct al_call *call, const void *p)
 static const struct al_operation operations[] = {
     { "show", shows, AL_READS, show, AL_ASKS_NEVER },
     { "resolve", resolves, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK,
-      al_conflicts_resolve, AL_ASKS_UNLESS_SAVED },
+      conflicts_resolve, AL_ASKS_UNLESS_SAVED },
     { "continue", continues, WRITES, go_on, AL_ASKS_UNLESS_SAVED },
     { "skip", skips, WRITES | AL_DISCARDS_WORK, go_on, AL_ASKS_UNLESS_SAVED },
     { "abort", NULL, WRITES | AL_DISCARDS_WORK, give_up, AL_ASKS_UNLESS_SAVED },

@@ -13,7 +13,6 @@
 #include "gitops/replay/merge_guard.h"
 #include "gitops/replay/squash.h"
 #include "gitops/repo/repo.h"
-#include "gitops/repo/signature.h"
 #include "gitops/sequencer/overwrite.h"
 #include "guard/arg.h"
 #include "tool/resolved.h"

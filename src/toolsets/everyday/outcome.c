@@ -5,7 +5,6 @@
 
 #include "answer/answer.h"
 #include "answer/place.h"
-#include "gitops/nul_records.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/plumbing/skipped.h"
 #include "gitops/repo/signature.h"

@@ -1,19 +1,335 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_rebase: replay the commits of the current branch elsewhere, or as a plan says. */
+#include <ctype.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "answer/answer.h"
+#include "answer/failure.h"
 #include "answer/place.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
 #include "gitops/replay/commit_list.h"
+#include "gitops/replay/work.h"
 #include "gitops/repo/repo.h"
 #include "guard/arg.h"
+#include "tool/call.h"
 #include "tool/resolved.h"
+#include "tool/tool.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
-#include "toolsets/everyday/rebase_plan.h"
 #include "toolsets/everyday/replay.h"
+#include "util/fs.h"
+
+/* Add the commits of `list` as `git rebase --autosquash` orders them. */
+static int rebase_autosquash(struct al_call *call, const struct al_strv *list,
+                             struct al_replay_work *work, struct al_error *err);
+
+#define MESSAGE_MAX_BYTES 65536
+#define NAMED_MAX_BYTES   400
+
+enum plan_do { DO_PICK, DO_REWORD, DO_SQUASH, DO_FIXUP, DO_DROP };
+
+struct step_arg {
+    bool given;
+    const char *commit, *message;
+    int action; /* enum plan_do */
+};
+
+static const struct al_choice actions[] = {
+    { "pick", DO_PICK },   { "reword", DO_REWORD }, { "squash", DO_SQUASH },
+    { "fixup", DO_FIXUP }, { "drop", DO_DROP },     { NULL, 0 },
+};
+
+static const struct al_param members[] = {
+    AL_STRING(struct step_arg, commit, "Commit.",
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_NO_DESCRIPTION | AL_PARAM_NAME, .min_bytes = 1,
+              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_CHOICE_AS(struct step_arg, action, "do", "What to do.", .choices = actions,
+                 .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_STRING(struct step_arg, message, "Of reword and squash.", .flags = AL_PARAM_NO_DESCRIPTION,
+              .max_bytes = MESSAGE_MAX_BYTES, .min_bytes = 1),
+};
+
+/* The members of a step, for AL_OBJECTS(). */
+static const struct al_object rebase_plan_row = { members, AL_COUNT(members),
+                                                  sizeof(struct step_arg) };
+
+static const struct step_arg *at(const struct al_objects *plan, size_t i)
+{
+    return (const struct step_arg *)plan->items + i;
+}
+
+static bool melds(int action)
+{
+    return action == DO_SQUASH || action == DO_FIXUP;
+}
+
+/* Check the steps by themselves: which of them take a message. */
+static int rebase_plan_check(const struct al_objects *plan, struct al_error *err)
+{
+    bool kept = false;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < plan->count; i++) {
+        const struct step_arg *step = at(plan, i);
+
+        if (step->action == DO_REWORD && !step->message)
+            return al_error_set(err, AL_ERR_BAD_ARGS, "plan[%zu].message is required with reword",
+                                i);
+        if (step->message && step->action != DO_REWORD && step->action != DO_SQUASH)
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "plan[%zu].message goes with reword and squash only", i);
+        if (melds(step->action) && !kept)
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "plan[%zu] has no commit before it to be joined with", i);
+        kept |= step->action != DO_DROP;
+        r = al_arg_check_revision("plan.commit", step->commit, err);
+    }
+    return r;
+}
+
+/* Resolve the commits of the steps to full ids, in order. */
+static int rebase_plan_resolve(struct al_call *call, const struct al_objects *plan,
+                               struct al_strv *ret_oids, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < plan->count; i++) {
+        al_auto(al_freep) char *oid = NULL;
+
+        r = al_git_resolve_commit(al_call_repo(call), at(plan, i)->commit, al_call_budget(call),
+                                  &oid, err);
+        if (r == 0 && al_strv_contains(ret_oids, oid))
+            return al_error_set(err, AL_ERR_BAD_ARGS, "plan[%zu] names %.8s once more", i, oid);
+        if (r == 0)
+            al_strv_take(ret_oids, al_take(&oid));
+    }
+    return r;
+}
+
+/* The best common ancestor of all: in a plan without gaps that is its oldest commit. */
+static int find_oldest(struct al_call *call, const struct al_strv *oids, char **ret_oid,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "merge-base", "--octopus", NULL);
+    for (size_t i = 0; i < oids->count; i++)
+        al_strv_add(&command.argv, oids->items[i]);
+    return al_git_run_word(al_call_repo(call), &command, al_call_budget(call), ret_oid, err);
+}
+
+/* The commit below the oldest commit of a plan, which is what it is replayed on when nothing else
+ * is said; NULL: the plan begins with the first commit of the history.  Caller frees. */
+static int rebase_plan_base(struct al_call *call, const struct al_strv *oids, char **ret_onto,
+                            struct al_error *err)
+{
+    al_auto(al_freep) char *oldest = NULL;
+    al_auto(al_freep) char *parent = NULL;
+    al_auto(al_freep) char *shallow = NULL;
+    int r = find_oldest(call, oids, &oldest, err);
+
+    if (r < 0)
+        return r;
+    if (!oldest || !al_strv_contains(oids, oldest))
+        return al_failure_bad_args(err,
+                                   "Name every commit from the oldest one to HEAD; git_log "
+                                   "lists them.",
+                                   "The plan leaves out the commit that its others build on%s%.8s",
+                                   oldest ? ": " : "", oldest ? oldest : "");
+    parent = al_asprintf("%s^", oldest);
+    r = al_git_find_object(al_call_repo(call), parent, "commit", al_call_budget(call), ret_onto,
+                           err);
+    if (r < 0 || *ret_onto)
+        return r;
+    shallow = al_fs_join(al_call_repo(call)->at.common_dir, "shallow");
+    if (access(shallow, F_OK) == 0)
+        return al_failure_set(err,
+                              "Plan the commits above it; a user can fetch the rest of the history "
+                              "with git fetch --unshallow.",
+                              "%.8s is where the history of this shallow clone begins", oldest);
+    return 0;
+}
+
+static int check_complete(const struct al_strv *oids, const struct al_strv *list,
+                          const struct al_strv *all, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+
+    for (size_t i = 0; i < oids->count; i++)
+        if (!al_strv_contains(all, oids->items[i]))
+            return al_failure_bad_args(err, "git_log lists the commits that are.",
+                                       "plan[%zu]: %.8s is not among the commits to rebase", i,
+                                       oids->items[i]);
+    for (size_t i = 0; i < list->count; i++)
+        if (!al_strv_contains(oids, list->items[i]))
+            al_strv_addf(&missing, "%.8s", list->items[i]);
+    if (!missing.count)
+        return 0;
+    al_answer_add_items(&missing, NAMED_MAX_BYTES, &names);
+    return al_failure_bad_args(err, "Name them too, with do: \"drop\" where they are to go.",
+                               "The plan leaves out %s", names.buf);
+}
+
+/* Add the steps to the work.  AL_ERR_BAD_ARGS unless they name every commit of `list`, and only
+ * commits of `all`, each once. */
+static int rebase_plan_add(const struct al_objects *plan, const struct al_strv *oids,
+                           const struct al_strv *list, const struct al_strv *all,
+                           struct al_replay_work *work, struct al_error *err)
+{
+    static const enum al_replay_kind kinds[] = { [DO_PICK] = AL_REPLAY_PICK,
+                                                 [DO_REWORD] = AL_REPLAY_REWORD,
+                                                 [DO_SQUASH] = AL_REPLAY_SQUASH,
+                                                 [DO_FIXUP] = AL_REPLAY_FIXUP };
+    int r = check_complete(oids, list, all, err);
+
+    for (size_t i = 0; r == 0 && i < plan->count; i++)
+        if (at(plan, i)->action != DO_DROP)
+            al_replay_work_add(work, kinds[at(plan, i)->action], oids->items[i],
+                               at(plan, i)->message, 0);
+    return r;
+}
+
+/*
+ * The order of commits whose subjects begin with "fixup! ", "squash! " and "amend! ".
+ *
+ * Source: git-rebase(1), "--autosquash".
+ */
+
+/* One commit of the list. */
+struct entry {
+    const char *oid;
+    char *subject;
+    const char *message;
+    enum al_replay_kind kind;
+    size_t after; /* the entry it is moved behind; its own number: it is not */
+    size_t last;  /* the last entry that was moved behind this one, or this one */
+    size_t next;  /* the entry that follows in the chain; 0: none */
+};
+
+/* Read a prefix and skip it, several of them too.  False when there is none. */
+static bool skip_prefix(const char **subject, enum al_replay_kind *ret_kind, bool *ret_amends)
+{
+    static const struct {
+        const char *word;
+        enum al_replay_kind kind;
+        bool amends;
+    } prefixes[] = { { "fixup!", AL_REPLAY_FIXUP, false },
+                     { "squash!", AL_REPLAY_SQUASH, false },
+                     { "amend!", AL_REPLAY_SQUASH, true } };
+
+    for (size_t i = 0; i < AL_COUNT(prefixes); i++) {
+        if (!al_starts_with(*subject, prefixes[i].word))
+            continue;
+        *subject += strlen(prefixes[i].word);
+        *subject += strspn(*subject, " \t");
+        *ret_kind = prefixes[i].kind;
+        *ret_amends = prefixes[i].amends;
+        return true;
+    }
+    return false;
+}
+
+/* The entry before `i` that a subject means: by its subject, else by an id, else by the beginning
+ * of its subject.  `i` itself when there is none. */
+static size_t find_target(const struct entry *entries, size_t i, const char *subject)
+{
+    size_t len = strlen(subject);
+
+    for (size_t k = 0; k < i; k++)
+        if (!strcmp(entries[k].subject, subject))
+            return k;
+    for (size_t k = 0; len >= 4 && !strchr(subject, ' ') && al_is_oid(subject, len) && k < i; k++)
+        if (!strncmp(entries[k].oid, subject, len))
+            return k;
+    for (size_t k = 0; k < i; k++)
+        if (!strncmp(entries[k].subject, subject, len))
+            return k;
+    return i;
+}
+
+/* What an amend! commit gives as the message: its own without the first paragraph. */
+static const char *amended_message(const char *message)
+{
+    const char *rest = strstr(message, "\n\n");
+
+    return rest ? rest + 2 : message;
+}
+
+static void place(struct entry *entries, size_t i)
+{
+    const char *subject = entries[i].subject;
+    enum al_replay_kind kind = AL_REPLAY_PICK, inner;
+    bool amends = false, ignored;
+    size_t target;
+
+    entries[i].after = i;
+    if (!skip_prefix(&subject, &kind, &amends))
+        return;
+    while (skip_prefix(&subject, &inner, &ignored))
+        continue;
+    target = find_target(entries, i, subject);
+    if (target == i)
+        return;
+    entries[i].kind = kind;
+    entries[i].after = target;
+    entries[i].message = amends ? amended_message(entries[i].message) : NULL;
+    entries[entries[target].last].next = i;
+    entries[target].last = i;
+}
+
+static char *subject_of(const char *message)
+{
+    struct al_str out = AL_STR_INIT;
+
+    while (*message == '\n')
+        message++;
+    for (const char *at = message; *at && !(at[0] == '\n' && (at[1] == '\n' || !at[1])); at++)
+        al_str_addc(&out, *at == '\n' ? ' ' : *at);
+    al_str_trim_end(&out);
+    return al_str_detach(&out);
+}
+
+static void add_entries(struct entry *entries, size_t count, struct al_replay_work *work)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (entries[i].after != i)
+            continue;
+        for (size_t k = i;; k = entries[k].next) {
+            al_replay_work_add(work, entries[k].kind, entries[k].oid,
+                               entries[k].kind == AL_REPLAY_SQUASH ? entries[k].message : NULL, 0);
+            if (!entries[k].next)
+                break;
+        }
+    }
+}
+
+static int rebase_autosquash(struct al_call *call, const struct al_strv *list,
+                             struct al_replay_work *work, struct al_error *err)
+{
+    al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
+    al_auto(al_freep) struct entry *entries = al_calloc(list->count + 1, sizeof(*entries));
+    int r = al_inmemory_open(al_call_repo(call), &work->memory, err);
+
+    if (r == 0 && list->count)
+        r = al_inmemory_read(work->memory, list, al_call_budget(call), &commits, err);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < list->count; i++) {
+        entries[i] = (struct entry){ .oid = list->items[i],
+                                     .subject = subject_of(commits.items[i].message),
+                                     .message = commits.items[i].message,
+                                     .kind = AL_REPLAY_PICK,
+                                     .last = i };
+        place(entries, i);
+    }
+    add_entries(entries, list->count, work);
+    for (size_t i = 0; i < list->count; i++)
+        free(entries[i].subject);
+    return 0;
+}
 
 #define PLAN_MAX 1000
 
@@ -29,7 +345,7 @@ static const struct al_param params[] = {
               "Default: the upstream; with plan, below its oldest commit.", .flags = AL_PARAM_NAME,
               .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
     AL_OBJECTS(struct rebase_args, plan, "Every commit, oldest first, as it is to be.",
-               al_rebase_plan_row, .min = 1, .max = PLAN_MAX),
+               rebase_plan_row, .min = 1, .max = PLAN_MAX),
     AL_BOOL(struct rebase_args, autosquash, "Move fixup! and squash! commits.", .default_int = 0,
             .flags = AL_PARAM_NO_DESCRIPTION),
     AL_EVERYDAY_WORKING_DIR_ROW(struct rebase_args),
@@ -48,7 +364,7 @@ static int check(const void *p, struct al_error *err)
         if (r < 0)
             return r;
     }
-    return al_rebase_plan_check(&args->plan, err);
+    return rebase_plan_check(&args->plan, err);
 }
 
 /* The upstream of the current branch. */
@@ -69,7 +385,7 @@ static int find_onto(struct al_call *call, const struct rebase_args *args,
     if (args->onto)
         return al_git_resolve_commit(al_call_repo(call), args->onto, al_call_budget(call), ret_onto,
                                      err);
-    return args->plan.count ? al_rebase_plan_base(call, planned, ret_onto, err)
+    return args->plan.count ? rebase_plan_base(call, planned, ret_onto, err)
                             : find_upstream(call, ret_onto, err);
 }
 
@@ -79,7 +395,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     const struct rebase_args *args = p;
     al_auto(al_strv_clear) struct al_strv planned = AL_STRV_INIT;
     al_auto(al_freep) char *onto = NULL;
-    int r = al_rebase_plan_resolve(call, &args->plan, &planned, err);
+    int r = rebase_plan_resolve(call, &args->plan, &planned, err);
 
     if (r == 0)
         r = find_onto(call, args, &planned, &onto, err);
@@ -111,7 +427,7 @@ static int add_steps(struct al_call *call, const struct rebase_args *args,
     int r;
 
     if (args->autosquash)
-        return al_rebase_autosquash(call, &list->commits, work, err);
+        return rebase_autosquash(call, &list->commits, work, err);
     if (!args->plan.count) {
         for (size_t i = 0; i < list->commits.count; i++)
             al_replay_work_add(work, AL_REPLAY_PICK, list->commits.items[i], NULL, 0);
@@ -119,9 +435,8 @@ static int add_steps(struct al_call *call, const struct rebase_args *args,
     }
     r = al_commit_list_rebase(al_call_repo(call), work->onto, true, al_call_budget(call), &all,
                               err);
-    return r < 0
-               ? r
-               : al_rebase_plan_add(&args->plan, planned, &list->commits, &all.commits, work, err);
+    return r < 0 ? r
+                 : rebase_plan_add(&args->plan, planned, &list->commits, &all.commits, work, err);
 }
 
 static int build(struct al_call *call, const void *p, struct al_replay_work *work,
@@ -130,7 +445,7 @@ static int build(struct al_call *call, const void *p, struct al_replay_work *wor
     const struct rebase_args *args = p;
     al_auto(al_rebase_list_clear) struct al_rebase_list list = { .merges = 0 };
     al_auto(al_strv_clear) struct al_strv planned = AL_STRV_INIT;
-    int r = al_rebase_plan_resolve(call, &args->plan, &planned, err);
+    int r = rebase_plan_resolve(call, &args->plan, &planned, err);
 
     work->kind = AL_WORK_REBASE;
     if (r == 0)

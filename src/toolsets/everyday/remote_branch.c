@@ -6,7 +6,6 @@
 
 #include "answer/failure.h"
 #include "gitops/oid.h"
-#include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/repo/repo.h"

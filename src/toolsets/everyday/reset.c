@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "answer/place.h"
 #include "answer/state_line.h"
 #include "gitops/command.h"
 #include "gitops/plumbing/pushed.h"

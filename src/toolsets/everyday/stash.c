@@ -2,6 +2,13 @@
 /* git_stash: put changes aside and bring them back; entries are named by id. */
 #include "gitops/porcelain/stash.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+#include "answer/failure.h"
+#include "answer/place.h"
 #include "answer/state_line.h"
 #include "gitops/command.h"
 #include "gitops/git_lock.h"
@@ -12,11 +19,234 @@
 #include "gitops/replay/merge_guard.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/conflict.h"
+#include "tool/call.h"
 #include "tool/resolved.h"
 #include "toolsets/everyday/everyday.h"
-#include "toolsets/everyday/stash_choose.h"
-#include "toolsets/everyday/stash_text.h"
 #include "toolsets/stash.h"
+
+/* Names of resolved values: the id of the entry, and whose it is. */
+#define AL_STASH_ENTRY "entry"
+#define AL_STASH_WHOSE "entries of"
+
+#define DIGITS_MAX     6u
+
+static int no_entry(struct al_error *err, const char *message)
+{
+    int r = al_failure_set(err, "git_stash with action list shows the entries there are.", "%s",
+                           message);
+
+    if (err) {
+        err->code = AL_CODE_STASH_EMPTY;
+        err->reason = "not_found";
+    }
+    return r;
+}
+
+/* Parse "stash@{2}", as git numbers the entries.  False: the text has another form. */
+static bool stash_is_number(const char *id, size_t *ret_number)
+{
+    static const char before[] = "stash@{";
+    const char *at = id + sizeof(before) - 1;
+    size_t digits = 0;
+
+    *ret_number = 0;
+    if (!al_starts_with(id, before))
+        return false;
+    for (; *at >= '0' && *at <= '9' && digits <= DIGITS_MAX; at++, digits++)
+        *ret_number = *ret_number * 10 + (size_t)(*at - '0');
+    return digits && digits <= DIGITS_MAX && !strcmp(at, "}");
+}
+
+/* The entry of a number, of all working trees as git numbers them. */
+static int find_numbered(const struct al_strv *entries, size_t number, const char **ret_entry,
+                         struct al_error *err)
+{
+    al_auto(al_freep) char *missing = al_asprintf("No stash entry stash@{%zu}", number);
+
+    if (number >= entries->count)
+        return no_entry(err, missing);
+    *ret_entry = entries->items[number];
+    return 0;
+}
+
+/* The entry whose id begins so. */
+static int find_named(const struct al_strv *entries, const char *id, const char **ret_entry,
+                      struct al_error *err)
+{
+    al_auto(al_freep) char *missing = al_asprintf("No stash entry %s", id);
+
+    *ret_entry = NULL;
+    for (size_t i = 0; i < entries->count; i++) {
+        if (strncasecmp(entries->items[i], id, strlen(id)) != 0)
+            continue;
+        if (*ret_entry)
+            return al_failure_bad_args(err, "Give more digits of it.",
+                                       "id: %s names more than one entry", id);
+        *ret_entry = entries->items[i];
+    }
+    return *ret_entry ? 0 : no_entry(err, missing);
+}
+
+static int find_newest(const struct al_stash_owners *owners, const struct al_strv *entries,
+                       bool pops, const char **ret_entry, struct al_error *err)
+{
+    *ret_entry = NULL;
+    if (pops && owners->is_shared && owners->pushed_nothing)
+        return no_entry(err, "The last push in this worktree saved nothing, so there is nothing "
+                             "to pop");
+    for (size_t i = 0; i < entries->count && !*ret_entry; i++)
+        if (!owners->is_shared || al_stash_is_own(owners, entries->items[i]))
+            *ret_entry = entries->items[i];
+    if (*ret_entry)
+        return 0;
+    return no_entry(err, owners->is_shared ? "This worktree has no stash entry"
+                                           : "There is no stash entry");
+}
+
+/* Choose an entry: the one whose id begins so, or without an id the newest of this working tree. */
+static int choose_entry(struct al_call *call, const char *id, bool pops, struct al_resolved *out,
+                        struct al_error *err)
+{
+    al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
+    al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
+    al_auto(al_freep) char *whose = NULL;
+    const char *entry = NULL;
+    size_t number;
+    int r;
+
+    al_stash_owners_read(al_call_repo(call), &owners);
+    al_git_stash_entries(al_call_repo(call), &entries);
+    if (id && stash_is_number(id, &number))
+        r = find_numbered(&entries, number, &entry, err);
+    else
+        r = id ? find_named(&entries, id, &entry, err)
+               : find_newest(&owners, &entries, pops, &entry, err);
+    if (r < 0)
+        return r;
+    whose = al_stash_owner_words(&owners, entry);
+    al_resolved_add(out, AL_STASH_ENTRY, entry);
+    al_resolved_add(out, AL_STASH_WHOSE, owners.is_shared ? whose : "this worktree");
+    return 0;
+}
+
+#define SHOW_MAX_BYTES 20000u
+
+/* Append "1a2b3c4d On main: words". */
+static int stash_text_entry(struct al_call *call, const char *oid, struct al_str *out,
+                            struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "log", "-1", "--no-walk", "--no-decorate",
+                 "--encoding=UTF-8", "--format=%s", oid, "--", NULL);
+    r = al_git_run(&al_call_repo(call)->at, &command,
+                   &(struct al_git_run){ .max_bytes = 1000, .checked = true }, al_call_budget(call),
+                   &output, err);
+    if (r < 0)
+        return r;
+    al_str_trim_end(&output.out.out);
+    al_str_addf(out, "%.*s ", AL_SHORT_ID, oid);
+    al_place_add_name(output.out.out.buf, out);
+    return 0;
+}
+
+/* Append a line for each entry, newest first; among several working trees, whose it is. */
+static int stash_text_list(struct al_call *call, struct al_str *text, struct al_error *err)
+{
+    al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
+    al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
+    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
+    int r = al_git_read_stashes(al_call_repo(call), SHOW_MAX_BYTES, al_call_budget(call), &stashes,
+                                err);
+
+    if (r < 0)
+        return r;
+    al_stash_owners_read(al_call_repo(call), &owners);
+    al_git_stash_entries(al_call_repo(call), &ids);
+    if (!stashes.count)
+        al_str_adds(text, "No stash entries.\n");
+    for (size_t i = 0; i < stashes.count && i < ids.count; i++) {
+        const struct al_stash_entry *entry = &stashes.items[i];
+        al_auto(al_freep) char *whose =
+            owners.is_shared ? al_stash_owner_words(&owners, ids.items[i]) : NULL;
+
+        al_str_addf(text, "%.*s %.10s  ", AL_SHORT_ID, ids.items[i], entry->date);
+        if (entry->branch)
+            al_str_addf(text, "On %s: ", entry->branch);
+        al_place_add_name(entry->message, text);
+        al_str_addf(text, "%s%s%s\n", whose ? " (" : "", whose ? whose : "", whose ? ")" : "");
+    }
+    if (stashes.truncated)
+        al_str_adds(text, "-- more entries are not shown; a user sees them with git stash list\n");
+    return 0;
+}
+
+/* Cut a long patch; the statistics before it stay.  True if it was cut. */
+static bool cut(struct al_git_output *output)
+{
+    struct al_str *out = &output->out.out;
+    const char *patch;
+
+    if (!output->stopped && out->len <= SHOW_MAX_BYTES)
+        return false;
+    patch = strstr(out->buf, "\ndiff --git ");
+    al_str_truncate(out, patch ? (size_t)(patch - out->buf) + 1 : SHOW_MAX_BYTES);
+    return true;
+}
+
+/* The untracked files, which git has in a third parent. */
+static int add_untracked(struct al_call *call, const char *oid, struct al_str *text,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "diff-tree", "--root", "--no-commit-id", "-r", "--stat",
+                 "--patch", "--no-ext-diff", "--no-textconv", "--no-relative", NULL);
+    al_strv_addf(&command.argv, "%s^3", oid);
+    al_strv_add(&command.argv, "--");
+    r = al_git_run(&al_call_repo(call)->at, &command,
+                   &(struct al_git_run){ .max_bytes = SHOW_MAX_BYTES + 1 }, al_call_budget(call),
+                   &output, err);
+    if (r < 0 || (output.exit_code != 0 && !output.stopped) || !output.out.out.len)
+        return r;
+    al_str_adds(text, "Untracked files:\n");
+    if (cut(&output))
+        al_str_addf(&output.out.out, "-- the patch is long: git_show with rev %.*s^3 shows it\n",
+                    AL_SHORT_ID, oid);
+    al_str_add(text, output.out.out.buf, output.out.out.len);
+    return 0;
+}
+
+/* Append what an entry changes; a long patch is left out, and where to read it said. */
+static int stash_text_show(struct al_call *call, const char *oid, struct al_str *text,
+                           struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = stash_text_entry(call, oid, text, err);
+
+    al_str_addc(text, '\n');
+    al_strv_adds(&command.argv, "git", "diff", "--stat", "--patch", "--no-ext-diff",
+                 "--no-textconv", "--no-relative", NULL);
+    al_strv_addf(&command.argv, "%s^", oid);
+    al_strv_adds(&command.argv, oid, "--", NULL);
+    if (r == 0)
+        r = al_git_run(&al_call_repo(call)->at, &command,
+                       &(struct al_git_run){ .max_bytes = SHOW_MAX_BYTES + 1, .checked = true },
+                       al_call_budget(call), &output, err);
+    if (r < 0)
+        return r;
+    if (cut(&output))
+        al_str_addf(&output.out.out,
+                    "-- the patch is long: git_diff with from %.*s^ and to %.*s shows it\n",
+                    AL_SHORT_ID, oid, AL_SHORT_ID, oid);
+    al_str_add(text, output.out.out.buf, output.out.out.len);
+    return add_untracked(call, oid, text, err);
+}
 
 #define ID_DIGITS_MIN 4
 
@@ -89,7 +319,7 @@ static int check(const void *p, struct al_error *err)
     if (args->id && (pushes || args->action == LIST))
         return al_failure_bad_args(err, "pop, apply, show and drop take an id.",
                                    "id names an entry, which push and list do not take");
-    if (args->id && !al_stash_is_number(args->id, &number) &&
+    if (args->id && !stash_is_number(args->id, &number) &&
         (strlen(args->id) < ID_DIGITS_MIN ||
          strspn(args->id, "0123456789abcdefABCDEF") != strlen(args->id)))
         return al_failure_bad_args(err, "git_stash with action list shows the ids.",
@@ -105,7 +335,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
 
     if (args->action == PUSH || args->action == LIST)
         return 0;
-    return al_stash_choose(call, args->id, args->action == POP, out, err);
+    return choose_entry(call, args->id, args->action == POP, out, err);
 }
 
 static bool is_foreign(struct al_call *call, const void *p)
@@ -214,7 +444,7 @@ static int push(struct al_call *call, const void *p, struct al_result *result, s
         al_str_adds(&text, "Nothing to put aside: no change here\n");
     } else {
         al_str_adds(&text, "Put aside as ");
-        r = al_stash_text_entry(call, after.items[0], &text, err);
+        r = stash_text_entry(call, after.items[0], &text, err);
         al_str_addc(&text, '\n');
     }
     if (r == 0)
@@ -240,7 +470,7 @@ static int apply(struct al_call *call, const void *p, struct al_result *result,
     }
     if (r == 0) {
         al_str_adds(&text, pops && !conflicts ? "Brought back and dropped " : "Brought back ");
-        r = al_stash_text_entry(call, oid, &text, err);
+        r = stash_text_entry(call, oid, &text, err);
     }
     if (r < 0)
         return r;
@@ -260,7 +490,7 @@ static int drop(struct al_call *call, const void *p, struct al_result *result, s
     int r;
 
     al_str_adds(&text, "Dropped ");
-    r = al_stash_text_entry(call, options.entries, &text, err);
+    r = stash_text_entry(call, options.entries, &text, err);
     if (r == 0)
         r = al_git_stash(al_call_repo(call), &options, al_call_max_bytes(call),
                          al_call_budget(call), &output, err);
@@ -275,8 +505,8 @@ static int look(struct al_call *call, const void *p, struct al_result *result, s
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = action_of(p) == LIST
-                ? al_stash_text_list(call, &text, err)
-                : al_stash_text_show(call, al_call_resolved(call, AL_STASH_ENTRY), &text, err);
+                ? stash_text_list(call, &text, err)
+                : stash_text_show(call, al_call_resolved(call, AL_STASH_ENTRY), &text, err);
 
     if (r == 0)
         al_answer_text(&text, result);

@@ -10,7 +10,6 @@
 #include "gitops/reading/other_worktrees.h"
 #include "gitops/refs.h"
 #include "gitops/repo/remotes.h"
-#include "util/fs.h"
 
 /** More working trees are only counted. */
 #define WORKTREES_MAX 20

@@ -3,11 +3,9 @@
 #include <stdlib.h>
 
 #include "answer/place.h"
-#include "answer/state_line.h"
 #include "gitops/command.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/porcelain/checkout.h"
-#include "gitops/preview/affected_files.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/operation_state.h"

@@ -4,7 +4,6 @@
 
 #include "answer/place.h"
 #include "gitops/command.h"
-#include "gitops/failure.h"
 #include "gitops/git_lock.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/reading/read_refs.h"

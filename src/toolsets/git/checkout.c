@@ -19,7 +19,6 @@
 #include "tool/resolved.h"
 #include "toolsets/checkout.h"
 #include "toolsets/git/git.h"
-#include "toolsets/git/restored.h"
 
 struct checkout_args {
     const char *branch, *create_branch, *commit;

@@ -5,6 +5,12 @@
 
 #include "tool/tool.h"
 #include "tool/toolset_registry.h"
+#include "util/str.h"
+#include <stdbool.h>
+
+struct al_call;
+struct al_git_output;
+struct al_result;
 
 /** Register the toolset. */
 int al_toolset_git_register(struct al_toolset_registry *registry, struct al_error *err);
@@ -45,5 +51,15 @@ extern const struct al_tool al_tool_git_stash;
 
 #define AL_GIT_COMMON_OFFSETS(T)                                                                   \
     .args_size = sizeof(T), .working_dir_offset = offsetof(T, working_dir)
+
+/**
+ * Set the result: how many files were restored.
+ *
+ * @param paths     The paths that were given.
+ * @param unstaged  Whether staged changes were discarded as well.
+ * @param output    git's output, which is replaced.
+ */
+void al_git_shape_restored(const struct al_call *call, const struct al_strv *paths, bool unstaged,
+                           struct al_git_output *output, struct al_result *result);
 
 #endif

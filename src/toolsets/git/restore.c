@@ -13,7 +13,6 @@
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/git/git.h"
-#include "toolsets/git/restored.h"
 
 struct restore_args {
     struct al_strv paths;

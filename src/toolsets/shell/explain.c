@@ -5,7 +5,6 @@
 
 #include "guard/path.h"
 #include "guard/root.h"
-#include "toolsets/shell/plan.h"
 #include "toolsets/shell/state.h"
 
 #define DENIED    "Permission denied"

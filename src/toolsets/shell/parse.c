@@ -2,8 +2,93 @@
 #include "toolsets/shell/parse.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "toolsets/shell/unsupported.h"
+#include "util/mem.h"
+
+/* The error "<what> is not allowed: <why>". */
+static int shell_unsupported(const char *what, const char *why, struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_BAD_ARGS, "%s is not allowed: %s", what, why);
+}
+
+/* A longer operator stands before those that it begins with. */
+static const struct operator
+{
+    const char *text, *name, *why;
+}
+operators[] = {
+    { "&&", "'&&'", "one pipeline a call" },
+    { "||", "'||'", "one pipeline a call" },
+    { "|&", "'|&'", "write 2>&1 |" },
+    { "&>", "'&>'", "write > FILE 2>&1" },
+    { "&", "'&'", "nothing runs in the background" },
+    { ";", "';'", "one pipeline a call" },
+    { "`", "'`' (command substitution)", "nothing is substituted" },
+    { "(", "'(' (subshell)", "one pipeline a call" },
+    { ")", "')' (subshell)", "one pipeline a call" },
+    { "<<<", "'<<<' (here-string)", "pipe it in with echo" },
+    { "<<", "'<<' (here-document)", "pipe it in with echo" },
+    { "<>", "'<>'", "a file is read or written" },
+    { "<&", "'<&'", "only 2>&1 joins streams" },
+    { "<(", "'<(' (process substitution)", "one pipeline a call" },
+    { ">(", "'>(' (process substitution)", "one pipeline a call" },
+    { ">|", "'>|'", "write >" },
+    { ">&", "'>&'", "only 2>&1 joins streams" },
+};
+
+/* Check for an operator other than '|' and plain redirects, outside of quotes. */
+static int shell_check_operator(const char *at, struct al_error *err)
+{
+    for (size_t i = 0; i < AL_COUNT(operators); i++)
+        if (al_starts_with(at, operators[i].text))
+            return shell_unsupported(operators[i].name, operators[i].why, err);
+    return 0;
+}
+
+/* Check a whole line for newlines and control characters. */
+static int shell_check_characters(const char *line, struct al_error *err)
+{
+    for (const unsigned char *s = (const unsigned char *)line; *s; s++) {
+        if (*s == '\n')
+            return shell_unsupported("A newline", "one pipeline a call", err);
+        if ((*s < 0x20 && *s != '\t') || *s == 0x7f)
+            return shell_unsupported("A control character", "write it as printf or echo -e would",
+                                     err);
+    }
+    return 0;
+}
+
+/* Check a '$'.  It is allowed where bash would not expand it. */
+static int shell_check_dollar(const char *at, bool in_double_quotes, struct al_error *err)
+{
+    const char next = at[1];
+    static const char specials[] = "_{([*@#?-$!'\"";
+
+    if (!next || (in_double_quotes && next == '"'))
+        return 0;
+    if ((next >= '0' && next <= '9') || (next >= 'a' && next <= 'z') ||
+        (next >= 'A' && next <= 'Z'))
+        return shell_unsupported("'$' (a variable)", "quote it with ' to mean the character", err);
+    if (!in_double_quotes && (next == '\'' || next == '"'))
+        return shell_unsupported("'$' before a quote", "use plain quotes", err);
+    if (strchr(specials, next) && (!in_double_quotes || (next != '\'' && next != '"')))
+        return shell_unsupported("'$' (an expansion)", "quote it with ' to mean the character",
+                                 err);
+    return 0;
+}
+
+/* bash expands {a,b} and {1..3} and leaves other braces alone.  It does so even with quotes inside,
+ * so everything up to the line's last '}' counts. */
+static int shell_check_brace(const char *at, struct al_error *err)
+{
+    const char *last = strrchr(at, '}');
+    al_auto(al_freep) char *inside = last ? al_strndup(at, (size_t)(last - at)) : NULL;
+
+    if (inside && (strchr(inside, ',') || strstr(inside, "..")))
+        return shell_unsupported("'{' (brace expansion)", "write the words out, or quote it", err);
+    return 0;
+}
 
 /* The characters that end a word. */
 #define WORD_ENDS " \t|<>"
@@ -63,9 +148,9 @@ static int take_double(struct parser *parser, struct word *word)
         if (!c)
             return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A quote \" is not closed");
         if (c == '`')
-            return al_shell_check_operator(parser->at, parser->err);
+            return shell_check_operator(parser->at, parser->err);
         if (c == '$') {
-            int r = al_shell_check_dollar(parser->at, true, parser->err);
+            int r = shell_check_dollar(parser->at, true, parser->err);
 
             if (r < 0)
                 return r;
@@ -80,27 +165,26 @@ static int take_double(struct parser *parser, struct word *word)
 
 static int take_plain(struct parser *parser, struct word *word)
 {
-    int r = al_shell_check_operator(parser->at, parser->err);
+    int r = shell_check_operator(parser->at, parser->err);
 
     if (r < 0)
         return r;
     if (*parser->at == '\\') {
         if (!parser->at[1])
-            return al_shell_unsupported("'\\' at the end", "nothing follows it", parser->err);
+            return shell_unsupported("'\\' at the end", "nothing follows it", parser->err);
         add(word, parser->at + 1, 1, true);
         parser->at += 2;
         return 0;
     }
     if (*parser->at == '~' && expands_tilde(word))
-        return al_shell_unsupported("'~' (a home directory)", "quote it to mean the character",
-                                    parser->err);
+        return shell_unsupported("'~' (a home directory)", "quote it to mean the character",
+                                 parser->err);
     if (!word->exists && *parser->at == '#')
-        return al_shell_unsupported("'#' (a comment)", "quote it to mean the character",
-                                    parser->err);
+        return shell_unsupported("'#' (a comment)", "quote it to mean the character", parser->err);
     if (*parser->at == '$')
-        r = al_shell_check_dollar(parser->at, false, parser->err);
+        r = shell_check_dollar(parser->at, false, parser->err);
     if (*parser->at == '{')
-        r = al_shell_check_brace(parser->at, parser->err);
+        r = shell_check_brace(parser->at, parser->err);
     if (r < 0)
         return r;
     add(word, parser->at, 1, false);
@@ -146,7 +230,7 @@ static int take_target(struct parser *parser, char **place)
     skip_blanks(parser);
     if (*place)
         return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A stream is redirected twice");
-    r = al_shell_check_operator(parser->at, parser->err);
+    r = shell_check_operator(parser->at, parser->err);
     if (r == 0)
         r = take_word(parser, &word);
     if (r < 0)
@@ -154,8 +238,8 @@ static int take_target(struct parser *parser, char **place)
     if (!word.exists)
         return al_error_set(parser->err, AL_ERR_BAD_ARGS, "A redirect needs the name of a file");
     if (word.is_pattern)
-        return al_shell_unsupported("A pattern after a redirect", "quote it to mean the characters",
-                                    parser->err);
+        return shell_unsupported("A pattern after a redirect", "quote it to mean the characters",
+                                 parser->err);
     *place = al_str_detach(&word.text);
     return 0;
 }
@@ -167,7 +251,7 @@ static int join_streams(struct parser *parser, struct al_shell_redirects *to)
     to->join = true;
     parser->at += strlen(">&1");
     if (*parser->at && !strchr(" \t|", *parser->at))
-        return al_shell_unsupported("'>&'", "only 2>&1 joins streams", parser->err);
+        return shell_unsupported("'>&'", "only 2>&1 joins streams", parser->err);
     return 0;
 }
 
@@ -179,13 +263,13 @@ static int take_redirect(struct parser *parser, struct al_shell_redirects *to, c
 
     if (number == '2' && al_starts_with(parser->at, ">&1"))
         return join_streams(parser, to);
-    r = al_shell_check_operator(parser->at, parser->err);
+    r = shell_check_operator(parser->at, parser->err);
     if (r < 0)
         return r;
     parser->at += append ? 2 : 1;
     if (!into)
         return number && number != '0'
-                   ? al_shell_unsupported("Such a descriptor", "only 0, 1 and 2 are", parser->err)
+                   ? shell_unsupported("Such a descriptor", "only 0, 1 and 2 are", parser->err)
                    : take_target(parser, &to->in);
     if (number == '2') {
         if (to->join)
@@ -194,11 +278,11 @@ static int take_redirect(struct parser *parser, struct al_shell_redirects *to, c
         return take_target(parser, &to->err);
     }
     if (number && number != '1')
-        return al_shell_unsupported("Such a descriptor", "only 0, 1 and 2 are", parser->err);
+        return shell_unsupported("Such a descriptor", "only 0, 1 and 2 are", parser->err);
     /* In bash, 2>&1 before the redirect joins the old output, which is rarely intended. */
     if (to->join)
-        return al_shell_unsupported("A redirect of the output behind 2>&1", "write > FILE 2>&1",
-                                    parser->err);
+        return shell_unsupported("A redirect of the output behind 2>&1", "write > FILE 2>&1",
+                                 parser->err);
     to->append_out = append;
     return take_target(parser, &to->out);
 }
@@ -242,12 +326,12 @@ static int take_item(struct parser *parser, struct al_shell_stage *stage)
         return r;
     if (is_number(&word, *parser->at)) {
         if (word.text.len > 1)
-            return al_shell_unsupported("Such a descriptor", "only 0, 1 and 2 are", parser->err);
+            return shell_unsupported("Such a descriptor", "only 0, 1 and 2 are", parser->err);
         return take_redirect(parser, &stage->redirects, word.text.buf[0]);
     }
     if (word.text.buf[0] == '{' && *parser->at && strchr("<>", *parser->at))
-        return al_shell_unsupported("'{' before a redirect", "only 0, 1 and 2 are redirected",
-                                    parser->err);
+        return shell_unsupported("'{' before a redirect", "only 0, 1 and 2 are redirected",
+                                 parser->err);
     if (word.exists)
         return add_word(parser, stage, &word);
     return take_redirect(parser, &stage->redirects, '\0');
@@ -267,7 +351,7 @@ static int take_stage(struct parser *parser)
         skip_blanks(parser);
     }
     if (r == 0 && *parser->at == '|')
-        r = al_shell_check_operator(parser->at, parser->err);
+        r = shell_check_operator(parser->at, parser->err);
     if (r == 0 && !stage->nwords)
         r = al_error_set(parser->err, AL_ERR_BAD_ARGS, "A command is missing%s",
                          parser->pipeline->nstages > 1 || *parser->at ? " beside '|'" : "");
@@ -278,7 +362,7 @@ int al_shell_parse(const char *command, struct al_shell_pipeline *ret_pipeline,
                    struct al_error *err)
 {
     struct parser parser = { .at = command, .pipeline = ret_pipeline, .err = err };
-    int r = al_shell_check_characters(command, err);
+    int r = shell_check_characters(command, err);
 
     *ret_pipeline = AL_SHELL_PIPELINE_INIT;
     while (r == 0) {

@@ -4,8 +4,6 @@
 #include "guard/glob.h"
 #include "guard/root.h"
 #include "toolsets/shell/outputs.h"
-#include "toolsets/shell/parse.h"
-#include "toolsets/shell/rules.h"
 #include "toolsets/shell/state.h"
 
 /* Half of the kernel's limit for arguments and environment, which is 2 MiB with the default stack

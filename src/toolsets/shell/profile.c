@@ -8,7 +8,6 @@
 #include "guard/env.h"
 #include "guard/program.h"
 #include "guard/root.h"
-#include "toolsets/shell/rules.h"
 #include "toolsets/shell/shell.h"
 #include "toolsets/shell/state.h"
 #include "util/fs.h"

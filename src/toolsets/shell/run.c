@@ -16,15 +16,260 @@
 
 #include "gitops/readonly/pipeline_git.h"
 #include "guard/root.h"
-#include "toolsets/shell/builtin.h"
 #include "toolsets/shell/explain.h"
-#include "toolsets/shell/firejail.h"
 #include "toolsets/shell/parse.h"
-#include "toolsets/shell/plan.h"
 #include "toolsets/shell/profile.h"
 #include "toolsets/shell/rules.h"
 #include "toolsets/shell/state.h"
 #include "util/fs.h"
+#include "util/str.h"
+#include "util/utf8.h"
+
+/* echo and pwd, with the behaviour of bash's builtins. */
+
+/* Whether a word is an option of echo, such as "-n" or "-neE". */
+static bool is_echo_option(const char *word)
+{
+    return word[0] == '-' && word[1] && !word[1 + strspn(word + 1, "neE")];
+}
+
+static int digit_of(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return 99;
+}
+
+/* Read at most `most` digits.  Returns the end of the number. */
+static const char *take_number(const char *at, unsigned base, int most, uint32_t *ret)
+{
+    *ret = 0;
+    for (; most > 0 && digit_of(*at) < (int)base; most--, at++)
+        *ret = *ret * base + (uint32_t)digit_of(*at);
+    return at;
+}
+
+/* Append the character of a numeric escape: 0, x, u or U and digits.  NULL: there are no digits. */
+static const char *take_numeric(const char *at, struct al_str *out)
+{
+    const char letter = *at;
+    const char *from = at + 1;
+    uint32_t c;
+
+    if (letter == '0') {
+        at = take_number(from, 8, 3, &c);
+        al_str_addc(out, (char)(c & 0xff));
+        return at;
+    }
+    at = take_number(from, 16, letter == 'x' ? 2 : letter == 'u' ? 4 : 8, &c);
+    if (at == from)
+        return NULL;
+    if (letter == 'x')
+        al_str_addc(out, (char)c);
+    else
+        al_utf8_add(c, out);
+    return at;
+}
+
+/* Append the character of the escape after a backslash.  Returns its end; NULL for `\c`, which ends
+ * the output. */
+static const char *take_escape(const char *at, struct al_str *out)
+{
+    static const char letters[] = "abeEfnrtv\\";
+    static const char meant[] = "\a\b\033\033\f\n\r\t\v\\";
+    const char *known = *at ? strchr(letters, *at) : NULL;
+    const char *after = NULL;
+
+    if (*at == 'c')
+        return NULL;
+    if (known) {
+        al_str_addc(out, meant[known - letters]);
+        return at + 1;
+    }
+    if (*at && strchr("0xuU", *at))
+        after = take_numeric(at, out);
+    if (after)
+        return after;
+    al_str_addc(out, '\\');
+    return at;
+}
+
+/* Append a word with its escapes replaced.  Returns false after `\c`. */
+static bool add_escaped(const char *word, struct al_str *out)
+{
+    while (*word) {
+        if (*word != '\\') {
+            al_str_addc(out, *word++);
+            continue;
+        }
+        word = take_escape(word + 1, out);
+        if (!word)
+            return false;
+    }
+    return true;
+}
+
+/* Run echo; the words begin with the command.  Returns its exit code. */
+static int shell_echo(const struct al_strv *words, struct al_str *out)
+{
+    bool newline = true, escapes = false;
+    size_t at = 1;
+
+    for (; at < words->count && is_echo_option(words->items[at]); at++)
+        for (const char *letter = words->items[at] + 1; *letter; letter++) {
+            newline &= *letter != 'n';
+            escapes = *letter == 'e' || (escapes && *letter != 'E');
+        }
+    for (size_t i = at; i < words->count; i++) {
+        if (i > at)
+            al_str_addc(out, ' ');
+        if (!escapes)
+            al_str_adds(out, words->items[i]);
+        else if (!add_escaped(words->items[i], out))
+            return 0;
+    }
+    if (newline)
+        al_str_addc(out, '\n');
+    return 0;
+}
+
+/* Run pwd in the directory `dir`.  Returns its exit code. */
+static int shell_pwd(const struct al_strv *words, const char *dir, struct al_str *out,
+                     struct al_str *errors)
+{
+    for (size_t i = 1; i < words->count; i++) {
+        const char *word = words->items[i];
+        size_t good = 1 + strspn(word + 1, "LP");
+
+        if (word[0] != '-' || !word[1] || !strcmp(word, "--"))
+            break;
+        if (word[good]) {
+            al_str_addf(errors, "pwd: -%c: invalid option\npwd: usage: pwd [-LP]\n", word[good]);
+            return 2;
+        }
+    }
+    al_str_addf(out, "%s\n", dir);
+    return 0;
+}
+
+/*
+ * Run a plan in firejail: its words, quoted, as one line for a bash inside firejail.
+ *
+ * firejail is set-uid root, so it runs without no_new_privs, Landlock and seccomp; the confinement
+ * is firejail's alone.  Redirects are checked and opened once here, but bash opens them again for
+ * the command.
+ */
+
+static bool add_text(void *payload, const char *data, size_t len)
+{
+    return al_text_add(payload, data, len);
+}
+
+static int open_once(const char *given, const struct al_redirect *redirect,
+                     enum al_redirect_mode mode, struct al_error *err)
+{
+    al_auto(al_closep) int fd = -1;
+
+    return given ? al_redirect_open(redirect, mode, &fd, err) : 0;
+}
+
+static int check_redirects(const struct al_shell_plan *plan, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < plan->nsteps && r == 0; i++) {
+        const struct al_shell_step *step = &plan->steps[i];
+        const struct al_shell_redirects *to = step->redirects;
+
+        r = open_once(to->in, &step->in, AL_REDIRECT_READ, err);
+        if (r == 0)
+            r = open_once(to->out, &step->out,
+                          to->append_out ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE, err);
+        if (r == 0)
+            r = open_once(to->err, &step->err,
+                          to->append_err ? AL_REDIRECT_APPEND : AL_REDIRECT_WRITE, err);
+    }
+    return r;
+}
+
+/* Replace the words of git commands by hardened ones.  git's hardened environment then applies to
+ * every program of the line. */
+static int harden_git(struct al_shell_plan *plan, const struct al_repo *repo, uint32_t left_ms,
+                      struct al_git_pipeline *git, struct al_error *err)
+{
+    for (size_t i = 0; i < plan->nsteps; i++) {
+        struct al_shell_step *step = &plan->steps[i];
+        struct al_git_pipeline stage = AL_GIT_PIPELINE_INIT;
+        int r;
+
+        if (step->kind != AL_SHELL_GIT || !repo)
+            continue;
+        r = al_git_pipeline_open(repo, &step->words, left_ms, &stage, err);
+        if (r < 0)
+            return r;
+        al_strv_clear(&step->words);
+        step->words = stage.argv;
+        stage.argv = AL_STRV_INIT;
+        al_git_pipeline_close(git);
+        *git = stage;
+    }
+    return 0;
+}
+
+/* Like al_shell_run(), but fills in an initialised outcome. */
+static int shell_run_firejail(struct al_shell *shell, struct al_shell_plan *plan,
+                              const struct al_repo *repo, struct al_run_limits *budget,
+                              struct al_shell_outcome *outcome, struct al_error *err)
+{
+    const struct al_root *root = &shell->options.roots->items[0];
+    al_auto(al_git_pipeline_close) struct al_git_pipeline git = AL_GIT_PIPELINE_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    al_auto(al_freep) char *whitelist = al_asprintf("--whitelist=%s", root->path);
+    const char *argv[] = { "firejail",
+                           "--quiet", /* firejail's messages would be mixed with the output */
+                           "--noprofile",
+                           "--private-tmp",
+                           "--private-dev",
+                           "--noroot",
+                           "--net=none",
+                           whitelist,
+                           "--",
+                           "bash",
+                           "-c",
+                           NULL,
+                           NULL };
+    struct al_proc_result result;
+    int r = check_redirects(plan, err);
+
+    if (r == 0)
+        r = harden_git(plan, repo, budget->left_ms, &git, err);
+    if (r < 0)
+        return r;
+    al_shell_plan_quote(plan, &line);
+    argv[AL_COUNT(argv) - 2] = line.buf;
+    r = al_proc_run_pipeline(
+        &(struct al_proc_spec){
+            .program = shell->firejail,
+            .argv = argv,
+            .envp = git.env.count ? git.env.entries : (const char *const *)shell->env.items,
+            .cwd_fd = root->fd,
+            .out = { add_text, &outcome->out },
+            .err = { add_text, &outcome->err },
+            .sandbox = &(struct al_confinement){ .keep_setuid = true },
+            .cancel = budget->cancel,
+            .timeout_ms = budget->left_ms,
+        },
+        1, &result, err);
+    if (r < 0)
+        return r;
+    outcome->exit_code = al_shell_code_of(&result);
+    outcome->stopped = result.stopped;
+    return 0;
+}
 
 _Static_assert(AL_SHELL_STAGES_MAX == AL_PIPELINE_MAX, "every plan fits into one pipeline");
 
@@ -72,11 +317,6 @@ static void stage_clear(struct stage *stage)
     al_closep(&stage->err_fd);
     al_closep(&stage->closed_pipe_fd);
     al_git_pipeline_close(&stage->git);
-}
-
-static bool add_text(void *payload, const char *data, size_t len)
-{
-    return al_text_add(payload, data, len);
 }
 
 /* --- Redirects --- */
@@ -207,9 +447,8 @@ static void run_builtin(const struct run *run, struct stage *stage)
 {
     const struct al_strv *words = &stage->step->words;
     const char *dir = run->shell->options.roots->items[0].path;
-    int code = stage->step->kind == AL_SHELL_ECHO
-                   ? al_shell_echo(words, &stage->out)
-                   : al_shell_pwd(words, dir, &stage->out, &stage->err);
+    int code = stage->step->kind == AL_SHELL_ECHO ? shell_echo(words, &stage->out)
+                                                  : shell_pwd(words, dir, &stage->out, &stage->err);
 
     set_builtin(stage, code);
 }
@@ -356,7 +595,7 @@ int al_shell_run(struct al_shell *shell, struct al_shell_plan *plan, const struc
                                         .exit_code = -1 };
     struct run run = { .shell = shell, .repo = repo, .budget = budget, .outcome = &outcome };
     int r = shell->isolation == AL_ISOLATION_FIREJAIL
-                ? al_shell_run_firejail(shell, plan, repo, budget, &outcome, err)
+                ? shell_run_firejail(shell, plan, repo, budget, &outcome, err)
                 : run_stages(&run, plan, err);
 
     for (size_t i = 0; i < run.count; i++)

@@ -8,7 +8,7 @@
 #include "guard/arg.h"
 #include "guard/text.h"
 #include "tool/call.h"
-#include "toolsets/workflow/paths.h"
+#include "toolsets/workflow/results.h"
 #include "toolsets/workflow/workflow.h"
 
 struct diff_args {

@@ -2,7 +2,6 @@
 /* git_fetch: fetch from a remote. */
 #include "gitops/transport/fetch.h"
 #include "gitops/repo/remotes.h"
-#include "gitops/transport/network.h"
 #include "guard/text.h"
 #include "tool/ignored.h"
 #include "tool/resolved.h"

@@ -5,7 +5,7 @@
 #include "guard/date.h"
 #include "guard/text.h"
 #include "tool/call.h"
-#include "toolsets/workflow/paths.h"
+#include "toolsets/workflow/results.h"
 #include "toolsets/workflow/workflow.h"
 
 #define LIMIT_DEFAULT   10

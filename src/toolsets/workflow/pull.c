@@ -13,7 +13,6 @@
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/sequencer/rebase.h"
 #include "gitops/transport/fetch.h"
-#include "gitops/transport/network.h"
 #include "guard/text.h"
 #include "guard/url.h"
 #include "tool/resolved.h"

@@ -6,7 +6,6 @@
 #include "gitops/repo/repo.h"
 #include "gitops/transport/network.h"
 #include "guard/text.h"
-#include "guard/url.h"
 #include "tool/resolved.h"
 #include "toolsets/transfer.h"
 #include "toolsets/workflow/results.h"

@@ -6,8 +6,8 @@
 #include "gitops/repo/repo.h"
 #include "guard/text.h"
 #include "guard/url.h"
+#include "tool/call.h"
 #include "tool/ignored.h"
-#include "toolsets/transfer.h"
 #include "toolsets/workflow/workflow.h"
 
 enum action { LIST, ADD, REMOVE, RENAME };

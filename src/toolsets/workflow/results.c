@@ -1,14 +1,119 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolsets/workflow/results.h"
 
+#include <string.h>
+
+#include "answer/failure.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/skipped.h"
 #include "gitops/porcelain/parse.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "gitops/repo/signature.h"
+#include "guard/gitdir.h"
+#include "guard/path.h"
+#include "guard/root.h"
+#include "guard/text.h"
 #include "proc/proc.h"
 #include "tool/call.h"
+#include "util/fs.h"
+
+int al_workflow_check_path(struct al_call *call, const char *param, const char *given,
+                           struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
+    al_auto(al_freep) char *word = NULL;
+    const char *rest;
+    int r = al_path_resolve(al_call_session(call)->roots, repo->at.dir, given, &path, err);
+
+    if (r < 0)
+        return r;
+    rest = al_fs_beneath(repo->at.top, path.abs);
+    if ((rest && al_path_has_dot_git(rest)) || (*given != '/' && al_path_has_dot_git(given))) {
+        word = al_text_sanitize_line(given);
+        return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
+                                 word);
+    }
+    return al_repo_file(repo, param, given, &word, err);
+}
+
+int al_workflow_check_paths(struct al_call *call, const char *param, const struct al_strv *given,
+                            struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < given->count && r == 0; i++)
+        r = al_workflow_check_path(call, param, given->items[i], err);
+    return r;
+}
+
+static const struct {
+    enum al_code code;
+    const char *remedy;
+} remedies[] = {
+    { AL_CODE_NOT_INITIALIZED, "Give cwd a directory inside a git repository." },
+    { AL_CODE_SNAPSHOT_DISABLED,
+      "The user can turn checkpoints on, or set on_snapshot_failure to warn, in [journal] of the "
+      "configuration." },
+    { AL_CODE_PROTECTED_PATH, "Name files of the working tree; .git is git's own." },
+    { AL_CODE_OPERATION_FAILED, "See git_status for the state of the repository, then try again." },
+    { AL_CODE_LOCK_TIMEOUT,
+      "Another git is at work there: try again later, or remove the lock when no git runs." },
+    { AL_CODE_CONFLICT,
+      "Resolve the conflicts first: git_conflict_info shows them, git_resolve_conflict resolves a "
+      "file." },
+    { AL_CODE_DIRTY_WORKDIR,
+      "Commit these changes with git_commit, or put them aside with git_stash, first." },
+    { AL_CODE_BRANCH_EXISTS, "Choose another name, or use the branch that is there." },
+    { AL_CODE_BRANCH_NOT_FOUND, "See git_branch with action list for the branches there are." },
+    { AL_CODE_REMOTE_ERROR,
+      "See git_remote with action list for the remotes there are, and whether the URL is right." },
+    { AL_CODE_TIMEOUT,
+      "Ask for less at once, or have timeout_ms raised in [tools.git] of the configuration." },
+    { AL_CODE_NO_STAGED_CHANGES,
+      "Commit every change with all: true; git_status shows whether there is one." },
+    { AL_CODE_STASH_EMPTY, "There is nothing to bring back; action push makes an entry." },
+};
+
+static const char *remedy_of(const struct al_error *err)
+{
+    if (err->message && strstr(err->message, "untracked working tree files would be overwritten"))
+        return "Move or remove these files first.";
+    for (size_t i = 0; i < AL_COUNT(remedies); i++)
+        if (remedies[i].code == err->code)
+            return remedies[i].remedy;
+    return err->status == AL_ERR_SANDBOX
+               ? "Use a repository and paths inside the allowed roots."
+               : "Nothing was done; call again with arguments as the input schema has them.";
+}
+
+void al_workflow_complete_error(struct al_call *call, struct al_error *err)
+{
+    (void)call;
+    switch (err->status) {
+    case AL_ERR_EXECUTION:
+    case AL_ERR_NOT_FOUND:
+    case AL_ERR_AGAIN:
+        if (err->code == AL_CODE_NONE)
+            err->code = AL_CODE_OPERATION_FAILED;
+        break;
+    case AL_ERR_BAD_ARGS:
+    case AL_ERR_SANDBOX:
+    case AL_ERR_TIMEOUT:
+        break;
+    case AL_OK:
+    case AL_ERR_CANCELLED:
+    case AL_ERR_APPROVAL_REQUIRED: /* these have a remedy of their own */
+    case AL_ERR_APPROVAL_DENIED:
+    case AL_ERR_NOT_GRANTED:
+        return;
+    }
+    if (err->message)
+        al_failure_fold(err);
+    if (!err->remedy)
+        err->remedy = remedy_of(err);
+}
 
 json_t *al_workflow_strings(const struct al_strv *items)
 {

@@ -6,8 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "util/error.h"
 #include "util/json.h"
 #include "util/str.h"
+
+struct al_call;
+
+struct al_call;
 
 struct al_buffer;
 struct al_call;
@@ -29,5 +34,23 @@ void al_workflow_skipped_hooks(struct al_call *call, const char *const *hooks,
 
 /** Add a note when a commit was made without the signature that the configuration asks for. */
 void al_workflow_skipped_signature(struct al_call *call, struct al_result *result);
+
+/**
+ * Check a path before approval: inside the repository, and not in a `.git` directory.  The file
+ * need not exist.
+ *
+ * @param param  Name of the parameter, for the message.
+ * @return 0; AL_ERR_SANDBOX, with AL_CODE_PROTECTED_PATH for `.git`; AL_ERR_BAD_ARGS.
+ */
+int al_workflow_check_path(struct al_call *call, const char *param, const char *given,
+                           struct al_error *err);
+
+/** Check each path of a list. */
+int al_workflow_check_paths(struct al_call *call, const char *param, const struct al_strv *given,
+                            struct al_error *err);
+
+/** Give an error its code, fold its message into one line and add a remedy.  For `complete_error`
+ * of struct al_tool. */
+void al_workflow_complete_error(struct al_call *call, struct al_error *err);
 
 #endif

@@ -36,7 +36,7 @@
 
 #include "tool/tool.h"
 #include "tool/toolset_registry.h"
-#include "toolsets/workflow/failure.h"
+#include "toolsets/workflow/results.h"
 
 /** Register the toolset. */
 int al_toolset_workflow_register(struct al_toolset_registry *registry, struct al_error *err);

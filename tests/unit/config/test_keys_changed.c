@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* config/keys_changed.h: the keys that differ in two readings. */
-#include "config/keys_changed.h"
+/* config/keys.h: the keys that differ in two readings. */
+#include "config/keys.h"
 #include "tests/unit/config/lib.h"
 
 #define SERVER "[mcp.servers.a]\ncommand = [\"x\", \"y\"]\n"

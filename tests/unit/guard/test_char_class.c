@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* guard/char_class.h: which characters are invisible, and how far plain text reaches. */
-#include "guard/char_class.h"
+#include "guard/glob.h"
 
 #include <string.h>
 

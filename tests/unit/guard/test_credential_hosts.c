@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* guard/credential_hosts.h: which servers a pattern matches. */
-#include "guard/credential_hosts.h"
+#include "guard/url.h"
 
 #include "tests/lib/assert.h"
 

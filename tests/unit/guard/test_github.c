@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* guard/github.h: names of repositories, and where a token may be sent. */
-#include "guard/github.h"
+#include "guard/url.h"
 
 #include "tests/lib/assert.h"
 #include "util/str.h"

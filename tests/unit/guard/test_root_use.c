@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "guard/root.h"
-#include "guard/root_use.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
 #include "util/fs.h"

@@ -4,7 +4,7 @@
 #ifndef TESTS_UNIT_MCP_INPUT_REQUIRED_LIB_H
 #define TESTS_UNIT_MCP_INPUT_REQUIRED_LIB_H
 
-#include "mcp/input_required.h"
+#include "mcp/calls.h"
 
 #include "tests/lib/assert.h"
 

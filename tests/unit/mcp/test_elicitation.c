@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* mcp/elicitation.h: only a clear approval counts, and a cancelled call withdraws its request. */
-#include "mcp/elicitation.h"
+#include "mcp/approval_form.h"
 
 #include "tests/lib/assert.h"
 #include "tests/mcp/client.h"

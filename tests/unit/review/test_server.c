@@ -11,8 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "review/connection.h"
-#include "review/peer.h"
 #include "review/place.h"
 #include "review/queue.h"
 #include "tests/lib/assert.h"

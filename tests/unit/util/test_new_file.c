@@ -2,7 +2,6 @@
 /* util/new_file.h: a file has its name when it is complete, also where the file system lacks what
  * that is best done with.  openat(2) and renameat2(2) are this file's own: see the wrapped
  * functions. */
-#include "util/new_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* wire/raw_json.h: malformed text is never read beyond its end. */
-#include "wire/raw_json.h"
+#include "wire/jsonrpc.h"
 
 #include "tests/lib/assert.h"
 

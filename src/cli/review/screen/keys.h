@@ -21,9 +21,18 @@
 #include <stdint.h>
 
 #include "cli/review/screen/key.h"
-#include "cli/review/screen/sequence.h"
 #include "guard/rules/approval.h"
 #include "util/str.h"
+
+/** How a terminal encloses a paste, once it was asked to. */
+#define AL_SEQUENCE_PASTE_BEGIN "\033[200~"
+#define AL_SEQUENCE_PASTE_END   "\033[201~"
+
+/** Where the last key has left a sequence.  Zeroed: in none. */
+struct al_screen_sequence {
+    int place;          /**< private */
+    unsigned parameter; /**< private: the last number of the sequence */
+};
 
 enum al_screen_mode {
     AL_SCREEN_BROWSE,
@@ -108,5 +117,12 @@ struct al_screen_action al_screen_press(struct al_screen_state *state,
 
 /** The entry that is shown has vanished. */
 void al_screen_vanished(struct al_screen_state *state);
+
+/**
+ * Take a key.  The last key of a sequence that encloses a paste becomes the key of its meaning.
+ *
+ * @return true: the key belongs to a sequence, and is no key of its own.
+ */
+bool al_screen_sequence_take(struct al_screen_sequence *sequence, struct al_screen_key *key);
 
 #endif

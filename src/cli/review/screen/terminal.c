@@ -13,7 +13,6 @@
 
 #include "cli/review/screen/cells.h"
 #include "cli/review/screen/library.h"
-#include "cli/review/screen/sequence.h"
 #include "cli/tty.h"
 #include "util/fs.h"
 

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/review/web/frame.h"
 #include "cli/review/web/html.h"
-#include "cli/review/web/page_text.h"
 #include "util/json.h"
 
 static const char *member(const struct al_review_waiting *question, const char *name)

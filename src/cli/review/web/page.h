@@ -20,6 +20,16 @@
 #include "cli/review/job.h"
 #include "cli/review/overview.h"
 #include "review/door.h"
+#include "util/str.h"
+
+/** A text, and which part of it is shown.  Borrowed. */
+struct al_page_text {
+    const char *text;
+    size_t len;
+    const char *path;  /**< of the page, safe in HTML: "/review/3f2a9c10" */
+    const char *label; /**< what it is, for a screen reader: "Text of the question" */
+    size_t page;       /**< from 0; one that there is not is the last */
+};
 
 /** A text longer than this many lines, or bytes, has several pages. */
 #define AL_PAGE_LINES_MAX 2000
@@ -86,5 +96,9 @@ void al_page_message(const char *heading, const char *sentence, bool with_link, 
 /** /review/style.css and /review/script.js. */
 extern const char al_page_style[];
 extern const char al_page_script[];
+
+/** Append at most `max_lines` lines of a text; then how many there are in all, with a link to
+ * `path`. */
+void al_page_add_excerpt(const struct al_page_text *text, size_t max_lines, struct al_str *out);
 
 #endif

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/review/web/site.h"
 
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +12,93 @@
 #include "cli/review/web/form.h"
 #include "cli/review/web/keys.h"
 #include "cli/review/web/page.h"
-#include "cli/review/web/route.h"
+#include "review/queue.h"
 #include "util/mem.h"
+
+/* The pages. */
+enum al_route_kind {
+    AL_ROUTE_OVERVIEW,
+    AL_ROUTE_LIVE,
+    AL_ROUTE_EVENTS,
+    AL_ROUTE_STYLE,
+    AL_ROUTE_SCRIPT,
+    AL_ROUTE_QUESTION,
+    AL_ROUTE_EXECUTION,
+    AL_ROUTE_ROLLBACK,
+    AL_ROUTE_STAGED,
+};
+
+/* A page and what its path names. */
+struct al_route {
+    enum al_route_kind kind;
+    const char *id; /**< of a question or a staged commit; borrowed from the path */
+    uint64_t seq;   /**< of an execution */
+    bool posts;     /**< it takes POST too */
+    bool is_open;   /**< it needs no cookie: nothing of the user is in it */
+};
+
+/* "3f2a9c10" */
+static bool is_question_id(const char *text)
+{
+    return strlen(text) == AL_REVIEW_ID_CHARS &&
+           strspn(text, "0123456789abcdef") == AL_REVIEW_ID_CHARS;
+}
+
+#define UUID_CHARS 36
+
+static bool is_uuid(const char *text)
+{
+    return strlen(text) == UUID_CHARS && strspn(text, "0123456789abcdef-") == UUID_CHARS;
+}
+
+/* "12", "12/rollback" */
+static bool find_execution(const char *text, struct al_route *route)
+{
+    const size_t len = strcspn(text, "/");
+    al_auto(al_freep) char *number = al_asprintf("%.*s", (int)len, text);
+
+    *route = (struct al_route){ .kind = AL_ROUTE_EXECUTION };
+    if (!strcmp(text + len, "/rollback"))
+        *route = (struct al_route){ .kind = AL_ROUTE_ROLLBACK, .posts = true };
+    else if (text[len])
+        return false;
+    return al_web_number(number, &route->seq);
+}
+
+/* False: there is no such page. */
+static bool route_find(const char *path, struct al_route *ret_route)
+{
+    static const struct {
+        const char *path;
+        struct al_route route;
+    } fixed[] = {
+        { "/review", { .kind = AL_ROUTE_OVERVIEW } },
+        { "/review/", { .kind = AL_ROUTE_OVERVIEW } },
+        { "/review/live", { .kind = AL_ROUTE_LIVE } },
+        { "/review/events", { .kind = AL_ROUTE_EVENTS } },
+        { "/review/style.css", { .kind = AL_ROUTE_STYLE, .is_open = true } },
+        { "/review/script.js", { .kind = AL_ROUTE_SCRIPT, .is_open = true } },
+    };
+    static const char execution[] = "/review/execution/", staged[] = "/review/staged/",
+                      below[] = "/review/";
+
+    for (size_t i = 0; i < AL_COUNT(fixed); i++)
+        if (!strcmp(fixed[i].path, path)) {
+            *ret_route = fixed[i].route;
+            return true;
+        }
+    if (al_starts_with(path, execution))
+        return find_execution(path + strlen(execution), ret_route);
+    if (al_starts_with(path, staged)) {
+        *ret_route = (struct al_route){ .kind = AL_ROUTE_STAGED, .id = path + strlen(staged) };
+        return is_uuid(ret_route->id);
+    }
+    if (!al_starts_with(path, below))
+        return false;
+    *ret_route =
+        (struct al_route){ .kind = AL_ROUTE_QUESTION, .id = path + strlen(below), .posts = true };
+    return is_question_id(ret_route->id);
+}
 
 struct al_site {
     struct al_desk *desk;
@@ -96,7 +184,7 @@ void al_site_on_headers(struct al_site *site, struct al_http_exchange *exchange,
     struct al_route route;
 
     al_web_add_headers(exchange);
-    if (!al_route_find(request->path, &route)) {
+    if (!route_find(request->path, &route)) {
         al_web_refuse(exchange, AL_WEB_NOT_FOUND, "The page of airlock review is at /review.");
     } else if (!is_get(request) && !(route.posts && !strcmp(request->method, "POST"))) {
         al_http_add_header(exchange, "Allow", route.posts ? "GET, HEAD, POST" : "GET, HEAD");
@@ -244,7 +332,7 @@ void al_site_on_request(struct al_site *site, struct al_http_exchange *exchange,
     struct al_web_key csrf;
     struct al_route route;
 
-    if (!al_route_find(request->path, &route)) {
+    if (!route_find(request->path, &route)) {
         al_web_refuse(exchange, AL_WEB_NOT_FOUND, "The page of airlock review is at /review.");
     } else if (!al_web_form_read(text, strlen(text), &query)) {
         al_web_refuse(exchange, AL_WEB_BAD_REQUEST, "The address of this page is wrong.");

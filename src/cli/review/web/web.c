@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/fail.h"
 #include "cli/print.h"
 #include "cli/review/web/place.h"
 #include "cli/review/web/site.h"

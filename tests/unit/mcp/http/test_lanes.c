@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* mcp/http/lanes.h: whose turn it is, and the limits of each owner. */
-#include "mcp/http/lanes.h"
+#include "mcp/http/pool.h"
 
 #include "tests/lib/assert.h"
 
