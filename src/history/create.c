@@ -488,7 +488,7 @@ static int take_once(struct al_pending_checkpoint *taken)
     if (r == 0 && has(taken, AL_PARTS_INDEX))
         r = read_index(taken);
     if (r == 0 && has(taken, AL_PARTS_WORKTREE))
-        r = al_files_record(taken->store, taken->top_fd, taken->reason.writes, taken->budget,
+        r = al_files_record(taken->store, taken->top_fd, &taken->reason, taken->budget,
                             &taken->files, taken->err);
     return r < 0 ? r : write_commit(taken);
 }

@@ -110,12 +110,12 @@ struct recorder {
     struct al_str add, drop; /* paths, NUL after each */
     struct al_file_id *ids;  /* of the paths of `add`, when they were looked at */
     size_t nids;
-    uint64_t bytes;               /* of the files that are read now */
-    bool changed;                 /* the index was brought up to date */
-    bool new_rules;               /* what is ignored may have changed */
-    struct al_strv *nested;       /* nested repositories, in the working tree */
-    const struct al_strv *writes; /* what matters if git cannot list the tree; NULL: all */
-    struct al_str *links;         /* those that the index has, since it began with a commit */
+    uint64_t bytes;                            /* of the files that are read now */
+    bool changed;                              /* the index was brought up to date */
+    bool new_rules;                            /* what is ignored may have changed */
+    struct al_strv *nested;                    /* nested repositories, in the working tree */
+    const struct al_checkpoint_reason *reason; /* NULL: not of the working tree itself */
+    struct al_str *links; /* those that the index has, since it began with a commit */
 };
 
 /* Whether git would refuse the name: a component is `.git` in any case.  The git directory of a
@@ -278,12 +278,32 @@ static int take_ignored(void *payload, const char *path, struct al_error *err)
                : 0;
 }
 
+/* Whether to look only at the files that the execution can write: after it, others cannot be its
+ * change.  What is a directory needs git's list. */
+static bool looks_at_writes(const struct recorder *recorder)
+{
+    const struct al_strv *writes = recorder->reason ? recorder->reason->writes : NULL;
+    const struct al_store *store = recorder->store;
+    struct stat st;
+
+    if (!writes || !(recorder->reason->before ? store->has_listed : store->is_blocked))
+        return false;
+    for (size_t i = 0; i < writes->count && !store->is_blocked; i++)
+        if (fstatat(recorder->dir.fd, writes->items[i], &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISDIR(st.st_mode))
+            return false;
+    return true;
+}
+
 static int take_writes(struct recorder *recorder, struct al_error *err)
 {
+    const struct al_strv *writes = recorder->reason->writes, *nested = &recorder->store->nested;
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < recorder->writes->count; i++)
-        r = take_path(recorder, recorder->writes->items[i], err);
+    for (size_t i = 0; r == 0 && i < writes->count; i++)
+        r = take_path(recorder, writes->items[i], err);
+    for (size_t i = 0; i < nested->count; i++)
+        al_strv_add(recorder->nested, nested->items[i]);
     return r;
 }
 
@@ -302,9 +322,9 @@ static int list_again(struct recorder *recorder, struct al_error *err)
     if (!blocker)
         return al_snapshot_list(&recorder->dir, take_path, recorder, err);
     recorder->files->relies = false;
-    store->is_blocked = true;
-    return recorder->writes ? take_writes(recorder, err)
-                            : al_error_set(err, AL_ERR_EXECUTION, "%s", blocker);
+    store->is_blocked = store->has_listed = true;
+    return looks_at_writes(recorder) ? take_writes(recorder, err)
+                                     : al_error_set(err, AL_ERR_EXECUTION, "%s", blocker);
 }
 
 static int list(struct recorder *recorder, struct al_error *err)
@@ -313,8 +333,6 @@ static int list(struct recorder *recorder, struct al_error *err)
     const struct al_strv *include = recorder->store->settings->include_ignored;
     int r;
 
-    if (recorder->store->is_blocked && recorder->writes)
-        return take_writes(recorder, err);
     first.left_ms = first.left_ms / FIRST_TRY_PART + 1;
     recorder->dir.budget = &first;
     r = al_snapshot_list(&recorder->dir, take_path, recorder, err);
@@ -436,7 +454,7 @@ static int record_dir(struct recorder *recorder, struct al_error *err)
     int r;
 
     remove_stale_lock(recorder);
-    r = list(recorder, err);
+    r = looks_at_writes(recorder) ? take_writes(recorder, err) : list(recorder, err);
     return r < 0 ? r : update(recorder, err);
 }
 
@@ -475,7 +493,7 @@ static int record_whole(const struct recorder *above, int fd, const char *shown,
     recorder.add = recorder.drop = AL_STR_INIT;
     recorder.ids = NULL;
     recorder.nids = 0;
-    recorder.writes = NULL;
+    recorder.reason = NULL;
     recorder.dir.fd = fd;
     recorder.dir.index = index;
     recorder.dir.ignores_nothing = all;
@@ -783,6 +801,17 @@ static int add_changes(struct recorder *recorder, struct al_error *err)
     return al_snapshot_compare(&recorder->dir, tree, add_entry, recorder, err);
 }
 
+/* For the checkpoint after, which may not list the tree. */
+static void note_nested(const struct recorder *recorder)
+{
+    struct al_store *store = recorder->store;
+
+    al_strv_clear(&store->nested);
+    for (size_t i = 0; i < recorder->nested->count; i++)
+        al_strv_add(&store->nested, recorder->nested->items[i]);
+    store->has_listed = true;
+}
+
 static int record_top(struct recorder *recorder, struct al_error *err)
 {
     struct al_oid last;
@@ -792,15 +821,18 @@ static int record_top(struct recorder *recorder, struct al_error *err)
     if (al_store_read_ref(recorder->store, AL_REF_FILES, &last, NULL) < 0)
         al_files_forget(recorder->store);
     recorder->files->whole = !is_begun(recorder);
+    recorder->store->has_listed &= !recorder->files->whole;
     recorder->files->relies = true; /* nested repositories may have been recorded before */
     if (r == 0 && recorder->files->whole)
         r = begin(recorder, err);
     else if (r == 0)
         al_modes_read(&recorder->files->modes, recorder->store);
-    if (r == 0)
+    if (r == 0 && !looks_at_writes(recorder))
         r = take_tracked(recorder, err);
     if (r == 0)
         r = record_dir(recorder, err);
+    if (r == 0)
+        note_nested(recorder);
     if (r == 0 && recorder->new_rules && !recorder->files->whole) {
         recorder->changed = true;
         r = drop_ignored(recorder, err);
@@ -853,7 +885,7 @@ static struct recorder recorder_of(struct al_store *store, int top_fd, const cha
     };
 }
 
-int al_files_record(struct al_store *store, int top_fd, const struct al_strv *writes,
+int al_files_record(struct al_store *store, int top_fd, const struct al_checkpoint_reason *reason,
                     struct al_run_limits *budget, struct al_files *files, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv nested = AL_STRV_INIT;
@@ -866,7 +898,7 @@ int al_files_record(struct al_store *store, int top_fd, const struct al_strv *wr
     recorder.files = files;
     recorder.nested = &nested;
     recorder.links = &links;
-    recorder.writes = writes;
+    recorder.reason = reason;
     return r < 0 ? r : record_top(&recorder, err);
 }
 

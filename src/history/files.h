@@ -44,12 +44,13 @@ void al_files_clear(struct al_files *files);
  * Record the files of the working tree.
  *
  * @param top_fd  The top of the working tree.
- * @param writes  Where git cannot list the tree: the files that matter; NULL: all of them do.
+ * @param reason  Its `writes` are all that is looked at after an execution, and where git cannot
+ *                list the tree.
  * @return 0; AL_ERR_AGAIN when a file changed while it was read; AL_ERR_EXECUTION, AL_ERR_TIMEOUT,
  *         AL_ERR_CANCELLED.
  * Ownership: the caller clears *files in every case.
  */
-int al_files_record(struct al_store *store, int top_fd, const struct al_strv *writes,
+int al_files_record(struct al_store *store, int top_fd, const struct al_checkpoint_reason *reason,
                     struct al_run_limits *budget, struct al_files *files, struct al_error *err);
 
 /** Compare the next checkpoint with this one, whose directory worktree/ is a tree; "" without

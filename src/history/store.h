@@ -53,8 +53,11 @@ struct al_store {
     /* Of the last checkpoint with references that was taken with this handle. */
     struct al_refs refs;
     bool has_refs;
-    bool is_blocked;      /* git waited for a fifo when it listed the working tree */
-    struct al_memo *memo; /* what was read (checkpoint_read.c); NULL: nothing */
+    /* Of the working tree: */
+    bool has_listed;       /* a checkpoint with files was taken with this handle */
+    struct al_strv nested; /* its nested repositories */
+    bool is_blocked;       /* git waited for a fifo when it listed them */
+    struct al_memo *memo;  /* what was read (checkpoint_read.c); NULL: nothing */
 };
 
 /** Parse the id of a checkpoint; false unless it has as many digits as ids of this store. */
