@@ -102,6 +102,7 @@ struct al_checkpoint_reason {
     /** In the same way: "config" if the execution can change the configuration, "HEAD", and the
      * references that it can move, by full name or as "refs/remotes/".  NULL: all. */
     const struct al_strv *moves;
+    bool rewrites; /**< the execution may take commits from a reference that it moves */
     /** The linked worktrees that the execution makes or removes as "linked/<name>", and those that
      * it may lock or unlock as "linked-lock/<name>": the checkpoint has them as well
      * (history/linked.h).  NULL: none. */
@@ -247,9 +248,6 @@ int al_checkpoint_files_in(struct al_store *store, const char *id, const char *d
 int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, const char *dir,
                            const struct al_strv *names, struct al_run_limits *budget,
                            const char **ret_missing, struct al_error *err);
-
-/** Test whether the store's objects, as those of its repository, have SHA-256 ids. */
-bool al_store_is_sha256(const struct al_store *store);
 
 /** Find out which blobs the store has, or the repository whose objects it borrows: sets ret_has[i]
  * for oids[i]. */

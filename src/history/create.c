@@ -48,7 +48,7 @@ struct al_pending_checkpoint {
     struct al_str index;
     int64_t index_mtime_ns;
     char entries[AL_OID_TEXT]; /* of an index that only git reads; else "" */
-    struct al_strv staged;     /* blobs of the index that HEAD does not have */
+    struct al_strv staged;     /* blobs of the index that HEAD does not have; not after */
     struct al_refs refs;
     struct al_gitdir_files gitdir;
     struct al_str stream;
@@ -134,122 +134,57 @@ static int digest_by_git(struct al_pending_checkpoint *taken)
     return r;
 }
 
-/* What the last checkpoint found staged: the id of the index's blob, then of the staged ones. */
-static bool read_staged(struct al_pending_checkpoint *taken, const char *index_id,
-                        struct al_strv *ret_last)
+static void add_lines(struct al_strv *words, char *text)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    char *save = NULL, *line;
-    bool same;
-
-    if (al_fs_read(taken->store->dir_fd, STAGED, STAGED_MAX_BYTES, &text) < 0)
-        return false;
-    line = strtok_r(text.buf, "\n", &save);
-    same = line && !strcmp(line, index_id);
-    while ((line = strtok_r(NULL, "\n", &save)))
-        al_strv_add(ret_last, line);
-    return same;
-}
-
-static int write_staged(struct al_pending_checkpoint *taken, const char *index_id)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r;
-
-    al_str_addf(&text, "%s\n", index_id);
-    for (size_t i = 0; i < taken->staged.count; i++)
-        al_str_addf(&text, "%s\n", taken->staged.items[i]);
-    r = al_fs_write_atomic(taken->store->dir_fd, STAGED, text.buf, text.len, 0600, true);
-    return r < 0 ? al_store_unusable(taken->store, -r, taken->err) : 0;
-}
-
-static bool is_in(const struct al_strv *sorted, const char *item)
-{
-    return sorted->count && al_strv_contains_sorted(sorted, item);
-}
-
-/* Drop the ids that are in neither list, both sorted: a blob that is gone was lost before. */
-static void keep_known(struct al_strv *ids, const struct al_strv *a, const struct al_strv *b)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < ids->count; i++) {
-        if (is_in(a, ids->items[i]) || is_in(b, ids->items[i]))
-            ids->items[kept++] = ids->items[i];
-        else
-            free(ids->items[i]);
-    }
-    if (ids->count)
-        ids->items[kept] = NULL;
-    ids->count = kept;
-}
-
-/* Copy blobs that only the index of the repository keeps, unless the last checkpoint did. */
-static int copy_staged(struct al_pending_checkpoint *taken, const struct al_strv *last)
-{
-    al_auto(al_strv_clear) struct al_strv there = AL_STRV_INIT;
-    al_auto(al_strv_clear) struct al_strv wanted = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-    al_auto(al_freep) char *hash = NULL;
-    const struct al_bare *bare = &taken->store->bare;
     char *save = NULL;
+
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        al_strv_add(words, line);
+}
+
+/* Copy blobs that only the index of the repository keeps, but for those that were copied before:
+ * their sorted ids are the lines of STAGED. */
+static int copy_staged(struct al_pending_checkpoint *taken)
+{
+    const struct al_bare *bare = &taken->store->bare;
+    al_auto(al_str_clear) struct al_str known = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv last = AL_STRV_INIT;
+    al_auto(al_freep) char *hash = NULL;
     int r = 0;
 
+    (void)al_fs_read(taken->store->dir_fd, STAGED, STAGED_MAX_BYTES, &known);
+    add_lines(&last, known.buf);
     for (size_t i = 0; i < taken->staged.count; i++)
-        if (!is_in(last, taken->staged.items[i]))
-            al_strv_add(&wanted, taken->staged.items[i]);
-    r = al_bare_existing(bare, &wanted, true, &lines, taken->budget, taken->err);
-    if (r == 0 && lines.len)
+        if (!last.count || !al_strv_contains_sorted(&last, taken->staged.items[i]))
+            al_str_addf(&lines, "%s\n", taken->staged.items[i]);
+    if (lines.len)
         r = al_bare_pack(bare, &lines, false, taken->budget, &hash, taken->err);
-    for (char *line = strtok_r(lines.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-        al_strv_add(&there, line);
-    al_strv_sort(&there);
-    keep_known(&taken->staged, last, &there);
-    return r;
-}
-
-static void sort_unique(struct al_strv *ids)
-{
-    size_t kept = 0;
-
-    al_strv_sort(ids);
-    for (size_t i = 0; i < ids->count; i++) {
-        if (kept && !strcmp(ids->items[i], ids->items[kept - 1]))
-            free(ids->items[i]);
-        else
-            ids->items[kept++] = ids->items[i];
+    if (r == AL_ERR_EXECUTION) { /* one is gone: it was lost before */
+        al_error_clear(taken->err);
+        al_str_reset(&lines);
+        r = al_bare_existing(bare, &taken->staged, true, &lines, taken->budget, taken->err);
+        if (r == 0 && lines.len)
+            r = al_bare_pack(bare, &lines, false, taken->budget, &hash, taken->err);
+        al_strv_clear(&taken->staged);
+        add_lines(&taken->staged, lines.buf);
     }
-    if (ids->count)
-        ids->items[kept] = NULL;
-    ids->count = kept;
-}
-
-static bool is_null(const char *oid)
-{
-    return strspn(oid, "0") == strlen(oid);
+    return r;
 }
 
 static int find_staged(struct al_pending_checkpoint *taken)
 {
-    al_auto(al_strv_clear) struct al_strv last = AL_STRV_INIT;
-    al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
-    al_auto(al_freep) char *id =
-        al_git_blob_id(taken->store->sha256, taken->index.buf, taken->index.len);
-    int r = 0;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = al_git_staged_objects(taken->store->repo, taken->budget, &taken->staged, taken->err);
 
-    if (read_staged(taken, id, &last)) {
-        taken->staged = last;
-        last = AL_STRV_INIT;
-        return 0;
-    }
-    r = al_git_staged_objects(taken->store->repo, taken->budget, &found, taken->err);
-    for (size_t i = 0; i < found.count; i++)
-        if (!is_null(found.items[i]))
-            al_strv_add(&taken->staged, found.items[i]);
-    sort_unique(&taken->staged);
-    if (r == 0 && taken->staged.count)
-        r = copy_staged(taken, &last);
-    return r < 0 ? r : write_staged(taken, id);
+    if (r == 0)
+        r = copy_staged(taken);
+    al_strv_sort(&taken->staged);
+    for (size_t i = 0; i < taken->staged.count; i++)
+        al_str_addf(&text, "%s\n", taken->staged.items[i]);
+    if (r == 0)
+        (void)al_fs_write_atomic(taken->store->dir_fd, STAGED, text.buf, text.len, 0600, true);
+    return r;
 }
 
 static int read_index(struct al_pending_checkpoint *taken)
@@ -267,7 +202,8 @@ static int read_index(struct al_pending_checkpoint *taken)
     taken->has_index = true;
     taken->index_mtime_ns = al_file_id_from(&st).mtime_ns;
     r = digest_by_git(taken);
-    return r < 0 ? r : find_staged(taken);
+    /* The next checkpoint before an operation copies what this one has staged. */
+    return r < 0 || taken->reason.before ? r : find_staged(taken);
 }
 
 /* --- References --- */
@@ -441,17 +377,19 @@ static int begin_commit(struct al_pending_checkpoint *taken)
     return 0;
 }
 
-/* Parse "<commit>" LF, then "040000 tree <id>" TAB "worktree" LF or "missing worktree" LF. */
+/* Parse "040000 tree <id>" TAB "worktree" LF or "missing worktree" LF, if the files are there, and
+ * "<commit>" LF. */
 static bool parse_output(struct al_pending_checkpoint *taken, const char *text)
 {
-    const char *tree = strstr(text, " tree ");
+    const bool has_files = has(taken, AL_PARTS_WORKTREE);
+    const char *tree = strstr(text, " tree "), *end = strchr(text, '\n');
     struct al_oid oid;
 
-    if (!al_oid_parse(text, taken->store->sha256, &oid))
+    if (has_files && tree && al_oid_parse(tree + strlen(" tree "), taken->store->sha256, &oid))
+        al_oid_text(&oid, taken->store->sha256, taken->tree);
+    if (!end || !al_oid_parse(has_files ? end + 1 : text, taken->store->sha256, &oid))
         return false;
     al_oid_text(&oid, taken->store->sha256, taken->id);
-    if (tree && al_oid_parse(tree + strlen(" tree "), taken->store->sha256, &oid))
-        al_oid_text(&oid, taken->store->sha256, taken->tree);
     return true;
 }
 
@@ -465,7 +403,7 @@ static int write_commit(struct al_pending_checkpoint *taken)
     al_str_add(&taken->stream, taken->files.stream.buf, taken->files.stream.len);
     add_about(taken);
     add_lists(taken);
-    al_str_adds(&taken->stream, "\nget-mark :1\nls :1 \"worktree\"\ndone\n");
+    al_str_adds(&taken->stream, "\nget-mark :1\ndone\n");
     r = al_snapshot_import(&taken->store->bare, &taken->stream, false, taken->budget, &output,
                            taken->err);
     if (r == 0 && !parse_output(taken, output.buf))
@@ -603,15 +541,36 @@ static int publish(struct al_pending_checkpoint *taken)
     return before ? 0 : al_store_sync_dir(taken->store, AL_REF_BEFORE, taken->err);
 }
 
+/* Whether the execution can only have moved references forward, or what `dropping` says. */
+static bool loses_nothing(const struct al_checkpoint_reason *reason)
+{
+    bool named = reason->before && reason->moves && !reason->rewrites;
+
+    for (size_t i = 0; named && i < reason->moves->count; i++)
+        named = !al_ends_with(reason->moves->items[i], "/");
+    return named;
+}
+
+static int keep_lost(struct al_pending_checkpoint *taken, const struct al_strv *dropping)
+{
+    const struct al_checkpoint_reason *reason = &taken->reason;
+    const bool has_refs = has(taken, AL_PARTS_REFS);
+
+    /* A detached HEAD is left behind. */
+    if (!has_refs && (reason->before || !reason->moves || !is_moved(reason->moves, "HEAD")))
+        return 0;
+    return al_keep_lost(taken->store, has_refs ? &taken->refs : NULL, &taken->gitdir, dropping,
+                        loses_nothing(reason), taken->budget, taken->err);
+}
+
 int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_strv *dropping,
                          struct al_run_limits *budget, struct al_error *err)
 {
-    int r = 0;
+    int r;
 
     taken->budget = budget;
     taken->err = err;
-    if (has(taken, AL_PARTS_REFS))
-        r = al_keep_lost(taken->store, &taken->refs, &taken->gitdir, dropping, budget, err);
+    r = keep_lost(taken, dropping);
     if (r == 0)
         r = publish(taken);
     if (r == 0 && has(taken, AL_PARTS_WORKTREE))

@@ -22,11 +22,13 @@
 #include "util/fs.h"
 
 #define INDEX_NAME        "files.index"
-#define LAST              "last"
+#define LAST_PREFIX       "last-"
 #define NESTED_PREFIX     "nested-"
 #define EXCLUDE_MAX_BYTES (1u << 20)
 #define LOCK_POLL_MS      10
+#define INDEX_FLAGS       (O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 #define READS_MAX         3
+#define MODE_GITLINK      0160000u
 
 /* git gets this part of the time first; then files that block it are looked for. */
 #define FIRST_TRY_PART 4
@@ -36,7 +38,6 @@ void al_files_clear(struct al_files *files)
     al_str_clear(&files->stream);
     al_strv_clear(&files->left_out);
     al_modes_clear(&files->modes);
-    free(files->index);
 }
 
 /* --- Names --- */
@@ -404,7 +405,6 @@ static int update(struct recorder *recorder, struct al_error *err)
 {
     int r = al_snapshot_update(&recorder->dir, &recorder->drop, true, err);
 
-    recorder->changed = recorder->drop.len || recorder->add.len;
     for (int round = 0; r == 0 && recorder->nids && round < READS_MAX; round++) {
         r = al_snapshot_update(&recorder->dir, &recorder->add, false, err);
         if (r == 0)
@@ -418,18 +418,69 @@ static int update(struct recorder *recorder, struct al_error *err)
     return r == AL_ERR_EXECUTION ? AL_ERR_AGAIN : r;
 }
 
-static bool add_entry(void *payload, const struct al_snapshot_entry *entry)
+static void add_entry(const struct recorder *recorder, const struct al_index_entry *entry,
+                      bool is_gone)
 {
-    const struct recorder *recorder = payload;
     struct al_str *stream = &recorder->files->stream;
+    struct al_oid oid = { .bytes = { 0 } };
+    char text[AL_OID_TEXT];
 
-    if (!strcmp(entry->mode, "000000"))
+    memcpy(oid.bytes, entry->oid, al_oid_bytes(recorder->store->sha256));
+    al_oid_text(&oid, recorder->store->sha256, text);
+    if (is_gone)
         al_str_adds(stream, "D ");
     else
-        al_str_addf(stream, "M %s %s ", entry->mode, entry->oid);
-    al_import_quote(stream, recorder->saved, entry->path);
+        al_str_addf(stream, "M %o %s ", entry->mode, text);
+    al_import_quote(stream, recorder->saved, entry->name);
     al_str_addc(stream, '\n');
-    return true;
+}
+
+/** An index and its next entry. */
+struct cursor {
+    struct al_index_scan scan;
+    struct al_index_entry entry;
+    bool more;
+};
+
+static void next(struct cursor *cursor)
+{
+    cursor->more = al_index_next(&cursor->scan, &cursor->entry);
+}
+
+static int open_index(const struct al_store *store, const char *name)
+{
+    return openat(store->bare.dir_fd, name, INDEX_FLAGS);
+}
+
+/* Tell what the index has in another form than the one that the stream's tree was made from; all of
+ * it without that one. */
+static int add_entries(const struct recorder *recorder, const char *last_name, struct al_error *err)
+{
+    const struct al_store *store = recorder->store;
+    const size_t oid_bytes = al_oid_bytes(store->sha256);
+    al_auto(al_closep) int last_fd = last_name ? open_index(store, last_name) : -1;
+    al_auto(al_closep) int fd = open(recorder->dir.index, INDEX_FLAGS);
+    struct cursor last, now;
+    bool whole;
+
+    al_index_begin(&last.scan, last_fd, oid_bytes);
+    al_index_begin(&now.scan, fd, oid_bytes);
+    next(&last);
+    next(&now);
+    while (last.more || now.more) {
+        const int order = !last.more ? 1 : !now.more ? -1 : strcmp(last.entry.name, now.entry.name);
+
+        if (order != 0 || last.entry.mode != now.entry.mode ||
+            memcmp(last.entry.oid, now.entry.oid, oid_bytes) != 0)
+            add_entry(recorder, order < 0 ? &last.entry : &now.entry, order < 0);
+        if (order <= 0)
+            next(&last);
+        if (order >= 0)
+            next(&now);
+    }
+    whole = al_index_end(&last.scan) == AL_INDEX_WHOLE;
+    whole = al_index_end(&now.scan) == AL_INDEX_WHOLE && whole;
+    return whole ? 0 : al_error_set(err, AL_ERR_EXECUTION, "an index of the store is broken");
 }
 
 /* A git that was killed leaves the lock of the store's own index.  Only one process records at a
@@ -473,21 +524,12 @@ static char *index_path(const struct al_store *store, const char *name)
     return al_asprintf("%s/" NESTED_PREFIX "%.32s.index", store->path, text);
 }
 
-static void empty_tree(const struct al_store *store, char ret_id[AL_OID_TEXT])
-{
-    struct al_oid none;
-
-    al_oid_of(store->sha256, AL_OBJECT_TREE, "", 0, &none);
-    al_oid_text(&none, store->sha256, ret_id);
-}
-
 /* Record a directory with an index of its own, and tell all that is in it. */
 static int record_whole(const struct recorder *above, int fd, const char *shown, const char *saved,
                         bool all, struct al_error *err)
 {
     al_auto(recorder_clear) struct recorder recorder = *above;
     al_auto(al_freep) char *index = index_path(above->store, saved);
-    char none[AL_OID_TEXT];
     int r;
 
     recorder.add = recorder.drop = AL_STR_INIT;
@@ -500,8 +542,7 @@ static int record_whole(const struct recorder *above, int fd, const char *shown,
     recorder.shown = shown;
     recorder.saved = saved;
     r = record_dir(&recorder, err);
-    empty_tree(above->store, none);
-    return r < 0 ? r : al_snapshot_compare(&recorder.dir, none, add_entry, &recorder, err);
+    return r < 0 ? r : add_entries(&recorder, NULL, err);
 }
 
 /* Tell of a `.git` that is a file. */
@@ -542,19 +583,6 @@ static int record_nested(const struct recorder *above, const char *path, struct 
 
 /* --- The working tree --- */
 
-/** Names of the repository's index that are looked for in that of the store. */
-struct names {
-    struct al_strv list; /* sorted, as an index is */
-    size_t next;
-    struct al_strv found;
-};
-
-static void names_clear(struct names *names)
-{
-    al_strv_clear(&names->list);
-    al_strv_clear(&names->found);
-}
-
 static bool add_name(void *payload, const struct al_index_entry *entry)
 {
     if ((S_ISREG(entry->mode) || S_ISLNK(entry->mode)) && is_plain(entry->name))
@@ -562,50 +590,42 @@ static bool add_name(void *payload, const struct al_index_entry *entry)
     return true;
 }
 
-/* Take those before this entry of the store's index: it lacks them. */
-static bool pass_name(void *payload, const struct al_index_entry *entry)
+/* The names of the repository's index.  Only git reads every kind of index. */
+static bool read_tracked(const struct al_store *store, int git_fd, struct al_strv *ret_names)
 {
-    struct names *names = payload;
+    al_auto(al_closep) int fd = openat(git_fd, "index", INDEX_FLAGS);
 
-    while (names->next < names->list.count) {
-        const char *name = names->list.items[names->next];
-        const int order = strcmp(name, entry->name);
-
-        if (order > 0)
-            break;
-        if (order < 0)
-            al_strv_add(&names->found, name);
-        names->next++;
-    }
-    return names->next < names->list.count;
+    return al_index_read(fd, al_oid_bytes(store->sha256), add_name, ret_names) == AL_INDEX_WHOLE;
 }
 
-static enum al_index_end read_names(const struct al_store *store, int dir_fd, const char *name,
-                                    bool (*take)(void *, const struct al_index_entry *),
-                                    void *payload)
+void al_files_read_index(const struct al_store *store,
+                         bool (*give)(void *payload, const struct al_index_entry *entry),
+                         void *payload)
 {
-    al_auto(al_closep) int fd =
-        openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    al_auto(al_closep) int fd = open_index(store, INDEX_NAME);
 
-    return fd < 0 ? AL_INDEX_WHOLE : al_index_read(fd, al_oid_bytes(store->sha256), take, payload);
+    (void)al_index_read(fd, al_oid_bytes(store->sha256), give, payload);
 }
 
 void al_files_find_new(const struct al_store *store, struct al_strv *paths, struct al_strv *ret_new)
 {
-    al_auto(names_clear) struct names names = { .next = 0 };
+    al_auto(al_closep) int fd = open_index(store, INDEX_NAME);
+    struct cursor known;
 
-    names.list = *paths;
-    *paths = AL_STRV_INIT;
-    al_strv_sort(&names.list);
-    (void)read_names(store, store->bare.dir_fd, INDEX_NAME, pass_name, &names);
-    for (; names.next < names.list.count; names.next++)
-        al_strv_add(&names.found, names.list.items[names.next]);
-    *ret_new = names.found;
-    names.found = AL_STRV_INIT;
+    al_strv_sort(paths);
+    al_index_begin(&known.scan, fd, al_oid_bytes(store->sha256));
+    next(&known);
+    for (size_t i = 0; i < paths->count; i++) {
+        while (known.more && strcmp(known.entry.name, paths->items[i]) < 0)
+            next(&known);
+        if (!known.more || strcmp(known.entry.name, paths->items[i]) != 0)
+            al_strv_add(ret_new, paths->items[i]);
+    }
+    (void)al_index_end(&known.scan);
 }
 
 /* Files that the ignore rules match are recorded if they are tracked: those of the repository's
- * index that the store's index lacks.  Only git reads every kind of index. */
+ * index that the store's index lacks. */
 static int take_tracked(struct recorder *recorder, struct al_error *err)
 {
     struct al_store *store = recorder->store;
@@ -614,7 +634,7 @@ static int take_tracked(struct recorder *recorder, struct al_error *err)
     al_auto(al_closep) int git_fd = -1;
     int r = al_location_open_git_dir(&store->repo->at, &git_fd, err);
 
-    if (r == 0 && read_names(store, git_fd, "index", add_name, &tracked) == AL_INDEX_WHOLE) {
+    if (r == 0 && read_tracked(store, git_fd, &tracked)) {
         al_files_find_new(store, &tracked, &found);
     } else if (r == 0) {
         r = al_snapshot_tracked_ignored(store->repo, recorder->dir.fd, recorder->dir.budget, &found,
@@ -650,7 +670,7 @@ static int drop_ignored(struct recorder *recorder, struct al_error *err)
         r = al_location_open_git_dir(&store->repo->at, &git_fd, err);
     if (r < 0 || !ignored.count)
         return r;
-    if (read_names(store, git_fd, "index", add_name, &tracked) != AL_INDEX_WHOLE) {
+    if (!read_tracked(store, git_fd, &tracked)) {
         al_strv_clear(&tracked);
         r = al_snapshot_tracked_ignored(store->repo, recorder->dir.fd, recorder->dir.budget,
                                         &tracked, err);
@@ -683,15 +703,6 @@ static int copy_excludes(struct recorder *recorder, struct al_error *err)
     return r < 0 ? al_store_unusable(store, -r, err) : 0;
 }
 
-/* Without the tree that was recorded last, the store need not have what its index names. */
-static bool is_begun(const struct recorder *recorder)
-{
-    struct al_oid tree;
-
-    return access(recorder->dir.index, F_OK) == 0 &&
-           al_store_read_ref(recorder->store, AL_REF_FILES, &tree, NULL) == 0;
-}
-
 /* Copy the files of HEAD's commit into the store: it is whole without the repository.  Those that a
  * partial clone lacks stay missing, and all of them if there is no time for it. */
 static int copy_commit(const struct recorder *recorder, const char *commit, struct al_error *err)
@@ -712,10 +723,35 @@ static int copy_commit(const struct recorder *recorder, const char *commit, stru
     return 0;
 }
 
+/* The name of the index that a tree was made from.  It is another name of the same file, which git
+ * replaces and never writes to. */
+static char *last_name(const char *tree)
+{
+    return al_asprintf(LAST_PREFIX "%s.index", tree);
+}
+
+/* Note that this index has what a tree has, unless another process has recorded more. */
+static void note_last(const struct al_store *store, const struct al_file_id *index,
+                      const char *tree)
+{
+    al_auto(al_freep) char *name = last_name(tree);
+    const int dir_fd = store->bare.dir_fd;
+    struct al_file_id linked;
+
+    (void)unlinkat(dir_fd, name, 0);
+    if (linkat(dir_fd, INDEX_NAME, dir_fd, name, 0) < 0)
+        return;
+    linked = al_file_id_at(dir_fd, name);
+    if (linked.ino != index->ino || linked.mtime_ns != index->mtime_ns)
+        (void)unlinkat(dir_fd, name, 0);
+}
+
 /* Begin with HEAD's commit: files that are as it has them are read, and not recorded once more. */
 static int begin(struct recorder *recorder, struct al_error *err)
 {
     al_auto(al_freep) char *head = al_ref_head(&recorder->store->repo->at);
+    al_auto(al_freep) char *tree = NULL;
+    struct al_oid first, none;
     int r;
 
     remove_stale_lock(recorder);
@@ -724,81 +760,64 @@ static int begin(struct recorder *recorder, struct al_error *err)
     r = copy_commit(recorder, head, err);
     if (r == 0)
         r = al_snapshot_begin(&recorder->dir, head, err);
+    if (r == 0)
+        r = al_snapshot_write_tree(&recorder->dir, &tree, err);
     if (r == AL_ERR_EXECUTION) { /* a commit that cannot be read only makes it slower */
         al_error_clear(err);
         (void)unlink(recorder->dir.index);
-        r = 0;
+        return 0;
+    }
+    al_oid_of(recorder->store->sha256, AL_OBJECT_TREE, "", 0, &none);
+    if (r == 0 && al_oid_parse(tree, recorder->store->sha256, &first) &&
+        !al_oid_equal(&first, &none)) {
+        const struct al_file_id index = al_file_id_at(recorder->store->bare.dir_fd, INDEX_NAME);
+
+        note_last(recorder->store, &index, tree);
+        al_oid_text(&first, recorder->store->sha256, recorder->files->last);
     }
     return r;
 }
 
 /* An entry of an index that began with a commit.  A submodule is one entry there; what is recorded
  * are its files. */
-static bool take_first(void *payload, const struct al_snapshot_entry *entry)
+static bool take_first(void *payload, const struct al_index_entry *entry)
 {
     struct recorder *recorder = payload;
     struct stat st;
 
-    if (!strcmp(entry->mode, "160000")) {
-        if (!al_strv_contains(recorder->nested, entry->path))
-            al_strv_add(recorder->nested, entry->path);
-        al_str_add(recorder->links, entry->path, strlen(entry->path) + 1);
-    } else if (fstatat(recorder->dir.fd, entry->path, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-        al_modes_set(&recorder->files->modes, entry->path, st.st_mode);
+    if (entry->mode == MODE_GITLINK) {
+        if (!al_strv_contains(recorder->nested, entry->name))
+            al_strv_add(recorder->nested, entry->name);
+        al_str_add(recorder->links, entry->name, strlen(entry->name) + 1);
+    } else if (fstatat(recorder->dir.fd, entry->name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        al_modes_set(&recorder->files->modes, entry->name, st.st_mode);
     }
     return true;
 }
 
-/* Tell the whole tree. */
-static int add_tree(struct recorder *recorder, struct al_error *err)
+static int take_all_first(struct recorder *recorder, struct al_error *err)
 {
-    al_auto(al_freep) char *tree = NULL;
-    char none[AL_OID_TEXT];
-    int r;
-
-    empty_tree(recorder->store, none);
-    r = al_snapshot_compare(&recorder->dir, none, take_first, recorder, err);
-    if (r == 0)
-        r = al_snapshot_update(&recorder->dir, recorder->links, true, err);
-    if (r == 0)
-        r = al_snapshot_write_tree(&recorder->dir, &tree, err);
-    if (r == 0 && strcmp(tree, none) != 0)
-        al_str_addf(&recorder->files->stream, "M 040000 %s \"worktree\"\n", tree);
-    return r;
-}
-
-/* The store's index as a line of LAST: git writes a new file each time. */
-static char *index_line(const struct al_store *store)
-{
-    const struct al_file_id id = al_file_id_at(store->bare.dir_fd, INDEX_NAME);
-
-    return al_asprintf("%" PRIu64 " %" PRIu64 " %" PRId64 "\n", id.ino, id.size, id.mtime_ns);
-}
-
-/* Whether the store's index is as the last checkpoint with files has it: LAST says which it was,
- * and is missing where that checkpoint had nested repositories. */
-static bool is_last(const struct al_store *store)
-{
-    al_auto(al_str_clear) struct al_str last = AL_STR_INIT;
-    al_auto(al_freep) char *line = index_line(store);
-
-    return al_fs_read(store->dir_fd, LAST, 256, &last) == 0 && !strcmp(last.buf, line);
+    al_files_read_index(recorder->store, take_first, recorder);
+    return al_snapshot_update(&recorder->dir, recorder->links, true, err);
 }
 
 /* Tell what differs from the last checkpoint, whose tree the stream begins with. */
 static int add_changes(struct recorder *recorder, struct al_error *err)
 {
-    struct al_oid last;
-    char tree[AL_OID_TEXT];
+    const struct al_store *store = recorder->store;
+    const char *tree = recorder->files->last;
+    al_auto(al_freep) char *name = last_name(tree);
+    const struct al_file_id last = al_file_id_at(store->bare.dir_fd, name);
+    int r = 0;
 
-    if (recorder->files->whole || al_store_read_ref(recorder->store, AL_REF_FILES, &last, NULL) < 0)
-        return add_tree(recorder, err);
-    al_oid_text(&last, recorder->store->sha256, tree);
-    al_str_addf(&recorder->files->stream, "M 040000 %s \"worktree\"\n", tree);
-    /* What was recorded and did not become a checkpoint is in the index alone. */
-    if (!recorder->changed && !recorder->nested->count && is_last(recorder->store))
-        return 0;
-    return al_snapshot_compare(&recorder->dir, tree, add_entry, recorder, err);
+    recorder->files->index = al_file_id_at(store->bare.dir_fd, INDEX_NAME);
+    if (last.exists)
+        al_str_addf(&recorder->files->stream, "M 040000 %s \"worktree\"\n", tree);
+    if (!last.exists || !al_file_id_equal(&last, &recorder->files->index))
+        r = add_entries(recorder, name, err);
+    /* The answer is what the next one begins with. */
+    al_str_adds(&recorder->files->stream, "ls \"worktree\"\n");
+    return r;
 }
 
 /* For the checkpoint after, which may not list the tree. */
@@ -814,36 +833,38 @@ static void note_nested(const struct recorder *recorder)
 
 static int record_top(struct recorder *recorder, struct al_error *err)
 {
+    struct al_store *store = recorder->store;
+    struct al_files *files = recorder->files;
     struct al_oid last;
     int r = copy_excludes(recorder, err);
 
     /* Nothing holds what was recorded before: a clean-up may have removed it. */
-    if (al_store_read_ref(recorder->store, AL_REF_FILES, &last, NULL) < 0)
-        al_files_forget(recorder->store);
-    recorder->files->whole = !is_begun(recorder);
-    recorder->store->has_listed &= !recorder->files->whole;
-    recorder->files->relies = true; /* nested repositories may have been recorded before */
-    if (r == 0 && recorder->files->whole)
+    if (al_store_read_ref(store, AL_REF_FILES, &last, NULL) < 0)
+        al_files_forget(store);
+    else
+        al_oid_text(&last, store->sha256, files->last);
+    files->whole = !*files->last || access(recorder->dir.index, F_OK) < 0;
+    files->relies = true; /* nested repositories may have been recorded before */
+    store->has_listed &= !files->whole;
+    if (r == 0 && files->whole)
         r = begin(recorder, err);
     else if (r == 0)
-        al_modes_read(&recorder->files->modes, recorder->store);
+        al_modes_read(&files->modes, store);
     if (r == 0 && !looks_at_writes(recorder))
         r = take_tracked(recorder, err);
     if (r == 0)
         r = record_dir(recorder, err);
     if (r == 0)
         note_nested(recorder);
-    if (r == 0 && recorder->new_rules && !recorder->files->whole) {
-        recorder->changed = true;
+    if (r == 0 && files->whole)
+        r = take_all_first(recorder, err);
+    else if (r == 0 && recorder->new_rules)
         r = drop_ignored(recorder, err);
-    }
     if (r == 0)
         r = add_changes(recorder, err);
-    if (r == 0 && !recorder->nested->count)
-        recorder->files->index = index_line(recorder->store);
     for (size_t i = 0; r == 0 && i < recorder->nested->count; i++)
         r = record_nested(recorder, recorder->nested->items[i], err);
-    return r < 0 ? r : al_modes_write(&recorder->files->modes, recorder->store, err);
+    return r < 0 ? r : al_modes_write(&files->modes, store, err);
 }
 
 /* Wait until no other process records files in this store. */
@@ -902,33 +923,37 @@ int al_files_record(struct al_store *store, int top_fd, const struct al_checkpoi
     return r < 0 ? r : record_top(&recorder, err);
 }
 
-int al_files_accept(struct al_store *store, const struct al_files *files, const char *tree,
-                    struct al_error *err)
-{
-    struct al_oid oid;
-    int r = 0;
-
-    (void)unlinkat(store->dir_fd, LAST, 0);
-    if (al_oid_parse(tree, store->sha256, &oid))
-        r = al_store_write_ref(store, AL_REF_FILES, &oid, err);
-    else
-        (void)unlinkat(store->bare.dir_fd, AL_REF_FILES, 0);
-    if (r == 0 && files->index)
-        (void)al_fs_write_atomic(store->dir_fd, LAST, files->index, strlen(files->index), 0600,
-                                 true);
-    return r;
-}
-
-void al_files_forget(const struct al_store *store)
+/* Remove files of the bare repository whose names begin with a prefix, but for one. */
+static void remove_prefixed(const struct al_store *store, const char *prefix, const char *but)
 {
     al_auto(al_closedirp) DIR *dir = al_fs_list_at(store->bare.dir_fd);
     struct dirent *entry;
 
     while (dir && (entry = readdir(dir)))
-        if (al_starts_with(entry->d_name, NESTED_PREFIX))
+        if (al_starts_with(entry->d_name, prefix) && strcmp(entry->d_name, but) != 0)
             (void)unlinkat(store->bare.dir_fd, entry->d_name, 0);
+}
+
+int al_files_accept(struct al_store *store, const struct al_files *files, const char *tree,
+                    struct al_error *err)
+{
+    al_auto(al_freep) char *name = last_name(tree);
+    struct al_oid oid;
+
+    if (!al_oid_parse(tree, store->sha256, &oid)) {
+        (void)unlinkat(store->bare.dir_fd, AL_REF_FILES, 0);
+        return 0;
+    }
+    note_last(store, &files->index, tree);
+    remove_prefixed(store, LAST_PREFIX, name);
+    return al_store_write_ref(store, AL_REF_FILES, &oid, err);
+}
+
+void al_files_forget(const struct al_store *store)
+{
+    remove_prefixed(store, NESTED_PREFIX, "");
+    remove_prefixed(store, LAST_PREFIX, "");
     (void)unlinkat(store->bare.dir_fd, INDEX_NAME, 0);
     (void)unlinkat(store->bare.dir_fd, AL_REF_FILES, 0);
-    (void)unlinkat(store->dir_fd, LAST, 0);
     al_modes_forget(store);
 }

@@ -17,8 +17,10 @@
 #ifndef AL_HISTORY_FILES_H
 #define AL_HISTORY_FILES_H
 
+#include "gitops/plumbing/index_scan.h"
 #include "history/modes.h"
 #include "history/store.h"
+#include "util/fs.h"
 #include "util/str.h"
 
 #define AL_DIR_WORKTREE "worktree/"
@@ -31,7 +33,8 @@ struct al_files {
                                 empty */
     struct al_strv left_out; /**< too large, unreadable, or no file any more */
     bool whole;              /**< the index was new */
-    char *index;             /**< which index has them all; NULL: there are nested repositories */
+    struct al_file_id index; /**< the index that has them, but for nested repositories */
+    char last[AL_OID_TEXT];  /**< the tree that the stream begins with; "": none */
     struct al_modes modes;
     bool relies; /**< on what the store has of earlier checkpoints, which may be broken */
 };
@@ -53,13 +56,19 @@ void al_files_clear(struct al_files *files);
 int al_files_record(struct al_store *store, int top_fd, const struct al_checkpoint_reason *reason,
                     struct al_run_limits *budget, struct al_files *files, struct al_error *err);
 
-/** Compare the next checkpoint with this one, whose directory worktree/ is a tree; "" without
- * files.
- */
+/** Compare the next checkpoint with this one.
+ *
+ * @param tree  What the stream's command `ls` answered: the files without those of nested
+ *              repositories.  "": there are none. */
 int al_files_accept(struct al_store *store, const struct al_files *files, const char *tree,
                     struct al_error *err);
 
-/** Find the paths that the store's index over the working tree lacks.  `paths` is taken over. */
+/** Read the store's index over the working tree, as al_index_read() does. */
+void al_files_read_index(const struct al_store *store,
+                         bool (*give)(void *payload, const struct al_index_entry *entry),
+                         void *payload);
+
+/** Append the paths that the store's index over the working tree lacks.  `paths` is sorted. */
 void al_files_find_new(const struct al_store *store, struct al_strv *paths,
                        struct al_strv *ret_new);
 

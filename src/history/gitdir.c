@@ -159,67 +159,34 @@ static int add_path(struct reader *reader, int dir_fd, const char *path, int dep
     return S_ISREG(st.st_mode) ? add_file(reader, dir_fd, path) : 0;
 }
 
-/* Which of `own_paths` may be there. */
-struct present {
-    bool own[AL_COUNT(own_paths)];
-};
-
-static void note_present(struct present *present, const char *name)
-{
-    const size_t len = strlen(name);
-
-    for (size_t i = 0; i < AL_COUNT(own_paths); i++)
-        if (al_starts_with(own_paths[i], name) && (!own_paths[i][len] || own_paths[i][len] == '/'))
-            present->own[i] = true;
-}
-
-/* List the git directory once, which is cheaper than asking for every path; most are not there.
- * HEAD always is.  The shared parts of a split index are added here; the index names them by
- * checksum. */
-static int list_own(struct reader *reader, int git_fd, struct present *ret_present)
+/* The shared parts of a split index; the index names them by checksum. */
+static int add_shared_indexes(struct reader *reader, int git_fd)
 {
     al_auto(al_closedirp) DIR *dir = al_fs_list_at(git_fd);
     struct dirent *entry;
     int r = 0;
 
-    *ret_present = (struct present){ .own = { true } };
-    if (!dir)
-        memset(ret_present->own, true, sizeof(ret_present->own));
-    while (r == 0 && dir && (entry = readdir(dir))) {
-        note_present(ret_present, entry->d_name);
+    while (r == 0 && dir && (entry = readdir(dir)))
         if (al_starts_with(entry->d_name, "sharedindex."))
             r = add_file(reader, git_fd, entry->d_name);
-    }
     return r;
-}
-
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const struct al_gitdir_file *)a)->path,
-                  ((const struct al_gitdir_file *)b)->path);
 }
 
 int al_gitdir_read(int git_fd, int common_fd, struct al_deadline *deadline,
                    struct al_gitdir_files *ret_files, struct al_error *err)
 {
     struct reader reader = { .files = ret_files, .deadline = deadline, .err = err };
-    struct present present;
     int r;
 
     *ret_files = (struct al_gitdir_files){ .items = NULL };
-    r = list_own(&reader, git_fd, &present);
+    r = add_shared_indexes(&reader, git_fd);
     for (size_t i = 0; i < AL_COUNT(own_paths) && r == 0; i++)
-        if (present.own[i])
-            r = add_path(&reader, git_fd, own_paths[i], 0);
+        r = add_path(&reader, git_fd, own_paths[i], 0);
     for (size_t i = 0; i < AL_COUNT(common_paths) && r == 0; i++)
         r = add_path(&reader, common_fd, common_paths[i], 0);
-    if (r < 0) {
+    if (r < 0)
         al_gitdir_files_clear(ret_files);
-        return r;
-    }
-    if (ret_files->count)
-        qsort(ret_files->items, ret_files->count, sizeof(*ret_files->items), by_path);
-    return 0;
+    return r;
 }
 
 const struct al_gitdir_file *al_gitdir_find(const struct al_gitdir_files *files, const char *path)

@@ -30,7 +30,7 @@ struct al_gitdir_file {
     struct al_str bytes; /**< its content, or the target of a link */
 };
 
-/** Files sorted by path.  Zero-initialised is empty. */
+/** Files.  Zero-initialised is empty. */
 struct al_gitdir_files {
     struct al_gitdir_file *items;
     size_t count;

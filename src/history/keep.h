@@ -7,7 +7,8 @@
  * reaches, is packed into the store, in packs with a `.keep` file.
  *
  * Files of the store: `tips` has the ids of the references that the last checkpoint saw, one a
- * line; `held` has a line "<id> SP <hash of the pack>" for each id that a pack holds.
+ * line, and "+<id>" for what is easily lost and was reached from one of them; `held` has a line
+ * "<id> SP <hash of the pack>" for each id that a pack holds.
  */
 #ifndef AL_HISTORY_KEEP_H
 #define AL_HISTORY_KEEP_H
@@ -19,12 +20,13 @@
 /**
  * Pack what was lost since the last checkpoint and what is easily lost.
  *
- * @param refs, files  The repository as it is now.
- * @param dropping     References that the operation may delete or move, by full name; may be NULL.
+ * @param refs, files   The repository as it is now; `refs` is NULL if they were not listed.
+ * @param dropping      References that the operation may delete or move, by full name; may be NULL.
+ * @param nothing_lost  Only note the references: they were moved forward.
  */
 int al_keep_lost(struct al_store *store, const struct al_refs *refs,
                  const struct al_gitdir_files *files, const struct al_strv *dropping,
-                 struct al_run_limits *budget, struct al_error *err);
+                 bool nothing_lost, struct al_run_limits *budget, struct al_error *err);
 
 /** Let packs go that no checkpoint taken since `oldest_s` (since 1970) has seen needed. */
 void al_keep_release(struct al_store *store, int64_t oldest_s);

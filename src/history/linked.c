@@ -93,12 +93,6 @@ int al_linked_read(struct al_store *store, const struct al_checkpoint_reason *re
     return r;
 }
 
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const struct al_gitdir_file *)a)->path,
-                  ((const struct al_gitdir_file *)b)->path);
-}
-
 void al_linked_add_state(const struct al_linked *linked, const struct al_strv *names,
                          struct al_gitdir_files *files)
 {
@@ -112,7 +106,6 @@ void al_linked_add_state(const struct al_linked *linked, const struct al_strv *n
                                          .bytes = AL_STR_INIT };
         al_str_add(&file->bytes, linked->texts[i].buf, linked->texts[i].len);
     }
-    qsort(files->items, files->count, sizeof(*files->items), by_path);
 }
 
 /* --- Reading a checkpoint --- */

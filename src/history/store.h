@@ -9,11 +9,11 @@
  *                                  next is compared with it
  *       refs/new/<nonce>           one that is being written, or may still be refused
  *       files.index, nested-*      git's indexes over the working tree and nested repositories
+ *       last-<tree>.index          the index that the tree of refs/last/files was made from
  *   <state>/<id>/lock              locked shared while the store is open, alone by a clean-up
  *   <state>/<id>/tips, held        see history/keep.h
- *   <state>/<id>/last              see history/files.c
  *   <state>/<id>/modes             see history/modes.h
- *   <state>/<id>/staged            what the last checkpoint with the index had staged
+ *   <state>/<id>/staged            blobs of the index that the last checkpoint has copied
  *   <state>/<id>/synced            its time: packs that are not newer are on the disk
  *   <state>/<id>/boot              which boot of the machine used the store last
  *   <state>/<id>/expiry            its time: when old checkpoints were looked for

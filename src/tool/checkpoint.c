@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
+#include "gitops/refs.h"
 #include "guard/path.h"
 #include "guard/root.h"
 #include "guard/text.h"
@@ -34,6 +35,8 @@ static unsigned parts_without(unsigned effects)
 static struct al_checkpoint_reason reason_of(const struct al_call *call)
 {
     return (struct al_checkpoint_reason){ .tool = call->tool->name,
+                                          .rewrites =
+                                              call->operation->effects & AL_REWRITES_HISTORY,
                                           .operation = call->operation->name,
                                           .without = call->without,
                                           .writes = call->knows_files ? &call->writes : NULL,
@@ -41,19 +44,67 @@ static struct al_checkpoint_reason reason_of(const struct al_call *call)
                                           .linked = &call->linked };
 }
 
+/* Add the references that arguments name. */
+static void add_named(const struct al_call *call, unsigned flag, const char *prefix, bool only_new,
+                      struct al_strv *ret_refs)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    al_call_named_branches(call, flag, &names);
+    for (size_t i = 0; i < names.count; i++) {
+        al_auto(al_freep) char *ref = al_asprintf("%s%s", prefix, names.items[i]);
+
+        if (!only_new || !al_ref_exists(&call->repo->at, ref))
+            al_strv_add(ret_refs, ref);
+    }
+}
+
 static void add_deleted_branches(const struct al_call *call, struct al_strv *ret_names)
 {
-    al_auto(al_strv_clear) struct al_strv branches = AL_STRV_INIT;
-    al_auto(al_strv_clear) struct al_strv tags = AL_STRV_INIT;
-
     if (call->tool->deletes_branch && !call->tool->deletes_branch(call->args))
         return;
-    al_call_named_branches(call, AL_PARAM_DELETED_BRANCH, &branches);
-    for (size_t i = 0; i < branches.count; i++)
-        al_strv_addf(ret_names, "refs/heads/%s", branches.items[i]);
-    al_call_named_branches(call, AL_PARAM_DELETED_TAG, &tags);
-    for (size_t i = 0; i < tags.count; i++)
-        al_strv_addf(ret_names, "refs/tags/%s", tags.items[i]);
+    add_named(call, AL_PARAM_DELETED_BRANCH, "refs/heads/", false, ret_names);
+    add_named(call, AL_PARAM_DELETED_TAG, "refs/tags/", false, ret_names);
+}
+
+/* Add the branch that HEAD is on, and what it leads to if it is a symbolic reference. */
+static void add_current_branch(struct al_call *call)
+{
+    const size_t before = call->moves.count;
+
+    al_ref_follow_head(&call->repo->at, &call->moves);
+    if (call->moves.count == before)
+        al_strv_add(&call->moves, "HEAD");
+}
+
+/* Find out which references the call can move, HEAD and the configuration among them. */
+static void find_moves(struct al_call *call)
+{
+    const unsigned effects = call->operation->effects;
+    const bool writes_refs = effects & (AL_WRITES_REFS | AL_REWRITES_HISTORY);
+    const unsigned can =
+        call->tool->moves ? call->tool->moves(call->operation) : call->tool->moves_always;
+    const unsigned moves = writes_refs ? can : 0;
+    bool any = writes_refs && !moves;
+
+    al_strv_clear(&call->moves);
+    call->moves_all = effects & (AL_RUNS_PROGRAM | AL_WRITES_FILES);
+    if (effects & AL_WRITES_CONFIG)
+        al_strv_add(&call->moves, "config");
+    if (any)
+        al_strv_add(&call->moves, "refs/");
+    if (any || (moves & AL_MOVES_HEAD))
+        al_strv_add(&call->moves, "HEAD");
+    if (moves & AL_MOVES_BRANCH)
+        add_current_branch(call);
+    if (moves & (AL_MOVES_NAMED | AL_MOVES_NEW))
+        add_named(call, AL_PARAM_BRANCH, "refs/heads/", !(moves & AL_MOVES_NAMED), &call->moves);
+    if (moves & AL_MOVES_STASH)
+        al_strv_add(&call->moves, "refs/stash");
+    for (size_t i = 0; i < call->moves.count; i++)
+        any |= al_starts_with(call->moves.items[i], "refs/");
+    if (!any && !call->moves_all)
+        call->without |= AL_PARTS_REFS;
 }
 
 static bool writes_over_files(const struct al_call *call)
@@ -143,8 +194,6 @@ static int find_scope(struct al_call *call, struct al_error *err)
     if (r < 0 || !known)
         return r;
     call->knows_files = true;
-    if (!(effects & (AL_WRITES_REFS | AL_REWRITES_HISTORY)))
-        call->without |= AL_PARTS_REFS;
     add_below_top(call, &files, &call->writes);
     return 0;
 }
@@ -211,7 +260,7 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
     if (r < 0)
         return r;
     find_linked(call);
-    al_call_find_moves(call);
+    find_moves(call);
     reason = reason_of(call);
     add_deleted_branches(call, &dropping);
     reason.dropping = &dropping;

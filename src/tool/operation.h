@@ -32,6 +32,7 @@ enum al_moves {
     AL_MOVES_BRANCH = 1 << 1, /**< the branch that HEAD is on, or a detached HEAD */
     AL_MOVES_NAMED = 1 << 2,  /**< the branches that arguments with AL_PARAM_BRANCH name */
     AL_MOVES_STASH = 1 << 3,  /**< the stash */
+    AL_MOVES_NEW = 1 << 4,    /**< the named branches, if they are not there yet */
 };
 
 /** One thing a tool can do. */

@@ -130,9 +130,6 @@ void al_call_named_branches(const struct al_call *call, unsigned flag,
  * argument counts. */
 void al_call_note_ignored(const struct al_call *call, struct al_str *out);
 
-/** Stage 6: find out what the call can move, for `moves`. */
-void al_call_find_moves(struct al_call *call);
-
 /** Stage 6: create the checkpoint before an operation that changes the repository. */
 int al_call_checkpoint_before(struct al_call *call, struct al_error *err);
 

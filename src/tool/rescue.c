@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "gitops/repo/git.h"
+#include "gitops/vet/vet.h"
 #include "guard/text.h"
 #include "history/checkpoint.h"
 #include "tool/private.h"
@@ -70,7 +71,7 @@ void al_call_rescue_end(struct al_call *call)
         return;
     call->knows_touched = al_rescue_take_touched(call->rescue, &call->touched);
     /* What it could not ask about stays aside. */
-    (void)al_rescue_end(call->rescue, al_store_is_sha256(call->store), has_blobs, &asking, &kept,
+    (void)al_rescue_end(call->rescue, call->repo->vetting->is_sha256, has_blobs, &asking, &kept,
                         &err);
     if (kept.count) {
         al_auto(al_freep) char *before = al_take(&call->rescued), *now = describe(&kept);

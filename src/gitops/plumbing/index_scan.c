@@ -14,6 +14,9 @@
 #define NAME_MAX_BYTES  ((size_t)32 * 1024)
 #define INDEX_MAX_BYTES (INT64_C(1) << 30)
 
+#define HEADER_BYTES    12
+#define STAT_BYTES      40 /* ctime, mtime, dev, ino, mode, uid, gid, size */
+
 #define NAME_MASK       0x0fffu
 #define EXTENDED        0x4000u
 #define ASSUME_VALID    0x8000u
@@ -21,24 +24,13 @@
 #define SKIP_WORKTREE   0x4000u /* of the extended flags */
 #define INTENT_TO_ADD   0x2000u
 
-/* The index file, up to the size it had when it was opened. */
-struct input {
-    int fd;
-    unsigned char *piece;
-    size_t len, at;
-    int64_t left;        /* bytes not consumed yet */
-    struct al_str *name; /* of the previous entry, from which version 4 continues */
-    size_t oid_bytes;
-    uint32_t version;
-};
-
 static uint32_t number(const unsigned char *at)
 {
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
 /* Buffer `n` bytes, or as many as are left.  Returns how many. */
-static size_t peek(struct input *in, size_t n)
+static size_t peek(struct al_index_scan *in, size_t n)
 {
     if (in->left < (int64_t)n)
         n = in->left > 0 ? (size_t)in->left : 0;
@@ -58,7 +50,7 @@ static size_t peek(struct input *in, size_t n)
 }
 
 /* Consume `n` bytes.  They are valid until the next call; NULL when there are fewer. */
-static const unsigned char *take(struct input *in, size_t n)
+static const unsigned char *take(struct al_index_scan *in, size_t n)
 {
     const unsigned char *bytes;
 
@@ -70,7 +62,7 @@ static const unsigned char *take(struct input *in, size_t n)
     return bytes;
 }
 
-static bool skip(struct input *in, int64_t n)
+static bool skip(struct al_index_scan *in, int64_t n)
 {
     while (n > 0) {
         size_t some = n < (int64_t)PIECE_BYTES ? (size_t)n : PIECE_BYTES;
@@ -83,20 +75,20 @@ static bool skip(struct input *in, int64_t n)
 }
 
 /* Append the bytes before the next NUL to the name, and consume both. */
-static bool take_string(struct input *in)
+static bool take_string(struct al_index_scan *in)
 {
     size_t there = peek(in, NAME_MAX_BYTES);
     const unsigned char *end = memchr(in->piece + in->at, '\0', there);
     size_t len = end ? (size_t)(end - in->piece) - in->at : 0;
 
-    if (!end || in->name->len + len > NAME_MAX_BYTES)
+    if (!end || in->name.len + len > NAME_MAX_BYTES)
         return false;
-    al_str_add(in->name, in->piece + in->at, len);
+    al_str_add(&in->name, in->piece + in->at, len);
     return skip(in, (int64_t)len + 1);
 }
 
 /* Version 4: the number of bytes to drop from the previous name, then the rest of the new one. */
-static bool take_compressed_name(struct input *in)
+static bool take_compressed_name(struct al_index_scan *in)
 {
     uint64_t gone = 0;
     const unsigned char *c = take(in, 1);
@@ -106,15 +98,15 @@ static bool take_compressed_name(struct input *in)
             return false;
         gone = ((gone | (*c & 0x7fu)) + 1) << 7;
     }
-    if (!c || (gone |= *c) > in->name->len)
+    if (!c || (gone |= *c) > in->name.len)
         return false;
-    al_str_truncate(in->name, in->name->len - (size_t)gone);
+    al_str_truncate(&in->name, in->name.len - (size_t)gone);
     return take_string(in);
 }
 
 /* Up to version 3, one to eight NULs pad an entry to a multiple of eight bytes.  A name whose
  * length is in the flags is used in place. */
-static const char *take_padded_name(struct input *in, size_t fixed, size_t len)
+static const char *take_padded_name(struct al_index_scan *in, size_t fixed, size_t len)
 {
     const size_t padded = ((fixed + len + 8) & ~(size_t)7) - fixed;
     const unsigned char *name;
@@ -123,11 +115,11 @@ static const char *take_padded_name(struct input *in, size_t fixed, size_t len)
         name = take(in, padded);
         return name && !name[len] ? (const char *)name : NULL;
     }
-    al_str_reset(in->name);
+    al_str_reset(&in->name);
     if (!take_string(in))
         return NULL;
-    len = in->name->len;
-    return skip(in, (int64_t)(((fixed + len + 8) & ~(size_t)7) - fixed - len - 1)) ? in->name->buf
+    len = in->name.len;
+    return skip(in, (int64_t)(((fixed + len + 8) & ~(size_t)7) - fixed - len - 1)) ? in->name.buf
                                                                                    : NULL;
 }
 
@@ -138,26 +130,18 @@ static bool is_known_mode(uint32_t mode)
     return type == 0100000u || type == 0120000u || type == 0160000u || type == 0040000u;
 }
 
-/* What an entry points to that has to outlast the reading of its name. */
-struct fixed_part {
-    unsigned char stat_data[AL_INDEX_STAT_BYTES];
-    unsigned char oid[32];
-};
-
-static bool take_entry(struct input *in, struct fixed_part *part, struct al_index_entry *ret_entry)
+static bool take_entry(struct al_index_scan *in, struct al_index_entry *ret_entry)
 {
-    size_t fixed = AL_INDEX_STAT_BYTES + in->oid_bytes + 2;
+    size_t fixed = STAT_BYTES + in->oid_bytes + 2;
     const unsigned char *at = take(in, fixed);
     uint32_t flags, extended = 0;
 
     if (!at)
         return false;
-    memcpy(part->stat_data, at, AL_INDEX_STAT_BYTES);
-    memcpy(part->oid, at + AL_INDEX_STAT_BYTES, in->oid_bytes);
+    memcpy(in->oid, at + STAT_BYTES, in->oid_bytes); /* which outlasts the reading of the name */
     flags = (uint32_t)at[fixed - 2] << 8 | at[fixed - 1];
     *ret_entry = (struct al_index_entry){
-        .oid = part->oid,
-        .stat_data = part->stat_data,
+        .oid = in->oid,
         .ctime_s = number(at),
         .ctime_ns = number(at + 4),
         .mtime_s = number(at + 8),
@@ -180,13 +164,13 @@ static bool take_entry(struct input *in, struct fixed_part *part, struct al_inde
     if (in->version != 4)
         ret_entry->name = take_padded_name(in, fixed, flags & NAME_MASK);
     else if (take_compressed_name(in))
-        ret_entry->name = in->name->buf;
+        ret_entry->name = in->name.buf;
     return ret_entry->name && is_known_mode(ret_entry->mode);
 }
 
 /* The extensions tell a split index (entries in another file) and a sparse one (directories as
  * entries). */
-static enum al_index_end read_extensions(struct input *in)
+static enum al_index_end read_extensions(struct al_index_scan *in)
 {
     enum al_index_end end = AL_INDEX_WHOLE;
 
@@ -205,107 +189,94 @@ static enum al_index_end read_extensions(struct input *in)
     return in->left == (int64_t)in->oid_bytes ? end : AL_INDEX_NOT_UNDERSTOOD;
 }
 
-bool al_index_parse_header(const unsigned char header[AL_INDEX_HEADER_BYTES], uint32_t *ret_version,
-                           uint32_t *ret_count)
+static bool take_header(struct al_index_scan *in)
 {
-    *ret_version = number(header + 4);
-    *ret_count = number(header + 8);
-    return !memcmp(header, "DIRC", 4) && *ret_version >= 2 && *ret_version <= 4;
-}
+    const unsigned char *header = take(in, HEADER_BYTES);
 
-static bool take_header(struct input *in, uint32_t *ret_count)
-{
-    const unsigned char *header = take(in, AL_INDEX_HEADER_BYTES);
-
-    return header && al_index_parse_header(header, &in->version, ret_count);
-}
-
-/* Bytes that are in memory are a piece that is never read on, and therefore not written to. */
-static struct input in_memory(const void *data, size_t len, size_t oid_bytes, struct al_str *name)
-{
-    return (struct input){ .fd = -1,
-                           .piece = (unsigned char *)(uintptr_t)data,
-                           .len = len,
-                           .left = (int64_t)len,
-                           .name = name,
-                           .oid_bytes = oid_bytes };
-}
-
-bool al_index_parse_entry(const unsigned char *data, size_t len, uint32_t version, size_t oid_bytes,
-                          struct al_str *name, struct al_index_entry *ret_entry, size_t *ret_len)
-{
-    struct input in = in_memory(data, len, oid_bytes, name);
-    struct fixed_part part;
-
-    in.version = version;
-    if (!take_entry(&in, &part, ret_entry))
+    if (!header || memcmp(header, "DIRC", 4) != 0)
         return false;
-    ret_entry->stat_data = data;
-    ret_entry->oid = data + AL_INDEX_STAT_BYTES;
-    *ret_len = in.at;
-    return true;
+    in->version = number(header + 4);
+    in->entries = number(header + 8);
+    return in->version >= 2 && in->version <= 4;
 }
 
-static enum al_index_end read_all(struct input *in,
-                                  bool (*give)(void *payload, const struct al_index_entry *entry),
-                                  void *payload)
-{
-    struct fixed_part part;
-    uint32_t count;
-
-    if (!take_header(in, &count))
-        return AL_INDEX_NOT_UNDERSTOOD;
-    for (; count; count--) {
-        struct al_index_entry entry;
-
-        if (!take_entry(in, &part, &entry))
-            return AL_INDEX_NOT_UNDERSTOOD;
-        if (!give(payload, &entry))
-            return AL_INDEX_STOPPED;
-    }
-    return read_extensions(in);
-}
-
-/* Begin to read an index; its size is in `left`. */
-static bool begin(struct input *in)
+void al_index_begin(struct al_index_scan *in, int fd, size_t oid_bytes)
 {
     struct stat st;
 
-    if (fstat(in->fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > INDEX_MAX_BYTES ||
-        lseek(in->fd, 0, SEEK_SET) != 0)
+    *in = (struct al_index_scan){ .fd = fd, .oid_bytes = oid_bytes, .name = AL_STR_INIT };
+    if (fd < 0)
+        return;
+    in->piece = in->owned = al_malloc(PIECE_BYTES);
+    in->failed = fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > INDEX_MAX_BYTES ||
+                 lseek(fd, 0, SEEK_SET) != 0;
+    in->left = in->failed ? 0 : st.st_size;
+    in->failed = in->failed || !take_header(in);
+}
+
+/* Bytes that are in memory are a piece that is never read on, and therefore not written to. */
+void al_index_begin_bytes(struct al_index_scan *in, const void *data, size_t len, size_t oid_bytes)
+{
+    *in = (struct al_index_scan){ .fd = -1,
+                                  .piece = (unsigned char *)(uintptr_t)data,
+                                  .len = len,
+                                  .left = (int64_t)len,
+                                  .oid_bytes = oid_bytes,
+                                  .name = AL_STR_INIT };
+    in->failed = !take_header(in);
+}
+
+bool al_index_next(struct al_index_scan *in, struct al_index_entry *ret_entry)
+{
+    if (in->failed || !in->entries)
         return false;
-    in->left = st.st_size;
-    return true;
+    in->entries--;
+    in->failed = !take_entry(in, ret_entry);
+    return !in->failed;
+}
+
+enum al_index_end al_index_end(struct al_index_scan *in)
+{
+    const enum al_index_end end = in->failed    ? AL_INDEX_NOT_UNDERSTOOD
+                                  : in->entries ? AL_INDEX_STOPPED
+                                  : in->piece   ? read_extensions(in)
+                                                : AL_INDEX_WHOLE;
+
+    al_str_clear(&in->name);
+    free(in->owned);
+    return end;
+}
+
+static enum al_index_end read_all(struct al_index_scan *in,
+                                  bool (*give)(void *payload, const struct al_index_entry *entry),
+                                  void *payload)
+{
+    struct al_index_entry entry;
+
+    while (al_index_next(in, &entry))
+        if (!give(payload, &entry)) {
+            (void)al_index_end(in);
+            return AL_INDEX_STOPPED;
+        }
+    return al_index_end(in);
 }
 
 enum al_index_end al_index_read(int fd, size_t oid_bytes,
                                 bool (*give)(void *payload, const struct al_index_entry *entry),
                                 void *payload)
 {
-    al_auto(al_freep) unsigned char *piece = al_malloc(PIECE_BYTES);
-    al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
-    struct input in = { .fd = fd, .piece = piece, .name = &name, .oid_bytes = oid_bytes };
+    struct al_index_scan in;
 
-    return begin(&in) ? read_all(&in, give, payload) : AL_INDEX_NOT_UNDERSTOOD;
+    al_index_begin(&in, fd, oid_bytes);
+    return read_all(&in, give, payload);
 }
 
 enum al_index_end
 al_index_read_bytes(const void *data, size_t len, size_t oid_bytes,
                     bool (*give)(void *payload, const struct al_index_entry *entry), void *payload)
 {
-    al_auto(al_str_clear) struct al_str name = AL_STR_INIT;
-    struct input in = in_memory(data, len, oid_bytes, &name);
+    struct al_index_scan in;
 
+    al_index_begin_bytes(&in, data, len, oid_bytes);
     return read_all(&in, give, payload);
-}
-
-enum al_index_end al_index_read_extensions(int fd, int64_t from, size_t oid_bytes)
-{
-    al_auto(al_freep) unsigned char *piece = al_malloc(PIECE_BYTES);
-    struct input in = { .fd = fd, .piece = piece, .oid_bytes = oid_bytes };
-
-    if (!begin(&in) || lseek(fd, from, SEEK_SET) != from)
-        return AL_INDEX_NOT_UNDERSTOOD;
-    in.left -= from;
-    return read_extensions(&in);
 }

@@ -13,20 +13,15 @@
 
 #include "util/str.h"
 
-/** The bytes at the beginning of an entry: ctime, mtime, dev, ino, mode, uid, gid, size; all
- * numbers of four bytes, the times two of them. */
-#define AL_INDEX_STAT_BYTES 40
-
-/** One entry; valid during the callback. */
+/** One entry; valid during the callback, or until the next one is read. */
 struct al_index_entry {
-    const char *name;               /**< relative to the top, as raw bytes */
-    const unsigned char *oid;       /**< 20 bytes, or 32 */
-    const unsigned char *stat_data; /**< AL_INDEX_STAT_BYTES, as in the file */
-    uint32_t mode;                  /**< file mode: 0100644, 0100755, 0120000, 0160000 or 0040000 */
-    unsigned stage;                 /**< 0, or a side of a conflict */
-    bool skip_worktree;             /**< skip-worktree: the file need not be in the working tree */
-    bool assume_unchanged;          /**< assume-unchanged: git does not look at the file */
-    bool intent_to_add;             /**< intent-to-add: only the name was staged */
+    const char *name;         /**< relative to the top, as raw bytes */
+    const unsigned char *oid; /**< 20 bytes, or 32 */
+    uint32_t mode;            /**< file mode: 0100644, 0100755, 0120000, 0160000 or 0040000 */
+    unsigned stage;           /**< 0, or a side of a conflict */
+    bool skip_worktree;       /**< skip-worktree: the file need not be in the working tree */
+    bool assume_unchanged;    /**< assume-unchanged: git does not look at the file */
+    bool intent_to_add;       /**< intent-to-add: only the name was staged */
     uint32_t size; /**< of the file, cut to 32 bits; also 0 when git wants the content compared */
     uint32_t ino;  /**< cut to 32 bits */
     uint32_t mtime_s, mtime_ns, ctime_s, ctime_ns;
@@ -52,36 +47,33 @@ enum al_index_end al_index_read(int fd, size_t oid_bytes,
                                 bool (*give)(void *payload, const struct al_index_entry *entry),
                                 void *payload);
 
-/** The bytes of an index before its entries. */
-#define AL_INDEX_HEADER_BYTES 12
-
-/** No entry of an index that is understood has more bytes. */
-#define AL_INDEX_ENTRY_MAX_BYTES (33u * 1024)
-
-/** Read the header of an index: its version, 2 to 4, and the number of entries.  False when it is
- * none. */
-bool al_index_parse_header(const unsigned char header[AL_INDEX_HEADER_BYTES], uint32_t *ret_version,
-                           uint32_t *ret_count);
-
-/**
- * Read one entry that is in memory.
- *
- * @param name       The path of the entry before, from which version 4 continues; with version 4
- * that of this entry afterwards.  ret_entry->name may be its buffer.
- * @param ret_entry  Its pointers lead into `data` or `name`.
- * @param ret_len    The bytes of the entry.
- * @return false when there is no whole entry.
- */
-bool al_index_parse_entry(const unsigned char *data, size_t len, uint32_t version, size_t oid_bytes,
-                          struct al_str *name, struct al_index_entry *ret_entry, size_t *ret_len);
-
-/** Read the extensions of an index, which begin at an offset of the file, as al_index_read() does.
- */
-enum al_index_end al_index_read_extensions(int fd, int64_t from, size_t oid_bytes);
-
-/** al_index_read() of an index that is in memory. */
+/** The same for an index that is in memory. */
 enum al_index_end
 al_index_read_bytes(const void *data, size_t len, size_t oid_bytes,
                     bool (*give)(void *payload, const struct al_index_entry *entry), void *payload);
+
+/** An index that is read entry by entry.  The members are private. */
+struct al_index_scan {
+    int fd;
+    unsigned char *piece, *owned;
+    size_t len, at;
+    int64_t left;       /* bytes not consumed yet, of the size that the file had at first */
+    struct al_str name; /* of the previous entry, from which version 4 continues */
+    unsigned char oid[32];
+    size_t oid_bytes;
+    uint32_t version, entries; /* entries: not read yet */
+    bool failed;
+};
+
+/** Begin to read.  Without a file (-1) there are no entries. */
+void al_index_begin(struct al_index_scan *scan, int fd, size_t oid_bytes);
+void al_index_begin_bytes(struct al_index_scan *scan, const void *data, size_t len,
+                          size_t oid_bytes);
+
+/** Read the next entry.  False: there is none. */
+bool al_index_next(struct al_index_scan *scan, struct al_index_entry *ret_entry);
+
+/** Release it, once.  AL_INDEX_STOPPED when there are more entries. */
+enum al_index_end al_index_end(struct al_index_scan *scan);
 
 #endif

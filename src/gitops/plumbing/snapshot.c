@@ -171,42 +171,6 @@ int al_snapshot_update(const struct al_snapshot_dir *dir, const struct al_str *p
     return run(dir, &command, false, err);
 }
 
-struct comparison {
-    al_snapshot_entry_fn take;
-    void *payload;
-};
-
-/* A record ":<mode> SP <mode> SP <oid> SP <oid> SP <status>" NUL <path>. */
-static bool take_entry(void *payload, char *const *fields)
-{
-    const struct comparison *comparison = payload;
-    struct al_snapshot_entry entry = { .path = fields[1] };
-    char *save = NULL, *words[4] = { strtok_r(fields[0], " ", &save) };
-
-    for (size_t i = 1; i < AL_COUNT(words); i++)
-        words[i] = strtok_r(NULL, " ", &save);
-    if (!words[3])
-        return true;
-    entry.mode = words[1];
-    entry.oid = words[3];
-    return comparison->take(comparison->payload, &entry);
-}
-
-int al_snapshot_compare(const struct al_snapshot_dir *dir, const char *tree,
-                        al_snapshot_entry_fn take, void *payload, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct comparison comparison = { take, payload };
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(2, take_entry, &comparison);
-
-    begin(&command, dir);
-    al_strv_adds(&command.argv, "diff-index", "--cached", "--raw", "-z", "--no-abbrev",
-                 "--no-renames", tree, NULL);
-    return al_bare_run(dir->bare, &command, false, (struct al_sink){ al_nul_records_add, &records },
-                       dir->budget, err);
-}
-
 int al_snapshot_write_tree(const struct al_snapshot_dir *dir, char **ret_tree, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;

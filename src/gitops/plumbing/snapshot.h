@@ -7,7 +7,7 @@
  * is recorded are the bytes of the files, and no filter runs.  New blobs go into the bare
  * repository.
  *
- * Source: git-ls-files(1), git-update-index(1), git-diff-index(1), git-fast-import(1),
+ * Source: git-ls-files(1), git-update-index(1), git-fast-import(1),
  * gitattributes(5).
  */
 #ifndef AL_GITOPS_PLUMBING_SNAPSHOT_H
@@ -60,20 +60,6 @@ int al_snapshot_tracked_ignored(const struct al_repo *repo, int top_fd,
  * `drop` they are taken out of the index instead. */
 int al_snapshot_update(const struct al_snapshot_dir *dir, const struct al_str *paths, bool drop,
                        struct al_error *err);
-
-/** One entry of the index that differs from a tree. */
-struct al_snapshot_entry {
-    const char *mode; /**< octal; all zeros: the index lacks the path */
-    const char *oid;
-    const char *path;
-};
-
-/** Gets an entry; false: no more are wanted. */
-typedef bool (*al_snapshot_entry_fn)(void *payload, const struct al_snapshot_entry *entry);
-
-/** Compare the index with a tree of the bare repository. */
-int al_snapshot_compare(const struct al_snapshot_dir *dir, const char *tree,
-                        al_snapshot_entry_fn take, void *payload, struct al_error *err);
 
 /** Write the tree of the index, all of it into the bare repository.  The caller frees its id. */
 int al_snapshot_write_tree(const struct al_snapshot_dir *dir, char **ret_tree,

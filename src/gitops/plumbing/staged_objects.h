@@ -7,7 +7,7 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** Append the objects of entries that HEAD's commit does not have in the same place: all of them
+/** Append the blobs of entries that HEAD's commit does not have in the same place: all of them
  * when there is no commit yet. */
 int al_git_staged_objects(const struct al_repo *repo, struct al_run_limits *budget,
                           struct al_strv *ret_oids, struct al_error *err);

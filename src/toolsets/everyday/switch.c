@@ -267,5 +267,6 @@ const struct al_tool al_tool_everyday_switch = {
     .resolve = resolve,
     .authorize = authorize,
     .changed_files = changed_files,
+    .moves_always = AL_MOVES_HEAD | AL_MOVES_NEW,
     .summarize = summarize,
 };

@@ -277,11 +277,6 @@ static void ignored(const void *p, struct al_ignored *out)
     al_ignored_add(out, (create || branch || commit) && args->paths.count, "paths");
 }
 
-static unsigned moves(const struct al_operation *operation)
-{
-    return strcmp(operation->name, "restore_paths") != 0 ? AL_MOVES_HEAD | AL_MOVES_NAMED : 0;
-}
-
 const struct al_tool al_tool_git_checkout = {
     .name = "git_checkout",
     .title = "Check out",
@@ -298,6 +293,6 @@ const struct al_tool al_tool_git_checkout = {
     .changed_files = changed_files,
     .preview = preview,
     .ignored = ignored,
-    .moves = moves,
+    .moves_always = AL_MOVES_HEAD | AL_MOVES_NEW,
     .summarize = summarize,
 };

@@ -347,11 +347,6 @@ static const char output_schema[] = AL_JSON({
 });
 /* clang-format on */
 
-static unsigned moves(const struct al_operation *operation)
-{
-    return strcmp(operation->name, "restore_paths") != 0 ? AL_MOVES_HEAD | AL_MOVES_NAMED : 0;
-}
-
 const struct al_tool al_tool_workflow_checkout = {
     .name = "git_checkout",
     .title = "Check out",
@@ -367,7 +362,7 @@ const struct al_tool al_tool_workflow_checkout = {
     .affected_files = affected_files,
     .changed_files = changed_files,
     .preview = preview,
-    .moves = moves,
+    .moves_always = AL_MOVES_HEAD | AL_MOVES_NEW,
     .summarize = summarize,
     .output_schema = output_schema,
 };
