@@ -96,8 +96,8 @@ enum al_checkpoint_parts {
 struct al_checkpoint_reason {
     const char *tool, *operation; /**< for users who look at the store */
     unsigned without; /**< the parts that the execution cannot change (enum al_checkpoint_parts) */
-    /** For a checkpoint before: the files, relative to the top, that the execution can write,
-     * among them all that are below one.  NULL: any. */
+    /** The files, relative to the top, that the execution can write, or in a checkpoint after it
+     * has written, among them all that are below one.  NULL: any. */
     const struct al_strv *writes;
     /** In the same way: "config" if the execution can change the configuration, "HEAD", and the
      * references that it can move, by full name or as "refs/remotes/".  NULL: all. */

@@ -1,19 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * One rollback, from its locks to its line in the journal.
+ *
+ *   lock                     held for                  by
+ *
+ *   rollback.lock (flock)    every run                 so that at most one rollback runs in a store
+ *   airlock's write lock     every run but a dry run   so that airlock's other writers wait
+ *   index.lock               every run but a dry run   so that git's writers wait
+ *
+ * Since only one rollback runs at a time, a lock with a rollback's token was left by one that was
+ * killed.
+ */
 #include "history/rollback.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <string.h>
+#include <sys/file.h>
 
 #include "gitops/command.h"
 #include "gitops/plumbing/bare.h"
+#include "gitops/repo/write_lock.h"
 #include "guard/root.h"
 #include "guard/rules/effects.h"
-#include "history/journal.h"
-#include "history/rollback_committed.h"
-#include "history/rollback_context.h"
-#include "history/rollback_linked.h"
-#include "history/rollback_restore.h"
-#include "history/rollback_stash_entries.h"
-#include "history/rollback_worktrees.h"
+#include "history/rollback_private.h"
+#include "history/worktree.h"
 #include "util/log.h"
 
 #define TOOL           "rollback"
@@ -26,6 +38,7 @@ void al_rollback_clear(struct al_rollback *rollback)
     al_strv_clear(&rollback->committed);
     al_strv_clear(&rollback->unsaved);
     al_strv_clear(&rollback->kept);
+    al_strv_clear(&rollback->left);
     al_strv_clear(&rollback->calls);
     al_strv_clear(&rollback->pushes);
     al_differences_clear(&rollback->changes);
@@ -33,22 +46,118 @@ void al_rollback_clear(struct al_rollback *rollback)
     *rollback = AL_ROLLBACK_INIT;
 }
 
+struct context {
+    const struct al_rollback_options *options;
+    struct al_way way;
+    struct al_plan_wish wish;
+    /* The limits while the repository is changed.  Only SIGKILL stops it then. */
+    struct al_run_limits apply_limits;
+    struct al_recorded recorded;
+    int lock_fd; /* rollback.lock in the store */
+    struct al_lockfile index_lock;
+    bool adopted; /* index_lock is one that a killed rollback left */
+    /* No rollback left the repository half changed, or this one has begun to restore it. */
+    bool is_consistent;
+    char leftover[AL_LOCK_TOKEN]; /* token of a rollback that was killed; else "" */
+};
+
+/* --- Locks --- */
+
+static int lock_store(struct context *ctx, struct al_error *err)
+{
+    int r;
+
+    ctx->lock_fd = openat(ctx->way.store->dir_fd, "rollback.lock",
+                          O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (ctx->lock_fd < 0)
+        return al_error_errno(err, errno, "cannot lock the store of checkpoints");
+    do
+        r = flock(ctx->lock_fd, LOCK_EX | LOCK_NB);
+    while (r < 0 && errno == EINTR);
+    if (r == 0)
+        return 0;
+    if (errno != EWOULDBLOCK)
+        return al_error_errno(err, errno, "cannot lock the store of checkpoints");
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                             "another rollback of this repository is at work");
+}
+
+/* Find out which rollback was killed.  Each lock that it left has its token. */
+static void find_leftover(struct context *ctx)
+{
+    static const char *const names[] = { "index.lock", "config.lock", "HEAD.lock" };
+
+    for (size_t i = 0; i < AL_COUNT(names) && !*ctx->leftover; i++) {
+        struct al_lockfile lock = AL_LOCKFILE_INIT;
+
+        if (al_lockfile_take_over(&lock, i == 1 ? ctx->way.common_fd : ctx->way.git_fd, names[i],
+                                  ctx->leftover))
+            al_lockfile_leave(&lock);
+    }
+}
+
+/* Make airlock's and git's other writers wait.  A lock that a killed rollback left is adopted and
+ * not released in between, because the repository may be half changed. */
+static int lock_repository(struct context *ctx, struct al_error *err)
+{
+    struct al_run_limits wait = { .cancel = ctx->way.budget->cancel,
+                                  .left_ms = ctx->options->lock_wait_ms,
+                                  .on_lock_wait = ctx->way.budget->on_lock_wait,
+                                  .caller = "rollback",
+                                  .exit_code = -1 };
+    int r;
+
+    memcpy(ctx->way.token, ctx->leftover, sizeof(ctx->way.token));
+    ctx->adopted = *ctx->leftover && al_lockfile_take_over(&ctx->index_lock, ctx->way.git_fd,
+                                                           "index.lock", ctx->way.token);
+    if (ctx->adopted)
+        return al_write_lock_acquire(ctx->way.repo, &wait, err);
+    r = al_lockfile_token(ctx->way.token, err);
+    if (r == 0)
+        r = al_write_lock_acquire_with_index(ctx->way.repo, &wait, err);
+    return r < 0 ? r
+                 : al_lockfile_acquire(&ctx->index_lock, ctx->way.git_fd, "index.lock",
+                                       ctx->way.token, err);
+}
+
+static int lock(struct context *ctx, struct al_error *err)
+{
+    int r = al_way_open(&ctx->way, err);
+
+    if (r == 0)
+        r = lock_store(ctx, err);
+    if (r == 0) {
+        al_worktree_tidy(ctx->way.repo, true, NULL);
+        find_leftover(ctx);
+    }
+    return r < 0 || ctx->options->dry_run ? r : lock_repository(ctx, err);
+}
+
+/* An adopted index.lock stays as long as the repository is half changed. */
+static void unlock(struct context *ctx)
+{
+    if (ctx->adopted && !ctx->is_consistent)
+        al_lockfile_leave(&ctx->index_lock);
+    al_lockfile_release(&ctx->index_lock);
+    al_write_lock_release(ctx->way.repo);
+    al_close(ctx->lock_fd);
+}
+
 /* --- The journal --- */
 
-static char *summary_of(const struct al_rollback_context *ctx)
+static char *summary_of(const struct context *ctx)
 {
     const char *agent = ctx->options->agent;
 
     if (ctx->options->redo)
         return al_strdup("Undo the last rollback");
-    return al_asprintf("Roll back %zu execution%s%s%s", ctx->plan.count,
-                       ctx->plan.count == 1 ? "" : "s", agent ? " of agent " : "",
+    return al_asprintf("Roll back %zu execution%s%s%s", ctx->way.plan.count,
+                       ctx->way.plan.count == 1 ? "" : "s", agent ? " of agent " : "",
                        agent ? agent : "");
 }
 
 /* `changed` tells that the repository may have been changed. */
-static struct al_record_end record_of(const struct al_rollback_context *ctx, const char *summary,
-                                      bool changed)
+static struct al_record_end record_of(const struct context *ctx, const char *summary, bool changed)
 {
     return (struct al_record_end){
         .operation = OPERATION,
@@ -56,14 +165,14 @@ static struct al_record_end record_of(const struct al_rollback_context *ctx, con
         .decision = ctx->options->own_session ? "auto" : "once",
         .decided_by = ctx->options->own_session ? "policy" : "terminal",
         .summary = summary,
-        .root = ctx->repo->at.root->path,
-        .repository = ctx->repo->at.top,
+        .root = ctx->way.repo->at.root->path,
+        .repository = ctx->way.repo->at.top,
         .confinement = ctx->options->confinement,
-        .git_commit = changed ? ctx->present : NULL,
+        .git_commit = changed ? ctx->way.present : NULL,
     };
 }
 
-static int open_record(struct al_rollback_context *ctx, struct al_error *err)
+static int open_record(struct context *ctx, struct al_error *err)
 {
     al_auto(al_json_decrefp) json_t *input = al_json_object();
     al_auto(al_freep) char *summary = summary_of(ctx);
@@ -72,11 +181,12 @@ static int open_record(struct al_rollback_context *ctx, struct al_error *err)
 
     if (r < 0)
         return r;
-    al_json_set(input, "count", al_json_int((int64_t)ctx->plan.count));
+    al_json_set(input, "count", al_json_int((int64_t)ctx->way.plan.count));
     al_json_set(input, "force", al_json_bool(ctx->options->force));
     if (ctx->options->redo)
         al_json_set(input, "redo", al_json_bool(true));
-    al_json_set(input, "to", al_json_string(ctx->plan.target));
+    al_json_set(input, "to",
+                al_json_string(ctx->way.executions.items[ctx->way.plan.oldest].before));
     /* It counts as an execution of this agent, so that it can be undone like one. */
     r = al_recorded_open(&ctx->recorded, ctx->options->journal,
                          &(struct al_record_begin){ .tool = TOOL,
@@ -87,8 +197,7 @@ static int open_record(struct al_rollback_context *ctx, struct al_error *err)
     return r < 0 ? r : al_recorded_update(&ctx->recorded, &record, err);
 }
 
-static void close_record(struct al_rollback_context *ctx, int r, bool changed,
-                         const struct al_error *err)
+static void close_record(struct context *ctx, int r, bool changed, const struct al_error *err)
 {
     al_auto(al_freep) char *summary = summary_of(ctx);
     const struct al_record_end record = record_of(ctx, summary, changed);
@@ -103,70 +212,34 @@ static void close_record(struct al_rollback_context *ctx, int r, bool changed,
 
 /* Read the present, and find the way back.  Nothing in the store changes: the rollback may still be
  * refused, or be a dry run. */
-static int read_present(struct al_rollback_context *ctx, struct al_error *err)
+static int read_present(struct context *ctx, struct al_error *err)
 {
+    struct al_way *way = &ctx->way;
     struct al_checkpoint_reason reason = { .tool = TOOL,
                                            .operation = OPERATION,
-                                           .linked = &ctx->linked_names };
-    int r =
-        al_touched_read(ctx->store, &ctx->executions, &ctx->plan, ctx->budget, &ctx->touched, err);
+                                           .linked = &way->linked };
+    int r = al_way_read_executions(way, err);
 
+    reason.without = way->without;
     if (r == 0)
-        r = al_linked_touched(ctx->store, &ctx->touched, ctx->budget, &ctx->linked_names, err);
-    ctx->without = al_touched_without(&ctx->touched);
-    reason.without = ctx->without;
-    if (r == 0)
-        r = al_checkpoint_create_pending(ctx->store, &reason, ctx->budget, &ctx->pending,
-                                         ctx->present, err);
-    if (r == 0)
-        r = al_checkpoint_state(ctx->store, ctx->present, ctx->budget, &ctx->from, err);
-    if (r == 0)
-        r = al_touched_way_back(ctx->store, &ctx->touched, &ctx->plan, ctx->present, ctx->budget,
-                                &ctx->way, &ctx->report->lost, err);
-    if (r == 0)
-        r = al_rollback_keep_stash_entries(ctx->store, ctx->pending, &ctx->way.changes, ctx->budget,
-                                           err);
-    if (r == 0)
-        r = al_way_back_target(ctx->store, &ctx->way, &ctx->from, ctx->budget, &ctx->to, err);
-    ctx->report->changes = ctx->way.changes;
-    ctx->way.changes = (struct al_differences){ .items = NULL };
-    if (r == 0)
-        r = al_linked_changes_read(ctx->store, &ctx->report->changes, ctx->budget, &ctx->linked,
-                                   err);
-    return r;
+        r = al_checkpoint_create_pending(way->store, &reason, way->budget, &way->pending,
+                                         way->present, err);
+    return r < 0 ? r : al_way_find(way, err);
 }
 
 /* Keep the very checkpoint that was compared and checked.  The commits that only the references
  * reach which will move or go are packed with it. */
-static int keep_present(struct al_rollback_context *ctx, struct al_error *err)
+static int keep_present(struct context *ctx, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv dropped = AL_STRV_INIT;
 
-    for (size_t i = 0; i < ctx->report->changes.count; i++) {
-        const struct al_difference *change = &ctx->report->changes.items[i];
+    for (size_t i = 0; i < ctx->way.changes.count; i++) {
+        const struct al_difference *change = &ctx->way.changes.items[i];
 
         if (change->part == AL_PART_REF && change->from)
             al_strv_add(&dropped, change->name);
     }
-    return al_checkpoint_accept(ctx->pending, &dropped, ctx->budget, err);
-}
-
-static struct al_restore restore_of(struct al_rollback_context *ctx)
-{
-    return (struct al_restore){
-        .store = ctx->store,
-        .repo = ctx->repo,
-        .changes = &ctx->report->changes,
-        .from = &ctx->from,
-        .to = &ctx->to,
-        .linked = &ctx->linked,
-        .keeps_index = !ctx->way.index_of[0],
-        .token = ctx->token,
-        .budget = ctx->budget,
-        .top_fd = ctx->top_fd,
-        .git_fd = ctx->git_fd,
-        .common_fd = ctx->common_fd,
-    };
+    return al_checkpoint_accept(ctx->way.pending, &dropped, ctx->way.budget, err);
 }
 
 static const char *journal_file(const struct al_rollback_options *options)
@@ -174,31 +247,10 @@ static const char *journal_file(const struct al_rollback_options *options)
     return options->journal_file ? options->journal_file : al_journal_file(options->journal);
 }
 
-static int find_conflicts(struct al_rollback_context *ctx, struct al_error *err)
-{
-    struct al_restore restore = restore_of(ctx);
-    int r = al_linked_check(&ctx->linked, ctx->repo, journal_file(ctx->options), ctx->budget,
-                            ctx->plan.resumes ? NULL : &ctx->report->lost, err);
-
-    if (r == 0)
-        r = al_rollback_leave_worktrees(ctx->store, &ctx->executions, ctx->plan.first, &ctx->linked,
-                                        ctx->budget, &ctx->report->changes, &ctx->report->lost,
-                                        err);
-    if (r == 0)
-        r = al_rollback_find_stash_entries(ctx->store, &ctx->report->changes, ctx->budget,
-                                           &ctx->report->lost, err);
-    if (r == 0 && !ctx->plan.resumes)
-        r = al_committed_since(ctx->store, ctx->repo, &ctx->way, &restore, &ctx->report->committed,
-                               err);
-    if (r == 0)
-        al_restore_check(&restore, &ctx->report->unsaved);
-    return r;
-}
-
 /* Refuse unless the user has allowed what would be lost. */
-static int check_refusals(const struct al_rollback_context *ctx, struct al_error *err)
+static int check_refusals(const struct context *ctx, struct al_error *err)
 {
-    const struct al_rollback *report = ctx->report;
+    const struct al_rollback *report = ctx->way.report;
 
     if (report->unsaved.count)
         return al_error_set(err, AL_ERR_EXECUTION,
@@ -206,48 +258,46 @@ static int check_refusals(const struct al_rollback_context *ctx, struct al_error
                             "or too large; move them away first");
     if (ctx->options->force)
         return 0;
-    if (ctx->plan.interrupted)
+    if (ctx->way.plan.interrupted)
         return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                             "execution %" PRIu64 " was interrupted, so it cannot be told what it "
                             "changed and what was done since; --force rolls back all the same",
-                            ctx->plan.interrupted);
+                            ctx->way.plan.interrupted);
     if (report->lost.count)
         return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
                             "what you or another program changed since would be lost; --force "
                             "rolls back all the same");
-    return al_committed_check(&report->committed, err);
+    if (report->committed.count)
+        return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
+                            "what was staged has been committed since, so going back would stage "
+                            "the opposite of that commit; --force rolls back all the same");
+    return 0;
 }
 
 /* A redo that was interrupted is continued like any other rollback. */
-static int make_plan(struct al_rollback_context *ctx, struct al_error *err)
+static struct al_plan_wish wish_of(struct context *ctx)
 {
-    const struct al_executions *executions = &ctx->executions;
-    const bool own = ctx->options->own_session;
-    size_t count = ctx->options->count;
-    int r = 0;
-    bool continues_redo =
-        al_plan_is_unfinished(executions) && executions->items[executions->count - 1].redo;
-
-    if (ctx->options->redo && !continues_redo)
-        return al_plan_redo(ctx->store, executions, ctx->budget, &ctx->plan, err);
-    if (own)
-        return al_plan_undo(ctx->store, executions, ctx->options->count, ctx->budget, &ctx->plan,
-                            &ctx->report->calls, &ctx->report->pushes, err);
-    if (ctx->options->execution)
-        r = al_plan_count_back_to(ctx->store, executions, ctx->options->execution,
-                                  ctx->options->newest, ctx->budget, &count, err);
-    return r < 0 ? r
-                 : al_plan_make(ctx->store, executions, count, ctx->budget, &ctx->plan,
-                                &ctx->report->calls, &ctx->report->pushes, err);
+    return (struct al_plan_wish){
+        .store = ctx->way.store,
+        .executions = &ctx->way.executions,
+        .budget = ctx->way.budget,
+        .count = ctx->options->count,
+        .execution = ctx->options->execution,
+        .newest = ctx->options->newest,
+        .skips_undone = ctx->options->own_session,
+        .redo = ctx->options->redo,
+        .calls = &ctx->way.report->calls,
+        .pushes = &ctx->way.report->pushes,
+    };
 }
 
 /* A rollback that was killed is continued with the executions that it was about. */
-static int check_unfinished(const struct al_rollback_context *ctx, struct al_error *err)
+static int check_unfinished(const struct context *ctx, struct al_error *err)
 {
-    const struct al_executions *executions = &ctx->executions;
+    const struct al_executions *executions = &ctx->way.executions;
     const char *wanted = ctx->options->agent, *agent;
 
-    if (!al_plan_is_unfinished(executions))
+    if (!al_executions_unfinished(executions))
         return 0;
     if (ctx->options->own_session)
         return al_error_set(err, AL_ERR_EXECUTION,
@@ -261,63 +311,67 @@ static int check_unfinished(const struct al_rollback_context *ctx, struct al_err
                         agent ? " --agent " : "", agent ? agent : "");
 }
 
-static int find_executions(struct al_rollback_context *ctx, struct al_error *err)
+static int find_executions(struct context *ctx, struct al_error *err)
 {
-    int r =
-        al_executions_read(journal_file(ctx->options), ctx->repo->at.top, &ctx->executions, err);
+    al_auto(al_freep) char *session = NULL;
+    int r = al_executions_read(journal_file(ctx->options), ctx->way.repo->at.top,
+                               &ctx->way.executions, err);
 
-    ctx->is_consistent = r == 0 && !al_plan_is_unfinished(&ctx->executions);
+    ctx->is_consistent = r == 0 && !al_executions_unfinished(&ctx->way.executions);
     if (r == 0)
         r = check_unfinished(ctx, err);
-    if (r == 0 && ctx->options->agent)
-        al_executions_keep_agent(&ctx->executions, ctx->options->agent);
-    if (r == 0 && ctx->options->own_session) {
-        al_auto(al_freep) char *conversation =
-            al_journal_conversation(ctx->options->journal, ctx->options->session);
-
-        al_executions_keep_session(&ctx->executions, conversation);
-    }
+    if (r == 0 && ctx->options->own_session)
+        session = al_journal_conversation(ctx->options->journal, ctx->options->session);
+    if (r == 0)
+        al_executions_keep(&ctx->way.executions, ctx->options->agent, session);
     return r;
 }
 
-static int prepare(struct al_rollback_context *ctx, struct al_error *err)
+static int prepare(struct context *ctx, struct al_error *err)
 {
     int r = find_executions(ctx, err);
 
+    ctx->wish = wish_of(ctx);
     if (r == 0)
-        r = make_plan(ctx, err);
+        r = al_plan_make(&ctx->wish, &ctx->way.plan, err);
     if (r < 0)
         return r;
-    ctx->report->count = ctx->plan.count;
-    ctx->report->resumed = ctx->plan.resumes;
+    ctx->way.report->count = ctx->way.plan.count;
+    ctx->way.report->resumed = ctx->way.plan.resumes;
     if (!ctx->options->dry_run)
         r = open_record(ctx, err);
     if (r == 0)
         r = read_present(ctx, err);
-    return r < 0 ? r : find_conflicts(ctx, err);
+    return r < 0 ? r : al_obstacles_check(&ctx->way, journal_file(ctx->options), err);
 }
 
 /* --- Doing it --- */
 
-static int restore(struct al_rollback_context *ctx, struct al_error *err)
+static int restore(struct context *ctx, struct al_error *err)
 {
-    struct al_restore restore = restore_of(ctx);
+    struct al_way *way = &ctx->way;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    al_auto(al_strv_clear) struct al_strv written = AL_STRV_INIT;
     char after[AL_OID_TEXT];
     int r, taken;
 
-    al_rollback_remove_leftovers(ctx);
-    r = al_restore_apply(&restore, &ctx->report->kept, err);
+    al_restore_tidy(way, ctx->leftover);
+    r = al_restore_apply(way, err);
     if (r < 0 && err && !err->remedy)
         err->remedy = "It stopped half way. 'airlock rollback' goes back to how it was before.";
+    for (size_t i = 0; i < way->changes.count; i++)
+        if (way->changes.items[i].part == AL_PART_WORKTREE &&
+            !al_strv_contains(&ctx->way.report->left, way->changes.items[i].name))
+            al_strv_add(&written, way->changes.items[i].name);
     /* Also after a failure, so that its result can be undone as well. */
-    taken = al_checkpoint_create(ctx->store,
+    taken = al_checkpoint_create(way->store,
                                  &(struct al_checkpoint_reason){ .tool = TOOL,
                                                                  .operation = OPERATION,
-                                                                 .without = ctx->without,
-                                                                 .linked = &ctx->linked_names,
-                                                                 .before = ctx->present },
-                                 ctx->budget, after, &why);
+                                                                 .without = way->without,
+                                                                 .linked = &way->linked,
+                                                                 .writes = &written,
+                                                                 .before = way->present },
+                                 way->budget, after, &why);
     /* The rollback did happen, so this is a warning and no error. */
     if (taken < 0)
         al_log_warn("there is no checkpoint of how it is now, so undoing this rollback needs "
@@ -326,7 +380,7 @@ static int restore(struct al_rollback_context *ctx, struct al_error *err)
     return r;
 }
 
-static int note_checkpoint(struct al_rollback_context *ctx, struct al_error *err)
+static int note_checkpoint(struct context *ctx, struct al_error *err)
 {
     al_auto(al_freep) char *summary = summary_of(ctx);
     const struct al_record_end record = record_of(ctx, summary, true);
@@ -334,7 +388,7 @@ static int note_checkpoint(struct al_rollback_context *ctx, struct al_error *err
     return al_recorded_note(&ctx->recorded, &record, err);
 }
 
-static int apply(struct al_rollback_context *ctx, struct al_error *err)
+static int apply(struct context *ctx, struct al_error *err)
 {
     bool changed = false;
     int r = prepare(ctx, err);
@@ -348,69 +402,101 @@ static int apply(struct al_rollback_context *ctx, struct al_error *err)
     if (r == 0) {
         /* A half restored repository is useless: from here on only SIGKILL stops it. */
         ctx->apply_limits =
-            (struct al_run_limits){ .left_ms = ctx->budget->left_ms, .exit_code = -1 };
-        ctx->budget = &ctx->apply_limits;
+            (struct al_run_limits){ .left_ms = ctx->way.budget->left_ms, .exit_code = -1 };
+        ctx->way.budget = &ctx->apply_limits;
         ctx->is_consistent = changed = true;
         r = restore(ctx, err);
     }
     close_record(ctx, r, changed, err);
-    if (r == 0 && ctx->report->changes.count && !ctx->plan.resumes)
-        (void)al_plan_further(ctx->store, &ctx->executions, &ctx->plan, ctx->budget,
-                              &ctx->report->further, NULL);
+    if (r == 0 && ctx->way.changes.count && !ctx->way.plan.resumes)
+        ctx->way.report->further = al_plan_further(&ctx->wish, &ctx->way.plan);
     return r;
 }
 
-static int preview(struct al_rollback_context *ctx, struct al_error *err)
+static int preview(struct context *ctx, struct al_error *err)
 {
     char from[AL_OID_TEXT], to[AL_OID_TEXT];
     int r = prepare(ctx, err);
 
     if (r == 0)
-        r = al_pending_checkpoint_trees(ctx->pending, &ctx->report->changes, ctx->budget, from, to,
-                                        err);
+        r = al_pending_checkpoint_trees(ctx->way.pending, &ctx->way.changes, ctx->way.budget, from,
+                                        to, err);
     if (r == 0)
-        r = al_bare_diff(&ctx->store->bare, from, to, false, STAT_MAX_BYTES, ctx->budget,
-                         &ctx->report->stat, err);
+        r = al_bare_diff(&ctx->way.store->bare, from, to, false, STAT_MAX_BYTES, ctx->way.budget,
+                         &ctx->way.report->stat, err);
     return r < 0 ? r : check_refusals(ctx, err);
-}
-
-static void release(struct al_rollback_context *ctx)
-{
-    al_rollback_unlock(ctx);
-    al_saved_state_clear(&ctx->from);
-    al_saved_state_clear(&ctx->to);
-    al_touched_clear(&ctx->touched);
-    al_way_back_clear(&ctx->way);
-    al_linked_changes_clear(&ctx->linked);
-    al_strv_clear(&ctx->linked_names);
-    al_executions_clear(&ctx->executions);
-    al_pending_checkpoint_free(ctx->pending);
-    al_store_close(ctx->store);
 }
 
 int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *options,
                     struct al_run_limits *budget, struct al_rollback *rollback,
                     struct al_error *err)
 {
-    struct al_rollback_context ctx = {
+    struct context ctx = {
         .options = options,
-        .repo = repo,
-        .budget = budget,
-        .report = rollback,
+        .way = { .repo = repo, .budget = budget, .report = rollback, AL_WAY_INIT },
         .lock_fd = -1,
         .index_lock = AL_LOCKFILE_INIT,
-        .top_fd = -1,
-        .git_fd = -1,
-        .common_fd = -1,
     };
-    int r = al_store_open(options->settings, repo, false, budget, &ctx.store, err);
+    struct al_store *store = NULL;
+    int r = al_store_open(options->settings, repo, false, budget, &store, err);
 
     if (r == AL_ERR_NOT_FOUND)
         return al_error_set(err, r, "there is nothing to roll back in this repository");
+    ctx.way.store = store;
     if (r == 0)
-        r = al_rollback_lock(&ctx, err);
+        r = lock(&ctx, err);
     if (r == 0)
         r = options->dry_run ? preview(&ctx, err) : apply(&ctx, err);
-    release(&ctx);
+    unlock(&ctx);
+    rollback->changes = ctx.way.changes;
+    ctx.way.changes = (struct al_differences){ .items = NULL };
+    al_way_clear(&ctx.way);
+    al_store_close(store);
+    return r;
+}
+
+/* --- After a call that failed --- */
+
+static int put_back(struct al_way *way, const char *before, const struct al_strv *files,
+                    struct al_error *err)
+{
+    struct al_lockfile lock = AL_LOCKFILE_INIT;
+    int r = al_way_open(way, err);
+
+    if (r == 0)
+        r = al_way_to(way, before, files, err);
+    for (size_t i = 0; r == 0 && i < way->changes.count; i++)
+        if (way->changes.items[i].part == AL_PART_LINKED)
+            return al_error_set(err, AL_ERR_EXECUTION, "a linked worktree came or went");
+    if (r < 0)
+        return r;
+    al_obstacles_unsaved(way);
+    if (way->report->unsaved.count)
+        return al_error_set(err, AL_ERR_EXECUTION, "a file is in the way that no checkpoint has");
+    r = al_lockfile_token(way->token, err);
+    if (r == 0)
+        r = al_lockfile_acquire(&lock, way->git_fd, "index.lock", way->token, err);
+    if (r == 0)
+        r = al_restore_apply(way, err);
+    al_lockfile_release(&lock);
+    return r;
+}
+
+int al_rollback_put_back(struct al_repo *repo, struct al_store *store, const char *before,
+                         const char *after, const struct al_strv *files,
+                         struct al_run_limits *budget, struct al_str *ret_left,
+                         struct al_error *err)
+{
+    al_auto(al_rollback_clear) struct al_rollback report = AL_ROLLBACK_INIT;
+    struct al_way way = {
+        .store = store, .repo = repo, .budget = budget, .report = &report, AL_WAY_INIT
+    };
+    int r;
+
+    memcpy(way.present, after, strlen(after) + 1);
+    r = put_back(&way, before, files, err);
+    al_way_clear(&way);
+    for (size_t i = 0; i < report.left.count; i++)
+        al_str_addf(ret_left, "%s%s", i ? ", " : "", report.left.items[i]);
     return r;
 }

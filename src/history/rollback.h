@@ -51,6 +51,9 @@ struct al_rollback {
     struct al_strv unsaved; /**< files in the way that no checkpoint has */
     /** Files that stay although the checkpoint does not have them. */
     struct al_strv kept;
+    /** What somebody changed while the rollback was at work, in words: it stays as it is, and the
+     * rest is rolled back. */
+    struct al_strv left;
     struct al_differences changes; /**< from the present to the checkpoint */
     struct al_strv calls;  /**< the executions that are undone, newest first, as "git_add: Stage
                               a.c"; none for a redo or a rollback that is continued */
@@ -64,6 +67,7 @@ struct al_rollback {
                            .committed = AL_STRV_INIT,                                              \
                            .unsaved = AL_STRV_INIT,                                                \
                            .kept = AL_STRV_INIT,                                                   \
+                           .left = AL_STRV_INIT,                                                   \
                            .calls = AL_STRV_INIT,                                                  \
                            .pushes = AL_STRV_INIT,                                                 \
                            .stat = AL_STR_INIT })
@@ -82,5 +86,75 @@ void al_rollback_clear(struct al_rollback *rollback);
 int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *options,
                     struct al_run_limits *budget, struct al_rollback *rollback,
                     struct al_error *err);
+
+/**
+ * Restore what an operation, which failed in the middle of its work and has ended, has changed
+ * between its two checkpoints: files, index, references and the state of operations.  With the
+ * repository's write lock held.  The objects of both checkpoints stay in the store.
+ *
+ * @param before, after  The checkpoints before and after the operation.
+ * @param files          The files, relative to the top and sorted, that it has written; NULL: all
+ *                       that it can write.
+ * @param ret_left       What somebody changed meanwhile, in words, which stays as it is; appended.
+ * @return 0; AL_ERR_EXECUTION when something is in the way that no checkpoint has, or another git
+ *         holds index.lock: nothing is changed then.
+ */
+int al_rollback_put_back(struct al_repo *repo, struct al_store *store, const char *before,
+                         const char *after, const struct al_strv *files,
+                         struct al_run_limits *budget, struct al_str *ret_left,
+                         struct al_error *err);
+
+/** Describe a change in words, for users.  Caller frees. */
+char *al_difference_words(const struct al_difference *change);
+
+/* --- What executions changed, to look at --- */
+
+/** A longer patch is cut. */
+#define AL_DIFFERENCE_MAX_BYTES (16u << 20)
+
+/** Options of a comparison.  Borrowed. */
+struct al_difference_options {
+    const struct al_checkpoint_settings *settings;
+    const char *journal_file;
+    const char *agent;  /**< only executions of this agent; NULL: of anybody */
+    size_t count;       /**< how many executions; 0 means one */
+    uint64_t execution; /**< only the one with this number in the journal; 0: the last `count` */
+    bool lines;         /**< patches with lines; else only how much changed in which file */
+};
+
+/** The three places of a repository in which a file can be changed. */
+enum al_patch_of {
+    AL_PATCH_WORKTREE,
+    AL_PATCH_INDEX,
+    AL_PATCH_HEAD, /**< from the commit that HEAD was at to the one it is at now */
+    AL_PATCH_COUNT,
+};
+
+/** The changes of one execution.  Borrowed. */
+struct al_execution_changes {
+    uint64_t seq;
+    const char *tool, *summary; /**< as the journal has them; `summary` may be NULL */
+    /** False: the execution was interrupted, so other programs may have made some of the changes.
+     */
+    bool ended;
+    struct al_differences changes;
+    /** Safe text.  "" when no patch can be shown, as for an index with conflicts. */
+    struct al_str patches[AL_PATCH_COUNT];
+};
+
+/** Receives the executions, oldest first. */
+typedef void (*al_difference_fn)(void *payload, const struct al_execution_changes *changes);
+
+/**
+ * Compare the checkpoints before and after each of the last executions that changed something.  An
+ * execution that was interrupted is compared with the checkpoint before the next one, or with the
+ * present.
+ *
+ * @return 0; AL_ERR_NOT_FOUND when there are not so many; AL_ERR_EXECUTION, AL_ERR_TIMEOUT,
+ *         AL_ERR_CANCELLED.
+ */
+int al_difference_read(struct al_repo *repo, const struct al_difference_options *options,
+                       struct al_run_limits *budget, al_difference_fn take, void *payload,
+                       struct al_error *err);
 
 #endif

@@ -1,239 +1,737 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "history/rollback_plan.h"
-
-#include <inttypes.h>
+/*
+ * The way back from what some executions changed.
+ *
+ * Each thing that they changed gets the value that it had before the first of them that changed it.
+ * Everything else in the repository stays as it is now.
+ *
+ *   the value now is                    then going back
+ *
+ *   that of the target                  leaves it
+ *   as the last execution left it       restores it
+ *   another one                         would lose it: somebody else changed it since
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "gitops/location.h"
+#include "gitops/plumbing/index_scan.h"
 #include "guard/text.h"
-#include "history/linked.h"
+#include "history/rollback_private.h"
+
+/* --- Changes --- */
 
 char *al_difference_words(const struct al_difference *change)
 {
+    al_auto(al_freep) char *name = al_text_sanitize_line(change->name);
+
     switch (change->part) {
     case AL_PART_INDEX:
-        return al_strdup("the index (what is staged)");
+        return *name == '/' ? al_asprintf("%s in the index", name + 1)
+                            : al_strdup("the index (what is staged)");
     case AL_PART_HEAD:
         return al_strdup("HEAD");
     case AL_PART_STASH:
         return al_strdup("the stash");
+    case AL_PART_LINKED:
+        return al_asprintf(al_starts_with(name, AL_LINKED_PREFIX) ? "the worktree '%s'"
+                                                                  : "the lock of the worktree '%s'",
+                           strchr(name, '/') + 1);
+    case AL_PART_STATE:
+        return al_asprintf("%s in the git directory", name);
     case AL_PART_WORKTREE:
     case AL_PART_REF:
         break;
-    case AL_PART_LINKED: {
-        al_auto(al_freep) char *name = al_text_sanitize_line(strchr(change->name, '/') + 1);
-
-        return al_asprintf(al_starts_with(change->name, AL_LINKED_PREFIX) ? "the worktree '%s'"
-                                                                          : "the lock of the "
-                                                                            "worktree '%s'",
-                           name);
     }
-    case AL_PART_STATE: {
-        al_auto(al_freep) char *name = al_text_sanitize_line(change->name);
-
-        return al_asprintf("%s in the git directory", name);
-    }
-    }
-    return al_text_sanitize_line(change->name);
+    return al_take(&name);
 }
 
-int al_plan_changed(struct al_store *store, const struct al_execution *execution,
-                    struct al_run_limits *budget, bool *ret_changed, bool *ret_ended,
-                    struct al_error *err)
+size_t al_change_at(const struct al_differences *changes, enum al_part part, const char *name)
 {
-    struct al_differences changes = { .items = NULL };
-    char after[AL_OID_TEXT];
-    int r = al_checkpoint_find_after(store, execution->before, after, err);
+    const struct al_difference key = { .part = part, .name = (char *)(uintptr_t)name };
+    size_t low = 0, high = changes->count;
 
-    *ret_changed = true;
-    *ret_ended = r == 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (al_difference_order(&changes->items[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct al_difference *al_change_find(const struct al_differences *changes, enum al_part part,
+                                     const char *name)
+{
+    size_t at = al_change_at(changes, part, name);
+    struct al_difference *found = at < changes->count ? &changes->items[at] : NULL;
+
+    return found && found->part == part && !strcmp(found->name, name) ? found : NULL;
+}
+
+static void change_clear(struct al_difference *change)
+{
+    free(change->name);
+    free(change->from);
+    free(change->to);
+}
+
+static struct al_difference copy_of(const struct al_difference *change)
+{
+    struct al_difference copy = *change;
+
+    copy.name = al_strdup(change->name);
+    copy.from = al_strdup(change->from);
+    copy.to = al_strdup(change->to);
+    return copy;
+}
+
+/* Let a change go the other way. */
+static void turn(struct al_difference *change)
+{
+    const struct al_difference old = *change;
+
+    change->from = old.to;
+    change->to = old.from;
+    change->from_mode = old.to_mode;
+    change->to_mode = old.from_mode;
+}
+
+void al_change_add(struct al_differences *changes, const struct al_difference *change)
+{
+    size_t at = al_change_at(changes, change->part, change->name);
+
+    changes->items = al_reallocarray(changes->items, changes->count + 1, sizeof(*changes->items));
+    memmove(&changes->items[at + 1], &changes->items[at],
+            (changes->count++ - at) * sizeof(*changes->items));
+    changes->items[at] = copy_of(change);
+}
+
+void al_change_drop(struct al_differences *changes, struct al_difference *change)
+{
+    change_clear(change);
+    memmove(change, change + 1,
+            (size_t)(&changes->items[--changes->count] - change) * sizeof(*change));
+}
+
+bool al_change_is_same(const char *a, unsigned a_mode, const char *b, unsigned b_mode)
+{
+    return a && b ? a_mode == b_mode && !strcmp(a, b) : a == b;
+}
+
+bool al_path_is_plain(const char *path)
+{
+    for (const char *at = path;; at++) {
+        size_t len = strcspn(at, "/");
+
+        if (len == 0 || (len == 1 && at[0] == '.') || (len == 2 && at[0] == '.' && at[1] == '.'))
+            return false;
+        at += len;
+        if (!*at)
+            return true;
+    }
+}
+
+bool al_change_is_file(const struct al_difference *change)
+{
+    return change->part == AL_PART_WORKTREE && strcmp(change->name, ".git") != 0 &&
+           !al_starts_with(change->name, ".git/") && al_path_is_plain(change->name);
+}
+
+/* --- Values --- */
+
+/* The part of a file of the git directory, as al_checkpoint_compare() has it. */
+static enum al_part part_of(const char *path)
+{
+    if (al_starts_with(path, AL_LINKED_PREFIX) || al_starts_with(path, AL_LINKED_LOCK_PREFIX))
+        return AL_PART_LINKED;
+    return !strcmp(path, "logs/refs/stash") ? AL_PART_STASH : AL_PART_STATE;
+}
+
+static int add_bytes(void *payload, size_t which, const char *data, size_t len, bool last,
+                     struct al_error *err)
+{
+    (void)which;
+    (void)last;
+    (void)err;
+    al_str_add(payload, data, len);
+    return 0;
+}
+
+int al_way_read_blob(const struct al_way *way, const char *oid, struct al_str *ret_text,
+                     struct al_error *err)
+{
+    return oid ? al_checkpoint_read(way->store, &oid, 1, add_bytes, ret_text, way->budget, err) : 0;
+}
+
+static struct al_difference *append(struct al_differences *values, enum al_part part,
+                                    const char *name, const char *value, unsigned mode)
+{
+    /* The capacity doubles at powers of two. */
+    if ((values->count & (values->count - 1)) == 0)
+        values->items = al_reallocarray(values->items, values->count ? 2 * values->count : 1,
+                                        sizeof(*values->items));
+    values->items[values->count] = (struct al_difference){
+        .part = part, .name = al_strdup(name), .to = al_strdup(value), .to_mode = mode
+    };
+    return &values->items[values->count++];
+}
+
+/* Read all values of the present. */
+static int read_now(struct al_way *way, struct al_error *err)
+{
+    const struct al_saved_state *state = &way->from;
+    struct al_saved_files files = { .items = NULL };
+    int r = al_checkpoint_state(way->store, way->present, way->budget, &way->from, err);
+
+    if (r == 0 && !(state->without & AL_PARTS_WORKTREE))
+        r = al_checkpoint_worktree(way->store, way->present, way->budget, &files, err);
     if (r < 0)
-        return r == AL_ERR_NOT_FOUND ? 0 : r;
-    r = al_checkpoint_changes_of(store, execution->before, after, budget, &changes, err);
-    *ret_changed = false;
-    for (size_t i = 0; i < changes.count; i++)
-        *ret_changed |= !al_plan_tells_of_remote(execution, &changes.items[i]);
-    al_differences_clear(&changes);
+        return r;
+    for (size_t i = 0; i < files.count; i++)
+        append(&way->now, AL_PART_WORKTREE, files.items[i].path, files.items[i].oid,
+               files.items[i].mode);
+    al_saved_files_clear(&files);
+    append(&way->now, AL_PART_INDEX, "index", state->entries, 0);
+    append(&way->now, AL_PART_HEAD, "HEAD", state->head, 0);
+    for (size_t i = 0; i < state->nrefs; i++)
+        append(&way->now, AL_PART_REF, state->refs[i].name, state->refs[i].value, 0);
+    for (size_t i = 0; i < state->files.count; i++) {
+        const struct al_saved_file *file = &state->files.items[i];
+
+        append(&way->now, part_of(file->path), file->path, file->oid, file->mode);
+    }
+    qsort(way->now.items, way->now.count, sizeof(*way->now.items), al_difference_order);
+    return 0;
+}
+
+/* The value of a thing now; NULL: it is absent. */
+static const char *value_now(const struct al_differences *now, const struct al_difference *of,
+                             unsigned *ret_mode)
+{
+    const struct al_difference *found = al_change_find(now, of->part, of->name);
+
+    *ret_mode = found ? found->to_mode : 0;
+    return found ? found->to : NULL;
+}
+
+/* --- All executions together --- */
+
+/** One thing that executions changed. */
+struct item {
+    struct al_difference change; /* from the value that the last of them left, to the target's */
+    size_t first;                /* the first of the executions that changed it */
+    bool stays;   /* nothing but what is known of a remote changed it, and that is left so */
+    bool yields;  /* the target has it, and also a directory in its place or a file above it */
+    bool has_gap; /* of the index: somebody else changed it in between */
+    bool known;   /* an execution that ended changed it */
+};
+
+struct items {
+    struct item *items; /* in the order of al_difference_order() */
+    size_t count;
+};
+
+static void items_clear(struct items *items)
+{
+    for (size_t i = 0; i < items->count; i++)
+        change_clear(&items->items[i].change);
+    free(items->items);
+}
+
+/* The first change of a thing by an execution: its `from` is the target's value. */
+static struct item new_item(const struct al_difference *change, size_t execution, bool stays)
+{
+    struct item item = { .first = execution, .stays = stays, .change = copy_of(change) };
+
+    turn(&item.change);
+    return item;
+}
+
+/* A further change: the execution leaves another value. */
+static int go_on(struct al_way *way, struct item *item, const struct al_difference *change,
+                 size_t execution, bool stays, struct al_error *err)
+{
+    int r = 0;
+
+    if (item->stays) {
+        change_clear(&item->change);
+        *item = new_item(change, execution, stays);
+        return 0;
+    }
+    if (!al_change_is_same(item->change.from, item->change.from_mode, change->from,
+                           change->from_mode)) {
+        item->has_gap = true;
+        if (change->part != AL_PART_INDEX || *change->name == '/')
+            r = al_obstacles_others(way, &item->change, change->from, change->from_mode, err);
+    }
+    free(item->change.from);
+    item->change.from = al_strdup(change->to);
+    item->change.from_mode = change->to_mode;
     return r;
 }
 
-static int too_many(size_t wanted, size_t found, struct al_error *err)
+/* Merge the changes of the next execution in.  Both lists are in order. */
+static int merge(struct al_way *way, struct items *items, const struct al_differences *changes,
+                 size_t execution, struct al_error *err)
 {
-    if (!found)
-        return al_error_set(err, AL_ERR_NOT_FOUND,
-                            "there is nothing to roll back in this repository");
-    return al_error_set(err, AL_ERR_NOT_FOUND, "only %zu execution%s can be rolled back, not %zu",
-                        found, found == 1 ? "" : "s", wanted);
-}
+    struct item *merged = al_calloc(items->count + changes->count + 1, sizeof(*merged));
+    const struct al_execution *made_by = &way->executions.items[execution];
+    size_t i = 0, k = 0, count = 0;
+    int r = 0;
 
-bool al_plan_is_unfinished(const struct al_executions *executions)
-{
-    const struct al_execution *last =
-        executions->count ? &executions->items[executions->count - 1] : NULL;
+    while (i < items->count || k < changes->count) {
+        int order = i == items->count ? 1
+                    : k == changes->count
+                        ? -1
+                        : al_difference_order(&items->items[i].change, &changes->items[k]);
+        bool stays = order >= 0 && al_execution_tells_of_remote(made_by, &changes->items[k]);
 
-    return last && last->interrupted && last->input;
-}
-
-/* The index of the execution whose checkpoint before is `id`. */
-static bool find_execution(const struct al_executions *executions, const char *id,
-                           size_t *ret_index)
-{
-    for (size_t i = executions->count; i > 0; i--) {
-        *ret_index = i - 1;
-        if (!strcmp(executions->items[i - 1].before, id))
-            return true;
+        merged[count] =
+            order <= 0 ? items->items[i++] : new_item(&changes->items[k], execution, stays);
+        if (order == 0 && r == 0)
+            r = go_on(way, &merged[count], &changes->items[k], execution, stays, err);
+        merged[count].known |= order >= 0 && made_by->has_after;
+        k += order >= 0;
+        count++;
     }
-    return false;
+    free(items->items);
+    *items = (struct items){ merged, count };
+    return r;
 }
 
-/* Plan the same rollback as the last one, if that was interrupted. */
-static bool resume(struct al_store *store, const struct al_executions *executions, size_t count,
-                   struct al_plan *plan)
+static int by_order(const void *key, const void *item)
 {
-    const struct al_execution *last =
-        executions->count ? &executions->items[executions->count - 1] : NULL;
-    const char *to = last ? al_json_get_string(last->input, "to") : NULL;
-    size_t before = last ? (size_t)json_integer_value(json_object_get(last->input, "count")) : 0;
-    size_t oldest;
+    return al_difference_order(key, &((const struct item *)item)->change);
+}
 
-    if (!last || !last->interrupted || !to || (count && count != before) ||
-        strlen(to) >= AL_OID_TEXT || !al_checkpoint_exists(store, to) ||
-        !find_execution(executions, to, &oldest))
-        return false;
-    *plan = (struct al_plan){
-        .first = executions->count - 1,
-        .oldest = oldest,
-        .end = executions->count - 1,
-        .count = before,
-        .resumes = true,
-    };
-    (void)snprintf(plan->target, sizeof(plan->target), "%s", to);
+static struct item *find_item(const struct items *items, enum al_part part, const char *name)
+{
+    const struct al_difference key = { .part = part, .name = (char *)(uintptr_t)name };
+
+    return items->count ? bsearch(&key, items->items, items->count, sizeof(*items->items), by_order)
+                        : NULL;
+}
+
+/* Two files of the target may have come from different times, one where the other needs a
+ * directory.  The one that was there before the earlier execution comes back. */
+static void resolve_conflict(const struct items *items, struct item *item)
+{
+    al_auto(al_freep) char *part = al_strdup(item->change.name);
+
+    for (char *slash = strchr(part, '/'); slash && item->change.to;
+         slash = strchr(slash + 1, '/')) {
+        struct item *above;
+
+        *slash = '\0';
+        above = find_item(items, AL_PART_WORKTREE, part);
+        *slash = '/';
+        if (above && above->change.to) {
+            struct item *loser = above->first < item->first ? item : above;
+
+            free(al_take(&loser->change.to));
+            loser->change.to_mode = 0;
+            loser->yields = true;
+        }
+    }
+}
+
+/* --- Entries of the index --- */
+
+struct reading {
+    struct al_differences *values;
+    bool sha256, has_names_only;
+};
+
+static bool add_entry(void *payload, const struct al_index_entry *entry)
+{
+    struct reading *reading = payload;
+    al_auto(al_freep) char *name = al_asprintf("/%s", entry->name), *value = NULL;
+    struct al_difference *last =
+        reading->values->count ? &reading->values->items[reading->values->count - 1] : NULL;
+    struct al_oid oid = { .bytes = { 0 } };
+    char text[AL_OID_TEXT];
+
+    memcpy(oid.bytes, entry->oid, al_oid_bytes(reading->sha256));
+    al_oid_text(&oid, reading->sha256, text);
+    if (!last || strcmp(last->name, name) != 0)
+        last = append(reading->values, AL_PART_INDEX, name, "", 0);
+    value = al_asprintf("%s%c%c%c %06o %s %u\n", last->to, entry->skip_worktree ? 's' : '-',
+                        entry->assume_unchanged ? 'a' : '-', entry->intent_to_add ? 'n' : '-',
+                        (unsigned)entry->mode, text, entry->stage);
+    free(last->to);
+    last->to = al_take(&value);
     return true;
 }
 
-/* The index of the oldest execution that the redo at `at` covers.  The executions from there on are
- * skipped. */
-static size_t before_undone(const struct al_executions *executions, size_t at)
+/* Read the entries of an index.  False: some are in another file, or stand for directories. */
+static bool read_entries(const struct al_way *way, const struct al_saved_state *state,
+                         struct al_differences *ret_values)
 {
-    const char *to = al_json_get_string(executions->items[at].input, "to");
+    struct reading reading = { .values = ret_values, .sha256 = way->store->sha256 };
 
-    while (to && at > 0)
-        if (!strcmp(executions->items[--at].before, to))
-            return at;
-    return 0;
+    return !state->has_index ||
+           al_index_read_bytes(state->index.buf, state->index.len, al_oid_bytes(reading.sha256),
+                               add_entry, &reading) == AL_INDEX_WHOLE;
 }
 
-static int nothing_to_redo(struct al_error *err)
+/* The changes from some values to others, which lose their own. */
+static void compare(struct al_differences *from, struct al_differences *to,
+                    struct al_differences *ret_changes)
 {
-    return al_error_set(err, AL_ERR_NOT_FOUND,
-                        "there is nothing to redo: the last execution that changed something "
-                        "was not a rollback");
-}
+    size_t i = 0, k = 0;
 
-int al_plan_redo(struct al_store *store, const struct al_executions *executions,
-                 struct al_run_limits *budget, struct al_plan *ret_plan, struct al_error *err)
-{
-    struct al_plan plan = { .count = 0 };
-    size_t found = 0, at = executions->count;
-    bool did, ended;
-    int r = 0;
+    while (i < from->count || k < to->count) {
+        int order = i == from->count ? 1
+                    : k == to->count ? -1
+                                     : al_difference_order(&from->items[i], &to->items[k]);
+        const struct al_difference *a = order <= 0 ? &from->items[i++] : NULL;
+        const struct al_difference *b = order >= 0 ? &to->items[k++] : NULL;
 
-    while (r == 0 && at > 0 && !found) {
-        const struct al_execution *item = &executions->items[at - 1];
-
-        if (item->redo) {
-            at = before_undone(executions, at - 1);
+        if (a && b && !strcmp(a->to, b->to))
             continue;
-        }
-        r = al_checkpoint_exists(store, item->before)
-                ? al_plan_changed(store, item, budget, &did, &ended, err)
-                : nothing_to_redo(err);
-        if (r == 0 && did && !item->input)
-            r = nothing_to_redo(err);
-        if (r == 0 && did)
-            found = at;
-        at--;
+        append(ret_changes, AL_PART_INDEX, a ? a->name : b->name, b ? b->to : NULL, 0)->from =
+            al_strdup(a ? a->to : NULL);
     }
-    if (r == 0 && !found)
-        r = nothing_to_redo(err);
-    for (size_t i = found; r == 0 && i > 0 && i <= executions->count; i++) {
-        r = al_plan_changed(store, &executions->items[i - 1], budget, &did, &ended, err);
-        plan.count += did;
-        if (!ended)
-            plan.interrupted = executions->items[i - 1].seq;
-    }
-    if (r < 0)
-        return r;
-    plan.first = found - 1;
-    plan.oldest = plan.first;
-    plan.end = executions->count;
-    memcpy(plan.target, executions->items[plan.first].before, sizeof(plan.target));
-    *ret_plan = plan;
-    return 0;
+    al_differences_clear(from);
+    al_differences_clear(to);
 }
 
-int al_plan_further(struct al_store *store, const struct al_executions *executions,
-                    const struct al_plan *plan, struct al_run_limits *budget, size_t *ret_count,
-                    struct al_error *err)
+/* The changes of entries between two checkpoints; false: they cannot be told. */
+static bool compare_entries(const struct al_way *way, const char *from, const char *to,
+                            struct al_differences *ret_changes)
 {
-    bool did = false, ended;
+    const char *const ids[] = { from, to };
+    struct al_differences values[2] = { { .items = NULL }, { .items = NULL } };
+    bool known = true;
+
+    for (size_t i = 0; known && i < 2; i++) {
+        struct al_saved_state state = { .index = AL_STR_INIT };
+
+        known = al_checkpoint_state(way->store, ids[i], way->budget, &state, NULL) == 0 &&
+                read_entries(way, &state, &values[i]);
+        al_saved_state_clear(&state);
+    }
+    if (known)
+        compare(&values[0], &values[1], ret_changes);
+    al_differences_clear(&values[0]);
+    al_differences_clear(&values[1]);
+    return known;
+}
+
+/* An entry of which only the name is staged cannot be made without its file. */
+static bool can_be_made(const struct al_difference *entry)
+{
+    for (const char *line = entry->to; line && *line; line = strchr(line, '\n') + 1)
+        if (line[2] == 'n')
+            return false;
+    return true;
+}
+
+static int add_way(struct al_way *way, const struct items *items, const struct al_differences *now,
+                   struct al_differences *changes, struct al_error *err);
+
+/* Go back entry by entry: somebody else has changed others.  False: that cannot be done. */
+static int find_entries(struct al_way *way, bool *ret_found, struct al_error *err)
+{
+    al_auto(items_clear) struct items items = { .items = NULL };
+    al_auto(al_differences_clear) struct al_differences now = { .items = NULL };
     int r = 0;
 
-    *ret_count = 0;
-    for (size_t i = plan->first; i > 0 && r == 0 && !did; i--) {
-        if (!al_checkpoint_exists(store, executions->items[i - 1].before))
-            break;
-        r = al_plan_changed(store, &executions->items[i - 1], budget, &did, &ended, err);
+    *ret_found = read_entries(way, &way->from, &now);
+    for (size_t i = way->plan.oldest; *ret_found && r == 0 && i < way->plan.end; i++) {
+        const struct al_execution *execution = &way->executions.items[i];
+        al_auto(al_differences_clear) struct al_differences changes = { .items = NULL };
+
+        if (!al_change_find(&execution->changes, AL_PART_INDEX, "index"))
+            continue;
+        *ret_found = compare_entries(way, execution->before,
+                                     *execution->after ? execution->after : way->present, &changes);
+        if (*ret_found)
+            r = merge(way, &items, &changes, i, err);
     }
-    if (r == 0 && did)
-        *ret_count = plan->count + 2;
+    if (r == 0 && *ret_found)
+        r = add_way(way, &items, &now, &way->entries, err);
+    for (size_t i = 0; i < way->entries.count; i++)
+        *ret_found &= can_be_made(&way->entries.items[i]);
     return r;
 }
 
-int al_plan_make(struct al_store *store, const struct al_executions *executions, size_t count,
-                 struct al_run_limits *budget, struct al_plan *ret_plan, struct al_strv *ret_calls,
-                 struct al_strv *ret_pushes, struct al_error *err)
+/* The first execution that moved HEAD, or the branch that HEAD names in the target; `otherwise`
+ * when none did before it.  A move is undone with what was staged after it, so the commits that it
+ * left and comes back to are nobody else's. */
+static size_t first_move(const struct al_way *way, const struct items *items, size_t otherwise)
 {
-    return resume(store, executions, count, ret_plan)
-               ? 0
-               : al_plan_choose(store, executions, count, budget, ret_plan, ret_calls, ret_pushes,
-                                err);
+    const struct item *head = find_item(items, AL_PART_HEAD, "HEAD"), *branch = NULL;
+    const char *value = head ? head->change.to : way->from.head;
+    size_t first = otherwise;
+
+    if (value && al_starts_with(value, "ref: "))
+        branch = find_item(items, AL_PART_REF, value + strlen("ref: "));
+    if (head && head->first < first)
+        first = head->first;
+    if (branch && branch->first < first)
+        first = branch->first;
+    return first;
 }
 
-int al_plan_choose(struct al_store *store, const struct al_executions *executions, size_t count,
-                   struct al_run_limits *budget, struct al_plan *ret_plan,
-                   struct al_strv *ret_calls, struct al_strv *ret_pushes, struct al_error *err)
+/* Read the index that comes back as a whole: that of the oldest checkpoint with these entries.  git
+ * rewrites an index without changing its entries, too. */
+static int find_whole(struct al_way *way, const char *entries, struct al_error *err)
 {
-    const size_t wanted = count ? count : 1;
-    struct al_plan plan = { .first = 0 };
+    int r = 0;
 
-    for (size_t i = executions->count; i > 0 && plan.count < wanted; i--) {
-        const struct al_execution *execution = &executions->items[i - 1];
-        bool did, ended;
-        int r;
+    for (size_t i = way->plan.oldest; r == 0 && !way->writes_index && i < way->plan.end; i++) {
+        struct al_saved_state state = { .index = AL_STR_INIT };
 
-        if (!al_checkpoint_exists(store, execution->before))
-            break; /* the older ones are gone as well */
-        r = al_plan_changed(store, execution, budget, &did, &ended, err);
+        if (!way->executions.items[i].changes.index_was_written)
+            continue;
+        r = al_checkpoint_state(way->store, way->executions.items[i].before, way->budget, &state,
+                                err);
+        way->writes_index = r == 0 && !strcmp(state.entries, entries);
+        if (way->writes_index)
+            way->index = state;
+        else
+            al_saved_state_clear(&state);
+    }
+    return r;
+}
+
+/* As a whole, unless somebody else has changed it since. */
+static int find_index(struct al_way *way, const struct items *items, struct al_error *err)
+{
+    const struct item *item = find_item(items, AL_PART_INDEX, "index");
+    struct al_difference *change = al_change_find(&way->changes, AL_PART_INDEX, "index");
+    al_auto(al_differences_clear) struct al_differences now = { .items = NULL };
+    al_auto(al_differences_clear) struct al_differences then = { .items = NULL };
+    bool by_entry = false;
+    int r = 0;
+
+    if (change) {
+        memcpy(way->staged_of, way->executions.items[first_move(way, items, item->first)].before,
+               AL_OID_TEXT);
+        if (item->has_gap || strcmp(item->change.from, way->from.entries) != 0)
+            r = find_entries(way, &by_entry, err);
         if (r < 0)
             return r;
-        if (!did && ret_pushes && !strcmp(execution->tool, "git_push"))
-            al_plan_name_call(execution, ret_pushes);
-        if (!did)
-            continue;
-        plan.count++;
-        plan.first = i - 1;
-        if (ret_calls)
-            al_plan_name_call(execution, ret_calls);
-        if (!ended)
-            plan.interrupted = execution->seq;
     }
-    if (plan.count < wanted)
-        return too_many(wanted, plan.count, err);
-    plan.oldest = plan.first;
-    plan.end = executions->count;
-    memcpy(plan.target, executions->items[plan.first].before, sizeof(plan.target));
-    *ret_plan = plan;
-    return 0;
+    if (by_entry && !way->entries.count)
+        al_change_drop(&way->changes, change);
+    if (by_entry)
+        return 0;
+    al_differences_clear(&way->entries);
+    if (change && !way->plan.resumes &&
+        (item->has_gap || strcmp(item->change.from, way->from.entries) != 0))
+        al_obstacles_add_lost(way, change);
+    r = find_whole(way, item ? item->change.to : way->from.entries, err);
+    /* Which entries these are is only looked at. */
+    if (r == 0 && way->writes_index && read_entries(way, &way->from, &now) &&
+        read_entries(way, &way->index, &then))
+        compare(&now, &then, &way->entries);
+    return r;
+}
+
+/* --- The way back --- */
+
+/* The shared part of a split index is git's to remove: some index may need it. */
+static bool is_gits(const struct al_difference *change)
+{
+    return change->part == AL_PART_STATE && !change->to &&
+           al_starts_with(change->name, "sharedindex.");
+}
+
+static int add_way(struct al_way *way, const struct items *items, const struct al_differences *now,
+                   struct al_differences *changes, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < items->count && r == 0; i++) {
+        const struct item *item = &items->items[i];
+        struct al_difference change = item->change;
+
+        change.from = (char *)(uintptr_t)value_now(now, &item->change, &change.from_mode);
+        if (item->stays || is_gits(&change) ||
+            al_change_is_same(change.from, change.from_mode, change.to, change.to_mode))
+            continue;
+        changes->items =
+            al_reallocarray(changes->items, changes->count + 1, sizeof(*changes->items));
+        changes->items[changes->count++] = copy_of(&change);
+        if (change.part == AL_PART_REF && item->known)
+            al_strv_add(&way->named, change.name);
+        if (way->plan.resumes || (change.part == AL_PART_INDEX && *change.name != '/'))
+            continue;
+        if (item->yields)
+            al_obstacles_add_lost(way, &item->change);
+        else if (!al_change_is_same(change.from, change.from_mode, item->change.from,
+                                    item->change.from_mode))
+            r = al_obstacles_others(way, &item->change, change.from, change.from_mode, err);
+    }
+    return r;
+}
+
+/* A rollback that goes on after it was killed: changes since it began are somebody else's. */
+static int check_since_begun(struct al_way *way, struct al_error *err)
+{
+    struct al_differences others = { .items = NULL };
+    const char *begun = way->executions.items[way->plan.end].before;
+    int r = al_checkpoint_compare(way->store, begun, way->present, way->budget, &others, err);
+
+    for (size_t i = 0; r == 0 && i < way->changes.count; i++) {
+        const struct al_difference *change = &way->changes.items[i];
+
+        if (al_change_find(&others, change->part, change->name))
+            r = al_obstacles_others(way, change, change->from, change->from_mode, err);
+    }
+    al_differences_clear(&others);
+    return r;
+}
+
+/* An execution that was interrupted may have made every change since the checkpoint before it that
+ * its operation can make. */
+static int read_interrupted(struct al_way *way, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = way->plan.oldest; r == 0 && i < way->plan.end; i++) {
+        struct al_execution *execution = &way->executions.items[i];
+        const char *end = execution->has_after ? NULL
+                                               : al_execution_end(way->store, &way->executions, i,
+                                                                  way->plan.end, way->budget);
+
+        if (execution->has_after)
+            continue;
+        (void)snprintf(execution->after, sizeof(execution->after), "%s", end ? end : way->present);
+        r = al_checkpoint_changes_of(way->store, execution->before, execution->after, way->budget,
+                                     &execution->changes, err);
+    }
+    return r;
+}
+
+int al_way_find(struct al_way *way, struct al_error *err)
+{
+    al_auto(items_clear) struct items items = { .items = NULL };
+    int r = read_now(way, err);
+
+    al_stash_owners_read(way->repo, &way->owners);
+    if (r == 0)
+        r = read_interrupted(way, err);
+    for (size_t i = way->plan.oldest; r == 0 && i < way->plan.end; i++)
+        r = merge(way, &items, &way->executions.items[i].changes, i, err);
+    for (size_t i = 0; i < items.count; i++)
+        if (items.items[i].change.part == AL_PART_WORKTREE)
+            resolve_conflict(&items, &items.items[i]);
+    if (r == 0)
+        r = add_way(way, &items, &way->now, &way->changes, err);
+    if (r == 0)
+        al_obstacles_add_files(way);
+    if (r == 0 && way->plan.resumes)
+        r = check_since_begun(way, err);
+    if (r == 0)
+        r = find_index(way, &items, err);
+    return r < 0 ? r : al_obstacles_stash(way, err);
+}
+
+int al_way_to(struct al_way *way, const char *before, const struct al_strv *files,
+              struct al_error *err)
+{
+    struct al_differences *changes = &way->changes;
+    int r = read_now(way, err);
+
+    if (r == 0)
+        r = al_checkpoint_changes_of(way->store, before, way->present, way->budget, changes, err);
+    for (size_t i = 0; i < changes->count;) {
+        struct al_difference *change = &changes->items[i];
+
+        turn(change);
+        if (files && change->part == AL_PART_WORKTREE &&
+            !al_strv_contains_sorted(files, change->name))
+            al_change_drop(changes, change);
+        else
+            i++;
+    }
+    way->writes_index = r == 0 && changes->index_was_written;
+    return way->writes_index
+               ? al_checkpoint_state(way->store, before, way->budget, &way->index, err)
+               : r;
+}
+
+/* Append what a checkpoint of the present has to say about linked worktrees: an execution that was
+ * interrupted may have changed everything that its checkpoint has. */
+static int add_linked(struct al_way *way, const struct al_execution *execution,
+                      struct al_error *err)
+{
+    struct al_saved_state state = { .index = AL_STR_INIT };
+    int r = 0;
+
+    for (size_t i = 0; i < execution->changes.count; i++)
+        if (execution->changes.items[i].part == AL_PART_LINKED &&
+            !al_strv_contains(&way->linked, execution->changes.items[i].name))
+            al_strv_add(&way->linked, execution->changes.items[i].name);
+    if (!execution->has_after)
+        r = al_checkpoint_state(way->store, execution->before, way->budget, &state, err);
+    for (size_t i = 0; i < state.files.count; i++)
+        if (part_of(state.files.items[i].path) == AL_PART_LINKED &&
+            !al_strv_contains(&way->linked, state.files.items[i].path))
+            al_strv_add(&way->linked, state.files.items[i].path);
+    al_saved_state_clear(&state);
+    return r;
+}
+
+int al_way_read_executions(struct al_way *way, struct al_error *err)
+{
+    bool needs_files = false;
+    int r = 0;
+
+    for (size_t i = way->plan.oldest; r == 0 && i < way->plan.end; i++) {
+        struct al_execution *execution = &way->executions.items[i];
+
+        r = al_execution_read(way->store, execution, way->budget, err);
+        if (r == 0)
+            r = add_linked(way, execution, err);
+        /* Files come first in the order. */
+        needs_files |=
+            !execution->has_after ||
+            (execution->changes.count && execution->changes.items[0].part == AL_PART_WORKTREE);
+    }
+    way->without = needs_files ? 0 : AL_PARTS_WORKTREE;
+    return r;
+}
+
+int al_way_open(struct al_way *way, struct al_error *err)
+{
+    int r = al_location_open_top(&way->repo->at, &way->top_fd, err);
+
+    if (r == 0)
+        r = al_location_open_git_dir(&way->repo->at, &way->git_fd, err);
+    return r < 0 ? r : al_location_open_common_dir(&way->repo->at, &way->common_fd, err);
+}
+
+void al_way_clear(struct al_way *way)
+{
+    al_executions_clear(&way->executions);
+    al_strv_clear(&way->linked);
+    al_strv_clear(&way->named);
+    al_saved_state_clear(&way->from);
+    al_saved_state_clear(&way->index);
+    al_differences_clear(&way->now);
+    al_differences_clear(&way->changes);
+    al_differences_clear(&way->entries);
+    al_stash_owners_clear(&way->owners);
+    for (size_t i = 0; i < way->nworktrees; i++) {
+        struct al_linked_change *change = &way->worktrees[i];
+
+        al_str_clear(&change->lock);
+        al_linked_saved_clear(&change->from);
+        al_linked_saved_clear(&change->to);
+        al_worktree_place_clear(&change->place);
+        al_worktree_found_clear(&change->found);
+    }
+    free(way->worktrees);
+    al_pending_checkpoint_free(way->pending);
+    al_close(way->top_fd);
+    al_close(way->git_fd);
+    al_close(way->common_fd);
 }

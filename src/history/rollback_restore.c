@@ -1,40 +1,247 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "history/rollback_restore.h"
-
+/*
+ * Putting back what checkpoints have.
+ *
+ * A file is written under a temporary name, and then exchanged with what has its place.  What comes
+ * out is looked at: if it is not what was expected, somebody else saved it meanwhile, and both are
+ * exchanged again.  So nothing is written over that nobody has a copy of.  What is to be removed is
+ * moved to the temporary name and looked at in the same way, and a new file is placed where nothing
+ * is.  No symbolic link is followed, so nothing outside the directory is touched, whatever is in
+ * it.
+ *
+ * Source: openat2(2) RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, renameat2(2) RENAME_EXCHANGE,
+ * gitrepository-layout(5), git's api-lockfile.
+ */
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "gitops/oid.h"
+#include "gitops/plumbing/bare.h"
 #include "gitops/plumbing/rollback_plumbing.h"
+#include "guard/nofollow.h"
 #include "history/gitdir.h"
-#include "history/rollback_in_the_way.h"
-#include "history/rollback_linked.h"
-#include "history/store.h"
+#include "history/look.h"
+#include "history/rollback_private.h"
+#include "history/worktree.h"
 #include "util/fs.h"
 
-#define INDEX_MODE (S_IFREG | 0644u)
-#define NS         1000000000
+#define TEMP_PREFIX    ".airlock-"
+#define FIRST_WORDS    "airlock rollback "
+#define DIGITS         "0123456789abcdef"
+#define LOCK_MAX_BYTES 64u
+#define PERMISSIONS    0777u
+#define INCOMPLETE     0200u /* of a file that is being written: nobody else makes such a one */
+#define PLAIN_MODE     (S_IFREG | 0644u)
+#define NS             1000000000
+#define LEFT           1 /* somebody else changed the file, and it stays as it is */
+#define DEPTH_MAX      200u
+#define STATE_OIDS_MAX                                                                             \
+    100000u /* so many ids in the files of unfinished operations are looked for */
 
-/* The directory that a file of the working tree or of the git directory is relative to. */
-static struct al_atomic_dir dir_of(const struct al_restore *restore, const char *temp,
-                                   const struct al_difference *change)
+/* --- Locks --- */
+
+int al_lockfile_token(char ret_token[AL_LOCK_TOKEN], struct al_error *err)
 {
-    if (change->part == AL_PART_WORKTREE)
-        return (struct al_atomic_dir){ restore->top_fd, restore->repo->at.top, temp };
-    if (al_gitdir_is_common(change->name))
-        return (struct al_atomic_dir){ restore->common_fd, restore->repo->at.common_dir, temp };
-    return (struct al_atomic_dir){ restore->git_fd, restore->repo->at.git_dir, temp };
+    uint64_t value;
+
+    if (getrandom(&value, sizeof(value), 0) != (ssize_t)sizeof(value))
+        return al_error_errno(err, errno, "cannot name a rollback");
+    (void)snprintf(ret_token, AL_LOCK_TOKEN, "%016" PRIx64, value);
+    return 0;
 }
 
-static char *temp_name(const struct al_restore *restore)
+/* Open a lock file, or -1, and lock it.  *ret_free: nobody else has it locked. */
+static int open_locked(int dir_fd, const char *name, bool *ret_free)
 {
-    return al_asprintf(".airlock-%s", restore->token);
+    int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    *ret_free = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    return fd;
 }
+
+static void hold(struct al_lockfile *lock, int dir_fd, const char *name, int fd)
+{
+    *lock = (struct al_lockfile){ .dir_fd = dir_fd, .fd = fd, .held = true };
+    (void)snprintf(lock->name, sizeof(lock->name), "%s", name);
+}
+
+/* The lock has its content, and is locked, from the start: it would have no owner otherwise. */
+int al_lockfile_acquire(struct al_lockfile *lock, int dir_fd, const char *name, const char *token,
+                        struct al_error *err)
+{
+    al_auto(al_freep) char *text = al_asprintf(FIRST_WORDS "%s\n", token);
+    al_auto(al_freep) char *temp = al_asprintf(TEMP_PREFIX "lock-%s", token);
+    al_auto(al_closep) int fd = -1;
+    int r = al_fs_write_atomic(dir_fd, temp, text, strlen(text), 0600, true);
+    bool is_free;
+
+    if (r == 0) {
+        fd = open_locked(dir_fd, temp, &is_free);
+        r = linkat(dir_fd, temp, dir_fd, name, 0) < 0 ? -errno : 0;
+        (void)unlinkat(dir_fd, temp, 0);
+    }
+    if (r == -EEXIST)
+        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                                 "Another git process holds %s; wait for it to end, or remove the "
+                                 "file if none runs",
+                                 name);
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot make '%s'", name);
+    hold(lock, dir_fd, name, al_take_fd(&fd));
+    return 0;
+}
+
+void al_lockfile_release(struct al_lockfile *lock)
+{
+    if (lock->held)
+        (void)unlinkat(lock->dir_fd, lock->name, 0);
+    al_lockfile_leave(lock);
+}
+
+void al_lockfile_leave(struct al_lockfile *lock)
+{
+    al_close(lock->fd);
+    lock->fd = -1;
+    lock->held = false;
+}
+
+bool al_lockfile_take_over(struct al_lockfile *lock, int dir_fd, const char *name,
+                           char token[AL_LOCK_TOKEN])
+{
+    const size_t at = strlen(FIRST_WORDS), end = at + AL_LOCK_TOKEN - 1;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    bool is_free;
+    al_auto(al_closep) int fd = open_locked(dir_fd, name, &is_free);
+
+    if (!is_free || fd < 0 || al_fs_read_fd(fd, LOCK_MAX_BYTES, &text) < 0 || text.len != end + 1 ||
+        !al_starts_with(text.buf, FIRST_WORDS) || text.buf[end] != '\n' ||
+        strspn(text.buf + at, DIGITS) != AL_LOCK_TOKEN - 1 ||
+        (*token && strncmp(text.buf + at, token, AL_LOCK_TOKEN - 1) != 0))
+        return false;
+    memcpy(token, text.buf + at, AL_LOCK_TOKEN - 1);
+    token[AL_LOCK_TOKEN - 1] = '\0';
+    hold(lock, dir_fd, name, al_take_fd(&fd));
+    return true;
+}
+
+/* --- Replacing one file --- */
+
+/* What a file is expected to be, and what it becomes.  Borrowed. */
+struct expected {
+    unsigned from_mode;
+    const char *from, *to; /* blobs; NULL: absent */
+    bool sha256;
+};
+
+/* Give a file that nobody has a copy of a name that stays. */
+static int keep(int parent_fd, const char *temp, const char *name)
+{
+    al_auto(al_freep) char *kept = al_asprintf("%s%s", name, temp);
+
+    return renameat2(parent_fd, temp, parent_fd, kept, RENAME_NOREPLACE) < 0 ? -errno : 0;
+}
+
+/* Move a file to a name that nothing has.  An empty directory makes way. */
+static int put(int parent_fd, const char *temp, const char *name)
+{
+    int r = renameat2(parent_fd, temp, parent_fd, name, RENAME_NOREPLACE);
+
+    if (r < 0 && errno == EEXIST && unlinkat(parent_fd, name, AT_REMOVEDIR) == 0)
+        r = renameat2(parent_fd, temp, parent_fd, name, RENAME_NOREPLACE);
+    else if (r < 0 && errno == ENOTDIR)
+        errno = EEXIST;
+    if (r < 0 && errno == EINVAL && linkat(parent_fd, temp, parent_fd, name, 0) == 0)
+        r = unlinkat(parent_fd, temp, 0);
+    return r < 0 ? -errno : 0;
+}
+
+static bool has_blob(const struct al_look *look, bool sha256, const char *blob)
+{
+    struct al_oid oid;
+
+    return blob && (S_ISREG(look->mode) || S_ISLNK(look->mode)) &&
+           al_oid_parse(blob, sha256, &oid) && al_oid_equal(&oid, &look->oid);
+}
+
+/* Whether a file may go: it is what was expected, or what it would become. */
+static bool may_go(int parent_fd, const char *name, const struct expected *expected)
+{
+    struct al_look look;
+
+    al_look_at(parent_fd, name, expected->sha256, &look);
+    if (look.is_open)
+        return false;
+    if (has_blob(&look, expected->sha256, expected->to))
+        return true;
+    return has_blob(&look, expected->sha256, expected->from) &&
+           (S_ISLNK(look.mode) ? S_ISLNK(expected->from_mode)
+                               : S_ISREG(expected->from_mode) &&
+                                     !((look.mode ^ expected->from_mode) & PERMISSIONS));
+}
+
+/* Where nothing is expected. */
+static int appear(int parent_fd, const char *temp, const char *name,
+                  const struct expected *expected)
+{
+    int r = put(parent_fd, temp, name);
+
+    if (r != -EEXIST)
+        return r;
+    (void)unlinkat(parent_fd, temp, 0);
+    return may_go(parent_fd, name, expected) ? 0 : LEFT;
+}
+
+/* What came out of its place is not what was expected: it goes back. */
+static int give_back(int parent_fd, const char *temp, const char *name, bool is_exchanged,
+                     const struct expected *expected)
+{
+    const struct expected own = { .to = expected->to, .sha256 = expected->sha256 };
+    int r = is_exchanged ? renameat2(parent_fd, temp, parent_fd, name, RENAME_EXCHANGE)
+                         : put(parent_fd, temp, name);
+
+    if (r == 0 && is_exchanged && may_go(parent_fd, temp, &own))
+        (void)unlinkat(parent_fd, temp, 0);
+    else if (r < 0 || is_exchanged)
+        r = keep(parent_fd, temp, name);
+    return r < 0 ? r : LEFT;
+}
+
+/* Replace what was expected; without `writes`, remove it. */
+static int replace(int parent_fd, const char *temp, const char *name, bool writes,
+                   const struct expected *expected)
+{
+    al_auto(al_freep) char *out = al_asprintf("%s-", temp);
+
+    if (writes && renameat2(parent_fd, temp, parent_fd, name, RENAME_EXCHANGE) == 0) {
+        if (!may_go(parent_fd, temp, expected))
+            return give_back(parent_fd, temp, name, true, expected);
+        return unlinkat(parent_fd, temp, 0) < 0 ? -errno : 0;
+    }
+    if (writes && errno == ENOENT)
+        return LEFT; /* somebody removed it */
+    if (writes && errno != EINVAL)
+        return -errno;
+    if (renameat(parent_fd, name, parent_fd, writes ? out : temp) < 0)
+        return errno == ENOENT && !writes ? 0 : -errno;
+    if (!may_go(parent_fd, writes ? out : temp, expected))
+        return give_back(parent_fd, writes ? out : temp, name, false, expected);
+    (void)unlinkat(parent_fd, writes ? out : temp, 0);
+    return writes ? appear(parent_fd, temp, name, expected) : 0;
+}
+
+/* --- Files below a directory --- */
 
 /* The part of a split index that the index names. */
 static bool is_shared_index(const struct al_difference *change)
@@ -49,250 +256,291 @@ static bool is_state(const struct al_difference *change)
             !is_shared_index(change));
 }
 
-/* The git directory at the top is not part of the working tree, whatever a checkpoint says. */
-static bool is_worktree(const struct al_difference *change)
+static bool is_ignore_file(const struct al_difference *change)
 {
-    return change->part == AL_PART_WORKTREE && strcmp(change->name, ".git") != 0 &&
-           !al_starts_with(change->name, ".git/") && al_atomic_file_is_plain(change->name);
+    return al_change_is_file(change) &&
+           (!strcmp(change->name, ".gitignore") || al_ends_with(change->name, "/.gitignore"));
 }
 
-/* --- What no checkpoint has --- */
-
-static int hash_file(int fd, uint64_t size, bool sha256, struct al_oid *ret_oid)
+/* The directory that a file is relative to. */
+static int dir_of(const struct al_way *way, const struct al_difference *change)
 {
-    struct al_hash hash;
-    char piece[65536];
-    ssize_t n;
+    return change->part == AL_PART_WORKTREE    ? way->top_fd
+           : al_gitdir_is_common(change->name) ? way->common_fd
+                                               : way->git_fd;
+}
 
-    al_hash_init_object(&hash, sha256, AL_OBJECT_BLOB, size);
-    while ((n = read(fd, piece, sizeof(piece))) != 0) {
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -errno;
-        al_hash_add(&hash, piece, (size_t)n);
-    }
-    al_hash_end(&hash, ret_oid);
+static int open_parent(int dir_fd, const char *path, bool make, const char **ret_name)
+{
+    return al_path_is_plain(path) ? al_nofollow_open_parent(dir_fd, path, make, ret_name) : -EINVAL;
+}
+
+static int failed(const struct al_difference *change, int r, const char *what, struct al_error *err)
+{
+    al_auto(al_freep) char *words = al_difference_words(change);
+
+    return al_error_errno(err, -r, "cannot %s '%s'", what, words);
+}
+
+/* What is there now.  git has just added a line to the stash's log: it does not matter. */
+static struct expected expected_of(const struct al_way *way, const struct al_difference *change)
+{
+    return (struct expected){ change->from_mode, change->from, change->to, way->store->sha256 };
+}
+
+/* Note what was left as it is. */
+static int note(const struct al_way *way, const struct al_difference *change, int r,
+                const char *what, struct al_error *err)
+{
+    if (r < 0)
+        return failed(change, r, what, err);
+    if (r == LEFT)
+        al_strv_take(&way->report->left, al_difference_words(change));
     return 0;
 }
 
-/* Whether a file has the content that the checkpoint would write. */
-static bool has_content(const void *payload, int parent_fd, const char *name,
-                        const struct al_difference *change)
+/* Remove a file, if it is the one that was seen, and the directories that become empty. */
+static int remove_file(const struct al_way *way, const struct al_difference *change,
+                       struct al_error *err)
 {
-    const struct al_restore *restore = payload;
-    bool sha256 = restore->store->sha256;
-    struct al_oid wanted, found;
-    char target[PATH_MAX];
-    struct stat st;
+    const struct expected expected = expected_of(way, change);
+    al_auto(al_freep) char *temp = al_asprintf(TEMP_PREFIX "%s", way->token);
+    const char *name;
+    al_auto(al_closep) int parent_fd = open_parent(dir_of(way, change), change->name, false, &name);
+    int r = parent_fd;
 
-    if (fstatat(parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-        (st.st_mode & S_IFMT) != (change->to_mode & S_IFMT) ||
-        !al_oid_parse(change->to, sha256, &wanted))
-        return false;
-    if (S_ISLNK(st.st_mode)) {
-        ssize_t len = readlinkat(parent_fd, name, target, sizeof(target));
-
-        if (len < 0)
-            return false;
-        al_oid_of(sha256, AL_OBJECT_BLOB, target, (size_t)len, &found);
-    } else {
-        al_auto(al_closep) int fd =
-            openat(parent_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-
-        if (fd < 0 || hash_file(fd, (uint64_t)st.st_size, sha256, &found) < 0)
-            return false;
-    }
-    return al_oid_equal(&wanted, &found);
+    if (parent_fd == -ENOENT || parent_fd == -ENOTDIR)
+        return 0;
+    if (parent_fd >= 0 && change->part == AL_PART_STASH)
+        r = unlinkat(parent_fd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+    else if (parent_fd >= 0)
+        r = replace(parent_fd, temp, name, false, &expected);
+    if (r == 0)
+        al_nofollow_remove_parents(dir_of(way, change), change->name);
+    return note(way, change, r, "remove", err);
 }
 
-void al_restore_check(const struct al_restore *restore, struct al_strv *ret_unsaved)
-{
-    al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
-
-    for (size_t i = 0; i < restore->changes->count; i++) {
-        const struct al_difference *change = &restore->changes->items[i];
-
-        if (is_worktree(change) && change->to && !change->from)
-            al_find_in_the_way(restore->top_fd, restore->changes, change, has_content, restore,
-                               &found);
-    }
-    for (size_t i = 0; i < found.count; i++) /* the same for all files of a directory */
-        if (!i || strcmp(found.items[i], found.items[i - 1]) != 0)
-            al_strv_add(ret_unsaved, found.items[i]);
-}
-
-/* --- Files --- */
-
+/* Files that are written one after the other, in the order of their blobs. */
 struct writer {
-    const struct al_restore *restore;
-    const char *temp;
-    const struct al_difference **changes; /* in the order of the blobs */
-    struct al_atomic_dir dir;
-    struct al_atomic_file file;
-    bool open;
+    const struct al_way *way;
+    const struct al_difference **changes;
+    char *temp;
+    int parent_fd, fd; /* of the one that is being written; -1: none */
+    const char *name;
+    struct al_str target; /* of a link */
 };
+
+static void writer_clear(struct writer *writer)
+{
+    if (writer->parent_fd >= 0)
+        (void)unlinkat(writer->parent_fd, writer->temp, 0);
+    al_close(writer->fd);
+    al_close(writer->parent_fd);
+    al_str_clear(&writer->target);
+    free(writer->changes);
+    free(writer->temp);
+}
+
+static int begin(struct writer *writer, const struct al_difference *change)
+{
+    writer->parent_fd = open_parent(dir_of(writer->way, change), change->name, true, &writer->name);
+    if (writer->parent_fd < 0 || S_ISLNK(change->to_mode))
+        return writer->parent_fd < 0 ? writer->parent_fd : 0;
+    writer->fd = openat(writer->parent_fd, writer->temp,
+                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, INCOMPLETE);
+    return writer->fd < 0 ? -errno : 0;
+}
+
+/* Put the complete file in place. */
+static int commit(struct writer *writer, const struct al_difference *change)
+{
+    const struct expected expected = expected_of(writer->way, change);
+    const int parent_fd = writer->parent_fd;
+    int r = writer->fd >= 0 ? fchmod(writer->fd, change->to_mode & PERMISSIONS)
+                            : symlinkat(writer->target.buf, parent_fd, writer->temp);
+
+    r = r < 0 ? -errno : 0;
+    al_close(writer->fd); /* or it would seem to be written still */
+    writer->fd = -1;
+    if (r == 0 && change->part == AL_PART_STASH)
+        r = renameat(parent_fd, writer->temp, parent_fd, writer->name) < 0 ? -errno : 0;
+    else if (r == 0 && change->from)
+        r = replace(parent_fd, writer->temp, writer->name, true, &expected);
+    else if (r == 0)
+        r = appear(parent_fd, writer->temp, writer->name, &expected);
+    if (r != 0)
+        (void)unlinkat(parent_fd, writer->temp, 0);
+    al_close(writer->parent_fd);
+    writer->parent_fd = -1;
+    al_str_reset(&writer->target);
+    return r;
+}
 
 static int write_piece(void *payload, size_t which, const char *data, size_t len, bool last,
                        struct al_error *err)
 {
     struct writer *writer = payload;
     const struct al_difference *change = writer->changes[which];
-    int r = 0;
+    int r = writer->parent_fd < 0 ? begin(writer, change) : 0;
 
-    if (!writer->open) {
-        writer->dir = dir_of(writer->restore, writer->temp, change);
-        r = al_atomic_file_begin(&writer->file, &writer->dir, change->name, change->to_mode, err);
-        writer->open = true;
-    }
-    if (r == 0)
-        r = al_atomic_file_add(&writer->file, data, len, err);
-    if (r < 0 || !last)
-        return r;
-    writer->open = false;
-    return al_atomic_file_commit(&writer->file, err);
+    if (r == 0 && writer->fd >= 0)
+        r = al_write_all(writer->fd, data, len);
+    else if (r == 0 && writer->target.len + len > PATH_MAX)
+        r = -ENAMETOOLONG;
+    else if (r == 0)
+        al_str_add(&writer->target, data, len);
+    if (r == 0 && last)
+        r = commit(writer, change);
+    return note(writer->way, change, r, "write", err);
 }
 
 typedef bool wanted_fn(const struct al_difference *change);
 
 /* Write the changed files that `wanted` chooses. */
-static int write_files(const struct al_restore *restore, wanted_fn *wanted, struct al_error *err)
+static int write_files(const struct al_way *way, wanted_fn *wanted, struct al_error *err)
 {
-    const struct al_differences *changes = restore->changes;
-    al_auto(al_freep) const struct al_difference **chosen =
-        al_calloc(changes->count + 1, sizeof(*chosen));
+    const struct al_differences *changes = &way->changes;
     al_auto(al_freep) const char **oids = al_calloc(changes->count + 1, sizeof(*oids));
-    al_auto(al_freep) char *temp = temp_name(restore);
-    struct writer writer = {
-        .restore = restore, .temp = temp, .changes = chosen, .file = AL_ATOMIC_FILE_INIT
+    al_auto(writer_clear) struct writer writer = {
+        .way = way,
+        .changes = al_calloc(changes->count + 1, sizeof(struct al_difference *)),
+        .temp = al_asprintf(TEMP_PREFIX "%s", way->token),
+        .parent_fd = -1,
+        .fd = -1,
+        .target = AL_STR_INIT,
     };
     size_t count = 0;
-    int r;
 
     for (size_t i = 0; i < changes->count; i++) {
         if (!changes->items[i].to || !wanted(&changes->items[i]))
             continue;
-        chosen[count] = &changes->items[i];
+        writer.changes[count] = &changes->items[i];
         oids[count++] = changes->items[i].to;
     }
-    r = al_checkpoint_read(restore->store, oids, count, write_piece, &writer, restore->budget, err);
-    al_atomic_file_clear(&writer.file);
-    return r;
+    return al_checkpoint_read(way->store, oids, count, write_piece, &writer, way->budget, err);
 }
 
-static bool is_ignore_file(const struct al_difference *change)
+/* Write a file of the git directory, whatever is there. */
+static int write_own(const struct al_way *way, const char *name, const struct al_str *text,
+                     int64_t mtime_ns, struct al_error *err)
 {
-    return is_worktree(change) &&
-           (!strcmp(change->name, ".gitignore") || al_ends_with(change->name, "/.gitignore"));
+    const struct timespec times[] = { { .tv_nsec = UTIME_OMIT },
+                                      { .tv_sec = (time_t)(mtime_ns / NS),
+                                        .tv_nsec = (long)(mtime_ns % NS) } };
+    al_auto(al_freep) char *temp = al_asprintf(TEMP_PREFIX "%s", way->token);
+    al_auto(al_closep) int fd =
+        openat(way->git_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int r = fd < 0 ? -errno : al_write_all(fd, text->buf, text->len);
+
+    if (r == 0 &&
+        (fchmod(fd, PLAIN_MODE & PERMISSIONS) < 0 || (mtime_ns > 0 && futimens(fd, times) < 0) ||
+         renameat(way->git_fd, temp, way->git_fd, name) < 0))
+        r = -errno;
+    return r < 0 ? al_error_errno(err, -r, "cannot write '%s' in the git directory", name) : 0;
 }
 
-/* Restore the ignore rules of the target first.  Files that they ignore are not in the target and
- * must not be removed. */
-static void restore_ignore_rules(const struct al_restore *restore)
+/* --- The working tree --- */
+
+/* Whether a file that goes is where another one, or its directory, comes. */
+static bool makes_way(const struct al_way *way, const char *path)
 {
-    const struct al_atomic_dir dir = { restore->top_fd, restore->repo->at.top, "" };
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    for (size_t i = 0; i < way->changes.count; i++) {
+        const struct al_difference *change = &way->changes.items[i];
 
-    for (size_t i = 0; i < restore->changes->count; i++) {
-        const struct al_difference *change = &restore->changes->items[i];
-
-        if (is_ignore_file(change) && !change->to)
-            (void)al_atomic_file_remove(&dir, change->name, &err);
-    }
-    /* A .gitignore whose directory is still a file is written with the other files. */
-    (void)write_files(restore, is_ignore_file, &err);
-}
-
-static int remove_files(const struct al_restore *restore, struct al_strv *ret_kept,
-                        struct al_error *err)
-{
-    const struct al_atomic_dir dir = { restore->top_fd, restore->repo->at.top, "" };
-    al_auto(al_strv_clear) struct al_strv gone = AL_STRV_INIT;
-    al_auto(al_strv_clear) struct al_strv ignored = AL_STRV_INIT;
-    struct al_strv *left_out = &restore->to->left_out;
-    size_t next = 0;
-    int r;
-
-    al_strv_sort(left_out);
-    for (size_t i = 0; i < restore->changes->count; i++) {
-        const struct al_difference *change = &restore->changes->items[i];
-
-        if (is_worktree(change) && !change->to)
-            al_strv_add(&gone, change->name);
-    }
-    r = al_git_ignored_paths(restore->repo, restore->top_fd, &gone, restore->budget, &ignored, err);
-    for (size_t i = 0; i < gone.count && r == 0; i++) {
-        bool is_ignored = next < ignored.count && !strcmp(ignored.items[next], gone.items[i]);
-
-        next += is_ignored; /* git answers in the order of the question */
-        if ((is_ignored && !al_is_in_the_way(restore->changes, gone.items[i])) ||
-            al_strv_contains_sorted(left_out, gone.items[i]))
-            al_strv_add(ret_kept, gone.items[i]);
-        else
-            r = al_atomic_file_remove(&dir, gone.items[i], err);
-    }
-    return r;
-}
-
-static int restore_worktree(const struct al_restore *restore, struct al_strv *ret_kept,
-                            struct al_error *err)
-{
-    int r;
-
-    restore_ignore_rules(restore);
-    r = remove_files(restore, ret_kept, err);
-    for (size_t i = 0; r == 0 && i < restore->changes->count; i++) {
-        const struct al_difference *change = &restore->changes->items[i];
-
-        if (is_worktree(change) && change->to && !change->from)
-            al_remove_empty_directories(restore->top_fd, change->name);
-    }
-    return r < 0 ? r : write_files(restore, is_worktree, err);
-}
-
-static int remove_state(const struct al_restore *restore, struct al_error *err)
-{
-    int r = 0;
-
-    for (size_t i = 0; i < restore->changes->count && r == 0; i++) {
-        const struct al_difference *change = &restore->changes->items[i];
-        const struct al_atomic_dir dir = dir_of(restore, "", change);
-
-        if (is_state(change) && !change->to)
-            r = al_atomic_file_remove(&dir, change->name, err);
-    }
-    return r;
-}
-
-static bool changes_config(const struct al_restore *restore)
-{
-    for (size_t i = 0; i < restore->changes->count; i++)
-        if (restore->changes->items[i].part == AL_PART_STATE &&
-            !strcmp(restore->changes->items[i].name, "config"))
+        if (change->part == AL_PART_WORKTREE && change->to && strcmp(change->name, path) != 0 &&
+            (al_fs_beneath(change->name, path) || al_fs_beneath(path, change->name)))
             return true;
+    }
     return false;
 }
 
-static int restore_state(const struct al_restore *restore, struct al_error *err)
+static int remove_files(const struct al_way *way, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv gone = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv ignored = AL_STRV_INIT;
+    size_t next = 0;
+    int r;
+
+    for (size_t i = 0; i < way->changes.count; i++)
+        if (al_change_is_file(&way->changes.items[i]) && !way->changes.items[i].to)
+            al_strv_add(&gone, way->changes.items[i].name);
+    r = al_git_ignored_paths(way->repo, way->top_fd, &gone, way->budget, &ignored, err);
+    for (size_t i = 0; i < gone.count && r == 0; i++) {
+        const struct al_difference *change =
+            al_change_find(&way->changes, AL_PART_WORKTREE, gone.items[i]);
+        bool is_ignored = next < ignored.count && !strcmp(ignored.items[next], gone.items[i]);
+
+        next += is_ignored; /* git answers in the order of the question */
+        if ((is_ignored && !makes_way(way, gone.items[i])) || change->was_left_out)
+            al_strv_add(&way->report->kept, gone.items[i]);
+        else
+            r = remove_file(way, change, err);
+    }
+    return r;
+}
+
+/* Remove a directory that has nothing but directories; rmdir(2) takes no other. */
+static void remove_level(int parent_fd, const char *name, unsigned depth)
+{
+    al_auto(al_closedirp) DIR *dir =
+        al_fs_list(openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const struct dirent *entry;
+
+    if (!dir || depth == DEPTH_MAX)
+        return;
+    while ((entry = readdir(dir)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            remove_level(dirfd(dir), entry->d_name, depth + 1);
+    (void)unlinkat(parent_fd, name, AT_REMOVEDIR);
+}
+
+static int restore_worktree(const struct al_way *way, struct al_error *err)
+{
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    int r;
+
+    /* The ignore rules of the target first: files that they ignore are not in the target and must
+     * not be removed.  A .gitignore whose directory is still a file is written with the others. */
+    for (size_t i = 0; i < way->changes.count; i++)
+        if (is_ignore_file(&way->changes.items[i]) && !way->changes.items[i].to)
+            (void)remove_file(way, &way->changes.items[i], &why);
+    (void)write_files(way, is_ignore_file, &why);
+    r = remove_files(way, err);
+    for (size_t i = 0; r == 0 && i < way->changes.count; i++) {
+        const struct al_difference *change = &way->changes.items[i];
+        const char *name;
+        al_auto(al_closep) int parent_fd =
+            al_change_is_file(change) && change->to && !change->from
+                ? open_parent(way->top_fd, change->name, false, &name)
+                : -1;
+
+        if (parent_fd >= 0)
+            remove_level(parent_fd, name, 0);
+    }
+    return r < 0 ? r : write_files(way, al_change_is_file, err);
+}
+
+static int restore_state(const struct al_way *way, struct al_error *err)
 {
     struct al_lockfile lock = AL_LOCKFILE_INIT;
     int r = 0;
 
-    if (changes_config(restore))
-        r = al_lockfile_acquire(&lock, restore->common_fd, "config.lock", restore->token, err);
+    if (al_change_find(&way->changes, AL_PART_STATE, "config"))
+        r = al_lockfile_acquire(&lock, way->common_fd, "config.lock", way->token, err);
+    for (size_t i = 0; r == 0 && i < way->changes.count; i++)
+        if (is_state(&way->changes.items[i]) && !way->changes.items[i].to)
+            r = remove_file(way, &way->changes.items[i], err);
     if (r == 0)
-        r = remove_state(restore, err);
-    if (r == 0)
-        r = write_files(restore, is_state, err);
+        r = write_files(way, is_state, err);
     al_lockfile_release(&lock);
     return r;
 }
 
 /* --- References --- */
 
-static int restore_refs(const struct al_restore *restore, struct al_error *err)
+static int restore_refs(const struct al_way *way, struct al_error *err)
 {
-    const struct al_differences *changes = restore->changes;
+    const struct al_differences *changes = &way->changes;
     al_auto(al_freep) struct al_ref_move *moves = al_calloc(changes->count + 1, sizeof(*moves));
     size_t count = 0;
 
@@ -300,92 +548,343 @@ static int restore_refs(const struct al_restore *restore, struct al_error *err)
         if (changes->items[i].part == AL_PART_REF)
             moves[count++] = (struct al_ref_move){ changes->items[i].name, changes->items[i].from,
                                                    changes->items[i].to };
-    return al_git_move_refs(restore->repo, moves, count, restore->budget, err);
+    return al_git_move_refs(way->repo, moves, count, way->budget, err);
 }
 
-static bool is_head(const struct al_restore *restore, const char *value)
+static int restore_head(const struct al_way *way, struct al_error *err)
 {
+    const struct al_difference *change = al_change_find(&way->changes, AL_PART_HEAD, "HEAD");
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-    if (al_fs_read(restore->git_fd, "HEAD", PATH_MAX, &text) < 0)
-        return false;
-    al_str_trim_end(&text);
-    return !strcmp(text.buf, value);
-}
-
-static int restore_head(const struct al_restore *restore, struct al_error *err)
-{
-    al_auto(al_freep) char *temp = temp_name(restore);
-    const struct al_atomic_dir dir = { restore->git_fd, restore->repo->at.git_dir, temp };
-    al_auto(al_freep) char *line = al_asprintf("%s\n", restore->to->head);
     struct al_lockfile lock = AL_LOCKFILE_INIT;
     int r;
 
-    if (!strcmp(restore->from->head, restore->to->head))
+    if (!change)
         return 0;
-    r = al_lockfile_acquire(&lock, restore->git_fd, "HEAD.lock", restore->token, err);
-    if (r == 0 && !is_head(restore, restore->from->head))
-        r = al_error_set(err, AL_ERR_EXECUTION, "HEAD was moved by another process just now");
+    r = al_lockfile_acquire(&lock, way->git_fd, "HEAD.lock", way->token, err);
+    if (r == 0) {
+        (void)al_fs_read(way->git_fd, "HEAD", PATH_MAX, &text);
+        al_str_trim_end(&text);
+        if (strcmp(text.buf, change->from) != 0)
+            r = al_error_set(err, AL_ERR_EXECUTION, "HEAD was moved by another process just now");
+    }
+    al_str_reset(&text);
+    al_str_addf(&text, "%s\n", change->to);
     if (r == 0)
-        r = al_atomic_file_write(&dir, "HEAD", INDEX_MODE, line, strlen(line), err);
+        r = write_own(way, "HEAD", &text, 0, err);
     al_lockfile_release(&lock);
     return r;
 }
 
+/* --- Linked worktrees --- */
+
+static int remove_worktrees(const struct al_way *way, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < way->nworktrees && r == 0; i++) {
+        const struct al_linked_change *change = &way->worktrees[i];
+
+        /* Without its administrative directory it is no worktree, but somebody's directory. */
+        if (al_worktree_goes(change) && change->found.id)
+            r = al_worktree_put_aside(way->repo, &change->place, &change->found, change->name, true,
+                                      way->budget, err);
+    }
+    return r;
+}
+
+/* Lock or unlock a worktree as it was; one that was made again under its name is left alone. */
+static int restore_lock(const struct al_way *way, const struct al_linked_change *change,
+                        struct al_error *err)
+{
+    al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
+    struct al_linked_lock lock = { .of = NULL };
+    const bool locks = al_linked_parse_lock(&change->lock, &lock);
+    al_auto(al_freep) char *of = lock.of;
+    al_auto(al_freep) char *is = NULL;
+    al_auto(al_closep) int fd = -1;
+    int r = al_worktree_find(way->repo, &change->place, change->name, &found, err);
+
+    is = al_worktree_identity(&found);
+    if (r < 0 || !is || (locks && strcmp(is, of) != 0))
+        return r;
+    fd = open(found.git_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        r = -errno;
+    else if (!locks)
+        r = unlinkat(fd, "locked", 0) < 0 && errno != ENOENT ? -errno : 0;
+    else
+        r = al_fs_write_atomic(fd, "locked", lock.bytes, lock.len, 0644, true);
+    return r < 0 ? al_error_errno(err, -r, "cannot lock or unlock the worktree '%s'", change->name)
+                 : 0;
+}
+
+static int restore_worktrees(const struct al_way *way, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < way->nworktrees && r == 0; i++)
+        if (al_worktree_returns(&way->worktrees[i]))
+            r = al_worktree_bring_back(way->repo, way->worktrees[i].name, way->worktrees[i].to.is,
+                                       way->budget, err);
+    for (size_t i = 0; i < way->nworktrees && r == 0; i++)
+        if (way->worktrees[i].is_lock)
+            r = restore_lock(way, &way->worktrees[i], err);
+    return r;
+}
+
+/* --- Objects that the repository has lost --- */
+
+/* Add the words of a text that look like ids. */
+static void add_words(const struct al_way *way, const char *text, struct al_strv *ids)
+{
+    const size_t width = 2 * al_oid_bytes(way->store->sha256);
+
+    for (const char *at = text, *end; *at; at = *end ? end + 1 : end) {
+        struct al_oid oid;
+        char word[AL_OID_TEXT];
+
+        for (end = at; isxdigit((unsigned char)*end); end++)
+            ;
+        if ((size_t)(end - at) != width || ids->count == STATE_OIDS_MAX)
+            continue;
+        (void)snprintf(word, sizeof(word), "%.*s", (int)width, at);
+        if (al_oid_parse(word, way->store->sha256, &oid) && !al_oid_is_none(&oid))
+            al_strv_add(ids, word);
+    }
+}
+
+/* What references, entries and the files of unfinished operations of the target name. */
+static int add_named(const struct al_way *way, struct al_strv *ids, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < way->entries.count; i++)
+        if (way->entries.items[i].to && !strstr(way->entries.items[i].to, " 160000 "))
+            add_words(way, way->entries.items[i].to, ids);
+    for (size_t i = 0; r == 0 && i < way->changes.count; i++) {
+        const struct al_difference *change = &way->changes.items[i];
+        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+        if (!change->to)
+            continue;
+        if (change->part == AL_PART_REF || change->part == AL_PART_HEAD)
+            add_words(way, change->to, ids);
+        else if (is_state(change) && strcmp(change->name, "config") != 0 &&
+                 S_ISREG(change->to_mode))
+            r = al_way_read_blob(way, change->to, &text, err);
+        add_words(way, text.buf, ids);
+    }
+    return r;
+}
+
+/* Copy a pack of the store to the repository. */
+static int send_pack(const struct al_way *way, const char *hash, struct al_error *err)
+{
+    al_auto(al_freep) char *name = al_asprintf("pack-%s.pack", hash);
+    al_auto(al_closep) int fd = openat(way->store->pack_fd, name, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    void *bytes;
+    int r;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return al_error_errno(err, errno, "cannot read '%s'", name);
+    bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+        return al_error_errno(err, errno, "cannot read '%s'", name);
+    r = al_git_store_pack(way->repo, bytes, (size_t)st.st_size, way->budget, err);
+    (void)munmap(bytes, (size_t)st.st_size);
+    return r;
+}
+
+/* Add a line for each object that the store has or borrows, with `before` in front. */
+static int add_existing(const struct al_way *way, const struct al_strv *ids, const char *before,
+                        struct al_str *lines, struct al_strv *ret_ids, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str found = AL_STR_INIT;
+    int r = al_bare_existing(&way->store->bare, ids, false, &found, way->budget, err);
+
+    for (const char *at = found.buf, *end; r == 0 && (end = strchr(at, '\n')); at = end + 1) {
+        al_str_addf(lines, "%s%.*s\n", before, (int)(end - at), at);
+        if (ret_ids)
+            al_strv_take(ret_ids, al_strndup(at, (size_t)(end - at)));
+    }
+    return r;
+}
+
+/* Pack what the target reaches and the references of the present do not, and send it, unless the
+ * repository has all of that.  What neither store nor repository has was gone then as well. */
+static int restore_objects(const struct al_way *way, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv existing = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv present = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+    al_auto(al_freep) char *hash = NULL;
+    bool connected = true;
+    int r = add_named(way, &ids, err);
+
+    if (r < 0 || !ids.count)
+        return r;
+    r = add_existing(way, &ids, "", &lines, &existing, err);
+    if (r == 0)
+        r = al_git_is_connected(way->repo, &existing, way->budget, &connected, err);
+    if (r < 0 || connected)
+        return r;
+    add_words(way, way->from.head, &present);
+    for (size_t i = 0; i < way->from.nrefs; i++)
+        add_words(way, way->from.refs[i].value, &present);
+    r = add_existing(way, &present, "^", &lines, NULL, err);
+    if (r == 0)
+        r = al_bare_pack(&way->store->bare, &lines, true, way->budget, &hash, err);
+    return r < 0 || !*hash ? r : send_pack(way, hash, err);
+}
+
 /* --- The index --- */
 
-/* Write the index beside its place.  It keeps its time: git compares the content of a file that is
- * not older than the index, since the file may have changed after git looked at it. */
-static int write_index(const struct al_restore *restore, const struct al_atomic_dir *dir,
-                       const char *name, struct al_error *err)
+/* Change the entries of the present, one by one. */
+static int put_entries(const struct al_way *way, const char *path, struct al_error *err)
 {
-    const struct al_saved_state *to = restore->to;
-    const struct timespec times[] = { { .tv_nsec = UTIME_OMIT },
-                                      { .tv_sec = (time_t)(to->index_mtime_ns / NS),
-                                        .tv_nsec = (long)(to->index_mtime_ns % NS) } };
-    int r = al_atomic_file_write(dir, name, INDEX_MODE, to->index.buf, to->index.len, err);
+    static const char *const options[] = { "--index-info", "--skip-worktree",
+                                           "--assume-unchanged" };
+    struct al_str inputs[] = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT };
+    int r = 0;
 
-    if (r < 0 || to->index_mtime_ns <= 0)
-        return r;
-    return utimensat(restore->git_fd, name, times, AT_SYMLINK_NOFOLLOW) < 0
-               ? al_error_errno(err, errno, "cannot write the index")
-               : 0;
+    for (size_t i = 0; i < way->entries.count; i++) {
+        const struct al_difference *entry = &way->entries.items[i];
+        const size_t bytes = strlen(entry->name + 1) + 1;
+
+        al_str_addf(&inputs[0], "0 %0*d\t", (int)(2 * al_oid_bytes(way->store->sha256)), 0);
+        al_str_add(&inputs[0], entry->name + 1, bytes);
+        for (const char *line = entry->to; line && *line; line = strchr(line, '\n') + 1) {
+            al_str_addf(&inputs[0], "%.*s\t", (int)strcspn(line + 4, "\n"), line + 4);
+            al_str_add(&inputs[0], entry->name + 1, bytes);
+            for (size_t k = 1; k < AL_COUNT(options); k++)
+                if (line[k - 1] != '-')
+                    al_str_add(&inputs[k], entry->name + 1, bytes);
+        }
+    }
+    for (size_t i = 0; i < AL_COUNT(options); i++) {
+        if (r == 0)
+            r = al_git_update_entries(way->repo, way->top_fd, path, options[i], &inputs[i],
+                                      way->budget, err);
+        al_str_clear(&inputs[i]);
+    }
+    return r;
+}
+
+/* Write the new index beside its place.  It keeps its time: git compares the content of a file that
+ * is not older than the index, since the file may have changed after git looked at it. */
+static int write_index(const struct al_way *way, const char *name, struct al_error *err)
+{
+    const struct al_saved_state *index = way->writes_index ? &way->index : &way->from;
+    al_auto(al_freep) char *path = al_fs_join(way->repo->at.git_dir, name);
+    int r = 0;
+
+    if (index->has_index)
+        r = write_own(way, name, &index->index, index->index_mtime_ns, err);
+    return r < 0 || way->writes_index ? r : put_entries(way, path, err);
+}
+
+static int place_index(const struct al_way *way, const char *name, struct al_error *err)
+{
+    int r = way->writes_index && !way->index.has_index
+                ? unlinkat(way->git_fd, "index", 0)
+                : renameat(way->git_fd, name, way->git_fd, "index");
+
+    return r < 0 && errno != ENOENT ? al_error_errno(err, errno, "cannot write the index") : 0;
 }
 
 /* --- All of it --- */
 
-int al_restore_apply(const struct al_restore *restore, struct al_strv *ret_kept,
-                     struct al_error *err)
+int al_restore_apply(struct al_way *way, struct al_error *err)
 {
-    const struct al_saved_state *to = restore->to;
-    al_auto(al_freep) char *name = al_asprintf(".airlock-index-%s", restore->token);
-    al_auto(al_freep) char *temp = temp_name(restore);
-    al_auto(al_freep) char *path = al_fs_join(restore->repo->at.git_dir, name);
-    const struct al_atomic_dir dir = { restore->git_fd, restore->repo->at.git_dir, temp };
-    bool writes_index = !restore->keeps_index && to->has_index;
+    al_auto(al_freep) char *name = al_asprintf(TEMP_PREFIX "index-%s", way->token);
+    const bool has_index = way->writes_index || way->entries.count;
     /* An index needs its shared part at all times. */
-    int r = write_files(restore, is_shared_index, err);
+    int r = write_files(way, is_shared_index, err);
 
-    if (r == 0 && writes_index)
-        r = write_index(restore, &dir, name, err);
     if (r == 0)
-        r = al_restore_objects(restore, writes_index ? path : NULL, err);
-    if (r == 0 && restore->linked)
-        r = al_linked_remove(restore, restore->linked, err);
+        r = restore_objects(way, err);
+    if (r == 0 && has_index)
+        r = write_index(way, name, err);
     if (r == 0)
-        r = restore_refs(restore, err);
+        r = remove_worktrees(way, err);
     if (r == 0)
-        r = restore_head(restore, err);
+        r = restore_refs(way, err);
     if (r == 0)
-        r = restore_worktree(restore, ret_kept, err);
+        r = restore_head(way, err);
     if (r == 0)
-        r = restore_state(restore, err);
-    if (r == 0 && restore->linked)
-        r = al_linked_restore(restore, restore->linked, err);
-    if (r == 0 && writes_index && renameat(restore->git_fd, name, restore->git_fd, "index") < 0)
-        r = al_error_errno(err, errno, "cannot write the index");
-    if (r == 0 && !restore->keeps_index && !to->has_index)
-        r = al_atomic_file_remove(&dir, "index", err);
-    (void)unlinkat(restore->git_fd, name, 0);
+        r = restore_worktree(way, err);
+    if (r == 0)
+        r = restore_state(way, err);
+    if (r == 0)
+        r = restore_worktrees(way, err);
+    if (r == 0 && has_index)
+        r = place_index(way, name, err);
+    (void)unlinkat(way->git_fd, name, 0);
     return r;
+}
+
+/* --- What a killed one left --- */
+
+/* ".airlock-<token>", ".airlock-index-<token>" and ".airlock-lock-<token>". */
+static void tidy_dir(int dir_fd)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
+    const struct dirent *entry;
+
+    while (dir && (entry = readdir(dir))) {
+        const char *token = strrchr(entry->d_name, '-');
+
+        if (al_starts_with(entry->d_name, TEMP_PREFIX) && strlen(token + 1) == AL_LOCK_TOKEN - 1 &&
+            strspn(token + 1, DIGITS) == AL_LOCK_TOKEN - 1)
+            (void)unlinkat(dir_fd, entry->d_name, 0);
+    }
+}
+
+/* Remove a leftover file beside others.  If it is complete and there is no copy, somebody saved it
+ * just then: it gets another name. */
+static void tidy_beside(const struct al_way *way, const struct al_differences *changes,
+                        const char *temp)
+{
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct al_difference *change = &changes->items[i];
+        struct al_look look = { .mode = 0 };
+        const char *name;
+        bool has = false;
+        al_auto(al_closep) int fd =
+            al_change_is_file(change) || is_state(change)
+                ? open_parent(dir_of(way, change), change->name, false, &name)
+                : -1;
+
+        if (fd >= 0)
+            al_look_at(fd, temp, way->store->sha256, &look);
+        if (!look.mode)
+            continue;
+        if ((look.mode & PERMISSIONS) != INCOMPLETE)
+            (void)al_store_has_blobs(way->store, &look.oid, 1, way->budget, &has, NULL);
+        if (has || (look.mode & PERMISSIONS) == INCOMPLETE)
+            (void)unlinkat(fd, temp, 0);
+        else
+            (void)keep(fd, temp, name);
+    }
+}
+
+void al_restore_tidy(const struct al_way *way, const char *token)
+{
+    al_auto(al_freep) char *temp = al_asprintf(TEMP_PREFIX "%s", token);
+    char any[AL_LOCK_TOKEN] = "";
+    struct al_lockfile lock = AL_LOCKFILE_INIT;
+
+    if (al_lockfile_take_over(&lock, way->git_fd, "HEAD.lock", any))
+        al_lockfile_release(&lock);
+    any[0] = '\0';
+    if (al_lockfile_take_over(&lock, way->common_fd, "config.lock", any))
+        al_lockfile_release(&lock);
+    for (size_t i = way->plan.oldest; *token && i < way->plan.end; i++)
+        tidy_beside(way, &way->executions.items[i].changes, temp);
+    if (*token)
+        tidy_beside(way, &way->changes, temp);
+    tidy_dir(way->git_fd);
+    tidy_dir(way->common_fd);
 }

@@ -4,7 +4,7 @@
 
 #include "gitops/git_lock.h"
 #include "guard/text.h"
-#include "history/rollback_put_back.h"
+#include "history/rollback.h"
 #include "tool/private.h"
 #include "util/log.h"
 
@@ -15,22 +15,13 @@
 
 #define A_USER_RESTORES " A user restores the state before it with 'airlock rollback'"
 
-/* A conflict is left for the caller to resolve, and its message says so. */
-static bool is_left_on_purpose(const struct al_error *failure)
-{
-    return failure->code == AL_CODE_CONFLICT;
-}
-
 static void add_name(const struct al_difference *change, struct al_str *out)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(change->name);
 
-    if (change->part == AL_PART_INDEX)
-        al_str_adds(out, "the index");
-    else if (change->part == AL_PART_STASH)
-        al_str_adds(out, "the stash");
-    else
-        al_str_adds(out, safe);
+    al_str_adds(out, change->part == AL_PART_INDEX   ? "the index"
+                     : change->part == AL_PART_STASH ? "the stash"
+                                                     : safe);
 }
 
 /* Whether a change is worth reporting.  State files that git writes as it begins (ORIG_HEAD) are
@@ -64,7 +55,8 @@ static void list(const struct al_call *call, const struct al_differences *change
 }
 
 /* Put everything back, and take the checkpoint after once more: it says what the call changed. */
-static bool put_back(struct al_call *call, const char *after, struct al_run_limits *budget)
+static bool put_back(struct al_call *call, const char *after, struct al_run_limits *budget,
+                     struct al_str *left)
 {
     const struct al_checkpoint_reason reason = { .tool = call->tool->name,
                                                  .operation = call->operation->name,
@@ -77,7 +69,7 @@ static bool put_back(struct al_call *call, const char *after, struct al_run_limi
 
     if (r == 0)
         r = al_rollback_put_back(call->repo, call->store, call->checkpoint, after,
-                                 call->knows_touched ? &call->touched : NULL, budget, &why);
+                                 call->knows_touched ? &call->touched : NULL, budget, left, &why);
     if (r == 0)
         (void)al_checkpoint_create(call->store, &reason, budget, id, &why);
     if (why.message)
@@ -101,16 +93,19 @@ static char *settle(struct al_call *call, const char *after, const struct al_dif
                     struct al_run_limits *budget, struct al_error *failure)
 {
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
-    bool is_back = changes->count && may_put_back(call) && put_back(call, after, budget);
+    al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
+    bool is_back = changes->count && may_put_back(call) && put_back(call, after, budget, &left);
 
     list(call, changes, &names);
     if (!names.len)
         return NULL;
     if (!is_back)
         return al_asprintf("The call failed, but it had changed: %s." A_USER_RESTORES, names.buf);
-    if (failure->status != AL_ERR_TIMEOUT)
-        return al_strdup("This failed in the middle of its work, and everything was put back as "
-                         "it was");
+    if (failure->status != AL_ERR_TIMEOUT || left.len)
+        return al_asprintf("This failed in the middle of its work, and everything was put back as "
+                           "it was%s%s",
+                           left.len ? ", but for what somebody else changed meanwhile: " : "",
+                           left.buf);
     failure->remedy = "Everything was put back as it was; the user can raise timeout_ms in "
                       "[tools.git] of the configuration.";
     return NULL;
@@ -121,8 +116,10 @@ void al_call_note_half_done(struct al_call *call, const char *after, struct al_r
 {
     struct al_differences changes = { .items = NULL };
 
-    /* A rollback checks before it begins, and completes what was interrupted. */
-    if (!call->executed || !call->repo || is_left_on_purpose(failure) || call->tool->goes_back ||
+    /* A conflict is left for the caller to resolve, and its message says so.  A rollback checks
+     * before it begins, and completes what was interrupted. */
+    if (!call->executed || !call->repo || failure->code == AL_CODE_CONFLICT ||
+        call->tool->goes_back ||
         !(call->operation->effects & (AL_WRITES_WORKTREE | AL_WRITES_INDEX)))
         return;
     free(call->half_done);

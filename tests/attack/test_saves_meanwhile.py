@@ -26,6 +26,20 @@ STEPS = 4 if not SEEDS else 24  # of each verb, for each seed
 
 import harness  # pylint: disable=wrong-import-position
 
+# Two calls in one session.
+CLIENT = """
+import json, subprocess, sys
+server = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+for number, (method, params) in enumerate((
+        ("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
+                        "clientInfo": {"name": "test", "version": "1"}}),
+        ("tools/call", {"name": "git_reset", "arguments": {"to": "HEAD", "mode": "hard"}}),
+        ("tools/call", {"name": "git_undo", "arguments": {}}))):
+    print(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}),
+          file=server.stdin, flush=True)
+    print(server.stdout.readline())
+"""
+
 LEAKS_OFF = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
 
 
@@ -146,14 +160,17 @@ class Meanwhile(harness.Case):
 
     def attack(self, toolset, tool, arguments, names=("dirty", "d/dirty", "staged", "gone", "clean")):
         """Save at steps of a call, for each seed."""
-        words = self.words(toolset, tool, arguments)
+        self.attack_words(f"{tool} {arguments}", self.words(toolset, tool, arguments), names)
+
+    def attack_words(self, title, words, names):
+        """The same for any command line."""
         if not self.kept.exists():
             self.keep()
         about, count = self.steps(words)
         self.assertGreater(len(about), 0, "no step is about a file")
         first = int(time.time()) if SEEDS else 1
         for seed in range(first, first + max(SEEDS, 1)):
-            chance = random.Random(f"{seed} {tool} {arguments}")
+            chance = random.Random(f"{seed} {title}")
             for turn in range(STEPS):
                 number = chance.choice(about) if turn % 4 else chance.randint(1, count)
                 actions, contents = self.actions(chance, number, names)
@@ -223,11 +240,49 @@ class Meanwhile(harness.Case):
                     {"action": "resolve", "path": "clean", "content": "both\n"}, names)
 
     def test_undo(self):
-        """git_undo, and airlock rollback, which write files themselves"""
+        """git_undo, which writes files itself, in the session of the call that it undoes"""
+        self.dirty()
+        words = [sys.executable, "-S", "-c", CLIENT, harness.AIRLOCK, "serve",
+                 "--root", str(self.root), "--approval", "allow", "--toolset", "everyday"]
+        self.attack_words("git_undo", words, ("dirty", "d/dirty", "staged", "gone", "clean"))
+
+    def rolling_back(self):
+        """Files of every kind to bring back and to remove."""
         self.dirty()
         subprocess.run(self.words("everyday", "git_reset", {"to": "HEAD", "mode": "hard"}),
                        cwd=self.root, env=self.env, check=True, capture_output=True)
-        self.attack("everyday", "git_undo", {})
+        self.keep()
+        return [harness.AIRLOCK, "rollback"]
+
+    def test_rollback(self):
+        """airlock rollback, and the other way round"""
+        words = self.rolling_back()
+        names = ("dirty", "d/dirty", "staged", "gone")
+        self.attack_words("rollback", words, names)
+        self.reset()
+        subprocess.run(words, cwd=self.root, env=self.env, check=True, capture_output=True)
+        shutil.rmtree(self.kept)
+        self.keep()
+        self.attack_words("redo", [*words, "--redo"], names)
+
+    def test_left(self):
+        """what is saved when a rollback is about to write that file stays there, and is named"""
+        words = self.rolling_back()
+        about, _ = self.steps(words)
+        left = 0
+        for number in about:
+            self.reset()
+            said = self.run_to(number, [f"save {self.root / 'dirty'} saved"], words)
+            text = (self.root / "dirty").read_text(encoding="utf-8")
+            self.assertEqual(text, "saved", said)
+            if "Left as they are" in said:
+                left += 1
+                self.assertEqual((self.root / "d/dirty").read_text(), "d/dirty mine\n")
+                subprocess.run([*words, "--redo"], cwd=self.root, env=self.env, check=True,
+                               capture_output=True)  # it is not the rollback's change
+                self.assertEqual((self.root / "dirty").read_text(), "saved")
+                self.assertEqual((self.root / "d/dirty").read_text(), "d/dirty committed\n")
+        self.assertGreater(left, 0)
 
 
 if __name__ == "__main__":

@@ -175,12 +175,52 @@ class Undo(everyday.Case):
         other = self.serve()
         self.write("a", "a")
         self.server.says("git_add", {"paths": ["a"]})
-        self.write("b", "b")
-        other.says("git_add", {"paths": ["b"]})
-        self.fails_with(self.server, "ExecutionFailed", "the index (what is staged)")
+        self.write("a", "b")
+        other.says("git_add", {"paths": ["a"]})
+        self.fails_with(self.server, "ExecutionFailed", "a in the index")
         other.says("git_undo")
         self.server.says("git_undo")
         self.assertEqual(self.out("diff", "--cached", "--name-only"), "")
+
+    def test_others_staged(self):
+        """git_undo: what somebody else staged since stays staged, as do flags of other entries"""
+        for name in ("a", "d/a", "b"):
+            self.write(name, name)
+        self.git("update-index", "--skip-worktree", "f.txt")
+        self.server.says("git_add", {"paths": ["a", "d"]})
+        self.git("add", "b")
+        self.write("n", "")
+        self.git("add", "-N", "n")
+        said = self.server.says("git_undo")
+        self.assertIn("the index (what is staged)", said)
+        self.assertEqual(self.out("ls-files", "-v").split("\n"), 
+                         ["H a.txt", "H b", "S f.txt", "H n", ""])
+        self.assertEqual(self.out("status", "--porcelain").splitlines(),
+                         ["A  b", " A n", "?? a", "?? d/"])
+        self.server.says("git_undo", {"steps": -1})
+        self.assertEqual(self.out("diff", "--cached", "--name-only").split(), ["a", "b", "d/a"])
+
+    def test_others_staged_flags(self):
+        """git_undo: entries come back one by one with their flags and conflicts"""
+        self.git("checkout", "-q", "-b", "side")
+        self.write("f.txt", "theirs\n")
+        self.git("commit", "-q", "-am", "theirs")
+        self.git("checkout", "-q", "main")
+        self.write("f.txt", "ours\n")
+        self.write("g", "g\n")
+        self.git("add", "g")
+        self.git("commit", "-q", "-am", "ours")
+        self.git("merge", "-q", "side", check=False)
+        self.git("update-index", "--assume-unchanged", "g")
+        before = self.out("ls-files", "-s", "-v")
+        self.assertEqual(before.count("f.txt"), 3)
+        self.server.says("git_conflicts", {"action": "resolve", "path": "f.txt", "take": "ours"})
+        self.write("other", "o\n")
+        self.git("add", "other")
+        self.server.says("git_undo")
+        self.assertEqual([line for line in self.out("ls-files", "-s", "-v").splitlines()
+                          if not line.endswith("\tother")], before.splitlines())
+        self.assertIn("other", self.out("ls-files"))
 
     def test_others_stay(self):
         """git_undo: what somebody else changed elsewhere stays"""

@@ -74,7 +74,7 @@ class Counts(rollback.Rollback):
         self.assertRegex(line["git_commit"], "^[0-9a-f]{40}$")
         self.write("a.txt", "three\n")
         self.git("add", "a.txt")
-        self.refuses("", names=["the index (what is staged)"])
+        self.refuses("", names=["a.txt in the index"])
         self.assertEqual((self.record()["outcome"], self.record()["git_commit"]),
                          ("refused", None))
         self.assertEqual(self.command("log", "--verify").returncode, 0)

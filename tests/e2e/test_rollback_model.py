@@ -10,8 +10,7 @@ import harness
 import random_calls
 import rollback
 
-NAMED = {"index": "the index (what is staged)", "HEAD": "HEAD",
-         "state:logs/refs/stash": "the stash"}
+NAMED = {"HEAD": "HEAD", "state:logs/refs/stash": "the stash"}
 STATE = ("ORIG_HEAD", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "MERGE_RR", "MERGE_AUTOSTASH",
          "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "SQUASH_MSG", "config",
          "logs/refs/stash", "rebase-merge", "rebase-apply", "sequencer")
@@ -22,7 +21,8 @@ def words_of(name):
     kind, _, rest = name.partition(":")
     if name in NAMED:
         return NAMED[name]
-    return rest + " in the git directory" if kind == "state" else rest
+    places = {"state": " in the git directory", "index": " in the index"}
+    return rest + places.get(kind, "")
 
 
 def loses_entry(now, target):
@@ -105,7 +105,9 @@ class Random(random_calls.Repository):
                 found["state:" + str(path.relative_to(git_dir))] = (
                     rollback.digest(path)[0], path.read_text())
         found["HEAD"] = (git_dir / "HEAD").read_text()
-        found["index"] = self.out("ls-files", "-s", "-v", "-z")
+        for entry in self.out("ls-files", "-s", "-v", "-z").split("\0")[:-1]:
+            values, _, name = entry.partition("\t")
+            found["index:" + name] = found.get("index:" + name, "") + values + "\n"
         for line in self.out("for-each-ref", "--format=%(refname) %(objectname)").splitlines():
             name, value = line.split()
             found["ref:" + name] = value

@@ -8,7 +8,7 @@
 #include "cli/pager.h"
 #include "cli/print.h"
 #include "guard/text.h"
-#include "history/rollback_difference.h"
+#include "history/rollback.h"
 
 /* The names of the patches in headings. */
 static const char *const place_names[AL_PATCH_COUNT] = {

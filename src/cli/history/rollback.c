@@ -22,11 +22,6 @@
 #define LISTED_MAX 100u
 #define CALLS_MAX  20u
 
-static void print(int fd, const struct al_str *text)
-{
-    al_cli_print(fd, text);
-}
-
 static void add_list(struct al_str *out, const char *title, const struct al_strv *names)
 {
     if (!names->count)
@@ -87,7 +82,7 @@ static void show_dry_run(const struct al_rollback *rollback, bool redo)
     if (!rollback->changes.count)
         al_str_adds(&out, " nothing\n");
     add_pushed(&out, rollback);
-    print(STDOUT_FILENO, &out);
+    al_cli_print(STDOUT_FILENO, &out);
 }
 
 /* The number of the next rollback counts this rollback too: it is an execution. */
@@ -129,9 +124,10 @@ static void show_done(const struct al_rollback *rollback, bool redo, const char 
     add_other_changes(&out, &rollback->changes);
     add_list(&out, "Left as they are, since they are ignored or were too large to be kept:",
              &rollback->kept);
+    add_list(&out, "Left as they are, since somebody changed them meanwhile:", &rollback->left);
     add_pushed(&out, rollback);
     add_next_steps(&out, rollback, redo, agent);
-    print(STDOUT_FILENO, &out);
+    al_cli_print(STDOUT_FILENO, &out);
 }
 
 /* Report on stderr why the rollback was refused, after the files that would be lost. */
@@ -143,7 +139,7 @@ static int show_failed(const struct al_rollback *rollback, const struct al_error
     add_list(&out, "Staged then, and committed since:", &rollback->committed);
     add_list(&out, "In the way, and in no checkpoint:", &rollback->unsaved);
     add_pushed(&out, rollback);
-    print(STDERR_FILENO, &out);
+    al_cli_print(STDERR_FILENO, &out);
     al_log_note("%s", err->message);
     if (err->remedy)
         al_log_note("%s", err->remedy);
@@ -235,7 +231,9 @@ static int run(struct al_undo *undo, const struct own_options *own)
         show_dry_run(&rollback, own->redo);
     else if (r == 0)
         show_done(&rollback, own->redo, undo->options.agent);
-    return r < 0 ? show_failed(&rollback, &err) : AL_EXIT_OK;
+    if (r < 0)
+        return show_failed(&rollback, &err);
+    return rollback.left.count ? AL_EXIT_FAILED : AL_EXIT_OK;
 }
 
 int al_cmd_rollback(int argc, char **argv)

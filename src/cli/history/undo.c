@@ -15,7 +15,7 @@
 #include "gitops/location.h"
 #include "guard/root.h"
 #include "guard/text.h"
-#include "history/rollback_plan.h"
+#include "history/rollback.h"
 #include "proc/cancel.h"
 #include "util/fs.h"
 #include "util/log.h"

@@ -46,28 +46,22 @@ static void add_lines(const struct al_strv *lines, struct al_str *out)
         al_str_addf(out, "%s\n", lines->items[i]);
 }
 
-/* "<mode> <oid> <stage>\t<path>" */
-static bool add_entry(void *payload, char *const *fields)
-{
-    const char *oid = strchr(fields[0], ' ');
-    size_t len = oid ? strcspn(oid + 1, " ") : 0;
-
-    if (len && !al_starts_with(fields[0], "160000 "))
-        al_strv_take(payload, al_strndup(oid + 1, len));
-    return true;
-}
-
-int al_git_index_objects(const struct al_repo *repo, const char *index_path,
-                         struct al_run_limits *budget, struct al_strv *ret_oids,
-                         struct al_error *err)
+int al_git_update_entries(const struct al_repo *repo, int top_fd, const char *index_path,
+                          const char *option, const struct al_str *input,
+                          struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, add_entry, ret_oids);
 
+    if (!input->len)
+        return 0;
+    command.class = AL_GIT_WRITE;
     command.index = index_path;
-    al_strv_adds(&command.argv, "git", "ls-files", "--stage", "-z", "--full-name", ":/", NULL);
-    return run(repo, &command, (struct al_sink){ al_nul_records_add, &records }, 0, budget, err);
+    command.cwd_fd = top_fd;
+    set_input(&command, input);
+    al_strv_adds(&command.argv, "git", "update-index", "-z", option, NULL);
+    if (strcmp(option, "--index-info") != 0)
+        al_strv_add(&command.argv, "--stdin");
+    return run(repo, &command, nowhere, 0, budget, err);
 }
 
 /* Lines "<oid> missing". */

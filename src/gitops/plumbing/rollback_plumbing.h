@@ -15,10 +15,15 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/** Append the ids of the entries of an index file, without gitlinks. */
-int al_git_index_objects(const struct al_repo *repo, const char *index_path,
-                         struct al_run_limits *budget, struct al_strv *ret_oids,
-                         struct al_error *err);
+/**
+ * Change entries of an index file.
+ *
+ * @param option  "--index-info", then the input is as git-update-index(1) says with -z; or
+ *                "--skip-worktree" or "--assume-unchanged" for the paths of the input.
+ */
+int al_git_update_entries(const struct al_repo *repo, int top_fd, const char *index_path,
+                          const char *option, const struct al_str *input,
+                          struct al_run_limits *budget, struct al_error *err);
 
 /** Append those of `oids` that the repository lacks. */
 int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oids,

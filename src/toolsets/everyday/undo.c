@@ -6,8 +6,6 @@
 #include "gitops/sequencer/begun.h"
 #include "gitops/sequencer/operation_state.h"
 #include "history/rollback.h"
-#include "history/rollback_difference.h"
-#include "history/rollback_plan.h"
 #include "toolsets/everyday/everyday.h"
 
 #define STEPS_MAX  50
@@ -73,19 +71,14 @@ static void add_change(const struct al_repo *repo, const struct al_difference *c
     al_str_addc(out, '\n');
 }
 
-/* State files that git writes as it begins (ORIG_HEAD) tell nothing. */
-static bool is_told(const struct al_difference *change)
-{
-    return change->part != AL_PART_STATE;
-}
-
 static void add_changes(const struct al_repo *repo, const struct al_differences *changes,
                         struct al_str *out)
 {
     size_t named = 0, more = 0;
 
     for (size_t i = 0; i < changes->count; i++) {
-        if (!is_told(&changes->items[i]))
+        /* State files that git writes as it begins (ORIG_HEAD) tell nothing. */
+        if (changes->items[i].part == AL_PART_STATE)
             continue;
         if (named++ < LISTED_MAX)
             add_change(repo, &changes->items[i], out);
@@ -117,6 +110,11 @@ static void describe(const struct al_call *call, const struct undo_args *args,
     if (rollback->kept.count) {
         al_str_adds(out, "Left as they are, since no checkpoint has them: ");
         al_answer_add_items(&rollback->kept, 1000, out);
+        al_str_addc(out, '\n');
+    }
+    if (rollback->left.count) {
+        al_str_adds(out, "Left as they are, since somebody changed them meanwhile: ");
+        al_answer_add_items(&rollback->left, 1000, out);
         al_str_addc(out, '\n');
     }
     if (rollback->pushes.count)

@@ -1,69 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The tests of history/rollback_restore.c share a restore between two checkpoints. */
+/* The tests of restoring share a way between two checkpoints. */
 #ifndef TESTS_UNIT_HISTORY_RESTORE_LIB_H
 #define TESTS_UNIT_HISTORY_RESTORE_LIB_H
 
-#include "history/rollback_restore.h"
 #include "tests/unit/history/rollback_lib.h"
 
-/** Two checkpoints, and what lies between them. */
+/** Two checkpoints, and the way from one to the other. */
 struct between {
-    char target[AL_OID_TEXT], present[AL_OID_TEXT];
-    struct al_differences changes;
-    struct al_saved_state from, to;
+    char target[AL_OID_TEXT];
+    struct al_way way;
+    struct al_rollback report;
     struct al_run_limits limits;
-    struct tmpdir *git_dir;
-    struct al_strv kept;
 };
 
 static inline void between_clear(struct between *b)
 {
-    al_differences_clear(&b->changes);
-    al_saved_state_clear(&b->from);
-    al_saved_state_clear(&b->to);
-    al_strv_clear(&b->kept);
-    if (b->git_dir)
-        subdir_close(b->git_dir);
+    al_way_clear(&b->way);
+    al_rollback_clear(&b->report);
 }
+
+#define BETWEEN_INIT ((struct between){ .way = { AL_WAY_INIT }, .report = AL_ROLLBACK_INIT })
 
 /* Take the checkpoint of the present, to go back to s->id. */
 static inline void look(struct saver *s, struct between *b)
 {
     b->limits = long_budget();
+    b->way.store = s->store;
+    b->way.repo = s->repo;
+    b->way.budget = &b->limits;
+    b->way.report = &b->report;
+    memcpy(b->way.token, "0123456789abcdef", AL_LOCK_TOKEN);
     memcpy(b->target, s->id, sizeof(b->target));
     take(s, NULL);
-    memcpy(b->present, s->id, sizeof(b->present));
-    assert_int_equal(al_checkpoint_state(s->store, b->target, &b->limits, &b->to, &s->w->err), 0);
-    assert_int_equal(al_checkpoint_state(s->store, b->present, &b->limits, &b->from, &s->w->err),
-                     0);
-    assert_int_equal(
-        al_checkpoint_compare(s->store, b->present, b->target, &b->limits, &b->changes, &s->w->err),
-        0);
-    b->git_dir = subdir_open(s->w->repo, ".git");
-}
-
-static inline struct al_restore restore_of(struct saver *s, struct between *b)
-{
-    return (struct al_restore){
-        .store = s->store,
-        .repo = s->repo,
-        .changes = &b->changes,
-        .from = &b->from,
-        .to = &b->to,
-        .token = "0123456789abcdef",
-        .budget = &b->limits,
-        .top_fd = s->w->repo->fd,
-        .git_fd = b->git_dir->fd,
-        .common_fd = b->git_dir->fd,
-    };
+    memcpy(b->way.present, s->id, sizeof(b->way.present));
+    assert_int_equal(al_way_open(&b->way, &s->w->err), 0);
+    assert_int_equal(al_way_to(&b->way, b->target, NULL, &s->w->err), 0);
 }
 
 static inline int apply(struct saver *s, struct between *b)
 {
-    const struct al_restore restore = restore_of(s, b);
-
     al_error_clear(&s->w->err);
-    return al_restore_apply(&restore, &b->kept, &s->w->err);
+    return al_restore_apply(&b->way, &s->w->err);
 }
 
 static inline void must_apply(struct saver *s, struct between *b)
@@ -78,13 +55,13 @@ static inline void must_apply(struct saver *s, struct between *b)
 /* "<name>\n" of what would be lost. */
 static inline void assert_unsaved(struct saver *s, struct between *b, const char *expected)
 {
-    const struct al_restore restore = restore_of(s, b);
-    al_auto(al_strv_clear) struct al_strv unsaved = AL_STRV_INIT;
+    const struct al_strv *unsaved = &b->report.unsaved;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    al_restore_check(&restore, &unsaved);
-    for (size_t i = 0; i < unsaved.count; i++)
-        al_str_addf(&text, "%s\n", unsaved.items[i]);
+    (void)s;
+    al_obstacles_unsaved(&b->way);
+    for (size_t i = 0; i < unsaved->count; i++)
+        al_str_addf(&text, "%s\n", unsaved->items[i]);
     assert_string_equal(text.buf ? text.buf : "", expected);
 }
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_HISTORY_ROLLBACK_LIB_H
 #define TESTS_UNIT_HISTORY_ROLLBACK_LIB_H
 
-#include "history/rollback_executions.h"
+#include "history/rollback_private.h"
 #include "tests/unit/history/checkpoint_lib.h"
 
 /* Add an execution whose checkpoint before is `before`. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* history/rollback_lockfile.h: git's locks are never touched, and those that a killed rollback left
- * are recognised. */
-#include "history/rollback_lockfile.h"
+/* A rollback's locks: git's are never touched, and those that a killed rollback left are
+ * recognised.
+ */
+#include "history/rollback_private.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -33,6 +34,16 @@ static bool is_there(const struct tmpdir *dir, const char *name)
     return faccessat(dir->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* Whether a rollback that does not live any more left it. */
+static bool is_left(const struct tmpdir *dir, const char *name, char token[AL_LOCK_TOKEN])
+{
+    struct al_lockfile lock = AL_LOCKFILE_INIT;
+    bool is = al_lockfile_take_over(&lock, dir->fd, name, token);
+
+    al_lockfile_leave(&lock);
+    return is;
+}
+
 static void is_taken_once(void **state)
 {
     const struct tmpdir *dir = *state;
@@ -59,11 +70,9 @@ static void knows_what_a_rollback_left(void **state)
 
     assert_int_equal(al_lockfile_acquire(&lock, dir->fd, "index.lock", TOKEN, NULL), 0);
     al_lockfile_leave(&lock); /* as if killed */
-    assert_true(al_lockfile_find(dir->fd, "index.lock", token));
+    assert_true(is_left(dir, "index.lock", token));
     assert_string_equal(token, TOKEN);
     assert_true(is_there(dir, "index.lock")); /* looking at a lock does not remove it */
-    al_lockfile_remove(dir->fd, "index.lock");
-    assert_false(is_there(dir, "index.lock"));
 }
 
 /* Another one may have another state directory. */
@@ -74,13 +83,15 @@ static void leaves_that_of_a_living_rollback_alone(void **state)
     char token[AL_LOCK_TOKEN] = "";
 
     assert_int_equal(al_lockfile_acquire(&lock, dir->fd, "config.lock", TOKEN, NULL), 0);
-    assert_false(al_lockfile_find(dir->fd, "config.lock", token));
-    al_lockfile_remove(dir->fd, "config.lock");
+    assert_false(is_left(dir, "config.lock", token));
     assert_true(is_there(dir, "config.lock"));
-    assert_false(al_lockfile_adopt(&other, dir->fd, "config.lock", TOKEN));
+    assert_false(al_lockfile_take_over(&other, dir->fd, "config.lock", token));
     al_lockfile_leave(&lock);
-    assert_true(al_lockfile_adopt(&other, dir->fd, "config.lock", TOKEN));
-    assert_false(al_lockfile_find(dir->fd, "config.lock", token));
+    memcpy(token, "fedcba9876543210", sizeof(token)); /* of another one */
+    assert_false(al_lockfile_take_over(&other, dir->fd, "config.lock", token));
+    memcpy(token, TOKEN, sizeof(token));
+    assert_true(al_lockfile_take_over(&other, dir->fd, "config.lock", token));
+    assert_false(is_left(dir, "config.lock", token));
     al_lockfile_release(&other);
     assert_false(is_there(dir, "config.lock"));
 }
@@ -121,17 +132,15 @@ static void leaves_every_other_lock_alone(void **state)
 
     for (size_t i = 0; i < COUNT(texts); i++) {
         tmpdir_write(dir, "index.lock", texts[i]);
-        assert_false(al_lockfile_find(dir->fd, "index.lock", token));
-        al_lockfile_remove(dir->fd, "index.lock");
+        assert_false(is_left(dir, "index.lock", token));
         assert_true(is_there(dir, "index.lock"));
     }
     tmpdir_write(dir, "real", "airlock rollback " TOKEN "\n");
     assert_int_equal(unlinkat(dir->fd, "index.lock", 0), 0);
     assert_int_equal(symlinkat("real", dir->fd, "index.lock"), 0);
-    assert_false(al_lockfile_find(dir->fd, "index.lock", token));
-    al_lockfile_remove(dir->fd, "index.lock");
+    assert_false(is_left(dir, "index.lock", token));
     assert_true(is_there(dir, "index.lock"));
-    assert_false(al_lockfile_find(dir->fd, "none.lock", token));
+    assert_false(is_left(dir, "none.lock", token));
     assert_string_equal(token, "");
 }
 
@@ -146,23 +155,6 @@ static void makes_tokens_that_differ(void **state)
     assert_string_not_equal(one, two);
 }
 
-static void tidies_its_own_temporary_files(void **state)
-{
-    struct tmpdir *dir = *state;
-
-    tmpdir_write(dir, ".airlock-" TOKEN, "x");
-    tmpdir_write(dir, ".airlock-index-" TOKEN, "x");
-    tmpdir_write(dir, ".airlocks", "x");
-    tmpdir_write(dir, ".airlock-1234-5", "another airlock's");
-    tmpdir_write(dir, "index", "x");
-    al_lockfile_tidy(dir->fd);
-    assert_false(is_there(dir, ".airlock-" TOKEN));
-    assert_false(is_there(dir, ".airlock-index-" TOKEN));
-    assert_true(is_there(dir, ".airlocks"));
-    assert_true(is_there(dir, ".airlock-1234-5"));
-    assert_true(is_there(dir, "index"));
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -172,7 +164,6 @@ int main(void)
         LOCK_TEST(is_not_stale_while_it_is_held),
         LOCK_TEST(leaves_every_other_lock_alone),
         LOCK_TEST(makes_tokens_that_differ),
-        LOCK_TEST(tidies_its_own_temporary_files),
     };
 
     return cmocka_run_group_tests_name("rollback/lockfile", tests, NULL, NULL);

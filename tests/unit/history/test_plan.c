@@ -1,37 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-/* history/rollback_plan.h: how far a rollback goes back, what a redo undoes, and whose work is in
- * the way.
- */
-#include "history/rollback_plan.h"
-
+/* How far a rollback goes back, and what a redo undoes. */
 #include "tests/unit/history/rollback_lib.h"
 
 #define NOBODYS "1234567890123456789012345678901234567890" /* no checkpoint has this id */
 
-static int make(struct saver *s, const struct al_executions *executions, size_t count,
-                struct al_plan *ret_plan)
+static int plan_of(struct saver *s, struct al_executions *executions, size_t count, bool redo,
+                   struct al_plan *ret_plan)
 {
     struct al_run_limits limits = long_budget();
+    const struct al_plan_wish wish = {
+        .store = s->store, .executions = executions, .budget = &limits, .count = count, .redo = redo
+    };
 
+    for (size_t i = 0; i < executions->count; i++) { /* the test has changed them */
+        al_differences_clear(&executions->items[i].changes);
+        executions->items[i].is_read = false;
+    }
     al_error_clear(&s->w->err);
-    return al_plan_make(s->store, executions, count, &limits, ret_plan, NULL, NULL, &s->w->err);
+    return al_plan_make(&wish, ret_plan, &s->w->err);
+}
+
+static int make(struct saver *s, struct al_executions *executions, size_t count,
+                struct al_plan *ret_plan)
+{
+    return plan_of(s, executions, count, false, ret_plan);
 }
 
 /* A plan of `count` that undoes executions from number `first` (0 is the oldest). */
-static void assert_plan(struct saver *s, const struct al_executions *executions, size_t count,
+static void assert_plan(struct saver *s, struct al_executions *executions, size_t count,
                         size_t first)
 {
     struct al_plan plan;
 
     assert_int_equal(make(s, executions, count, &plan), 0);
-    assert_int_equal(plan.first, first);
+    assert_int_equal(plan.oldest, first);
     assert_int_equal(plan.count, count ? count : 1);
-    assert_string_equal(plan.target, executions->items[first].before);
     assert_int_equal(plan.interrupted, 0);
     assert_false(plan.resumes);
 }
 
-static void assert_no_plan(struct saver *s, const struct al_executions *executions, size_t count,
+static void assert_no_plan(struct saver *s, struct al_executions *executions, size_t count,
                            const char *message)
 {
     struct al_plan plan;
@@ -40,15 +48,12 @@ static void assert_no_plan(struct saver *s, const struct al_executions *executio
     assert_string_equal(s->w->err.message, message);
 }
 
-static int redo(struct saver *s, const struct al_executions *executions, struct al_plan *ret_plan)
+static int redo(struct saver *s, struct al_executions *executions, struct al_plan *ret_plan)
 {
-    struct al_run_limits limits = long_budget();
-
-    al_error_clear(&s->w->err);
-    return al_plan_redo(s->store, executions, &limits, ret_plan, &s->w->err);
+    return plan_of(s, executions, 0, true, ret_plan);
 }
 
-static void assert_no_redo(struct saver *s, const struct al_executions *executions)
+static void assert_no_redo(struct saver *s, struct al_executions *executions)
 {
     struct al_plan plan;
 
@@ -148,19 +153,19 @@ static void goes_on_with_a_rollback_that_was_interrupted(void **state)
     take(s, NULL);
     item = add_execution(&executions, s->id);
     item->input = json_pack("{s:s,s:i}", "to", executions.items[0].before, "count", 2);
-    assert_false(al_plan_is_unfinished(&executions));
+    assert_false(al_executions_unfinished(&executions));
     item->interrupted = true;
-    assert_true(al_plan_is_unfinished(&executions));
+    assert_true(al_executions_unfinished(&executions));
     for (size_t count = 0; count <= 2; count += 2) { /* the same again, or one that says nothing */
         assert_int_equal(make(s, &executions, count, &plan), 0);
         assert_true(plan.resumes);
         assert_int_equal(plan.count, 2);
-        assert_int_equal(plan.first, 2);
-        assert_string_equal(plan.target, executions.items[0].before);
+        assert_int_equal(plan.end, 2);
+        assert_int_equal(plan.oldest, 0);
     }
     assert_int_equal(make(s, &executions, 1, &plan), 0); /* another one */
     assert_false(plan.resumes);
-    assert_string_equal(plan.target, executions.items[2].before);
+    assert_int_equal(plan.oldest, 2);
 }
 
 static void goes_on_to_no_checkpoint_that_is_not_there(void **state)
@@ -173,11 +178,11 @@ static void goes_on_to_no_checkpoint_that_is_not_there(void **state)
     struct al_execution *item;
     struct al_plan plan;
 
-    assert_false(al_plan_is_unfinished(&executions));
+    assert_false(al_executions_unfinished(&executions));
     take(s, NULL);
     item = add_execution(&executions, s->id);
     item->interrupted = true;
-    assert_false(al_plan_is_unfinished(&executions)); /* it was no rollback */
+    assert_false(al_executions_unfinished(&executions)); /* it was no rollback */
     for (size_t i = 0; i < COUNT(targets); i++) {
         json_decref(item->input);
         item->input = json_pack("{s:s,s:i}", "to", targets[i], "count", 1);
@@ -200,9 +205,8 @@ static void undoes_the_last_rollback(void **state)
     (void)roll_back(s, &executions, executions.items[0].before, "a.txt", "one\n");
     (void)execute(s, &executions, NULL, NULL); /* which changed nothing */
     assert_int_equal(redo(s, &executions, &plan), 0);
-    assert_int_equal(plan.first, 1);
     assert_int_equal(plan.count, 1);
-    assert_string_equal(plan.target, executions.items[1].before);
+    assert_int_equal(plan.oldest, 1);
 }
 
 /* Each redo goes one rollback further forward. */
@@ -220,8 +224,7 @@ static void undoes_the_rollback_before_one_that_was_undone(void **state)
     item = roll_back(s, &executions, executions.items[3].before, "a.txt", "1\n");
     item->redo = true;
     assert_int_equal(redo(s, &executions, &plan), 0);
-    assert_int_equal(plan.first, 2);
-    assert_string_equal(plan.target, executions.items[2].before);
+    assert_int_equal(plan.oldest, 2);
     item = roll_back(s, &executions, executions.items[2].before, "a.txt", "2\n");
     item->redo = true;
     assert_no_redo(s, &executions); /* both are undone */
@@ -242,23 +245,28 @@ static void has_nothing_to_redo(void **state)
     assert_no_redo(s, &executions);
 }
 
+static size_t further(struct saver *s, struct al_executions *executions, size_t count)
+{
+    struct al_run_limits limits = long_budget();
+    const struct al_plan_wish wish = { .store = s->store,
+                                       .executions = executions,
+                                       .budget = &limits };
+    struct al_plan plan;
+
+    assert_int_equal(make(s, executions, count, &plan), 0);
+    return al_plan_further(&wish, &plan);
+}
+
 static void tells_how_many_a_rollback_further_back_undoes(void **state)
 {
     struct saver *s = *state;
-    struct al_run_limits limits = long_budget();
     al_auto(al_executions_clear) struct al_executions executions = { .items = NULL };
-    struct al_plan plan;
-    size_t count = 99;
 
     (void)execute(s, &executions, "a.txt", "1\n");
     (void)execute(s, &executions, NULL, NULL);
     (void)execute(s, &executions, "a.txt", "3\n");
-    assert_int_equal(make(s, &executions, 1, &plan), 0);
-    assert_int_equal(al_plan_further(s->store, &executions, &plan, &limits, &count, &s->w->err), 0);
-    assert_int_equal(count, 3); /* the rollback, the third and the first */
-    assert_int_equal(make(s, &executions, 2, &plan), 0);
-    assert_int_equal(al_plan_further(s->store, &executions, &plan, &limits, &count, &s->w->err), 0);
-    assert_int_equal(count, 0);
+    assert_int_equal(further(s, &executions, 1), 3); /* the rollback, the third and the first */
+    assert_int_equal(further(s, &executions, 2), 0);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* history/rollback_restore.h: what a checkpoint has is put in place, and what no checkpoint has is
+/* What a checkpoint has is put in place, and what no checkpoint has is
  * never lost. */
 #include <sys/stat.h>
 
@@ -10,7 +10,7 @@
 static void puts_back_all_that_changed(void **state)
 {
     struct saver *s = *state;
-    al_auto(between_clear) struct between b = { .limits = { .left_ms = 0 } };
+    al_auto(between_clear) struct between b = BETWEEN_INIT;
     al_auto(al_freep) char *before = NULL, *after = NULL;
     char link[16] = "";
     struct stat st;
@@ -45,20 +45,20 @@ static void puts_back_all_that_changed(void **state)
     assert_int_equal(st.st_mode & 07777, 0755);
     assert_int_equal(readlinkat(s->w->repo->fd, "link", link, sizeof(link) - 1), 5);
     assert_string_equal(link, "a.txt");
-    assert_int_equal(b.kept.count, 0);
+    assert_int_equal(b.report.kept.count, 0);
     take(s, NULL); /* nothing else is different either, and nothing is left lying about */
-    al_differences_clear(&b.changes);
+    al_differences_clear(&b.way.changes);
     assert_int_equal(
-        al_checkpoint_compare(s->store, b.target, s->id, &b.limits, &b.changes, &s->w->err), 0);
-    for (size_t i = 0; i < b.changes.count; i++)
-        print_message("# differs: %s\n", b.changes.items[i].name);
-    assert_int_equal(b.changes.count, 0);
+        al_checkpoint_compare(s->store, b.target, s->id, &b.limits, &b.way.changes, &s->w->err), 0);
+    for (size_t i = 0; i < b.way.changes.count; i++)
+        print_message("# differs: %s\n", b.way.changes.items[i].name);
+    assert_int_equal(b.way.changes.count, 0);
 }
 
 static void puts_back_a_merge_that_was_in_progress(void **state)
 {
     struct saver *s = *state;
-    al_auto(between_clear) struct between b = { .limits = { .left_ms = 0 } };
+    al_auto(between_clear) struct between b = BETWEEN_INIT;
     al_auto(al_freep) char *before = NULL, *after = NULL;
 
     git_ok(s->w->repo, "checkout", "-q", "-b", "theirs", NULL);
@@ -83,7 +83,7 @@ static void puts_back_a_merge_that_was_in_progress(void **state)
 static void brings_back_objects_the_repository_lost(void **state)
 {
     struct saver *s = *state;
-    al_auto(between_clear) struct between b = { .limits = { .left_ms = 0 } };
+    al_auto(between_clear) struct between b = BETWEEN_INIT;
     struct al_strv dropping = AL_STRV_INIT;
 
     git_ok(s->w->repo, "checkout", "-q", "-b", "side", NULL);
@@ -109,7 +109,7 @@ static void brings_back_objects_the_repository_lost(void **state)
 static void keeps_files_that_the_target_could_not_have(void **state)
 {
     struct saver *s = *state;
-    al_auto(between_clear) struct between b = { .limits = { .left_ms = 0 } };
+    al_auto(between_clear) struct between b = BETWEEN_INIT;
 
     tmpdir_write(s->w->repo, ".gitignore", "*.log\n");
     tmpdir_write(s->w->repo, "large", "more than the limit\n");
@@ -125,15 +125,15 @@ static void keeps_files_that_the_target_could_not_have(void **state)
     assert_file(s->w->repo, "a.log", "ignored\n");
     assert_file(s->w->repo, "large", "more than the limit\n");
     assert_file(s->w->repo, "new", NULL);
-    assert_int_equal(b.kept.count, 2);
-    assert_true(al_strv_contains(&b.kept, "a.log"));
-    assert_true(al_strv_contains(&b.kept, "large"));
+    assert_int_equal(b.report.kept.count, 2);
+    assert_true(al_strv_contains(&b.report.kept, "a.log"));
+    assert_true(al_strv_contains(&b.report.kept, "large"));
 }
 
 static void names_files_that_no_checkpoint_has(void **state)
 {
     struct saver *s = *state;
-    al_auto(between_clear) struct between b = { .limits = { .left_ms = 0 } };
+    al_auto(between_clear) struct between b = BETWEEN_INIT;
 
     tmpdir_write(s->w->repo, "changed", "target\n");
     tmpdir_write(s->w->repo, "same", "target\n");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* history/rollback_restore.h: a restore stops at what changed since, and writes nothing outside. */
+/* A restore stops at what changed since, and writes nothing outside. */
 #include "tests/unit/history/restore_lib.h"
 
 /* References are moved all or none, and before anything else is touched. */
 static void moves_no_reference_that_moved_since(void **state)
 {
     struct saver *s = *state;
-    al_auto(between_clear) struct between b = { .limits = { .left_ms = 0 } };
+    al_auto(between_clear) struct between b = BETWEEN_INIT;
     al_auto(al_freep) char *before = NULL, *after = NULL;
 
     take(s, NULL);
@@ -26,7 +26,7 @@ static void moves_no_reference_that_moved_since(void **state)
 static void leaves_a_head_that_moved_since(void **state)
 {
     struct saver *s = *state;
-    al_auto(between_clear) struct between b = { .limits = { .left_ms = 0 } };
+    al_auto(between_clear) struct between b = BETWEEN_INIT;
 
     git_ok(s->w->repo, "branch", "side", NULL);
     git_ok(s->w->repo, "branch", "other", NULL);
@@ -56,7 +56,7 @@ static void waits_for_no_lock_of_gits(void **state)
 
     git_ok(s->w->repo, "branch", "side", NULL);
     for (size_t i = 0; i < COUNT(rows); i++) {
-        al_auto(between_clear) struct between b = { .limits = { .left_ms = 0 } };
+        al_auto(between_clear) struct between b = BETWEEN_INIT;
 
         take(s, NULL);
         git_ok(s->w->repo, rows[i].words[0], rows[i].words[1], rows[i].words[2], NULL);
@@ -75,7 +75,7 @@ static void waits_for_no_lock_of_gits(void **state)
 static void writes_through_no_link(void **state)
 {
     struct saver *s = *state;
-    al_auto(between_clear) struct between b = { .limits = { .left_ms = 0 } };
+    al_auto(between_clear) struct between b = BETWEEN_INIT;
 
     tmpdir_write(s->w->repo, "dir/file", "target\n");
     tmpdir_write(s->w->outside, "file", "theirs\n");
@@ -106,17 +106,17 @@ static void writes_no_file_whose_name_is_no_plain_path(void **state)
         "",
     };
     struct saver *s = *state;
-    al_auto(between_clear) struct between b = { .limits = { .left_ms = 0 } };
+    al_auto(between_clear) struct between b = BETWEEN_INIT;
     al_auto(al_freep) char *config = tmpdir_read(s->w->repo, ".git/config");
 
     tmpdir_write(s->w->repo, "file", "[core]\n\tpager = touch fired\n");
     take(s, NULL);
     assert_int_equal(unlinkat(s->w->repo->fd, "file", 0), 0);
     look(s, &b);
-    assert_int_equal(b.changes.count, 1);
+    assert_int_equal(b.way.changes.count, 1);
     for (size_t i = 0; i < COUNT(names); i++) {
-        free(b.changes.items[0].name);
-        b.changes.items[0].name = al_strdup(names[i]);
+        free(b.way.changes.items[0].name);
+        b.way.changes.items[0].name = al_strdup(names[i]);
         assert_unsaved(s, &b, "");
         must_apply(s, &b);
     }
@@ -124,8 +124,8 @@ static void writes_no_file_whose_name_is_no_plain_path(void **state)
     assert_file(s->w->repo, ".git/hooks/pre-commit", NULL);
     assert_file(s->w->root, "escaped", NULL);
     assert_file(s->w->repo, "file", NULL);
-    free(b.changes.items[0].name);
-    b.changes.items[0].name = al_strdup("file");
+    free(b.way.changes.items[0].name);
+    b.way.changes.items[0].name = al_strdup("file");
     must_apply(s, &b);
     assert_file(s->w->repo, "file", "[core]\n\tpager = touch fired\n");
 }

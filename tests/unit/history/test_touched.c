@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* history/rollback_touched.h: only what executions changed goes back, and whose work is in the way.
- */
-#include "history/rollback_touched.h"
-
+/* The way back: only what executions changed goes back, and whose work is in the way. */
 #include "tests/unit/history/rollback_lib.h"
 
 /** The answer for undoing all executions. */
 struct answer {
     struct al_str changes, lost; /* "<name>\n" each; with " -" when the target does not have it */
-    char index_of[AL_OID_TEXT];
+    bool writes_index;
 };
 
 static void answer_clear(struct answer *answer)
@@ -17,35 +14,42 @@ static void answer_clear(struct answer *answer)
     al_str_clear(&answer->lost);
 }
 
-static void add_names(struct answer *answer, const struct al_way_back *way,
-                      const struct al_strv *lost)
+static void add_names(struct answer *answer, const struct al_way *way)
 {
     for (size_t i = 0; i < way->changes.count; i++)
         al_str_addf(&answer->changes, "%s%s\n", way->changes.items[i].name,
                     way->changes.items[i].to ? "" : " -");
-    for (size_t i = 0; i < lost->count; i++)
-        al_str_addf(&answer->lost, "%s\n", lost->items[i]);
-    memcpy(answer->index_of, way->index_of, sizeof(answer->index_of));
+    for (size_t i = 0; i < way->entries.count && !way->writes_index; i++)
+        al_str_addf(&answer->changes, "%s%s\n", way->entries.items[i].name,
+                    way->entries.items[i].to ? "" : " -");
+    for (size_t i = 0; i < way->report->lost.count; i++)
+        al_str_addf(&answer->lost, "%s\n", way->report->lost.items[i]);
+    answer->writes_index = way->writes_index;
 }
 
 static struct answer way_back(struct saver *s, const struct al_executions *executions)
 {
     struct al_run_limits limits = long_budget();
     struct answer answer = { .changes = AL_STR_INIT, .lost = AL_STR_INIT };
-    al_auto(al_touched_clear) struct al_touched touched = { .each = NULL };
-    al_auto(al_way_back_clear) struct al_way_back way = { .index_of = "" };
-    al_auto(al_strv_clear) struct al_strv lost = AL_STRV_INIT;
-    struct al_plan plan;
+    al_auto(al_rollback_clear) struct al_rollback report = AL_ROLLBACK_INIT;
+    struct al_way way = {
+        .store = s->store, .repo = s->repo, .budget = &limits, .report = &report, AL_WAY_INIT
+    };
 
     take(s, NULL);
-    assert_int_equal(al_plan_make(s->store, executions, executions->count, &limits, &plan, NULL,
-                                  NULL, &s->w->err),
-                     0);
-    assert_int_equal(al_touched_read(s->store, executions, &plan, &limits, &touched, &s->w->err),
-                     0);
-    assert_int_equal(
-        al_touched_way_back(s->store, &touched, &plan, s->id, &limits, &way, &lost, &s->w->err), 0);
-    add_names(&answer, &way, &lost);
+    memcpy(way.present, s->id, sizeof(way.present));
+    for (size_t i = 0; i < executions->count; i++) {
+        const struct al_execution *item = &executions->items[i];
+
+        add_execution(&way.executions, item->before)->input = json_incref(item->input);
+    }
+    way.plan.end = executions->count;
+    assert_int_equal(al_way_read_executions(&way, &s->w->err), 0);
+    assert_int_equal(al_way_find(&way, &s->w->err), 0);
+    assert_int_equal(al_way_open(&way, &s->w->err), 0);
+    assert_int_equal(al_obstacles_check(&way, "/nonexistent", &s->w->err), 0);
+    add_names(&answer, &way);
+    al_way_clear(&way);
     return answer;
 }
 
@@ -146,7 +150,7 @@ static void names_files_in_the_way(void **state)
     tmpdir_write(s->w->repo, "file/y/z", "theirs\n");
     tmpdir_write(s->w->repo, "file.txt", "theirs, and not in the way\n");
     assert_way(s, &executions, "dir -\ndir/a\ndir/b\nfile\nfile/x -\nfile/y/z -\n",
-               "dir/a\ndir/b\nfile\ndir\nfile/x\nfile/y/z\n");
+               "dir\ndir/a\ndir/b\nfile\nfile/x\nfile/y/z\n");
 }
 
 static void names_a_stash_that_would_go(void **state)
@@ -182,13 +186,13 @@ static void finds_the_index_with_the_right_entries(void **state)
     end(s, &executions);
     first = way_back(s, &executions);
     assert_string_equal(first.changes.buf, "refs/heads/new -\n");
-    assert_string_equal(first.index_of, executions.items[0].before);
+    assert_true(first.writes_index);
     tmpdir_write(s->w->repo, "theirs", "staged\n");
     git_ok(s->w->repo, "add", "theirs", NULL);
     second = way_back(s, &executions);
     assert_string_equal(second.changes.buf, "refs/heads/new -\n");
     assert_string_equal(second.lost.buf, "");
-    assert_string_equal(second.index_of, "");
+    assert_false(second.writes_index);
     begin(s);
     git_ok(s->w->repo, "add", "a.txt", NULL);
     git_ok(s->w->repo, "rm", "-q", "--cached", "a.txt", NULL);
@@ -197,7 +201,7 @@ static void finds_the_index_with_the_right_entries(void **state)
     second = way_back(s, &executions);
     assert_string_equal(second.changes.buf, "index\nrefs/heads/new -\n");
     assert_string_equal(second.lost.buf, "");
-    assert_string_equal(second.index_of, executions.items[1].before); /* `theirs` is in it */
+    assert_true(second.writes_index); /* `theirs` is in it */
 }
 
 /* An execution that was interrupted may have changed what its checkpoint has, and nothing else. */
@@ -265,6 +269,28 @@ static void names_a_change_for_the_user(void **state)
     assert_null(strchr(safe, '\n'));
 }
 
+/* Somebody staged something else meanwhile, between two executions and since. */
+static void goes_back_entry_by_entry(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_executions_clear) struct al_executions executions = { .items = NULL };
+
+    for (int i = 0; i < 4; i++) {
+        tmpdir_write(s->w->repo, (const char *[]){ "one", "their1", "two", "their2" }[i], "x\n");
+        if (i % 2 == 0)
+            begin(s);
+        git_ok(s->w->repo, "add", (const char *[]){ "one", "their1", "two", "their2" }[i], NULL);
+        if (i % 2 == 0)
+            end(s, &executions);
+    }
+    assert_way(s, &executions, "index\n/one -\n/two -\n", "");
+    tmpdir_write(s->w->repo, "one", "theirs\n");
+    git_ok(s->w->repo, "add", "one", NULL);
+    assert_way(s, &executions, "index\n/one -\n/two -\n", "one in the index\n");
+    git_ok(s->w->repo, "rm", "-q", "--cached", "one", "two", NULL);
+    assert_way(s, &executions, "", "");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -276,11 +302,12 @@ int main(void)
         SAVER_TEST(names_files_in_the_way),
         SAVER_TEST(names_a_stash_that_would_go),
         SAVER_TEST(finds_the_index_with_the_right_entries),
+        SAVER_TEST(goes_back_entry_by_entry),
         SAVER_TEST(takes_what_an_interrupted_execution_may_have_changed),
         SAVER_TEST(brings_no_temporary_file_back),
         cmocka_unit_test(names_a_change_for_the_user),
     };
 
     gitops_begin();
-    return cmocka_run_group_tests_name("rollback/touched", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("rollback/way", tests, NULL, NULL);
 }

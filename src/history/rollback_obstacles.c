@@ -1,0 +1,745 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Whether each file, index entry, reference and worktree may be put back, or somebody else has
+ * changed it since. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gitops/command.h"
+#include "gitops/plumbing/heads.h"
+#include "gitops/plumbing/rollback_plumbing.h"
+#include "gitops/worktree/list.h"
+#include "gitops/worktree/remove.h"
+#include "guard/nofollow.h"
+#include "guard/text.h"
+#include "history/look.h"
+#include "history/rollback_private.h"
+#include "history/worktree.h"
+#include "util/fs.h"
+
+#define DEPTH_MAX    200u /* each level has a descriptor */
+#define DIR_FLAGS    (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define SYMBOLIC_MAX 5 /* as git: longer chains of symbolic references are an error */
+#define STASH_REF    "refs/stash"
+#define STASH_LOG    "logs/refs/stash"
+
+void al_obstacles_add_lost(struct al_way *way, const struct al_difference *change)
+{
+    al_strv_take(&way->report->lost, al_difference_words(change));
+}
+
+/* --- The stash --- */
+
+/* A line of the stash's log is "<old> <new> <who> ...".  <old> changes when the entry before it is
+ * removed. */
+static bool log_has(const struct al_str *log, const char *line)
+{
+    const char *entry = strchr(line, ' ');
+
+    return entry && strstr(log->buf, entry);
+}
+
+/* The id of the entry of a line.  Caller frees. */
+static char *id_of(const char *line)
+{
+    const char *id = strchr(line, ' ');
+
+    return id ? al_strndup(id + 1, strcspn(id + 1, " ")) : al_strdup("");
+}
+
+static void list_lines(const struct al_str *log, struct al_strv *ret_lines)
+{
+    al_auto(al_freep) char *lines = al_strndup(log->buf, log->len);
+    char *save = NULL;
+
+    for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        al_strv_add(ret_lines, line);
+}
+
+/* Whether going back loses an entry.  Entries can leave the log without a change by a user (`git
+ * reflog expire`); only one that the target does not have would be lost, and not one of another
+ * worktree, which stays, nor one that the executions have left. */
+static int loses_entry(struct al_way *way, const struct al_difference *change, const char *now,
+                       bool *ret_loses, struct al_error *err)
+{
+    const char *const blobs[] = { now, change->to, change->from };
+    struct al_str logs[] = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT };
+    al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < AL_COUNT(logs); i++)
+        r = al_way_read_blob(way, blobs[i], &logs[i], err);
+    list_lines(&logs[0], &lines);
+    *ret_loses = false;
+    for (size_t i = 0; r == 0 && i < lines.count; i++) {
+        al_auto(al_freep) char *id = id_of(lines.items[i]);
+
+        *ret_loses |= !log_has(&logs[1], lines.items[i]) && !log_has(&logs[2], lines.items[i]) &&
+                      !al_stash_is_others(&way->owners, id);
+    }
+    for (size_t i = 0; i < AL_COUNT(logs); i++)
+        al_str_clear(&logs[i]);
+    return r;
+}
+
+int al_obstacles_others(struct al_way *way, const struct al_difference *change, const char *now,
+                        unsigned now_mode, struct al_error *err)
+{
+    bool loses = true;
+    int r = 0;
+
+    if (al_change_is_same(now, now_mode, change->to, change->to_mode))
+        return 0;
+    if (change->part == AL_PART_STASH)
+        r = loses_entry(way, change, now, &loses, err);
+    /* Where worktrees share a stash, the log tells whose entries there are. */
+    else if (change->part == AL_PART_REF && !strcmp(change->name, STASH_REF))
+        loses = !way->owners.is_shared;
+    if (r == 0 && loses)
+        al_obstacles_add_lost(way, change);
+    return r;
+}
+
+/* Append the lines that belong to other worktrees as the newest ones, and name those that belong to
+ * none, which go: another program pushed them while an execution ran, whose change they seem to be.
+ */
+static void keep_others(struct al_way *way, const struct al_strv *lines, struct al_str *log)
+{
+    const bool is_lost = al_strv_contains(&way->report->lost, "the stash");
+
+    for (size_t i = 0; way->owners.is_shared && i < lines->count; i++) {
+        const char *line = lines->items[i];
+        al_auto(al_freep) char *id = id_of(line);
+
+        if (log_has(log, line) || al_stash_is_own(&way->owners, id))
+            continue;
+        if (al_stash_is_others(&way->owners, id)) {
+            const char *last = log->len ? memrchr(log->buf, '\n', log->len - 1) : NULL;
+            al_auto(al_freep) char *newest =
+                log->len ? id_of(last ? last + 1 : log->buf) : al_strdup(line);
+
+            if (!log->len) /* the first one comes from no other */
+                memset(newest, '0', strcspn(newest, " "));
+            al_str_addf(log, "%.*s%s\n", (int)strcspn(newest, " "), newest, strchr(line, ' '));
+        } else if (!is_lost) {
+            al_auto(al_freep) char *whose = al_stash_owner_words(&way->owners, id);
+
+            al_strv_addf(&way->report->lost, "stash@{%zu} (%s)", lines->count - 1 - i, whose);
+        }
+    }
+}
+
+/* Let refs/stash name the newest entry of the log that comes back: the executions may have changed
+ * the log alone, when they dropped an older entry. */
+static void move_stash(struct al_way *way, const struct al_str *log)
+{
+    const struct al_difference *now = al_change_find(&way->now, AL_PART_REF, STASH_REF);
+    struct al_difference *ref = al_change_find(&way->changes, AL_PART_REF, STASH_REF);
+    const char *last = log->len ? memrchr(log->buf, '\n', log->len - 1) : NULL;
+    al_auto(al_freep) char *newest = log->len ? id_of(last ? last + 1 : log->buf) : NULL;
+    static char name[] = STASH_REF;
+
+    if (!newest || !*newest)
+        return;
+    if (ref)
+        al_change_drop(&way->changes, ref);
+    if (!now || strcmp(now->to, newest) != 0)
+        al_change_add(&way->changes, &(struct al_difference){ .part = AL_PART_REF,
+                                                              .name = name,
+                                                              .from = now ? now->to : NULL,
+                                                              .to = newest });
+}
+
+int al_obstacles_stash(struct al_way *way, struct al_error *err)
+{
+    struct al_difference *change = al_change_find(&way->changes, AL_PART_STASH, STASH_LOG);
+    al_auto(al_str_clear) struct al_str now = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str log = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT;
+    char oid[AL_OID_TEXT];
+    size_t len;
+    int r;
+
+    if (!change)
+        return 0;
+    r = al_way_read_blob(way, change->from, &now, err);
+    if (r == 0)
+        r = al_way_read_blob(way, change->to, &log, err);
+    if (r < 0)
+        return r;
+    list_lines(&now, &lines);
+    len = log.len;
+    keep_others(way, &lines, &log);
+    move_stash(way, &log);
+    if (log.len == len)
+        return 0;
+    change = al_change_find(&way->changes, AL_PART_STASH, STASH_LOG);
+    if (log.len == now.len && !memcmp(log.buf, now.buf, log.len)) {
+        al_change_drop(&way->changes, change);
+        return 0;
+    }
+    r = al_pending_checkpoint_blob(way->pending, &log, way->budget, oid, err);
+    if (r < 0)
+        return r;
+    free(change->to);
+    change->to = al_strdup(oid);
+    change->to_mode = change->from_mode;
+    return 0;
+}
+
+/* --- Files in the way --- */
+
+static void add_file(struct al_way *way, struct al_differences *more,
+                     const struct al_difference *file)
+{
+    const struct al_difference change = {
+        .part = AL_PART_WORKTREE, .name = file->name, .from_mode = file->to_mode, .from = file->to
+    };
+
+    if (!al_change_find(&way->changes, change.part, change.name) &&
+        !al_change_find(more, change.part, change.name))
+        al_change_add(more, &change);
+}
+
+void al_obstacles_add_files(struct al_way *way)
+{
+    struct al_differences more = { .items = NULL }, *changes = &way->changes;
+
+    for (size_t i = 0; i < changes->count; i++) {
+        al_auto(al_freep) char *part = al_asprintf("%s/", changes->items[i].name);
+        size_t at = al_change_at(&way->now, AL_PART_WORKTREE, part);
+
+        if (changes->items[i].part != AL_PART_WORKTREE || !changes->items[i].to)
+            continue;
+        for (; at < way->now.count && way->now.items[at].part == AL_PART_WORKTREE &&
+               al_starts_with(way->now.items[at].name, part);
+             at++)
+            add_file(way, &more, &way->now.items[at]);
+        part[strlen(part) - 1] = '\0';
+        for (char *slash = strchr(part, '/'); slash; slash = strchr(slash + 1, '/')) {
+            const struct al_difference *file;
+
+            *slash = '\0';
+            file = al_change_find(&way->now, AL_PART_WORKTREE, part);
+            *slash = '/';
+            if (file)
+                add_file(way, &more, file);
+        }
+    }
+    if (more.count)
+        changes->items =
+            al_reallocarray(changes->items, changes->count + more.count, sizeof(*more.items));
+    for (size_t i = 0; i < more.count; i++) {
+        if (!way->plan.resumes)
+            al_obstacles_add_lost(way, &more.items[i]);
+        changes->items[changes->count++] = more.items[i];
+    }
+    free(more.items);
+    if (changes->count)
+        qsort(changes->items, changes->count, sizeof(*changes->items), al_difference_order);
+}
+
+static bool is_removed(const struct al_way *way, const char *path)
+{
+    const struct al_difference *found = al_change_find(&way->changes, AL_PART_WORKTREE, path);
+
+    return found && !found->to;
+}
+
+/* The first file in a directory that the changes do not remove; NULL: none.  A directory that
+ * cannot be read counts as one.  Caller frees. */
+static char *find_file(const struct al_way *way, int parent_fd, const char *name, const char *path,
+                       unsigned depth)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list(openat(parent_fd, name, DIR_FLAGS));
+    const struct dirent *entry;
+    char *found = NULL;
+
+    if (!dir || depth == DEPTH_MAX)
+        return al_strdup(path);
+    while ((entry = readdir(dir))) {
+        al_auto(al_freep) char *below = al_fs_join(path, entry->d_name), *file = NULL;
+        struct stat st;
+
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+            fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            continue;
+        if (S_ISDIR(st.st_mode))
+            file = find_file(way, dirfd(dir), entry->d_name, below, depth + 1);
+        else if (!is_removed(way, below))
+            file = al_take(&below);
+        if (file && (!found || strcmp(file, found) < 0)) {
+            free(found);
+            found = al_take(&file);
+        }
+    }
+    return found;
+}
+
+/* Open the parent directory of a path.  -1: there is none, or `ret_obstacle` is in its place: the
+ * path of something else than a directory. */
+static int open_parent(int top_fd, const char *path, char **ret_obstacle)
+{
+    al_auto(al_closep) int fd = fcntl(top_fd, F_DUPFD_CLOEXEC, 0);
+
+    for (const char *at = path, *slash; fd >= 0 && (slash = strchr(at, '/')); at = slash + 1) {
+        al_auto(al_freep) char *name = al_strndup(at, (size_t)(slash - at));
+        int next = al_nofollow_open(fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+        if (next < 0 && next != -ENOENT)
+            *ret_obstacle = al_strndup(path, (size_t)(slash - path));
+        al_close(fd);
+        fd = next < 0 ? -1 : next;
+    }
+    return al_take_fd(&fd);
+}
+
+/* What is in the place of a file that is not there, or of its directory; NULL: nothing, or just
+ * this file.  Caller frees. */
+static char *find_unsaved(const struct al_way *way, const struct al_difference *change)
+{
+    const char *slash = strrchr(change->name, '/'), *name = slash ? slash + 1 : change->name;
+    al_auto(al_freep) char *obstacle = NULL;
+    al_auto(al_closep) int parent_fd = open_parent(way->top_fd, change->name, &obstacle);
+    struct al_look look = { .mode = 0 };
+    struct al_oid wanted;
+
+    if (parent_fd < 0)
+        return obstacle && !is_removed(way, obstacle) ? al_take(&obstacle) : NULL;
+    al_look_at(parent_fd, name, way->store->sha256, &look);
+    if (S_ISDIR(look.mode))
+        return find_file(way, parent_fd, name, change->name, 0);
+    return !look.mode || ((look.mode & S_IFMT) == (change->to_mode & S_IFMT) &&
+                          al_oid_parse(change->to, way->store->sha256, &wanted) &&
+                          al_oid_equal(&wanted, &look.oid))
+               ? NULL
+               : al_strdup(change->name);
+}
+
+void al_obstacles_unsaved(struct al_way *way)
+{
+    struct al_strv *unsaved = &way->report->unsaved;
+
+    for (size_t i = 0; i < way->changes.count; i++) {
+        const struct al_difference *change = &way->changes.items[i];
+        char *found = al_change_is_file(change) && change->to && !change->from
+                          ? find_unsaved(way, change)
+                          : NULL;
+
+        /* It is the same for all files of a directory. */
+        if (found && unsaved->count && !strcmp(unsaved->items[unsaved->count - 1], found))
+            free(found);
+        else if (found)
+            al_strv_take(unsaved, found);
+    }
+}
+
+/* --- Branches that other worktrees have checked out --- */
+
+/* They are named in pairs: the branch, and where, in words. */
+struct elsewhere {
+    const struct al_way *way;
+    struct al_strv branches, places;
+};
+
+static void elsewhere_clear(struct elsewhere *elsewhere)
+{
+    al_strv_clear(&elsewhere->branches);
+    al_strv_clear(&elsewhere->places);
+}
+
+static bool will_go(const struct al_way *way, const char *id)
+{
+    for (size_t i = 0; i < way->nworktrees; i++)
+        if (al_worktree_goes(&way->worktrees[i]) && !strcmp(way->worktrees[i].from.id, id))
+            return true;
+    return false;
+}
+
+/* The HEAD of a bare repository, which has no index, is nobody's working tree. */
+static bool take_head(void *payload, const struct al_head *head)
+{
+    struct elsewhere *elsewhere = payload;
+    al_auto(al_freep) char *place = head->name ? al_asprintf("the worktree '%s'", head->name)
+                                               : al_strdup("the main working tree");
+
+    if (head->is_own || !head->branch ||
+        (head->name ? will_go(elsewhere->way, head->name) : !head->has_index))
+        return true;
+    al_strv_add(&elsewhere->branches, head->branch);
+    al_strv_take(&elsewhere->places, al_text_sanitize_line(place));
+    return true;
+}
+
+/* Where a branch is checked out; NULL: in no other worktree. */
+static const char *place_of(const struct elsewhere *elsewhere, const char *branch)
+{
+    for (size_t i = 0; branch && i < elsewhere->branches.count; i++)
+        if (!strcmp(elsewhere->branches.items[i], branch))
+            return elsewhere->places.items[i];
+    return NULL;
+}
+
+static int refuse_branch(const char *name, const char *place, bool moves, struct al_error *err)
+{
+    al_auto(al_freep) char *branch = al_text_sanitize_line(name);
+
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        moves ? "the rollback would move '%s', which %s has checked out; roll back "
+                                "there, or switch it to another branch first"
+                              : "the rollback would check out '%s', which %s has checked out; "
+                                "switch it to another branch first",
+                        branch, place);
+}
+
+static void drop_words(const struct al_difference *change, struct al_strv *lost)
+{
+    al_auto(al_freep) char *words = al_difference_words(change);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < lost->count; i++) {
+        if (!strcmp(lost->items[i], words))
+            free(lost->items[i]);
+        else
+            lost->items[kept++] = lost->items[i];
+    }
+    lost->count = kept;
+}
+
+/* A branch that none of the undone executions is known to have moved was moved by whoever works
+ * there, and stays.  One that was moved is refused: the files and the index of that worktree would
+ * belong to another commit.  And git lets no two worktrees have one branch checked out. */
+static int check_branches(struct al_way *way, struct al_error *err)
+{
+    al_auto(elsewhere_clear) struct elsewhere elsewhere = { .way = way };
+    int r = al_git_each_head(&way->repo->at, take_head, &elsewhere, err);
+
+    for (size_t i = 0; r == 0 && i < way->changes.count;) {
+        struct al_difference *change = &way->changes.items[i];
+        const char *name =
+            change->part == AL_PART_REF ? change->name
+            : change->part == AL_PART_HEAD && change->to && al_starts_with(change->to, "ref: ")
+                ? change->to + strlen("ref: ")
+                : NULL;
+        const char *place = place_of(&elsewhere, name);
+
+        if (place && (change->part == AL_PART_HEAD || al_strv_contains(&way->named, name)))
+            return refuse_branch(name, place, change->part == AL_PART_REF, err);
+        if (place) {
+            drop_words(change, &way->report->lost);
+            al_change_drop(&way->changes, change);
+        } else {
+            i++;
+        }
+    }
+    return r;
+}
+
+/* --- What was staged, and committed since by somebody else --- */
+
+static const char *ref_of(const struct al_saved_state *state, const struct al_differences *changes,
+                          const char *name)
+{
+    const struct al_difference *change =
+        changes ? al_change_find(changes, AL_PART_REF, name) : NULL;
+
+    for (size_t i = 0; !change && i < state->nrefs; i++)
+        if (!strcmp(state->refs[i].name, name))
+            return state->refs[i].value;
+    return change ? change->to : NULL;
+}
+
+/* The commit that HEAD leads to in a state, after changes; "": it is not known. */
+static void commit_of(const struct al_saved_state *state, const struct al_differences *changes,
+                      char ret_commit[AL_OID_TEXT])
+{
+    const struct al_difference *head =
+        changes ? al_change_find(changes, AL_PART_HEAD, "HEAD") : NULL;
+    const char *value = head ? head->to : state->head;
+
+    for (int i = 0; value && i < SYMBOLIC_MAX && al_starts_with(value, "ref: "); i++)
+        value = ref_of(state, changes, value + strlen("ref: "));
+    if (!value || al_starts_with(value, "ref: "))
+        value = AL_COMMIT_NONE;
+    if (!changes && (state->commit[0] || state->without & AL_PARTS_REFS))
+        value = state->commit;
+    (void)snprintf(ret_commit, AL_OID_TEXT, "%s", value);
+}
+
+static void treeish_of(const struct al_way *way, const char *commit, char ret_treeish[AL_OID_TEXT])
+{
+    struct al_oid none;
+
+    (void)snprintf(ret_treeish, AL_OID_TEXT, "%s", commit);
+    if (strcmp(commit, AL_COMMIT_NONE) != 0)
+        return;
+    al_oid_of(way->store->sha256, AL_OBJECT_TREE, "", 0, &none);
+    al_oid_text(&none, way->store->sha256, ret_treeish);
+}
+
+/* The index holds changes of HEAD's commit.  Where HEAD has another commit by now, the entries that
+ * come back may be another change: the removal of a file that was committed since, or its old
+ * content.  Such files are named. */
+static int check_committed(struct al_way *way, struct al_error *err)
+{
+    al_auto(al_saved_state_clear) struct al_saved_state state = { .index = AL_STR_INIT };
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    char then[AL_OID_TEXT] = "", after[AL_OID_TEXT], from[AL_OID_TEXT], to[AL_OID_TEXT];
+    int r = way->staged_of[0]
+                ? al_checkpoint_state(way->store, way->staged_of, way->budget, &state, err)
+                : 0;
+
+    if (r == 0 && way->staged_of[0])
+        commit_of(&state, NULL, then);
+    commit_of(&way->from, &way->changes, after);
+    if (r < 0 || !then[0] || !strcmp(then, after))
+        return r;
+    treeish_of(way, then, from);
+    treeish_of(way, after, to);
+    r = al_git_changed_files(way->repo, from, to, way->budget, &files, &why);
+    if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
+        return al_error_set(err, r, "%s", why.message);
+    if (r < 0) /* a commit that was amended, and is gone */
+        al_strv_add(&way->report->committed, "the index (what is staged)");
+    for (size_t i = 0; r == 0 && i < files.count; i++) {
+        al_auto(al_freep) char *name = al_asprintf("/%s", files.items[i]);
+
+        /* Without entries it is not known which of them change. */
+        if (!way->entries.count || al_change_find(&way->entries, AL_PART_INDEX, name))
+            al_strv_take(&way->report->committed, al_text_sanitize_line(files.items[i]));
+    }
+    return 0;
+}
+
+/* --- Linked worktrees --- */
+
+bool al_worktree_goes(const struct al_linked_change *change)
+{
+    return !change->is_lock && change->from.exists &&
+           !(change->to.exists && !strcmp(change->from.is, change->to.is));
+}
+
+bool al_worktree_returns(const struct al_linked_change *change)
+{
+    return !change->is_lock && change->to.exists &&
+           !(change->from.exists && !strcmp(change->from.is, change->to.is));
+}
+
+static int read_side(const struct al_way *way, const char *oid, struct al_linked_saved *saved,
+                     struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = al_way_read_blob(way, oid, &text, err);
+
+    if (r < 0 || !oid || al_linked_parse(&text, saved))
+        return r;
+    return al_error_set(err, AL_ERR_EXECUTION, "a checkpoint says nothing of a worktree");
+}
+
+int al_obstacles_read_worktrees(struct al_way *way, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < way->changes.count && r == 0; i++) {
+        const struct al_difference *change = &way->changes.items[i];
+        struct al_linked_change *item;
+
+        if (change->part != AL_PART_LINKED)
+            continue;
+        way->worktrees =
+            al_reallocarray(way->worktrees, way->nworktrees + 1, sizeof(*way->worktrees));
+        item = &way->worktrees[way->nworktrees++];
+        *item = (struct al_linked_change){
+            .name = strchr(change->name, '/') + 1,
+            .is_lock = al_starts_with(change->name, AL_LINKED_LOCK_PREFIX),
+            .lock = AL_STR_INIT,
+            .place = AL_WORKTREE_PLACE_INIT,
+            .found = AL_WORKTREE_FOUND_INIT,
+        };
+        if (item->is_lock)
+            r = al_way_read_blob(way, change->to, &item->lock, err);
+        else
+            r = read_side(way, change->from, &item->from, err);
+        if (r == 0 && !item->is_lock)
+            r = read_side(way, change->to, &item->to, err);
+        if (r == 0)
+            r = al_worktree_place_find(way->repo, false, &item->place, err);
+        if (r == 0)
+            r = al_worktree_find(way->repo, &item->place, item->name, &item->found, err);
+    }
+    return r;
+}
+
+/* Whether the rollback unlocks a worktree, or brings it back, as well. */
+static bool also(const struct al_way *way, const char *name, bool unlocks)
+{
+    for (size_t i = 0; i < way->nworktrees; i++) {
+        const struct al_linked_change *change = &way->worktrees[i];
+
+        if ((unlocks ? change->is_lock : al_worktree_returns(change)) &&
+            !strcmp(change->name, name))
+            return true;
+    }
+    return false;
+}
+
+/* A call that runs in a worktree. */
+struct running {
+    const char *top;
+    char *words; /* NULL: none was found */
+};
+
+static void find_running(void *payload, long pid, const json_t *call)
+{
+    struct running *running = payload;
+    const char *tool = al_json_get_string(call, "tool");
+
+    if (!running->words && tool && al_journal_is_about(call, running->top))
+        running->words = al_asprintf("%s (process %ld)", tool, pid);
+}
+
+/* Somebody has locked it since, or put something else into its place, or works there. */
+static int check_removal(const struct al_way *way, const struct al_linked_change *change,
+                         const char *journal_file, struct al_error *err)
+{
+    struct running running = { .top = change->from.top };
+    al_auto(al_freep) char *words = NULL;
+    int r = 0;
+
+    if (change->found.id && change->found.locked && !also(way, change->name, true))
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "the rollback would remove the worktree '%s', which is locked; unlock "
+                            "it first",
+                            change->name);
+    if (change->found.id && !change->found.locked)
+        r = al_worktree_check_removable(&change->place, &change->found, change->name, err);
+    if (r < 0)
+        return r;
+    (void)al_journal_running(journal_file, find_running, &running);
+    words = al_take(&running.words);
+    return words ? al_error_set(err, AL_ERR_EXECUTION,
+                                "the rollback would remove the worktree '%s', in which %s runs",
+                                change->name, words)
+                 : 0;
+}
+
+/* Where it was, by what was moved aside.  git lets no two worktrees have one branch checked out. */
+static int check_aside(const struct al_way *way, const struct al_linked_change *change,
+                       struct al_error *err)
+{
+    al_auto(al_freep) char *branch = NULL;
+    al_auto(al_freep) char *path = NULL;
+    int r;
+
+    if (al_worktree_find_aside(way->repo, &change->place, change->name, change->to.is, &branch) < 0)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "the worktree '%s' cannot come back: what was moved aside of it is "
+                            "gone for good",
+                            change->name);
+    r = branch ? al_worktree_find_branch(way->repo, branch, way->budget, &path, err) : 0;
+    if (r < 0 || !path)
+        return r;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "the worktree '%s' cannot come back: its branch '%s' is checked out in "
+                        "'%s'; switch that to another branch first",
+                        change->name, branch + strlen("refs/heads/"), path);
+}
+
+/* Where another worktree goes first, its place is free then. */
+static int check_return(const struct al_way *way, const struct al_linked_change *change,
+                        struct al_error *err)
+{
+    al_auto(al_freep) char *top = al_text_sanitize_line(change->to.top);
+    al_auto(al_freep) char *dir =
+        al_asprintf("%s/worktrees/%s", way->repo->at.common_dir, change->to.id);
+    struct stat st;
+
+    if (strcmp(change->found.top, change->to.top) != 0)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "the worktree '%s' was at '%s', and worktrees.dir is another directory "
+                            "now",
+                            change->name, top);
+    if (change->found.has_top && !change->found.id)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "something else is at '%s', where the worktree was; move it away", top);
+    /* Git may have made another one under the name that this one had below worktrees/. */
+    if (!change->found.id && lstat(dir, &st) == 0)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "the worktree '%s' cannot come back: another one has its place '%s' in "
+                            "the repository; remove that with 'git worktree remove' first",
+                            change->name, change->to.id);
+    return check_aside(way, change, err);
+}
+
+/* A worktree is locked again that somebody else removed since; it may have been made again. */
+static void check_locked(struct al_way *way, const struct al_linked_change *change)
+{
+    al_auto(al_freep) char *of = NULL;
+    al_auto(al_freep) char *id = NULL;
+    struct al_linked_lock lock;
+
+    if (way->plan.resumes || !al_linked_parse_lock(&change->lock, &lock))
+        return;
+    of = lock.of;
+    if (also(way, change->name, false))
+        return;
+    id = change->found.id ? al_worktree_identity(&change->found) : NULL;
+    if (!change->found.id)
+        al_strv_addf(&way->report->lost, "the lock of the worktree '%s', which is gone",
+                     change->name);
+    else if (!id || strcmp(id, of) != 0)
+        al_strv_addf(&way->report->lost,
+                     "the lock of the worktree '%s', which was made again since", change->name);
+}
+
+static int check_worktrees(struct al_way *way, const char *journal_file, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < way->nworktrees && r == 0; i++) {
+        const struct al_linked_change *change = &way->worktrees[i];
+
+        if (al_worktree_goes(change))
+            r = check_removal(way, change, journal_file, err);
+        if (r == 0 && al_worktree_returns(change))
+            r = check_return(way, change, err);
+        if (r == 0 && change->is_lock)
+            check_locked(way, change);
+    }
+    return r;
+}
+
+/* --- All of it --- */
+
+int al_obstacles_check(struct al_way *way, const char *journal_file, struct al_error *err)
+{
+    struct al_strv *lost = &way->report->lost;
+    size_t kept = 0;
+    int r = al_obstacles_read_worktrees(way, err);
+
+    if (r == 0)
+        r = check_worktrees(way, journal_file, err);
+    if (r == 0)
+        r = check_branches(way, err);
+    if (r == 0 && !way->plan.resumes)
+        r = check_committed(way, err);
+    if (r == 0)
+        al_obstacles_unsaved(way);
+    al_strv_sort(lost); /* it may be lost in several places, and is named once */
+    for (size_t i = 0; i < lost->count; i++)
+        if (kept && !strcmp(lost->items[kept - 1], lost->items[i]))
+            free(lost->items[i]);
+        else
+            lost->items[kept++] = lost->items[i];
+    lost->count = kept;
+    if (lost->items)
+        lost->items[kept] = NULL;
+    return r;
+}

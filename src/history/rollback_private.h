@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What the files of the rollback share.
+ *
+ *   rollback.c            one rollback from its locks to its line in the journal
+ *   rollback_executions.c which executions, and `airlock diff`, which shows them
+ *   rollback_plan.c       what they changed together, what is there now, and the way back
+ *   rollback_obstacles.c  whether each file, index entry, reference and worktree may be put back
+ *   rollback_restore.c    puts back
+ *
+ * A value of a file is its blob and mode, that of HEAD and of a reference its text, that of the
+ * index a digest of its entries; see struct al_difference.  An entry of the index is a change of
+ * AL_PART_INDEX as well: its name is "/" and the path, its value a line "<tag> <mode> <oid>
+ * <stage>" for each stage.
+ */
+#ifndef AL_HISTORY_ROLLBACK_PRIVATE_H
+#define AL_HISTORY_ROLLBACK_PRIVATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gitops/plumbing/stash_owners.h"
+#include "gitops/worktree/find.h"
+#include "history/journal.h"
+#include "history/linked.h"
+#include "history/rollback.h"
+#include "history/store.h"
+#include "util/json.h"
+
+/* --- Executions (rollback_executions.c) --- */
+
+/** An execution of the journal that has a checkpoint before it. */
+struct al_execution {
+    uint64_t seq;
+    char *tool;
+    char *session; /**< the id of the session that made the call */
+    char *agent;   /**< the name of the agent; NULL when it has none */
+    char *summary; /**< NULL when there is none */
+    char before[AL_OID_TEXT];
+    bool interrupted;
+    bool redo;     /**< a rollback that undid another rollback */
+    json_t *input; /**< owned; NULL unless the execution was a rollback */
+
+    bool is_read;                  /**< the rest is known */
+    bool has_after;                /**< it ended, and `after` is its checkpoint */
+    char after[AL_OID_TEXT];       /**< "": none */
+    struct al_differences changes; /**< none if it did not end */
+};
+
+/** Executions, oldest first. */
+struct al_executions {
+    struct al_execution *items;
+    size_t count;
+};
+
+/**
+ * Read the executions of one working tree from all files of a journal.
+ *
+ * @param file  The journal; it need not exist.
+ * @param top   The top of the working tree, as in struct al_location.
+ */
+int al_executions_read(const char *file, const char *top, struct al_executions *ret_executions,
+                       struct al_error *err);
+void al_executions_clear(struct al_executions *executions);
+
+/** Forget the executions of other agents, or of other sessions; NULL: any.  What they changed then
+ * counts like any other change. */
+void al_executions_keep(struct al_executions *executions, const char *agent, const char *session);
+
+/** Test whether the last execution is a rollback that was interrupted. */
+bool al_executions_unfinished(const struct al_executions *executions);
+
+/** The checkpoint that shows what an execution which did not end has left: that before a later one,
+ * if it has as much; what later ones changed is theirs.  NULL: there is none. */
+const char *al_execution_end(struct al_store *store, const struct al_executions *executions,
+                             size_t which, size_t end, struct al_run_limits *budget);
+
+/** Read what an execution changed, once. */
+int al_execution_read(struct al_store *store, struct al_execution *execution,
+                      struct al_run_limits *budget, struct al_error *err);
+
+/** Test whether a change only says what is known of a remote: where its branches are, and after a
+ * push which of them a branch follows.  The remote stays as it is when a call is undone. */
+bool al_execution_tells_of_remote(const struct al_execution *execution,
+                                  const struct al_difference *change);
+
+/* --- Which of them --- */
+
+/** What is to be undone.  Borrowed. */
+struct al_plan_wish {
+    struct al_store *store;
+    struct al_executions *executions;
+    struct al_run_limits *budget;
+    size_t count;       /**< 0: one, or what an interrupted rollback was about */
+    uint64_t execution; /**< instead: this one and all later ones; 0: none */
+    uint64_t newest;    /**< with it: refuse when another one than this is the last; 0: any */
+    bool skips_undone;  /**< what a rollback of these has taken back does not count */
+    bool redo;          /**< the last rollback that is not undone */
+    bool anew;          /**< an interrupted rollback is not continued */
+    struct al_strv *calls, *pushes; /**< see struct al_rollback; NULL: not wanted */
+};
+
+struct al_plan {
+    size_t oldest, end;   /**< these executions, from one to before the other */
+    size_t count;         /**< without those that are no step */
+    uint64_t interrupted; /**< number of one that was interrupted; 0 when there is none */
+    bool resumes;         /**< it continues a rollback that was interrupted, the one at `end` */
+};
+
+/**
+ * Plan.  An execution that only changed what is known of a remote is no step: that stays.
+ *
+ * @return 0; AL_ERR_NOT_FOUND when there are not so many: ret_plan->count says how many.
+ */
+int al_plan_make(const struct al_plan_wish *wish, struct al_plan *ret_plan, struct al_error *err);
+
+/** Find the execution with this number in the journal.  AL_ERR_NOT_FOUND when there is none, or its
+ * checkpoint is gone. */
+int al_plan_find(const struct al_plan_wish *wish, uint64_t seq, size_t *ret_index,
+                 struct al_error *err);
+
+/** The count for a rollback one execution further back than this plan, once it is carried out.  The
+ * rollback is an execution, too.  0: there is nothing further back. */
+size_t al_plan_further(const struct al_plan_wish *wish, const struct al_plan *plan);
+
+/* --- The way back (rollback_plan.c) --- */
+
+/** Locks of git's that a rollback takes, so that git does not write meanwhile (rollback_restore.c).
+ * The first line has the rollback's token, which tells it from one of git's; that is never touched.
+ * The file stays open and locked (flock(2)) as long as the rollback lives, so that nobody takes it
+ * for left over, whichever state directory the other one has. */
+struct al_lockfile {
+    int dir_fd; /* borrowed */
+    char name[64];
+    bool held;
+    int fd;
+};
+
+#define AL_LOCKFILE_INIT ((struct al_lockfile){ .dir_fd = -1, .fd = -1 })
+
+/** Bytes of a token as text, with its NUL. */
+#define AL_LOCK_TOKEN 17
+
+/** A change of a linked worktree, or of its lock. */
+struct al_linked_change {
+    const char *name; /* borrowed from the change */
+    bool is_lock;
+    struct al_str lock; /* the lock that it gets */
+    struct al_linked_saved from, to;
+    struct al_worktree_place place; /* as it is now */
+    struct al_worktree_found found;
+};
+
+/** Everything that one rollback, or putting back, is about. */
+struct al_way {
+    struct al_store *store;
+    struct al_repo *repo;
+    struct al_run_limits *budget;
+    struct al_rollback *report;
+    int top_fd, git_fd, common_fd;
+    char token[AL_LOCK_TOKEN];
+
+    struct al_executions executions;
+    struct al_plan plan;
+    unsigned without;      /* the parts that its checkpoints do not have */
+    struct al_strv linked; /* names of worktrees that the executions touched */
+
+    char present[AL_OID_TEXT];
+    struct al_pending_checkpoint
+        *pending;               /* the checkpoint `present`; NULL when it is no new one */
+    struct al_saved_state from; /* its state */
+    struct al_differences now;  /* its values: each is a `to`; in order */
+    struct al_stash_owners owners;
+
+    struct al_differences changes; /* from the present to the target, in order; no entries */
+    struct al_strv named; /* references among them that an execution is known to have moved */
+    /** The checkpoint before the first execution that changed what is staged, or before an earlier
+     * one that moved HEAD and is undone with it; "": none, or it is so already. */
+    char staged_of[AL_OID_TEXT];
+    bool writes_index;             /* whole, as `index` has it */
+    struct al_saved_state index;   /* of the checkpoint whose index comes back, byte for byte */
+    struct al_differences entries; /* otherwise: those that come back, one by one */
+    struct al_linked_change *worktrees;
+    size_t nworktrees;
+};
+
+/** Open the directories; the rest is set up with AL_WAY_INIT. */
+int al_way_open(struct al_way *way, struct al_error *err);
+void al_way_clear(struct al_way *way);
+
+#define AL_WAY_INIT                                                                                \
+    .top_fd = -1, .git_fd = -1, .common_fd = -1, .from = { .index = AL_STR_INIT },                 \
+    .index = { .index = AL_STR_INIT }
+
+/** Read what the executions of the plan changed: which parts a checkpoint of the present has to
+ * have. */
+int al_way_read_executions(struct al_way *way, struct al_error *err);
+
+/** Find the way back from way->present, and what it would lose. */
+int al_way_find(struct al_way *way, struct al_error *err);
+
+/** The way from the checkpoint way->present, which is one after an execution, to the one before.
+ * @param files  The only ones that go back, sorted; NULL: all. */
+int al_way_to(struct al_way *way, const char *before, const struct al_strv *files,
+              struct al_error *err);
+
+/* --- Values --- */
+
+/** Find a change by its part and name; NULL: there is none. */
+struct al_difference *al_change_find(const struct al_differences *changes, enum al_part part,
+                                     const char *name);
+/** Insert a copy of a change where it belongs. */
+void al_change_add(struct al_differences *changes, const struct al_difference *change);
+void al_change_drop(struct al_differences *changes, struct al_difference *change);
+bool al_change_is_same(const char *a, unsigned a_mode, const char *b, unsigned b_mode);
+
+/** Test whether no component of a path is empty, `.` or `..`. */
+bool al_path_is_plain(const char *path);
+
+/** Test whether a change is of a file of the working tree.  The git directory at the top is no part
+ * of that, whatever a checkpoint says. */
+bool al_change_is_file(const struct al_difference *change);
+
+/** The first change whose name is not before `name`, of the same part or a later one. */
+size_t al_change_at(const struct al_differences *changes, enum al_part part, const char *name);
+
+/** Read a blob of the store; NULL is an empty one. */
+int al_way_read_blob(const struct al_way *way, const char *oid, struct al_str *ret_text,
+                     struct al_error *err);
+
+/* --- Obstacles (rollback_obstacles.c) --- */
+
+/** Somebody else gave a thing the value `now`, after an execution left it as change->from and
+ * before it becomes change->to.  What is lost is named in the report. */
+int al_obstacles_others(struct al_way *way, const struct al_difference *change, const char *now,
+                        unsigned now_mode, struct al_error *err);
+void al_obstacles_add_lost(struct al_way *way, const struct al_difference *change);
+
+/** Leave the stash entries that other worktrees have pushed since, and name those that go although
+ * they are not this worktree's.  refs/stash comes along with its log. */
+int al_obstacles_stash(struct al_way *way, struct al_error *err);
+
+/** Remove the files that are in the way of others, too, and name them as lost. */
+void al_obstacles_add_files(struct al_way *way);
+
+/** Find what is in the way of the files and is in no checkpoint. */
+void al_obstacles_unsaved(struct al_way *way);
+
+/** Read the changes of linked worktrees. */
+int al_obstacles_read_worktrees(struct al_way *way, struct al_error *err);
+
+/** Check the way: refuse what cannot be, and name in the report what needs to be allowed. */
+int al_obstacles_check(struct al_way *way, const char *journal_file, struct al_error *err);
+
+/** Whether a worktree goes, or comes back. */
+bool al_worktree_goes(const struct al_linked_change *change);
+bool al_worktree_returns(const struct al_linked_change *change);
+
+/* --- Restoring (rollback_restore.c) --- */
+
+/**
+ * Restore the target.  The caller holds `index.lock`.
+ *
+ *   1. the new index, beside its place
+ *   2. objects that references and index of the target need and the repository has lost
+ *   3. references, all or none; HEAD
+ *   4. the working tree; the state of operations and the configuration
+ *   5. the index
+ *
+ * When it was interrupted anywhere, it can be completed from the same checkpoints.  Files that no
+ * checkpoint has are never overwritten or removed: ignored files and files that were too large stay
+ * (report->kept), and what somebody saves meanwhile (report->left).
+ */
+int al_restore_apply(struct al_way *way, struct al_error *err);
+
+/** Make a new token for the names and locks of one rollback. */
+int al_lockfile_token(char ret_token[AL_LOCK_TOKEN], struct al_error *err);
+
+/**
+ * Acquire the lock `name` ("index.lock") in a directory.
+ * @return 0; AL_ERR_EXECUTION, with AL_CODE_LOCK_TIMEOUT when another process has it.
+ */
+int al_lockfile_acquire(struct al_lockfile *lock, int dir_fd, const char *name, const char *token,
+                        struct al_error *err);
+void al_lockfile_release(struct al_lockfile *lock);
+
+/** Leave the lock in place for the next rollback. */
+void al_lockfile_leave(struct al_lockfile *lock);
+
+/** Take over the lock `name` that a killed rollback left: the one with this token; "": any, and its
+ * token is set.  False when it is not there. */
+bool al_lockfile_take_over(struct al_lockfile *lock, int dir_fd, const char *name,
+                           char token[AL_LOCK_TOKEN]);
+
+/** Remove the locks and temporary files that a killed rollback with this token left. */
+void al_restore_tidy(const struct al_way *way, const char *token);
+
+#endif
