@@ -102,6 +102,22 @@ bool al_remote_addresses(const struct al_repo *repo, const char *name, struct al
     return ret_urls->count > 0;
 }
 
+char *al_remote_push_default(const struct al_repo *repo, const char *branch)
+{
+    const struct al_strv *values = &repo->vetting->remotes;
+    const char *general = NULL, *own = NULL;
+
+    for (size_t i = 0; i + 1 < values->count; i += 2) {
+        const char *variable = variable_of(values->items[i], "branch.", branch);
+
+        if (!strcmp(values->items[i], "remote.pushdefault"))
+            general = values->items[i + 1];
+        else if (variable && !strcmp(variable, "pushremote"))
+            own = values->items[i + 1];
+    }
+    return own || general ? al_strdup(own ? own : general) : NULL;
+}
+
 void al_remote_names(const struct al_repo *repo, struct al_strv *ret_names)
 {
     const struct al_strv *values = &repo->vetting->remotes;

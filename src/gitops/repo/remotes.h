@@ -53,6 +53,10 @@ int al_remote_find(const struct al_repo *repo, const char *name, struct al_remot
 /** Append the names of all remotes that have an address, in the order of the configuration. */
 void al_remote_names(const struct al_repo *repo, struct al_strv *ret_names);
 
+/** The remote that a branch is pushed to when none is named: branch.<name>.pushRemote, else
+ * remote.pushDefault.  NULL: neither is set.  Caller frees. */
+char *al_remote_push_default(const struct al_repo *repo, const char *branch);
+
 /** The addresses of a remote for display: no setting is refused.  False when there are none. */
 bool al_remote_addresses(const struct al_repo *repo, const char *name, struct al_strv *ret_urls,
                          struct al_strv *ret_push_urls);

@@ -79,7 +79,8 @@ static void vetting_note_remote(struct al_vetting *vetting, const struct al_conf
 {
     bool about = al_starts_with(entry->key, "remote.") ||
                  (al_starts_with(entry->key, "branch.") &&
-                  (al_ends_with(entry->key, ".remote") || al_ends_with(entry->key, ".merge")));
+                  (al_ends_with(entry->key, ".remote") || al_ends_with(entry->key, ".merge") ||
+                   al_ends_with(entry->key, ".pushremote")));
 
     /* One more than the limit, so that the caller can tell that there were more. */
     if (about && vetting->remotes.count / 2 <= AL_REMOTE_VALUES_MAX)

@@ -233,7 +233,9 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
 
     if (r < 0)
         return r;
-    name = args->remote ? al_strdup(args->remote) : al_everyday_default_remote(call, branch);
+    name = args->remote ? al_strdup(args->remote) : al_remote_push_default(repo, branch);
+    if (!name)
+        name = al_everyday_default_remote(call, branch);
     r = al_transfer_authorize(call, name, err);
     if (r == 0)
         r = al_remote_find(repo, name, &remote, err);
