@@ -177,6 +177,23 @@ class Push(Case):
         self.assertIn("Pushed the new branch origin/topic; the branch follows it\n", text)
         self.assertEqual(self.out("rev-parse", "--abbrev-ref", "@{u}"), "origin/topic\n")
 
+    def test_default(self):
+        """git_push without a remote: where the configuration says, not where the branch pulls"""
+        for name in ("fork", "mine"):
+            self.git("init", "-q", "--bare", str(self.top / name))
+            self.git("remote", "add", name, str(self.top / name))
+        self.git("config", "remote.pushDefault", "fork")
+        self.commit("c.txt", "c\n", "c")
+        hub = self.at_hub()
+        self.assertIn("fork/main", self.says("git_push"))
+        self.git("config", "branch.main.pushRemote", "mine")
+        self.assertIn("mine/main", self.says("git_push"))
+        self.assertEqual(self.at_hub(), hub)
+        self.assertIn("origin/main", self.says("git_push", {"remote": "origin"}))
+        self.assertEqual(self.at_hub(), self.here())
+        self.git("config", "branch.main.pushRemote", "gone")
+        self.fails("ExecutionFailed", "gone", "git_push")
+
     def test_tags(self):
         """git_push tags: every tag too; one that is there is not moved"""
         self.git("tag", "v1")
