@@ -11,7 +11,6 @@
 #include "gitops/command.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/ls_files.h"
-#include "gitops/plumbing/ls_files_tracked.h"
 #include "guard/nofollow.h"
 #include "util/nearest.h"
 

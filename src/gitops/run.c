@@ -9,6 +9,9 @@
 #include "gitops/layer.h"
 #include "gitops/progress.h"
 #include "gitops/ruleset.h"
+#include "guard/text.h"
+#include "proc/cancel.h"
+#include "util/clock.h"
 
 /* Enough to see what git complained about, when a sink takes its output. */
 #define ERR_MAX_BYTES (64u * 1024u)
@@ -256,4 +259,58 @@ int al_git_run(const struct al_location *at, const struct al_git_command *comman
     }
     *ret_output = output;
     return 0;
+}
+
+/* --- Deadline --- */
+
+#define STEPS 128
+
+struct al_deadline al_deadline_begin(struct al_run_limits *budget)
+{
+    return (struct al_deadline){ .budget = budget,
+                                 .deadline_ms = al_clock_ms() + budget->left_ms,
+                                 .total_ms = budget->left_ms };
+}
+
+void al_deadline_sync(struct al_deadline *deadline)
+{
+    int64_t left = deadline->deadline_ms - al_clock_ms();
+
+    deadline->budget->left_ms = left > 0 ? (uint32_t)left : 1;
+}
+
+int al_deadline_check(struct al_deadline *deadline, struct al_error *err)
+{
+    deadline->steps = 0;
+    if (deadline->budget->cancel && al_cancel_fired(deadline->budget->cancel))
+        return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
+    if (al_clock_ms() >= deadline->deadline_ms)
+        return al_error_set_code(err, AL_ERR_TIMEOUT, AL_CODE_TIMEOUT,
+                                 "git command timed out after %ums", (unsigned)deadline->total_ms);
+    return 0;
+}
+
+int al_deadline_step(struct al_deadline *deadline, struct al_error *err)
+{
+    return ++deadline->steps < STEPS ? 0 : al_deadline_check(deadline, err);
+}
+
+/* --- Excerpt --- */
+
+size_t al_git_excerpt_bytes(const struct al_run_limits *budget, size_t wanted)
+{
+    return budget->in_full ? AL_GIT_IN_FULL_MAX_BYTES : wanted;
+}
+
+void al_git_add_excerpt(const struct al_run_limits *budget, const char *text, size_t len, bool more,
+                        struct al_str *out)
+{
+    if (!budget->in_full) {
+        al_text_add_excerpt(out, text, len, more);
+        return;
+    }
+    al_text_sanitize_shown(text, len, out);
+    if (more && out->len && out->buf[out->len - 1] != '\n')
+        al_str_addc(out, '\n');
+    al_text_add_remaining(out, 0, more);
 }

@@ -17,12 +17,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "gitops/command.h"
 #include "gitops/location.h"
 #include "guard/text.h"
 #include "proc/proc.h"
 #include "util/error.h"
+#include "util/str.h"
 
 /** Options of a run.  Zero-initialised: no output is kept, and any exit code is a success. */
 struct al_git_run {
@@ -68,5 +70,49 @@ bool al_git_read_well(const struct al_git_output *output);
 int al_git_run(const struct al_location *at, const struct al_git_command *command,
                const struct al_git_run *options, struct al_run_limits *budget,
                struct al_git_output *ret_output, struct al_error *err);
+
+/* --- Deadline --- */
+
+/* The deadline and the cancel token of a call, for work that airlock does itself. */
+
+/** The deadline of a call while airlock works.  Set it up with al_deadline_begin(). */
+struct al_deadline {
+    struct al_run_limits *budget; /* borrowed; current for children after al_deadline_sync() */
+    int64_t deadline_ms;
+    uint32_t total_ms; /* the time at the beginning, for the message */
+    unsigned steps;
+};
+
+/** Begin to count the time. */
+struct al_deadline al_deadline_begin(struct al_run_limits *budget);
+
+/** Subtract the time that passed from the budget; do this before a child is started. */
+void al_deadline_sync(struct al_deadline *deadline);
+
+/** Call it about once for each file.  0, AL_ERR_TIMEOUT or AL_ERR_CANCELLED.  Reads the clock every
+ * 128 calls. */
+int al_deadline_step(struct al_deadline *deadline, struct al_error *err);
+
+/** 0, AL_ERR_TIMEOUT or AL_ERR_CANCELLED.  Reads the clock at once. */
+int al_deadline_check(struct al_deadline *deadline, struct al_error *err);
+
+/* --- Excerpt --- */
+
+/* Output of git that a user decides by: an excerpt, or all of it. */
+
+/** Bytes of a diff that are read for an excerpt: more than is shown, so that the number of further
+ * lines is usually exact. */
+#define AL_GIT_EXCERPT_MAX_BYTES (256u * 1024u)
+
+/** The most bytes that are read when the whole text is wanted. */
+#define AL_GIT_IN_FULL_MAX_BYTES (64u << 20)
+
+/** The number of bytes to read: `wanted`, or AL_GIT_IN_FULL_MAX_BYTES with budget->in_full. */
+size_t al_git_excerpt_bytes(const struct al_run_limits *budget, size_t wanted);
+
+/** Append an excerpt, as al_text_add_excerpt() does; with budget->in_full the whole text, with
+ * every control character shown. */
+void al_git_add_excerpt(const struct al_run_limits *budget, const char *text, size_t len, bool more,
+                        struct al_str *out);
 
 #endif

@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/deadline.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/bare.h"
 #include "gitops/plumbing/index_scan.h"
 #include "gitops/plumbing/snapshot.h"
+#include "gitops/run.h"
 #include "guard/nofollow.h"
 #include "history/files.h"
 #include "history/modes.h"

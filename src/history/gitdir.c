@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "gitops/deadline.h"
+#include "gitops/run.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
 

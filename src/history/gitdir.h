@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "gitops/deadline.h"
+#include "gitops/run.h"
 #include "util/str.h"
 
 /* A git directory with more, larger or deeper files than this is refused: half of an operation's

@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gitops/deadline.h"
 #include "gitops/plumbing/bare.h"
 #include "gitops/plumbing/snapshot.h"
+#include "gitops/run.h"
 #include "gitops/vet/vet.h"
 #include "history/files.h"
 #include "util/fs.h"

@@ -24,9 +24,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gitops/deadline.h"
 #include "gitops/oid.h"
 #include "gitops/plumbing/bare.h"
+#include "gitops/run.h"
 #include "history/checkpoint.h"
 #include "history/refs.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "gitops/deadline.h"
+#include "gitops/run.h"
 #include "sandbox/sandbox.h"
 #include "staging/changes.h"
 #include "util/error.h"

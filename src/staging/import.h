@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "gitops/deadline.h"
+#include "gitops/run.h"
 #include "sandbox/sandbox.h"
 #include "staging/base.h"
 #include "staging/changes.h"

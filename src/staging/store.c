@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/deadline.h"
+#include "gitops/run.h"
 #include "util/fs.h"
 
 #define LOCK_POLL_MS     10

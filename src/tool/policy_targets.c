@@ -3,7 +3,7 @@
  * rows. */
 #include <sys/stat.h>
 
-#include "gitops/plumbing/ls_files_tracked.h"
+#include "gitops/plumbing/ls_files.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "guard/path.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "gitops/failure.h"
-#include "gitops/plumbing/worktrees.h"
+#include "gitops/plumbing/heads.h"
 #include "gitops/preview/written_files.h"
 #include "gitops/refs.h"
 #include "guard/text.h"

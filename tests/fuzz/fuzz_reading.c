@@ -4,11 +4,10 @@
 #include <stdlib.h>
 
 #include "gitops/hunks/hunk_list.h"
-#include "gitops/reading/blame_reader.h"
 #include "gitops/reading/change_reader.h"
-#include "gitops/reading/grep_reader.h"
-#include "gitops/reading/log_reader.h"
-#include "gitops/reading/patch_reader.h"
+#include "gitops/reading/grep.h"
+#include "gitops/reading/read_blame.h"
+#include "gitops/reading/read_log.h"
 #include "gitops/sequencer/conflict_blocks.h"
 #include "tests/fuzz/fuzz.h"
 

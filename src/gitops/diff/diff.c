@@ -2,11 +2,13 @@
 #include "gitops/diff/diff.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "gitops/command.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
+#include "util/str.h"
 
 void al_git_diff_add_options(const struct al_diff_options *options, struct al_strv *argv)
 {
@@ -69,4 +71,55 @@ int al_git_diff(const struct al_repo *repo, const struct al_diff_options *option
     return al_git_run(&repo->at, &command,
                       &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
                       ret_output, err);
+}
+
+/* --- Ci files --- */
+
+/* A name that ends with "/" is a directory at the top; the others are files in any directory. */
+static const char *const names[] = {
+    ".github/workflows/",
+    ".github/actions/",
+    ".gitea/workflows/",
+    ".gitea/actions/",
+    ".forgejo/workflows/",
+    ".forgejo/actions/",
+    ".gitlab-ci.yml",
+    ".gitlab/ci/",
+    ".circleci/",
+    ".travis.yml",
+    ".cirrus.yml",
+    ".cirrus.star",
+    ".drone.yml",
+    ".drone.yaml",
+    ".drone.star",
+    ".drone.jsonnet",
+    ".woodpecker/",
+    ".woodpecker.yml",
+    ".woodpecker.yaml",
+    ".buildkite/",
+    ".azure-pipelines/",
+    ".azure-pipelines.yml",
+    ".azure-pipelines.yaml",
+    "azure-pipelines.yml",
+    "azure-pipelines.yaml",
+    ".appveyor.yml",
+    "appveyor.yml",
+    ".semaphore/",
+    ".builds/",
+    ".build.yml",
+    ".tekton/",
+    "bitbucket-pipelines.yml",
+    "buildspec.yml",
+    "cloudbuild.yaml",
+    "Jenkinsfile",
+};
+
+bool al_path_runs_in_ci(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+
+    for (size_t i = 0; i < AL_COUNT(names); i++)
+        if (al_ends_with(names[i], "/") ? al_starts_with(path, names[i]) : !strcmp(file, names[i]))
+            return true;
+    return false;
 }

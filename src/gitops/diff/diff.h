@@ -40,4 +40,11 @@ int al_git_diff_resolve(const struct al_repo *repo, const struct al_diff_options
 int al_git_diff_add_args(const struct al_repo *repo, const struct al_diff_options *options,
                          struct al_run_limits *budget, struct al_strv *argv, struct al_error *err);
 
+/* --- Ci files --- */
+
+/* Files that tell another machine what to run (continuous integration). */
+
+/** Test whether a file of this path, relative to the top, runs in CI. */
+bool al_path_runs_in_ci(const char *path);
+
 #endif

@@ -13,7 +13,7 @@
 #include "gitops/failure.h"
 #include "gitops/inmemory/private.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/repo/signature.h"
+#include "gitops/repo/repo.h"
 #include "gitops/vet/vet.h"
 #include "util/utf8.h"
 

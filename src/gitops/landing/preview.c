@@ -4,7 +4,7 @@
 #include "gitops/plumbing/batch.h"
 #include "gitops/preview/commits.h"
 #include "gitops/preview/diff_excerpt.h"
-#include "gitops/repo/signature.h"
+#include "gitops/repo/repo.h"
 #include "guard/text.h"
 
 int al_landing_paths(const struct al_landing *landing, struct al_run_limits *budget,

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
-#include "gitops/excerpt.h"
 #include "gitops/failure.h"
 #include "gitops/location.h"
 #include "gitops/nul_records.h"

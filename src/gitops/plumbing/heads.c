@@ -9,9 +9,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/command.h"
+#include "gitops/failure.h"
+#include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
+#include "gitops/repo/known_remotes.h"
+#include "gitops/run.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
+#include "util/str.h"
 
 #define FILE_MAX_BYTES 8192u
 
@@ -103,4 +110,173 @@ int al_git_each_head(const struct al_location *at, al_head_fn *take, void *paylo
             more = take_one(at, git_dir, entry->d_name, take, payload);
     }
     return 0;
+}
+
+/* --- Pushed --- */
+
+#define COUNT_MAX_BYTES 64u
+#define TIPS_MAX_BYTES  (16u << 20)
+
+int al_git_note_pushed(const struct al_repo *repo, struct al_run_limits *budget,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_strv_clear) struct al_strv tips = AL_STRV_INIT;
+    char *save = NULL;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(objectname)", "refs/remotes/",
+                 NULL);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = TIPS_MAX_BYTES, .checked = true }, budget,
+                   &output, err);
+    if (r < 0)
+        return r;
+    for (char *id = strtok_r(output.out.out.buf, "\n", &save); id; id = strtok_r(NULL, "\n", &save))
+        if (al_is_oid(id, strlen(id)))
+            al_strv_add(&tips, id);
+    al_remote_tips_note(repo, &tips);
+    return 0;
+}
+
+/* Count commits, "0" to be compared as text; with `pushed` only those that none of these has and
+ * no remote-tracking branch. */
+static int count(const struct al_repo *repo, const char *from, const char *to,
+                 const struct al_str *pushed, struct al_run_limits *budget, char **ret_count,
+                 struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "rev-list", "--count", NULL);
+    if (!to)
+        al_strv_adds(&command.argv, pushed ? "--max-count=1" : "--no-walk", NULL);
+    al_strv_add(&command.argv, from);
+    if (to)
+        al_strv_addf(&command.argv, "^%s", to);
+    if (pushed) {
+        command.input = pushed->buf;
+        command.input_len = pushed->len;
+        al_strv_adds(&command.argv, "--ignore-missing", "--stdin", "--not", "--remotes", NULL);
+    } else {
+        al_strv_add(&command.argv, "--");
+    }
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = COUNT_MAX_BYTES, .checked = true }, budget,
+                   &output, err);
+    if (r < 0)
+        return r;
+    al_str_trim_end(&output.out.out);
+    *ret_count = al_str_detach(&output.out.out);
+    return 0;
+}
+
+int al_git_has_pushed(const struct al_repo *repo, const char *from, const char *to,
+                      struct al_run_limits *budget, bool *ret_pushed, struct al_error *err)
+{
+    al_auto(al_freep) char *all = NULL;
+    al_auto(al_freep) char *unpushed = NULL;
+    al_auto(al_strv_clear) struct al_strv tips = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    int r = al_git_note_pushed(repo, budget, err);
+
+    if (r == 0)
+        r = count(repo, from, to, NULL, budget, &all, err);
+    al_remote_tips_add(repo, &tips);
+    for (size_t i = 0; i < tips.count; i++)
+        al_str_addf(&words, "^%s\n", tips.items[i]);
+    if (r == 0)
+        r = count(repo, from, to, &words, budget, &unpushed, err);
+    *ret_pushed = r < 0 || strcmp(all, unpushed) != 0;
+    return r;
+}
+
+/* --- Default branch --- */
+
+#define HEAD_MAX_BYTES 4096u
+
+/* The branch here of the remote-tracking branch that origin's HEAD names.  Caller frees. */
+static char *of_origin(const struct al_location *at)
+{
+    static const char prefix[] = "ref: refs/remotes/origin/";
+    al_auto(al_freep) char *held = al_ref_read_loose(at, "refs/remotes/origin/HEAD");
+
+    return held && al_starts_with(held, prefix)
+               ? al_asprintf("refs/heads/%s", held + strlen(prefix))
+               : NULL;
+}
+
+/* Caller frees. */
+static char *of_main_worktree(const struct al_location *at)
+{
+    static const char prefix[] = "ref: ";
+    al_auto(al_freep) char *path = al_fs_join(at->common_dir, "HEAD");
+    al_auto(al_str_clear) struct al_str head = AL_STR_INIT;
+
+    if (al_fs_read(AT_FDCWD, path, HEAD_MAX_BYTES, &head) < 0 || !al_starts_with(head.buf, prefix))
+        return NULL;
+    al_str_trim_end(&head);
+    return al_strdup(head.buf + strlen(prefix));
+}
+
+char *al_git_default_branch(const struct al_location *at)
+{
+    char *names[] = { of_origin(at), al_strdup("refs/heads/main"), al_strdup("refs/heads/master"),
+                      of_main_worktree(at) };
+    char *found = NULL;
+
+    for (size_t i = 0; i < AL_COUNT(names); i++) {
+        if (!found && names[i] && al_starts_with(names[i], "refs/heads/") &&
+            al_ref_exists(at, names[i]))
+            found = al_take(&names[i]);
+        free(names[i]);
+    }
+    return found;
+}
+
+/* --- Remote branches --- */
+
+int al_git_remote_branches(const struct al_repo *repo, const char *name,
+                           struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    char *save = NULL;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(refname)", NULL);
+    al_strv_addf(&command.argv, "refs/remotes/*/%s", name);
+    r = al_git_list_paths(repo, &command, budget, &list, err);
+    al_str_add(&names, list.data, list.len);
+    al_buffer_clear(&list);
+    for (char *ref = strtok_r(names.buf, "\n", &save); r == 0 && ref;
+         ref = strtok_r(NULL, "\n", &save))
+        al_strv_add(out, ref);
+    return r;
+}
+
+/* --- Worktrees --- */
+
+#define PATHS_MAX_BYTES (1u << 20)
+
+int al_git_is_checked_out_elsewhere(const struct al_repo *repo, const char *ref,
+                                    struct al_run_limits *budget, bool *ret_is,
+                                    struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(worktreepath)", ref, NULL);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = PATHS_MAX_BYTES, .checked = true }, budget,
+                   &output, err);
+    al_str_trim_end(&output.out.out);
+    /* A bare repository is itself the working tree of its HEAD for git. */
+    if (r == 0)
+        *ret_is = output.out.out.len && strcmp(output.out.out.buf, repo->at.top) != 0;
+    return r;
 }

@@ -9,7 +9,9 @@
 
 #include <stdbool.h>
 
+#include "gitops/command.h"
 #include "gitops/location.h"
+#include "gitops/repo/repo.h"
 #include "util/error.h"
 
 /** A working tree and its HEAD.  Borrowed. */
@@ -34,5 +36,64 @@ typedef bool al_head_fn(void *payload, const struct al_head *head);
  */
 int al_git_each_head(const struct al_location *at, al_head_fn *take, void *payload,
                      struct al_error *err);
+
+/* --- Pushed --- */
+
+/*
+ * Commits that somebody else may have: those that a remote-tracking branch reaches, or reached when
+ * the session saw it.  A remote that is removed does not give its commits back.
+ *
+ * Source: git-rev-list(1).
+ */
+
+/** Remember what remote-tracking branches have now.  Called before anything is done that can remove
+ * or move them. */
+int al_git_note_pushed(const struct al_repo *repo, struct al_run_limits *budget,
+                       struct al_error *err);
+
+/**
+ * Test whether a remote-tracking branch has, or had, one of the commits that `from` reaches and
+ * `to` does not.
+ *
+ * @param from, to  Full ids.  Without `to` (NULL), only `from` itself counts.
+ */
+int al_git_has_pushed(const struct al_repo *repo, const char *from, const char *to,
+                      struct al_run_limits *budget, bool *ret_pushed, struct al_error *err);
+
+/* --- Default branch --- */
+
+/* The branch that the others are compared with and landed in. */
+
+/**
+ * The full name of the default branch, which exists: the one that origin's HEAD had when it was
+ * cloned, else main, else master, else the branch of the main working tree.  NULL: there is none.
+ * Caller frees.  No git is started.
+ */
+char *al_git_default_branch(const struct al_location *at);
+
+/* --- Remote branches --- */
+
+/* Remote-tracking branches by their short name. */
+
+/** Append the full names of the remote-tracking branches called `name`.  If there is exactly one,
+ * git checkout creates a local branch from it. */
+int al_git_remote_branches(const struct al_repo *repo, const char *name,
+                           struct al_run_limits *budget, struct al_strv *out, struct al_error *err);
+
+/* --- Worktrees --- */
+
+/*
+ * The other working trees of a repository.
+ *
+ * Source: git-for-each-ref(1) "worktreepath", git-worktree(1).
+ */
+
+/** Find out whether another working tree has a branch checked out.
+ *
+ * @param ref  The full name of the branch.
+ */
+int al_git_is_checked_out_elsewhere(const struct al_repo *repo, const char *ref,
+                                    struct al_run_limits *budget, bool *ret_is,
+                                    struct al_error *err);
 
 #endif

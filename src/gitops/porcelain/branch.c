@@ -5,7 +5,6 @@
 
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
-#include "gitops/excerpt.h"
 #include "gitops/failure.h"
 #include "gitops/git_lock.h"
 #include "gitops/nul_records.h"

@@ -15,7 +15,6 @@
 
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
-#include "gitops/excerpt.h"
 #include "gitops/failure.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/revision.h"

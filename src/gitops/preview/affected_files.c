@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include "gitops/diff/diff.h"
-#include "gitops/excerpt.h"
 #include "gitops/location.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/preview/unseen_changes.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 #include "guard/text.h"
 #include "util/fs.h"
 

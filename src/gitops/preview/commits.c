@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "gitops/excerpt.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/verify_objects.h"
 #include "gitops/run.h"

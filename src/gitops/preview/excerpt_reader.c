@@ -2,7 +2,7 @@
 #include "gitops/preview/excerpt_reader.h"
 
 #include "gitops/diff/diff_raw.h"
-#include "gitops/excerpt.h"
+#include "gitops/run.h"
 
 /* More than an excerpt shows, so that a binary file at the front does not crowd out the rest. */
 #define KEPT_MAX_BYTES (256u * 1024u)

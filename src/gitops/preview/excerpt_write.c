@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "gitops/diff/ci_files.h"
+#include "gitops/diff/diff.h"
 #include "gitops/preview/excerpt_reader.h"
 #include "guard/text.h"
 

@@ -12,7 +12,7 @@
 #include "gitops/location.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
-#include "gitops/plumbing/remote_branches.h"
+#include "gitops/plumbing/heads.h"
 #include "gitops/repo/repo.h"
 #include "util/fs.h"
 

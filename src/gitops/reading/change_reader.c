@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/reading/change_reader.h"
+#include "gitops/command.h"
+#include "gitops/failure.h"
+#include "gitops/run.h"
 
 #include <stdlib.h>
 
@@ -121,4 +124,295 @@ bool al_change_reader_add(void *payload, const char *data, size_t len)
 bool al_change_reader_end(struct al_change_reader *reader)
 {
     return tell_files(reader) && al_patch_reader_end(&reader->patch);
+}
+
+/* --- Patch reader --- */
+
+/** Of a longer line, this much is read. */
+#define LINE_MAX_BYTES (4u << 20)
+
+enum { OLD, NEW };
+
+static void forget_file(struct al_patch_reader *reader)
+{
+    free(al_take(&reader->names[OLD]));
+    free(al_take(&reader->names[NEW]));
+    reader->file = (struct al_patch_file){ .path = NULL };
+    reader->in_file = reader->has_told = false;
+}
+
+static void tell_file(struct al_patch_reader *reader)
+{
+    struct al_patch_file *file = &reader->file;
+
+    if (!reader->in_file || reader->has_told || reader->stopped)
+        return;
+    reader->has_told = true;
+    file->path = reader->names[NEW] ? reader->names[NEW] : reader->names[OLD];
+    if (!file->path)
+        return;
+    if (reader->names[OLD] && reader->names[NEW] &&
+        strcmp(reader->names[OLD], reader->names[NEW]) != 0)
+        file->old_path = reader->names[OLD];
+    reader->stopped = !reader->to.take_file(reader->to.payload, file);
+}
+
+static void tell_hunk(struct al_patch_reader *reader)
+{
+    if (reader->part.len && !reader->stopped)
+        reader->stopped = !reader->to.take_hunk(reader->to.payload, reader->part.buf,
+                                                reader->part.len, reader->is_first);
+    al_str_reset(&reader->part);
+    reader->is_first = false;
+}
+
+static bool begins(const struct al_patch_line *line, const char *words)
+{
+    size_t len = strlen(words);
+
+    return line->len >= len && !memcmp(line->text, words, len);
+}
+
+static void set_name(struct al_patch_reader *reader, int which, const char *text, size_t len)
+{
+    free(reader->names[which]);
+    reader->names[which] =
+        len && *text == '"' ? al_hunks_unquote(text + 1, len - 1) : al_strndup(text, len);
+}
+
+/* The length of a quoted word with its quotation marks. */
+static size_t quoted_len(const char *text, size_t len)
+{
+    for (size_t i = 1; i < len; i++) {
+        if (text[i] == '\\')
+            i++;
+        else if (text[i] == '"')
+            return i + 1;
+    }
+    return len;
+}
+
+/* "a/x b/x": both names are the same, unless further lines say that the file was renamed.  So the
+ * blank between them is in the middle, whatever blanks they have. */
+static void read_both_names(struct al_patch_reader *reader, const char *text, size_t len)
+{
+    size_t first = len && *text == '"' ? quoted_len(text, len) : len / 2;
+    al_auto(al_freep) char *name = NULL;
+
+    if (len && *text == '"')
+        name = al_hunks_unquote(text + 1, first - 1);
+    else
+        name = al_strndup(text, first);
+    if (!al_starts_with(name, AL_HUNKS_OLD_PREFIX))
+        return;
+    for (int which = OLD; which <= NEW; which++) {
+        free(reader->names[which]);
+        reader->names[which] = al_strdup(name + strlen(AL_HUNKS_OLD_PREFIX));
+    }
+}
+
+static unsigned read_mode(const char *text, size_t len)
+{
+    unsigned mode = 0;
+
+    for (size_t i = 0; i < len && text[i] >= '0' && text[i] <= '7' && mode <= 0777777; i++)
+        mode = (mode << 3) + (unsigned)(text[i] - '0');
+    return mode;
+}
+
+static const struct {
+    const char *words;
+    enum {
+        NEW_FILE,
+        DELETED,
+        OLD_MODE,
+        NEW_MODE,
+        RENAME_FROM,
+        RENAME_TO,
+        COPY_FROM,
+        COPY_TO,
+        BINARY
+    } is;
+} headers[] = {
+    { "new file mode ", NEW_FILE }, { "deleted file mode ", DELETED }, { "old mode ", OLD_MODE },
+    { "new mode ", NEW_MODE },      { "rename from ", RENAME_FROM },   { "rename to ", RENAME_TO },
+    { "copy from ", COPY_FROM },    { "copy to ", COPY_TO },           { "Binary files ", BINARY },
+};
+
+static void read_header(struct al_patch_reader *reader, const struct al_patch_line *line)
+{
+    struct al_patch_file *file = &reader->file;
+
+    for (size_t i = 0; i < AL_COUNT(headers); i++) {
+        const char *rest = line->text + strlen(headers[i].words);
+        size_t len = line->len - strlen(headers[i].words);
+
+        if (!begins(line, headers[i].words))
+            continue;
+        switch (headers[i].is) {
+        case NEW_FILE:
+            file->is_new = true;
+            file->mode = read_mode(rest, len);
+            break;
+        case DELETED:
+            file->is_deleted = true;
+            file->old_mode = read_mode(rest, len);
+            break;
+        case OLD_MODE:
+            file->old_mode = read_mode(rest, len);
+            break;
+        case NEW_MODE:
+            file->mode = read_mode(rest, len);
+            break;
+        case COPY_FROM:
+        case RENAME_FROM:
+            file->is_copy = headers[i].is == COPY_FROM;
+            set_name(reader, OLD, rest, len);
+            break;
+        case COPY_TO:
+        case RENAME_TO:
+            set_name(reader, NEW, rest, len);
+            break;
+        case BINARY:
+            file->is_binary = true;
+            break;
+        }
+        return;
+    }
+}
+
+/* Whether the line begins a file; then what was before is complete. */
+static bool begin_file(struct al_patch_reader *reader, const struct al_patch_line *line)
+{
+    static const char *const words[] = { "diff --git ", "diff --cc ", "diff --combined ",
+                                         "* Unmerged path " };
+
+    for (size_t i = 0; i < AL_COUNT(words); i++) {
+        const char *rest = line->text + strlen(words[i]);
+
+        if (!begins(line, words[i]))
+            continue;
+        tell_hunk(reader);
+        tell_file(reader);
+        forget_file(reader);
+        reader->in_file = true;
+        if (i == 0)
+            read_both_names(reader, rest, line->len - strlen(words[i]));
+        else
+            set_name(reader, NEW, rest, line->len - strlen(words[i]));
+        reader->file.is_unmerged = i > 0;
+        return true;
+    }
+    return false;
+}
+
+static void take_line(void *payload, const struct al_patch_line *line)
+{
+    struct al_patch_reader *reader = payload;
+
+    if (reader->stopped)
+        return;
+    if (line->head) {
+        tell_hunk(reader);
+        tell_file(reader);
+        reader->is_first = true;
+    } else if (!line->in_hunk) {
+        if (!begin_file(reader, line) && reader->in_file)
+            read_header(reader, line);
+        return;
+    }
+    al_str_add(&reader->part, line->text, line->len);
+    al_str_addc(&reader->part, '\n');
+    if (reader->part.len > AL_PATCH_PART_BYTES)
+        tell_hunk(reader);
+}
+
+void al_patch_reader_init(struct al_patch_reader *reader, const struct al_patch_taker *to)
+{
+    *reader = (struct al_patch_reader){ .to = *to, .part = AL_STR_INIT };
+    reader->hunks = AL_HUNKS_INIT(take_line, reader);
+}
+
+void al_patch_reader_clear(struct al_patch_reader *reader)
+{
+    forget_file(reader);
+    al_hunks_clear(&reader->hunks);
+    al_str_clear(&reader->part);
+}
+
+/* Add a part of a line, or its end.  The rest of a line that is too long is left out. */
+static void add_piece(struct al_patch_reader *reader, const char *data, size_t len, bool ends)
+{
+    static const char cut[] = " [a line of more than 4 MiB, cut here]";
+    size_t have = reader->hunks.partial_line.len;
+
+    if (have > LINE_MAX_BYTES)
+        len = 0;
+    else if (have + len > LINE_MAX_BYTES) {
+        al_hunks_add(&reader->hunks, data, LINE_MAX_BYTES - have);
+        data = cut;
+        len = strlen(cut);
+    }
+    al_hunks_add(&reader->hunks, data, len);
+    if (ends)
+        al_hunks_add(&reader->hunks, "\n", 1);
+}
+
+bool al_patch_reader_add(void *payload, const char *data, size_t len)
+{
+    struct al_patch_reader *reader = payload;
+
+    while (len && !reader->stopped) {
+        const char *newline = memchr(data, '\n', len);
+        size_t piece = newline ? (size_t)(newline - data) : len;
+
+        add_piece(reader, data, piece, newline != NULL);
+        data += piece + (newline != NULL);
+        len -= piece + (newline != NULL);
+    }
+    return !reader->stopped;
+}
+
+bool al_patch_reader_end(struct al_patch_reader *reader)
+{
+    al_hunks_end(&reader->hunks);
+    tell_hunk(reader);
+    tell_file(reader);
+    forget_file(reader);
+    return !reader->stopped;
+}
+
+/* --- Read changes --- */
+
+void al_git_add_patch_options(struct al_strv *argv)
+{
+    al_strv_adds(argv, "--find-renames", "--src-prefix=" AL_HUNKS_OLD_PREFIX,
+                 "--dst-prefix=" AL_HUNKS_NEW_PREFIX, "--no-color", "--submodule=short",
+                 "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", NULL);
+}
+
+int al_git_read_changes(const struct al_repo *repo, const struct al_diff_options *options,
+                        bool patch, struct al_run_limits *budget, struct al_change_reader *reader,
+                        struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    command.bulk = patch;
+    al_strv_adds(&command.argv, "git", "diff", "--numstat", "-z", NULL);
+    if (patch)
+        al_strv_add(&command.argv, "--patch");
+    al_git_add_patch_options(&command.argv);
+    r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
+    if (r < 0)
+        return r;
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .sink = { al_change_reader_add, reader } }, budget,
+                   &output, err);
+    if (r == 0 && !al_git_read_well(&output))
+        r = al_git_failed(&output, err);
+    if (r == 0)
+        (void)al_change_reader_end(reader);
+    return r;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "gitops/repo/repo.h"
+#include "util/str.h"
 
 /** What is searched for, and where.  Words of an agent are checked by the caller. */
 struct al_grep_query {
@@ -39,5 +40,37 @@ struct al_grep_line {
 int al_git_grep(const struct al_repo *repo, const struct al_grep_query *query,
                 bool (*take)(void *payload, const struct al_grep_line *line), void *payload,
                 struct al_run_limits *budget, struct al_error *err);
+
+/* --- Grep reader --- */
+
+/*
+ * Reader of the output of `git grep -z`, with --column or with -l.
+ *
+ * Source: git-grep(1) "-z".
+ */
+
+/** The reader. */
+struct al_grep_reader {
+    const struct al_grep_query *query;
+    bool (*take)(void *payload, const struct al_grep_line *line);
+    void *payload;
+
+    /* Private. */
+    struct al_str fields[3];
+    int at;
+};
+
+/** A reader for the output of a query; both are borrowed. */
+#define AL_GREP_READER_INIT(q, t, p)                                                               \
+    ((struct al_grep_reader){ .query = (q),                                                        \
+                              .take = (t),                                                         \
+                              .payload = (p),                                                      \
+                              .fields = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT } })
+
+void al_grep_reader_clear(struct al_grep_reader *reader);
+
+/** Sink function: parse the next bytes, split anywhere.  `payload` is the reader.  False: the taker
+ * has enough. */
+bool al_grep_reader_add(void *payload, const char *data, size_t len);
 
 #endif

@@ -2,11 +2,14 @@
 #include "gitops/reading/read_blame.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/plumbing/blame_check.h"
-#include "gitops/reading/blame_reader.h"
+#include "gitops/refs.h"
 #include "gitops/run.h"
 
 int al_git_read_blame(const struct al_repo *repo, const char *path, const char *rev,
@@ -37,4 +40,157 @@ int al_git_read_blame(const struct al_repo *repo, const char *path, const char *
                    &(struct al_git_run){ .sink = { al_blame_reader_add, &reader } }, budget,
                    &output, err);
     return r == 0 && !al_git_read_well(&output) ? al_git_failed(&output, err) : r;
+}
+
+/* --- Blame reader --- */
+
+/** Of a longer line, this much is passed on. */
+#define LINE_MAX_BYTES (1u << 20)
+
+/** Git's own limit of times, far from those of the type. */
+#define TIME_MAX (INT64_MAX / 4)
+
+/** More is no time zone. */
+#define ZONE_MAX 9999
+
+/** What git has said of a commit. */
+struct al_blame_known {
+    char *oid, *author, *subject;
+    char date[16];
+    int64_t time;
+    int zone; /* minutes east of UTC */
+};
+
+void al_blame_reader_clear(struct al_blame_reader *reader)
+{
+    for (size_t i = 0; i < reader->count; i++) {
+        free(reader->commits[i].oid);
+        free(reader->commits[i].author);
+        free(reader->commits[i].subject);
+    }
+    free(reader->commits);
+    al_str_clear(&reader->text);
+}
+
+static size_t find_commit(struct al_blame_reader *reader, const char *oid, size_t len)
+{
+    for (size_t i = reader->count; i > 0; i--)
+        if (!strncmp(reader->commits[i - 1].oid, oid, len))
+            return i - 1;
+    if (!(reader->count & (reader->count - 1)))
+        reader->commits = al_reallocarray(reader->commits, reader->count ? reader->count * 2 : 1,
+                                          sizeof(*reader->commits));
+    reader->commits[reader->count] = (struct al_blame_known){ .oid = al_strndup(oid, len) };
+    return reader->count++;
+}
+
+static const char *value_of(const char *line, const char *key)
+{
+    size_t len = strlen(key);
+
+    return !strncmp(line, key, len) && line[len] == ' ' ? line + len + 1 : NULL;
+}
+
+/* The author's day, where the author was. */
+static void set_date(struct al_blame_known *commit)
+{
+    time_t when = (time_t)(commit->time + (int64_t)commit->zone * 60);
+    struct tm day;
+
+    if (gmtime_r(&when, &day))
+        (void)strftime(commit->date, sizeof(commit->date), "%Y-%m-%d", &day);
+}
+
+/* "+0130" as minutes. */
+static int read_zone(const char *text)
+{
+    unsigned long long given = text[0] && text[1] ? strtoull(text + 1, NULL, 10) : 0;
+    int number = given > ZONE_MAX ? 0 : (int)given;
+
+    number = number / 100 * 60 + number % 100;
+    return *text == '-' ? -number : number;
+}
+
+static void take_fact(struct al_blame_reader *reader, const char *line)
+{
+    struct al_blame_known *commit = &reader->commits[reader->at];
+    const char *value;
+
+    if ((value = value_of(line, "author")) && !commit->author) {
+        commit->author = al_strdup(value);
+    } else if ((value = value_of(line, "summary")) && !commit->subject) {
+        commit->subject = al_strdup(value);
+    } else if ((value = value_of(line, "author-time"))) {
+        unsigned long long time = strtoull(value, NULL, 10);
+
+        commit->time = time > TIME_MAX ? 0 : (int64_t)time;
+    } else if ((value = value_of(line, "author-tz"))) {
+        commit->zone = read_zone(value);
+        set_date(commit);
+    }
+}
+
+/* "<oid> <line then> <line now> [<lines>]" */
+static bool take_header(struct al_blame_reader *reader, const char *line)
+{
+    size_t len = strcspn(line, " ");
+    const char *now;
+
+    if (!al_is_oid(line, len) || len < 40 || line[len] != ' ')
+        return false;
+    now = strchr(line + len + 1, ' ');
+    if (!now)
+        return false;
+    reader->at = find_commit(reader, line, len);
+    reader->line = strtoull(now, NULL, 10);
+    return true;
+}
+
+static bool take_text(struct al_blame_reader *reader)
+{
+    const struct al_blame_known *commit = &reader->commits[reader->at];
+    const struct al_blamed blamed = {
+        .oid = commit->oid,
+        .author = commit->author ? commit->author : "",
+        .subject = commit->subject ? commit->subject : "",
+        .is_committed = strspn(commit->oid, "0") != strlen(commit->oid),
+        .date = commit->date,
+    };
+    bool begins = reader->at != reader->before;
+
+    reader->before = reader->at;
+    return reader->take(reader->payload, &blamed, begins, reader->line, reader->text.buf + 1,
+                        reader->text.len - 1);
+}
+
+static bool take_line(struct al_blame_reader *reader)
+{
+    const char *line = reader->text.buf;
+
+    if (*line == '\t')
+        return reader->count == 0 || take_text(reader);
+    if (!take_header(reader, line) && reader->count)
+        take_fact(reader, line);
+    return true;
+}
+
+bool al_blame_reader_add(void *payload, const char *data, size_t len)
+{
+    struct al_blame_reader *reader = payload;
+
+    while (len) {
+        const char *end = memchr(data, '\n', len);
+        size_t piece = end ? (size_t)(end - data) : len;
+
+        if (reader->text.len < LINE_MAX_BYTES)
+            al_str_add(&reader->text, data, piece);
+        data += piece + (end != NULL);
+        len -= piece + (end != NULL);
+        if (!end)
+            break;
+        if (!take_line(reader))
+            return false;
+        al_str_reset(&reader->text);
+    }
+    return true;
 }

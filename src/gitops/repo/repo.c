@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -405,4 +406,35 @@ int al_repo_go_to_top(struct al_repo *repo, struct al_error *err)
 void al_repo_use_absolute_paths(struct al_repo *repo)
 {
     repo->at.uses_absolute_paths = true;
+}
+
+/* --- Signature --- */
+
+int al_git_check_signature(const struct al_repo *repo, struct al_error *err)
+{
+    int r;
+
+    if (!repo->at.git->require_signature || !repo->vetting->user_wants_signatures)
+        return 0;
+    r = al_error_set(err, AL_ERR_EXECUTION,
+                     "A commit made here would not be signed, and the user requires signatures "
+                     "(require_signature in [tools.git], commit.gpgSign)");
+    if (err)
+        err->remedy = "A user makes this commit with git itself.";
+    return r;
+}
+
+void al_git_show_unsigned(const struct al_repo *repo, struct al_str *out)
+{
+    if (repo->vetting->wants_signatures)
+        al_str_adds(out, "No commit made here is signed, although commit.gpgSign asks for it.\n");
+}
+
+void al_git_skipped_signature(const struct al_repo *repo, struct al_str *out)
+{
+    if (!repo->vetting->wants_signatures)
+        return;
+    if (out->len)
+        al_str_addc(out, '\n');
+    al_str_adds(out, "airlock: not signed, although commit.gpgSign asks for it");
 }

@@ -12,7 +12,7 @@
 #include "gitops/preview/commits.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/refs.h"
-#include "gitops/repo/signature.h"
+#include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/merge_run.h"
 #include "gitops/sequencer/operation_state.h"

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 
 #include "gitops/command.h"
-#include "gitops/excerpt.h"
 #include "gitops/location.h"
 #include "gitops/preview/verify_objects.h"
 #include "gitops/refs.h"

@@ -11,7 +11,7 @@
 #include "gitops/command.h"
 #include "gitops/location.h"
 #include "gitops/plumbing/batch.h"
-#include "gitops/plumbing/ls_files_tracked.h"
+#include "gitops/plumbing/ls_files.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "util/fs.h"

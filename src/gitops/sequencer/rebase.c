@@ -5,7 +5,7 @@
 #include "gitops/failure.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
-#include "gitops/repo/signature.h"
+#include "gitops/repo/repo.h"
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/merge_run.h"
 #include "gitops/sequencer/operation_state.h"

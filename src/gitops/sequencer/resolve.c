@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
-#include "gitops/excerpt.h"
 #include "gitops/failure.h"
 #include "gitops/location.h"
 #include "gitops/run.h"

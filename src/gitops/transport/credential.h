@@ -15,6 +15,7 @@
 
 #include "gitops/repo/repo.h"
 #include "guard/url.h"
+#include "util/error.h"
 
 struct al_credential {
     char *user, *password;
@@ -42,5 +43,26 @@ void al_credential_report(struct al_git *git, const struct al_credential *creden
 /** A file in memory with the answers to git's prompts for this address, for our askpass, which
  * answers no other prompt.  Close-on-exec; -1 when it cannot be created. */
 int al_credential_answers(const struct al_url *url, const char *user, const char *password);
+
+/* --- Github token --- */
+
+/*
+ * The token for GitHub: GITHUB_TOKEN of airlock's own environment, else what the user's gh prints.
+ *
+ * It is looked up for each use and kept nowhere.  gh runs like the user's credential helpers: in no
+ * repository, outside the confinement, and without a terminal.
+ *
+ * Source: gh-auth-token(1).
+ */
+
+/**
+ * Find the token for the server of an address.
+ *
+ * @param ret_credential  User and password.  The caller wipes it with al_credential_clear().
+ * @return 0; AL_ERR_EXECUTION with AL_CODE_REMOTE_ERROR "GitHub authentication required. …" when
+ *         there is none; AL_ERR_CANCELLED; AL_ERR_TIMEOUT when the call has no time left.
+ */
+int al_github_token(struct al_git *git, const struct al_url *url, struct al_run_limits *budget,
+                    struct al_credential *ret_credential, struct al_error *err);
 
 #endif

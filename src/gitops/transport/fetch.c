@@ -6,7 +6,6 @@
 #include "gitops/plumbing/filters.h"
 #include "gitops/run.h"
 #include "gitops/transport/network.h"
-#include "gitops/transport/network_failure.h"
 
 /* The line "From <address>" tells the caller nothing new. */
 static void add_changes(const struct al_git_output *output, struct al_str *out)

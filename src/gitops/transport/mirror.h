@@ -32,7 +32,7 @@ struct al_push_options;
 /**
  * Make an empty mirror.
  *
- * @param address   https, or http to this machine; see guard/github.h.
+ * @param address   https, or http to this machine; see guard/url.h.
  * @param progress  Gets git's progress in every exchange; may be NULL; borrowed.
  * @return 0; AL_ERR_EXECUTION with AL_CODE_REMOTE_ERROR for an address that cannot be used.
  */

@@ -18,9 +18,10 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
+#include "gitops/failure.h"
 #include "gitops/layer.h"
 #include "gitops/location.h"
-#include "gitops/plumbing/pushed.h"
+#include "gitops/plumbing/heads.h"
 #include "gitops/repo/known_remotes.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/repo/repo.h"
@@ -28,8 +29,9 @@
 #include "gitops/run.h"
 #include "gitops/transport/credential.h"
 #include "gitops/transport/exchange.h"
-#include "gitops/transport/github_token.h"
-#include "gitops/transport/network_config.h"
+#include "gitops/vet/vet.h"
+#include "guard/env.h"
+#include "guard/text.h"
 #include "guard/url.h"
 #include "util/fs.h"
 
@@ -203,7 +205,124 @@ static int network_run_http(const struct al_network_job *job, struct al_git_outp
     return run_with_helpers(job, ret_output, err);
 }
 
-/* --- Network --- */
+/* --- Network config --- */
+
+/* Configure the remote of this exchange.  Its url is the random name, which only our own insteadOf
+ * rewrites: a rule of the repository would have to contain the name, or match a shorter prefix,
+ * and the longest match wins. */
+static void add_remote(struct al_strv *config, const struct al_network *network,
+                       const char *address)
+{
+    const char *name = network->name;
+    const struct al_remote *remote = network->remote;
+
+    al_strv_addf(config, "url.%s.insteadof", address);
+    al_strv_add(config, name);
+    al_strv_addf(config, "url.%s.insteadof", address); /* for git clone, which takes no bare name */
+    al_strv_addf(config, "%s:/", name);
+    al_strv_addf(config, "remote.%s.url", name);
+    al_strv_add(config, name);
+    al_strv_addf(config, "remote.%s.pushurl", name);
+    al_strv_add(config, name);
+    for (size_t i = 0; i < remote->refspecs.count; i++) {
+        al_strv_addf(config, "remote.%s.fetch", name);
+        al_strv_add(config, remote->refspecs.items[i]);
+    }
+    if (network->is_partial) {
+        al_strv_addf(config, "remote.%s.promisor", name);
+        al_strv_add(config, "true");
+        al_strv_addf(config, "remote.%s.partialclonefilter", name);
+        al_strv_adds(config, "blob:none", "fetch.negotiationalgorithm", "noop", NULL);
+        al_strv_adds(config, "protocol.version", "2", NULL); /* a file can be asked for by its id */
+    }
+    if (remote->tag_option) {
+        al_strv_addf(config, "remote.%s.tagopt", name);
+        al_strv_add(config, remote->tag_option);
+    }
+    al_strv_adds(config, "credential.helper", "", "push.pushoption", "", "transfer.bundleuri",
+                 "false", "core.alternaterefscommand", ":", NULL);
+    if (network
+            ->uses_github_token) /* the branch of an empty repository on a server that names none */
+        al_strv_adds(config, "init.defaultbranch", "main", NULL);
+    /* Keep every transfer as one pack, so that the limit of a file is the limit of a transfer. */
+    al_strv_adds(config, "fetch.unpacklimit", "1", "transfer.unpacklimit", "1",
+                 "fetch.uriprotocols", "", NULL);
+}
+
+/* The proxy of the user's configuration or environment; "" for none. */
+static const char *proxy_for(const struct al_network *network)
+{
+    static const char *const of_http[] = { "http_proxy", "all_proxy", "ALL_PROXY" };
+    static const char *const of_https[] = { "https_proxy", "HTTPS_PROXY", "all_proxy",
+                                            "ALL_PROXY" };
+    bool secure = !strcmp(network->url.protocol, "https");
+    const char *const *names = secure ? of_https : of_http;
+    size_t count = secure ? AL_COUNT(of_https) : AL_COUNT(of_http);
+
+    if (network->repo->vetting->proxy)
+        return network->repo->vetting->proxy;
+    for (size_t i = 0; i < count; i++) {
+        const char *value = al_env_get(&network->repo->at.git->env_network, names[i]);
+
+        if (value)
+            return value;
+    }
+    return "";
+}
+
+/* Override the http settings that a repository must not decide: once without an address, and once
+ * for this address, which no other key matches more closely. */
+static void add_http(struct al_strv *config, const struct al_network *network)
+{
+    const struct {
+        const char *variable, *value;
+    } rows[] = {
+        { "proxy", proxy_for(network) },
+        { "sslverify", "true" },
+        { "cookiefile", "" },
+        { "savecookies", "false" },
+        { "extraheader", "" },
+        { "curloptresolve", "" },
+        { "followredirects", network->uses_github_token ? "false" : "initial" },
+        { "emptyauth", "false" },
+        { "delegation", "none" },
+    };
+
+    for (size_t i = 0; i < AL_COUNT(rows); i++) {
+        al_strv_addf(config, "http.%s", rows[i].variable);
+        al_strv_add(config, rows[i].value);
+        al_strv_addf(config, "http.%s.%s", network->url.bare, rows[i].variable);
+        al_strv_add(config, rows[i].value);
+    }
+}
+
+static void add_env(struct al_strv *env, const struct al_network *network)
+{
+    const struct al_git *git = network->repo->at.git;
+    bool ssh = network->url.kind == AL_URL_SSH;
+
+    if (network->url.kind == AL_URL_GIT)
+        return;
+    for (size_t i = 0; i < git->env_network.count; i++)
+        if (ssh == al_starts_with(git->env_network.items[i], "SSH_AUTH_SOCK="))
+            al_strv_add(env, git->env_network.items[i]);
+    if (ssh) {
+        /* A single word, found in PATH: git passes anything else to a shell. */
+        al_strv_addf(env, "PATH=/usr/bin:/bin:%s/bin", git->private_dir);
+        al_env_add(env, "GIT_SSH_COMMAND", "airlock-ssh");
+        al_env_add(env, "AIRLOCK_SSH", git->ssh);
+    } else if (network->repo->vetting->ca_path && !al_env_get(env, "GIT_SSL_CAINFO")) {
+        al_env_add(env, "GIT_SSL_CAINFO", network->repo->vetting->ca_path);
+    }
+}
+
+static void add_config(struct al_strv *config, const struct al_network *network,
+                       const char *address)
+{
+    add_remote(config, network, address);
+    if (network->url.kind == AL_URL_HTTP)
+        add_http(config, network);
+}
 
 /* --- Local server --- */
 
@@ -361,7 +480,7 @@ static int run_both(const struct al_network_job *job, struct al_git_output *ret_
     }
     server.socket_fd = pair.fds[1];
     address = al_asprintf("fd::%d/%s", pair.fds[0], network->other->at.git_dir);
-    al_network_add_config(&config, network, address);
+    add_config(&config, network, address);
     *job->link = (struct al_git_link){
         .protocol = "fd",
         .config = &config,
@@ -396,8 +515,6 @@ static int network_run_local(const struct al_network_job *job, struct al_git_out
     al_write_lock_release(network->other);
     return r;
 }
-
-/* --- Network --- */
 
 /* --- Leftovers --- */
 
@@ -675,8 +792,8 @@ int al_network_run_once(const struct al_network_job *job, int answers,
     al_auto(al_strv_clear) struct al_strv config = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
 
-    al_network_add_config(&config, network, network->url.bare);
-    al_network_add_env(&env, network);
+    add_config(&config, network, network->url.bare);
+    add_env(&env, network);
     if (answers >= 0) {
         al_strv_addf(&env, "GIT_ASKPASS=%s/bin/airlock-askpass",
                      network->repo->at.git->private_dir);
@@ -746,4 +863,123 @@ int al_network_run(struct al_network *network, struct al_git_command *command, s
     clean(network, &ret_output->out.out);
     clean(network, &ret_output->err.out);
     return 0;
+}
+
+/* --- Network failure --- */
+
+static const char check_address[] = "See git_remote with action list whether the address is right, "
+                                    "and whether the network is there.";
+
+static const char too_much[] = "Where it is more than max_fetch_bytes in [tools.git] of the "
+                               "configuration, the user can raise that.";
+
+static const struct failure {
+    const char *words; /* printed by git, ssh or curl in the C locale */
+    const char *cause; /* %s: the address */
+    const char *remedy;
+} failures[] = {
+    { "Host key verification failed", "ssh does not know the host key of %s, or another one by now",
+      "The user can connect there once with ssh, check the key and accept it." },
+    { "Permission denied (", "%s accepts none of the keys that ssh has here",
+      "The user can load the right one with ssh-add, or register it with the server." },
+    { "Could not resolve host", "The host of %s is not known", check_address },
+    { "Name or service not known", "The host of %s is not known", check_address },
+    { "Temporary failure in name resolution", "The host of %s cannot be looked up", check_address },
+    { "Connection refused", "Nobody answers at %s", check_address },
+    { "Failed to connect to", "Nobody answers at %s", check_address },
+    { "Couldn't connect to server", "Nobody answers at %s", check_address },
+    { "Network is unreachable", "There is no way to %s", check_address },
+    { "No route to host", "There is no way to %s", check_address },
+    { "Connection timed out", "%s does not answer", check_address },
+    { "certificate verification failed", "The certificate of %s is not one this machine trusts",
+      "The user can check it, and name its authority in http.sslCAInfo of their ~/.gitconfig." },
+    { "SSL certificate problem", "The certificate of %s is not one this machine trusts",
+      "The user can check it, and name its authority in http.sslCAInfo of their ~/.gitconfig." },
+    { "Repository not found", "There is no repository at %s, or none these credentials may see",
+      check_address },
+    { "does not appear to be a git repository", "There is no repository at %s", check_address },
+    { "not a git repository", "There is no repository at %s", check_address },
+    { "access denied or repository not exported", "There is no repository at %s, or not for us",
+      check_address },
+    { "The requested URL returned error: 404", "There is no repository at %s", check_address },
+    { "' not found", "There is no repository at %s", check_address },
+    { "The requested URL returned error: 403", "%s does not allow it",
+      "The user can give the credentials in use the right to do this." },
+    { "does not support this repository's hash algorithm",
+      "The object ids of %s are of another kind than those here (SHA-1, SHA-256)",
+      "Push to a repository of the same kind." },
+    { "early EOF", "The connection to %s was cut", "Nothing was changed here; try again." },
+    { "unexpected disconnect", "The connection to %s was cut",
+      "Nothing was changed here; try again." },
+    { "hung up unexpectedly", "The connection to %s was cut",
+      "Nothing was changed here; try again." },
+    { "RPC failed", "The connection to %s was cut", "Nothing was changed here; try again." },
+    /* after the errors of index-pack itself, which prints none when a file grew too large */
+    { "index-pack output", "What %s sent could not be stored", too_much },
+    { "unpack-objects abnormal exit", "What was sent to %s could not be stored", too_much },
+    { "index-pack abnormal exit", "What was sent to %s could not be stored", too_much },
+};
+
+/* Append the lines that are not from a hook at the other end, which must not decide the cause. */
+static void add_own_words(const struct al_git_output *output, struct al_str *out)
+{
+    al_auto(al_freep) char *copy = al_strdup(output->err.out.buf);
+    char *save = NULL;
+
+    for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        if (!al_starts_with(line, "remote: "))
+            al_str_addf(out, "%s\n", line);
+}
+
+bool al_network_lacks_branch(const struct al_git_output *output)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+
+    add_own_words(output, &words);
+    return output->exit_code != 0 && strstr(words.buf, "fatal: Remote branch ") &&
+           strstr(words.buf, " not found in upstream ");
+}
+
+static int no_such_branch(const char *words, struct al_error *err)
+{
+    static const char mark[] = "couldn't find remote ref ";
+    const char *name = strstr(words, mark) + strlen(mark);
+    al_auto(al_freep) char *ref = al_strndup(name, strcspn(name, "\n"));
+    const char *branch = al_starts_with(ref, "refs/heads/") ? ref + strlen("refs/heads/") : ref;
+    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
+                              "The remote has no branch '%s'", branch);
+
+    if (err) {
+        err->reason = "not_found";
+        err->remedy = "Fetch without a branch, then see the remote's in git_branch.";
+    }
+    return r;
+}
+
+int al_network_failed(const struct al_network *network, const struct al_git_output *output,
+                      struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    al_auto(al_freep) char *where = al_asprintf("'%s'", al_network_shown(network));
+    int r;
+
+    add_own_words(output, &words);
+    if (strstr(words.buf, "couldn't find remote ref "))
+        return no_such_branch(words.buf, err);
+    for (size_t i = 0; i < AL_COUNT(failures); i++) {
+        al_auto(al_str_clear) struct al_str cause = AL_STR_INIT;
+        const char *gap = strstr(failures[i].cause, "%s");
+
+        if (!strstr(words.buf, failures[i].words))
+            continue;
+        al_str_add(&cause, failures[i].cause, (size_t)(gap - failures[i].cause));
+        al_str_addf(&cause, "%s%s", where, gap + strlen("%s"));
+        return al_remote_error(err, failures[i].remedy, "%s", cause.buf);
+    }
+    r = al_git_failed(output, err);
+    if (err) {
+        err->code = AL_CODE_REMOTE_ERROR;
+        err->reason = NULL;
+    }
+    return r;
 }

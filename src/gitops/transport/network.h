@@ -18,6 +18,7 @@
 #include "gitops/repo/remotes.h"
 #include "gitops/run.h"
 #include "guard/url.h"
+#include "util/str.h"
 
 struct al_network;
 
@@ -62,5 +63,16 @@ const char *al_network_shown(const struct al_network *network);
 int al_network_run(struct al_network *network, struct al_git_command *command, size_t max_bytes,
                    const struct al_progress *progress, struct al_run_limits *budget,
                    struct al_git_output *ret_output, struct al_error *err);
+
+/* --- Network failure --- */
+
+/* The failure of a git that talked to another repository, as an error with a cause and a remedy. */
+
+/** Turn a failed output into an error: AL_CODE_REMOTE_ERROR, a cause and a remedy. */
+int al_network_failed(const struct al_network *network, const struct al_git_output *output,
+                      struct al_error *err);
+
+/** Test whether a clone failed for want of the branch that was asked for. */
+bool al_network_lacks_branch(const struct al_git_output *output);
 
 #endif

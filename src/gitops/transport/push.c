@@ -9,7 +9,6 @@
 #include "gitops/repo/remotes.h"
 #include "gitops/run.h"
 #include "gitops/transport/network.h"
-#include "gitops/transport/network_failure.h"
 #include "guard/text.h"
 
 #define SHA1_HEX_BYTES   40

@@ -6,7 +6,7 @@
 #include "gitops/command.h"
 #include "gitops/git_lock.h"
 #include "gitops/layer.h"
-#include "gitops/plumbing/pushed.h"
+#include "gitops/plumbing/heads.h"
 #include "gitops/repo/known_remotes.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/run.h"

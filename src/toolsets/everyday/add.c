@@ -2,8 +2,8 @@
 /* git_add: stage files or hunks. */
 #include "gitops/porcelain/add.h"
 #include "gitops/command.h"
-#include "gitops/plumbing/check_ignore.h"
 #include "gitops/plumbing/filters.h"
+#include "gitops/plumbing/ls_files.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"

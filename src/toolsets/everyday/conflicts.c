@@ -15,7 +15,7 @@
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/replay/going_on.h"
-#include "gitops/repo/signature.h"
+#include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/begun.h"
 #include "gitops/sequencer/conflict.h"

@@ -6,7 +6,7 @@
 #include "answer/missing_paths.h"
 #include "answer/place.h"
 #include "gitops/hunks/hunk_list.h"
-#include "gitops/reading/read_changes.h"
+#include "gitops/reading/change_reader.h"
 #include "gitops/reading/worktree_state.h"
 #include "guard/arg.h"
 #include "tool/call.h"

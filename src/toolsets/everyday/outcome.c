@@ -7,7 +7,7 @@
 #include "answer/place.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/plumbing/skipped.h"
-#include "gitops/repo/signature.h"
+#include "gitops/repo/repo.h"
 #include "gitops/sequencer/begun.h"
 #include "guard/text.h"
 #include "toolsets/everyday/conflict_text.h"

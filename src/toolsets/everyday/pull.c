@@ -4,7 +4,7 @@
 
 #include "answer/answer.h"
 #include "answer/place.h"
-#include "gitops/plumbing/pushed.h"
+#include "gitops/plumbing/heads.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
 #include "gitops/replay/commit_list.h"
@@ -12,7 +12,6 @@
 #include "gitops/replay/work.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/repo/repo.h"
-#include "gitops/repo/signature.h"
 #include "guard/url.h"
 #include "tool/resolved.h"
 #include "toolsets/everyday/everyday.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_reset: move the branch to another commit. */
-#include "gitops/porcelain/reset.h"
+#include "gitops/porcelain/restore.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "answer/state_line.h"
 #include "gitops/command.h"
-#include "gitops/plumbing/pushed.h"
+#include "gitops/plumbing/heads.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"

@@ -7,7 +7,7 @@
 #include "answer/place.h"
 #include "answer/state_line.h"
 #include "gitops/plumbing/stash_owners.h"
-#include "gitops/reading/other_worktrees.h"
+#include "gitops/reading/worktree_state.h"
 #include "gitops/refs.h"
 #include "gitops/repo/remotes.h"
 

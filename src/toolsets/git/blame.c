@@ -5,7 +5,7 @@
 
 #include "gitops/command.h"
 #include "gitops/plumbing/skipped.h"
-#include "gitops/porcelain/blame.h"
+#include "gitops/porcelain/status.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "guard/arg.h"

@@ -6,7 +6,7 @@
 #include "gitops/plumbing/skipped.h"
 #include "gitops/porcelain/resume.h"
 #include "gitops/replay/going_on.h"
-#include "gitops/repo/signature.h"
+#include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/expected_commit.h"
 #include "gitops/sequencer/merge.h"

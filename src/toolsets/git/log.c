@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_log: the history of the current branch. */
-#include "gitops/porcelain/log.h"
 #include "gitops/command.h"
+#include "gitops/porcelain/status.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "guard/date.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_show: one commit, with its changes. */
-#include "gitops/porcelain/show.h"
 #include "gitops/command.h"
+#include "gitops/porcelain/status.h"
 #include "gitops/run.h"
 #include "guard/arg.h"
 #include "tool/call.h"

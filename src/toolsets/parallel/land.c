@@ -8,7 +8,7 @@
 #include "gitops/plumbing/skipped.h"
 #include "gitops/preview/written_files.h"
 #include "gitops/refs.h"
-#include "gitops/repo/signature.h"
+#include "gitops/repo/repo.h"
 #include "guard/root.h"
 #include "tool/call.h"
 #include "tool/resolved.h"

@@ -5,7 +5,6 @@
 #include "gitops/diff/diff.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/porcelain/checkout_from.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/preview/untracked_overwritten.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_log: the newest commits, one object each. */
-#include "gitops/porcelain/log.h"
 #include "gitops/porcelain/parse.h"
+#include "gitops/porcelain/status.h"
 #include "guard/date.h"
 #include "guard/text.h"
 #include "tool/call.h"

@@ -8,7 +8,6 @@
 #include "gitops/replay/merge_guard.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/repo/repo.h"
-#include "gitops/repo/signature.h"
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/sequencer/rebase.h"

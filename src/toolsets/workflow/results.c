@@ -9,7 +9,6 @@
 #include "gitops/porcelain/parse.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
-#include "gitops/repo/signature.h"
 #include "guard/gitdir.h"
 #include "guard/path.h"
 #include "guard/root.h"

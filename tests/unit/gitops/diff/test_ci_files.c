@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/diff/ci_files.c: which files run in CI. */
-#include "gitops/diff/ci_files.h"
+#include "gitops/diff/diff.h"
 
 #include "tests/lib/assert.h"
 

@@ -2,7 +2,7 @@
 /* gitops/diff/patch_files.c: all patches together are git's own diff, and either all of them are
  * written or none. */
 #include "gitops/command.h"
-#include "gitops/diff/patch_split.h"
+#include "gitops/diff/patch_files.h"
 #include "gitops/run.h"
 #include "tests/unit/gitops/diff/patch_files_lib.h"
 

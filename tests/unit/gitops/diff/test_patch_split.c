@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/diff/patch_split.c: each path has its own file name and its own patch, within the
  * limits. */
-#include "gitops/diff/patch_split.h"
+#include "gitops/diff/patch_files.h"
 
 #include "tests/lib/assert.h"
 

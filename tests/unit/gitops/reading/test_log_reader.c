@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/reading/log_reader.c: commits and their changes, however the input is split. */
-#include "gitops/reading/log_reader.h"
+#include "gitops/reading/read_log.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/reading/patch_reader.c: files and hunks, however the input is split. */
-#include "gitops/reading/patch_reader.h"
+#include "gitops/reading/change_reader.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gitops/repo/shared_lock.h: one writer of a repository at a time among processes. */
-#include "gitops/repo/shared_lock.h"
+#include "gitops/repo/write_lock.h"
 
 #include <pthread.h>
 #include <signal.h>

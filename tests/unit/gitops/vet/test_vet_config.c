@@ -5,7 +5,7 @@
  * The source is included, not linked: its entries are fed by hand below.
  */
 #include "gitops/command.h"
-#include "gitops/porcelain/blame.h"
+#include "gitops/porcelain/status.h"
 #include "gitops/run.h"
 #include "gitops/vet/vet.c"
 #include "gitops/vet/vet.h"
