@@ -145,9 +145,26 @@ static int start(const struct al_location *at, const struct al_git_command *comm
     return 0;
 }
 
+static bool add_bytes(void *payload, const char *data, size_t len)
+{
+    if (payload)
+        al_str_add(payload, data, len);
+    return true;
+}
+
+struct al_sink al_git_sink(struct al_str *text)
+{
+    return (struct al_sink){ add_bytes, text };
+}
+
 static bool add_text(void *payload, const char *data, size_t len)
 {
     return al_text_add(payload, data, len);
+}
+
+struct al_sink al_git_text_sink(struct al_text *text)
+{
+    return (struct al_sink){ add_text, text };
 }
 
 /* Keep the output until the deadline as the detail of the error. */

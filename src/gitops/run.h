@@ -26,6 +26,10 @@
 #include "util/error.h"
 #include "util/str.h"
 
+/** The sinks that append to a text.  NULL: what comes is dropped. */
+struct al_sink al_git_sink(struct al_str *text);
+struct al_sink al_git_text_sink(struct al_text *text);
+
 /** Options of a run.  Zero-initialised: no output is kept, and any exit code is a success. */
 struct al_git_run {
     size_t max_bytes;     /**< bytes to keep of each stream; at least 64 KiB for a git that writes,

@@ -588,12 +588,6 @@ void al_checkpoint_list_clear(struct al_checkpoint_list *list)
     *list = (struct al_checkpoint_list){ .items = NULL };
 }
 
-static bool add_line_bytes(void *payload, const char *data, size_t len)
-{
-    al_str_add(payload, data, len);
-    return true;
-}
-
 /* Add a line "<oid> SP <name> SP <nanoseconds> SP <nonce>". */
 static void add_checkpoint(const struct al_store *store, const char *line,
                            struct al_checkpoint_list *list)
@@ -634,7 +628,7 @@ int al_checkpoint_list(struct al_store *store, struct al_run_limits *budget,
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     char *save = NULL;
-    int r = al_bare_refs(&store->bare, (struct al_sink){ add_line_bytes, &text }, budget, err);
+    int r = al_bare_refs(&store->bare, al_git_sink(&text), budget, err);
 
     if (r < 0)
         return r;

@@ -109,22 +109,20 @@ static bool add_hashed(void *payload, const char *data, size_t len)
     return true;
 }
 
-static bool skip_entry(void *payload, const struct al_index_entry *entry)
-{
-    (void)payload;
-    (void)entry;
-    return true;
-}
-
 /* The digest of the entries of a split or sparse index, which are not all in this file. */
 static int digest_by_git(struct al_pending_checkpoint *taken)
 {
+    struct al_index_scan scan;
+    struct al_index_entry entry;
     struct al_hash hash;
     struct al_oid digest;
     int r = 0;
 
-    if (al_index_read_bytes(taken->index.buf, taken->index.len, al_oid_bytes(taken->store->sha256),
-                            skip_entry, NULL) == AL_INDEX_WHOLE)
+    al_index_begin_bytes(&scan, taken->index.buf, taken->index.len,
+                         al_oid_bytes(taken->store->sha256));
+    while (al_index_next(&scan, &entry))
+        continue;
+    if (al_index_end(&scan) == AL_INDEX_WHOLE)
         return 0;
     al_hash_init(&hash, true);
     r = al_snapshot_index_entries(taken->store->repo, taken->top_fd,

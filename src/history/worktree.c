@@ -198,18 +198,12 @@ int al_worktree_work(const struct al_repo *repo, const struct al_worktree_found 
 
 /* --- What only it reached --- */
 
-static bool add_output(void *payload, const char *data, size_t len)
-{
-    al_str_add(payload, data, len);
-    return true;
-}
-
 static int run(const struct al_repo *repo, struct al_git_command *command, const struct al_str *in,
                struct al_run_limits *budget, struct al_str *ret_out, struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const struct al_git_run options = { .max_bytes = OUTPUT_MAX,
-                                        .sink = { ret_out ? add_output : NULL, ret_out },
+                                        .sink = al_git_sink(ret_out),
                                         .checked = true };
 
     if (in) {

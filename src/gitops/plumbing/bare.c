@@ -11,6 +11,7 @@
 #include "gitops/nul_records.h"
 #include "gitops/oid.h"
 #include "gitops/plumbing/bare_run.h"
+#include "gitops/run.h"
 #include "util/fs.h"
 
 #define ID_MAX_BYTES 128u /* an object id as text */
@@ -78,24 +79,11 @@ int al_bare_init(int dir_fd, bool sha256, const char *const *refs, const char *s
 
 /* --- Running git --- */
 
-static bool add_text(void *payload, const char *data, size_t len)
-{
-    return al_text_add(payload, data, len);
-}
-
-static bool drop(void *payload, const char *data, size_t len)
-{
-    (void)payload;
-    (void)data;
-    (void)len;
-    return true;
-}
-
 /* Run a command and drop its output. */
 static int run_quietly(const struct al_bare *bare, struct al_git_command *command,
                        struct al_run_limits *budget, struct al_error *err)
 {
-    return al_bare_run(bare, command, false, (struct al_sink){ drop, NULL }, budget, err);
+    return al_bare_run(bare, command, false, al_git_sink(NULL), budget, err);
 }
 
 /* State of reading `cat-file --batch`: "<oid> <type> <size>" LF, the bytes, LF. */
@@ -255,12 +243,6 @@ int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noi
     return r;
 }
 
-static bool add_bytes(void *payload, const char *data, size_t len)
-{
-    al_str_add(payload, data, len);
-    return true;
-}
-
 int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, bool blobs,
                      struct al_str *ret_lines, struct al_run_limits *budget, struct al_error *err)
 {
@@ -277,7 +259,7 @@ int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, boo
     command.input_len = input.len;
     al_strv_adds(&command.argv, "git", "cat-file", "--batch-check=%(objectname) %(objecttype)",
                  "--buffer", NULL);
-    r = al_bare_run(bare, &command, true, (struct al_sink){ add_bytes, &output }, budget, err);
+    r = al_bare_run(bare, &command, true, al_git_sink(&output), budget, err);
     for (char *line = strtok_r(output.buf, "\n", &save); r == 0 && line;
          line = strtok_r(NULL, "\n", &save)) {
         char *type = strchr(line, ' ');
@@ -299,7 +281,7 @@ int al_bare_walk(const struct al_bare *bare, const struct al_str *lines,
     command.input_len = lines->len;
     command.bulk = true;
     al_strv_adds(&command.argv, "git", "rev-list", "--quiet", "--stdin", NULL);
-    return al_bare_run(bare, &command, true, (struct al_sink){ drop, NULL }, budget, err);
+    return al_bare_run(bare, &command, true, al_git_sink(NULL), budget, err);
 }
 
 int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool reachable,
@@ -317,7 +299,7 @@ int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool re
         /* Missing objects were lost before, or never downloaded; the others are still packed. */
         al_strv_adds(&command.argv, "--revs", "--missing=allow-any", NULL);
     al_strv_add(&command.argv, "objects/pack/pack");
-    r = al_bare_run(bare, &command, true, (struct al_sink){ add_bytes, &output }, budget, err);
+    r = al_bare_run(bare, &command, true, al_git_sink(&output), budget, err);
     if (r < 0)
         return r;
     al_str_trim_end(&output);
@@ -406,7 +388,7 @@ static int diff(const struct al_bare *bare, const struct comparison *of, size_t 
         al_strv_addf(&command.argv, "--relative=%s", of->below);
     al_strv_adds(&command.argv, of->from, of->to, NULL);
     text.show_controls = true;
-    r = al_bare_run(bare, &command, true, (struct al_sink){ add_text, &text }, budget, err);
+    r = al_bare_run(bare, &command, true, al_git_text_sink(&text), budget, err);
     al_text_end(&text);
     if (r == 0)
         al_str_add(ret_text, text.out.buf, text.out.len);
@@ -459,7 +441,7 @@ int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
     command.class = AL_GIT_WRITE;
     command.index = name;
     al_strv_adds(&command.argv, "git", "write-tree", "--missing-ok", NULL);
-    r = al_bare_run(bare, &command, true, (struct al_sink){ add_text, &text }, budget, err);
+    r = al_bare_run(bare, &command, true, al_git_text_sink(&text), budget, err);
     (void)unlinkat(bare->dir_fd, name, 0); /* if this fails, the next call replaces it */
     al_text_end(&text);
     if (r == 0)
@@ -528,7 +510,7 @@ int al_bare_pack_all(const struct al_bare *bare, struct al_run_limits *budget, c
     al_strv_adds(&command.argv, "git", "pack-objects", "-q", "--non-empty", "--all",
                  "--missing=allow-any", "--honor-pack-keep", "--window=0", "objects/pack/pack",
                  NULL);
-    r = al_bare_run(bare, &command, false, (struct al_sink){ add_bytes, &output }, budget, err);
+    r = al_bare_run(bare, &command, false, al_git_sink(&output), budget, err);
     if (r < 0)
         return r;
     al_str_trim_end(&output);

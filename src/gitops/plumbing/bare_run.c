@@ -45,11 +45,6 @@ static void build_env(struct al_git_env *env, const struct al_bare *bare,
         add_borrowed(env, bare);
 }
 
-static bool add_text(void *payload, const char *data, size_t len)
-{
-    return al_text_add(payload, data, len);
-}
-
 int al_bare_run(const struct al_bare *bare, const struct al_git_command *command, bool borrows,
                 struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
 {
@@ -82,7 +77,7 @@ int al_bare_run(const struct al_bare *bare, const struct al_git_command *command
             .input_len = command->input_len,
             .in_fd = command->in_fd,
             .out = sink,
-            .err = { add_text, &output.err },
+            .err = al_git_text_sink(&output.err),
             .drains = command->class == AL_GIT_WRITE,
             .sandbox =
                 &(struct al_confinement){

@@ -3,15 +3,10 @@
 
 #include "gitops/command.h"
 #include "gitops/plumbing/bare_run.h"
+#include "gitops/run.h"
 
 /* The exit code is the number of conflicts, at most this; beyond it are errors. */
 #define CONFLICTS_MAX 127
-
-static bool add_bytes(void *payload, const char *data, size_t len)
-{
-    al_str_add(payload, data, len);
-    return true;
-}
 
 int al_bare_merge_files(const struct al_bare *bare, const struct al_merge_files *files,
                         struct al_run_limits *budget, struct al_str *ret_content,
@@ -25,8 +20,7 @@ int al_bare_merge_files(const struct al_bare *bare, const struct al_merge_files 
                  "base", "-L", AL_MERGE_LABEL_THEIRS, "--", files->ours, files->base, files->theirs,
                  NULL);
     budget->exit_code = -1;
-    r = al_bare_run(bare, &command, false, (struct al_sink){ add_bytes, ret_content }, budget,
-                    &why);
+    r = al_bare_run(bare, &command, false, al_git_sink(ret_content), budget, &why);
     *ret_conflict = budget->exit_code > 0 && budget->exit_code <= CONFLICTS_MAX;
     if (r < 0 && *ret_conflict)
         return 0;

@@ -9,20 +9,6 @@
 #include "gitops/plumbing/bare_run.h"
 #include "gitops/run.h"
 
-static bool drop_output(void *payload, const char *data, size_t len)
-{
-    (void)payload;
-    (void)data;
-    (void)len;
-    return true;
-}
-
-static bool add_output(void *payload, const char *data, size_t len)
-{
-    al_str_add(payload, data, len);
-    return true;
-}
-
 /* Begin a command over the directory.  Names that only other systems cannot have are recorded like
  * any other; the bare repository is never checked out. */
 static void begin(struct al_git_command *command, const struct al_snapshot_dir *dir)
@@ -40,8 +26,7 @@ static void begin(struct al_git_command *command, const struct al_snapshot_dir *
 static int run(const struct al_snapshot_dir *dir, const struct al_git_command *command,
                bool borrows, struct al_error *err)
 {
-    return al_bare_run(dir->bare, command, borrows, (struct al_sink){ drop_output, NULL },
-                       dir->budget, err);
+    return al_bare_run(dir->bare, command, borrows, al_git_sink(NULL), dir->budget, err);
 }
 
 /* Look at the times of all files: those with the same content need not be read next time. */
@@ -180,8 +165,7 @@ int al_snapshot_write_tree(const struct al_snapshot_dir *dir, char **ret_tree, s
     begin(&command, dir);
     command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "-c", "core.fsync=none", "write-tree", "--missing-ok", NULL);
-    r = al_bare_run(dir->bare, &command, false, (struct al_sink){ add_output, &output },
-                    dir->budget, err);
+    r = al_bare_run(dir->bare, &command, false, al_git_sink(&output), dir->budget, err);
     al_str_trim_end(&output);
     if (r == 0)
         *ret_tree = al_strndup(output.buf, output.len);
@@ -196,8 +180,7 @@ static int import(const struct al_bare *bare, struct al_git_command *command, co
     al_strv_adds(&command->argv, "git", "-c", fsync, "-c", "fastimport.unpackLimit=0", "-c",
                  "pack.compression=1", "fast-import", "--quiet", "--done", "--force",
                  "--date-format=raw", NULL);
-    return al_bare_run(bare, command, borrows, (struct al_sink){ add_output, ret_output }, budget,
-                       err);
+    return al_bare_run(bare, command, borrows, al_git_sink(ret_output), budget, err);
 }
 
 int al_snapshot_import(const struct al_bare *bare, const struct al_str *stream, bool borrows,
@@ -251,7 +234,7 @@ int al_snapshot_find_missing(const struct al_bare *bare, const struct al_str *na
     command.input = names->buf;
     command.input_len = names->len;
     al_strv_adds(&command.argv, "git", "cat-file", "-z", "--batch-check=%(objecttype)", NULL);
-    r = al_bare_run(bare, &command, true, (struct al_sink){ add_output, &output }, budget, err);
+    r = al_bare_run(bare, &command, true, al_git_sink(&output), budget, err);
     /* An answer is the type, or the name, which may have any byte, and " missing". */
     for (answer = output.buf; r == 0 && *answer && name < names->buf + names->len;
          name += strlen(name) + 1) {
@@ -282,7 +265,7 @@ int al_snapshot_references(const struct al_repo *repo, const struct al_strv *nam
         al_strv_add(&command.argv, names->items[i]);
     command.buffered = true;
     return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .sink = { add_output, ret_lines }, .checked = true },
+                      &(struct al_git_run){ .sink = al_git_sink(ret_lines), .checked = true },
                       budget, &output, err);
 }
 
