@@ -384,6 +384,232 @@ class Resolve(everyday.Case):
         self.assertEqual((self.root / "f.txt").read_bytes(), b"a\nours")
 
 
+class Stages(everyday.Case):
+    """What is in conflict follows from the three stages, whatever the file on disk looks like."""
+    OWN = "1\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> topic\n2\n"
+
+    def resolve(self, name, **arguments):
+        """Resolve a file."""
+        return self.says("git_conflicts", {"action": "resolve", "path": name} | arguments)
+
+    def disk(self, name="f.txt"):
+        """The bytes of a file."""
+        return (self.root / name).read_bytes()
+
+    def own(self):
+        """A file with markers of its own, before and in its hunks."""
+        rest = "".join(LINES[:5])
+        ours = self.OWN + rest + "ours\n=======\nours\n" + rest + "x\n" + self.OWN
+        theirs = self.OWN + rest + "theirs\n=======\ntheirs\n" + rest + "y\n" + self.OWN
+        self.collide(ours, theirs, self.OWN + rest + "base\n" + rest + "z\n" + self.OWN)
+        return ours, theirs
+
+    def test_own_markers(self):
+        """git_conflicts: markers that are the file's own text are no hunks, and stay"""
+        ours, theirs = self.own()
+        text = self.says("git_conflicts")
+        self.assertIn("f.txt: 2 hunks\n", text)
+        self.assertIn("<<<<<<< ours\nours\n=======\nours\n||||||| base\nbase\n=======\n"
+                      "theirs\n=======\ntheirs\n>>>>>>> theirs\n", text)
+        first, second = ids(text)
+        self.fails("BadArgs", "'f.txt' still has conflict markers on disk", "git_add",
+                   {"paths": ["f.txt"]})
+        self.assertIn("Resolved 1 of 2", self.resolve("f.txt", hunks=[{"id": first,
+                                                                       "take": "theirs"}]))
+        self.assertEqual(ids(self.says("git_conflicts")), [second])
+        self.resolve("f.txt", hunks=[{"id": second, "take": "theirs"}])
+        self.assertEqual(self.disk().decode(), theirs)
+        self.assertEqual(self.unmerged(), [])
+        self.git("checkout", "-q", "-m", "--", "f.txt")
+        self.resolve("f.txt", hunks=[{"id": hunk, "take": "ours"} for hunk in (first, second)])
+        self.assertEqual(self.disk().decode(), ours)
+
+    def test_own_markers_by_hand(self):
+        """resolve, git_add: a file whose only markers are its own is taken, from disk or given"""
+        ours, _ = self.own()
+        by_hand = ours.replace("ours", "by hand")
+        self.write("f.txt", by_hand)
+        self.assertIn("no hunks are left", self.says("git_conflicts"))
+        self.resolve("f.txt", take="disk")
+        self.git("checkout", "-q", "-m", "--", "f.txt")
+        self.fails("BadArgs", "content still has conflict markers", "git_conflicts",
+                   {"action": "resolve", "path": "f.txt", "content": self.disk().decode()})
+        self.resolve("f.txt", content=by_hand)
+        self.assertEqual(self.disk().decode(), by_hand)
+        self.git("checkout", "-q", "-m", "--", "f.txt")
+        self.write("f.txt", by_hand)
+        self.says("git_add", {"paths": ["f.txt"]})
+        self.assertEqual(self.unmerged(), [])
+
+    def test_own_markers_in_styles(self):
+        """git_conflicts: the same with every style of conflicts"""
+        self.own()
+        for style in ("diff3", "zdiff3", "merge"):
+            self.git("checkout", "-q", f"--conflict={style}", "--", "f.txt")
+            self.assertIn("f.txt: 2 hunks\n", self.says("git_conflicts"))
+
+    def test_equal_by_hand(self):
+        """git_conflicts: of equal hunks the one that is left keeps its id, whichever it is"""
+        places = (5, 15, 25)
+        ours = text_with(**{f"at{i}": "ours" for i in places})
+        self.collide(ours, text_with(**{f"at{i}": "theirs" for i in places}),
+                     text_with(**{f"at{i}": "base" for i in places}))
+        names = ids(self.says("git_conflicts"))
+        made = self.disk().decode()
+        parts = re.split(r"(<<<<<<< HEAD\n.*?>>>>>>> topic\n)", made, flags=re.S)
+        self.assertEqual([name[8:] for name in names], ["", "-2", "-3"])
+        for left in range(3):
+            for instead in ("ours\n", "mine\nand more\n", ""):
+                edited = [part if not i % 2 or i == 2 * left + 1 else instead
+                          for i, part in enumerate(parts)]
+                self.write("f.txt", "".join(edited))
+                self.assertEqual(ids(self.says("git_conflicts")), [names[left]])
+
+    def test_edited_inside(self):
+        """git_conflicts: a hunk that somebody edits between its markers is shown as it is"""
+        self.collide(text_with(at5="ours"), text_with(at5="theirs"), "".join(LINES))
+        self.write("f.txt", self.disk().decode().replace("ours\n", "ours\nand more\n"))
+        text = self.says("git_conflicts")
+        self.assertIn("<<<<<<< ours\nours\nand more\n", text)
+        self.resolve("f.txt", hunks=[{"id": ids(text)[0], "take": "ours"}])
+        self.assertEqual(self.disk().decode(), text_with(at5="ours\nand more"))
+
+    def rename_both(self, ours="Ours", theirs="Theirs"):
+        """Both sides rename a file, to different names by default, and change one line."""
+        self.init()
+        self.commit("First", "".join(LINES), "base")
+        self.git("checkout", "-q", "-b", "topic")
+        self.git("mv", "First", theirs)
+        self.commit(theirs, text_with(at5="id 1"), "theirs")
+        self.git("checkout", "-q", "main")
+        self.git("mv", "First", ours)
+        self.commit(ours, text_with(at5="id 2"), "ours")
+
+    def test_renamed_differently(self):
+        """git_conflicts: after two renames both names have the hunk, and a side is without markers"""
+        self.rename_both()
+        text = self.says("git_merge", {"branch": "topic"})
+        self.assertIn("Ours (only in ours, perhaps by a rename), Theirs (only in theirs", text)
+        text = self.says("git_conflicts")
+        self.assertIn("take ours keeps it, theirs removes it, with 1 hunk\nhunk ", text)
+        self.assertEqual(text.count("<<<<<<< ours\nid 2\n=======\nid 1\n>>>>>>> theirs\n"), 1)
+        self.assertTrue(text.endswith("<<<<<<< ours\nid 2\n=======\nid 1\n>>>>>>> theirs"), text)
+        for name in ("Ours", "Theirs"):
+            self.fails("BadArgs", "still has conflict markers on disk", "git_conflicts",
+                       {"action": "resolve", "path": name, "take": "disk"})
+        self.resolve("Ours", take="ours")
+        self.assertEqual(self.disk("Ours").decode(), text_with(at5="id 2"))
+        (hunk,) = ids(self.says("git_conflicts", {"path": "Theirs"}))
+        self.resolve("Theirs", hunks=[{"id": hunk, "take": "theirs"}])
+        self.resolve("First", take="ours")
+        self.says("git_conflicts", {"action": "continue"})
+        self.assertEqual(self.out("show", "HEAD:Ours"), text_with(at5="id 2"))
+        self.assertEqual(self.out("show", "HEAD:Theirs"), text_with(at5="id 1"))
+
+    def test_renamed_and_added(self):
+        """resolve: where a rename meets a new file, a side is without the markers inside of it"""
+        self.init()
+        self.commit("old", "".join(LINES), "base")
+        self.git("checkout", "-q", "-b", "topic")
+        self.commit("old", text_with(at5="id 1"), "theirs")
+        self.commit("new", "new\n", "new")
+        self.git("checkout", "-q", "main")
+        self.git("mv", "old", "new")
+        self.commit("new", text_with(at5="id 2"), "ours")
+        for take, content in (("ours", text_with(at5="id 2")), ("theirs", "new\n")):
+            self.says("git_merge", {"branch": "topic"})
+            self.resolve("new", take=take)
+            self.assertEqual((self.disk("new").decode(), self.out("show", ":new")),
+                             (content, content))
+            self.git("reset", "-q", "--hard")
+        self.says("git_merge", {"branch": "topic"})
+        (hunk,) = ids(self.says("git_conflicts"))
+        self.resolve("new", hunks=[{"id": hunk, "take": "ours"}])
+        self.assertEqual(self.disk("new").decode(), text_with(at5="id 2"))
+
+    def test_renamed_document(self):
+        """resolve: a renamed file whose own text has long markers keeps them"""
+        own = self.OWN.replace("<" * 7, "<" * 8).replace("=" * 7, "=" * 8).replace(">" * 7, ">" * 8)
+        self.init()
+        self.commit("First", own, "base")
+        self.git("checkout", "-q", "-b", "topic")
+        self.git("mv", "First", "Theirs")
+        self.git("commit", "-q", "-m", "theirs")
+        self.git("checkout", "-q", "main")
+        self.git("mv", "First", "Ours")
+        self.git("commit", "-q", "-m", "ours")
+        self.says("git_merge", {"branch": "topic"})
+        self.assertNotIn("hunk", self.says("git_conflicts"))
+        self.resolve("Ours", take="ours")
+        self.resolve("Theirs", take="disk")
+        self.assertEqual((self.disk("Ours").decode(), self.disk("Theirs").decode()), (own, own))
+
+    def test_renamed_and_deleted(self):
+        """git_conflicts: a rename that meets a deletion is told by what each take does"""
+        self.init()
+        self.commit("old", "".join(LINES), "base")
+        self.git("checkout", "-q", "-b", "topic")
+        self.git("rm", "-q", "old")
+        self.git("commit", "-q", "-m", "theirs")
+        self.git("checkout", "-q", "main")
+        self.git("mv", "old", "new")
+        self.commit("new", text_with(at5="ours"), "ours")
+        self.says("git_merge", {"branch": "topic"})
+        self.assertIn("new: changed in ours, deleted in theirs: take ours keeps it, theirs "
+                      "deletes it", self.says("git_conflicts"))
+        self.resolve("new", take="theirs")
+        self.assertEqual(self.out("ls-files").split(), ["a.txt"])
+
+    def test_unmerged_by_attributes(self):
+        """git_conflicts: what git does not merge as text is said to be that, with both sides"""
+        for attribute in ("-merge", "binary", "merge=binary"):
+            with self.subTest(attribute=attribute):
+                self.setUp()
+                self.init()
+                self.commit(".gitattributes", f"f.txt {attribute}\n", "attributes")
+                self.fork("ours\n", "theirs\n", "base\n")
+                text = self.says("git_merge", {"branch": "topic"})
+                self.assertIn("Conflicts: f.txt (not merged as text, by its attributes)\n", text)
+                self.assertRegex(self.says("git_conflicts"), "f.txt: not merged as text.*; on "
+                                 "disk is ours.*; ours: file [0-9a-f]{8}; theirs: file "
+                                 "[0-9a-f]{8}; take ours or theirs takes all of that side$")
+                self.resolve("f.txt", take="theirs")
+                self.assertEqual(self.disk(), b"theirs\n")
+
+    def test_marker_size(self):
+        """git_conflicts: markers as long as the attributes say, beside shorter ones of the file"""
+        self.init()
+        self.commit(".gitattributes", "f.txt conflict-marker-size=12\n", "attributes")
+        self.collide(self.OWN + "ours\n", self.OWN + "theirs\n", self.OWN + "base\n")
+        self.assertIn("<<<<<<<<<<<< HEAD\n", self.disk().decode())
+        (hunk,) = ids(self.says("git_conflicts"))
+        self.resolve("f.txt", hunks=[{"id": hunk, "take": "theirs"}])
+        self.assertEqual(self.disk().decode(), self.OWN + "theirs\n")
+
+    def test_returns_at_the_end(self):
+        """resolve: the last line of a file with carriage returns gets neither one nor a newline"""
+        for sides in ((b"a\r\nours", b"a\r\ntheirs", b"a\r\nbase"),
+                      (b"a\r\nours", b"a\r\ntheirs\r\n", b"a\r\nbase\r\n")):
+            for take, content in (("ours", sides[0]), ("theirs", sides[1])):
+                self.setUp()
+                self.collide(*sides)
+                (hunk,) = ids(self.says("git_conflicts"))
+                self.resolve("f.txt", hunks=[{"id": hunk, "take": take}])
+                self.assertEqual(self.disk(), content)
+
+    def test_converted(self):
+        """git_conflicts: stages have newlines alone where the file on disk has carriage returns"""
+        self.init()
+        self.git("config", "core.autocrlf", "true")
+        own = self.OWN + "".join(LINES[:5])
+        self.collide(own + "ours\n", own + "theirs\n", own + "base\n")
+        self.assertIn(b"\r\n=======\r\n", self.disk())
+        (hunk,) = ids(self.says("git_conflicts"))
+        self.resolve("f.txt", hunks=[{"id": hunk, "take": "theirs"}])
+        self.assertEqual(self.disk().decode(), (own + "theirs\n").replace("\n", "\r\n"))
+        self.assertEqual(self.out("show", ":f.txt"), own + "theirs\n")
+
+
 class CommandLine(everyday.Case):
     def test_words(self):
         """on the command line a list of objects is one JSON value, and airlock tools says so"""

@@ -11,7 +11,7 @@
 #include "gitops/message/commit_message.h"
 #include "gitops/message/message_cleanup.h"
 #include "gitops/message/pull_request.h"
-#include "gitops/sequencer/conflict.h"
+#include "gitops/sequencer/conflict_hunks.h"
 #include "gitops/sequencer/todo.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -93,22 +93,29 @@ static void check_changes(const struct fuzz_input *input, uint32_t seed)
     check_described(&whole);
 }
 
+/* Conflicts are whole, one behind the other, and found in themselves. */
 static void check_markers(const struct fuzz_input *input, uint8_t size)
 {
     al_auto(al_freep) char *text = fuzz_bytes(input);
-    size_t marker_size = 1 + size % 16, max_bytes = size > 127 ? 64 : SIZE_MAX;
-    al_auto(al_str_clear) struct al_str hunks = AL_STR_INIT;
-    bool all = al_conflict_hunks(text, input->len, marker_size, max_bytes, &hunks);
+    const struct al_bytes bytes = { text, input->len };
+    const size_t marker_size = 1 + size % 16;
+    al_auto(al_conflict_blocks_clear) struct al_conflict_blocks blocks = { .items = NULL };
+    al_auto(al_str_clear) struct al_str ours = AL_STR_INIT;
+    size_t end = 0;
 
-    fuzz_require(hunks.len <= max_bytes && hunks.len <= input->len);
-    if (hunks.len)
-        fuzz_require(al_conflict_has_markers(text, input->len, marker_size));
-    if (all && hunks.len) { /* hunks are found in themselves */
-        al_auto(al_str_clear) struct al_str again = AL_STR_INIT;
+    al_conflict_blocks_find(bytes, marker_size, NULL, &blocks);
+    for (size_t i = 0; i < blocks.count; i++) {
+        const struct al_conflict_block *block = &blocks.items[i];
+        const struct al_bytes whole = { text + block->start, block->end - block->start };
+        al_auto(al_conflict_blocks_clear) struct al_conflict_blocks again = { .items = NULL };
 
-        fuzz_require(al_conflict_hunks(hunks.buf, hunks.len, marker_size, SIZE_MAX, &again));
-        fuzz_require(again.len == hunks.len && !memcmp(again.buf, hunks.buf, hunks.len));
+        fuzz_require(block->start >= end && block->end > block->start && block->end <= bytes.len);
+        al_conflict_blocks_find(whole, marker_size, NULL, &again);
+        fuzz_require(again.count == 1 && again.items[0].end == whole.len);
+        end = block->end;
     }
+    al_conflict_take_side(bytes, marker_size, AL_STAGE_OURS, &ours);
+    fuzz_require(blocks.count ? ours.len < bytes.len : ours.len == bytes.len);
 }
 
 static void check_todo(const struct fuzz_input *input)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/reading, gitops/hunks, gitops/sequencer/conflict_blocks.h: what git prints means the same
+/* gitops/reading, gitops/hunks, gitops/sequencer/conflict_hunks.h: what git prints means the same
  * however it arrives, and what is found in a text lies inside of it. */
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "gitops/reading/grep.h"
 #include "gitops/reading/read_blame.h"
 #include "gitops/reading/read_log.h"
-#include "gitops/sequencer/conflict_blocks.h"
+#include "gitops/sequencer/conflict_hunks.h"
 #include "tests/fuzz/fuzz.h"
 
 /* What a reader passes on, in one string, and how much of it is wanted. */
@@ -248,10 +248,10 @@ static void check_conflicts(struct fuzz_input *input)
 {
     const size_t marker_size = 1 + fuzz_byte(input) % 9;
     al_auto(al_freep) char *text = fuzz_bytes(input);
-    al_auto(al_conflict_blocks_clear) struct al_conflict_blocks blocks = AL_CONFLICT_BLOCKS_INIT;
+    al_auto(al_conflict_blocks_clear) struct al_conflict_blocks blocks = { .items = NULL };
     size_t at = 0;
 
-    al_conflict_blocks_find(text, input->len, marker_size, &blocks);
+    al_conflict_blocks_find((struct al_bytes){ text, input->len }, marker_size, NULL, &blocks);
     for (size_t i = 0; i < blocks.count; i++) {
         const struct al_conflict_block *block = &blocks.items[i];
 

@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/sequencer/conflict.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/diff/cat_file.h"
-#include "gitops/location.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/index_facts.h"
-#include "guard/nofollow.h"
-#include "util/fs.h"
+#include "gitops/sequencer/conflict_hunks.h"
 #include "util/utf8.h"
 
-#define TYPE_MASK        0170000u
-#define TYPE_LINK        0120000u
-#define TYPE_GITLINK     0160000u
+#define TYPE_MASK    0170000u
+#define TYPE_LINK    0120000u
+#define TYPE_GITLINK 0160000u
 
-#define NAMED_MAX        5
-#define MARKER_SIZE_MAX  1000
-#define CONFLICTED_BYTES (64u << 20) /* largest file that is searched for hunks */
+#define NAMED_MAX    5
+
+/** The stages of so many files are held at once. */
+#define VIEWS_AT_ONCE 16
 
 void al_conflicts_clear(struct al_conflicts *conflicts)
 {
@@ -128,46 +125,6 @@ int al_git_check_no_conflicts(const struct al_repo *repo, struct al_run_limits *
     return r;
 }
 
-/* Output of check-attr -z: "path NUL attribute NUL value NUL", in the order of the input. */
-struct marker_sizes {
-    size_t *sizes;
-    size_t count, at;
-};
-
-static bool take_size(void *payload, char *const *fields)
-{
-    struct marker_sizes *sizes = payload;
-    size_t size = 0;
-
-    for (const char *digit = fields[2]; *digit >= '0' && *digit <= '9' && size < MARKER_SIZE_MAX;
-         digit++)
-        size = size * 10 + (size_t)(*digit - '0');
-    if (sizes->at == sizes->count)
-        return false;
-    sizes->sizes[sizes->at++] = size ? size : AL_MARKER_SIZE;
-    return true;
-}
-
-int al_git_marker_sizes(const struct al_repo *repo, const struct al_strv *paths,
-                        struct al_run_limits *budget, size_t *ret_sizes, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
-    struct marker_sizes sizes = { .sizes = ret_sizes, .count = paths->count };
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(3, take_size, &sizes);
-
-    for (size_t i = 0; i < paths->count; i++) {
-        al_str_add(&input, paths->items[i], strlen(paths->items[i]) + 1);
-        ret_sizes[i] = AL_MARKER_SIZE;
-    }
-    command.input = input.buf;
-    command.input_len = input.len;
-    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "check-attr", "-z", "--stdin",
-                 "conflict-marker-size", NULL);
-    return al_git_read_records(&repo->at, &command, &records, budget, err);
-}
-
 void al_conflict_views_clear(struct al_conflict_views *views)
 {
     for (size_t i = 0; i < views->count; i++) {
@@ -202,39 +159,21 @@ static void add_views(const struct al_conflicts *conflicts, size_t *left,
     }
 }
 
-/* Read the conflicted hunks of the file on disk, edited or not. */
-static void add_markers(int top, size_t marker_size, size_t *left, struct al_conflict_view *view,
-                        bool *truncated)
+/* Append the hunks that are left, unless they do not fit. */
+static bool add_hunks(const struct al_conflict_file *file, size_t max_bytes, struct al_str *out)
 {
-    al_auto(al_closep) int fd = al_nofollow_open(top, view->conflict->path, O_RDONLY);
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_str_clear) struct al_str hunks = AL_STR_INIT;
+    for (size_t i = 0; i < file->blocks.count; i++) {
+        const struct al_conflict_block *block = &file->blocks.items[i];
+        size_t len = block->end - block->start;
 
-    if (fd < 0 || al_fs_read_fd(fd, CONFLICTED_BYTES, &text) < 0 || !is_text(&text))
-        return;
-    if (!al_conflict_hunks(text.buf, text.len, marker_size, *left, &hunks))
-        *truncated = true;
-    *left -= hunks.len;
-    free(view->markers);
-    view->markers = al_str_detach(&hunks);
-}
-
-static int add_all_markers(const struct al_repo *repo, struct al_run_limits *budget, size_t *left,
-                           struct al_conflict_views *views, struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    al_auto(al_freep) size_t *sizes = al_calloc(views->count, sizeof(*sizes));
-    al_auto(al_closep) int top = -1;
-    int r;
-
-    for (size_t i = 0; i < views->count; i++)
-        al_strv_add(&paths, views->items[i].conflict->path);
-    r = al_git_marker_sizes(repo, &paths, budget, sizes, err);
-    if (r == 0)
-        r = al_location_open_top(&repo->at, &top, err);
-    for (size_t i = 0; r == 0 && i < views->count; i++)
-        add_markers(top, sizes[i], left, &views->items[i], &views->truncated);
-    return r;
+        while (len && strchr("\r\n", file->disk.buf[block->start + len - 1]))
+            len--;
+        if (out->len + (i > 0) + len > max_bytes)
+            return false;
+        al_str_adds(out, i ? "\n" : "");
+        al_str_add(out, file->disk.buf + block->start, len);
+    }
+    return true;
 }
 
 static bool is_type(const struct al_side *side, unsigned type)
@@ -252,57 +191,66 @@ bool al_side_is_submodule(const struct al_side *side)
     return is_type(side, TYPE_GITLINK);
 }
 
-/* A submodule's side is a commit of another repository and has no content to show. */
-static bool has_content(const struct al_side *side)
+bool al_conflict_has_links(const struct al_conflict *conflict)
 {
-    return side->oid && !al_side_is_submodule(side);
+    for (size_t i = AL_STAGE_OURS; i < AL_STAGES; i++)
+        if (al_side_is_link(&conflict->sides[i]) || al_side_is_submodule(&conflict->sides[i]))
+            return true;
+    return false;
 }
 
-static size_t list_blobs(const struct al_conflict_views *views, struct al_blob *blobs)
+static void add_markers(const struct al_conflict_file *file, size_t *left,
+                        struct al_conflict_view *view, bool *truncated)
 {
-    size_t count = 0;
+    al_auto(al_str_clear) struct al_str hunks = AL_STR_INIT;
 
-    for (size_t i = 0; i < views->count; i++) {
-        const struct al_side *sides = views->items[i].conflict->sides;
-
-        for (size_t k = AL_STAGE_OURS; k <= AL_STAGE_THEIRS; k++)
-            if (has_content(&sides[k]))
-                blobs[count++] = (struct al_blob){ .oid = sides[k].oid, .group = i };
-    }
-    return count;
+    if (!is_text(&file->disk))
+        return;
+    if (!add_hunks(file, *left, &hunks))
+        *truncated = true;
+    *left -= hunks.len;
+    free(view->markers);
+    view->markers = al_str_detach(&hunks);
 }
 
-/* Set the sides of one view from its one or two blobs, which form one group. */
-static void show_sides(struct al_conflict_view *view, struct al_blob *blobs, size_t count,
-                       bool *truncated)
+/* Both sides that exist, or neither. */
+static void add_sides(const struct al_conflict_file *file, size_t *left,
+                      struct al_conflict_view *view, bool *truncated)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!blobs[i].kept && blobs[i].exists)
-            *truncated = true;
-        if (!blobs[i].kept || !is_text(&blobs[i].data))
-            return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const char *ours = view->conflict->sides[AL_STAGE_OURS].oid;
-        char **place = blobs[i].oid == ours ? &view->ours : &view->theirs;
+    const struct al_blob *ours = &file->stages[AL_STAGE_OURS],
+                         *theirs = &file->stages[AL_STAGE_THEIRS];
 
-        *place = al_str_detach(&blobs[i].data);
+    if (ours->size + theirs->size > *left || (ours->exists && !ours->kept) ||
+        (theirs->exists && !theirs->kept)) {
+        *truncated = true;
+        return;
     }
+    if (!is_text(&ours->data) || !is_text(&theirs->data))
+        return;
+    *left -= ours->size + theirs->size;
+    view->ours = ours->exists ? al_strndup(ours->data.buf, ours->data.len) : NULL;
+    view->theirs = theirs->exists ? al_strndup(theirs->data.buf, theirs->data.len) : NULL;
 }
 
-static int add_sides(const struct al_repo *repo, struct al_run_limits *budget, size_t left,
-                     struct al_conflict_views *views, struct al_error *err)
+/* Fill some views; the sides come after the hunks of all files. */
+static int fill_views(const struct al_repo *repo, const struct al_conflicts *conflicts,
+                      bool with_sides, struct al_run_limits *budget, size_t *left,
+                      struct al_conflict_views *views, struct al_error *err)
 {
-    al_auto(al_freep) struct al_blob *blobs = al_calloc(2 * views->count, sizeof(*blobs));
-    size_t count = list_blobs(views, blobs);
-    int r = al_git_cat_file(repo, blobs, count, left, budget, err);
+    int r = 0;
 
-    for (size_t i = 0, end; r == 0 && i < count; i = end) {
-        for (end = i; end < count && blobs[end].group == blobs[i].group; end++)
-            continue;
-        show_sides(&views->items[blobs[i].group], &blobs[i], end - i, &views->truncated);
+    for (size_t i = 0, n; r == 0 && i < views->count; i += n) {
+        struct al_conflict_file files[VIEWS_AT_ONCE];
+
+        n = views->count - i < VIEWS_AT_ONCE ? views->count - i : VIEWS_AT_ONCE;
+        r = al_git_conflict_files(repo, &conflicts->items[i], n, budget, files, err);
+        for (size_t k = 0; k < n; k++) {
+            if (r == 0)
+                (with_sides ? add_sides : add_markers)(&files[k], left, &views->items[i + k],
+                                                       &views->truncated);
+            al_conflict_file_clear(&files[k]);
+        }
     }
-    al_cat_file_clear(blobs, count);
     return r;
 }
 
@@ -312,13 +260,12 @@ int al_git_conflict_views(const struct al_repo *repo, const struct al_conflicts 
 {
     struct al_conflict_views views = AL_CONFLICT_VIEWS_INIT;
     size_t left = max_bytes;
-    int r = 0;
+    int r;
 
     add_views(conflicts, &left, &views);
-    if (views.count)
-        r = add_all_markers(repo, budget, &left, &views, err);
-    if (r == 0 && views.count)
-        r = add_sides(repo, budget, left, &views, err);
+    r = fill_views(repo, conflicts, false, budget, &left, &views, err);
+    if (r == 0)
+        r = fill_views(repo, conflicts, true, budget, &left, &views, err);
     if (r < 0) {
         al_conflict_views_clear(&views);
         return r;

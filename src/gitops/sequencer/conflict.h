@@ -2,7 +2,7 @@
 /*
  * Conflicts in the index: those of a merge, a rebase, a cherry-pick, a revert or a stash.
  *
- * Source: git-ls-files(1) "--unmerged", gitattributes(5) "conflict-marker-size".
+ * Source: git-ls-files(1) "--unmerged".
  */
 #ifndef AL_GITOPS_SEQUENCER_CONFLICT_H
 #define AL_GITOPS_SEQUENCER_CONFLICT_H
@@ -14,9 +14,6 @@
 
 /** Conflicts beyond this number are not listed. */
 #define AL_CONFLICTS_MAX 10000
-
-/** Default length of a conflict marker. */
-#define AL_MARKER_SIZE 7
 
 /** The stages of a conflict in the index, minus one. */
 enum al_stage { AL_STAGE_BASE, AL_STAGE_OURS, AL_STAGE_THEIRS, AL_STAGES };
@@ -35,6 +32,9 @@ struct al_conflict {
     char *path; /**< bytes as git has them, relative to the top */
     struct al_side sides[AL_STAGES];
 };
+
+/** Test whether a side to choose is a symbolic link or a submodule. */
+bool al_conflict_has_links(const struct al_conflict *conflict);
 
 /** The conflicts of a repository, in index order. */
 struct al_conflicts {
@@ -66,7 +66,8 @@ struct al_conflict_view {
     const struct al_conflict *conflict; /**< borrowed */
     char *ours, *theirs; /**< whole file content; NULL: the file does not exist on that side, is not
                             text, or did not fit */
-    char *markers;       /**< conflicted hunks of the file on disk; "" when there are none */
+    char *markers;       /**< conflicted hunks of the file on disk, with a newline between them and
+                            none at the end; "" when there are none */
 };
 
 struct al_conflict_views {
@@ -88,24 +89,5 @@ void al_conflict_views_clear(struct al_conflict_views *views);
 int al_git_conflict_views(const struct al_repo *repo, const struct al_conflicts *conflicts,
                           size_t max_bytes, struct al_run_limits *budget,
                           struct al_conflict_views *ret_views, struct al_error *err);
-
-/** Read the length of conflict markers in each of these paths from the attributes. `ret_sizes` must
- * have room for one size per path. */
-int al_git_marker_sizes(const struct al_repo *repo, const struct al_strv *paths,
-                        struct al_run_limits *budget, size_t *ret_sizes, struct al_error *err);
-
-/* markers.c: find conflict markers in text. */
-
-/**
- * Append the conflicted hunks, from the line "<<<<<<<" to the line ">>>>>>>", with a newline
- * between them and none at the end.
- * @return false when not all of them fit into `max_bytes`; those that fit are appended.
- */
-bool al_conflict_hunks(const char *text, size_t len, size_t marker_size, size_t max_bytes,
-                       struct al_str *out);
-
-/** Test whether any line of the text is a marker that begins or ends a conflict or its base: the
- * conflict is not resolved yet. */
-bool al_conflict_has_markers(const char *text, size_t len, size_t marker_size);
 
 #endif

@@ -1,118 +1,137 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/sequencer/conflict_blocks.h"
-
+/*
+ * The conflicts in a text, from the line "<<<<<<<" to the line ">>>>>>>".
+ *
+ * Source: git-merge(1), "HOW CONFLICTS ARE PRESENTED".
+ */
 #include <stdlib.h>
 #include <string.h>
 
+#include "gitops/sequencer/conflict_hunks.h"
 #include "util/mem.h"
 
 void al_conflict_blocks_clear(struct al_conflict_blocks *blocks)
 {
     free(blocks->items);
-    *blocks = AL_CONFLICT_BLOCKS_INIT;
+    *blocks = (struct al_conflict_blocks){ .items = NULL };
 }
 
-/* A text that is read line by line. */
-struct lines {
-    const char *text;
-    size_t len, at, number;
-};
-
-/* The next line with its newline; false at the end. */
-static bool next_line(struct lines *lines, struct al_bytes *ret_line)
+bool al_conflict_next_line(struct al_bytes *text, struct al_bytes *ret_line)
 {
-    const char *start = lines->text + lines->at;
-    const char *newline;
+    const char *newline = text->len ? memchr(text->data, '\n', text->len) : NULL;
 
-    if (lines->at == lines->len)
+    if (!text->len)
         return false;
-    newline = memchr(start, '\n', lines->len - lines->at);
-    ret_line->data = start;
-    ret_line->len = newline ? (size_t)(newline - start) + 1 : lines->len - lines->at;
-    lines->at += ret_line->len;
-    lines->number++;
+    ret_line->data = text->data;
+    ret_line->len = newline ? (size_t)(newline - text->data) + 1 : text->len;
+    text->data += ret_line->len;
+    text->len -= ret_line->len;
     return true;
 }
 
-/* Whether a line is a marker, such as "<<<<<<<", alone or followed by a space and a label. */
-static bool is_marker(const struct al_bytes *line, char c, size_t marker_size)
+size_t al_conflict_count_lines(struct al_bytes text)
 {
-    if (line->len < marker_size)
-        return false;
-    for (size_t i = 0; i < marker_size; i++)
-        if (line->data[i] != c)
-            return false;
-    return line->len == marker_size || strchr(" \r\n", line->data[marker_size]);
+    struct al_bytes line;
+    size_t count = 0;
+
+    while (al_conflict_next_line(&text, &line))
+        count++;
+    return count;
 }
 
-static void end_side(const struct al_bytes *marker, struct al_bytes *side)
+char al_conflict_marker(struct al_bytes line, size_t marker_size)
 {
+    if (line.len < marker_size || !memchr("<|=>", line.data[0], 4))
+        return 0;
+    for (size_t i = 1; i < marker_size; i++)
+        if (line.data[i] != line.data[0])
+            return 0;
+    return line.len == marker_size || memchr(" \r\n", line.data[marker_size], 3) ? line.data[0] : 0;
+}
 
-    side->len = (size_t)(marker->data - side->data);
+/* A text that is read marker by marker. */
+struct markers {
+    struct al_bytes left, line; /* the line is the last marker */
+    size_t size, number;        /* of the line, from 1 */
+    const size_t *lines;
+};
+
+static char next_marker(struct markers *markers)
+{
+    while (al_conflict_next_line(&markers->left, &markers->line)) {
+        char c = markers->lines && markers->lines[markers->number] == AL_CONFLICT_OWN
+                     ? 0
+                     : al_conflict_marker(markers->line, markers->size);
+
+        markers->number++;
+        if (c)
+            return c;
+    }
+    return 0;
 }
 
 /* Read the rest of a block, whose first marker was just read.  False when it has no end. */
-static bool read_block(struct lines *lines, size_t marker_size, struct al_conflict_block *block)
+static bool read_block(struct markers *markers, const char *text, struct al_conflict_block *block)
 {
-    enum al_stage now = AL_STAGE_OURS;
-    struct al_bytes line;
+    enum al_stage now = AL_STAGE_OURS, next;
 
-    block->sides[now].data = lines->text + lines->at;
-    while (next_line(lines, &line)) {
-        bool parts = is_marker(&line, '=', marker_size);
-
-        if (now == AL_STAGE_OURS && is_marker(&line, '|', marker_size)) {
-            end_side(&line, &block->sides[now]);
-            now = AL_STAGE_BASE;
-            block->has_base = true;
-            block->sides[now].data = lines->text + lines->at;
-        } else if (now != AL_STAGE_THEIRS && parts) {
-            end_side(&line, &block->sides[now]);
-            now = AL_STAGE_THEIRS;
-            block->sides[now].data = lines->text + lines->at;
-        } else if (now == AL_STAGE_THEIRS && is_marker(&line, '>', marker_size)) {
-            end_side(&line, &block->sides[now]);
-            block->end = lines->at;
+    block->sides[now].data = markers->left.data;
+    for (char c = next_marker(markers); c; c = next_marker(markers)) {
+        if (now == AL_STAGE_OURS && c == '|')
+            next = AL_STAGE_BASE;
+        else if (now != AL_STAGE_THEIRS && c == '=')
+            next = AL_STAGE_THEIRS;
+        else if (now == AL_STAGE_THEIRS && c == '>')
+            next = AL_STAGES;
+        else
+            continue;
+        block->sides[now].len = (size_t)(markers->line.data - block->sides[now].data);
+        block->end = (size_t)(markers->left.data - text);
+        if (next == AL_STAGES)
             return true;
-        }
+        block->has_base = block->has_base || next == AL_STAGE_BASE;
+        block->sides[next].data = markers->left.data;
+        now = next;
     }
     return false;
 }
 
-void al_conflict_blocks_find(const char *text, size_t len, size_t marker_size,
+void al_conflict_blocks_find(struct al_bytes text, size_t marker_size, const size_t *lines,
                              struct al_conflict_blocks *ret_blocks)
 {
-    struct lines lines = { .text = text, .len = len };
-    struct al_bytes line;
+    struct markers markers = { .left = text, .size = marker_size, .lines = lines };
+    size_t room = 0;
 
-    *ret_blocks = AL_CONFLICT_BLOCKS_INIT;
-    while (next_line(&lines, &line)) {
-        struct al_conflict_block block = { .start = (size_t)(line.data - text),
-                                           .line = lines.number };
+    *ret_blocks = (struct al_conflict_blocks){ .items = NULL };
+    for (char c = next_marker(&markers); c; c = next_marker(&markers)) {
+        struct al_conflict_block block = { .start = (size_t)(markers.line.data - text.data),
+                                           .line = markers.number };
 
-        if (!is_marker(&line, '<', marker_size))
+        if (c != '<')
             continue;
-        if (!read_block(&lines, marker_size, &block))
+        if (!read_block(&markers, text.data, &block))
             return;
-        ret_blocks->items =
-            al_reallocarray(ret_blocks->items, ret_blocks->count + 1, sizeof(*ret_blocks->items));
+        if (ret_blocks->count == room) {
+            room = room ? 2 * room : 16;
+            ret_blocks->items = al_reallocarray(ret_blocks->items, room, sizeof(block));
+        }
         ret_blocks->items[ret_blocks->count++] = block;
     }
 }
 
-size_t al_bytes_find_lines(const struct al_bytes *in, const struct al_bytes *lines, size_t from)
+void al_conflict_take_side(struct al_bytes text, size_t marker_size, enum al_stage side,
+                           struct al_str *out)
 {
-    size_t at = from;
+    struct al_conflict_blocks blocks = { .items = NULL };
+    size_t at = 0;
 
-    while (at <= in->len && in->len - at >= lines->len) {
-        const char *newline;
-
-        if (!lines->len || !memcmp(in->data + at, lines->data, lines->len))
-            return at;
-        newline = memchr(in->data + at, '\n', in->len - at);
-        if (!newline)
-            break;
-        at = (size_t)(newline - in->data) + 1;
+    if (marker_size)
+        al_conflict_blocks_find(text, marker_size, NULL, &blocks);
+    for (size_t i = 0; i < blocks.count; i++) {
+        al_str_add(out, text.data + at, blocks.items[i].start - at);
+        al_str_add(out, blocks.items[i].sides[side].data, blocks.items[i].sides[side].len);
+        at = blocks.items[i].end;
     }
-    return (size_t)-1;
+    al_str_add(out, text.data + at, text.len - at);
+    al_conflict_blocks_clear(&blocks);
 }

@@ -2,83 +2,171 @@
 /*
  * A file in conflict, hunk by hunk and in three sides, and how its hunks are resolved one by one.
  *
- * The hunks are those that the file on disk still has: a user may have resolved some of them.  What
- * identifies a hunk is its path and its two sides; equal hunks of a file are numbered in the order
- * in which git made them, so that an id names the same hunk while others are resolved.
+ * What is in conflict is what git makes of the three stages of the path.  It is made once more,
+ * with markers of a length that no stage has, and the file on disk is compared with it: so a line
+ * that looks like a marker is one only if git wrote it, and text of the file itself otherwise.  The
+ * hunks are those that the file on disk still has: a user may have resolved some of them.
+ *
+ * What identifies a hunk is its path and its two sides; equal hunks of a file are numbered in the
+ * order in which git made them, so that an id names the same hunk while others are resolved.
+ *
+ * Where a path was renamed, git merges before it knows all sides, and writes conflicts into the
+ * stages themselves, with markers that are one longer.  Those are hunks as well, and to take a side
+ * takes that side of them.
  */
 #ifndef AL_GITOPS_SEQUENCER_CONFLICT_HUNKS_H
 #define AL_GITOPS_SEQUENCER_CONFLICT_HUNKS_H
 
+#include "gitops/diff/cat_file.h"
 #include "gitops/repo/repo.h"
-#include "gitops/sequencer/conflict_blocks.h"
+#include "gitops/sequencer/conflict.h"
 #include "util/str.h"
 
-/** A file with more bytes is not read hunk by hunk. */
+/** A file with more bytes, or more hunks, is not read hunk by hunk, or not at all. */
 #define AL_CONFLICT_FILE_BYTES (16u << 20)
+#define AL_CONFLICT_HUNKS_MAX  5000
+#define AL_CONFLICT_DISK_BYTES (64u << 20)
+
+/** Bytes of a text, borrowed from it. */
+struct al_bytes {
+    const char *data;
+    size_t len;
+};
+
+/** One conflict in a text.  Every side is whole lines. */
+struct al_conflict_block {
+    size_t start, end; /**< the bytes it takes up, with its markers and the newline of the last */
+    size_t line;       /**< the line of its first marker, from 1 */
+    bool has_base;     /**< it shows the base too, as merge.conflictStyle diff3 does */
+    struct al_bytes sides[AL_STAGES];
+};
+
+/** The conflicts of a text, in order. */
+struct al_conflict_blocks {
+    struct al_conflict_block *items;
+    size_t count;
+};
 
 /** One hunk of the file on disk. */
 struct al_conflict_hunk {
-    char *id;                                /**< eight hex digits, and perhaps "-2" */
-    const struct al_conflict_block *on_disk; /**< borrowed from the file */
-    struct al_bytes sides[AL_STAGES];        /**< without carriage returns at the ends of lines */
-    bool has_base; /**< the base is known, although it may have no lines */
+    char *id;                         /**< eight hex digits, and perhaps "-2" */
+    struct al_bytes sides[AL_STAGES]; /**< without carriage returns at the ends of lines */
+    bool has_base;                    /**< the base is known, although it may have no lines */
 };
 
-/** A file in conflict as it is on disk. */
+/** A text that git made, without carriage returns at the ends of its lines. */
+struct al_conflict_made {
+    struct al_str text;
+    struct al_conflict_blocks blocks;
+    size_t marker_size; /**< of its conflicts; 0: it was not made yet */
+};
+
+/** A file in conflict: what git knows of it, and what is on disk. */
 struct al_conflict_file {
-    bool on_disk; /**< there is a regular file of at most AL_CONFLICT_FILE_BYTES */
-    bool is_text; /**< it has no NUL, and neither has a side */
+    const struct al_conflict *conflict; /**< borrowed */
+    struct al_blob stages[AL_STAGES];   /**< `oid` is NULL: no file there, or a submodule */
+    bool is_unmerged; /**< git does not merge it as text, by its attributes: on disk it left ours */
+    bool on_disk;     /**< there is a regular file of at most AL_CONFLICT_DISK_BYTES */
+    bool is_large;    /**< it or a stage has too many bytes or hunks: none is listed */
+    bool is_text;     /**< it has no NUL, and neither has a stage */
+    bool has_markers; /**< a marker that git wrote is there, of a whole hunk or not */
+    size_t nested_size; /**< length of the markers inside of the stages; 0: they have none */
     struct al_str disk;
     struct al_conflict_blocks blocks; /**< of `disk` */
-    struct al_conflict_hunk *hunks;   /**< one for each of `blocks` */
-    /** Whether the content of a side ends with a newline, as an empty one does. */
-    bool ends_with_newline[AL_STAGES];
-    /* private: `disk` without carriage returns, and what git makes of the sides */
-    struct al_str plain, merged, merged_with_base;
-    struct al_conflict_blocks plain_blocks, merged_blocks, base_blocks;
+    struct al_conflict_hunk *hunks;   /**< one for each of `blocks`, by al_git_conflict_hunks() */
+    /* private */
+    size_t marker_size;                        /* on disk */
+    struct al_conflict_made plain, made, wide; /* `disk`; git's in the same style; with bases */
+    size_t *lines;                             /* by al_conflict_align(); NULL: not looked for */
 };
 
 #define AL_CONFLICT_FILE_INIT                                                                      \
-    ((struct al_conflict_file){ .disk = AL_STR_INIT,                                               \
-                                .plain = AL_STR_INIT,                                              \
-                                .merged = AL_STR_INIT,                                             \
-                                .merged_with_base = AL_STR_INIT })
+    ((struct al_conflict_file){ .stages[AL_STAGE_BASE].data = AL_STR_INIT,                         \
+                                .stages[AL_STAGE_OURS].data = AL_STR_INIT,                         \
+                                .stages[AL_STAGE_THEIRS].data = AL_STR_INIT,                       \
+                                .disk = AL_STR_INIT,                                               \
+                                .plain.text = AL_STR_INIT,                                         \
+                                .made.text = AL_STR_INIT,                                          \
+                                .wide.text = AL_STR_INIT })
 
 void al_conflict_file_clear(struct al_conflict_file *file);
 
 /**
- * Read a file in conflict.  Starts up to four git children; writes nothing in the repository.
+ * Read some files in conflict, and find the hunks that are left.
  *
- * @param file  Set up with AL_CONFLICT_FILE_INIT.
+ * @param[out] files  One for each conflict; to be cleared after a failure, too.
  */
-int al_git_conflict_file(const struct al_repo *repo, const struct al_conflict *conflict,
-                         struct al_run_limits *budget, struct al_conflict_file *file,
-                         struct al_error *err);
+int al_git_conflict_files(const struct al_repo *repo, const struct al_conflict *conflicts,
+                          size_t count, struct al_run_limits *budget,
+                          struct al_conflict_file *files, struct al_error *err);
+
+/** Test whether a text that the file could become, or a part of it, has markers of git's; NULL is
+ * no text. */
+int al_git_has_markers(const struct al_repo *repo, const struct al_conflict_file *file,
+                       const char *text, struct al_run_limits *budget, bool *ret_has,
+                       struct al_error *err);
+
+/** Fill `hunks` with ids and sides. */
+int al_git_conflict_hunks(const struct al_repo *repo, struct al_run_limits *budget,
+                          struct al_conflict_file *file, struct al_error *err);
 
 /** Test whether a file has this content on disk. */
 bool al_conflict_file_is(const struct al_repo *repo, const char *path, const struct al_str *disk);
 
-/** The hunk with an id; NULL: it is not there. */
-const struct al_conflict_hunk *al_conflict_file_find(const struct al_conflict_file *file,
-                                                     const char *id);
-
 /** The resolution of one hunk. */
 struct al_hunk_choice {
-    const struct al_conflict_hunk *hunk; /**< NULL ends a list */
+    bool given;          /**< false: it stays as it is */
     const char *content; /**< whole lines; one that has no newline at its end gets it.  NULL: `side`
                           */
     enum al_stage side;
 };
 
-/** Append the file with the chosen hunks resolved and the others as they are. */
+/** Append the file with the chosen hunks resolved: there is a choice for each of them. */
 void al_conflict_file_settle(const struct al_conflict_file *file,
-                             const struct al_hunk_choice *choices, size_t nchoices,
-                             struct al_str *out);
+                             const struct al_hunk_choice *choices, struct al_str *out);
 
-/** conflict_sides.c: fill `merged`, `merged_with_base` and `ends_with_newline`; clear `is_text` if
- * a side is no text. */
-int al_conflict_read_sides(const struct al_repo *repo, const struct al_conflict *conflict,
-                           size_t marker_size, struct al_run_limits *budget,
-                           struct al_conflict_file *file, struct al_error *err);
+/** Append a text with every conflict in it resolved to one side; with length 0 as it is. */
+void al_conflict_take_side(struct al_bytes text, size_t marker_size, enum al_stage side,
+                           struct al_str *out);
+
+/* conflict_blocks.c */
+
+/** The character of a marker of this length, such as '<', that a line is; 0: it is none. */
+char al_conflict_marker(struct al_bytes line, size_t marker_size);
+
+/** Take the next line, with its newline, from the front of a text; false at its end. */
+bool al_conflict_next_line(struct al_bytes *text, struct al_bytes *ret_line);
+
+/** Count the lines of a text, the last one with or without its newline. */
+size_t al_conflict_count_lines(struct al_bytes text);
+
+/** A line of the file's own, whatever it looks like. */
+#define AL_CONFLICT_OWN (SIZE_MAX - 1)
+
+/** Find the conflicts of a text, which has to outlive them.  One without an end is none.
+ *
+ * @param lines  What each line is; only AL_CONFLICT_OWN counts.  NULL: none is that.
+ */
+void al_conflict_blocks_find(struct al_bytes text, size_t marker_size, const size_t *lines,
+                             struct al_conflict_blocks *ret_blocks);
+
+void al_conflict_blocks_clear(struct al_conflict_blocks *blocks);
+
+/* conflict_sides.c */
+
+/** Read what git knows of some files; nothing of them is cleared after a failure. */
+int al_conflict_read_stages(const struct al_repo *repo, struct al_conflict_file *files,
+                            size_t count, struct al_run_limits *budget, struct al_error *err);
+
+/** Merge the stages once more, with markers of this length, in a style of git merge-file. */
+int al_conflict_merge(const struct al_repo *repo, const struct al_conflict_file *file,
+                      const char *style, size_t marker_size, struct al_run_limits *budget,
+                      struct al_str *ret_text, struct al_error *err);
+
+/** Find the line of `made` that each line of `text` is, or SIZE_MAX; both count from 0.  Caller
+ * frees. */
+int al_conflict_align(const struct al_repo *repo, const struct al_str *made,
+                      const struct al_str *text, struct al_run_limits *budget, size_t **ret_lines,
+                      struct al_error *err);
 
 #endif

@@ -12,7 +12,7 @@
 #include "gitops/failure.h"
 #include "gitops/location.h"
 #include "gitops/run.h"
-#include "gitops/sequencer/conflict.h"
+#include "gitops/sequencer/conflict_hunks.h"
 #include "gitops/sequencer/resolve_plan.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
@@ -28,6 +28,20 @@ int al_git_resolve_check(const struct al_repo *repo, const struct al_resolve_opt
     al_auto(al_resolve_plan_clear) struct al_resolve_plan plan = AL_RESOLVE_PLAN_INIT;
 
     return al_git_plan_resolve(repo, options, budget, &plan, err);
+}
+
+/* Resolve conflicts that git wrote into the side itself. */
+static void take_nested(const struct al_resolve_plan *plan, struct al_buffer *content)
+{
+    const enum al_stage stage = (enum al_stage)(plan->side - plan->conflict->sides);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    if (!plan->nested_size || !content->len)
+        return;
+    al_conflict_take_side((struct al_bytes){ content->data, content->len }, plan->nested_size,
+                          stage, &text);
+    memcpy(content->data, text.buf, text.len); /* it only gets shorter */
+    content->len = text.len;
 }
 
 /* Read the side as git would write it into the working tree, with line endings as configured. */
@@ -53,7 +67,10 @@ static int read_side(const struct al_repo *repo, const struct al_resolve_plan *p
     if (output.stopped)
         return al_resolve_refuse(plan->conflict->path, "is too large; do this one with git itself",
                                  err);
-    return output.exit_code != 0 ? al_git_failed(&output, err) : 0;
+    if (output.exit_code != 0)
+        return al_git_failed(&output, err);
+    take_nested(plan, content);
+    return 0;
 }
 
 /* Append the text as an excerpt. Every line is indented, so that none can pose as airlock's own
@@ -232,7 +249,7 @@ static int check_file_mode(const struct al_repo *repo, struct al_resolve_plan *p
     struct al_buffer answer = { .max_bytes = 64 };
     int r;
 
-    if (plan->side || plan->keeps_disk || !is_executable(plan))
+    if ((plan->side && !plan->nested_size) || plan->keeps_disk || !is_executable(plan))
         return 0;
     al_strv_adds(&command.argv, "git", "config", "--type=bool", "--default=true", "--get",
                  "core.fileMode", NULL);
@@ -257,7 +274,7 @@ static int write_to_index(struct al_repo *repo, const struct al_resolve_plan *pl
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "update-index", "-z", NULL);
     if (plan->keeps_conflict)
         return 0;
-    if (!plan->side) {
+    if (!plan->side || (plan->nested_size && plan->side->oid)) {
         if (plan->keeps_disk) /* a file that is not there is removed */
             al_strv_add(&command.argv, "--remove");
         if (plan->marks_executable)

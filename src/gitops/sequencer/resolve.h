@@ -43,13 +43,12 @@ int al_git_resolve_check(const struct al_repo *repo, const struct al_resolve_opt
                          struct al_run_limits *budget, struct al_error *err);
 
 /**
- * Check that files in conflict have no conflict markers left on disk.  What is no file, or larger
- * than AL_RESOLVE_MAX_BYTES, is not looked into.
+ * Check that a file in conflict has no markers of git's left on disk.  What is no file, or larger
+ * than AL_CONFLICT_DISK_BYTES, is not looked into.
  *
- * @param paths  Relative to the top, as git has them.
- * @return 0; AL_ERR_BAD_ARGS with AL_CODE_CONFLICT, naming the first file that has some.
+ * @return 0; AL_ERR_BAD_ARGS with AL_CODE_CONFLICT.
  */
-int al_git_check_no_markers(const struct al_repo *repo, const struct al_strv *paths,
+int al_git_check_no_markers(const struct al_repo *repo, const struct al_conflict *conflict,
                             struct al_run_limits *budget, struct al_error *err);
 
 /** Append the absolute path of the file that would be overwritten. */

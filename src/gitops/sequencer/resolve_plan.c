@@ -2,17 +2,15 @@
 #include "gitops/sequencer/resolve_plan.h"
 
 #include <errno.h>
-#include <fcntl.h>
 
 #include "gitops/layer.h"
 #include "gitops/location.h"
 #include "gitops/plumbing/filters.h"
-#include "gitops/sequencer/conflict.h"
+#include "gitops/sequencer/conflict_hunks.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
 #include "guard/path.h"
 #include "guard/root.h"
-#include "util/fs.h"
 
 void al_resolve_plan_clear(struct al_resolve_plan *plan)
 {
@@ -55,23 +53,13 @@ const char *al_resolve_top_path(const struct al_repo *repo, const char *given)
     return given;
 }
 
-static int check_content(const struct al_repo *repo, const struct al_resolve_plan *plan,
+static int check_content(const struct al_repo *repo, const struct al_conflict_file *file,
                          const char *content, struct al_run_limits *budget, struct al_error *err)
 {
-    const struct al_conflict *conflict = plan->conflict;
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    size_t marker_size;
-    int r;
+    bool has_markers;
+    int r = al_git_has_markers(repo, file, content, budget, &has_markers, err);
 
-    for (size_t i = AL_STAGE_OURS; i <= AL_STAGE_THEIRS; i++)
-        if (al_side_is_link(&conflict->sides[i]) || al_side_is_submodule(&conflict->sides[i]))
-            return al_resolve_refuse(
-                conflict->path,
-                "is a symbolic link or a submodule on one side; choose ours or theirs", err);
-    al_strv_add(&paths, conflict->path);
-    r = al_git_marker_sizes(repo, &paths, budget, &marker_size, err);
-    if (r < 0 || plan->keeps_conflict ||
-        !al_conflict_has_markers(content, strlen(content), marker_size))
+    if (r < 0 || !has_markers)
         return r;
     r = al_error_set_code(err, AL_ERR_BAD_ARGS, AL_CODE_CONFLICT,
                           "content still has conflict markers");
@@ -83,45 +71,52 @@ static int check_content(const struct al_repo *repo, const struct al_resolve_pla
     return r;
 }
 
-/* The file on disk, if it is one, must have no markers. */
-static int check_disk(int top, const char *path, size_t marker_size, struct al_error *err)
+static int check_disk(const struct al_conflict_file *file, struct al_error *err)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_freep) char *word = al_text_sanitize_line(path);
-    al_auto(al_closep) int fd = al_nofollow_open(top, path, O_RDONLY);
-    int r;
+    al_auto(al_freep) char *word = al_text_sanitize_line(file->conflict->path);
 
-    if (fd < 0 || al_fs_read_fd(fd, AL_RESOLVE_MAX_BYTES, &text) < 0 ||
-        !al_conflict_has_markers(text.buf, text.len, marker_size))
+    if (!file->has_markers)
         return 0;
-    r = al_error_set_code(err, AL_ERR_BAD_ARGS, AL_CODE_CONFLICT,
-                          "'%s' still has conflict markers on disk", word);
+    (void)al_error_set_code(err, AL_ERR_BAD_ARGS, AL_CODE_CONFLICT,
+                            "'%s' still has conflict markers on disk", word);
     if (err)
         err->reason = "conflict";
-    return r;
+    return AL_ERR_BAD_ARGS;
 }
 
-int al_git_check_no_markers(const struct al_repo *repo, const struct al_strv *paths,
+int al_git_check_no_markers(const struct al_repo *repo, const struct al_conflict *conflict,
                             struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_freep) size_t *sizes = al_calloc(paths->count, sizeof(*sizes));
-    al_auto(al_closep) int top = -1;
-    int r = paths->count ? al_git_marker_sizes(repo, paths, budget, sizes, err) : 0;
+    al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
+    int r = al_git_conflict_files(repo, conflict, 1, budget, &file, err);
 
-    if (r == 0 && paths->count)
-        r = al_location_open_top(&repo->at, &top, err);
-    for (size_t i = 0; r == 0 && i < paths->count; i++)
-        r = check_disk(top, paths->items[i], sizes[i], err);
-    return r;
+    return r < 0 ? r : check_disk(&file, err);
 }
 
-static int check_plan_disk(const struct al_repo *repo, const char *path,
-                           struct al_run_limits *budget, struct al_error *err)
+static int check_how(const struct al_repo *repo, const struct al_resolve_options *options,
+                     struct al_run_limits *budget, struct al_resolve_plan *plan,
+                     struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
+    const bool takes_side = options->how == AL_RESOLVE_OURS || options->how == AL_RESOLVE_THEIRS;
+    int r = al_git_conflict_files(repo, plan->conflict, 1, budget, &file, err);
 
-    al_strv_add(&paths, path);
-    return al_git_check_no_markers(repo, &paths, budget, err);
+    plan->nested_size = file.nested_size;
+    plan->keeps_disk = options->how == AL_RESOLVE_DISK;
+    plan->keeps_conflict = options->how == AL_RESOLVE_PARTLY;
+    if (takes_side)
+        plan->side =
+            &plan->conflict
+                 ->sides[options->how == AL_RESOLVE_OURS ? AL_STAGE_OURS : AL_STAGE_THEIRS];
+    if (r < 0 || takes_side)
+        return r;
+    if (plan->keeps_disk)
+        return check_disk(&file, err);
+    if (al_conflict_has_links(plan->conflict))
+        return al_resolve_refuse(
+            plan->conflict->path,
+            "is a symbolic link or a submodule on one side; choose ours or theirs", err);
+    return plan->keeps_conflict ? 0 : check_content(repo, &file, options->content, budget, err);
 }
 
 static int check_filters(const struct al_repo *repo, const struct al_conflict *conflict,
@@ -168,16 +163,7 @@ int al_git_plan_resolve(const struct al_repo *repo, const struct al_resolve_opti
         }
         return r;
     }
-    plan->keeps_disk = options->how == AL_RESOLVE_DISK;
-    plan->keeps_conflict = options->how == AL_RESOLVE_PARTLY;
-    if (options->how == AL_RESOLVE_CONTENT || options->how == AL_RESOLVE_PARTLY)
-        r = check_content(repo, plan, options->content, budget, err);
-    else if (options->how == AL_RESOLVE_DISK)
-        r = check_plan_disk(repo, plan->conflict->path, budget, err);
-    else
-        plan->side =
-            &plan->conflict
-                 ->sides[options->how == AL_RESOLVE_OURS ? AL_STAGE_OURS : AL_STAGE_THEIRS];
+    r = check_how(repo, options, budget, plan, err);
     if (r == 0)
         r = check_parents(repo, plan->conflict->path, err);
     return r < 0 ? r : check_filters(repo, plan->conflict, budget, err);

@@ -18,9 +18,10 @@ struct al_resolve_plan {
     struct al_conflicts conflicts;
     const struct al_conflict *conflict; /**< one of `conflicts` */
     const struct al_side *side; /**< the chosen side; NULL: the given content, or the disk */
-    bool keeps_disk;            /**< the file is not written */
-    bool keeps_conflict;        /**< the index is not written */
-    bool marks_executable;      /**< set the executable bit in the index */
+    size_t nested_size;  /**< length of the markers in that side whose conflicts it resolves too */
+    bool keeps_disk;     /**< the file is not written */
+    bool keeps_conflict; /**< the index is not written */
+    bool marks_executable; /**< set the executable bit in the index */
 };
 
 #define AL_RESOLVE_PLAN_INIT ((struct al_resolve_plan){ .conflicts = AL_CONFLICTS_INIT })

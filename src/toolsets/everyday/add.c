@@ -88,16 +88,16 @@ static int check_conflicts(struct al_call *call, const struct al_strv *files, st
 {
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     int r = al_git_conflicts(repo, al_call_budget(call), &conflicts, err);
 
     for (size_t i = 0; r == 0 && conflicts.count && i < files->count; i++) {
         const char *name = al_location_worktree_name(&repo->at, files->items[i]);
+        const struct al_conflict *conflict = name ? al_conflicts_find(&conflicts, name) : NULL;
 
-        if (name && al_conflicts_find(&conflicts, name))
-            al_strv_add(&paths, name);
+        if (conflict)
+            r = al_git_check_no_markers(repo, conflict, al_call_budget(call), err);
     }
-    return r < 0 ? r : al_git_check_no_markers(repo, &paths, al_call_budget(call), err);
+    return r;
 }
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)

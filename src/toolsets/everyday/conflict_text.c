@@ -11,9 +11,7 @@
 #include "gitops/sequencer/operation_sides.h"
 
 /** More files than this are counted, not listed. */
-#define LISTED_MAX      20
-
-#define MODE_EXECUTABLE 0100755u
+#define LISTED_MAX 20
 
 /* toupper(3) is a macro of several statements. */
 static char upper(char c)
@@ -53,7 +51,7 @@ static void add_side(const struct al_side *side, struct al_str *out)
         al_str_addf(out, "symbolic link %.*s", AL_SHORT_ID, side->oid);
     else
         al_str_addf(out, "file %.*s%s", AL_SHORT_ID, side->oid,
-                    side->mode == MODE_EXECUTABLE ? ", executable" : "");
+                    side->mode & 0111u ? ", executable" : "");
 }
 
 static void add_both(const struct al_conflict *conflict, const char *what, struct al_str *out)
@@ -62,6 +60,7 @@ static void add_both(const struct al_conflict *conflict, const char *what, struc
     add_side(&conflict->sides[AL_STAGE_OURS], out);
     al_str_adds(out, "; theirs: ");
     add_side(&conflict->sides[AL_STAGE_THEIRS], out);
+    al_str_adds(out, "; take ours or theirs takes all of that side");
 }
 
 static bool modes_differ(const struct al_conflict *conflict)
@@ -88,30 +87,36 @@ static const char *one_sided(const struct al_conflict *conflict)
 }
 
 /* Say what is in conflict, apart from the hunks. */
-static void describe(const struct al_conflict *conflict, const struct al_conflict_file *file,
-                     struct al_str *out)
+static void describe(const struct al_conflict_file *file, struct al_str *out)
 {
-    const struct al_side *sides = conflict->sides;
-    const char *kind = one_sided(conflict);
+    const struct al_side *sides = file->conflict->sides;
+    const char *kind = one_sided(file->conflict);
 
     if (kind)
         al_str_adds(out, kind);
     else if (al_side_is_submodule(&sides[AL_STAGE_OURS]) ||
              al_side_is_submodule(&sides[AL_STAGE_THEIRS]))
-        add_both(conflict, "submodule", out);
+        add_both(file->conflict, "submodule", out);
     else if (al_side_is_link(&sides[AL_STAGE_OURS]) || al_side_is_link(&sides[AL_STAGE_THEIRS]))
-        add_both(conflict, "symbolic link", out);
-    else if (!file->on_disk)
-        add_both(conflict, "not on disk, or too large for hunks", out);
+        add_both(file->conflict, "symbolic link", out);
+    else if (!file->on_disk || file->is_large)
+        add_both(file->conflict, "not on disk, or too large for hunks", out);
     else if (!file->is_text)
-        add_both(conflict, "binary", out);
-    else if (file->blocks.count)
-        al_answer_add_counted(file->blocks.count, "hunk", "hunks", out);
-    else
+        add_both(file->conflict, "binary", out);
+    else if (!file->blocks.count && file->is_unmerged)
+        add_both(file->conflict,
+                 "not merged as text, by its attributes; on disk is ours, unless somebody has "
+                 "changed it since",
+                 out);
+    else if (!file->blocks.count)
         al_str_adds(out, "no hunks are left: take disk when the file is as it should be");
-    if (!kind && file->is_text && modes_differ(conflict))
-        add_both(conflict, ", and its mode", out);
-    if (file->blocks.count && !sides[AL_STAGE_BASE].oid)
+    if (file->blocks.count) {
+        al_str_adds(out, kind ? ", with " : "");
+        al_answer_add_counted(file->blocks.count, "hunk", "hunks", out);
+    }
+    if (!kind && file->is_text && modes_differ(file->conflict))
+        add_both(file->conflict, ", and its mode", out);
+    if (!kind && file->blocks.count && !sides[AL_STAGE_BASE].oid)
         al_str_adds(out, ", added on both sides");
 }
 
@@ -124,9 +129,9 @@ static void add_side_lines(const char *marker, const char *name, const struct al
         al_str_addc(out, '\n');
 }
 
-static void add_hunk(const struct al_conflict_hunk *hunk, struct al_str *out)
+static void add_hunk(const struct al_conflict_hunk *hunk, size_t line, struct al_str *out)
 {
-    al_str_addf(out, "hunk %s, line %zu\n", hunk->id, hunk->on_disk->line);
+    al_str_addf(out, "hunk %s, line %zu\n", hunk->id, line);
     add_side_lines("<<<<<<<", "ours", &hunk->sides[AL_STAGE_OURS], out);
     if (hunk->has_base)
         add_side_lines("|||||||", "base", &hunk->sides[AL_STAGE_BASE], out);
@@ -139,46 +144,46 @@ int al_conflict_add_file(struct al_call *call, const struct al_conflict *conflic
 {
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
-    int r = al_git_conflict_file(repo, conflict, al_call_budget(call), &file, err);
+    int r = al_git_conflict_files(repo, conflict, 1, al_call_budget(call), &file, err);
 
+    if (r == 0)
+        r = al_git_conflict_hunks(repo, al_call_budget(call), &file, err);
     if (r < 0)
         return r;
     al_place_add(repo, conflict->path, out);
     al_str_adds(out, ": ");
-    describe(conflict, &file, out);
+    describe(&file, out);
     al_str_addc(out, '\n');
     for (size_t i = 0; i < file.blocks.count; i++)
-        add_hunk(&file.hunks[i], out);
+        add_hunk(&file.hunks[i], file.blocks.items[i].line, out);
     return 0;
 }
 
-static int add_listed(struct al_call *call, const struct al_conflict *conflict, struct al_str *out,
-                      struct al_error *err)
+static void add_listed(const struct al_repo *repo, const struct al_conflict_file *file,
+                       struct al_str *out)
 {
-    const struct al_repo *repo = al_call_repo(call);
-    al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
     al_auto(al_str_clear) struct al_str what = AL_STR_INIT;
-    int r = al_git_conflict_file(repo, conflict, al_call_budget(call), &file, err);
 
-    if (r < 0)
-        return r;
-    describe(conflict, &file, &what);
+    describe(file, &what);
     al_str_truncate(&what, strcspn(what.buf, ":;")); /* the ways out are what git_conflicts says */
-    al_place_add(repo, conflict->path, out);
+    al_place_add(repo, file->conflict->path, out);
     al_str_addf(out, " (%s)", what.buf);
-    return 0;
 }
 
 int al_conflict_add_list(struct al_call *call, const struct al_conflicts *conflicts,
                          struct al_str *out, struct al_error *err)
 {
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < conflicts->count && i < LISTED_MAX; i++) {
+    const size_t count = conflicts->count < LISTED_MAX ? conflicts->count : LISTED_MAX;
+    struct al_conflict_file files[LISTED_MAX];
+    int r = al_git_conflict_files(al_call_repo(call), conflicts->items, count, al_call_budget(call),
+                                  files, err);
+    for (size_t i = 0; i < count; i++) {
         al_str_adds(out, i ? ", " : "");
-        r = add_listed(call, &conflicts->items[i], out, err);
+        if (r == 0)
+            add_listed(al_call_repo(call), &files[i], out);
+        al_conflict_file_clear(&files[i]);
     }
-    if (r == 0 && conflicts->count > LISTED_MAX)
-        al_str_addf(out, " and %zu more", conflicts->count - LISTED_MAX);
+    if (conflicts->count > count)
+        al_str_addf(out, " and %zu more", conflicts->count - count);
     return r;
 }

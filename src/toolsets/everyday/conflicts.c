@@ -81,23 +81,6 @@ static int hunk_choices_check(const struct al_objects *choices, struct al_error 
     return 0;
 }
 
-/* Refuse content that has conflict markers of the file's size. */
-static int hunk_choices_check_markers(const struct al_objects *choices, size_t marker_size,
-                                      struct al_error *err)
-{
-    for (size_t i = 0; i < choices->count; i++) {
-        const struct hunk_arg *hunk = at(choices, i);
-
-        if (hunk->content &&
-            al_conflict_has_markers(hunk->content, strlen(hunk->content), marker_size))
-            return al_failure_bad_args(err,
-                                       "Give only the lines that the hunk becomes, without those "
-                                       "that begin with <<<<<<<, ||||||| or >>>>>>>.",
-                                       "content of hunks[%zu] has conflict markers", i);
-    }
-    return 0;
-}
-
 static int is_gone(const char *id, const struct al_conflict_file *file, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
@@ -112,27 +95,48 @@ static int is_gone(const char *id, const struct al_conflict_file *file, struct a
                                ids.count ? "there are " : "no hunk is left", list.buf);
 }
 
+/* What becomes of a hunk has no markers, although the file may keep those of others. */
+static int check_hunk_content(struct al_call *call, const struct al_conflict_file *file,
+                              const char *content, size_t i, struct al_error *err)
+{
+    bool has_markers;
+    int r = al_git_has_markers(al_call_repo(call), file, content, al_call_budget(call),
+                               &has_markers, err);
+
+    if (r < 0 || !has_markers)
+        return r;
+    return al_failure_bad_args(err,
+                               "Give only the lines that the hunk becomes, without those that "
+                               "begin with <<<<<<<, ||||||| or >>>>>>>.",
+                               "content of hunks[%zu] has conflict markers", i);
+}
+
 /* Append the file with the chosen hunks resolved.  AL_ERR_BAD_ARGS for an id that is not there,
- * with those that are. */
-static int hunk_choices_settle(const struct al_objects *choices,
+ * with those that are, and for content that has conflict markers. */
+static int hunk_choices_settle(struct al_call *call, const struct al_objects *choices,
                                const struct al_conflict_file *file, struct al_str *out,
                                struct al_error *err)
 {
     al_auto(al_freep) struct al_hunk_choice *chosen =
-        al_calloc(choices->count + 1, sizeof(*chosen));
+        al_calloc(file->blocks.count + 1, sizeof(*chosen));
+    int r = 0;
 
-    for (size_t i = 0; i < choices->count; i++) {
+    for (size_t i = 0; r == 0 && i < choices->count; i++) {
         const struct hunk_arg *arg = at(choices, i);
+        size_t hunk = 0;
 
-        chosen[i].hunk = al_conflict_file_find(file, arg->id);
-        if (!chosen[i].hunk)
+        while (hunk < file->blocks.count && strcmp(file->hunks[hunk].id, arg->id) != 0)
+            hunk++;
+        if (hunk == file->blocks.count)
             return is_gone(arg->id, file, err);
-        chosen[i].content = arg->content;
-        if (arg->take)
-            chosen[i].side = !strcmp(arg->take, "ours") ? AL_STAGE_OURS : AL_STAGE_THEIRS;
+        chosen[hunk] = (struct al_hunk_choice){ true, arg->content, AL_STAGE_OURS };
+        if (arg->take && !strcmp(arg->take, "theirs"))
+            chosen[hunk].side = AL_STAGE_THEIRS;
+        r = check_hunk_content(call, file, arg->content, i, err);
     }
-    al_conflict_file_settle(file, chosen, choices->count, out);
-    return 0;
+    if (r == 0)
+        al_conflict_file_settle(file, chosen, out);
+    return r;
 }
 
 /* What git_conflicts does. */
@@ -210,17 +214,21 @@ static int settle(struct al_call *call, const struct al_conflicts_args *args,
                   struct al_error *err)
 {
     al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
-    int r = al_git_conflict_file(al_call_repo(call), conflict, al_call_budget(call), &file, err);
+    int r =
+        al_git_conflict_files(al_call_repo(call), conflict, 1, al_call_budget(call), &file, err);
 
+    if (r == 0)
+        r = al_git_conflict_hunks(al_call_repo(call), al_call_budget(call), &file, err);
+    if (r == 0)
+        r = hunk_choices_settle(call, &args->hunks, &file, &resolution->content, err);
     if (r < 0)
         return r;
-    r = hunk_choices_settle(&args->hunks, &file, &resolution->content, err);
     resolution->by_hunks = true;
     resolution->disk = file.disk;
     file.disk = AL_STR_INIT;
     resolution->resolved = args->hunks.count;
     resolution->left = file.blocks.count - args->hunks.count;
-    return r;
+    return 0;
 }
 
 static int prepare(struct al_call *call, const struct al_conflicts_args *args,
@@ -241,19 +249,6 @@ static int prepare(struct al_call *call, const struct al_conflicts_args *args,
     return args->hunks.count ? settle(call, args, conflict, resolution, err) : 0;
 }
 
-/* What becomes of a hunk has no markers, although the file may keep those of others. */
-static int check_hunks(struct al_call *call, const struct al_conflicts_args *args, const char *path,
-                       struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    size_t marker_size;
-    int r;
-
-    al_strv_add(&paths, path);
-    r = al_git_marker_sizes(al_call_repo(call), &paths, al_call_budget(call), &marker_size, err);
-    return r < 0 ? r : hunk_choices_check_markers(&args->hunks, marker_size, err);
-}
-
 /* Look at the file and the arguments, and keep what follows from them as the call's tool data. */
 static int conflicts_authorize_resolve(struct al_call *call, const struct al_conflicts_args *args,
                                        struct al_error *err)
@@ -265,8 +260,6 @@ static int conflicts_authorize_resolve(struct al_call *call, const struct al_con
     resolution->disk = resolution->content = AL_STR_INIT;
     al_call_set_tool_data(call, resolution, resolution_free);
     r = prepare(call, args, resolution, err);
-    if (r == 0 && args->hunks.count)
-        r = check_hunks(call, args, resolution->path, err);
     if (r < 0)
         return r;
     options = conflicts_resolve_options(call, args);
@@ -304,14 +297,11 @@ static int conflicts_resolve(struct al_call *call, const void *p, struct al_resu
     r = al_git_resolve(al_call_repo(call), &options, al_call_budget(call), err);
     if (r < 0)
         return r;
-    if (resolution->left) {
-        al_str_addf(&text, "Resolved %zu of %zu hunks of ", resolution->resolved,
+    al_str_adds(&text, "Resolved ");
+    if (resolution->left)
+        al_str_addf(&text, "%zu of %zu hunks of ", resolution->resolved,
                     resolution->resolved + resolution->left);
-        al_place_add(al_call_repo(call), resolution->path, &text);
-    } else {
-        al_str_adds(&text, "Resolved ");
-        al_place_add(al_call_repo(call), resolution->path, &text);
-    }
+    al_place_add(al_call_repo(call), resolution->path, &text);
     al_str_adds(&text, ".\n");
     al_answer_done(call, &text, result);
     return 0;

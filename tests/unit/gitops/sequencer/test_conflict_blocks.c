@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/sequencer/conflict_blocks.h: the conflicts in a text. */
-#include "gitops/sequencer/conflict_blocks.h"
+/* gitops/sequencer/conflict_blocks.c: the conflicts in a text. */
+#include "gitops/sequencer/conflict_hunks.h"
 #include "tests/lib/assert.h"
 #include "util/str.h"
 
 /* The blocks as "line[ours|base|theirs]", the base as "-" when there is none. */
 static void finds_sized(const char *text, size_t marker_size, const char *expected)
 {
-    al_auto(al_conflict_blocks_clear) struct al_conflict_blocks blocks = AL_CONFLICT_BLOCKS_INIT;
+    al_auto(al_conflict_blocks_clear) struct al_conflict_blocks blocks = { .items = NULL };
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
 
-    al_conflict_blocks_find(text, strlen(text), marker_size, &blocks);
+    al_conflict_blocks_find((struct al_bytes){ text, strlen(text) }, marker_size, NULL, &blocks);
     for (size_t i = 0; i < blocks.count; i++) {
         const struct al_conflict_block *block = &blocks.items[i];
 
@@ -68,17 +68,33 @@ static void the_size_is_that_of_the_attribute(void **state)
     finds_sized("<<<\no\n===\nt\n>>>\n", 2, "");
 }
 
-static void lines_are_found_as_a_whole(void **state)
+static void lines_of_the_file_are_no_markers(void **state)
 {
-    static const struct al_bytes in = { "ab\nb\nab\n", 8 };
+    static const char text[] = "<<<<<<<\n=======\n=======\nt\n>>>>>>>\n";
+    static const size_t lines[] = { 0, AL_CONFLICT_OWN, SIZE_MAX, 3, 4 };
+    al_auto(al_conflict_blocks_clear) struct al_conflict_blocks blocks = { .items = NULL };
 
     (void)state;
-    assert_int_equal(al_bytes_find_lines(&in, &(struct al_bytes){ "b\n", 2 }, 0), 3);
-    assert_int_equal(al_bytes_find_lines(&in, &(struct al_bytes){ "ab\n", 3 }, 0), 0);
-    assert_int_equal(al_bytes_find_lines(&in, &(struct al_bytes){ "", 0 }, 0), 0);
-    assert_int_equal(al_bytes_find_lines(&in, &(struct al_bytes){ "c\n", 2 }, 0), (size_t)-1);
-    assert_int_equal(al_bytes_find_lines(&in, &(struct al_bytes){ "ab\nb\nab\nx", 9 }, 0),
-                     (size_t)-1);
+    al_conflict_blocks_find((struct al_bytes){ text, strlen(text) }, 7, lines, &blocks);
+    assert_int_equal(blocks.count, 1);
+    assert_int_equal(blocks.items[0].sides[AL_STAGE_OURS].len, 8);
+    assert_int_equal(blocks.items[0].sides[AL_STAGE_THEIRS].len, 2);
+}
+
+static void every_conflict_is_taken_from_one_side(void **state)
+{
+    static const char text[] = "a\n<<<\no\n===\nt\n>>>\nb\n<<<\n|||\nx\n===\nu\n>>>\n";
+    al_auto(al_str_clear) struct al_str ours = AL_STR_INIT, theirs = AL_STR_INIT,
+                                        same = AL_STR_INIT;
+    const struct al_bytes bytes = { text, strlen(text) };
+
+    (void)state;
+    al_conflict_take_side(bytes, 3, AL_STAGE_OURS, &ours);
+    al_conflict_take_side(bytes, 3, AL_STAGE_THEIRS, &theirs);
+    al_conflict_take_side(bytes, 0, AL_STAGE_THEIRS, &same);
+    assert_string_equal(ours.buf, "a\no\nb\n");
+    assert_string_equal(theirs.buf, "a\nt\nb\nu\n");
+    assert_string_equal(same.buf, text);
 }
 
 int main(void)
@@ -87,7 +103,8 @@ int main(void)
         cmocka_unit_test(blocks_are_found),
         cmocka_unit_test(what_is_no_block_is_left_alone),
         cmocka_unit_test(the_size_is_that_of_the_attribute),
-        cmocka_unit_test(lines_are_found_as_a_whole),
+        cmocka_unit_test(lines_of_the_file_are_no_markers),
+        cmocka_unit_test(every_conflict_is_taken_from_one_side),
     };
 
     return cmocka_run_group_tests_name("gitops/sequencer/conflict_blocks", tests, NULL, NULL);
