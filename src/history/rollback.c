@@ -65,35 +65,14 @@ struct context {
 
 static int lock_store(struct context *ctx, struct al_error *err)
 {
-    int r;
-
     ctx->lock_fd = openat(ctx->way.store->dir_fd, "rollback.lock",
                           O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (ctx->lock_fd < 0)
-        return al_error_errno(err, errno, "cannot lock the store of checkpoints");
-    do
-        r = flock(ctx->lock_fd, LOCK_EX | LOCK_NB);
-    while (r < 0 && errno == EINTR);
-    if (r == 0)
+    if (ctx->lock_fd >= 0 && flock(ctx->lock_fd, LOCK_EX | LOCK_NB) == 0)
         return 0;
-    if (errno != EWOULDBLOCK)
+    if (ctx->lock_fd < 0 || errno != EWOULDBLOCK)
         return al_error_errno(err, errno, "cannot lock the store of checkpoints");
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
                              "another rollback of this repository is at work");
-}
-
-/* Find out which rollback was killed.  Each lock that it left has its token. */
-static void find_leftover(struct context *ctx)
-{
-    static const char *const names[] = { "index.lock", "config.lock", "HEAD.lock" };
-
-    for (size_t i = 0; i < AL_COUNT(names) && !*ctx->leftover; i++) {
-        struct al_lockfile lock = AL_LOCKFILE_INIT;
-
-        if (al_lockfile_take_over(&lock, i == 1 ? ctx->way.common_fd : ctx->way.git_fd, names[i],
-                                  ctx->leftover))
-            al_lockfile_leave(&lock);
-    }
 }
 
 /* Make airlock's and git's other writers wait.  A lock that a killed rollback left is adopted and
@@ -107,9 +86,9 @@ static int lock_repository(struct context *ctx, struct al_error *err)
                                   .exit_code = -1 };
     int r;
 
+    ctx->adopted =
+        al_lockfile_take_over(&ctx->index_lock, ctx->way.git_fd, "index.lock", ctx->leftover);
     memcpy(ctx->way.token, ctx->leftover, sizeof(ctx->way.token));
-    ctx->adopted = *ctx->leftover && al_lockfile_take_over(&ctx->index_lock, ctx->way.git_fd,
-                                                           "index.lock", ctx->way.token);
     if (ctx->adopted)
         return al_write_lock_acquire(ctx->way.repo, &wait, err);
     r = al_lockfile_token(ctx->way.token, err);
@@ -126,10 +105,8 @@ static int lock(struct context *ctx, struct al_error *err)
 
     if (r == 0)
         r = lock_store(ctx, err);
-    if (r == 0) {
+    if (r == 0)
         al_worktree_tidy(ctx->way.repo, true, NULL);
-        find_leftover(ctx);
-    }
     return r < 0 || ctx->options->dry_run ? r : lock_repository(ctx, err);
 }
 
@@ -274,23 +251,6 @@ static int check_refusals(const struct context *ctx, struct al_error *err)
     return 0;
 }
 
-/* A redo that was interrupted is continued like any other rollback. */
-static struct al_plan_wish wish_of(struct context *ctx)
-{
-    return (struct al_plan_wish){
-        .store = ctx->way.store,
-        .executions = &ctx->way.executions,
-        .budget = ctx->way.budget,
-        .count = ctx->options->count,
-        .execution = ctx->options->execution,
-        .newest = ctx->options->newest,
-        .skips_undone = ctx->options->own_session,
-        .redo = ctx->options->redo,
-        .calls = &ctx->way.report->calls,
-        .pushes = &ctx->way.report->pushes,
-    };
-}
-
 /* A rollback that was killed is continued with the executions that it was about. */
 static int check_unfinished(const struct context *ctx, struct al_error *err)
 {
@@ -331,7 +291,19 @@ static int prepare(struct context *ctx, struct al_error *err)
 {
     int r = find_executions(ctx, err);
 
-    ctx->wish = wish_of(ctx);
+    /* A redo that was interrupted is continued like any other rollback. */
+    ctx->wish = (struct al_plan_wish){
+        .store = ctx->way.store,
+        .executions = &ctx->way.executions,
+        .budget = ctx->way.budget,
+        .count = ctx->options->count,
+        .execution = ctx->options->execution,
+        .newest = ctx->options->newest,
+        .skips_undone = ctx->options->own_session,
+        .redo = ctx->options->redo,
+        .calls = &ctx->way.report->calls,
+        .pushes = &ctx->way.report->pushes,
+    };
     if (r == 0)
         r = al_plan_make(&ctx->wish, &ctx->way.plan, err);
     if (r < 0)

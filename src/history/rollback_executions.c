@@ -473,20 +473,15 @@ static int ignore_unreadable(int r)
     return r == AL_ERR_EXECUTION || r == AL_ERR_NOT_FOUND ? 0 : r;
 }
 
-/* The commit that HEAD is at, or the empty tree if there is none. */
+/* What HEAD is at, or the empty tree. */
 static void find_head(const struct query *query, const struct al_saved_state *state,
                       char ret_id[AL_OID_TEXT])
 {
-    const char *name = al_starts_with(state->head, "ref: ") ? state->head + strlen("ref: ") : NULL;
-    struct al_oid none;
+    char commit[AL_OID_TEXT] = AL_COMMIT_NONE;
 
-    al_oid_of(query->store->sha256, AL_OBJECT_TREE, "", 0, &none);
-    al_oid_text(&none, query->store->sha256, ret_id);
-    if (!name)
-        (void)snprintf(ret_id, AL_OID_TEXT, "%s", state->head);
-    for (size_t i = 0; name && i < state->nrefs; i++)
-        if (!strcmp(state->refs[i].name, name))
-            (void)snprintf(ret_id, AL_OID_TEXT, "%s", state->refs[i].value);
+    if (state)
+        al_state_commit(state, NULL, commit);
+    al_commit_treeish(query->store, commit, ret_id);
 }
 
 static int diff_trees(const struct query *query, const char *from, const char *to,
@@ -505,14 +500,12 @@ static int diff_indexes(const struct query *query, const struct al_saved_state *
     int r = 0;
 
     for (size_t i = 0; i < 2 && r == 0; i++) {
-        struct al_saved_state unborn = { .nrefs = 0, .head = (char[]){ "ref: " } };
-
         if (sides[i]->has_index) {
             r = al_bare_write_tree(&query->store->bare, &sides[i]->index, query->budget, &trees[i],
                                    err);
         } else {
             trees[i] = al_malloc(AL_OID_TEXT);
-            find_head(query, &unborn, trees[i]);
+            find_head(query, NULL, trees[i]);
         }
     }
     if (r == 0)

@@ -412,6 +412,16 @@ static void drop_words(const struct al_difference *change, struct al_strv *lost)
     lost->count = kept;
 }
 
+static bool was_moved(const struct al_way *way, const char *name)
+{
+    bool moved = false;
+
+    for (size_t i = way->plan.oldest; i < way->plan.end; i++)
+        moved |= way->executions.items[i].has_after &&
+                 al_change_find(&way->executions.items[i].changes, AL_PART_REF, name);
+    return moved;
+}
+
 /* A branch that none of the undone executions is known to have moved was moved by whoever works
  * there, and stays.  One that was moved is refused: the files and the index of that worktree would
  * belong to another commit.  And git lets no two worktrees have one branch checked out. */
@@ -429,7 +439,7 @@ static int check_branches(struct al_way *way, struct al_error *err)
                 : NULL;
         const char *place = place_of(&elsewhere, name);
 
-        if (place && (change->part == AL_PART_HEAD || al_strv_contains(&way->named, name)))
+        if (place && (change->part == AL_PART_HEAD || was_moved(way, name)))
             return refuse_branch(name, place, change->part == AL_PART_REF, err);
         if (place) {
             drop_words(change, &way->report->lost);
@@ -455,9 +465,8 @@ static const char *ref_of(const struct al_saved_state *state, const struct al_di
     return change ? change->to : NULL;
 }
 
-/* The commit that HEAD leads to in a state, after changes; "": it is not known. */
-static void commit_of(const struct al_saved_state *state, const struct al_differences *changes,
-                      char ret_commit[AL_OID_TEXT])
+void al_state_commit(const struct al_saved_state *state, const struct al_differences *changes,
+                     char ret_commit[AL_OID_TEXT])
 {
     const struct al_difference *head =
         changes ? al_change_find(changes, AL_PART_HEAD, "HEAD") : NULL;
@@ -472,15 +481,16 @@ static void commit_of(const struct al_saved_state *state, const struct al_differ
     (void)snprintf(ret_commit, AL_OID_TEXT, "%s", value);
 }
 
-static void treeish_of(const struct al_way *way, const char *commit, char ret_treeish[AL_OID_TEXT])
+void al_commit_treeish(const struct al_store *store, const char *commit,
+                       char ret_treeish[AL_OID_TEXT])
 {
     struct al_oid none;
 
     (void)snprintf(ret_treeish, AL_OID_TEXT, "%s", commit);
     if (strcmp(commit, AL_COMMIT_NONE) != 0)
         return;
-    al_oid_of(way->store->sha256, AL_OBJECT_TREE, "", 0, &none);
-    al_oid_text(&none, way->store->sha256, ret_treeish);
+    al_oid_of(store->sha256, AL_OBJECT_TREE, "", 0, &none);
+    al_oid_text(&none, store->sha256, ret_treeish);
 }
 
 /* The index holds changes of HEAD's commit.  Where HEAD has another commit by now, the entries that
@@ -497,12 +507,12 @@ static int check_committed(struct al_way *way, struct al_error *err)
                 : 0;
 
     if (r == 0 && way->staged_of[0])
-        commit_of(&state, NULL, then);
-    commit_of(&way->from, &way->changes, after);
+        al_state_commit(&state, NULL, then);
+    al_state_commit(&way->from, &way->changes, after);
     if (r < 0 || !then[0] || !strcmp(then, after))
         return r;
-    treeish_of(way, then, from);
-    treeish_of(way, after, to);
+    al_commit_treeish(way->store, then, from);
+    al_commit_treeish(way->store, after, to);
     r = al_git_changed_files(way->repo, from, to, way->budget, &files, &why);
     if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
         return al_error_set(err, r, "%s", why.message);
@@ -543,7 +553,7 @@ static int read_side(const struct al_way *way, const char *oid, struct al_linked
     return al_error_set(err, AL_ERR_EXECUTION, "a checkpoint says nothing of a worktree");
 }
 
-int al_obstacles_read_worktrees(struct al_way *way, struct al_error *err)
+static int read_worktrees(struct al_way *way, struct al_error *err)
 {
     int r = 0;
 
@@ -722,7 +732,7 @@ int al_obstacles_check(struct al_way *way, const char *journal_file, struct al_e
 {
     struct al_strv *lost = &way->report->lost;
     size_t kept = 0;
-    int r = al_obstacles_read_worktrees(way, err);
+    int r = read_worktrees(way, err);
 
     if (r == 0)
         r = check_worktrees(way, journal_file, err);

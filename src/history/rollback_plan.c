@@ -227,7 +227,6 @@ struct item {
     bool stays;   /* nothing but what is known of a remote changed it, and that is left so */
     bool yields;  /* the target has it, and also a directory in its place or a file above it */
     bool has_gap; /* of the index: somebody else changed it in between */
-    bool known;   /* an execution that ended changed it */
 };
 
 struct items {
@@ -294,7 +293,6 @@ static int merge(struct al_way *way, struct items *items, const struct al_differ
             order <= 0 ? items->items[i++] : new_item(&changes->items[k], execution, stays);
         if (order == 0 && r == 0)
             r = go_on(way, &merged[count], &changes->items[k], execution, stays, err);
-        merged[count].known |= order >= 0 && made_by->has_after;
         k += order >= 0;
         count++;
     }
@@ -559,8 +557,6 @@ static int add_way(struct al_way *way, const struct items *items, const struct a
         changes->items =
             al_reallocarray(changes->items, changes->count + 1, sizeof(*changes->items));
         changes->items[changes->count++] = copy_of(&change);
-        if (change.part == AL_PART_REF && item->known)
-            al_strv_add(&way->named, change.name);
         if (way->plan.resumes || (change.part == AL_PART_INDEX && *change.name != '/'))
             continue;
         if (item->yields)
@@ -713,7 +709,6 @@ void al_way_clear(struct al_way *way)
 {
     al_executions_clear(&way->executions);
     al_strv_clear(&way->linked);
-    al_strv_clear(&way->named);
     al_saved_state_clear(&way->from);
     al_saved_state_clear(&way->index);
     al_differences_clear(&way->now);

@@ -174,7 +174,6 @@ struct al_way {
     struct al_stash_owners owners;
 
     struct al_differences changes; /* from the present to the target, in order; no entries */
-    struct al_strv named; /* references among them that an execution is known to have moved */
     /** The checkpoint before the first execution that changed what is staged, or before an earlier
      * one that moved HEAD and is undone with it; "": none, or it is so already. */
     char staged_of[AL_OID_TEXT];
@@ -247,11 +246,16 @@ void al_obstacles_add_files(struct al_way *way);
 /** Find what is in the way of the files and is in no checkpoint. */
 void al_obstacles_unsaved(struct al_way *way);
 
-/** Read the changes of linked worktrees. */
-int al_obstacles_read_worktrees(struct al_way *way, struct al_error *err);
-
 /** Check the way: refuse what cannot be, and name in the report what needs to be allowed. */
 int al_obstacles_check(struct al_way *way, const char *journal_file, struct al_error *err);
+
+/** The commit that HEAD leads to in a state, after changes (NULL: none); AL_COMMIT_NONE; "": it is
+ * not known. */
+void al_state_commit(const struct al_saved_state *state, const struct al_differences *changes,
+                     char ret_commit[AL_OID_TEXT]);
+/** The same as something to compare: the empty tree in place of no commit. */
+void al_commit_treeish(const struct al_store *store, const char *commit,
+                       char ret_treeish[AL_OID_TEXT]);
 
 /** Whether a worktree goes, or comes back. */
 bool al_worktree_goes(const struct al_linked_change *change);
@@ -288,10 +292,10 @@ void al_lockfile_release(struct al_lockfile *lock);
 /** Leave the lock in place for the next rollback. */
 void al_lockfile_leave(struct al_lockfile *lock);
 
-/** Take over the lock `name` that a killed rollback left: the one with this token; "": any, and its
- * token is set.  False when it is not there. */
+/** Take over the lock `name` that a killed rollback left, and get its token.  False when it is not
+ * there. */
 bool al_lockfile_take_over(struct al_lockfile *lock, int dir_fd, const char *name,
-                           char token[AL_LOCK_TOKEN]);
+                           char ret_token[AL_LOCK_TOKEN]);
 
 /** Remove the locks and temporary files that a killed rollback with this token left. */
 void al_restore_tidy(const struct al_way *way, const char *token);

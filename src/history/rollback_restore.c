@@ -118,7 +118,7 @@ void al_lockfile_leave(struct al_lockfile *lock)
 }
 
 bool al_lockfile_take_over(struct al_lockfile *lock, int dir_fd, const char *name,
-                           char token[AL_LOCK_TOKEN])
+                           char ret_token[AL_LOCK_TOKEN])
 {
     const size_t at = strlen(FIRST_WORDS), end = at + AL_LOCK_TOKEN - 1;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -127,11 +127,10 @@ bool al_lockfile_take_over(struct al_lockfile *lock, int dir_fd, const char *nam
 
     if (!is_free || fd < 0 || al_fs_read_fd(fd, LOCK_MAX_BYTES, &text) < 0 || text.len != end + 1 ||
         !al_starts_with(text.buf, FIRST_WORDS) || text.buf[end] != '\n' ||
-        strspn(text.buf + at, DIGITS) != AL_LOCK_TOKEN - 1 ||
-        (*token && strncmp(text.buf + at, token, AL_LOCK_TOKEN - 1) != 0))
+        strspn(text.buf + at, DIGITS) != AL_LOCK_TOKEN - 1)
         return false;
-    memcpy(token, text.buf + at, AL_LOCK_TOKEN - 1);
-    token[AL_LOCK_TOKEN - 1] = '\0';
+    memcpy(ret_token, text.buf + at, AL_LOCK_TOKEN - 1);
+    ret_token[AL_LOCK_TOKEN - 1] = '\0';
     hold(lock, dir_fd, name, al_take_fd(&fd));
     return true;
 }
@@ -275,13 +274,6 @@ static int open_parent(int dir_fd, const char *path, bool make, const char **ret
     return al_path_is_plain(path) ? al_nofollow_open_parent(dir_fd, path, make, ret_name) : -EINVAL;
 }
 
-static int failed(const struct al_difference *change, int r, const char *what, struct al_error *err)
-{
-    al_auto(al_freep) char *words = al_difference_words(change);
-
-    return al_error_errno(err, -r, "cannot %s '%s'", what, words);
-}
-
 /* What is there now.  git has just added a line to the stash's log: it does not matter. */
 static struct expected expected_of(const struct al_way *way, const struct al_difference *change)
 {
@@ -292,10 +284,12 @@ static struct expected expected_of(const struct al_way *way, const struct al_dif
 static int note(const struct al_way *way, const struct al_difference *change, int r,
                 const char *what, struct al_error *err)
 {
+    al_auto(al_freep) char *words = r ? al_difference_words(change) : NULL;
+
     if (r < 0)
-        return failed(change, r, what, err);
+        return al_error_errno(err, -r, "cannot %s '%s'", what, words);
     if (r == LEFT)
-        al_strv_take(&way->report->left, al_difference_words(change));
+        al_strv_take(&way->report->left, al_take(&words));
     return 0;
 }
 
@@ -454,6 +448,22 @@ static bool makes_way(const struct al_way *way, const char *path)
     return false;
 }
 
+/* Whether an execution is known to have made a file: its operation writes certain files, and over
+ * none that is untracked.  Other files that are ignored may have been there before. */
+static bool is_made(const struct al_way *way, const char *name)
+{
+    for (size_t i = way->plan.oldest; i < way->plan.end; i++) {
+        const struct al_execution *execution = &way->executions.items[i];
+        al_auto(al_saved_state_clear) struct al_saved_state state = { .index = AL_STR_INIT };
+
+        if (al_change_find(&execution->changes, AL_PART_WORKTREE, name))
+            return al_checkpoint_state(way->store, execution->before, way->budget, &state, NULL) ==
+                       0 &&
+                   !state.writes_all;
+    }
+    return false;
+}
+
 static int remove_files(const struct al_way *way, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv gone = AL_STRV_INIT;
@@ -471,7 +481,8 @@ static int remove_files(const struct al_way *way, struct al_error *err)
         bool is_ignored = next < ignored.count && !strcmp(ignored.items[next], gone.items[i]);
 
         next += is_ignored; /* git answers in the order of the question */
-        if ((is_ignored && !makes_way(way, gone.items[i])) || change->was_left_out)
+        if ((is_ignored && !makes_way(way, gone.items[i]) && !is_made(way, gone.items[i])) ||
+            change->was_left_out)
             al_strv_add(&way->report->kept, gone.items[i]);
         else
             r = remove_file(way, change, err);
@@ -873,12 +884,11 @@ static void tidy_beside(const struct al_way *way, const struct al_differences *c
 void al_restore_tidy(const struct al_way *way, const char *token)
 {
     al_auto(al_freep) char *temp = al_asprintf(TEMP_PREFIX "%s", token);
-    char any[AL_LOCK_TOKEN] = "";
+    char any[AL_LOCK_TOKEN];
     struct al_lockfile lock = AL_LOCKFILE_INIT;
 
     if (al_lockfile_take_over(&lock, way->git_fd, "HEAD.lock", any))
         al_lockfile_release(&lock);
-    any[0] = '\0';
     if (al_lockfile_take_over(&lock, way->common_fd, "config.lock", any))
         al_lockfile_release(&lock);
     for (size_t i = way->plan.oldest; *token && i < way->plan.end; i++)

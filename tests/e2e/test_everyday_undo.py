@@ -182,6 +182,24 @@ class Undo(everyday.Case):
         self.server.says("git_undo")
         self.assertEqual(self.out("diff", "--cached", "--name-only"), "")
 
+    def test_ignored_here(self):
+        """git_undo: of a switch takes files along that are ignored here and tracked there"""
+        self.git("checkout", "-q", "-b", "side")
+        self.write("gen", "generated\n")
+        self.git("add", "gen")
+        self.git("commit", "-q", "-m", "tracked")
+        self.git("checkout", "-q", "main")
+        self.write(".gitignore", "gen\nown\n")
+        self.git("add", ".gitignore")
+        self.git("commit", "-q", "-m", "ignored")
+        self.write("own", "was there before\n")
+        for _ in range(2):
+            self.server.says("git_switch", {"branch": "side"})
+            for steps in (1, -1, 1):
+                self.server.says("git_undo", {"steps": steps})
+                self.assertEqual((self.root / "gen").exists(), steps < 0)
+                self.assertEqual((self.root / "own").read_text(), "was there before\n")
+
     def test_others_staged(self):
         """git_undo: what somebody else staged since stays staged, as do flags of other entries"""
         for name in ("a", "d/a", "b"):

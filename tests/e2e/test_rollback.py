@@ -219,7 +219,7 @@ class Restores(rollback.Rollback):
             pipe = self.block(content)
             result = self.call("git_merge", {"branch": "", "abort": True}, "--toolset", "workflow")
             self.assertEqual(result.kind, "Timeout", result)
-            self.assertIn("'airlock rollback'", result.text)
+            self.assertIn("Everything was put back", result.text)
             pipe.unlink()
             path.write_bytes(kept)
             if self.snapshot() != before:

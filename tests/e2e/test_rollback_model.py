@@ -119,8 +119,9 @@ class Random(random_calls.Repository):
         expected, lost = model.way_back(count, present)
         self.server.close()
         done = self.command("rollback", str(count))
-        if lost:
-            listed = {line[2:] for line in done.stderr.splitlines() if line.startswith("  ")}
+        said, committed, _ = done.stderr.partition("Staged then, and committed since:\n")
+        if lost or committed:
+            listed = {line[2:] for line in said.splitlines() if line.startswith("  ")}
             self.assertEqual((done.returncode, listed), (1, {words_of(name) for name in lost}),
                              (saying, done))
             self.assertEqual(self.things(), present, saying)
