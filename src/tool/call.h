@@ -220,8 +220,8 @@ void al_result_set_structured(struct al_result *result, json_t *object);
  */
 void al_result_take_json(struct al_result *result, struct al_str *json, struct al_str *quoted);
 
-/** In stage 7: the files, relative to the top, of the tool's `changed_files`.  Borrowed.  NULL: the
- * checkpoint has the whole tree, or there is none. */
+/** In stage 7: the files, relative to the top, of the tool's `changed_files`.  Borrowed.  NULL:
+ * they are not known, or there is no checkpoint. */
 const struct al_strv *al_call_changed_files(const struct al_call *call);
 
 /** Add a line to the notes of a result.  `line` is safe text without a newline. */

@@ -192,7 +192,7 @@ static int find_scope(struct al_call *call, struct al_error *err)
         call->tool->changed_files)
         r = call->tool->changed_files(call, call->args, &known, &files, err);
     if (r < 0 || !known)
-        return r;
+        return r == AL_ERR_EXECUTION ? 0 : r;
     call->knows_files = true;
     add_below_top(call, &files, &call->writes);
     return 0;

@@ -192,12 +192,12 @@ struct al_tool {
 
     /**
      * Stage 6: append every file of the working tree that the call can change, also when it fails
-     * half way, in the same form; gitops/preview/written_files.h has such lists.  The checkpoints
-     * then have these files instead of the whole tree, and `execute` finds them with
-     * al_call_changed_files().  Not asked for an operation that runs a program or writes other
-     * files.
+     * half way, in the same form; gitops/preview/affected_files.h has such lists.  Others that
+     * change meanwhile are not the call's.  Not asked for an operation that runs a program or
+     * writes other files.
      *
-     * @param[out] ret_known  False: it cannot be told, so the checkpoint has the whole tree.
+     * @param[out] ret_known  False: it cannot be told.
+     * @return as ever; AL_ERR_EXECUTION: it cannot be told either.
      */
     int (*changed_files)(struct al_call *call, const void *args, bool *ret_known,
                          struct al_strv *out, struct al_error *err);

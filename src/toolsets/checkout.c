@@ -5,7 +5,7 @@
 
 #include "gitops/failure.h"
 #include "gitops/plumbing/heads.h"
-#include "gitops/preview/written_files.h"
+#include "gitops/preview/affected_files.h"
 #include "gitops/refs.h"
 #include "guard/text.h"
 

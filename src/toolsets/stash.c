@@ -9,7 +9,6 @@
 #include "gitops/porcelain/stash.h"
 #include "gitops/porcelain/stash_preview.h"
 #include "gitops/preview/affected_files.h"
-#include "gitops/preview/written_files.h"
 #include "gitops/replay/merge_guard.h"
 #include "gitops/sequencer/overwrite.h"
 #include "tool/ignored.h"

@@ -16,7 +16,6 @@
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/merge_run.h"
 #include "gitops/sequencer/operation_state.h"
-#include "gitops/sequencer/overwrite.h"
 #include "gitops/sequencer/picked_message.h"
 #include "gitops/sequencer/rebase_continue.h"
 #include "gitops/sequencer/todo.h"
@@ -132,18 +131,6 @@ static int vet_programs(const struct al_repo *repo, enum al_operation_state stat
     return al_git_check_merge_programs(repo, "HEAD", &sides, budget, err);
 }
 
-/* The first one is in the index already. */
-static int check_no_overwrite(const struct al_repo *repo, enum al_operation_state state,
-                              const struct al_strv *commits, struct al_run_limits *budget,
-                              struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv left = AL_STRV_INIT;
-
-    for (size_t i = 1; i < commits->count; i++)
-        al_strv_add(&left, commits->items[i]);
-    return al_overwrite_check_commits(repo, &left, state == AL_IN_PROGRESS_REVERT, budget, err);
-}
-
 static int vet(const struct al_repo *repo, enum al_operation_state state,
                struct al_run_limits *budget, struct al_strv *commits, struct al_error *err)
 {
@@ -153,9 +140,7 @@ static int vet(const struct al_repo *repo, enum al_operation_state state,
         r = read_todo(repo, state, commits, err);
     if (r == 0)
         r = vet_options(repo, state, err);
-    if (r == 0)
-        r = vet_programs(repo, state, commits, budget, err);
-    return r < 0 ? r : check_no_overwrite(repo, state, commits, budget, err);
+    return r < 0 ? r : vet_programs(repo, state, commits, budget, err);
 }
 
 static int check(const struct al_repo *repo, enum al_operation_state state,

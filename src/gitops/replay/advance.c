@@ -97,6 +97,6 @@ int al_git_advance(struct al_repo *repo, const struct al_advance *advance,
     int r = check_filters(repo, advance, budget, err);
 
     if (r == 0)
-        r = al_overwrite_check_added(repo, advance->from, advance->to, budget, err);
+        r = al_overwrite_check(repo, advance->from, advance->to, budget, err);
     return r < 0 ? r : al_git_advance_checked(repo, advance, budget, err);
 }

@@ -111,7 +111,7 @@ static int check_merges(struct al_inmemory *memory, const struct steps *steps, c
         r = al_inmemory_merge_with_base(memory, steps->items[i].base, ours, steps->items[i].theirs,
                                         budget, &merged, err);
         if (r == 0)
-            r = al_overwrite_check_added(al_inmemory_repo(memory), ours, merged.tree, budget, err);
+            r = al_overwrite_check(al_inmemory_repo(memory), ours, merged.tree, budget, err);
         conflicted = merged.conflicted;
         if (r == 0) {
             free(ours);
@@ -134,49 +134,6 @@ static int check(const struct al_repo *repo, const struct steps *steps, bool ski
         r = al_inmemory_index_tree(memory, budget, &tree, err);
     if (r == 0)
         r = check_merges(memory, steps, tree, budget, err);
-    al_inmemory_free(memory);
-    return r;
-}
-
-/* `git rebase` leaves out merges, and commits whose change the upstream has. */
-static int read_replayed(const struct al_repo *repo, const char *onto, struct al_run_limits *budget,
-                         struct steps *steps, struct al_strv *ret_commits, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    struct al_buffer lines = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    int r;
-
-    al_strv_adds(&command.argv, "git", "log", "--format=%H %P", "-z", "--no-show-signature",
-                 "--no-notes", "--no-decorate", "--no-color", "--no-patch", "--reverse",
-                 "--topo-order", "--no-merges", "--cherry-pick", "--right-only", NULL);
-    al_strv_addf(&command.argv, "%s...HEAD", onto);
-    al_strv_add(&command.argv, "--");
-    r = al_git_list_paths(repo, &command, budget, &lines, err);
-    for (size_t at = 0; r == 0 && at < lines.len; at += strlen(lines.data + at) + 1) {
-        add_step(repo, lines.data + at, 0, false, steps);
-        al_strv_take(ret_commits, word_of(lines.data + at, 0));
-    }
-    al_buffer_clear(&lines);
-    return r;
-}
-
-int al_going_on_check_rebase(const struct al_repo *repo, const char *onto,
-                             struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(steps_clear) struct steps steps = { .count = 0 };
-    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
-    al_auto(al_freep) char *head = al_ref_head(&repo->at);
-    struct al_inmemory *memory = NULL;
-    int r = read_replayed(repo, onto, budget, &steps, &commits, err);
-
-    if (r == 0)
-        r = al_overwrite_check_move(repo, head, onto, budget, err);
-    if (r == 0)
-        r = al_overwrite_check_commits(repo, &commits, false, budget, err);
-    if (r == 0)
-        r = al_inmemory_open(repo, &memory, err);
-    if (r == 0)
-        r = check_merges(memory, &steps, al_strdup(onto), budget, err);
     al_inmemory_free(memory);
     return r;
 }

@@ -8,7 +8,7 @@
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/preview/written_files.h"
+#include "gitops/preview/affected_files.h"
 #include "gitops/refs.h"
 #include "gitops/sequencer/overwrite.h"
 #include "util/fs.h"
@@ -32,29 +32,18 @@ static void guarded_clear(struct guarded *guarded)
     al_inmemory_free(guarded->memory);
 }
 
-/* What git cannot tell is not known. */
-static int not_known(int r, struct al_error *err)
-{
-    if (r != AL_ERR_EXECUTION)
-        return r;
-    if (err)
-        al_error_clear(err);
-    return 0;
-}
-
 static int merge_commit(const struct al_repo *repo, const char *theirs,
                         struct al_run_limits *budget, struct guarded *guarded, struct al_error *err)
 {
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     int r;
 
-    if (!*head)
-        return 0;
     r = al_inmemory_open(repo, &guarded->memory, err);
-    if (r < 0)
-        return r;
-    r = al_inmemory_merge(guarded->memory, head, theirs, budget, &guarded->merged, err);
-    guarded->ours = al_take(&head);
+    if (r == 0 && *head)
+        r = al_inmemory_merge(guarded->memory, head, theirs, budget, &guarded->merged, err);
+    else if (r == 0)
+        guarded->merged.tree = al_strdup(theirs);
+    guarded->ours = *head ? al_take(&head) : al_strdup(al_git_empty_tree(repo));
     return r;
 }
 
@@ -113,10 +102,14 @@ static int merge_entry(const struct al_repo *repo, const char *word, struct al_r
 
     if (r == 0 && entry.count == AL_COUNT(entry.trees))
         r = al_inmemory_open(repo, &guarded->memory, err);
-    /* An index with conflicts has no tree, and git refuses it. */
-    if (r == 0 && guarded->memory)
-        r = not_known(al_inmemory_index_tree(guarded->memory, budget, &guarded->ours, err), err);
-    if (r < 0 || !guarded->ours)
+    if (r < 0 || !guarded->memory)
+        return r;
+    r = al_inmemory_index_tree(guarded->memory, budget, &guarded->ours, err);
+    if (r == AL_ERR_EXECUTION && err) { /* with conflicts it has no tree, and git refuses it */
+        al_error_clear(err);
+        return 0;
+    }
+    if (r < 0)
         return r;
     trees[AL_SIDE_BASE] = entry.trees[1];
     trees[AL_SIDE_OURS] = guarded->ours;
@@ -156,7 +149,7 @@ static int list_files(int r, const struct al_repo *repo, const struct guarded *g
 
     *ret_known = false;
     if (r < 0 || !guarded->ours)
-        return not_known(r, err);
+        return r;
     r = al_git_list_changed(al_inmemory_repo(guarded->memory), guarded->ours, guarded->merged.tree,
                             budget, &list, err);
     if (r == 0 && guarded->untracked)
@@ -164,7 +157,7 @@ static int list_files(int r, const struct al_repo *repo, const struct guarded *g
     if (r == 0)
         *ret_known = add_names(repo, &list, out);
     al_buffer_clear(&list);
-    return not_known(r, err);
+    return r;
 }
 
 int al_merge_guard_files(const struct al_repo *repo, const char *theirs,
@@ -198,13 +191,11 @@ int al_merge_guard_entry_files(const struct al_repo *repo, const char *entry,
     return list_files(r, repo, &guarded, budget, ret_known, out, err);
 }
 
-/* Only what the result has and this side has not can lie over a file of the user. */
 static int check(const struct guarded *guarded, struct al_run_limits *budget, struct al_error *err)
 {
-    return guarded->ours
-               ? al_overwrite_check_added(al_inmemory_repo(guarded->memory), guarded->ours,
-                                          guarded->merged.tree, budget, err)
-               : 0;
+    return guarded->ours ? al_overwrite_check(al_inmemory_repo(guarded->memory), guarded->ours,
+                                              guarded->merged.tree, budget, err)
+                         : 0;
 }
 
 int al_merge_guard_check_entry(const struct al_repo *repo, const char *entry,

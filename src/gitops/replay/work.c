@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "gitops/plumbing/revision.h"
+#include "gitops/reading/worktree_state.h"
 #include "gitops/refs.h"
 #include "gitops/replay/advance.h"
 #include "gitops/sequencer/merge_run.h"
@@ -81,6 +82,38 @@ int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,
         r = al_inmemory_nothing(work->memory, budget, &work->onto, err);
     }
     return r < 0 ? r : replay(work, budget, err);
+}
+
+int al_replay_work_rebase(const struct al_repo *repo, struct al_replay_work *work, const char *onto,
+                          const char *onto_name, struct al_run_limits *budget,
+                          struct al_rebase_list *list, struct al_error *err)
+{
+    int r = al_commit_list_rebase(repo, onto, false, budget, list, err);
+
+    work->kind = AL_WORK_REBASE;
+    work->onto = al_strdup(onto);
+    work->onto_name = al_strdup(onto_name);
+    for (size_t i = 0; r == 0 && i < list->commits.count; i++)
+        al_replay_work_add(work, AL_REPLAY_PICK, list->commits.items[i], NULL, 0);
+    return r < 0 ? r : al_replay_work_try(repo, work, budget, err);
+}
+
+int al_replay_check_clean(const struct al_repo *repo, bool files, struct al_run_limits *budget,
+                          struct al_error *err)
+{
+    al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
+    int r = al_git_read_worktree_state(repo, "no", NULL, NULL, budget, &state, err);
+
+    if (r < 0 || (!state.staged && !(files && state.unstaged)))
+        return r;
+    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR,
+                          "There are uncommitted changes: %zu staged, %zu not staged", state.staged,
+                          state.unstaged);
+    if (err) {
+        err->reason = "conflict";
+        err->remedy = "Commit them with git_commit, or put them aside with git_stash, first.";
+    }
+    return r;
 }
 
 /* Fail if content would be written through a filter: of a path that differs from a picked commit,
@@ -178,41 +211,22 @@ static int finish(struct al_repo *repo, const struct al_replay_work *work,
                           budget, err);
 }
 
-/* What was replayed, and what the step that conflicts leaves, tell where files went that were added
- * to a renamed directory. */
-static int check_replayed(const struct al_replay_work *work, struct al_run_limits *budget,
-                          struct al_error *err)
+/* git writes over ignored files without a word, and no checkpoint has them.  A replay that stops
+ * writes what it begins at, what each commit has, by and by, and what the step that conflicts
+ * leaves. */
+static int check_no_overwrite(const struct al_replay_work *work, struct al_run_limits *budget,
+                              struct al_error *err)
 {
     const struct al_repo *view = al_inmemory_repo(work->memory);
     const struct al_replayed *replayed = &work->replayed;
-    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
-    int r;
+    const bool moves = work->kind == AL_WORK_REBASE && !work->is_root;
+    int r = moves ? al_overwrite_check(view, work->head, work->onto, budget, err) : 0;
 
-    for (size_t i = 0; i < replayed->commits.count; i++)
-        if (*replayed->commits.items[i])
-            al_strv_add(&commits, replayed->commits.items[i]);
-    r = al_overwrite_check_commits(view, &commits, false, budget, err);
+    if (r == 0)
+        r = al_overwrite_check_steps(view, work->onto, replayed->tip, budget, err);
     return r < 0 || !replayed->conflict.tree
                ? r
-               : al_overwrite_check_added(view, replayed->tip, replayed->conflict.tree, budget,
-                                          err);
-}
-
-/* git writes over ignored files without a word, and no checkpoint has them.  A replay that stops
- * writes what it begins at, and then what each commit has, by and by. */
-static int check_no_overwrite(const struct al_repo *repo, const struct al_replay_work *work,
-                              struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
-    int r = 0;
-
-    for (size_t i = 0; i < work->nsteps; i++)
-        al_strv_add(&commits, work->steps[i].commit);
-    if (work->kind == AL_WORK_REBASE && !work->is_root)
-        r = al_overwrite_check_move(repo, work->head, work->onto, budget, err);
-    if (r == 0)
-        r = al_overwrite_check_commits(repo, &commits, work->kind == AL_WORK_REVERT, budget, err);
-    return r < 0 ? r : check_replayed(work, budget, err);
+               : al_overwrite_check(view, replayed->tip, replayed->conflict.tree, budget, err);
 }
 
 int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t max_bytes,
@@ -231,7 +245,7 @@ int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t 
     }
     if (!work->replayed.stopped)
         return finish(repo, work, budget, err);
-    r = check_no_overwrite(repo, work, budget, err);
+    r = check_no_overwrite(work, budget, err);
     if (r < 0)
         return r;
     if (work->kind == AL_WORK_REBASE)

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 
 #include "gitops/inmemory/inmemory.h"
+#include "gitops/replay/commit_list.h"
 #include "gitops/sequencer/merge.h"
 
 /** The command that the work is. */
@@ -57,6 +58,19 @@ void al_replay_work_free(struct al_replay_work *work);
 /** Add a step; the strings are copied, and `message` may be NULL. */
 void al_replay_work_add(struct al_replay_work *work, enum al_replay_kind kind, const char *commit,
                         const char *message, unsigned mainline);
+
+/** Make new work the rebase of the current branch onto a commit, and try it.
+ *
+ * @param onto       A full id.
+ * @param onto_name  What the reflog says.
+ * @param list       What is replayed; the caller clears it. */
+int al_replay_work_rebase(const struct al_repo *repo, struct al_replay_work *work, const char *onto,
+                          const char *onto_name, struct al_run_limits *budget,
+                          struct al_rebase_list *list, struct al_error *err);
+
+/** Fail with AL_CODE_DIRTY_WORKDIR if files are staged or, with `files`, changed. */
+int al_replay_check_clean(const struct al_repo *repo, bool files, struct al_run_limits *budget,
+                          struct al_error *err);
 
 /** Replay in memory.  Conflicts are a success: work->replayed.stopped. */
 int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,

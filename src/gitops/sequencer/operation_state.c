@@ -12,7 +12,6 @@
 #include "gitops/plumbing/filters.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
-#include "gitops/preview/untracked_overwritten.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/conflict.h"

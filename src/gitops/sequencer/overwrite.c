@@ -36,7 +36,9 @@ static char *find_above(int top_fd, const char *path)
     return NULL;
 }
 
-char *al_overwrite_find(int top_fd, const char *path)
+/* What is in the place of a file that is to be written: its own path, or that of one of its
+ * directories which is no directory.  NULL: nothing.  Caller frees. */
+static char *find_place(int top_fd, const char *path)
 {
     char *above = find_above(top_fd, path);
     struct stat st;
@@ -96,7 +98,8 @@ static void list_once(const struct al_strv *found, struct al_strv *ret_once)
             al_strv_add(ret_once, sorted.items[i]);
 }
 
-int al_overwrite_check(const struct al_repo *repo, const struct al_strv *found,
+/* Fail if one of these is untracked, or is a directory with something untracked. */
+static int check_found(const struct al_repo *repo, const struct al_strv *found,
                        struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv once = AL_STRV_INIT, tracked = AL_STRV_INIT;
@@ -125,25 +128,6 @@ int al_overwrite_check(const struct al_repo *repo, const struct al_strv *found,
     return r;
 }
 
-/* List the files that the commits write, relative to the top. */
-static int list_written(const struct al_repo *repo, const struct al_strv *commits, bool reverts,
-                        struct al_run_limits *budget, struct al_buffer *list, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
-
-    for (size_t i = 0; i < commits->count; i++)
-        al_str_addf(&input, "%s\n", commits->items[i]);
-    command.input = input.buf;
-    command.input_len = input.len;
-    al_strv_adds(&command.argv, "git", "-c", "log.showRoot=true", "log", "--stdin",
-                 "--no-walk=unsorted", "--format=", "--no-show-signature", "--no-notes",
-                 "--no-decorate", "--no-color", "--diff-merges=separate", "--name-only", "-z",
-                 "--no-relative", "--no-renames", "--no-ext-diff", "--no-textconv",
-                 reverts ? "--diff-filter=a" : "--diff-filter=d", NULL);
-    return al_git_list_paths(repo, &command, budget, list, err);
-}
-
 /* Where the name that git gives to a file in the way of a directory begins, "<name>~<side>": a
  * merge in memory has the id of the side.  NULL: it is another name. */
 static const char *moved_away(const char *path)
@@ -170,26 +154,6 @@ static void find_moved_away(int top_fd, const char *path, const char *tilde, str
                          parent ? al_fs_join(parent, entry->d_name) : al_strdup(entry->d_name));
 }
 
-/* Check what is in the places of these files. */
-static int check_places(const struct al_repo *repo, const struct al_buffer *list,
-                        struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
-    al_auto(al_closep) int top_fd = -1;
-    int r = al_location_open_top(&repo->at, &top_fd, err);
-
-    for (size_t at = 0; r == 0 && at < list->len; at += strlen(list->data + at) + 1) {
-        const char *path = list->data + at, *tilde = moved_away(path);
-        char *place = *path ? al_overwrite_find(top_fd, path) : NULL;
-
-        if (tilde)
-            find_moved_away(top_fd, path, tilde, &found);
-        if (place)
-            al_strv_take(&found, place);
-    }
-    return r < 0 ? r : al_overwrite_check(repo, &found, budget, err);
-}
-
 bool al_overwrite_is_moved_away(const char *path)
 {
     return moved_away(path);
@@ -203,50 +167,51 @@ int al_overwrite_check_files(const struct al_repo *repo, const struct al_strv *f
     int r = al_location_open_top(&repo->at, &top_fd, err);
 
     for (size_t i = 0; r == 0 && i < files->count; i++) {
-        char *place = al_overwrite_find(top_fd, files->items[i]);
+        const char *path = files->items[i], *tilde = moved_away(path);
+        char *place = *path ? find_place(top_fd, path) : NULL;
 
+        if (tilde)
+            find_moved_away(top_fd, path, tilde, &found);
         if (place)
             al_strv_take(&found, place);
     }
-    return r < 0 ? r : al_overwrite_check(repo, &found, budget, err);
+    return r < 0 ? r : check_found(repo, &found, budget, err);
 }
 
-int al_overwrite_check_move(const struct al_repo *repo, const char *from, const char *to,
-                            struct al_run_limits *budget, struct al_error *err)
+static int check_listed(const struct al_repo *repo, const struct al_git_command *command,
+                        struct al_run_limits *budget, struct al_error *err)
 {
     struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    int r = al_git_list_changed(repo, from, to, budget, &list, err);
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    int r = al_git_list_paths(repo, command, budget, &list, err);
 
-    if (r == 0)
-        r = check_places(repo, &list, budget, err);
+    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
+        al_strv_add(&files, list.data + at);
     al_buffer_clear(&list);
-    return r;
+    return r < 0 ? r : al_overwrite_check_files(repo, &files, budget, err);
 }
 
-int al_overwrite_check_added(const struct al_repo *repo, const char *from, const char *to,
-                             struct al_run_limits *budget, struct al_error *err)
+/* git writes over no file that both have and the index has not. */
+int al_overwrite_check(const struct al_repo *repo, const char *from, const char *to,
+                       struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    int r;
 
     al_strv_adds(&command.argv, "git", "diff-tree", "-r", "-z", "--name-only", "--no-renames",
                  "--diff-filter=A", from, to, "--", NULL);
-    r = al_git_list_paths(repo, &command, budget, &list, err);
-    if (r == 0)
-        r = check_places(repo, &list, budget, err);
-    al_buffer_clear(&list);
-    return r;
+    return check_listed(repo, &command, budget, err);
 }
 
-int al_overwrite_check_commits(const struct al_repo *repo, const struct al_strv *commits,
-                               bool reverts, struct al_run_limits *budget, struct al_error *err)
+int al_overwrite_check_steps(const struct al_repo *repo, const char *from, const char *to,
+                             struct al_run_limits *budget, struct al_error *err)
 {
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    int r = commits->count ? list_written(repo, commits, reverts, budget, &list, err) : 0;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
 
-    if (r == 0)
-        r = check_places(repo, &list, budget, err);
-    al_buffer_clear(&list);
-    return r;
+    al_strv_adds(&command.argv, "git", "-c", "log.showRoot=true", "log",
+                 "--format=", "--no-show-signature", "--no-notes", "--no-decorate", "--no-color",
+                 "--diff-merges=separate", "--name-only", "-z", "--no-relative", "--no-renames",
+                 "--no-ext-diff", "--no-textconv", "--diff-filter=A", NULL);
+    al_strv_addf(&command.argv, "%s..%s", from, to);
+    al_strv_add(&command.argv, "--");
+    return check_listed(repo, &command, budget, err);
 }

@@ -10,16 +10,14 @@
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 
-/** What is in the place of a file that is to be written: its own path, or that of one of its
- * directories which is no directory.  NULL: nothing.  Links are not followed.  Caller frees. */
-char *al_overwrite_find(int top_fd, const char *path);
-
-/**
- * Fail with AL_CODE_DIRTY_WORKDIR if one of these, which al_overwrite_find() found, is untracked,
- * or is a directory with something untracked.
- */
-int al_overwrite_check(const struct al_repo *repo, const struct al_strv *found,
+/** Fail with AL_CODE_DIRTY_WORKDIR if there is such a file when the working tree goes from one
+ * commit or tree to the other. */
+int al_overwrite_check(const struct al_repo *repo, const char *from, const char *to,
                        struct al_run_limits *budget, struct al_error *err);
+
+/** The same when it goes there commit by commit: by all that `from..to` writes. */
+int al_overwrite_check_steps(const struct al_repo *repo, const char *from, const char *to,
+                             struct al_run_limits *budget, struct al_error *err);
 
 /** The same for files that a command writes, relative to the top. */
 int al_overwrite_check_files(const struct al_repo *repo, const struct al_strv *files,
@@ -28,23 +26,5 @@ int al_overwrite_check_files(const struct al_repo *repo, const struct al_strv *f
 /** Test whether a merge in memory gave this name to a file in the way of a directory,
  * "<name>~<id>". git has another one for it in the working tree. */
 bool al_overwrite_is_moved_away(const char *path);
-
-/** The same for the files that differ between two commits, when the working tree goes from one to
- * the other. */
-int al_overwrite_check_move(const struct al_repo *repo, const char *from, const char *to,
-                            struct al_run_limits *budget, struct al_error *err);
-
-/** The same for the files that one commit or tree has and the other one has not. */
-int al_overwrite_check_added(const struct al_repo *repo, const char *from, const char *to,
-                             struct al_run_limits *budget, struct al_error *err);
-
-/**
- * The same for the files that commits write, each compared with all of its parents.
- *
- * @param commits  Their ids, which may be abbreviated.
- * @param reverts  They are taken back and not applied.
- */
-int al_overwrite_check_commits(const struct al_repo *repo, const struct al_strv *commits,
-                               bool reverts, struct al_run_limits *budget, struct al_error *err);
 
 #endif

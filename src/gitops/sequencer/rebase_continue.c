@@ -15,7 +15,6 @@
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/merge_run.h"
 #include "gitops/sequencer/operation_state.h"
-#include "gitops/sequencer/overwrite.h"
 #include "gitops/sequencer/todo.h"
 #include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
@@ -150,9 +149,7 @@ int al_git_rebase_vet(const struct al_repo *repo, struct al_run_limits *budget, 
         r = vet_todo(git_dir, ret_left, &commits, err);
     if (r == 0)
         r = vet_state_files(git_dir, err);
-    if (r == 0)
-        r = vet_programs(repo, git_dir, budget, err);
-    return r < 0 ? r : al_overwrite_check_commits(repo, &commits, false, budget, err);
+    return r < 0 ? r : vet_programs(repo, git_dir, budget, err);
 }
 
 static int check(const struct al_repo *repo, struct al_run_limits *budget, size_t *ret_left,

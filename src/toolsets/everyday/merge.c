@@ -85,7 +85,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         r = al_failure_set(err, "Merge without squash: the branch then begins there.",
                            "There is no commit yet");
     if (r == 0 && *head)
-        r = al_everyday_check_clean(call, false, err);
+        r = al_replay_check_clean(al_call_repo(call), false, al_call_budget(call), err);
     return r < 0 ? r : al_git_merge_check(al_call_repo(call), &options, al_call_budget(call), err);
 }
 
@@ -147,8 +147,7 @@ static int squash_merged(struct al_call *call, const struct merge_args *args,
 static int squash_conflicted(struct al_call *call, struct al_inmemory *memory, const char *head,
                              const char *tree, struct al_error *err)
 {
-    int r =
-        al_overwrite_check_added(al_inmemory_repo(memory), head, tree, al_call_budget(call), err);
+    int r = al_overwrite_check(al_inmemory_repo(memory), head, tree, al_call_budget(call), err);
 
     return r < 0 ? r
                  : al_git_squash_really(al_call_repo(call),

@@ -103,7 +103,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if (r == 0)
         r = al_transfer_authorize(call, pull.remote.name, err);
     if (r == 0 && *pull.head)
-        r = al_everyday_check_clean(call, args->rebase, err);
+        r = al_replay_check_clean(al_call_repo(call), args->rebase, al_call_budget(call), err);
     return r == 0 ? al_git_check_signature(al_call_repo(call), err) : r;
 }
 
@@ -157,19 +157,6 @@ static int check_published(struct al_call *call, const struct al_replay_work *wo
                           "remote-tracking branch has");
 }
 
-static int build(struct al_call *call, const struct pull *pull, const char *onto,
-                 struct al_replay_work *work, struct al_rebase_list *list, struct al_error *err)
-{
-    int r = al_commit_list_rebase(al_call_repo(call), onto, false, al_call_budget(call), list, err);
-
-    work->kind = AL_WORK_REBASE;
-    work->onto = al_strdup(onto);
-    work->onto_name = al_strdup(pull->name);
-    for (size_t i = 0; r == 0 && i < list->commits.count; i++)
-        al_replay_work_add(work, AL_REPLAY_PICK, list->commits.items[i], NULL, 0);
-    return r < 0 ? r : al_replay_work_try(al_call_repo(call), work, al_call_budget(call), err);
-}
-
 static void add_rebased(const struct al_replay_work *work, const struct al_rebase_list *list,
                         const struct pull *pull, const struct al_merge_outcome *outcome,
                         struct al_str *text)
@@ -207,7 +194,7 @@ static int rebase(struct al_call *call, const struct pull *pull, struct al_resul
                                   al_call_budget(call), &onto, err);
 
     if (r == 0)
-        r = build(call, pull, onto, work, &list, err);
+        r = al_replay_work_rebase(repo, work, onto, pull->name, al_call_budget(call), &list, err);
     if (r == 0)
         r = check_published(call, work, err);
     if (r == 0)

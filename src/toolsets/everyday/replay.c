@@ -52,25 +52,6 @@ int al_everyday_check_idle(struct al_call *call, struct al_error *err)
     return r;
 }
 
-int al_everyday_check_clean(struct al_call *call, bool files, struct al_error *err)
-{
-    al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
-    int r;
-
-    r = al_git_read_worktree_state(al_call_repo(call), "no", NULL, NULL, al_call_budget(call),
-                                   &state, err);
-    if (r < 0 || (!state.staged && !(files && state.unstaged)))
-        return r;
-    r = al_failure_set(err, "Commit them with git_commit, or put them aside with git_stash, first.",
-                       "There are uncommitted changes: %zu staged, %zu not staged", state.staged,
-                       state.unstaged);
-    if (err) {
-        err->code = AL_CODE_DIRTY_WORKDIR;
-        err->reason = "conflict";
-    }
-    return r;
-}
-
 static void try_free(void *data)
 {
     struct al_replay_try *try = data;
@@ -134,7 +115,7 @@ int al_replay_authorize(struct al_call *call, const void *args, al_replay_build 
     if (r == 0 && !*head)
         r = al_failure_set(err, "git_commit makes the first one.", "There is no commit yet");
     if (r == 0)
-        r = al_everyday_check_clean(call, clean_tree, err);
+        r = al_replay_check_clean(al_call_repo(call), clean_tree, al_call_budget(call), err);
     return r < 0 ? r : build_and_try(call, args, build, err);
 }
 

@@ -56,7 +56,4 @@ int al_replay_add_commits(struct al_call *call, struct al_str *text, struct al_e
 /** Fail while an operation is in progress or there are conflicts, naming git_conflicts. */
 int al_everyday_check_idle(struct al_call *call, struct al_error *err);
 
-/** Fail if files are staged or, with `files`, changed: "2 staged files and 1 changed file". */
-int al_everyday_check_clean(struct al_call *call, bool files, struct al_error *err);
-
 #endif

@@ -11,8 +11,6 @@
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
-#include "gitops/preview/untracked_overwritten.h"
-#include "gitops/preview/written_files.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/operation_state.h"
@@ -249,7 +247,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         return al_failure_set(err, "git_log shows the branch as it is now.",
                               "The branch moved while this was decided; nothing was done");
     if (mode_of(p) == AL_RESET_KEEP) /* git keeps changes only, and no ignored files */
-        r = al_overwrite_check_move(al_call_repo(call), head, to, al_call_budget(call), err);
+        r = al_overwrite_check(al_call_repo(call), head, to, al_call_budget(call), err);
     if (r == 0)
         r = al_git_reset(al_call_repo(call), to, (enum al_reset_mode)mode_of(p),
                          al_call_budget(call), err);

@@ -9,7 +9,6 @@
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
-#include "gitops/preview/untracked_overwritten.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "guard/arg.h"

@@ -15,7 +15,6 @@
 #include "gitops/plumbing/stash_owners.h"
 #include "gitops/porcelain/stash_preview.h"
 #include "gitops/preview/affected_files.h"
-#include "gitops/preview/written_files.h"
 #include "gitops/replay/merge_guard.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/conflict.h"

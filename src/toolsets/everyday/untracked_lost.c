@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "answer/answer.h"
-#include "gitops/preview/untracked_overwritten.h"
+#include "gitops/preview/affected_files.h"
 #include "guard/text.h"
 #include "util/fs.h"
 

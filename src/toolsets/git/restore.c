@@ -6,8 +6,6 @@
 #include "gitops/plumbing/index_facts.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
-#include "gitops/preview/untracked_overwritten.h"
-#include "gitops/preview/written_files.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "guard/text.h"

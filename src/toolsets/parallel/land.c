@@ -6,7 +6,7 @@
 #include "answer/place.h"
 #include "answer/state_line.h"
 #include "gitops/plumbing/skipped.h"
-#include "gitops/preview/written_files.h"
+#include "gitops/preview/affected_files.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "guard/root.h"

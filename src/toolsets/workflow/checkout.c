@@ -7,8 +7,6 @@
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
-#include "gitops/preview/untracked_overwritten.h"
-#include "gitops/preview/written_files.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/merge.h"

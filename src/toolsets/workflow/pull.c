@@ -4,13 +4,12 @@
 
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
-#include "gitops/replay/going_on.h"
 #include "gitops/replay/merge_guard.h"
+#include "gitops/replay/work.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/repo/repo.h"
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/operation_state.h"
-#include "gitops/sequencer/rebase.h"
 #include "gitops/transport/fetch.h"
 #include "guard/text.h"
 #include "guard/url.h"
@@ -119,14 +118,22 @@ static int rebase(struct al_call *call, const struct pull *pull, struct al_merge
                   struct al_error *err)
 {
     struct al_repo *repo = al_call_repo(call);
+    struct al_run_limits *budget = al_call_budget(call);
+    struct al_replay_work *work = al_replay_work_new();
+    al_auto(al_rebase_list_clear) struct al_rebase_list list = { .merges = 0 };
     al_auto(al_freep) char *theirs = NULL;
-    int r = al_git_resolve_commit(repo, pull->commit, al_call_budget(call), &theirs, err);
+    int r = al_replay_check_clean(repo, true, budget, err);
 
     if (r == 0)
-        r = al_going_on_check_rebase(repo, theirs, al_call_budget(call), err);
-    return r < 0 ? r
-                 : al_git_rebase_run(repo, pull->commit, al_call_max_bytes(call),
-                                     al_call_budget(call), outcome, err);
+        r = al_git_resolve_commit(repo, pull->commit, budget, &theirs, err);
+    if (r == 0)
+        r = al_replay_work_rebase(repo, work, theirs, pull->commit, budget, &list, err);
+    if (r == 0)
+        r = al_replay_work_do(repo, work, al_call_max_bytes(call), budget, outcome, err);
+    if (r == 0)
+        outcome->fast_forward = !outcome->up_to_date && !work->nsteps;
+    al_replay_work_free(work);
+    return r;
 }
 
 static int merge_or_rebase(struct al_call *call, const struct pull_args *args,
