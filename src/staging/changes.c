@@ -34,6 +34,8 @@ static void apply(const struct al_staged *staged, struct al_base *base)
     }
 }
 
+/* What was staged before a pull moved a head would overwrite what came: it is staged again, and
+ * counts as changed until then. */
 static int load_base(struct al_staging *staging, const char *key, struct al_run_limits *budget,
                      const struct al_staged_list *list, struct al_base *ret_base,
                      struct al_error *err)
@@ -43,7 +45,8 @@ static int load_base(struct al_staging *staging, const char *key, struct al_run_
     if (r < 0)
         return r;
     for (size_t i = 0; i < list->count; i++)
-        if (!strcmp(list->items[i].sandbox, key))
+        if (!strcmp(list->items[i].sandbox, key) &&
+            !al_heads_differ(&list->items[i].heads, &ret_base->heads))
             apply(&list->items[i], ret_base);
     al_base_sort(ret_base);
     return 0;

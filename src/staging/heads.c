@@ -39,6 +39,18 @@ const char *al_heads_find(const struct al_heads *heads, const char *target, cons
     return head ? head->commit : NULL;
 }
 
+bool al_heads_differ(const struct al_heads *heads, const struct al_heads *others)
+{
+    for (size_t i = 0; i < heads->count; i++) {
+        const struct al_head *head = &heads->items[i];
+        const char *other = al_heads_find(others, head->target, head->branch);
+
+        if (other && strcmp(other, head->commit) != 0)
+            return true;
+    }
+    return false;
+}
+
 void al_heads_set(struct al_heads *heads, const char *target, const char *branch,
                   const char *commit)
 {

@@ -3,6 +3,7 @@
 #ifndef AL_STAGING_HEADS_H
 #define AL_STAGING_HEADS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "util/json.h"
@@ -27,6 +28,9 @@ void al_heads_copy(const struct al_heads *from, struct al_heads *ret_heads);
 
 /** The commit that is known for a branch; NULL: none.  Borrowed until the heads change. */
 const char *al_heads_find(const struct al_heads *heads, const char *target, const char *branch);
+
+/** Test whether two lists have another commit for the same branch. */
+bool al_heads_differ(const struct al_heads *heads, const struct al_heads *others);
 
 /** Record the commit of a branch.  The strings are copied. */
 void al_heads_set(struct al_heads *heads, const char *target, const char *branch,

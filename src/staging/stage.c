@@ -212,6 +212,15 @@ static int write_commit(struct al_staging *staging, struct al_comparison *compar
     return r < 0 ? r : al_staged_write(staging, staged, NULL, err);
 }
 
+/* One that cannot be removed stands in nobody's way. */
+static void drop_superseded(struct al_staging *staging, const struct al_staged_list *list,
+                            const struct al_staged *staged, struct al_run_limits *budget)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (al_staged_supersedes(staged, &list->items[i]))
+            (void)al_staged_remove(staging, list->items[i].id, budget, NULL);
+}
+
 static int choose(struct al_staging *staging, struct al_comparison *comparison,
                   const struct al_strv *words, struct al_run_limits *budget, struct al_error *err)
 {
@@ -245,6 +254,7 @@ static int stage_once(struct al_staging *staging, const struct al_strv *words, c
     if (r < 0)
         return r;
     al_markers_forget(staging, &comparison.changes);
+    drop_superseded(staging, &comparison.staged, &staged, budget);
     *ret_staged = staged;
     staged = (struct al_staged){ .id = "" };
     return 0;

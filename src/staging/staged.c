@@ -190,6 +190,12 @@ static const char *common_file(const struct al_staged *earlier, const struct al_
     return NULL;
 }
 
+bool al_staged_supersedes(const struct al_staged *newer, const struct al_staged *older)
+{
+    return older->order < newer->order && !strcmp(older->sandbox, newer->sandbox) &&
+           al_heads_differ(&older->heads, &newer->heads) && common_file(older, newer);
+}
+
 const struct al_staged *al_staged_earlier(const struct al_staged_list *list,
                                           const struct al_staged *staged, const char **ret_path)
 {
@@ -197,7 +203,8 @@ const struct al_staged *al_staged_earlier(const struct al_staged_list *list,
         const struct al_staged *other = &list->items[i];
         const char *path;
 
-        if (other->order >= staged->order || strcmp(other->sandbox, staged->sandbox) != 0)
+        if (other->order >= staged->order || strcmp(other->sandbox, staged->sandbox) != 0 ||
+            al_staged_supersedes(staged, other))
             continue;
         path = common_file(other, staged);
         if (path) {

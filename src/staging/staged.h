@@ -83,8 +83,13 @@ int al_staged_find(struct al_staging *staging, const char *given, struct al_run_
 int al_staged_discard(struct al_staging *staging, const struct al_staged *staged,
                       struct al_run_limits *budget, struct al_error *err);
 
-/** The first staged commit that was made from the same sandbox before this one and touches one of
- * its files; NULL: none.  Borrowed from the list.  `ret_path` gets the file, borrowed as well. */
+/** Test whether a staged commit was made again after a pull: a newer one of the same sandbox has
+ * one of its files, and is based on another commit of a branch. */
+bool al_staged_supersedes(const struct al_staged *newer, const struct al_staged *older);
+
+/** The first staged commit that was made from the same sandbox before this one, touches one of its
+ * files, and is not superseded by it; NULL: none.  Borrowed from the list.  `ret_path` gets the
+ * file, borrowed as well. */
 const struct al_staged *al_staged_earlier(const struct al_staged_list *list,
                                           const struct al_staged *staged, const char **ret_path);
 

@@ -112,7 +112,6 @@ class Day(github.Case):
             agent.ok("read_file", {"path": "/workspace/report.md"}).text,
             "# Report\n\n<<<<<<< ours (sandbox)\nRevenue: 15 %\n=======\nRevenue: 12 %\n"
             ">>>>>>> theirs (incoming)\n\nCosts: open\n")
-        agent.ok("git_discard", {"commitId": staged})
         agent.write("report.md", "# Report\n\nRevenue: 15 %, after 12 %\n\nCosts: open\n")
         staged = agent.stage("Settle revenue", "report.md")
         shown, result = agent.push(staged, target)

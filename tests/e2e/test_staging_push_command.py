@@ -27,10 +27,8 @@ class Told(pushing.Pushing):
         self.commit("a.txt", "theirs\n", "meanwhile")
         return staged
 
-    def way_on(self, staged):
-        """How to go on after a conflict."""
-        return ("Nothing was pushed. To go on: git_pull the files from there, resolve what "
-                f"conflicts, git_discard {staged[:8]}, then git_stage and git_push again")
+    WAY_ON = ("Nothing was pushed. To go on: git_pull the files from there, resolve what "
+              "conflicts, then git_stage and git_push them again")
 
     def test_conflict(self):
         """a conflict says how to go on, in a second text, and going on so works"""
@@ -40,12 +38,37 @@ class Told(pushing.Pushing):
         self.assertEqual(value, {"status": "conflict", "conflict": {
             "reason": "non-fast-forward", "message": MOVED, "targetHead": self.head()}})
         self.assertEqual(json.loads(result.text), value)
-        self.assertEqual(result.notes, self.way_on(staged))
+        self.assertEqual(result.notes, self.WAY_ON)
         self.ok("git_pull", {"source": self.LOCAL, "paths": ["a.txt"]})
         self.write("a.txt", "both\n", self.workspace)
-        self.ok("git_discard", {"commitId": staged})
         self.pushed(self.stage({"a.txt": "both\n"}))
         self.assertEqual(self.content("a.txt"), b"both\n")
+
+    def test_superseded(self):
+        """what is staged again after a pull replaces the older staged commit; nothing else does"""
+        self.commit("b.txt", "b\n", "b")
+        self.ok("git_pull", {"source": self.LOCAL, "paths": ["."]})
+        older = self.stage({"a.txt": "ours\n", "b.txt": "ours\n"})
+        other = self.stage({"other.txt": "ours\n"})
+        self.commit("a.txt", "theirs\n", "meanwhile")
+        self.conflict(older)
+        self.ok("git_pull", {"source": self.LOCAL, "paths": ["."]})
+        status = self.ok("git_status").value["structuredContent"]
+        self.assertEqual([entry["path"] for entry in status["unstaged"]],
+                         [f"/workspace/{name}" for name in ("a.txt", "b.txt", "other.txt")])
+        self.assertEqual([commit["id"] for commit in status["staged"]], [older, other])
+        newer = self.stage({"a.txt": "both\n"})
+        status = self.ok("git_status").value["structuredContent"]
+        self.assertEqual([entry["path"] for entry in status["unstaged"]],
+                         ["/workspace/b.txt", "/workspace/other.txt"])
+        self.assertEqual([commit["id"] for commit in status["staged"]], [other, newer])
+        self.pushed(newer)
+        self.conflict(other)
+        self.pushed(self.stage({"b.txt": "ours\n"}))
+        self.pushed(self.stage({"other.txt": "ours\n"}))
+        self.assertEqual((self.content("a.txt"), self.content("b.txt")), (b"both\n", b"ours\n"))
+        self.assertEqual(self.ok("git_status").value["structuredContent"],
+                         {"staged": [], "unstaged": []})
 
     def test_journal(self):
         """the journal says that nothing was done, and that nobody decided"""
@@ -62,7 +85,7 @@ class Told(pushing.Pushing):
         """airlock staging push says in plain text what happened, and its exit code tells it"""
         staged = self.moved()
         self.assertEqual(self.say("push", staged[:8], code=1),
-                         ("", f"Conflict: {MOVED}\n{self.way_on(staged)}\n"))
+                         ("", f"Conflict: {MOVED}\n{self.WAY_ON}\n"))
         out, _ = self.say("push", staged[:8], "--json", code=1)
         self.assertEqual(json.loads(out)["structuredContent"]["conflict"]["message"], MOVED)
         out, err = self.say("push", staged, "--branch", "side", "--approval", "allow")

@@ -118,14 +118,10 @@ static json_t *conflict_of(const struct al_push_result *result)
 }
 
 /* The files have to be merged with what is new, and staged again: a staged commit never changes. */
-static void note_way_on(const struct al_push *push, struct al_result *result)
+static void note_way_on(struct al_result *result)
 {
-    al_auto(al_freep) char *note =
-        al_asprintf("Nothing was pushed. To go on: git_pull the files from there, resolve what "
-                    "conflicts, git_discard %.*s, then git_stage and git_push again",
-                    AL_STAGED_SHORT_ID, al_push_id(push));
-
-    al_result_note(result, note);
+    al_result_note(result, "Nothing was pushed. To go on: git_pull the files from there, resolve "
+                           "what conflicts, then git_stage and git_push them again");
 }
 
 static int execute(struct al_call *call, const void *p, struct al_result *result,
@@ -149,7 +145,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     al_result_set_structured(result, object);
     result->not_done = pushed.is_conflict;
     if (pushed.is_conflict && !pushed.is_other)
-        note_way_on(push, result);
+        note_way_on(result);
     for (size_t i = 0; i < pushed.notes.count; i++)
         al_result_note(result, pushed.notes.items[i]);
     return 0;

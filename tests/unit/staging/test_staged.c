@@ -237,8 +237,11 @@ static void heads_of_other_commits_stay(void **state)
     set_head(s, HEAD_3);
     make(s, "b", "based on 3");
     set_head(s, HEAD_1);
-    make(s, "a", "based on 1");
+    assert_changes(s, "+ b"); /* to be staged again */
+    put(s, "a", "based on 1");
+    stage(s, "/workspace/a", "based on 1");
     set_head(s, HEAD_3);
+    assert_changes(s, "+ a");
     must(s, al_staged_pushed(s->staging, &s->last, &pushed, BUDGET, &s->w->err));
     assert_heads(s, HEAD_3, HEAD_3);
 }
