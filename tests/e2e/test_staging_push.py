@@ -128,7 +128,7 @@ class Success(pushing.Pushing):
         self.assertEqual(self.content("b.txt"), b"2\n")
 
     def test_many(self):
-        """more objects than git unpacks stay a pack"""
+        """many files in one push"""
         files = {f"d{n % 7}/{n}.txt": f"{n}\n" for n in range(150)}
         commit, _ = self.pushed(self.stage(files))
         self.assertEqual(len(self.out("ls-tree", "-r", "--name-only", commit).split()), 151)

@@ -3,8 +3,7 @@
 #include "staging/tree_bounds.h"
 #include "tests/unit/staging/push/lib.h"
 
-_Static_assert(AL_PUSH_LISTED_MAX == 3 && AL_PUSH_UNPACK_LIMIT == 6 && AL_DIFF_RAW_MAX == 8 &&
-                   AL_TREE_ENTRIES_MAX == 12,
+_Static_assert(AL_PUSH_LISTED_MAX == 3 && AL_DIFF_RAW_MAX == 8 && AL_TREE_ENTRIES_MAX == 12,
                "the numbers below are made for them");
 
 static size_t count(const char *text, const char *what)
@@ -52,35 +51,6 @@ static void files_of_a_push(void **state)
             assert_non_null(strstr(s->w->err.message, "The push changes 9 files, more than the 8"));
         must(s, al_staged_discard(s->staging, &s->last, BUDGET, &s->w->err));
     }
-}
-
-static size_t count_packs(const struct stager *s)
-{
-    al_auto(al_freep) char *path = al_fs_join(s->w->repo->path, ".git/objects/pack");
-    al_auto(al_closedirp) DIR *dir = opendir(path);
-    size_t packs = 0;
-
-    for (struct dirent *entry; dir && (entry = readdir(dir));)
-        packs += al_ends_with(entry->d_name, ".pack");
-    return packs;
-}
-
-/* A push of n files has a tree and a commit as well. */
-static void objects_that_stay_a_pack(void **state)
-{
-    struct stager *s = *state;
-    size_t packs = count_packs(s);
-
-    for (int n = 3; n <= 5; n++) {
-        al_auto(al_freep) char *prefix = al_asprintf("%d-", n);
-        al_auto(al_freep) char *notes = NULL;
-
-        stage_many(s, prefix, n);
-        notes = push_last(s);
-        packs += n >= 4;
-        assert_int_equal(count_packs(s), packs);
-    }
-    git_ok(s->w->repo, "fsck", "--strict", NULL);
 }
 
 static void files_of_the_branch(void **state)
@@ -155,8 +125,9 @@ static void files_of_a_base(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        STAGER_TEST(files_that_are_listed),    STAGER_TEST(files_of_a_push),
-        STAGER_TEST(objects_that_stay_a_pack), STAGER_TEST(files_of_the_branch),
+        STAGER_TEST(files_that_are_listed),
+        STAGER_TEST(files_of_a_push),
+        STAGER_TEST(files_of_the_branch),
         STAGER_TEST(files_of_a_base),
     };
 
