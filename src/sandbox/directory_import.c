@@ -3,8 +3,7 @@
  * Writing files of a store into a directory, while their content arrives.
  *
  * A file gets its name when its content is complete, so that nobody sees a part of it, and a
- * process that is killed leaves none.  A directory at the top that is not there yet is made as a
- * whole (new_dir.h), which takes less time.
+ * process that is killed leaves none.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +16,6 @@
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
 #include "sandbox/directory.h"
-#include "sandbox/new_dir.h"
 #include "util/fs.h"
 
 /** An import that runs. */
@@ -31,8 +29,6 @@ struct import {
     int parent;                          /* the directory of the last file, open; -1: none */
     const char *last;                    /* that file */
     unsigned uses;                       /* how many files this directory was opened for */
-    struct al_new_dir dir;               /* in which files arrive */
-    size_t first, next;                  /* the files in it */
 };
 
 /* Files of one directory come one after the other.  It is looked up again after so many, in case it
@@ -71,8 +67,6 @@ static int open_parent(struct import *import, const char *path, struct al_error 
     forget_parent(import);
     import->uses = 0;
     import->last = path;
-    if (al_new_dir_holds(&import->dir, path))
-        return al_new_dir_open_parent(&import->dir, path, &import->parent, err);
     return al_directory_open_parent(directory->fd, path, &import->parent, &name, &st, err);
 }
 
@@ -80,11 +74,8 @@ static int open_parent(struct import *import, const char *path, struct al_error 
 static bool is_still_there(struct import *import, const char *path)
 {
     const struct al_directory *directory = import->sandbox->state;
-    const bool is_new = al_new_dir_holds(&import->dir, path);
     const char *name;
-    al_auto(al_closep) int fd =
-        al_nofollow_open_parent(is_new ? import->dir.fd : directory->fd,
-                                is_new ? al_new_dir_below(path) : path, false, &name);
+    al_auto(al_closep) int fd = al_nofollow_open_parent(directory->fd, path, false, &name);
     struct stat open, now;
 
     import->uses = 0;
@@ -124,18 +115,6 @@ static int replace_by_link(int parent, const char *name, const char *target)
         return r;
     }
     return 0;
-}
-
-/* Complete a file in a directory that nobody sees.  0 or -errno. */
-static int complete(struct import *import, const struct al_sandbox_file *file)
-{
-    const char *target = import->target.buf;
-
-    if (file->mode != AL_SANDBOX_MODE_LINK)
-        return close(al_take_fd(&import->file.fd)) < 0 ? -errno : 0;
-    if (!*target || strlen(target) != import->target.len)
-        return -EINVAL;
-    return symlinkat(target, import->parent, name_of(file->path)) < 0 ? -errno : 0;
 }
 
 /* 0 or -errno; -EEXIST: there is something of this name, which is not to be replaced. */
@@ -181,11 +160,6 @@ static int name_file(struct import *import, const struct al_sandbox_file *file,
 {
     int r;
 
-    if (al_new_dir_holds(&import->dir, file->path)) {
-        r = complete(import, file);
-        import->next += r == 0;
-        return r < 0 ? al_directory_write_fail(-r, file->path, err) : 0;
-    }
     r = file->over ? -EEXIST : set_name(import, file, false);
     if (r == -ENOENT) {
         r = open_parent(import, file->path, err);
@@ -200,60 +174,16 @@ static int name_file(struct import *import, const struct al_sandbox_file *file,
 
 /* --- Content --- */
 
-/* Give a directory its name when all of its files have arrived. */
-static int end_directory(struct import *import, struct al_error *err)
-{
-    const struct al_directory *directory = import->sandbox->state;
-
-    if (import->dir.fd < 0)
-        return 0;
-    forget_parent(import);
-    return al_new_dir_name(&import->dir, directory->fd, &import->files[import->first],
-                           import->next - import->first, err);
-}
-
-/* Files of one directory come one after the other. */
-static int find_directory(struct import *import, size_t which, struct al_error *err)
-{
-    const struct al_directory *directory = import->sandbox->state;
-    const struct al_sandbox_file *file = &import->files[which];
-    int r;
-
-    if (al_new_dir_holds(&import->dir, file->path))
-        return 0;
-    r = end_directory(import, err);
-    if (r == 0 && file->is_new && al_new_dir_make(&import->dir, directory->fd, file->path)) {
-        forget_parent(import);
-        import->first = import->next = which;
-    }
-    return r;
-}
-
-/* In a directory that nobody sees a file is written in its place. */
-static int open_file(struct import *import, const struct al_sandbox_file *file)
-{
-    const mode_t mode = file->mode == AL_SANDBOX_MODE_EXECUTABLE ? 0777 : 0666;
-
-    if (!al_new_dir_holds(&import->dir, file->path))
-        return al_new_file_open(&import->file, import->parent, mode);
-    import->file.fd = openat(import->parent, name_of(file->path),
-                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-    return import->file.fd < 0 ? -errno : 0;
-}
-
 static int begin_file(struct import *import, size_t which, struct al_error *err)
 {
     const struct al_sandbox_file *file = &import->files[which];
-    int r = find_directory(import, which, err);
+    int r = find_parent(import, file->path, err);
 
     import->begun = file;
-    if (r == 0)
-        r = find_parent(import, file->path, err);
     if (r < 0 || file->mode == AL_SANDBOX_MODE_LINK)
         return r;
-    r = open_file(import, file);
-    if (r == -EEXIST)
-        return al_directory_is_made(file->path, err);
+    r = al_new_file_open(&import->file, import->parent,
+                         file->mode == AL_SANDBOX_MODE_EXECUTABLE ? 0777 : 0666);
     return r < 0 ? al_directory_write_fail(-r, file->path, err) : 0;
 }
 
@@ -289,7 +219,6 @@ static void abandon(struct import *import)
 
     end_file(import);
     forget_parent(import);
-    al_new_dir_remove(&import->dir, directory->fd);
     if (file)
         al_nofollow_remove_parents(directory->fd, file->path);
 }
@@ -328,7 +257,6 @@ int al_directory_import(struct al_sandbox *sandbox, const struct al_sandbox_file
                              .files = files,
                              .file = AL_NEW_FILE_INIT,
                              .target = AL_STR_INIT,
-                             .dir = AL_NEW_DIR_INIT,
                              .parent = -1 };
     char(*texts)[AL_OID_TEXT] = al_calloc(count, sizeof(*texts));
     const char **oids = al_calloc(count, sizeof(*oids));
@@ -341,8 +269,6 @@ int al_directory_import(struct al_sandbox *sandbox, const struct al_sandbox_file
     if (count)
         r = source->read(source->payload, oids, count, take, &import, err);
     (void)pthread_mutex_lock(&sandbox->lock);
-    if (r == 0)
-        r = end_directory(&import, err);
     abandon(&import);
     (void)pthread_mutex_unlock(&sandbox->lock);
     al_str_clear(&import.target);

@@ -11,7 +11,6 @@
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
 #include "sandbox/directory.h"
-#include "sandbox/new_dir.h"
 
 /* A temporary file stays while its process lives, which may be one of another process namespace. */
 #define TEMP_OLD_S 60
@@ -42,15 +41,13 @@ static void add_file(struct al_scan *scan, const char *path, const struct stat *
                                                            .mode = st->st_mode };
 }
 
-/* Remove the temporary file or directory of a process that was killed while it wrote. */
+/* Remove the temporary file of a process that was killed while it wrote. */
 static void sweep(int dir_fd, const char *name, const struct stat *st)
 {
     if (st->st_uid != geteuid() || st->st_mtim.tv_sec + TEMP_OLD_S >= time(NULL) ||
         kill(al_fs_temp_owner(name), 0) == 0 || errno != ESRCH)
         return;
-    if (S_ISDIR(st->st_mode))
-        al_new_dir_sweep(dir_fd, name);
-    else if (S_ISREG(st->st_mode) || S_ISLNK(st->st_mode))
+    if (S_ISREG(st->st_mode) || S_ISLNK(st->st_mode))
         (void)unlinkat(dir_fd, name, 0);
 }
 

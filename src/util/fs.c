@@ -367,15 +367,14 @@ int al_fs_write_durable(int dir_fd, const char *name, const void *data, size_t l
 
 pid_t al_fs_temp_owner(const char *name)
 {
-    static const char prefix[] = ".airlock-", link[] = "link-", dir[] = "dir-",
-                      digits[] = "0123456789";
+    static const char prefix[] = ".airlock-", link[] = "link-", digits[] = "0123456789";
     const char *at = name + strlen(prefix);
     int64_t pid = 0;
     size_t len;
 
     if (!al_starts_with(name, prefix))
         return 0;
-    at += al_starts_with(at, link) ? strlen(link) : al_starts_with(at, dir) ? strlen(dir) : 0;
+    at += al_starts_with(at, link) ? strlen(link) : 0;
     for (; *at >= '0' && *at <= '9' && pid <= INT32_MAX; at++)
         pid = 10 * pid + (*at - '0');
     if (*at != '-' || pid > INT32_MAX)

@@ -54,8 +54,7 @@ int al_fs_write_atomic(int dir_fd, const char *name, const void *data, size_t le
 int al_fs_write_durable(int dir_fd, const char *name, const void *data, size_t len, mode_t mode);
 
 /** The process that made a temporary file of this name, beside the file that it was writing:
- * ".airlock-<pid>-<number>"; for a link ".airlock-link-<pid>-<number>", and for a directory
- * ".airlock-dir-<pid>-<number>".  0: no such name. */
+ * ".airlock-<pid>-<number>", for a link ".airlock-link-<pid>-<number>".  0: no such name. */
 pid_t al_fs_temp_owner(const char *name);
 
 /** fsync(2) a file or a directory.  0 or -errno; a file system without fsync is not an error. */

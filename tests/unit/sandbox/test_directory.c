@@ -340,45 +340,6 @@ static void sweeps_what_killed_processes_left(void **state)
     assert_file(box, file, "canary"); /* nobody makes directories of this name */
 }
 
-static void sweeps_directories_that_killed_processes_left(void **state)
-{
-    struct box *box = *state;
-    const long dead = (long)ended_process(), alive = (long)getpid();
-    al_auto(al_freep) char *used = al_asprintf("ws/.airlock-dir-%ld-1", alive);
-    al_auto(al_freep) char *file = al_asprintf("%s/d/e/file", used);
-    al_auto(al_freep) char *link = al_asprintf("%s/link", used);
-    al_auto(al_freep) char *left = al_asprintf("ws/.airlock-dir-%ld-1", dead);
-    al_auto(al_freep) char *moved = al_asprintf("%s/d/e/file", left);
-    int fd;
-
-    write_plainly(box, "outside");
-    tmpdir_mkdir(box->dir, used);
-    for (size_t i = 0; i < 2; i++) {
-        al_auto(al_freep) char *dir = al_asprintf("%s/%s", used, i ? "d/e" : "d");
-
-        tmpdir_mkdir(box->dir, dir);
-    }
-    write_plainly(box, file);
-    tmpdir_symlink(box->dir, "../../outside", link);
-    make_old(box, used);
-    assert_list(box, "", NULL, "");
-    assert_file(box, file, "canary");
-    assert_int_equal(renameat(box->dir->fd, used, box->dir->fd, left), 0);
-    fd = openat(box->dir->fd, left, O_RDONLY | O_DIRECTORY);
-    assert_int_equal(flock(fd, LOCK_EX), 0);
-    make_old(box, left);
-    assert_list(box, "", NULL, "");
-    assert_file(box, moved, "canary"); /* a process of another namespace uses it */
-    (void)close(fd);
-    (void)utimensat(box->dir->fd, left, NULL, 0);
-    assert_list(box, "", NULL, "");
-    assert_file(box, moved, "canary"); /* not for long */
-    make_old(box, left);
-    assert_list(box, "", NULL, "");
-    assert_int_equal(faccessat(box->dir->fd, left, F_OK, AT_SYMLINK_NOFOLLOW), -1);
-    assert_file(box, "outside", "canary");
-}
-
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup_directory, box_teardown)
 
 int main(void)
@@ -396,7 +357,6 @@ int main(void)
         TEST(keeps_permissions),
         TEST(leaves_no_file_beside),
         TEST(sweeps_what_killed_processes_left),
-        TEST(sweeps_directories_that_killed_processes_left),
         TEST(leaves_no_directory_of_a_write_that_fails),
         TEST(reports_a_workspace_that_was_removed),
     };
