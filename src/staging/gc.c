@@ -65,6 +65,8 @@ static int measure(const struct al_staging *staging, struct packs *ret_packs, st
     if (!dir)
         return al_staging_unusable(staging, errno, err);
     while ((entry = readdir(dir))) {
+        if (entry->d_name[0] == '.')
+            continue;
         ret_packs->bytes += al_file_id_at(staging->pack_fd, entry->d_name).size;
         ret_packs->count += al_ends_with(entry->d_name, ".pack");
     }

@@ -174,6 +174,8 @@ static inline size_t count_packs_of(struct stager *s, uint64_t *ret_bytes)
 
     *ret_bytes = 0;
     for (struct dirent *entry; (entry = readdir(dir));) {
+        if (entry->d_name[0] == '.')
+            continue;
         packs += al_ends_with(entry->d_name, ".pack");
         *ret_bytes += al_file_id_at(s->staging->pack_fd, entry->d_name).size;
     }
