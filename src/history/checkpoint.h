@@ -229,12 +229,6 @@ struct al_saved_ref {
     char *name, *value;
 };
 
-/** List the files below one directory of a checkpoint's working tree, with paths relative to that
- * directory; "" is the top.  The modes only tell the type and whether the file is executable. */
-int al_checkpoint_files_in(struct al_store *store, const char *id, const char *dir,
-                           struct al_run_limits *budget, struct al_saved_files *ret_files,
-                           struct al_error *err);
-
 /**
  * Check whether a checkpoint could give files back: each is a regular file with the content that
  * the checkpoint has.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reading checkpoints.  Everything is read from the store and nothing from the repository. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "gitops/run.h"
 #include "guard/nofollow.h"
 #include "history/files.h"
+#include "history/look.h"
 #include "history/modes.h"
 #include "history/refs.h"
 #include "history/store.h"
@@ -203,9 +203,9 @@ static void take_subtree(struct listing *listing, const char *prefix,
     all->count = kept;
 }
 
-int al_checkpoint_files_in(struct al_store *store, const char *id, const char *dir,
-                           struct al_run_limits *budget, struct al_saved_files *ret_files,
-                           struct al_error *err)
+static int files_in(struct al_store *store, const char *id, const char *dir,
+                    struct al_run_limits *budget, struct al_saved_files *ret_files,
+                    struct al_error *err)
 {
     al_auto(al_freep) char *prefix = al_asprintf(AL_DIR_WORKTREE "%s%s", dir, *dir ? "/" : "");
     const char *const names[] = { prefix };
@@ -642,50 +642,21 @@ int al_checkpoint_list(struct al_store *store, struct al_run_limits *budget,
 
 /* --- Files that a checkpoint has --- */
 
-#define CHUNK_BYTES (64u * 1024u)
-
 static int by_name(const void *name, const void *file)
 {
     return strcmp(name, ((const struct al_saved_file *)file)->path);
 }
 
-/* Hash what a descriptor reads, as a blob of `size` bytes.  False when the file has another size or
- * cannot be read, or when the time is over. */
-static bool hash_file(int fd, uint64_t size, bool sha256, struct al_deadline *deadline,
-                      struct al_oid *ret_oid)
-{
-    al_auto(al_freep) char *chunk = al_malloc(CHUNK_BYTES);
-    struct al_hash hash;
-    uint64_t got = 0;
-    ssize_t n;
-
-    al_hash_init_object(&hash, sha256, AL_OBJECT_BLOB, size);
-    while ((n = read(fd, chunk, CHUNK_BYTES)) != 0) {
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 || got + (uint64_t)n > size || al_deadline_step(deadline, NULL) < 0)
-            return false;
-        got += (uint64_t)n;
-        al_hash_add(&hash, chunk, (size_t)n);
-    }
-    al_hash_end(&hash, ret_oid);
-    return got == size;
-}
-
+/* A file that somebody has open for writing may become another one. */
 static bool is_saved_as_is(const struct al_saved_file *file, int dir_fd, const char *name,
-                           bool sha256, struct al_deadline *deadline)
+                           bool sha256)
 {
-    al_auto(al_closep) int fd =
-        openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    struct al_oid oid;
-    struct stat st;
+    struct al_look look;
     char text[AL_OID_TEXT];
 
-    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-        !hash_file(fd, (uint64_t)st.st_size, sha256, deadline, &oid))
-        return false;
-    al_oid_text(&oid, sha256, text);
-    return !strcmp(text, file->oid);
+    al_look_at(dir_fd, name, sha256, &look);
+    al_oid_text(&look.oid, sha256, text);
+    return S_ISREG(look.mode) && !look.is_open && !strcmp(text, file->oid);
 }
 
 int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, const char *dir,
@@ -695,7 +666,7 @@ int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, c
     al_auto(al_saved_files_clear) struct al_saved_files files = { .items = NULL };
     const char *missing = NULL;
     struct al_deadline deadline;
-    int r = al_checkpoint_files_in(store, id, dir, budget, &files, err);
+    int r = files_in(store, id, dir, budget, &files, err);
 
     if (r < 0)
         return r;
@@ -705,8 +676,7 @@ int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, c
         const struct al_saved_file *file =
             files.count ? bsearch(name, files.items, files.count, sizeof(*file), by_name) : NULL;
 
-        if (!file || !S_ISREG(file->mode) ||
-            !is_saved_as_is(file, dir_fd, name, store->sha256, &deadline))
+        if (!file || !S_ISREG(file->mode) || !is_saved_as_is(file, dir_fd, name, store->sha256))
             missing = name;
         r = al_deadline_check(&deadline, err);
     }

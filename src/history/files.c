@@ -19,6 +19,7 @@
 #include "gitops/refs.h"
 #include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
+#include "history/look.h"
 #include "util/fs.h"
 
 #define INDEX_NAME        "files.index"
@@ -255,7 +256,7 @@ static int take_path(void *payload, const char *path, struct al_error *err)
     return 0;
 }
 
-bool al_files_includes(const struct al_strv *include_ignored, const char *path)
+static bool is_included(const struct al_strv *include_ignored, const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
@@ -274,7 +275,7 @@ static int take_ignored(void *payload, const char *path, struct al_error *err)
 {
     const struct recorder *recorder = payload;
 
-    return al_files_includes(recorder->store->settings->include_ignored, path)
+    return is_included(recorder->store->settings->include_ignored, path)
                ? take_path(payload, path, err)
                : 0;
 }
@@ -369,13 +370,13 @@ static void keep_changed(struct recorder *recorder)
 /* The id of the content that a file has now; none if it cannot be read. */
 static struct al_oid content_of(const struct recorder *recorder, const char *path)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_closep) int fd = al_nofollow_open(recorder->dir.fd, path, O_RDONLY);
-    struct al_oid oid = { .bytes = { 0 } };
+    const char *name;
+    al_auto(al_closep) int fd = al_nofollow_open_parent(recorder->dir.fd, path, false, &name);
+    struct al_look look = { .mode = 0 };
 
-    if (fd >= 0 && al_fs_read_fd(fd, recorder->store->settings->max_file_bytes, &text) == 0)
-        al_oid_of(recorder->store->sha256, AL_OBJECT_BLOB, text.buf, text.len, &oid);
-    return oid;
+    if (fd >= 0)
+        al_look_at(fd, name, recorder->store->sha256, &look);
+    return look.oid;
 }
 
 /* Whether files whose times never rest have the same content before and after git reads them once
@@ -678,7 +679,7 @@ static int drop_ignored(struct recorder *recorder, struct al_error *err)
     al_strv_sort(&tracked);
     for (size_t i = 0; r == 0 && i < ignored.count; i++)
         if (!(tracked.count && al_strv_contains_sorted(&tracked, ignored.items[i])) &&
-            !al_files_includes(include, ignored.items[i]))
+            !is_included(include, ignored.items[i]))
             al_str_add(&recorder->drop, ignored.items[i], strlen(ignored.items[i]) + 1);
     return r < 0 ? r : al_snapshot_update(&recorder->dir, &recorder->drop, true, err);
 }

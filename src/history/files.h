@@ -83,7 +83,4 @@ char *al_files_path(const char *saved);
 /** The path in the checkpoint of a path of the working tree.  Caller frees. */
 char *al_files_saved_path(const char *path);
 
-/** Test whether one of the globs ([journal] include_ignored) matches a path. */
-bool al_files_includes(const struct al_strv *include_ignored, const char *path);
-
 #endif
