@@ -27,10 +27,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "answer/cursor.h"
 #include "tool/call.h"
 #include "tool/tool.h"
+#include "util/error.h"
+#include "util/json.h"
 #include "util/str.h"
+#include <stdint.h>
+
+/** A place in an answer. */
+struct al_cursor_place {
+    uint64_t unit;                      /**< units before it */
+    uint64_t offset;                    /**< bytes of its unit before it */
+    uint8_t before[SHA256_DIGEST_SIZE]; /**< of all the bytes before it */
+};
 
 #define AL_ANSWER_DEFAULT_BYTES 30000
 #define AL_ANSWER_MIN_BYTES     1000
@@ -136,5 +145,29 @@ void al_answer_add_items(const struct al_strv *items, size_t max_bytes, struct a
 /** The same for a list of `total` items of which only the first ones are known. */
 void al_answer_add_items_of(const struct al_strv *items, size_t total, size_t max_bytes,
                             struct al_str *out);
+
+/** Append a new cursor of this call to `out`.
+ *
+ * @return 0; AL_ERR_EXECUTION when the kernel has no random bytes.
+ */
+int al_cursor_add(const struct al_call *call, const struct al_cursor_place *place,
+                  struct al_str *out, struct al_error *err);
+
+/** The place that a cursor names.
+ *
+ * @return 0; AL_ERR_BAD_ARGS for a cursor that is not of this session or was forgotten.
+ */
+int al_cursor_find(const struct al_session *session, const char *cursor,
+                   struct al_cursor_place *ret_place, struct al_error *err);
+
+/**
+ * For `expand` of struct al_tool: the arguments that a call with a cursor goes on with, which are
+ * those of the call the cursor comes from.  Beside the cursor, `max_bytes` may be another one;
+ * anything else that is given has to be as it was.
+ *
+ * @param[out] ret_arguments  NULL: there is no cursor.  The caller owns the reference.
+ */
+int al_cursor_expand(const struct al_session *session, const struct al_tool *tool,
+                     const json_t *given, json_t **ret_arguments, struct al_error *err);
 
 #endif

@@ -9,6 +9,11 @@
 #include "tool/call.h"
 #include "util/json.h"
 
+struct al_cancel;
+
+/** Pulls that run on a thread of their own. */
+struct al_auto_pulling;
+
 /**
  * Run a call that al_prepare_call() prepared: ask on the terminal, print the result.
  *
@@ -20,5 +25,23 @@
 int al_cli_run_call(struct al_setup *setup, const struct al_listed_tool *tool,
                     const json_t *arguments, bool json,
                     void (*show)(const struct al_result *result));
+
+/**
+ * Pull the files that the worker file names into the sandbox, one call of git_pull for each, which
+ * is checked and journaled like any other.  What cannot be pulled is named on standard error.
+ *
+ * @param cancel  Borrowed.
+ */
+void al_auto_pull(const struct al_setup *setup, struct al_cancel *cancel);
+
+/** Begin to pull in the background.  NULL when there is nothing to pull.  The setup is borrowed
+ * until al_auto_pull_end(). */
+struct al_auto_pulling *al_auto_pull_begin(const struct al_setup *setup);
+
+/** A token that fires when the pulls have ended; NULL for NULL.  Borrowed. */
+const struct al_cancel *al_auto_pull_ended(const struct al_auto_pulling *pulling);
+
+/** Cancel what still runs, wait for its end, and free it; NULL is fine. */
+void al_auto_pull_end(struct al_auto_pulling *pulling);
 
 #endif

@@ -9,8 +9,251 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/setup.h"
+#include "guard/text.h"
+#include "tool/mounts.h"
+#include "tool/registry.h"
+#include "tool/spelling.h"
 #include "util/fs.h"
 #include "util/log.h"
+#include "util/nearest.h"
+
+#define NAME_COLUMNS 18
+
+const char *al_operation_condition(const struct al_tool *tool, const struct al_operation *op,
+                                   bool saves)
+{
+    for (size_t i = 0; i < tool->nstricter && !al_operation_asks(op, saves); i++)
+        if (!strcmp(tool->stricter[i].operation.name, op->name) &&
+            al_operation_asks(&tool->stricter[i].operation, saves))
+            return tool->stricter[i].condition;
+    return NULL;
+}
+
+/* Whether what a checkpoint brings back is not asked about. */
+static bool excuses(const struct al_config *config)
+{
+    return config->journal.checkpoints && config->approval.mode != AL_APPROVAL_DENY;
+}
+
+const char *al_tool_asking(const struct al_tool *tool, const struct al_config *config)
+{
+    const bool saves = excuses(config);
+    size_t asking = 0;
+
+    if (config->approval.mode == AL_APPROVAL_ALLOW)
+        return "none";
+
+    for (size_t i = 0; i < tool->noperations; i++) {
+        asking += al_operation_asks(&tool->operations[i], saves);
+        if (al_operation_condition(tool, &tool->operations[i], saves))
+            return "some";
+    }
+    if (asking == 0)
+        return "none";
+    if (asking < tool->noperations)
+        return "some";
+    return config->approval.mode == AL_APPROVAL_DENY ? "deny" : "ask";
+}
+
+static void add_item(const char *name, const char *text, struct al_str *out)
+{
+    al_str_addf(out, "  %-*s", NAME_COLUMNS, name);
+    if (strlen(name) > NAME_COLUMNS)
+        al_str_addc(out, '\n');
+    al_cli_wrap(out, 2 + NAME_COLUMNS + 2, text);
+}
+
+static void add_operation(const struct al_tool *tool, const struct al_operation *op, bool saves,
+                          struct al_str *out)
+{
+    const char *condition = al_operation_condition(tool, op, saves);
+    al_auto(al_freep) char *asked = condition ? al_asprintf("asks only %s", condition) : NULL;
+
+    add_item(op->name, asked ? asked : al_operation_asks(op, saves) ? "asks" : "does not ask", out);
+}
+
+/* Two rows are one operation if it has more effects at times; git_commit also writes the working
+ * tree when it continues a rebase.  Such an operation is shown once. */
+static bool is_shown_before(const struct al_operation *operations, size_t i, bool saves)
+{
+    for (size_t k = 0; k < i; k++)
+        if (!strcmp(operations[k].name, operations[i].name) &&
+            al_operation_asks(&operations[k], saves) == al_operation_asks(&operations[i], saves))
+            return true;
+    return false;
+}
+
+static void add_operations(const struct al_tool *tool, bool saves, struct al_str *out)
+{
+    al_str_adds(out, "\nOperations, and whether you are asked:\n");
+    for (size_t i = 0; i < tool->noperations; i++)
+        if (!is_shown_before(tool->operations, i, saves))
+            add_operation(tool, &tool->operations[i], saves, out);
+}
+
+/* Add the choices or the bounds of a parameter: "one of a, b", "1 to 100". */
+static void add_bounds(const json_t *schema, struct al_str *out)
+{
+    const json_t *values = json_object_get(schema, "enum");
+    const json_t *least = json_object_get(schema, "minimum");
+    const json_t *most = json_object_get(schema, "maximum");
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach(values, i, item)
+    {
+        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+        if (json_is_string(item))
+            al_str_adds(&text, json_string_value(item));
+        else
+            al_json_dump(item, false, &text);
+        al_str_addf(out, "%s%s", i ? ", " : "; one of ", text.buf);
+    }
+    if (least && most)
+        al_str_addf(out, "; %lld to %lld", (long long)json_integer_value(least),
+                    (long long)json_integer_value(most));
+    else if (least)
+        al_str_addf(out, "; at least %lld", (long long)json_integer_value(least));
+}
+
+static void add_default(const json_t *schema, struct al_str *out)
+{
+    const json_t *value = json_object_get(schema, "default");
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    if (!value || json_is_false(value))
+        return;
+    if (json_is_string(value))
+        al_str_adds(&text, json_string_value(value));
+    else
+        al_json_dump(value, false, &text);
+    al_str_addf(out, "; default %s", text.buf);
+}
+
+static const char *type_of(const json_t *schema)
+{
+    const char *type = al_json_get_string(schema, "type");
+    const char *items = al_json_get_string(json_object_get(schema, "items"), "type");
+
+    if (type && !strcmp(type, "array"))
+        return items && !strcmp(items, "object") ? "list of objects, as JSON"
+                                                 : "list; may be repeated";
+    return type && !strcmp(type, "boolean") ? "true or false" : type ? type : "string";
+}
+
+static bool is_required(const json_t *schema, const char *name)
+{
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach(json_object_get(schema, "required"), i, item)
+    {
+        if (json_is_string(item) && !strcmp(json_string_value(item), name))
+            return true;
+    }
+    return false;
+}
+
+static void add_parameter(const char *name, const json_t *schema, bool required, struct al_str *out)
+{
+    const char *about = al_json_get_string(schema, "description");
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_str_addf(&text, "%s%s(%s", about ? about : "", about ? " " : "", type_of(schema));
+    add_bounds(schema, &text);
+    add_default(schema, &text);
+    al_str_adds(&text, required ? "; required)" : ")");
+    add_item(name, text.buf, out);
+}
+
+/* The members of an object come behind it, as they are written: "target.branch". */
+static void add_parameters(const json_t *schema, struct al_str *out)
+{
+    const json_t *param, *member;
+    const char *name, *of;
+
+    json_object_foreach(json_object_get(schema, "properties"), name, param)
+    {
+        add_parameter(name, param, is_required(schema, name), out);
+        json_object_foreach(json_object_get(param, "properties"), of, member)
+        {
+            al_auto(al_freep) char *full = al_asprintf("%s.%s", name, of);
+
+            add_parameter(full, member, is_required(param, of), out);
+        }
+    }
+}
+
+static void add_help(const struct al_listed_tool *listed, const struct al_tool_defaults *defaults,
+                     bool saves, struct al_str *out)
+{
+    const struct al_tool *tool = listed->tool;
+    al_auto(al_json_decrefp) json_t *schema = al_tool_schema(tool, defaults);
+
+    al_str_addf(out, "usage: airlock call [OPTIONS] %s [NAME=VALUE...] [JSON|-]\n\n", tool->name);
+    al_cli_wrap(out, 0, tool->about);
+    al_str_addf(out, "%s %s; risk %s.\n", tool->definition ? "MCP server" : "Toolset",
+                listed->toolset->name + (tool->definition ? strlen(AL_MOUNTS_PREFIX) : 0),
+                al_effects_risk(al_tool_effects(tool)));
+    add_operations(tool, saves, out);
+    if (json_object_size(json_object_get(schema, "properties")))
+        al_str_adds(out, "\nParameters (NAME=VALUE, or members of a JSON object):\n");
+    add_parameters(schema, out);
+}
+
+void al_tool_show(const struct al_listed_tool *listed, const struct al_tool_defaults *defaults,
+                  const struct al_config *config, struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    add_help(listed, defaults, excuses(config), &text);
+    if (listed->tool->definition) /* names and values of the schema are the server's */
+        al_text_sanitize(text.buf, text.len, out);
+    else
+        al_str_add(out, text.buf, text.len);
+}
+
+/* The nearest tool of any toolset; `tool` NULL: none is near. */
+static struct al_listed_tool nearest_of_all(const struct al_toolset_registry *toolsets,
+                                            const char *word)
+{
+    struct al_nearest nearest = { .word = word };
+
+    for (size_t i = 0; i < toolsets->count; i++)
+        for (const struct al_tool *const *tool = toolsets->items[i]->tools; *tool; tool++)
+            al_nearest_offer(&nearest, (*tool)->name);
+    return nearest.found ? al_toolset_find_tool(toolsets, nearest.found)
+                         : (struct al_listed_tool){ .tool = NULL };
+}
+
+int al_unknown_tool(const struct al_setup *setup, const char *word, struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(word);
+    const char *meant = al_registry_nearest(&setup->registry, NULL, word);
+    const struct al_listed_tool other = al_toolset_find_tool(&setup->toolsets, word);
+    const struct al_listed_tool near = nearest_of_all(&setup->toolsets, word);
+
+    if (!meant && near.tool && al_registry_find(&setup->registry, near.tool->name))
+        meant = near.tool->name; /* the session has it, from another toolset */
+    if (al_registry_find(&setup->registry, word))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "the grant '%s' does not include '%s'",
+                            setup->session.grant->name, word);
+    if (setup->registry.count && other.tool)
+        return al_error_set(
+            err, AL_ERR_BAD_ARGS,
+            "'%s' is a tool of the toolset %s, which is not chosen; add --toolset %s", word,
+            other.toolset->name, other.toolset->name);
+    if (setup->registry.count && !meant && near.tool)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "unknown tool '%s'; did you mean %s of the toolset %s? It is not "
+                            "chosen; add --toolset %s",
+                            safe, near.tool->name, near.toolset->name, near.toolset->name);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "unknown tool '%s'; %s%s%sairlock tools lists them",
+                        safe, meant ? "did you mean " : "", meant ? meant : "", meant ? "? " : "");
+}
 
 int al_cli_fail(const struct al_error *err)
 {

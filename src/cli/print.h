@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "cli/options.h"
+#include "cli/setup.h"
 #include "util/error.h"
 #include "util/str.h"
 
@@ -30,5 +32,30 @@ int al_cli_finish(int code);
 /** Print "airlock: <message>" and the remedy to stderr.  Returns AL_EXIT_USAGE for AL_ERR_BAD_ARGS
  * and AL_ERR_NOT_FOUND, else AL_EXIT_FAILED. */
 int al_cli_fail(const struct al_error *err);
+
+/** Which operations of a tool ask for approval when no rule decides: "none", "some" or "ask" (all).
+ * In the approval mode "allow" none does; in the mode "deny" they are refused, so "deny" stands for
+ * "ask".  Without checkpoints, and in the mode "deny", what is only not asked about because of them
+ * counts as asking. */
+const char *al_tool_asking(const struct al_tool *tool, const struct al_config *config);
+
+/** The condition under which an operation asks for approval, as words ("for …").  NULL: the
+ * operation always or never asks.
+ *
+ * @param saves  Whether checkpoints are taken. */
+const char *al_operation_condition(const struct al_tool *tool, const struct al_operation *op,
+                                   bool saves);
+
+/** Append the help text of a tool. */
+void al_tool_show(const struct al_listed_tool *listed, const struct al_tool_defaults *defaults,
+                  const struct al_config *config, struct al_str *out);
+
+/** Print the help text of the tool `word`, in a session with these options.  Defined in tools.c.
+ * Returns the exit code. */
+int al_tools_show_help(const struct al_options *options, const char *word);
+
+/** The error AL_ERR_BAD_ARGS for a tool that the session does not have: names the nearest tool, or
+ * the toolset that has it. */
+int al_unknown_tool(const struct al_setup *setup, const char *word, struct al_error *err);
 
 #endif

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/environment.h"
-#include "cli/known_names.h"
+#include "cli/help.h"
 #include "guard/agent.h"
 #include "guard/text.h"
 #include "review/place.h"

@@ -22,7 +22,7 @@
 #include "history/checkpoint.h"
 #include "tool/call.h"
 #include "tool/mounts.h"
-#include "tool/toolset_registry.h"
+#include "tool/registry.h"
 #include "util/error.h"
 
 struct al_review_server;

@@ -12,10 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "guard/program.h"
 #include "guard/rules/approval.h"
 #include "guard/rules/grant.h"
 #include "guard/rules/policy.h"
-#include "guard/whitelist.h"
 #include "util/error.h"
 #include "util/str.h"
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "guard/fold.h"
+#include "guard/path.h"
 #include "guard/text.h"
 #include "util/fs.h"
 #include "util/utf8.h"

@@ -18,6 +18,8 @@
 
 #include "guard/root.h"
 #include "util/error.h"
+#include <stdbool.h>
+#include <stddef.h>
 
 /** A resolved path.  Set up with AL_PATH_INIT. */
 struct al_path {
@@ -73,5 +75,17 @@ int al_roots_open(const struct al_roots *roots, const char *abs, int flags, int 
  *         be created; AL_ERR_SANDBOX when a link leads outside.
  */
 int al_path_mkdirs(struct al_path *path, const char *given, struct al_error *err);
+
+/**
+ * Fold the first `len` bytes of a path, component by component.  Paths that some file system takes
+ * for one fold to the same text.  The reverse does not hold: beyond what folds to ASCII, all names
+ * with other characters do.
+ *
+ * @return caller frees.
+ */
+char *al_fold_path(const char *path, size_t len);
+
+/** Test whether a file system may take a name for this one, which is ASCII in small letters. */
+bool al_fold_is(const char *name, size_t len, const char *ascii);
 
 #endif

@@ -121,4 +121,14 @@ void al_text_add_remaining(struct al_str *out, uint64_t left, bool more);
  * indented, so no line can pass for one of airlock's. */
 void al_text_add_indented(struct al_str *out, const char *text, bool in_full);
 
+/**
+ * Read a name with characters shown as <U+000A>.
+ *
+ * Only what would be shown so is read: control characters and invisible ones.  So no "/", "." or
+ * NUL comes of it.
+ *
+ * @return the name; NULL if it has nothing of the kind.  Caller frees.
+ */
+char *al_shown_name_read(const char *shown);
+
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/un.h>
 
-#include "http/authority.h"
+#include "http/origin.h"
 
 #define LOOPBACK_NET_V4 127
 

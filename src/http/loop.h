@@ -18,11 +18,33 @@
 #include "http/address.h"
 #include "http/connection.h"
 #include "http/exchange.h"
-#include "http/library.h"
 #include "http/server.h"
 #include "util/error.h"
+#include <microhttpd.h>
 #include <stdbool.h>
 #include <sys/types.h>
+
+/** The functions of the library that are used here; each is MHD_<name>(). */
+struct al_http_library {
+    __typeof__(&MHD_start_daemon) start_daemon;
+    __typeof__(&MHD_stop_daemon) stop_daemon;
+    __typeof__(&MHD_run) run;
+    __typeof__(&MHD_get_timeout) get_timeout;
+    __typeof__(&MHD_get_daemon_info) get_daemon_info;
+    __typeof__(&MHD_add_connection) add_connection;
+    __typeof__(&MHD_get_connection_info) get_connection_info;
+    __typeof__(&MHD_get_connection_values_n) get_connection_values_n;
+    __typeof__(&MHD_suspend_connection) suspend_connection;
+    __typeof__(&MHD_resume_connection) resume_connection;
+    __typeof__(&MHD_create_response_from_buffer) create_response_from_buffer;
+    __typeof__(&MHD_create_response_from_callback) create_response_from_callback;
+    __typeof__(&MHD_add_response_header) add_response_header;
+    __typeof__(&MHD_queue_response) queue_response;
+    __typeof__(&MHD_destroy_response) destroy_response;
+    __typeof__(&MHD_get_version) get_version;
+    /** The library is 1.0 or newer, and refuses unusual requests when it is told to. */
+    bool strict;
+};
 
 /** A socket that listens.  The path of a Unix socket is relative to the working directory if it was
  * given so. */
@@ -105,5 +127,9 @@ int al_http_listening_open(const struct al_http_address *address, bool tls,
 /** Close the socket, and remove the file of a Unix socket if it is still that file.  Again:
  * nothing. */
 void al_http_listening_close(struct al_http_listening *listening);
+
+/** Load the library once.  `soname` is NULL but in tests.  0 or AL_ERR_NOT_FOUND.  Threads: any. */
+int al_http_library_load(const char *soname, const struct al_http_library **ret,
+                         struct al_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include "guard/agent.h"
 #include "mcp/client_request.h"
 #include "mcp/parking.h"
-#include "mcp/request_meta.h"
+#include "mcp/reply.h"
 #include "tool/mounts.h"
 #include "tool/registry.h"
 #include "tool/spelling.h"

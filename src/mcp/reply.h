@@ -10,6 +10,14 @@
 
 #include "util/str.h"
 #include "wire/jsonrpc.h"
+#include "wire/protocol_version.h"
+
+struct al_envelope {
+    const char *version; /**< as the client sent it; borrowed */
+    const struct al_revision *revision;
+    const json_t *capabilities; /**< an object; borrowed */
+    const json_t *client;       /**< clientInfo, an object; NULL: none; borrowed */
+};
 
 struct al_batch;
 struct al_message_sink;
@@ -57,5 +65,17 @@ void al_reply_error_about(struct al_reply reply, const char *id, enum al_rpc_cod
 
 /** A JSON string of the client's text, shortened like the name.  Caller frees. */
 char *al_reply_quote(const char *text);
+
+/** The era of a request or notification. */
+enum al_era al_envelope_era(const struct al_rpc_message *message);
+
+/**
+ * Read the envelope of a modern request.
+ *
+ * @return AL_RPC_OK; AL_RPC_INVALID_PARAMS with *ret_problem; or AL_RPC_UNSUPPORTED_VERSION with
+ *         *ret_problem and `version`.
+ */
+enum al_rpc_code al_envelope_read(const struct al_rpc_message *message,
+                                  struct al_envelope *ret_envelope, const char **ret_problem);
 
 #endif

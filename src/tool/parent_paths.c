@@ -6,7 +6,6 @@
 
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
-#include "guard/shown_name.h"
 #include "guard/text.h"
 #include "tool/args.h"
 #include "tool/private.h"

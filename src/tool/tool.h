@@ -51,6 +51,22 @@ struct al_defined_args {
     const json_t *arguments; /**< an object, as received; NULL: {}.  Borrowed from the call */
 };
 
+/** A condition of an operation that only looks at the arguments: an expression of `args`. */
+#define AL_WHEN(name, type, expression)                                                            \
+    static bool name(const struct al_call *call, const void *p)                                    \
+    {                                                                                              \
+        const type *args = p;                                                                      \
+                                                                                                   \
+        (void)call;                                                                                \
+        return expression;                                                                         \
+    }
+
+/** The rows of parameters and operations of a tool, and its stricter forms. */
+#define AL_TOOL_ROWS(of_params, of_operations)                                                     \
+    .params = (of_params), .nparams = AL_COUNT(of_params), .operations = (of_operations),          \
+    .noperations = AL_COUNT(of_operations)
+#define AL_TOOL_STRICTER(forms) .stricter = (forms), .nstricter = AL_COUNT(forms)
+
 /** JSON written as JSON in C source, for output schemas: AL_JSON({"type": "object"}). */
 #define AL_JSON(...) #__VA_ARGS__
 

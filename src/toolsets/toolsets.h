@@ -3,7 +3,7 @@
 #ifndef AL_TOOLSETS_TOOLSETS_H
 #define AL_TOOLSETS_TOOLSETS_H
 
-#include "tool/toolset_registry.h"
+#include "tool/registry.h"
 
 /** Register every toolset, in the order in which they are listed.  The registry is empty before.
  * Aborts when two have the same name, which no input can cause. */

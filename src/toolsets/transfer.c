@@ -127,6 +127,84 @@ int al_transfer_begin(struct al_call *call, const struct al_remote *remote, cons
     return r;
 }
 
+/* The name of the resolved value that identifies the repository at an address.  Caller frees. */
+static char *target_key(const char *address)
+{
+    return al_asprintf("place of %s", address);
+}
+
+static int add_target(struct al_call *call, const struct al_remote *remote, const char *address,
+                      struct al_resolved *out, struct al_error *err)
+{
+    al_auto(al_network_endp) struct al_network *network = NULL;
+    al_auto(al_freep) char *name = target_key(address);
+    int r = al_transfer_begin(call, remote, address, AL_PUSHES, &network, err);
+
+    if (r < 0)
+        return r;
+    al_resolved_add(out, "address", address);
+    al_resolved_add(out, name, al_network_repository_id(network));
+    return 0;
+}
+
+int al_transfer_resolve_push(struct al_call *call, const struct al_remote *remote,
+                             const char *branch, bool deletes, struct al_resolved *out,
+                             struct al_error *err)
+{
+    const struct al_location *at = &al_call_repo(call)->at;
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", branch);
+    al_auto(al_freep) char *commit = deletes ? al_strdup("") : al_ref_oid(at, ref);
+    al_auto(al_freep) char *tracking = al_remote_tracking(remote, branch);
+    al_auto(al_freep) char *seen = tracking ? al_ref_oid(at, tracking) : al_strdup("");
+    int r = 0;
+
+    al_resolved_add(out, "branch", branch);
+    al_resolved_add(out, "commit", commit);
+    al_resolved_add(out, "seen", seen);
+    for (size_t i = 0; i < remote->push_urls.count && r == 0; i++)
+        r = add_target(call, remote, remote->push_urls.items[i], out, err);
+    return r;
+}
+
+/* Check that the address still leads to the repository that was resolved. */
+static int check_target(const struct al_call *call, const struct al_network *network,
+                        const char *address, struct al_error *err)
+{
+    al_auto(al_freep) char *name = target_key(address);
+    const char *place = al_call_resolved(call, name);
+
+    if (place && !strcmp(place, al_network_repository_id(network)))
+        return 0;
+    return al_remote_error(err, "Nothing was pushed there; try again.",
+                           "'%s' leads to another repository by now", al_network_shown(network));
+}
+
+int al_transfer_push(struct al_call *call, const struct al_remote *remote, const char *address,
+                     const struct al_push_options *options, struct al_pushed *pushed,
+                     struct al_error *err)
+{
+    al_auto(al_network_endp) struct al_network *network = NULL;
+    int r = al_transfer_begin(call, remote, address, AL_PUSHES, &network, err);
+
+    if (r == 0)
+        r = check_target(call, network, address, err);
+    if (r < 0)
+        return r;
+    al_pushed_clear(pushed);
+    return al_git_push(network, options, al_call_progress(call), al_call_max_bytes(call),
+                       al_call_budget(call), pushed, err);
+}
+
+char *al_transfer_merge_message(const struct al_remote *remote, const char *branch,
+                                const char *current)
+{
+    al_auto(al_freep) char *where = al_url_shown(remote->urls.items[0]);
+    bool into_main = !current || !strcmp(current, "main") || !strcmp(current, "master");
+
+    return al_asprintf("Merge branch '%s' of %s%s%s", branch, where, into_main ? "" : " into ",
+                       into_main ? "" : current);
+}
+
 int al_transfer_fetch(struct al_call *call, const struct al_remote *remote,
                       const struct al_fetch_options *options, struct al_str *ret_text,
                       struct al_error *err)

@@ -6,6 +6,7 @@
 #include "gitops/repo/remotes.h"
 #include "gitops/transport/fetch.h"
 #include "gitops/transport/network.h"
+#include "gitops/transport/push.h"
 #include "tool/call.h"
 #include "tool/resolved.h"
 
@@ -53,6 +54,24 @@ void al_transfer_accept(struct al_call *call, const struct al_remote *remote,
 int al_transfer_begin(struct al_call *call, const struct al_remote *remote, const char *address,
                       enum al_direction direction, struct al_network **ret_network,
                       struct al_error *err);
+
+/**
+ * For `resolve` of a push: add the branch as "branch", its commit as "commit" ("" to delete it
+ * there), the commit last seen there as "seen", and each address with the repository it leads to.
+ */
+int al_transfer_resolve_push(struct al_call *call, const struct al_remote *remote,
+                             const char *branch, bool deletes, struct al_resolved *out,
+                             struct al_error *err);
+
+/** Push to an address that still leads to the repository that was resolved. */
+int al_transfer_push(struct al_call *call, const struct al_remote *remote, const char *address,
+                     const struct al_push_options *options, struct al_pushed *pushed,
+                     struct al_error *err);
+
+/** The message that git pull would use for the merge; `current` is NULL on a detached HEAD.
+ * Caller frees. */
+char *al_transfer_merge_message(const struct al_remote *remote, const char *branch,
+                                const char *current);
 
 /** Fetch from the first address of a remote.  *ret_text as for al_git_fetch(). */
 int al_transfer_fetch(struct al_call *call, const struct al_remote *remote,

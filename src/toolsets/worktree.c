@@ -291,29 +291,10 @@ static bool is(const void *p, enum action action)
     return ((const struct worktree_args *)p)->action == (int)action;
 }
 
-static bool is_list(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return is(p, LIST);
-}
-
-static bool is_add(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return is(p, ADD);
-}
-
-static bool is_lock(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return is(p, LOCK);
-}
-
-static bool is_unlock(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return is(p, UNLOCK);
-}
+AL_WHEN(is_list, struct worktree_args, is(args, LIST))
+AL_WHEN(is_add, struct worktree_args, is(args, ADD))
+AL_WHEN(is_lock, struct worktree_args, is(args, LOCK))
+AL_WHEN(is_unlock, struct worktree_args, is(args, UNLOCK))
 
 static int check_unused(const struct worktree_args *args, struct al_error *err)
 {
@@ -667,14 +648,11 @@ const struct al_tool al_tool_git_worktree = {
     .title = "Worktrees",
     .about = "Linked worktrees, one for each agent: list, add, remove (airlock rollback brings it "
              "back, all but ignored files), lock or unlock.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     .args_size = sizeof(struct worktree_args),
     .working_dir_offset = offsetof(struct worktree_args, working_dir),
     .is_terse = true,
     .complete_error = al_failure_complete,
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
     .apply_session = apply_session,
     .resolve = resolve,

@@ -13,7 +13,7 @@
 
 #include "upstream/limits.h"
 #include "upstream/link.h"
-#include "upstream/text.h"
+#include "upstream/tools.h"
 #include "util/clock.h"
 #include "wire/jsonrpc.h"
 

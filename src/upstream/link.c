@@ -11,7 +11,7 @@
 #include "guard/root.h"
 #include "upstream/limits.h"
 #include "upstream/profile.h"
-#include "upstream/text.h"
+#include "upstream/tools.h"
 #include "util/clock.h"
 
 _Static_assert(AL_LINE_MAX_BYTES == 10u << 20, "a message names the limit");

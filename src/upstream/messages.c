@@ -5,7 +5,7 @@
 #include "proc/cancel.h"
 #include "upstream/limits.h"
 #include "upstream/link.h"
-#include "upstream/text.h"
+#include "upstream/tools.h"
 #include "util/clock.h"
 #include "wire/jsonrpc.h"
 

@@ -4,6 +4,8 @@
 #define AL_UPSTREAM_TOOLS_H
 
 #include "upstream/upstream.h"
+#include "util/json.h"
+#include <stddef.h>
 
 /** A list that is being read.  Set up with AL_UPSTREAM_LIST_INIT. */
 struct al_upstream_list {
@@ -29,5 +31,15 @@ bool al_upstream_tools_equal(const struct al_upstream_tools *a, const struct al_
 
 /** Test whether two definitions are the same. */
 bool al_upstream_tool_equal(const struct al_upstream_tool *a, const struct al_upstream_tool *b);
+
+/** A text as one safe line of at most `max_bytes`, cut with "..."; NULL for NULL and for blank
+ * text. Caller frees. */
+char *al_upstream_line(const char *text, size_t max_bytes);
+
+/** A text of several lines, safe and cut; NULL for NULL and for empty text.  Caller frees. */
+char *al_upstream_text(const char *text, size_t max_bytes);
+
+/** Make the titles and descriptions anywhere inside `value` safe, and cut them. */
+void al_upstream_clean(json_t *value);
 
 #endif

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "tool/call.h"
-#include "tool/toolset_registry.h"
+#include "tool/registry.h"
 #include "util/json.h"
 #include "util/progress.h"
 

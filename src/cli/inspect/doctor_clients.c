@@ -13,7 +13,7 @@
 
 #include "cli/inspect/doctor.h"
 #include "cli/install/clients.h"
-#include "cli/install/settings_file.h"
+#include "cli/install/settings_text.h"
 #include "guard/program.h"
 #include "guard/text.h"
 #include "toolsets/upstream/upstream.h"

@@ -8,7 +8,6 @@
 #include "cli/prepare.h"
 #include "cli/print.h"
 #include "cli/setup.h"
-#include "cli/show.h"
 #include "cli/signals.h"
 #include "guard/text.h"
 #include "proc/cancel.h"

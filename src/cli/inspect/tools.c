@@ -8,7 +8,6 @@
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
-#include "cli/show.h"
 #include "cli/tty.h"
 #include "guard/text.h"
 #include "toolsets/upstream/upstream.h"

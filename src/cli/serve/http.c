@@ -11,7 +11,6 @@
 #include "cli/cli.h"
 #include "cli/environment.h"
 #include "cli/print.h"
-#include "cli/review/web/place.h"
 #include "cli/review/web/site.h"
 #include "cli/serve/http_access.h"
 #include "cli/signals.h"

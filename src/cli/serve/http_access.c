@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/environment.h"
-#include "cli/known_names.h"
+#include "cli/help.h"
 #include "cli/serve/warn.h"
 #include "config/tokens.h"
 #include "guard/agent.h"

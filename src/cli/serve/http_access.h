@@ -18,7 +18,7 @@
 #include "cli/options.h"
 #include "cli/setup.h"
 #include "http/origin.h"
-#include "mcp/principal.h"
+#include "mcp/service.h"
 #include "util/error.h"
 
 struct al_http_access;

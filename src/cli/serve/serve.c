@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/auto_pull.h"
+#include "cli/call.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/options.h"

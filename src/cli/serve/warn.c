@@ -7,7 +7,7 @@
 #include "guard/root.h"
 #include "guard/text.h"
 #include "http/address.h"
-#include "http/authority.h"
+#include "http/origin.h"
 #include "http/server.h"
 #include "util/log.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-#include "mcp/principal.h"
+#include "mcp/service.h"
 
 struct al_account *al_account_ref(struct al_account *account)
 {

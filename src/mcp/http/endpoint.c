@@ -12,7 +12,7 @@
 #include "mcp/http/endpoint_state.h"
 #include "mcp/http/post.h"
 #include "mcp/http/rules.h"
-#include "mcp/principal.h"
+#include "mcp/service.h"
 #include "util/clock.h"
 #include "util/fs.h"
 

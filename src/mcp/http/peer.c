@@ -8,7 +8,7 @@
 #include "guard/rules/approval.h"
 #include "mcp/http/account.h"
 #include "mcp/http/stream.h"
-#include "mcp/principal.h"
+#include "mcp/service.h"
 #include "util/clock.h"
 
 static struct al_peer *peer_of(struct al_call_scope *scope)

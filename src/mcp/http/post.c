@@ -8,8 +8,8 @@
 #include "mcp/http/endpoint_state.h"
 #include "mcp/http/rules.h"
 #include "mcp/http/stream.h"
-#include "mcp/principal.h"
-#include "mcp/request_meta.h"
+#include "mcp/reply.h"
+#include "mcp/service.h"
 
 /* Seconds until a client may try again. */
 #define RETRY_SESSION_S 60

@@ -10,8 +10,8 @@
 
 #include "gitops/command.h"
 #include "gitops/nul_records.h"
-#include "guard/fold.h"
 #include "guard/gitdir.h"
+#include "guard/path.h"
 #include "staging/push/private.h"
 #include "util/fs.h"
 

@@ -149,12 +149,9 @@ const struct al_tool al_tool_everyday_blame = {
     .name = "git_blame",
     .title = "Blame a file",
     .about = "Show which commit last changed each line of a file.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct blame_args),
     AL_EVERYDAY_PAGES,
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
     .authorize = authorize,
 };

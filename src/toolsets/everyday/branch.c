@@ -314,23 +314,9 @@ static int action_of(const void *p)
     return ((const struct branch_args *)p)->action;
 }
 
-static bool is_list(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return action_of(p) == LIST;
-}
-
-static bool is_create(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return action_of(p) == CREATE;
-}
-
-static bool is_rename(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return action_of(p) == RENAME;
-}
+AL_WHEN(is_list, struct branch_args, args->action == LIST)
+AL_WHEN(is_create, struct branch_args, args->action == CREATE)
+AL_WHEN(is_rename, struct branch_args, args->action == RENAME)
 
 static bool is_delete(const void *p)
 {
@@ -616,11 +602,8 @@ const struct al_tool al_tool_everyday_branch = {
     .name = "git_branch",
     .title = "Branches",
     .about = "List branches, or create, rename or delete some.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct branch_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .deletes_branch = is_delete,
     .check = check,
     .resolve = resolve,

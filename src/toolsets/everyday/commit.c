@@ -194,11 +194,7 @@ static int check(const void *p, struct al_error *err)
     return args->author ? check_author(args->author, err) : 0;
 }
 
-static bool is_amend(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct commit_args *)p)->amend;
-}
+AL_WHEN(is_amend, struct commit_args, args->amend)
 
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
@@ -522,13 +518,9 @@ const struct al_tool al_tool_everyday_commit = {
     .name = "git_commit",
     .title = "Commit",
     .about = "Commit what is staged, or exactly some files, hunks or everything; amend.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct commit_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
-    .stricter = stricter,
-    .nstricter = AL_COUNT(stricter),
+    AL_TOOL_STRICTER(stricter),
     .moves_branch = true,
     .check = check,
     .resolve = resolve,

@@ -644,29 +644,10 @@ static int give_up(struct al_call *call, const void *p, struct al_result *result
     return 0;
 }
 
-static bool shows(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct al_conflicts_args *)p)->action == AL_CONFLICTS_SHOW;
-}
-
-static bool resolves(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct al_conflicts_args *)p)->action == AL_CONFLICTS_RESOLVE;
-}
-
-static bool continues(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct al_conflicts_args *)p)->action == AL_CONFLICTS_CONTINUE;
-}
-
-static bool skips(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct al_conflicts_args *)p)->action == AL_CONFLICTS_SKIP;
-}
+AL_WHEN(shows, struct al_conflicts_args, args->action == AL_CONFLICTS_SHOW)
+AL_WHEN(resolves, struct al_conflicts_args, args->action == AL_CONFLICTS_RESOLVE)
+AL_WHEN(continues, struct al_conflicts_args, args->action == AL_CONFLICTS_CONTINUE)
+AL_WHEN(skips, struct al_conflicts_args, args->action == AL_CONFLICTS_SKIP)
 
 #define WRITES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS)
 
@@ -725,13 +706,9 @@ const struct al_tool al_tool_everyday_conflicts = {
     .title = "Conflicts",
     .about =
         "Show conflicts hunk by hunk, resolve them, then continue, skip or abort what stopped.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct al_conflicts_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
-    .stricter = stricter,
-    .nstricter = AL_COUNT(stricter),
+    AL_TOOL_STRICTER(stricter),
     .moves_branch = true,
     .check = check,
     .authorize = authorize,

@@ -279,12 +279,9 @@ const struct al_tool al_tool_everyday_diff = {
     .name = "git_diff",
     .title = "Show changes",
     .about = "Show changes of the working tree, the index or between revisions.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct diff_args),
     AL_EVERYDAY_PAGES,
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
     .authorize = authorize,
 };

@@ -34,8 +34,8 @@
 
 #include "answer/answer.h"
 #include "answer/failure.h"
+#include "tool/registry.h"
 #include "tool/tool.h"
-#include "tool/toolset_registry.h"
 
 /** Register the toolset. */
 int al_toolset_everyday_register(struct al_toolset_registry *registry, struct al_error *err);

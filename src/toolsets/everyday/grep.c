@@ -200,12 +200,9 @@ const struct al_tool al_tool_everyday_grep = {
     .name = "git_grep",
     .title = "Search files",
     .about = "Search the tracked files, or those of a revision.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct grep_args),
     AL_EVERYDAY_PAGES,
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
     .authorize = authorize,
 };

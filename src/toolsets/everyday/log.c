@@ -322,12 +322,9 @@ const struct al_tool al_tool_everyday_log = {
     .name = "git_log",
     .title = "Show history",
     .about = "List commits, newest first; with stat or patch what they changed.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct log_args),
     AL_EVERYDAY_PAGES,
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
     .authorize = authorize,
 };

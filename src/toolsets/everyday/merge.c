@@ -17,7 +17,6 @@
 #include "guard/arg.h"
 #include "tool/resolved.h"
 #include "toolsets/everyday/everyday.h"
-#include "toolsets/everyday/merged.h"
 #include "toolsets/everyday/outcome.h"
 #include "toolsets/everyday/replay.h"
 
@@ -238,11 +237,8 @@ const struct al_tool al_tool_everyday_merge = {
     .name = "git_merge",
     .title = "Merge",
     .about = "Merge a branch into the current one; conflicts are a result.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct merge_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .moves_branch = true,
     .check = check,
     .resolve = resolve,

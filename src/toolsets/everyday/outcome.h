@@ -38,4 +38,13 @@ void al_outcome_add_skipped(struct al_call *call, const char *const *hooks, bool
 int al_outcome_add_commit(struct al_call *call, const char *rev, struct al_str *out,
                           struct al_error *err);
 
+/**
+ * The result of a merge.
+ *
+ * @param name   What was merged, as the agent names it.
+ * @param lines  Whole lines that come first; NULL: none.
+ */
+int al_merged_answer(struct al_call *call, const char *name, const struct al_merge_outcome *outcome,
+                     const char *lines, struct al_result *result, struct al_error *err);
+
 #endif

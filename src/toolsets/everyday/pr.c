@@ -64,10 +64,7 @@ const struct al_tool al_tool_everyday_pr = {
     .name = "git_pr",
     .title = "Pull request",
     .about = "Write title and text of a pull request for the current branch.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct pr_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
 };

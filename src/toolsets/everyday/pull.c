@@ -12,10 +12,8 @@
 #include "gitops/replay/work.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/repo/repo.h"
-#include "guard/url.h"
 #include "tool/resolved.h"
 #include "toolsets/everyday/everyday.h"
-#include "toolsets/everyday/merged.h"
 #include "toolsets/everyday/outcome.h"
 #include "toolsets/everyday/remote_branch.h"
 #include "toolsets/everyday/replay.h"
@@ -107,21 +105,11 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return r == 0 ? al_git_check_signature(al_call_repo(call), err) : r;
 }
 
-/* The message that git pull would use for the merge.  Caller frees. */
-static char *merge_message(const struct pull *pull)
-{
-    al_auto(al_freep) char *where = al_url_shown(pull->remote.urls.items[0]);
-    bool into_main =
-        !pull->current || !strcmp(pull->current, "main") || !strcmp(pull->current, "master");
-
-    return al_asprintf("Merge branch '%s' of %s%s%s", pull->branch, where,
-                       into_main ? "" : " into ", into_main ? "" : pull->current);
-}
-
 static int merge(struct al_call *call, const struct pull *pull, struct al_result *result,
                  struct al_error *err)
 {
-    al_auto(al_freep) char *message = merge_message(pull);
+    al_auto(al_freep) char *message =
+        al_transfer_merge_message(&pull->remote, pull->branch, pull->current);
     const struct al_merge_options options = { .commit =
                                                   pull->tracking ? pull->tracking : "FETCH_HEAD",
                                               .message = message };
@@ -332,13 +320,9 @@ const struct al_tool al_tool_everyday_pull = {
     .name = "git_pull",
     .title = "Pull",
     .about = "Fetch a branch and merge it, or rebase on it; conflicts are a result.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct pull_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
-    .stricter = stricter,
-    .nstricter = AL_COUNT(stricter),
+    AL_TOOL_STRICTER(stricter),
     .moves_branch = true,
     .check = check,
     .resolve = resolve,

@@ -132,25 +132,11 @@ static int check(const void *p, struct al_error *err)
                         : al_transfer_check(AL_DEFAULT_REMOTE, args->branch, err);
 }
 
-static bool deletes(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct push_args *)p)->delete;
-}
-
-static bool is_plain(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return !((const struct push_args *)p)->force &&
-           !((const struct push_args *)p)->delete &&!((const struct push_args *)p)->tags;
-}
+AL_WHEN(deletes, struct push_args, args->delete)
+AL_WHEN(is_plain, struct push_args, !args->force && !args->delete &&!args->tags)
 
 /* A rule about a branch says nothing about tags, so they are an operation of their own. */
-static bool sends_tags(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct push_args *)p)->tags && !((const struct push_args *)p)->force;
-}
+AL_WHEN(sends_tags, struct push_args, args->tags && !args->force)
 
 static int no_branch(struct al_call *call, const char *branch, struct al_error *err)
 {
@@ -196,23 +182,17 @@ static int find_branch(struct al_call *call, const struct push_args *args, char 
     return r;
 }
 
-static char *target_key(const char *address)
+/* A branch that was never seen there is not deleted there. */
+static int check_seen(struct al_call *call, const struct al_remote *remote, const char *branch,
+                      struct al_error *err)
 {
-    return al_asprintf("place of %s", address);
-}
+    al_auto(al_freep) char *tracking = al_remote_tracking(remote, branch);
 
-static int add_target(struct al_call *call, const struct al_remote *remote, const char *address,
-                      struct al_resolved *out, struct al_error *err)
-{
-    al_auto(al_network_endp) struct al_network *network = NULL;
-    al_auto(al_freep) char *name = target_key(address);
-    int r = al_transfer_begin(call, remote, address, AL_PUSHES, &network, err);
-
-    if (r < 0)
-        return r;
-    al_resolved_add(out, "address", address);
-    al_resolved_add(out, name, al_network_repository_id(network));
-    return 0;
+    if (tracking && al_ref_exists(&al_call_repo(call)->at, tracking))
+        return 0;
+    return al_failure_set(err, "git_fetch looks what is there now.",
+                          "'%s/%s' was never seen here, so it is not deleted", remote->name,
+                          branch);
 }
 
 /* Resolve the remote, the branch, its commit, the tags, the repositories, and the remote commit
@@ -221,42 +201,28 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
     const struct push_args *args = p;
-    const struct al_repo *repo = al_call_repo(call);
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     al_auto(al_freep) char *branch = NULL;
     al_auto(al_freep) char *name = NULL;
-    al_auto(al_freep) char *ref = NULL;
-    al_auto(al_freep) char *commit = NULL;
-    al_auto(al_freep) char *tracking = NULL;
-    al_auto(al_freep) char *seen = NULL;
     int r = find_branch(call, args, &branch, err);
 
     if (r < 0)
         return r;
-    name = args->remote ? al_strdup(args->remote) : al_remote_push_default(repo, branch);
+    name =
+        args->remote ? al_strdup(args->remote) : al_remote_push_default(al_call_repo(call), branch);
     if (!name)
         name = al_everyday_default_remote(call, branch);
     r = al_transfer_authorize(call, name, err);
     if (r == 0)
-        r = al_remote_find(repo, name, &remote, err);
+        r = al_remote_find(al_call_repo(call), name, &remote, err);
+    if (r == 0 && args->delete)
+        r = check_seen(call, &remote, branch, err);
     if (r < 0)
         return r;
-    ref = al_asprintf("refs/heads/%s", branch);
-    commit = args->delete ? al_strdup("") : al_ref_oid(&repo->at, ref);
-    tracking = al_remote_tracking(&remote, branch);
-    seen = tracking ? al_ref_oid(&repo->at, tracking) : al_strdup("");
-    if (args->delete &&!*seen)
-        return al_failure_set(err, "git_fetch looks what is there now.",
-                              "'%s/%s' was never seen here, so it is not deleted", name, branch);
     al_resolved_add(out, "remote", name);
-    al_resolved_add(out, "branch", branch);
-    al_resolved_add(out, "commit", commit);
-    al_resolved_add(out, "seen", seen);
     if (args->tags)
         r = push_tags_resolve(call, out, err);
-    for (size_t i = 0; i < remote.push_urls.count && r == 0; i++)
-        r = add_target(call, &remote, remote.push_urls.items[i], out, err);
-    return r;
+    return r == 0 ? al_transfer_resolve_push(call, &remote, branch, args->delete, out, err) : r;
 }
 
 static int find_remote(struct al_call *call, struct al_remote *remote, struct al_error *err)
@@ -295,35 +261,6 @@ static struct al_push_options options_of(const struct al_call *call, const struc
     };
 }
 
-/* Check that the address still leads to the repository that was resolved. */
-static int check_target(const struct al_call *call, const struct al_network *network,
-                        const char *address, struct al_error *err)
-{
-    al_auto(al_freep) char *name = target_key(address);
-    const char *place = al_call_resolved(call, name);
-
-    if (place && !strcmp(place, al_network_repository_id(network)))
-        return 0;
-    return al_remote_error(err, "Nothing was pushed there; try again.",
-                           "'%s' leads to another repository by now", al_network_shown(network));
-}
-
-static int push_to(struct al_call *call, const struct al_remote *remote, const char *address,
-                   const struct al_push_options *options, struct al_pushed *pushed,
-                   struct al_error *err)
-{
-    al_auto(al_network_endp) struct al_network *network = NULL;
-    int r = al_transfer_begin(call, remote, address, AL_PUSHES, &network, err);
-
-    if (r == 0)
-        r = check_target(call, network, address, err);
-    if (r < 0)
-        return r;
-    al_pushed_clear(pushed);
-    return al_git_push(network, options, al_call_progress(call), al_call_max_bytes(call),
-                       al_call_budget(call), pushed, err);
-}
-
 static void free_look(void *data)
 {
     free(data);
@@ -340,7 +277,8 @@ static void look(struct al_call *call, const struct push_args *args, const struc
     for (size_t i = 0; nothing && i < remote->push_urls.count; i++) {
         al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
 
-        nothing = push_to(call, remote, remote->push_urls.items[i], &options, &pushed, NULL) == 0 &&
+        nothing = al_transfer_push(call, remote, remote->push_urls.items[i], &options, &pushed,
+                                   NULL) == 0 &&
                   pushed.up_to_date;
     }
     data = al_calloc(1, sizeof(*data));
@@ -360,9 +298,10 @@ static void show_tags(struct al_call *call, const struct push_args *args,
     bool told = remote->push_urls.count == 1 && !is_new_address(call);
 
     options.looks = true;
-    told = told &&
-           push_to(call, remote, remote->push_urls.items[0], &options, &pushed, NULL) == 0 &&
-           !pushed.is_cut;
+    told =
+        told &&
+        al_transfer_push(call, remote, remote->push_urls.items[0], &options, &pushed, NULL) == 0 &&
+        !pushed.is_cut;
     push_tags_show(call, told ? &pushed.tags : NULL, out);
 }
 
@@ -433,7 +372,7 @@ static int push(struct al_call *call, const struct push_args *args, struct al_pu
     al_transfer_accept(call, &remote, AL_PUSHES);
     pushed->up_to_date = looked && looked->nothing && !al_call_was_asked(call);
     for (size_t i = 0; r == 0 && !pushed->up_to_date && i < remote.push_urls.count; i++) {
-        r = push_to(call, &remote, remote.push_urls.items[i], &options, pushed, err);
+        r = al_transfer_push(call, &remote, remote.push_urls.items[i], &options, pushed, err);
         if (r == 0 && !args->delete)
             al_everyday_note_pushed(call, remote.push_urls.items[i], branch);
         if (pushed->up_to_date && i + 1 < remote.push_urls.count)
@@ -508,13 +447,9 @@ const struct al_tool al_tool_everyday_push = {
     .name = "git_push",
     .title = "Push",
     .about = "Push a branch to the same name at a remote, or delete it there.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct push_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
-    .stricter = stricter,
-    .nstricter = AL_COUNT(stricter),
+    AL_TOOL_STRICTER(stricter),
     .moves_branch = true,
     .check = check,
     .resolve = resolve,

@@ -161,23 +161,9 @@ static int change(struct al_call *call, const void *p, struct al_result *result,
     return r;
 }
 
-static bool is_list(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct remote_args *)p)->action == LIST;
-}
-
-static bool is_add(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct remote_args *)p)->action == ADD;
-}
-
-static bool is_rename(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct remote_args *)p)->action == RENAME;
-}
+AL_WHEN(is_list, struct remote_args, args->action == LIST)
+AL_WHEN(is_add, struct remote_args, args->action == ADD)
+AL_WHEN(is_rename, struct remote_args, args->action == RENAME)
 
 static const struct al_operation operations[] = {
     { "list", is_list, AL_READS, list, AL_ASKS_NEVER },
@@ -212,11 +198,8 @@ const struct al_tool al_tool_everyday_remote = {
     .name = "git_remote",
     .title = "Remotes",
     .about = "List remotes, or add, rename or remove one.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct remote_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
     .affected_files = affected_files,
     .preview = preview,

@@ -52,23 +52,9 @@ static int mode_of(const void *p)
     return ((const struct reset_args *)p)->mode;
 }
 
-static bool is_soft(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return mode_of(p) == AL_RESET_SOFT;
-}
-
-static bool is_mixed(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return mode_of(p) == AL_RESET_MIXED;
-}
-
-static bool is_keep(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return mode_of(p) == AL_RESET_KEEP;
-}
+AL_WHEN(is_soft, struct reset_args, mode_of(args) == AL_RESET_SOFT)
+AL_WHEN(is_mixed, struct reset_args, mode_of(args) == AL_RESET_MIXED)
+AL_WHEN(is_keep, struct reset_args, mode_of(args) == AL_RESET_KEEP)
 
 static int check(const void *p, struct al_error *err)
 {
@@ -301,13 +287,9 @@ const struct al_tool al_tool_everyday_reset = {
     .name = "git_reset",
     .title = "Reset",
     .about = "Move the branch to another commit.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct reset_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
-    .stricter = stricter,
-    .nstricter = AL_COUNT(stricter),
+    AL_TOOL_STRICTER(stricter),
     .moves_branch = true,
     .check = check,
     .resolve = resolve,

@@ -45,17 +45,8 @@ static bool writes_files(const struct restore_args *args)
     return !args->staged || args->rev;
 }
 
-static bool only_index(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return !writes_files(p);
-}
-
-static bool only_files(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return !writes_index(p);
-}
+AL_WHEN(only_index, struct restore_args, !writes_files(args))
+AL_WHEN(only_files, struct restore_args, !writes_index(args))
 
 static int check(const void *p, struct al_error *err)
 {
@@ -372,11 +363,8 @@ const struct al_tool al_tool_everyday_restore = {
     .name = "git_restore",
     .title = "Restore",
     .about = "Take back changes of files or hunks on disk, or unstage them.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct restore_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
     .resolve = resolve,
     .authorize = authorize,

@@ -412,12 +412,9 @@ const struct al_tool al_tool_everyday_show = {
     .name = "git_show",
     .title = "Show a commit or file",
     .about = "Show a commit or tag; with path a file or directory at a revision.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct show_args),
     AL_EVERYDAY_PAGES,
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
     .authorize = authorize,
 };

@@ -282,29 +282,10 @@ static int action_of(const void *p)
     return ((const struct stash_args *)p)->action;
 }
 
-static bool is_push(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return action_of(p) == PUSH;
-}
-
-static bool is_pop(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return action_of(p) == POP;
-}
-
-static bool is_apply(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return action_of(p) == APPLY;
-}
-
-static bool only_reads(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return action_of(p) == LIST || action_of(p) == SHOW;
-}
+AL_WHEN(is_push, struct stash_args, args->action == PUSH)
+AL_WHEN(is_pop, struct stash_args, args->action == POP)
+AL_WHEN(is_apply, struct stash_args, args->action == APPLY)
+AL_WHEN(only_reads, struct stash_args, args->action == LIST || args->action == SHOW)
 
 static int check(const void *p, struct al_error *err)
 {
@@ -573,13 +554,9 @@ const struct al_tool al_tool_everyday_stash = {
     .name = "git_stash",
     .title = "Stash",
     .about = "Put changes aside (push), bring them back (pop, apply), list, show or drop.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct stash_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
-    .stricter = stricter,
-    .nstricter = AL_COUNT(stricter),
+    AL_TOOL_STRICTER(stricter),
     .check = check,
     .resolve = resolve,
     .summarize_resolved = summarize_resolved,

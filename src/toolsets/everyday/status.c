@@ -280,10 +280,7 @@ const struct al_tool al_tool_everyday_status = {
     .name = "git_status",
     .title = "Show status",
     .about = "Show where you are: branch, changes, conflicts, stashes, last commits.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct status_args),
     AL_EVERYDAY_PAGES,
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
 };

@@ -34,11 +34,7 @@ static const struct al_param params[] = {
     AL_EVERYDAY_WORKING_DIR_ROW(struct switch_args),
 };
 
-static bool creates(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct switch_args *)p)->create;
-}
+AL_WHEN(creates, struct switch_args, args->create)
 
 static int check(const void *p, struct al_error *err)
 {
@@ -258,11 +254,8 @@ const struct al_tool al_tool_everyday_switch = {
     .name = "git_switch",
     .title = "Switch",
     .about = "Change to a branch, make one, or look at a commit; local changes are kept.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct switch_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
     .resolve = resolve,
     .authorize = authorize,

@@ -49,17 +49,8 @@ static const struct al_param params[] = {
     AL_EVERYDAY_WORKING_DIR_ROW(struct tag_args),
 };
 
-static bool is_list(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct tag_args *)p)->action == LIST;
-}
-
-static bool is_create(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct tag_args *)p)->action == CREATE;
-}
+AL_WHEN(is_list, struct tag_args, args->action == LIST)
+AL_WHEN(is_create, struct tag_args, args->action == CREATE)
 
 static bool is_delete(const void *p)
 {
@@ -273,11 +264,8 @@ const struct al_tool al_tool_everyday_tag = {
     .name = "git_tag",
     .title = "Tags",
     .about = "List tags, newest first, or create or delete one.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct tag_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .deletes_branch = is_delete,
     .check = check,
     .resolve = resolve,

@@ -39,11 +39,7 @@ static bool is_redo(const struct undo_args *args)
     return args->steps.value < 0;
 }
 
-static bool only_looks(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct undo_args *)p)->dry_run;
-}
+AL_WHEN(only_looks, struct undo_args, args->dry_run)
 
 /* Append the files, each with what becomes of it, then the rest. */
 static void add_change(const struct al_repo *repo, const struct al_difference *change,
@@ -252,11 +248,8 @@ const struct al_tool al_tool_everyday_undo = {
     .name = "git_undo",
     .title = "Undo",
     .about = "Take back what your own last calls changed here: files, index, branches, stash.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_EVERYDAY_TOOL(struct undo_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .goes_back = true,
     .check = check,
     .summarize = summarize,

@@ -4,8 +4,8 @@
 #ifndef AL_TOOLSETS_FILES_FILES_H
 #define AL_TOOLSETS_FILES_FILES_H
 
+#include "tool/registry.h"
 #include "tool/tool.h"
-#include "tool/toolset_registry.h"
 
 /** Register the toolset. */
 int al_toolset_files_register(struct al_toolset_registry *registry, struct al_error *err);

@@ -147,11 +147,8 @@ const struct al_tool al_tool_files_read = {
     .title = "Read file",
     .about =
         "Read a file of the sandbox. Content that is not UTF-8 comes as base64, with encoding.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     .args_size = sizeof(struct read_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .open_repository = al_call_without_repository,
     .authorize = authorize,
     .summarize = summarize,

@@ -36,29 +36,10 @@ static const struct al_param params[] = {
     AL_GIT_WORKING_DIR_ROW(struct branch_args),
 };
 
-static bool is_rename(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct branch_args *)p)->rename;
-}
-
-static bool is_force_delete(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct branch_args *)p)->force_delete;
-}
-
-static bool is_delete(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct branch_args *)p)->delete;
-}
-
-static bool is_list(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return !((const struct branch_args *)p)->create;
-}
+AL_WHEN(is_rename, struct branch_args, args->rename)
+AL_WHEN(is_force_delete, struct branch_args, args->force_delete)
+AL_WHEN(is_delete, struct branch_args, args->delete)
+AL_WHEN(is_list, struct branch_args, !args->create)
 
 /* Names that the chosen operation ignores are checked as well. */
 static int check(const void *p, struct al_error *err)
@@ -253,11 +234,8 @@ const struct al_tool al_tool_git_branch = {
     .name = "git_branch",
     .title = "Branches",
     .about = "List branches, or create, delete or rename one.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_GIT_COMMON_OFFSETS(struct branch_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
     .affected_files = affected_files,
     .preview = preview,

@@ -40,23 +40,9 @@ static const struct al_param params[] = {
     AL_GIT_WORKING_DIR_ROW(struct checkout_args),
 };
 
-static bool creates(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct checkout_args *)p)->create_branch;
-}
-
-static bool switches(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct checkout_args *)p)->branch;
-}
-
-static bool detaches(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct checkout_args *)p)->commit;
-}
+AL_WHEN(creates, struct checkout_args, args->create_branch)
+AL_WHEN(switches, struct checkout_args, args->branch)
+AL_WHEN(detaches, struct checkout_args, args->commit)
 
 static int check(const void *p, struct al_error *err)
 {
@@ -281,11 +267,8 @@ const struct al_tool al_tool_git_checkout = {
     .name = "git_checkout",
     .title = "Check out",
     .about = "Switch to a branch, create one, look at a commit, or put files back from the index.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_GIT_COMMON_OFFSETS(struct checkout_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
     .resolve = resolve,
     .authorize = authorize,

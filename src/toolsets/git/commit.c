@@ -194,11 +194,8 @@ const struct al_tool al_tool_git_commit = {
     .title = "Commit staged changes",
     .about = "Commit what is staged. The message becomes \"type(scope): message\" of these three "
              "parameters.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_GIT_COMMON_OFFSETS(struct commit_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .moves_branch = true,
     .authorize = authorize,
     .preview = preview,

@@ -78,11 +78,7 @@ static struct al_diff_options options_of(const struct diff_args *args)
     };
 }
 
-static bool only_shows(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return !((const struct diff_args *)p)->output_dir;
-}
+AL_WHEN(only_shows, struct diff_args, !args->output_dir)
 
 static int show(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
@@ -222,11 +218,8 @@ const struct al_tool al_tool_git_diff = {
     .title = "Show changes",
     .about = "Show unstaged changes, staged ones (cached), or those between two commits. "
              "Reads, but for output_dir, which writes files.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_GIT_COMMON_OFFSETS(struct diff_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
     .authorize = authorize,
     .ignored = ignored,

@@ -3,8 +3,8 @@
 #ifndef AL_TOOLSETS_GIT_GIT_H
 #define AL_TOOLSETS_GIT_GIT_H
 
+#include "tool/registry.h"
 #include "tool/tool.h"
-#include "tool/toolset_registry.h"
 #include "util/str.h"
 #include <stdbool.h>
 

@@ -139,11 +139,8 @@ const struct al_tool al_tool_git_log = {
     .title = "Show history",
     .about = "Show commits of HEAD, newest first; filter by author, date, message or path. Other "
              "commits: git_show.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_GIT_COMMON_OFFSETS(struct log_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
     .ignored = ignored,
     .summarize = summarize,

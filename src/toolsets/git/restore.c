@@ -41,17 +41,8 @@ static int check(const void *p, struct al_error *err)
     return 0;
 }
 
-static bool only_worktree(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return !((const struct restore_args *)p)->staged;
-}
-
-static bool only_staged(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return !((const struct restore_args *)p)->worktree;
-}
+AL_WHEN(only_worktree, struct restore_args, !args->staged)
+AL_WHEN(only_staged, struct restore_args, !args->worktree)
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
@@ -183,11 +174,8 @@ const struct al_tool al_tool_git_restore = {
     .name = "git_restore",
     .title = "Restore files",
     .about = "Discard changes of files on disk, or unstage them.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_GIT_COMMON_OFFSETS(struct restore_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
     .authorize = authorize,
     .affected_files = affected_files,

@@ -115,11 +115,8 @@ const struct al_tool al_tool_git_stash = {
     .title = "Stash changes",
     .about = "Put uncommitted changes aside (push), bring them back (pop, apply), list, show, drop "
              "or clear.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_GIT_COMMON_OFFSETS(struct stash_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .resolve = al_stash_resolve,
     .summarize_resolved = al_stash_summarize_resolved,
     .always_by = al_stash_always_by,

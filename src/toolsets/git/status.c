@@ -75,10 +75,7 @@ const struct al_tool al_tool_git_status = {
     .name = "git_status",
     .title = "Show status",
     .about = "Show the branch and which files are staged, modified or untracked.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_GIT_COMMON_OFFSETS(struct status_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .summarize = summarize,
 };

@@ -153,10 +153,7 @@ const struct al_tool al_tool_parallel_compare = {
     .title = "Compare branches",
     .about = "Show how branches would combine, and in which order to land them. Nothing is "
              "touched.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_PARALLEL_TOOL(struct compare_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
 };

@@ -393,11 +393,8 @@ const struct al_tool al_tool_parallel_land = {
     .title = "Land a branch",
     .about = "Bring a branch into another one without checking anything out. The user is asked "
              "first; conflicts change nothing.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_PARALLEL_TOOL(struct land_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .runs_at_top = true,
     .check = check,
     .open_repository = open_repository,

@@ -4,8 +4,8 @@
 #ifndef AL_TOOLSETS_PARALLEL_PARALLEL_H
 #define AL_TOOLSETS_PARALLEL_PARALLEL_H
 
+#include "tool/registry.h"
 #include "tool/tool.h"
-#include "tool/toolset_registry.h"
 
 /** The tools; each has a file of its own. */
 extern const struct al_tool al_tool_parallel_compare;

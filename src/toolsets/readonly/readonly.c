@@ -246,12 +246,9 @@ const struct al_tool al_tool_readonly_git = {
     .title = "Read a repository",
     .about = "Run one read-only git command: status, log, diff, show, branch, blame, ls_files or "
              "rev_parse. Never writes.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     .args_size = sizeof(struct git_args),
     .working_dir_offset = offsetof(struct git_args, repo),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
     .authorize = authorize,
     .summarize = summarize,

@@ -3,8 +3,8 @@
 #ifndef AL_TOOLSETS_READONLY_READONLY_H
 #define AL_TOOLSETS_READONLY_READONLY_H
 
+#include "tool/registry.h"
 #include "tool/tool.h"
-#include "tool/toolset_registry.h"
 
 /** Register the toolset. */
 int al_toolset_readonly_register(struct al_toolset_registry *registry, struct al_error *err);

@@ -234,11 +234,7 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
                              outcome.timed_out ? AL_CODE_TIMEOUT : AL_CODE_NONE, "%s", error);
 }
 
-static bool is_dry(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return !((const struct bash_args *)p)->live;
-}
+AL_WHEN(is_dry, struct bash_args, !args->live)
 
 /* A redirect may overwrite a file. */
 #define RUNS (AL_READS | AL_WRITES_WORKTREE | AL_DISCARDS_WORK | AL_RUNS_PROGRAM | AL_WRITES_FILES)
@@ -291,13 +287,10 @@ const struct al_tool al_tool_bash_command = {
         "Execute a bash command. Whitelist enforced. Shows preview in dry-run. No shell: pipes "
         "and redirects of ls, cat, grep, find, head, tail, wc, echo, pwd, date, go, and git "
         "(log, diff, show, status), unless configured otherwise.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     .args_size = sizeof(struct bash_args),
     .at_first_root = true,
     .apply_session = apply_session,
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .authorize = authorize,
     .overwritten_files = overwritten_files,
     .summarize = summarize,

@@ -4,6 +4,7 @@
 #define AL_TOOLSETS_SHELL_PLAN_H
 
 #include "guard/redirect.h"
+#include "guard/root.h"
 #include "toolsets/shell/parse.h"
 #include "toolsets/shell/rules.h"
 #include "util/error.h"
@@ -43,5 +44,10 @@ int al_shell_plan(const struct al_shell *shell, const char *command, struct al_s
 
 /** Append the plan as a line for bash, every word quoted. */
 void al_shell_plan_quote(const struct al_shell_plan *plan, struct al_str *out);
+
+/** Check a command's words, the command first.  AL_ERR_SANDBOX when they would make go write
+ * outside `root`; 0 for every other command. */
+int al_shell_check_outputs(const struct al_root *root, const struct al_strv *words,
+                           struct al_error *err);
 
 #endif

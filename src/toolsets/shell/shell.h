@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "guard/program.h"
 #include "guard/root.h"
 #include "guard/rules/grant.h"
-#include "guard/whitelist.h"
+#include "tool/registry.h"
 #include "tool/tool.h"
-#include "tool/toolset_registry.h"
 #include "util/error.h"
 #include "util/str.h"
 

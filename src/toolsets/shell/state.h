@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "guard/whitelist.h"
+#include "guard/program.h"
 #include "toolsets/shell/shell.h"
 #include "util/str.h"
 

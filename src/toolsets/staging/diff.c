@@ -78,11 +78,8 @@ const struct al_tool al_tool_staging_diff = {
     .name = "git_diff",
     .title = "Show staged changes",
     .about = "Show the unified diff of a staged commit, or of all of them.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     .args_size = sizeof(struct diff_args),
     .open_repository = al_call_without_repository,
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .summarize = summarize,
 };

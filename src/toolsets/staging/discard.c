@@ -50,11 +50,8 @@ const struct al_tool al_tool_staging_discard = {
     .name = "git_discard",
     .title = "Discard staged commit",
     .about = "Forget a staged commit. The files in the sandbox stay as they are.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     .args_size = sizeof(struct discard_args),
     .open_repository = al_call_without_repository,
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .summarize = summarize,
 };

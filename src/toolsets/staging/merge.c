@@ -140,11 +140,8 @@ const struct al_tool al_tool_staging_merge = {
     .title = "Merge versions of a file",
     .about = "Merge two versions of a file line by line and return the result, with markers where "
              "they conflict. Writes nothing.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     .args_size = sizeof(struct merge_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .open_repository = al_call_without_repository,
     .authorize = authorize,
     .output_schema = output_schema,

@@ -202,11 +202,8 @@ const struct al_tool al_tool_staging_pull = {
     .title = "Pull into the sandbox",
     .about = "Bring files of a branch into the sandbox and merge them with what is there. Files in "
              "conflicts need a decision; most have markers.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     .args_size = sizeof(struct pull_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
     .open_repository = open_repository,
     .resolve = resolve,

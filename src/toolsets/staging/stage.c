@@ -51,12 +51,9 @@ const struct al_tool al_tool_staging_stage = {
     .name = "git_stage",
     .title = "Stage changes",
     .about = "Make a staged commit of changed sandbox files. It leaves the sandbox with git_push.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     .args_size = sizeof(struct stage_args),
     .open_repository = al_call_without_repository,
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .summarize = summarize,
     .output_schema = AL_STAGED_COMMIT_SCHEMA,
 };

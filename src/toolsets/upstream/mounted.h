@@ -7,6 +7,7 @@
 
 #include "tool/mounts.h"
 #include "upstream/upstream.h"
+#include "util/json.h"
 
 /** One server and what the configuration says of it. */
 struct al_mount {
@@ -70,5 +71,13 @@ const struct al_upstream_tools *al_mount_tools(const struct al_mount *mount);
 /** Fill the hooks of a tool that depend on its definition.  Returns the bytes of the definition. */
 size_t al_mounted_init(struct al_mounted *mounted, const struct al_mount *mount,
                        const struct al_upstream_tool *upstream);
+
+/**
+ * The parameters of elicitation/create as they are passed on.
+ *
+ * @param params  As the server sent them.
+ * @return an object, whose reference the caller owns; NULL: not a form with a message and a schema.
+ */
+json_t *al_question_params(const json_t *params, const char *server, const char *tool);
 
 #endif

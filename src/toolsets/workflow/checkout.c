@@ -44,27 +44,9 @@ static bool restores(const struct checkout_args *args)
     return args->paths.count > 0;
 }
 
-static bool only_restores(const struct al_call *call, const void *p)
-{
-    const struct checkout_args *args = p;
-
-    (void)call;
-    return !args->force && restores(args);
-}
-
-static bool may_create(const struct al_call *call, const void *p)
-{
-    const struct checkout_args *args = p;
-
-    (void)call;
-    return !args->force && args->create;
-}
-
-static bool is_not_forced(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return !((const struct checkout_args *)p)->force;
-}
+AL_WHEN(only_restores, struct checkout_args, !args->force && restores(args))
+AL_WHEN(may_create, struct checkout_args, !args->force && args->create)
+AL_WHEN(is_not_forced, struct checkout_args, !args->force)
 
 static int check(const void *p, struct al_error *err)
 {
@@ -348,11 +330,8 @@ const struct al_tool al_tool_workflow_checkout = {
     .name = "git_checkout",
     .title = "Check out",
     .about = "Switch to a branch or commit, or put files back as a commit has them (paths).",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_WORKFLOW_TOOL(struct checkout_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
     .resolve = resolve,
     .authorize = authorize,

@@ -402,11 +402,8 @@ const struct al_tool al_tool_workflow_commit = {
     .about = "Commit what is staged, or every change (all); goes on with a rebase, cherry-pick or "
              "revert that "
              "stopped.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_WORKFLOW_TOOL(struct commit_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .moves_branch = true,
     .authorize = authorize,
     .affected_files = affected_files,

@@ -86,11 +86,8 @@ const struct al_tool al_tool_workflow_conflict_info = {
     .name = "git_conflict_info",
     .title = "Conflicts",
     .about = "Show files in conflict; one side absent: deleted there, both: no text or too large.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_WORKFLOW_TOOL(struct conflict_info_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .summarize = summarize,
     .output_schema = output_schema,
 };

@@ -29,11 +29,7 @@ static const struct al_param params[] = {
     AL_WORKFLOW_CWD_ROW(struct merge_args),
 };
 
-static bool aborts(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct merge_args *)p)->abort;
-}
+AL_WHEN(aborts, struct merge_args, args->abort)
 
 static int check(const void *p, struct al_error *err)
 {
@@ -238,11 +234,8 @@ const struct al_tool al_tool_workflow_merge = {
     .name = "git_merge",
     .title = "Merge",
     .about = "Merge a branch into the current one, or abort what is in progress.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_WORKFLOW_TOOL(struct merge_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .moves_branch = true,
     .check = check,
     .resolve = resolve,

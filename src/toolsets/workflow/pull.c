@@ -12,7 +12,6 @@
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/transport/fetch.h"
 #include "guard/text.h"
-#include "guard/url.h"
 #include "tool/resolved.h"
 #include "toolsets/transfer.h"
 #include "toolsets/workflow/results.h"
@@ -103,17 +102,6 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return r == 0 ? al_transfer_authorize(call, args->remote, err) : r;
 }
 
-/* The message that git pull would use for the merge.  Caller frees. */
-static char *merge_message(const struct pull *pull)
-{
-    al_auto(al_freep) char *where = al_url_shown(pull->remote.urls.items[0]);
-    bool into_main =
-        !pull->current || !strcmp(pull->current, "main") || !strcmp(pull->current, "master");
-
-    return al_asprintf("Merge branch '%s' of %s%s%s", pull->branch, where,
-                       into_main ? "" : " into ", into_main ? "" : pull->current);
-}
-
 static int rebase(struct al_call *call, const struct pull *pull, struct al_merge_outcome *outcome,
                   struct al_error *err)
 {
@@ -140,7 +128,8 @@ static int merge_or_rebase(struct al_call *call, const struct pull_args *args,
                            const struct pull *pull, struct al_merge_outcome *outcome,
                            struct al_error *err)
 {
-    al_auto(al_freep) char *message = merge_message(pull);
+    al_auto(al_freep) char *message =
+        al_transfer_merge_message(&pull->remote, pull->branch, pull->current);
     const struct al_merge_options options = { .commit = pull->commit, .message = message };
     struct al_repo *repo = al_call_repo(call);
 
@@ -311,13 +300,9 @@ const struct al_tool al_tool_workflow_pull = {
     .name = "git_pull",
     .title = "Pull",
     .about = "Fetch a branch and merge it, or rebase on it. Conflicts are a result.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_WORKFLOW_TOOL(struct pull_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
-    .stricter = stricter,
-    .nstricter = AL_COUNT(stricter),
+    AL_TOOL_STRICTER(stricter),
     .moves_branch = true,
     .check = check,
     .resolve = resolve,

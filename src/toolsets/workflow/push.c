@@ -27,11 +27,7 @@ static const struct al_param params[] = {
     AL_WORKFLOW_CWD_ROW(struct push_args),
 };
 
-static bool is_push(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return !((const struct push_args *)p)->force;
-}
+AL_WHEN(is_push, struct push_args, !args->force)
 
 static bool is_new_address(struct al_call *call, const void *p)
 {
@@ -68,57 +64,21 @@ static int find_branch(struct al_call *call, const struct push_args *args, char 
     return r;
 }
 
-/* The name of the resolved value that identifies the repository at an address.  Caller frees. */
-static char *target_key(const char *address)
-{
-    return al_asprintf("place of %s", address);
-}
-
-static int add_target(struct al_call *call, const struct al_remote *remote, const char *address,
-                      struct al_resolved *out, struct al_error *err)
-{
-    al_auto(al_network_endp) struct al_network *network = NULL;
-    al_auto(al_freep) char *name = target_key(address);
-    int r = al_transfer_begin(call, remote, address, AL_PUSHES, &network, err);
-
-    if (r < 0)
-        return r;
-    al_resolved_add(out, "address", address);
-    al_resolved_add(out, name, al_network_repository_id(network));
-    return 0;
-}
-
 /* Resolve the commit, the branch, the repositories, and the remote commit that a forced push
  * replaces. */
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
     const struct push_args *args = p;
-    const struct al_repo *repo = al_call_repo(call);
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     al_auto(al_freep) char *branch = NULL;
-    al_auto(al_freep) char *ref = NULL;
-    al_auto(al_freep) char *commit = NULL;
-    al_auto(al_freep) char *tracking = NULL;
-    al_auto(al_freep) char *seen = NULL;
     int r = al_transfer_authorize(call, args->remote, err);
 
     if (r == 0)
         r = find_branch(call, args, &branch, err);
     if (r == 0)
-        r = al_remote_find(repo, args->remote, &remote, err);
-    if (r < 0)
-        return r;
-    ref = al_asprintf("refs/heads/%s", branch);
-    commit = al_ref_oid(&repo->at, ref);
-    tracking = al_remote_tracking(&remote, branch);
-    seen = tracking ? al_ref_oid(&repo->at, tracking) : al_strdup("");
-    al_resolved_add(out, "branch", branch);
-    al_resolved_add(out, "commit", commit);
-    al_resolved_add(out, "seen", seen);
-    for (size_t i = 0; i < remote.push_urls.count && r == 0; i++)
-        r = add_target(call, &remote, remote.push_urls.items[i], out, err);
-    return r;
+        r = al_remote_find(al_call_repo(call), args->remote, &remote, err);
+    return r == 0 ? al_transfer_resolve_push(call, &remote, branch, false, out, err) : r;
 }
 
 /* Show the addresses, and the commits that a forced push removes. */
@@ -136,35 +96,6 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     return al_git_push_preview(al_call_repo(call), al_call_resolved(call, "commit"),
                                al_call_resolved(call, "seen"), args->force, al_call_budget(call),
                                out, err);
-}
-
-/* Check that the address still leads to the repository that was resolved. */
-static int check_target(const struct al_call *call, const struct al_network *network,
-                        const char *address, struct al_error *err)
-{
-    al_auto(al_freep) char *name = target_key(address);
-    const char *place = al_call_resolved(call, name);
-
-    if (place && !strcmp(place, al_network_repository_id(network)))
-        return 0;
-    return al_remote_error(err, "Nothing was pushed there; try again.",
-                           "'%s' leads to another repository by now", al_network_shown(network));
-}
-
-static int push_to(struct al_call *call, const struct al_remote *remote, const char *address,
-                   const struct al_push_options *options, struct al_pushed *pushed,
-                   struct al_error *err)
-{
-    al_auto(al_network_endp) struct al_network *network = NULL;
-    int r = al_transfer_begin(call, remote, address, AL_PUSHES, &network, err);
-
-    if (r == 0)
-        r = check_target(call, network, address, err);
-    if (r < 0)
-        return r;
-    al_pushed_clear(pushed);
-    return al_git_push(network, options, al_call_progress(call), al_call_max_bytes(call),
-                       al_call_budget(call), pushed, err);
 }
 
 static void add_message(const struct push_args *args, const char *branch,
@@ -198,7 +129,7 @@ static int push(struct al_call *call, const struct push_args *args, const char *
     if (args->force)
         options.lease = al_call_resolved(call, "seen");
     for (size_t i = 0; i < remote.push_urls.count && r == 0; i++)
-        r = push_to(call, &remote, remote.push_urls.items[i], &options, pushed, err);
+        r = al_transfer_push(call, &remote, remote.push_urls.items[i], &options, pushed, err);
     if (r == 0 && args->set_upstream)
         r = al_git_set_upstream(repo, branch, remote.name, al_call_budget(call), err);
     return r;
@@ -267,13 +198,9 @@ const struct al_tool al_tool_workflow_push = {
     .name = "git_push",
     .title = "Push",
     .about = "Push a branch to the same name at a remote.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_WORKFLOW_TOOL(struct push_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
-    .stricter = stricter,
-    .nstricter = AL_COUNT(stricter),
+    AL_TOOL_STRICTER(stricter),
     .moves_branch = true,
     .check = check,
     .resolve = resolve,

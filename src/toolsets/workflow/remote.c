@@ -33,23 +33,9 @@ static const struct al_param params[] = {
     AL_WORKFLOW_CWD_ROW(struct remote_args),
 };
 
-static bool is_list(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct remote_args *)p)->action == LIST;
-}
-
-static bool is_add(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct remote_args *)p)->action == ADD;
-}
-
-static bool is_rename(const struct al_call *call, const void *p)
-{
-    (void)call;
-    return ((const struct remote_args *)p)->action == RENAME;
-}
+AL_WHEN(is_list, struct remote_args, args->action == LIST)
+AL_WHEN(is_add, struct remote_args, args->action == ADD)
+AL_WHEN(is_rename, struct remote_args, args->action == RENAME)
 
 static int check_given(const char *param, const char *value, const char *action,
                        struct al_error *err)
@@ -286,11 +272,8 @@ const struct al_tool al_tool_workflow_remote = {
     .name = "git_remote",
     .title = "Remotes",
     .about = "List remotes, or add, remove or rename one.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_WORKFLOW_TOOL(struct remote_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .check = check,
     .affected_files = affected_files,
     .preview = preview,

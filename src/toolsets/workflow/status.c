@@ -152,11 +152,8 @@ const struct al_tool al_tool_workflow_status = {
     .name = "git_status",
     .title = "Show status",
     .about = "Show the branch and which files are staged, modified or untracked.",
-    .params = params,
-    .nparams = AL_COUNT(params),
+    AL_TOOL_ROWS(params, operations),
     AL_WORKFLOW_TOOL(struct status_args),
-    .operations = operations,
-    .noperations = AL_COUNT(operations),
     .summarize = summarize,
     .output_schema = output_schema,
 };

@@ -34,8 +34,8 @@
 #ifndef AL_TOOLSETS_WORKFLOW_WORKFLOW_H
 #define AL_TOOLSETS_WORKFLOW_WORKFLOW_H
 
+#include "tool/registry.h"
 #include "tool/tool.h"
-#include "tool/toolset_registry.h"
 #include "toolsets/workflow/results.h"
 
 /** Register the toolset. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* answer/cursor.c: what an owner's cursors may hold, and whose are forgotten. */
-#include "answer/cursor.h"
+#include "answer/answer.h"
 
 #include "tests/lib/assert.h"
 

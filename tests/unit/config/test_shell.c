@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* config/config.h, [tools.shell]: the whitelist, the timeout and the isolation. */
-#include "guard/whitelist.h"
+#include "guard/program.h"
 #include "tests/unit/config/lib.h"
 
 static void has_the_standard_list(void **state)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* guard/fold.h: names that some file system takes for one. */
-#include "guard/fold.h"
+#include "guard/path.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "guard/shown_name.h"
 
 #include "guard/text.h"
 #include "tests/lib/assert.h"

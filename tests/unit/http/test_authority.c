@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* http/authority.h: hosts and ports, as a Host header has them. */
-#include "http/authority.h"
+#include "http/origin.h"
 
 #include "tests/lib/assert.h"
 #include "util/str.h"

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "http/library.h"
+#include "http/loop.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
 

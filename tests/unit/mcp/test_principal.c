@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* mcp/principal.h: a principal is released with its last reference, and keeps no "always". */
-#include "mcp/principal.h"
+#include "mcp/service.h"
 
 #include "tests/lib/assert.h"
 

@@ -2,7 +2,6 @@
 /* tool/registry.c: the earlier toolset wins a name, and the others are noted. */
 #include "tool/registry.h"
 #include "tool/tool.h"
-#include "tool/toolset_registry.h"
 
 #include "tests/lib/assert.h"
 

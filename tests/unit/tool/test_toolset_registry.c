@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* tool/toolset_registry.h: toolsets register once, are found by name, and read their settings. */
-#include "tool/toolset_registry.h"
+#include "tool/registry.h"
 
 #include "tests/lib/assert.h"
 #include "tool/call.h"

@@ -5,7 +5,7 @@
 #include "tests/unit/upstream/lib.h"
 #include "upstream/limits.h"
 #include "upstream/link.h"
-#include "upstream/text.h"
+#include "upstream/tools.h"
 #include "upstream/wait.h"
 
 static void texts_are_cut_at_a_character(void **state)

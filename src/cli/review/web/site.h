@@ -25,6 +25,7 @@
 #include <stdbool.h>
 
 #include "cli/setup.h"
+#include "http/origin.h"
 #include "http/server.h"
 #include "util/error.h"
 #include "util/str.h"
@@ -65,5 +66,14 @@ void al_site_on_headers(struct al_site *site, struct al_http_exchange *exchange,
 void al_site_on_request(struct al_site *site, struct al_http_exchange *exchange,
                         const struct al_http_request *request);
 void al_site_on_gone(struct al_site *site, struct al_http_exchange *exchange);
+
+/**
+ * The origin of a place: "http://127.0.0.1:8080".  For a place that is every address of the machine
+ * it is the loopback one; behind a proxy it is the first of `hosts`, over https.
+ *
+ * @param hosts  [serve] hosts.
+ * @return NULL for a Unix socket.  Caller frees.
+ */
+char *al_web_origin(const struct al_http_place *place, const struct al_strv *hosts);
 
 #endif

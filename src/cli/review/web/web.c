@@ -8,7 +8,6 @@
 
 #include "cli/cli.h"
 #include "cli/print.h"
-#include "cli/review/web/place.h"
 #include "cli/review/web/site.h"
 #include "cli/signals.h"
 #include "http/server.h"

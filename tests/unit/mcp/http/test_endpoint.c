@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "mcp/http/endpoint_state.h"
-#include "mcp/principal.h"
+#include "mcp/service.h"
 #include "tests/lib/assert.h"
 #include "tests/mcp/fake_pipeline.h"
 #include "tests/unit/http/http_lab.h"
