@@ -507,6 +507,9 @@ static int record_dir(struct recorder *recorder, struct al_error *err)
 
     remove_stale_lock(recorder);
     r = looks_at_writes(recorder) ? take_writes(recorder, err) : list(recorder, err);
+    /* A file that the index has as it is now is not listed again: its permissions come first. */
+    if (r == 0 && !recorder->files->whole)
+        r = al_modes_write(&recorder->files->modes, recorder->store, err);
     return r < 0 ? r : update(recorder, err);
 }
 
