@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A checkout that fails half way leaves the repository as it was, and what a partial clone lacks is
 told as such."""
+import contextlib
 import os
 import pathlib
 import threading
@@ -313,18 +314,26 @@ class Stopped(harness.Case):
                 times.append(0)
         return times
 
+    @staticmethod
+    def is_git(process):
+        with contextlib.suppress(OSError):
+            return (process / "comm").read_text(encoding="utf-8") == "git\n"
+        return False
+
     def let_through(self, pipe, count, done):
         """git writes the first entries of the log; and all of them, once the one that waits for its
         turn is gone."""
         for _ in range(count):
+            os.mkfifo(pipe.with_name("next"))
             with open(pipe, "rb") as log:
+                pipe.with_name("next").rename(pipe)  # where the writer of the next one waits
                 log.read()
         while not (done.is_set() or (self.root / "other.txt").exists()):
             done.wait(.01)
-        done.wait(self.TIMEOUT_MS / 3000)
-        waiting = [pathlib.Path(f"/proc/{number}") for number in self.processes_in(self.root)]
-        waiting = [process for process in waiting
-                   if (process / "comm").exists() and (process / "comm").read_text() == "git\n"]
+        waiting = []
+        while not waiting and not done.wait(self.TIMEOUT_MS / 3000):
+            processes = [pathlib.Path(f"/proc/{number}") for number in self.processes_in(self.root)]
+            waiting = [process for process in processes if self.is_git(process)]
         while not done.is_set() and any(process.exists() for process in waiting):
             done.wait(.01)
         while not done.is_set():
