@@ -83,7 +83,7 @@ static int create_named(int dir_fd, const char *name, int *ret_fd)
 }
 
 /* The newline is written last, so that a partial line does not count. */
-static int add_line(struct al_open_record *record, const json_t *members)
+int al_open_record_note(struct al_open_record *record, const json_t *members)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     size_t done = 0;
@@ -115,17 +115,12 @@ int al_open_record_begin(int dir_fd, const json_t *line, struct al_open_record *
         r = create_named(dir_fd, record.name, &record.fd);
     } while (r == -EEXIST);
     if (r == 0)
-        r = add_line(&record, line);
+        r = al_open_record_note(&record, line);
     if (r == 0)
         *ret_record = record;
     else if (record.fd >= 0)
         al_open_record_end(&record);
     return r;
-}
-
-int al_open_record_note(struct al_open_record *record, const json_t *members)
-{
-    return add_line(record, members);
 }
 
 int al_open_record_sync(const struct al_open_record *record)
@@ -139,7 +134,7 @@ void al_open_record_written(struct al_open_record *record)
     al_auto(al_json_decrefp) json_t *written = al_json_object();
 
     al_json_set(written, "written", al_json_bool(true));
-    (void)add_line(record, written);
+    (void)al_open_record_note(record, written);
 }
 
 void al_open_record_end(struct al_open_record *record)

@@ -24,11 +24,22 @@ static void add_name(const struct al_difference *change, struct al_str *out)
                                                      : safe);
 }
 
+/* A user may edit files while the call runs, so files are put back only if they are those that git
+ * has written, or can have written.  What a program does is its own. */
+static bool may_put_back(const struct al_call *call)
+{
+    const unsigned effects = call->operation->effects;
+
+    if (effects & (AL_RUNS_PROGRAM | AL_WRITES_FILES))
+        return false;
+    return !(effects & AL_WRITES_WORKTREE) || call->knows_touched || call->knows_files;
+}
+
 /* Whether a change is worth reporting.  State files that git writes as it begins (ORIG_HEAD) are
  * not, nor are the refs of a fetch, which is complete in itself, nor what somebody else saved. */
 static bool is_work(const struct al_call *call, const struct al_difference *change)
 {
-    if (change->part == AL_PART_WORKTREE && call->knows_touched)
+    if (change->part == AL_PART_WORKTREE && call->knows_touched && may_put_back(call))
         return al_strv_contains_sorted(&call->touched, change->name);
     return change->part != AL_PART_STATE &&
            !(change->part == AL_PART_REF && (al_starts_with(change->name, "refs/remotes/") ||
@@ -75,17 +86,6 @@ static bool put_back(struct al_call *call, const char *after, struct al_run_limi
     if (why.message)
         al_log_warn("after %s: %s", call->tool->name, why.message);
     return r == 0;
-}
-
-/* A user may edit files while the call runs, so files are put back only if they are those that git
- * has written, or can have written.  What a program does is its own. */
-static bool may_put_back(const struct al_call *call)
-{
-    const unsigned effects = call->operation->effects;
-
-    if (effects & (AL_RUNS_PROGRAM | AL_WRITES_FILES))
-        return false;
-    return !(effects & AL_WRITES_WORKTREE) || call->knows_touched || call->knows_files;
 }
 
 /* What became of the changes, as text; NULL: there is no more to say. */
