@@ -66,14 +66,13 @@ struct al_index_scan {
 };
 
 /** Begin to read.  Without a file (-1) there are no entries. */
-void al_index_begin(struct al_index_scan *scan, int fd, size_t oid_bytes);
-void al_index_begin_bytes(struct al_index_scan *scan, const void *data, size_t len,
-                          size_t oid_bytes);
+void al_index_begin(struct al_index_scan *in, int fd, size_t oid_bytes);
+void al_index_begin_bytes(struct al_index_scan *in, const void *data, size_t len, size_t oid_bytes);
 
 /** Read the next entry.  False: there is none. */
-bool al_index_next(struct al_index_scan *scan, struct al_index_entry *ret_entry);
+bool al_index_next(struct al_index_scan *in, struct al_index_entry *ret_entry);
 
 /** Release it, once.  AL_INDEX_STOPPED when there are more entries. */
-enum al_index_end al_index_end(struct al_index_scan *scan);
+enum al_index_end al_index_end(struct al_index_scan *in);
 
 #endif
