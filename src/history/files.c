@@ -288,7 +288,7 @@ static bool looks_at_writes(const struct recorder *recorder)
     const struct al_store *store = recorder->store;
     struct stat st;
 
-    if (!writes || !(recorder->reason->before ? store->has_listed : store->is_blocked))
+    if (!writes || !(store->is_blocked || (recorder->reason->before && store->has_listed)))
         return false;
     for (size_t i = 0; i < writes->count && !store->is_blocked; i++)
         if (fstatat(recorder->dir.fd, writes->items[i], &st, AT_SYMLINK_NOFOLLOW) == 0 &&

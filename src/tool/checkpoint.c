@@ -32,7 +32,7 @@ static unsigned parts_without(unsigned effects)
     return without;
 }
 
-static struct al_checkpoint_reason reason_of(const struct al_call *call)
+struct al_checkpoint_reason al_call_reason(const struct al_call *call)
 {
     return (struct al_checkpoint_reason){ .tool = call->tool->name,
                                           .rewrites =
@@ -261,7 +261,7 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
         return r;
     find_linked(call);
     find_moves(call);
-    reason = reason_of(call);
+    reason = al_call_reason(call);
     add_deleted_branches(call, &dropping);
     reason.dropping = &dropping;
     reason.overwriting = call->knows_files && (writes_over_files(call) || call->tool->saves_writes)
@@ -385,7 +385,7 @@ void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
     int r = 0;
 
     if (call->checkpoint[0]) {
-        reason = reason_of(call);
+        reason = al_call_reason(call);
         reason.before = call->checkpoint;
         r = al_checkpoint_create(call->store, &reason, &budget, id, &err);
     }

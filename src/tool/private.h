@@ -144,6 +144,9 @@ void al_call_checkpoint_drop(struct al_call *call);
  */
 void al_call_checkpoint_after(struct al_call *call, struct al_error *failure);
 
+/** Why the checkpoints of a call are taken, and what it can change.  Borrows from the call. */
+struct al_checkpoint_reason al_call_reason(const struct al_call *call);
+
 /**
  * Put back what a failed call that writes files or the index changed.  What became of it is noted
  * in call->half_done or in the remedy.
