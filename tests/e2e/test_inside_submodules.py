@@ -230,6 +230,15 @@ class Nested(Submodules):
 class Bounds(Submodules):
     def test_submodules(self):
         """as many submodules as are looked at, and one more or less"""
+        self.count_submodules()
+
+    def test_split(self):
+        """the same in a split index, part of whose entries are in the file itself"""
+        self.git("update-index", "--split-index")
+        self.count_submodules()
+
+    def count_submodules(self):
+        """The last of that many."""
         self.git("rm", "-qf", "sub")
         head = self.init(self.root / "m00")
         for number in range(1, SUBMODULES_MAX + 1):  # all with the git directory of the first

@@ -157,8 +157,11 @@ static void find_gitlinks(const struct al_repo *repo, struct queue *queue,
     if (is_known_plain(&id))
         return;
     end = al_index_read(fd, repo->vetting->is_sha256 ? 32 : 20, take_gitlink, queue);
-    if (end == AL_INDEX_SPLIT || end == AL_INDEX_NOT_UNDERSTOOD)
+    if (end == AL_INDEX_SPLIT || end == AL_INDEX_NOT_UNDERSTOOD) {
+        while (queue->paths.count > before) /* what was read is not all, or wrong */
+            free(queue->paths.items[--queue->paths.count]);
         list_gitlinks(repo, queue, budget);
+    }
     /* A search within one path says nothing about the rest of the index. */
     if (end == AL_INDEX_WHOLE && queue->paths.count == before &&
         (!queue->within || !*queue->within))
@@ -184,7 +187,7 @@ static bool take_status(void *payload, char *const *fields)
     return true;
 }
 
-static int read_status(struct scan *scan, const struct al_repo *submodule, struct al_error *err)
+static int read_status(struct scan *scan, const struct al_repo *submodule)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
@@ -194,7 +197,7 @@ static int read_status(struct scan *scan, const struct al_repo *submodule, struc
     al_strv_adds(&command.argv, "git", "status", "--porcelain=1", "-z", "--no-renames",
                  "--ignore-submodules=dirty",
                  scan->untracked ? "--untracked-files=normal" : "--untracked-files=no", NULL);
-    return al_git_read_records(&submodule->at, &command, &records, scan->budget, err);
+    return al_git_read_records(&submodule->at, &command, &records, scan->budget, NULL);
 }
 
 /* git did not run the filters, without which nobody knows whether such a file has changed. */
@@ -227,13 +230,10 @@ static void scan_repository(struct scan *scan, const char *top, const char *git_
     al_auto(al_freep) char *prefix = al_asprintf("%s/", scan->path);
     int r = al_worktree_open_submodule(scan->repo, top, git_dir, scan->budget, &beside, NULL);
 
+    if (r == 0)
+        r = has_index(git_dir) ? read_status(scan, beside.repo) : AL_ERR_EXECUTION;
     if (r < 0) {
-        scan->unseen = r == AL_ERR_TIMEOUT ? too_long : no_commit;
-        return;
-    }
-    r = has_index(git_dir) ? read_status(scan, beside.repo, NULL) : AL_ERR_EXECUTION;
-    if (r < 0) {
-        scan->unseen = r == AL_ERR_TIMEOUT ? too_long : no_index;
+        scan->unseen = r == AL_ERR_TIMEOUT ? too_long : beside.repo ? no_index : no_commit;
         return;
     }
     judge_modified(scan, beside.repo);
