@@ -7,10 +7,11 @@
 #include "gitops/sequencer/operation_state.h"
 #include "guard/arg.h"
 #include "guard/url.h"
+#include "toolsets/everyday/replay.h"
 
 int al_transfer_check(const char *remote, const char *branch, struct al_error *err)
 {
-    int r = al_remote_check_name("remote", remote, err);
+    int r = remote ? al_remote_check_name("remote", remote, err) : 0;
 
     return r == 0 && branch ? al_arg_check_branch("branch", branch, err) : r;
 }
@@ -78,6 +79,7 @@ void al_transfer_resolve(struct al_call *call, const char *remote, struct al_res
 {
     al_auto(al_remote_clear) struct al_remote found = AL_REMOTE_INIT;
 
+    al_resolved_add(out, "remote", remote);
     if (al_remote_find(al_call_repo(call), remote, &found, NULL) < 0)
         return;
     for (size_t i = 0; i < found.urls.count; i++)
@@ -127,84 +129,6 @@ int al_transfer_begin(struct al_call *call, const struct al_remote *remote, cons
     return r;
 }
 
-/* The name of the resolved value that identifies the repository at an address.  Caller frees. */
-static char *target_key(const char *address)
-{
-    return al_asprintf("place of %s", address);
-}
-
-static int add_target(struct al_call *call, const struct al_remote *remote, const char *address,
-                      struct al_resolved *out, struct al_error *err)
-{
-    al_auto(al_network_endp) struct al_network *network = NULL;
-    al_auto(al_freep) char *name = target_key(address);
-    int r = al_transfer_begin(call, remote, address, AL_PUSHES, &network, err);
-
-    if (r < 0)
-        return r;
-    al_resolved_add(out, "address", address);
-    al_resolved_add(out, name, al_network_repository_id(network));
-    return 0;
-}
-
-int al_transfer_resolve_push(struct al_call *call, const struct al_remote *remote,
-                             const char *branch, bool deletes, struct al_resolved *out,
-                             struct al_error *err)
-{
-    const struct al_location *at = &al_call_repo(call)->at;
-    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", branch);
-    al_auto(al_freep) char *commit = deletes ? al_strdup("") : al_ref_oid(at, ref);
-    al_auto(al_freep) char *tracking = al_remote_tracking(remote, branch);
-    al_auto(al_freep) char *seen = tracking ? al_ref_oid(at, tracking) : al_strdup("");
-    int r = 0;
-
-    al_resolved_add(out, "branch", branch);
-    al_resolved_add(out, "commit", commit);
-    al_resolved_add(out, "seen", seen);
-    for (size_t i = 0; i < remote->push_urls.count && r == 0; i++)
-        r = add_target(call, remote, remote->push_urls.items[i], out, err);
-    return r;
-}
-
-/* Check that the address still leads to the repository that was resolved. */
-static int check_target(const struct al_call *call, const struct al_network *network,
-                        const char *address, struct al_error *err)
-{
-    al_auto(al_freep) char *name = target_key(address);
-    const char *place = al_call_resolved(call, name);
-
-    if (place && !strcmp(place, al_network_repository_id(network)))
-        return 0;
-    return al_remote_error(err, "Nothing was pushed there; try again.",
-                           "'%s' leads to another repository by now", al_network_shown(network));
-}
-
-int al_transfer_push(struct al_call *call, const struct al_remote *remote, const char *address,
-                     const struct al_push_options *options, struct al_pushed *pushed,
-                     struct al_error *err)
-{
-    al_auto(al_network_endp) struct al_network *network = NULL;
-    int r = al_transfer_begin(call, remote, address, AL_PUSHES, &network, err);
-
-    if (r == 0)
-        r = check_target(call, network, address, err);
-    if (r < 0)
-        return r;
-    al_pushed_clear(pushed);
-    return al_git_push(network, options, al_call_progress(call), al_call_max_bytes(call),
-                       al_call_budget(call), pushed, err);
-}
-
-char *al_transfer_merge_message(const struct al_remote *remote, const char *branch,
-                                const char *current)
-{
-    al_auto(al_freep) char *where = al_url_shown(remote->urls.items[0]);
-    bool into_main = !current || !strcmp(current, "main") || !strcmp(current, "master");
-
-    return al_asprintf("Merge branch '%s' of %s%s%s", branch, where, into_main ? "" : " into ",
-                       into_main ? "" : current);
-}
-
 int al_transfer_fetch(struct al_call *call, const struct al_remote *remote,
                       const struct al_fetch_options *options, struct al_str *ret_text,
                       struct al_error *err)
@@ -218,24 +142,60 @@ int al_transfer_fetch(struct al_call *call, const struct al_remote *remote,
                         al_call_budget(call), ret_text, err);
 }
 
+bool al_transfer_in_text(const struct al_call *call)
+{
+    return !al_call_tool(call)->output_schema;
+}
+
+int al_transfer_check_idle(struct al_call *call, struct al_error *err)
+{
+    return al_transfer_in_text(call)
+               ? al_everyday_check_idle(call, err)
+               : al_git_check_no_operation(al_call_repo(call), al_call_budget(call), err);
+}
+
 int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    bool text = al_transfer_in_text(call);
     int r;
 
     al_ref_head_branches(&al_call_repo(call)->at, &names);
-    if (strcmp(names.items[0], "HEAD") != 0) {
+    if (names.count && strcmp(names.items[0], "HEAD") != 0) {
         *ret_branch = al_strdup(names.items[0]);
         return 0;
     }
     /* HEAD is detached during a rebase; the advice to switch branches would leave it unfinished. */
-    r = al_git_check_no_operation(al_call_repo(call), al_call_budget(call), err);
+    r = al_transfer_check_idle(call, err);
     if (r < 0)
         return r;
-    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED, "HEAD is on no branch");
+    r = al_error_set_code(err, AL_ERR_EXECUTION, text ? AL_CODE_NONE : AL_CODE_OPERATION_FAILED,
+                          "HEAD is on no branch");
     if (err)
-        err->remedy = "Switch to a branch with git_checkout first.";
+        err->remedy = text ? "Name a branch, or go to one with git_switch."
+                           : "Switch to a branch with git_checkout first.";
     return r;
+}
+
+char *al_transfer_default_remote(struct al_call *call, const char *branch)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    const struct al_repo *repo = al_call_repo(call);
+
+    al_remote_names(repo, &names);
+    for (size_t i = 0; branch && i < names.count; i++) {
+        al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+        al_auto(al_freep) char *upstream = NULL;
+
+        if (al_remote_find(repo, names.items[i], &remote, NULL) < 0)
+            continue;
+        upstream = al_remote_upstream(repo, &remote, branch);
+        if (upstream)
+            return al_strdup(names.items[i]);
+    }
+    if (names.count == 1 && !al_strv_contains(&names, AL_DEFAULT_REMOTE))
+        return al_strdup(names.items[0]);
+    return al_strdup(AL_DEFAULT_REMOTE);
 }
 
 json_t *al_transfer_result(bool success, const char *remote, const char *message)

@@ -21,15 +21,20 @@
     AL_STRING(T, remote, "Remote.", .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_NO_DESCRIPTION,       \
               .default_str = AL_DEFAULT_REMOTE, .max_bytes = AL_TRANSFER_NAME_MAX_BYTES)
 
-/** Check the names of a remote and a branch.  `branch` may be NULL.  AL_ERR_BAD_ARGS for invalid
+/** The same for one without a default. */
+#define AL_TRANSFER_ROW_ANY_REMOTE(T)                                                              \
+    AL_STRING(T, remote, "Remote.", .flags = AL_PARAM_NO_DESCRIPTION | AL_PARAM_NAME,              \
+              .max_bytes = AL_TRANSFER_NAME_MAX_BYTES)
+
+/** Check the names of a remote and a branch.  Both may be NULL.  AL_ERR_BAD_ARGS for invalid
  * ones. */
 int al_transfer_check(const char *remote, const char *branch, struct al_error *err);
 
 /** For `authorize`: check that the remote exists and that its addresses are allowed. */
 int al_transfer_authorize(struct al_call *call, const char *remote, struct al_error *err);
 
-/** For `resolve`: add the fetch addresses of a remote as "address".  An unknown remote is ignored;
- * the call itself reports it. */
+/** For `resolve`: add a remote as "remote" and its fetch addresses as "address".  An unknown remote
+ * is ignored; the call itself reports it. */
 void al_transfer_resolve(struct al_call *call, const char *remote, struct al_resolved *out);
 
 /** For `always_by` of fetch and pull: the answer "always" covers the same address. */
@@ -55,31 +60,24 @@ int al_transfer_begin(struct al_call *call, const struct al_remote *remote, cons
                       enum al_direction direction, struct al_network **ret_network,
                       struct al_error *err);
 
-/**
- * For `resolve` of a push: add the branch as "branch", its commit as "commit" ("" to delete it
- * there), the commit last seen there as "seen", and each address with the repository it leads to.
- */
-int al_transfer_resolve_push(struct al_call *call, const struct al_remote *remote,
-                             const char *branch, bool deletes, struct al_resolved *out,
-                             struct al_error *err);
-
-/** Push to an address that still leads to the repository that was resolved. */
-int al_transfer_push(struct al_call *call, const struct al_remote *remote, const char *address,
-                     const struct al_push_options *options, struct al_pushed *pushed,
-                     struct al_error *err);
-
-/** The message that git pull would use for the merge; `current` is NULL on a detached HEAD.
- * Caller frees. */
-char *al_transfer_merge_message(const struct al_remote *remote, const char *branch,
-                                const char *current);
-
 /** Fetch from the first address of a remote.  *ret_text as for al_git_fetch(). */
 int al_transfer_fetch(struct al_call *call, const struct al_remote *remote,
                       const struct al_fetch_options *options, struct al_str *ret_text,
                       struct al_error *err);
 
-/** The branch that HEAD is on.  Caller frees.  AL_CODE_OPERATION_FAILED when HEAD is detached. */
+/** Test whether the call is answered with text for an agent to read, by the toolset everyday; else
+ * its result is structured, by the toolset workflow. */
+bool al_transfer_in_text(const struct al_call *call);
+
+/** Check that no operation is in progress and no conflict unresolved. */
+int al_transfer_check_idle(struct al_call *call, struct al_error *err);
+
+/** The branch that HEAD is on; a failure that says what to do when it is on none.  Caller frees. */
 int al_transfer_current_branch(struct al_call *call, char **ret_branch, struct al_error *err);
+
+/** The remote to use when none is given: that of the branch's upstream, else "origin", else the
+ * only one.  Caller frees. */
+char *al_transfer_default_remote(struct al_call *call, const char *branch);
 
 /** A result object with the members that fetch, pull and push have in common.  The caller owns the
  * reference. */

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_fetch: fetch from a remote, and say what moved; with a structured result and with text. */
+#include "gitops/transport/fetch.h"
+
+#include "answer/answer.h"
+#include "answer/place.h"
+#include "gitops/refs.h"
+#include "gitops/repo/remotes.h"
+#include "guard/text.h"
+#include "tool/ignored.h"
+#include "tool/resolved.h"
+#include "toolsets/everyday/everyday.h"
+#include "toolsets/transfer.h"
+#include "toolsets/workflow/workflow.h"
+
+struct fetch_args {
+    const char *remote, *branch;
+    bool all, prune, tags;
+    AL_WORKFLOW_FIELDS;
+    AL_EVERYDAY_FIELDS;
+};
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct fetch_args *args = p;
+
+    return al_transfer_check(args->remote, args->branch, err);
+}
+
+/* All remotes, the one that is given, or the one that the current branch follows. */
+static void add_remotes(struct al_call *call, const struct fetch_args *args, struct al_strv *names)
+{
+    al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
+
+    if (args->all) {
+        al_remote_names(al_call_repo(call), names);
+        return;
+    }
+    al_ref_head_branches(&al_call_repo(call)->at, &current);
+    al_strv_take(names, args->remote ? al_strdup(args->remote)
+                                     : al_transfer_default_remote(
+                                           call, current.count ? current.items[0] : NULL));
+}
+
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    (void)err;
+    add_remotes(call, p, &names);
+    for (size_t i = 0; i < names.count; i++)
+        al_transfer_resolve(call, names.items[i], out);
+    return 0;
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct fetch_args *args = p;
+
+    return args->all ? 0 : al_transfer_authorize(call, al_call_resolved(call, "remote"), err);
+}
+
+static bool is_new_address(struct al_call *call, const void *p)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    add_remotes(call, p, &names);
+    for (size_t i = 0; i < names.count; i++)
+        if (al_transfer_is_new(call, names.items[i], AL_FETCHES))
+            return true;
+    return false;
+}
+
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    int r = 0;
+
+    (void)op;
+    add_remotes(call, p, &names);
+    for (size_t i = 0; i < names.count && r == 0; i++) {
+        al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+
+        r = al_remote_find(al_call_repo(call), names.items[i], &remote, err);
+        if (r == 0)
+            al_transfer_preview(call, &remote, AL_FETCHES, out);
+    }
+    return r;
+}
+
+static int fetch_one(struct al_call *call, const char *name, const struct fetch_args *args,
+                     struct al_str *changes, struct al_error *err)
+{
+    const struct al_fetch_options options = { .branch = args->branch,
+                                              .prune = args->prune,
+                                              .tags = args->tags };
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    int r = al_remote_find(al_call_repo(call), name, &remote, err);
+
+    if (r < 0)
+        return r;
+    al_transfer_accept(call, &remote, AL_FETCHES);
+    return al_transfer_fetch(call, &remote, &options, changes, err);
+}
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct fetch_args *args = p;
+
+    (void)op;
+    if (args->all)
+        al_str_adds(out, "Fetch from all remotes");
+    else
+        al_str_addf(out, "Fetch%s%s from %s", args->branch ? " " : "",
+                    args->branch ? args->branch : "", args->remote ? args->remote : "the remote");
+}
+
+/* What both tools have. */
+#define EFFECTS (AL_USES_NETWORK | AL_WRITES_REFS)
+#define ROW(run)                                                                                   \
+    {                                                                                              \
+        "fetch", NULL, EFFECTS, run, AL_ASKS_NEVER                                                 \
+    }
+#define STRICTER(run)                                                                              \
+    {                                                                                              \
+        { "fetch", NULL, EFFECTS | AL_LEAVES_MACHINE, run, AL_ASKS_ALWAYS }, is_new_address,       \
+            AL_TRANSFER_CONDITION                                                                  \
+    }
+#define SHARED                                                                                     \
+    .name = "git_fetch", .title = "Fetch", .resolve = resolve, .always_by = al_transfer_always_by, \
+    .authorize = authorize, .preview = preview, .summarize = summarize
+
+/* The toolset workflow. */
+
+static const struct al_param workflow_params[] = {
+    AL_TRANSFER_ROW_REMOTE(struct fetch_args),
+    AL_STRING(struct fetch_args, branch, "Only this branch.", .flags = AL_PARAM_NAME,
+              .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
+    AL_BOOL(struct fetch_args, all, "From all remotes.", .default_int = 0),
+    AL_BOOL(struct fetch_args, prune, "Forget branches that are gone.", .default_int = 0),
+    AL_WORKFLOW_CWD_ROW(struct fetch_args),
+};
+
+static int fetch_each(struct al_call *call, const struct fetch_args *args, struct al_str *text,
+                      struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    int r = 0;
+
+    add_remotes(call, args, &names);
+    if (!names.count)
+        return al_remote_error(err, "git_remote with action add makes one.",
+                               "This repository has no remotes");
+    for (size_t i = 0; i < names.count && r == 0; i++) {
+        al_auto(al_str_clear) struct al_str changes = AL_STR_INIT;
+        al_auto(al_freep) char *shown = al_text_sanitize_line(names.items[i]);
+
+        r = fetch_one(call, names.items[i], args, &changes, err);
+        al_str_addf(text, "%sFetched from %s:%s%s", i ? "\n" : "", shown,
+                    changes.len ? "\n" : " nothing new", changes.buf);
+    }
+    return r;
+}
+
+static int workflow_execute(struct al_call *call, const void *p, struct al_result *result,
+                            struct al_error *err)
+{
+    const struct fetch_args *args = p;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    json_t *object;
+    int r = fetch_each(call, args, &text, err);
+
+    if (r < 0)
+        return r;
+    result->truncated = al_text_truncate(&text, al_call_max_bytes(call));
+    object = al_transfer_result(true, args->all ? "all" : args->remote, text.buf);
+    if (args->branch)
+        al_json_set(object, "branch", al_json_string(args->branch));
+    if (args->prune)
+        al_json_set(object, "pruned", al_json_bool(true));
+    al_result_set_structured(result, object);
+    return 0;
+}
+
+static const struct al_operation workflow_operations[] = { ROW(workflow_execute) };
+static const struct al_stricter workflow_stricter[] = { STRICTER(workflow_execute) };
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON({
+    "type": "object",
+    "properties": {
+        "success": {"type": "boolean"},
+        "remote": {"type": "string"},
+        "message": {"type": "string"},
+        "branch": {"type": "string"},
+        "pruned": {"type": "boolean"}
+    },
+    "required": ["success", "remote", "message"]
+});
+/* clang-format on */
+
+static void ignored(const void *p, struct al_ignored *out)
+{
+    const struct fetch_args *args = p;
+
+    out->since = "all is given";
+    al_ignored_add(out, args->all && args->remote, "remote");
+}
+
+const struct al_tool al_tool_workflow_fetch = {
+    SHARED,
+    .about = "Fetch commits from a remote.",
+    AL_TOOL_ROWS(workflow_params, workflow_operations),
+    AL_WORKFLOW_TOOL(struct fetch_args),
+    AL_TOOL_STRICTER(workflow_stricter),
+    .check = check,
+    .ignored = ignored,
+    .output_schema = output_schema,
+};
+
+/* The toolset everyday. */
+
+static const struct al_param everyday_params[] = {
+    AL_TRANSFER_ROW_ANY_REMOTE(struct fetch_args),
+    AL_STRING(struct fetch_args, branch, "Only this one.",
+              .flags = AL_PARAM_NAME | AL_PARAM_NO_DESCRIPTION,
+              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_BOOL(struct fetch_args, prune, "Forget branches that are gone.", .default_int = 0,
+            .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_BOOL(struct fetch_args, tags, "All tags too.", .default_int = 0,
+            .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct fetch_args),
+};
+
+static int everyday_check(const void *p, struct al_error *err)
+{
+    const struct fetch_args *args = p;
+
+    if (args->branch && args->prune)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "branch and prune cannot both hold: what is gone is known only when "
+                            "every branch is fetched");
+    return check(p, err);
+}
+
+/* git's lines without the blanks that align them. */
+static void add_changes(const struct al_str *changes, struct al_str *text)
+{
+    bool blank = true; /* at the beginning of a line too */
+
+    for (size_t i = 0; i < changes->len; i++) {
+        char c = changes->buf[i];
+
+        if (c != ' ' || !blank)
+            al_str_addc(text, c);
+        blank = c == ' ' || c == '\n';
+    }
+    al_str_addc(text, '\n');
+}
+
+static int everyday_execute(struct al_call *call, const void *p, struct al_result *result,
+                            struct al_error *err)
+{
+    const char *remote = al_call_resolved(call, "remote");
+    al_auto(al_str_clear) struct al_str changes = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = fetch_one(call, remote, p, &changes, err);
+
+    if (r < 0)
+        return r;
+    al_str_adds(&text, "Fetched from ");
+    al_place_add_name(remote, &text);
+    al_str_adds(&text, changes.len ? ":\n" : ": nothing new.\n");
+    if (changes.len)
+        add_changes(&changes, &text);
+    al_answer_done(call, &text, result);
+    return 0;
+}
+
+static const struct al_operation everyday_operations[] = { ROW(everyday_execute) };
+static const struct al_stricter everyday_stricter[] = { STRICTER(everyday_execute) };
+
+const struct al_tool al_tool_everyday_fetch = {
+    SHARED,
+    .about = "Fetch from a remote, and say what moved.",
+    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_EVERYDAY_TOOL(struct fetch_args),
+    AL_TOOL_STRICTER(everyday_stricter),
+    .check = everyday_check,
+};

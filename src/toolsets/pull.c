@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_pull: fetch a branch, then merge it or rebase on it; with a structured result and with text.
+ */
+#include <stdlib.h>
+
+#include "answer/answer.h"
+#include "answer/place.h"
+#include "gitops/plumbing/heads.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/refs.h"
+#include "gitops/replay/commit_list.h"
+#include "gitops/replay/merge_guard.h"
+#include "gitops/replay/work.h"
+#include "gitops/repo/remotes.h"
+#include "gitops/repo/repo.h"
+#include "gitops/transport/fetch.h"
+#include "guard/url.h"
+#include "tool/resolved.h"
+#include "toolsets/everyday/everyday.h"
+#include "toolsets/everyday/outcome.h"
+#include "toolsets/everyday/replay.h"
+#include "toolsets/transfer.h"
+#include "toolsets/workflow/results.h"
+#include "toolsets/workflow/workflow.h"
+
+struct pull_args {
+    const char *remote, *branch;
+    bool rebase;
+    AL_WORKFLOW_FIELDS;
+    AL_EVERYDAY_FIELDS;
+};
+
+/* A resolved value of the toolset everyday: HEAD's commit, if published commits are rewritten. */
+#define REWRITES "rewrites"
+
+/* The parts of a pull, and what came of it. */
+struct pull {
+    struct al_remote remote;
+    char *current;  /* the local branch; NULL: HEAD is detached */
+    char *branch;   /* the branch at the remote */
+    char *head;     /* the commit of HEAD before; "" on an unborn branch */
+    char *tracking; /* the remote-tracking reference; NULL: none */
+    char *name;     /* "origin/main" */
+    bool rebases;
+    size_t replayed, known; /* commits that a rebase replayed, and left out */
+    struct al_merge_outcome outcome;
+};
+
+#define PULL_INIT ((struct pull){ .remote = AL_REMOTE_INIT, .outcome = AL_MERGE_INIT })
+
+static void pull_clear(struct pull *pull)
+{
+    al_remote_clear(&pull->remote);
+    al_merge_outcome_clear(&pull->outcome);
+    free(pull->current);
+    free(pull->branch);
+    free(pull->head);
+    free(pull->tracking);
+    free(pull->name);
+}
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct pull_args *args = p;
+
+    return al_transfer_check(args->remote, args->branch, err);
+}
+
+/* The branch at the remote is the one given, else the upstream, else the one of the same name. */
+static int prepare(struct al_call *call, const struct pull_args *args, struct pull *pull,
+                   struct al_error *err)
+{
+    struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *remote = NULL;
+    int r = al_transfer_check_idle(call, err);
+
+    if (r < 0)
+        return r;
+    r = al_transfer_current_branch(call, &pull->current, args->branch ? NULL : err);
+    if (r < 0 && !args->branch)
+        return r;
+    remote =
+        args->remote ? al_strdup(args->remote) : al_transfer_default_remote(call, pull->current);
+    r = al_remote_find(repo, remote, &pull->remote, err);
+    if (r < 0)
+        return r;
+    pull->branch = args->branch ? al_strdup(args->branch)
+                                : al_remote_upstream(repo, &pull->remote, pull->current);
+    if (!pull->branch)
+        pull->branch = al_strdup(pull->current);
+    pull->head = al_ref_head(&repo->at);
+    pull->tracking = al_remote_tracking(&pull->remote, pull->branch);
+    pull->name = al_asprintf("%s/%s", pull->remote.name, pull->branch);
+    pull->rebases = args->rebase && *pull->head;
+    return 0;
+}
+
+static bool is_published(struct al_call *call, const void *p)
+{
+    (void)p;
+    return al_call_resolved(call, REWRITES) != NULL;
+}
+
+/* Whether commits that a remote-tracking branch has would be rewritten.  Before the fetch the user
+ * can be asked; what only the fetch shows is left to git_rebase.  A question about the address is
+ * none about this. */
+static int check_published(struct al_call *call, const struct al_replay_work *work,
+                           struct al_error *err)
+{
+    const struct al_replayed *done = &work->replayed;
+    bool published;
+    int r = al_git_has_pushed(al_inmemory_repo(work->memory), work->head,
+                              done->stopped ? work->onto : done->tip, al_call_budget(call),
+                              &published, err);
+
+    if (r < 0 || !published || is_published(call, NULL))
+        return r;
+    return al_failure_set(err, "git_rebase asks about that; or pull without rebase.",
+                          "It was fetched, but the rebase would rewrite commits that a "
+                          "remote-tracking branch has");
+}
+
+static int rebase(struct al_call *call, struct pull *pull, const char *commit, struct al_error *err)
+{
+    struct al_repo *repo = al_call_repo(call);
+    struct al_run_limits *budget = al_call_budget(call);
+    struct al_replay_work *work = al_replay_work_new();
+    al_auto(al_rebase_list_clear) struct al_rebase_list list = { .merges = 0 };
+    al_auto(al_freep) char *onto = NULL;
+    int r = al_replay_check_clean(repo, true, budget, err);
+
+    if (r == 0)
+        r = al_git_resolve_commit(repo, commit, budget, &onto, err);
+    if (r == 0)
+        r = al_replay_work_rebase(repo, work, onto, pull->name, budget, &list, err);
+    if (r == 0 && al_transfer_in_text(call))
+        r = check_published(call, work, err);
+    if (r == 0)
+        r = al_replay_work_do(repo, work, al_call_max_bytes(call), budget, &pull->outcome, err);
+    pull->replayed = work->nsteps;
+    pull->known = list.known;
+    pull->outcome.fast_forward = !pull->outcome.up_to_date && !work->nsteps;
+    al_replay_work_free(work);
+    return r;
+}
+
+/* The message that git pull would use for the merge.  Caller frees. */
+static char *merge_message(const struct pull *pull)
+{
+    al_auto(al_freep) char *where = al_url_shown(pull->remote.urls.items[0]);
+    const char *current = pull->current;
+    bool into_main = !current || !strcmp(current, "main") || !strcmp(current, "master");
+
+    return al_asprintf("Merge branch '%s' of %s%s%s", pull->branch, where,
+                       into_main ? "" : " into ", into_main ? "" : current);
+}
+
+/* Fetched it is; now merge it or rebase on it. */
+static int run(struct al_call *call, const struct pull_args *args, struct pull *pull,
+               struct al_error *err)
+{
+    al_auto(al_freep) char *message = NULL;
+    struct al_merge_options options = { .commit = NULL };
+    int r = prepare(call, args, pull, err);
+
+    if (r < 0)
+        return r;
+    options.commit = pull->tracking ? pull->tracking : "FETCH_HEAD";
+    if (pull->rebases)
+        return rebase(call, pull, options.commit, err);
+    message = merge_message(pull);
+    options.message = message;
+    return al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call),
+                              al_call_budget(call), &pull->outcome, err);
+}
+
+static int fetch(struct al_call *call, const void *p, struct al_error *err)
+{
+    al_auto(pull_clear) struct pull pull = PULL_INIT;
+    al_auto(al_str_clear) struct al_str fetched = AL_STR_INIT;
+    struct al_fetch_options options = { .prune = false };
+    int r = prepare(call, p, &pull, err);
+
+    if (r < 0)
+        return r;
+    /* What was decided, it was decided by what was known before. */
+    al_call_set_tool_data(call, al_strdup(is_published(call, p) ? pull.head : ""), free);
+    al_transfer_accept(call, &pull.remote, AL_FETCHES);
+    options.branch = pull.branch;
+    return al_transfer_fetch(call, &pull.remote, &options, &fetched, err);
+}
+
+/* Whether there are commits here that the branch there has not, as far as it was fetched, and that
+ * another remote-tracking branch has. */
+static bool rewrites_published(struct al_call *call, const struct pull *pull)
+{
+    al_auto(al_freep) char *seen = NULL;
+    bool published = false;
+
+    if (!pull->rebases || !al_transfer_in_text(call))
+        return false;
+    seen = pull->tracking ? al_ref_oid(&al_call_repo(call)->at, pull->tracking) : al_strdup("");
+    return *seen &&
+           al_git_has_pushed(al_call_repo(call), pull->head, seen, al_call_budget(call), &published,
+                             NULL) == 0 &&
+           published;
+}
+
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const char *known = al_call_tool_data(call);
+    al_auto(pull_clear) struct pull pull = PULL_INIT;
+    int r = prepare(call, p, &pull, err);
+
+    if (r < 0)
+        return r;
+    al_transfer_resolve(call, pull.remote.name, out);
+    if (known ? *known && !strcmp(known, pull.head) : rewrites_published(call, &pull))
+        al_resolved_add(out, REWRITES, pull.head);
+    return 0;
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    (void)p;
+    return al_transfer_authorize(call, al_call_resolved(call, "remote"), err);
+}
+
+static bool is_new_address(struct al_call *call, const void *p)
+{
+    (void)p;
+    return al_transfer_is_new(call, al_call_resolved(call, "remote"), AL_FETCHES);
+}
+
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    int r = al_remote_find(al_call_repo(call), al_call_resolved(call, "remote"), &remote, err);
+
+    (void)op;
+    al_git_show_unsigned(al_call_repo(call), out);
+    if (r == 0)
+        al_transfer_preview(call, &remote, AL_FETCHES, out);
+    if (r == 0 && is_published(call, p))
+        al_str_adds(out, "It rewrites commits that a remote-tracking branch has.\n");
+    return r;
+}
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct pull_args *args = p;
+
+    (void)op;
+    al_str_addf(out, "Pull%s%s from %s%s", args->branch ? " " : "",
+                args->branch ? args->branch : "", args->remote ? args->remote : "its remote",
+                args->rebase ? " and rebase on it" : "");
+}
+
+static const char *const rebase_hooks[] = { "pre-rebase", "post-checkout", "post-rewrite", NULL };
+
+/* What both tools have.  A rebase that stops detaches HEAD. */
+#define EFFECTS                                                                                    \
+    (AL_USES_NETWORK | AL_WRITES_REFS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_REWRITES_HISTORY)
+#define STRICTER(run)                                                                              \
+    {                                                                                              \
+        { "pull", NULL, EFFECTS | AL_LEAVES_MACHINE, run, AL_ASKS_ALWAYS }, is_new_address,        \
+            AL_TRANSFER_CONDITION                                                                  \
+    }
+#define SHARED                                                                                     \
+    .name = "git_pull", .title = "Pull", .moves_branch = true, .check = check, .resolve = resolve, \
+    .preview = preview, .fetch = fetch, .moves_always = AL_MOVES_BRANCH | AL_MOVES_HEAD,           \
+    .summarize = summarize
+
+/* The toolset workflow. */
+
+static const struct al_param workflow_params[] = {
+    AL_TRANSFER_ROW_REMOTE(struct pull_args),
+    AL_STRING(struct pull_args, branch, "Default: the one followed, else of the same name.",
+              .flags = AL_PARAM_NAME, .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
+    AL_BOOL(struct pull_args, rebase, "Rebase instead of merge.", .default_int = 0),
+    AL_WORKFLOW_CWD_ROW(struct pull_args),
+};
+
+static void add_message(const struct pull_args *args, const struct pull *pull, struct al_str *text)
+{
+    const struct al_merge_outcome *outcome = &pull->outcome;
+
+    if (outcome->conflicted)
+        al_str_addf(text,
+                    "%s conflicts with this branch in %zu file%s: resolve them, then git_commit "
+                    "goes on, or git_merge with abort: true gives up",
+                    pull->name, outcome->conflicts.count, outcome->conflicts.count == 1 ? "" : "s");
+    else if (outcome->up_to_date)
+        al_str_addf(text, "Already up to date with %s", pull->name);
+    else if (outcome->fast_forward)
+        al_str_addf(text, "Moved on to %s", pull->name);
+    else
+        al_str_addf(text, "Pulled %s and %s", pull->name, args->rebase ? "rebased" : "merged");
+}
+
+/* Note the hooks and the signature that were skipped. */
+static void note_skipped(struct al_call *call, const struct pull_args *args,
+                         const struct al_merge_outcome *outcome, struct al_result *result)
+{
+    static const char *const merged[] = { "pre-merge-commit", "prepare-commit-msg", "commit-msg",
+                                          "post-merge", NULL };
+    static const char *const moved[] = { "post-merge", NULL };
+
+    if (outcome->conflicted || outcome->up_to_date)
+        return;
+    al_workflow_skipped_hooks(call,
+                              args->rebase            ? rebase_hooks
+                              : outcome->fast_forward ? moved
+                                                      : merged,
+                              result);
+    if (!outcome->fast_forward)
+        al_workflow_skipped_signature(call, result);
+}
+
+static int workflow_execute(struct al_call *call, const void *p, struct al_result *result,
+                            struct al_error *err)
+{
+    const struct pull_args *args = p;
+    al_auto(pull_clear) struct pull pull = PULL_INIT;
+    const struct al_merge_outcome *outcome = &pull.outcome;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    json_t *object;
+    uint64_t updated = 0;
+    int r = run(call, args, &pull, err);
+
+    if (r == 0 && !outcome->conflicted)
+        r = al_git_count_updated(al_call_repo(call), pull.head, al_call_budget(call), &updated,
+                                 err);
+    if (r < 0)
+        return r;
+    add_message(args, &pull, &text);
+    object = al_transfer_result(!outcome->conflicted, args->remote, text.buf);
+    if (args->rebase)
+        al_json_set(object, "rebased", al_json_bool(!outcome->conflicted));
+    if (outcome->conflicted)
+        al_json_set(object, "conflicts", al_workflow_strings(&outcome->conflicts));
+    else
+        al_json_set(object, "filesUpdated", al_json_int((int64_t)updated));
+    al_result_set_structured(result, object);
+    note_skipped(call, args, outcome, result);
+    return 0;
+}
+
+static const struct al_operation workflow_operations[] = {
+    { "pull", NULL, EFFECTS, workflow_execute, AL_ASKS_NEVER },
+};
+
+static const struct al_stricter workflow_stricter[] = { STRICTER(workflow_execute) };
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON({
+    "type": "object",
+    "properties": {
+        "success": {"type": "boolean"},
+        "remote": {"type": "string"},
+        "message": {"type": "string"},
+        "rebased": {"type": "boolean"},
+        "filesUpdated": {"type": "integer"},
+        "conflicts": {"type": "array", "items": {"type": "string"}}
+    },
+    "required": ["success", "remote", "message"]
+});
+/* clang-format on */
+
+const struct al_tool al_tool_workflow_pull = {
+    SHARED,
+    .about = "Fetch a branch and merge it, or rebase on it. Conflicts are a result.",
+    AL_TOOL_ROWS(workflow_params, workflow_operations),
+    AL_WORKFLOW_TOOL(struct pull_args),
+    AL_TOOL_STRICTER(workflow_stricter),
+    .always_by = al_transfer_always_by,
+    .authorize = authorize,
+    .output_schema = output_schema,
+};
+
+/* The toolset everyday. */
+
+static const struct al_param everyday_params[] = {
+    AL_TRANSFER_ROW_ANY_REMOTE(struct pull_args),
+    AL_STRING(struct pull_args, branch, "Default: the one that is followed.",
+              .flags = AL_PARAM_NAME | AL_PARAM_NO_DESCRIPTION,
+              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_BOOL(struct pull_args, rebase, "Rebase instead of merge.", .default_int = 0),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct pull_args),
+};
+
+static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct pull_args *args = p;
+    al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
+    int r = authorize(call, p, err);
+
+    if (r == 0 && *head)
+        r = al_replay_check_clean(al_call_repo(call), args->rebase, al_call_budget(call), err);
+    return r == 0 ? al_git_check_signature(al_call_repo(call), err) : r;
+}
+
+static void add_rebased(const struct pull *pull, struct al_str *text)
+{
+    if (pull->outcome.up_to_date) {
+        al_str_adds(text, "Nothing to do: the branch has ");
+        al_place_add_name(pull->name, text);
+        al_str_adds(text, " already.\n");
+        return;
+    }
+    al_str_adds(text, pull->replayed ? "Rebased onto " : "Moved on to ");
+    al_place_add_name(pull->name, text);
+    if (pull->replayed) {
+        al_str_adds(text, ", ");
+        al_answer_add_counted(pull->replayed, "commit", "commits", text);
+        al_str_adds(text, " replayed");
+    }
+    if (pull->known)
+        al_str_addf(text, ", %zu left out that %s there already", pull->known,
+                    pull->known == 1 ? "is" : "are");
+    al_str_adds(text, ".\n");
+}
+
+static int everyday_execute(struct al_call *call, const void *p, struct al_result *result,
+                            struct al_error *err)
+{
+    al_auto(pull_clear) struct pull pull = PULL_INIT;
+    const struct al_merge_outcome *outcome = &pull.outcome;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r = run(call, p, &pull, err);
+
+    if (r < 0)
+        return r;
+    if (!pull.rebases)
+        return al_merged_answer(call, pull.name, outcome, NULL, result, err);
+    if (outcome->conflicted || outcome->in_progress) {
+        al_str_adds(&text, "Fetched; the rebase onto ");
+        al_place_add_name(pull.name, &text);
+        al_str_adds(&text, " stopped at a conflict.\n");
+        return al_outcome_stopped(call, &text, result, err);
+    }
+    add_rebased(&pull, &text);
+    al_outcome_add_skipped(call, rebase_hooks, !outcome->up_to_date, &text);
+    al_answer_done(call, &text, result);
+    return 0;
+}
+
+static const struct al_operation everyday_operations[] = {
+    { "pull", NULL, EFFECTS, everyday_execute, AL_ASKS_UNLESS_SAVED },
+};
+
+static const struct al_stricter everyday_stricter[] = {
+    STRICTER(everyday_execute),
+    { { "pull", NULL, EFFECTS, everyday_execute, AL_ASKS_ALWAYS },
+      is_published,
+      AL_REPLAY_CONDITION },
+};
+
+/* An answer about an address covers no rewriting, and one about rewriting only these commits. */
+static const char *const always_by[] = { "address", REWRITES, NULL };
+
+const struct al_tool al_tool_everyday_pull = {
+    SHARED,
+    .about = "Fetch a branch and merge it, or rebase on it; conflicts are a result.",
+    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_EVERYDAY_TOOL(struct pull_args),
+    AL_TOOL_STRICTER(everyday_stricter),
+    .always_by = always_by,
+    .authorize = everyday_authorize,
+};
