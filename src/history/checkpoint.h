@@ -253,9 +253,11 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
 
 /** Everything in a checkpoint except the working tree. */
 struct al_saved_state {
-    unsigned without;      /**< the parts that it does not have (enum al_checkpoint_parts) */
-    bool writes_all;       /**< the execution can write every file of the working tree */
-    struct al_strv writes; /**< otherwise: those that it can; sorted */
+    unsigned without; /**< the parts that it does not have (enum al_checkpoint_parts) */
+    bool writes_all;  /**< the execution can write every file of the working tree */
+    /** Otherwise: those that it can.  In a checkpoint after an execution whose files are known:
+     * these, and those that git was seen to write.  Sorted. */
+    struct al_strv writes;
     bool moves_all; /**< the execution can change every reference, HEAD and the configuration */
     struct al_strv moves; /**< otherwise: see struct al_checkpoint_reason */
     bool has_index;
@@ -335,6 +337,9 @@ int al_checkpoint_compare(struct al_store *store, const char *from, const char *
                           struct al_run_limits *budget, struct al_differences *ret_changes,
                           struct al_error *err);
 
+/** Whether a file is one of these, below one of them, or in the way of one. */
+bool al_files_concern(const struct al_strv *files, const char *path);
+
 /**
  * The same for an execution: the differences that it can have made.  References, HEAD and the
  * configuration that its operation does not change were changed by another program meanwhile.
@@ -346,5 +351,9 @@ int al_checkpoint_changes_of(struct al_store *store, const char *before, const c
                              struct al_run_limits *budget, struct al_differences *ret_changes,
                              struct al_error *err);
 void al_differences_clear(struct al_differences *changes);
+
+/** Release one of them, and remove one. */
+void al_change_clear(struct al_difference *change);
+void al_change_drop(struct al_differences *changes, struct al_difference *change);
 
 #endif

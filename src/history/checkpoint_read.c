@@ -389,6 +389,8 @@ static int read_raw(struct al_store *store, struct listing *listing, struct raw 
     (void)add_wanted(&texts, listing, "left-out", &raw->left_out);
     (void)add_wanted(&texts, listing, "modes", &raw->modes);
     state->writes_all = !add_wanted(&texts, listing, "writes", &raw->writes);
+    if (state->writes_all)
+        (void)add_wanted(&texts, listing, "written", &raw->writes);
     state->has_index = add_wanted(&texts, listing, "index", &state->index);
     return read_texts(store, &texts, budget, err);
 }
@@ -419,8 +421,9 @@ static int read_checkpoint(struct al_store *store, const char *id, struct al_run
                            struct al_saved_state *ret_state, struct al_saved_files *ret_files,
                            struct al_error *err)
 {
-    static const char *const names[] = { "about",    "index",  "left-out", "refs",   "state",
-                                         "worktree", "dotgit", "dotfile",  "writes", "modes" };
+    static const char *const names[] = { "about",  "index",    "left-out", "refs",
+                                         "state",  "worktree", "dotgit",   "dotfile",
+                                         "writes", "written",  "modes" };
     al_auto(listing_clear) struct listing listing = { .files = { .items = NULL } };
     al_auto(raw_clear) struct raw raw = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT, AL_STR_INIT,
                                           AL_STR_INIT, AL_STR_INIT, false };

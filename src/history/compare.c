@@ -1,19 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The differences between two checkpoints. */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "history/checkpoint.h"
 #include "history/linked.h"
 #include "util/fs.h"
 
+void al_change_clear(struct al_difference *change)
+{
+    free(change->name);
+    free(change->from);
+    free(change->to);
+}
+
+void al_change_drop(struct al_differences *changes, struct al_difference *change)
+{
+    al_change_clear(change);
+    memmove(change, change + 1,
+            (size_t)(&changes->items[--changes->count] - change) * sizeof(*change));
+}
+
 void al_differences_clear(struct al_differences *changes)
 {
-    for (size_t i = 0; i < changes->count; i++) {
-        free(changes->items[i].name);
-        free(changes->items[i].from);
-        free(changes->items[i].to);
-    }
+    for (size_t i = 0; i < changes->count; i++)
+        al_change_clear(&changes->items[i]);
     free(changes->items);
     *changes = (struct al_differences){ .items = NULL };
 }
@@ -155,23 +167,24 @@ static int load_worktrees(struct al_store *store, const char *const ids[2], stru
     return r < 0 ? r : al_checkpoint_worktree(store, ids[1], budget, &b->files, err);
 }
 
-/* Whether a file is one of those that the execution can write, below one, or in the way of one. */
-static bool can_write(const struct al_saved_state *before, const char *path)
+bool al_files_concern(const struct al_strv *files, const char *path)
 {
-    for (size_t i = 0; i < before->writes.count; i++)
-        if (al_fs_beneath(before->writes.items[i], path) ||
-            al_fs_beneath(path, before->writes.items[i]))
+    for (size_t i = 0; i < files->count; i++)
+        if (al_fs_beneath(files->items[i], path) || al_fs_beneath(path, files->items[i]))
             return true;
-    return before->writes_all;
+    return false;
 }
 
-/* Whether the execution with this checkpoint before can have made a change. */
-static bool can_make(const struct al_saved_state *before, const struct al_difference *change)
+/* Whether the execution with this checkpoint before can have made a change.  A later checkpoint
+ * that is not the one after it, but before another one, says nothing about it. */
+static bool can_make(const struct al_saved_state *before, const struct al_saved_state *end,
+                     const struct al_difference *change)
 {
     const char *name = change->part == AL_PART_STASH ? "refs/stash" : change->name;
 
     if (change->part == AL_PART_WORKTREE)
-        return can_write(before, change->name);
+        return before->writes_all || al_files_concern(&before->writes, change->name) ||
+               (end->writes_all && al_files_concern(&end->writes, change->name));
     if (before->moves_all || change->part == AL_PART_INDEX || change->part == AL_PART_LINKED ||
         (change->part == AL_PART_STATE && strcmp(name, "config") != 0))
         return true;
@@ -185,22 +198,12 @@ static bool can_make(const struct al_saved_state *before, const struct al_differ
 }
 
 /* Drop what the execution cannot have changed. */
-static void keep_own(const struct al_saved_state *before, struct al_differences *changes)
+static void keep_own(const struct al_saved_state *before, const struct al_saved_state *end,
+                     struct al_differences *changes)
 {
-    size_t kept = 0;
-
-    for (size_t i = 0; i < changes->count; i++) {
-        struct al_difference *change = &changes->items[i];
-
-        if (can_make(before, change)) {
-            changes->items[kept++] = *change;
-            continue;
-        }
-        free(change->name);
-        free(change->from);
-        free(change->to);
-    }
-    changes->count = kept;
+    for (size_t i = changes->count; i > 0; i--)
+        if (!can_make(before, end, &changes->items[i - 1]))
+            al_change_drop(changes, &changes->items[i - 1]);
 }
 
 static int compare(struct al_store *store, const char *from, const char *to, bool only_own,
@@ -224,7 +227,7 @@ static int compare(struct al_store *store, const char *from, const char *to, boo
                                 !is_same_index(&a.state, &b.state);
     compare_states(&a.state, &b.state, &changes);
     if (only_own)
-        keep_own(&a.state, &changes);
+        keep_own(&a.state, &b.state, &changes);
     if (changes.count)
         qsort(changes.items, changes.count, sizeof(*changes.items), al_difference_order);
     *ret_changes = changes;

@@ -335,8 +335,9 @@ static void add_lists(struct al_pending_checkpoint *taken)
     }
     if (taken->files.left_out.count)
         add_words(&taken->stream, "left-out", &taken->files.left_out);
-    if (taken->reason.writes && !taken->reason.before)
-        add_words(&taken->stream, "writes", taken->reason.writes);
+    if (taken->reason.writes)
+        add_words(&taken->stream, taken->reason.before ? "written" : "writes",
+                  taken->reason.writes);
     if (taken->has_index)
         add_blob(&taken->stream, "100644", "", "index", &taken->index);
     for (size_t i = 0; i < taken->staged.count; i++)

@@ -72,13 +72,6 @@ struct al_difference *al_change_find(const struct al_differences *changes, enum 
     return found && found->part == part && !strcmp(found->name, name) ? found : NULL;
 }
 
-static void change_clear(struct al_difference *change)
-{
-    free(change->name);
-    free(change->from);
-    free(change->to);
-}
-
 static struct al_difference copy_of(const struct al_difference *change)
 {
     struct al_difference copy = *change;
@@ -108,13 +101,6 @@ void al_change_add(struct al_differences *changes, const struct al_difference *c
     memmove(&changes->items[at + 1], &changes->items[at],
             (changes->count++ - at) * sizeof(*changes->items));
     changes->items[at] = copy_of(change);
-}
-
-void al_change_drop(struct al_differences *changes, struct al_difference *change)
-{
-    change_clear(change);
-    memmove(change, change + 1,
-            (size_t)(&changes->items[--changes->count] - change) * sizeof(*change));
 }
 
 bool al_change_is_same(const char *a, unsigned a_mode, const char *b, unsigned b_mode)
@@ -237,7 +223,7 @@ struct items {
 static void items_clear(struct items *items)
 {
     for (size_t i = 0; i < items->count; i++)
-        change_clear(&items->items[i].change);
+        al_change_clear(&items->items[i].change);
     free(items->items);
 }
 
@@ -257,7 +243,7 @@ static int go_on(struct al_way *way, struct item *item, const struct al_differen
     int r = 0;
 
     if (item->stays) {
-        change_clear(&item->change);
+        al_change_clear(&item->change);
         *item = new_item(change, execution, stays);
         return 0;
     }

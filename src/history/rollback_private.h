@@ -211,7 +211,6 @@ struct al_difference *al_change_find(const struct al_differences *changes, enum 
                                      const char *name);
 /** Insert a copy of a change where it belongs. */
 void al_change_add(struct al_differences *changes, const struct al_difference *change);
-void al_change_drop(struct al_differences *changes, struct al_difference *change);
 bool al_change_is_same(const char *a, unsigned a_mode, const char *b, unsigned b_mode);
 
 /** Test whether no component of a path is empty, `.` or `..`. */

@@ -32,7 +32,7 @@ static unsigned parts_without(unsigned effects)
     return without;
 }
 
-struct al_checkpoint_reason al_call_reason(const struct al_call *call)
+struct al_checkpoint_reason al_call_reason(const struct al_call *call, const char *before)
 {
     return (struct al_checkpoint_reason){ .tool = call->tool->name,
                                           .rewrites =
@@ -41,7 +41,8 @@ struct al_checkpoint_reason al_call_reason(const struct al_call *call)
                                           .without = call->without,
                                           .writes = call->knows_files ? &call->writes : NULL,
                                           .moves = call->moves_all ? NULL : &call->moves,
-                                          .linked = &call->linked };
+                                          .linked = &call->linked,
+                                          .before = before };
 }
 
 /* Add the references that arguments name. */
@@ -203,15 +204,6 @@ const struct al_strv *al_call_changed_files(const struct al_call *call)
     return call->checkpoint[0] && call->knows_files ? &call->writes : NULL;
 }
 
-/* Whether a file is one of these, below one of them, or in the way of one. */
-static bool concerns(const struct al_strv *files, const char *path)
-{
-    for (size_t i = 0; i < files->count; i++)
-        if (al_fs_beneath(files->items[i], path) || al_fs_beneath(path, files->items[i]))
-            return true;
-    return false;
-}
-
 /* A file that git would write with the content that it has is no loss. */
 static int keep_overwritten(struct al_call *call, struct al_strv *missing, struct al_error *err)
 {
@@ -220,7 +212,7 @@ static int keep_overwritten(struct al_call *call, struct al_strv *missing, struc
     int r = add_overwritten_files(call, &overwriting, err);
 
     for (size_t i = 0; i < missing->count; i++)
-        if (concerns(&overwriting, missing->items[i]))
+        if (al_files_concern(&overwriting, missing->items[i]))
             al_strv_add(&kept, missing->items[i]);
     al_strv_clear(missing);
     *missing = kept;
@@ -261,7 +253,7 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
         return r;
     find_linked(call);
     find_moves(call);
-    reason = al_call_reason(call);
+    reason = al_call_reason(call, NULL);
     add_deleted_branches(call, &dropping);
     reason.dropping = &dropping;
     reason.overwriting = call->knows_files && (writes_over_files(call) || call->tool->saves_writes)
@@ -379,16 +371,13 @@ void al_call_checkpoint_drop(struct al_call *call)
 void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    struct al_checkpoint_reason reason;
+    const struct al_checkpoint_reason reason = al_call_reason(call, call->checkpoint);
     struct al_run_limits budget = { .left_ms = AFTER_MS, .exit_code = -1 };
     char id[AL_OID_TEXT] = "";
     int r = 0;
 
-    if (call->checkpoint[0]) {
-        reason = al_call_reason(call);
-        reason.before = call->checkpoint;
+    if (call->checkpoint[0])
         r = al_checkpoint_create(call->store, &reason, &budget, id, &err);
-    }
     if (failure && call->session->checkpoints)
         al_call_note_half_done(call, r == 0 ? id : "", &budget, failure);
     if (call->checkpoint[0] && r == 0)

@@ -69,7 +69,7 @@ static void list(const struct al_call *call, const struct al_differences *change
 static bool put_back(struct al_call *call, const char *after, struct al_run_limits *budget,
                      struct al_str *left)
 {
-    struct al_checkpoint_reason reason = al_call_reason(call);
+    const struct al_checkpoint_reason reason = al_call_reason(call, call->checkpoint);
     struct al_run_limits brief = { .left_ms = LOCK_MS };
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     char id[AL_OID_TEXT];
@@ -78,7 +78,6 @@ static bool put_back(struct al_call *call, const char *after, struct al_run_limi
     if (r == 0)
         r = al_rollback_put_back(call->repo, call->store, call->checkpoint, after,
                                  call->knows_touched ? &call->touched : NULL, budget, left, &why);
-    reason.before = call->checkpoint;
     if (r == 0)
         (void)al_checkpoint_create(call->store, &reason, budget, id, &why);
     if (why.message)

@@ -144,8 +144,9 @@ void al_call_checkpoint_drop(struct al_call *call);
  */
 void al_call_checkpoint_after(struct al_call *call, struct al_error *failure);
 
-/** Why the checkpoints of a call are taken, and what it can change.  Borrows from the call. */
-struct al_checkpoint_reason al_call_reason(const struct al_call *call);
+/** Why the checkpoint of a call is taken, and what it can change.  Borrows from the call.
+ * @param before  For the one after: the one before.  NULL: it is that. */
+struct al_checkpoint_reason al_call_reason(const struct al_call *call, const char *before);
 
 /**
  * Put back what a failed call that writes files or the index changed.  What became of it is noted

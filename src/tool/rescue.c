@@ -60,6 +60,19 @@ static char *describe(const struct al_rescued_list *kept)
     return al_strdup(text.buf);
 }
 
+/* What git was seen to write is the call's too, if somebody moved a branch between the look at what
+ * the call can write and git's own. */
+static void add_touched(struct al_call *call)
+{
+    const size_t known = call->writes.count;
+
+    al_strv_sort(&call->writes);
+    for (size_t i = 0; i < call->touched.count; i++)
+        if (!al_strv_contains_sorted(&(struct al_strv){ call->writes.items, known },
+                                     call->touched.items[i]))
+            al_strv_add(&call->writes, call->touched.items[i]);
+}
+
 void al_call_rescue_end(struct al_call *call)
 {
     struct asking asking = { call->store, { .left_ms = END_MS, .exit_code = -1 } };
@@ -70,6 +83,7 @@ void al_call_rescue_end(struct al_call *call)
     if (!call->rescue)
         return;
     call->knows_touched = al_rescue_take_touched(call->rescue, &call->touched);
+    add_touched(call);
     /* What it could not ask about stays aside. */
     (void)al_rescue_end(call->rescue, call->repo->vetting->is_sha256, has_blobs, &asking, &kept,
                         &err);

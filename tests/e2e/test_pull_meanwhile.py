@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""git_pull, while others are at work at each of its steps: what they did is not the call's, and stays
-when it is undone.
+"""git_pull, git_merge and git_switch, while others are at work at each of their steps: what they did is
+not the call's, and stays when it is undone; what git did with a branch that they moved is.
 
 Run as `test_pull_meanwhile.py AIRLOCK STEP`; STEP is the program of step.c.
 """
@@ -109,6 +109,84 @@ class Meanwhile(everyday.Case):
     def test_workflow(self):
         """workflow: a pull that merges"""
         self.assert_stays("workflow", {}, "h.txt")
+
+
+class Moved(everyday.Case):
+    """The branch that the call is about has other files by the time git reads it."""
+
+    def setUp(self):
+        super().setUp()
+        self.init()
+        self.commit("f.txt", "base\n", "base")
+        self.git("checkout", "-q", "-b", "topic")
+        self.commit("t.txt", "topic\n", "topic")
+        self.git("checkout", "-q", "-b", "later")
+        self.write("f.txt", "later\n")
+        self.commit("new.txt", "later\n", "later")
+        self.git("commit", "-q", "-a", "-m", "more")
+        self.git("checkout", "-q", "main")
+        self.write("own.txt", "untracked\n")
+        self.kept = self.base / "kept"
+
+    def everything(self):
+        """Files, index, HEAD and branches but the one that is moved."""
+        return ({path.name: path.read_bytes() for path in self.root.iterdir() if path.is_file()},
+                self.out("ls-files", "-s"), self.out("rev-parse", "HEAD"), self.out("symbolic-ref", "HEAD"),
+                self.out("for-each-ref", "refs/heads/main", "refs/heads/later"))
+
+    def execute(self, *words):
+        return subprocess.run(words, cwd=self.root, env=self.env | {"ASAN_OPTIONS": "detect_leaks=0"},
+                              check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=harness.WATCHDOG_SECONDS)
+
+    def at_each_step(self, tool, arguments):
+        """The branch is moved before the NUMBER-th git; gives how many calls worked, and failed."""
+        worked = failed = 0
+        before = self.everything()
+        shutil.copytree(self.root, self.kept)
+        program = self.base / "other.sh"
+        program.write_text(f"#!/bin/sh\ncd {self.root} && git branch -f topic later && touch .git/marker\n")
+        program.chmod(0o755)
+        while True:
+            harness.signal.alarm(harness.WATCHDOG_SECONDS)
+            shutil.rmtree(self.root)
+            shutil.copytree(self.kept, self.root)
+            self.git("update-index", "-q", "--refresh")
+            done = self.execute(STEP, f"{worked + failed + 1}:{program}", harness.AIRLOCK, "call", "--json", "--root",
+                            str(self.root), "--toolset", "everyday", "--approval", "allow", tool,
+                            json.dumps(arguments))
+            if not (self.root / ".git/marker").exists():
+                break
+            with self.subTest(tool, number=worked + failed + 1):
+                if done.returncode == 0:
+                    worked += 1
+                    undone = self.execute(harness.AIRLOCK, "rollback")
+                    self.assertEqual(undone.returncode, 0, (done, undone))
+                else:
+                    failed += 1
+                    self.assertIn("another process moved the branch meanwhile", done.stdout)
+                    self.assertIn("everything was put back as it was", done.stdout)
+                self.assertEqual(self.everything(), before, done)
+        return worked, failed
+
+    def test_merge(self):
+        """everyday: a merge of two lines"""
+        self.commit("h.txt", "here\n", "here")
+        worked, failed = self.at_each_step("git_merge", {"branch": "topic"})
+        self.assertGreater(worked, 0)
+        self.assertGreater(failed, 0)
+
+    def test_fast_forward(self):
+        """everyday: a merge that moves on"""
+        worked, failed = self.at_each_step("git_merge", {"branch": "topic"})
+        self.assertGreater(worked, 0)
+        self.assertGreater(failed, 0)
+
+    def test_switch(self):
+        """everyday: a switch is undone whole, wherever the branch was"""
+        worked, failed = self.at_each_step("git_switch", {"branch": "topic"})
+        self.assertGreater(worked, 0)
+        self.assertEqual(failed, 0)
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ class Checkpoints(harness.Case):
             before = self.record()["git_commit"]
             for checkpoint in (before, f"refs/after/{before}"):
                 found = self.stored("ls-tree", "--name-only", checkpoint).split()
-                lists = ("modes", "staged", "writes")  # where there are any
+                lists = ("modes", "staged", "writes", "written")  # where there are any
                 self.assertEqual([name for name in found if name not in lists],
                                  ["about", *parts], tool)
                 found = self.stored("cat-file", "blob", f"{checkpoint}:about")
