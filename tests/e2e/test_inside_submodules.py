@@ -151,7 +151,7 @@ class Content(Submodules):
         self.assert_said("sub (untracked content)")
 
     def test_line_ends_and_filters(self):
-        """converted line ends are no change; what a filter stores is not known"""
+        """converted line ends are no change; what a filter stores is not known, but from the index"""
         self.write(".gitattributes", "*.txt text eol=crlf\n", self.sub)
         self.git("add", ".gitattributes", cwd=self.sub)
         self.git("commit", "-q", "-m", "crlf", cwd=self.sub)
@@ -167,7 +167,15 @@ class Content(Submodules):
         self.write("a.txt", "two\n", self.sub)
         self.git("add", "a.txt", cwd=self.sub)
         self.write("a.txt", "six\n", self.sub)
+        os.utime(self.sub / "a.txt", ns=(10 ** 18, 10 ** 18))
+        self.assertEqual(self.said(),
+                         "sub (not looked at: what its files are is for a filter to say)")
+        self.assert_said("")  # plain git has asked the filter, and written to the index what it said
+        now = (self.root / ".git/modules/sub/index").stat().st_mtime_ns
+        self.write("a.txt", "ten\n", self.sub)
+        os.utime(self.sub / "a.txt", ns=(now, now))
         self.assertEqual(self.words(), "")
+        os.utime(self.root / ".git/modules/sub/index", ns=(now, now))  # as young as the file
         self.assertEqual(self.said(),
                          "sub (not looked at: what its files are is for a filter to say)")
 
