@@ -11,16 +11,15 @@
  *               cannot take it further.  The folder is the thing's own, or one the caller names.
  *     .gitignore  "*": the repository around does not list it; and whose folder it is
  *
- * An entry <seq> is what one call moved.  Its record is a sequence of "<key> <length> <bytes> NL":
+ * An entry <seq> is what one call moved.  Its record is a sequence of words, each with a NUL:
  *
- *   why, name, note, when (ns), then for each thing, written before it is moved:
- *   device, item (its absolute path, exact bytes)
- *   one         its things belong together: all of them go back, or none
- *   beside      the folder that has the hidden one
- *   bytes       how large it is, once somebody has asked
- *   end         all is moved.  Without it, and after "back", an entry was on its way when airlock
- *               was killed: al_aside_tidy() moves back what is there.
- *   gone        it is being removed for good
+ *   note <text>     its maker's own; its things belong together: all of them go back, or none.
+ *                   Without one they are files that somebody saved, each for itself.
+ *   item <path>     a thing, where it was: written before it is moved
+ *   beside <path>   the folder that has the hidden one
+ *   end             all is moved.  Without it, and after "again", an entry was on its way when
+ *                   airlock was killed: al_aside_tidy() moves back what is there.
+ *   gone            it is being removed for good
  *
  * Whether a thing is aside is told by whether it is there: a crash leaves it whole at one of two
  * places.  All is done by descriptor, and no link is followed.  An entry that is open is locked
@@ -32,62 +31,45 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "util/error.h"
 #include "util/str.h"
 
-/** What an entry is about.  Borrowed; any string may be NULL. */
-struct al_aside_about {
-    const char *why;  /**< a word: "worktree" */
-    const char *name; /**< any text without NUL */
-    const char *note; /**< the caller's own, any text without NUL */
-    int beside_fd;    /**< where a hidden folder is made if one is needed; -1: beside the thing */
-    bool is_one;      /**< see the record */
-    bool is_brief;    /**< it is gone again soon: its record is not synchronised before the end */
-};
-
-struct al_aside_item {
-    char *path; /**< where it was, absolute */
-    dev_t device;
-};
-
 /** An entry.  Set up with AL_ASIDE_ENTRY_INIT. */
 struct al_aside_entry {
     unsigned long seq;
-    char *why, *name, *note; /**< NULL: none */
-    int64_t when_ns;
-    uint64_t bytes; /**< 0: not measured yet */
-    struct al_aside_item *items;
-    size_t count;
-    bool is_whole; /**< it has its "end": nothing is under way */
-    bool is_gone;  /**< it is being removed */
-    bool is_one;   /**< see the record */
-    bool is_brief; /**< private: see struct al_aside_about */
-    char *beside;  /**< the folder of the hidden one; NULL: there is none */
-    int base_fd;   /**< private, as all that follows */
-    int fd;        /**< its folder; -1: not open */
+    char *note;           /**< NULL: none */
+    struct al_strv items; /**< where they were, absolute */
+    bool is_whole;        /**< it has its "end": nothing is under way */
+    bool is_gone;         /**< private, as all that follows */
+    char *beside;         /* the folder of the hidden one; NULL: there is none */
+    int fd;               /* its own folder */
     int record_fd;
     int beside_fd;
     int hidden_fd;
 };
 
 #define AL_ASIDE_ENTRY_INIT                                                                        \
-    ((struct al_aside_entry){                                                                      \
-        .base_fd = -1, .fd = -1, .record_fd = -1, .beside_fd = -1, .hidden_fd = -1 })
+    ((struct al_aside_entry){ .fd = -1, .record_fd = -1, .beside_fd = -1, .hidden_fd = -1 })
 
 /** Close and free it; what is aside stays. */
 void al_aside_entry_clear(struct al_aside_entry *entry);
 
-/** Begin an entry.  It is empty, open, and locked.
- * @param common_fd  The common git directory. */
-int al_aside_begin(int common_fd, const struct al_aside_about *about,
-                   struct al_aside_entry *ret_entry, struct al_error *err);
+/**
+ * Begin an entry.  It is empty, open, and locked.
+ *
+ * @param common_fd  The common git directory.
+ * @param note       Any text without NUL; NULL: see the record.  One without is gone again soon,
+ *                   and on the disk only with its end.
+ * @param beside_fd  Where a hidden folder is made if one is needed; -1: beside the thing.
+ */
+int al_aside_begin(int common_fd, const char *note, int beside_fd, struct al_aside_entry *ret_entry,
+                   struct al_error *err);
 
 /**
  * Move a file or directory aside, into an entry that has been begun.
  *
- * @param path  Where it belongs, absolute; NULL: at `name` in `parent_fd`.
+ * @param path  Where it belongs, absolute: `name` in `parent_fd`.
  * @return 0; AL_ERR_NOT_FOUND when it is not there; AL_ERR_EXECUTION, and it is where it was.
  */
 int al_aside_move(struct al_aside_entry *entry, int parent_fd, const char *name, const char *path,
@@ -96,24 +78,11 @@ int al_aside_move(struct al_aside_entry *entry, int parent_fd, const char *name,
 /** Everything is moved: the entry stays.  It is on the disk when this returns. */
 int al_aside_end(struct al_aside_entry *entry, struct al_error *err);
 
-/** Test whether a thing is aside; otherwise it was not moved, or is back. */
-bool al_aside_has(const struct al_aside_entry *entry, size_t item);
-
-/** The folder that has a thing, and its name there; -1: it is not aside. */
+/** The folder that has a thing, and its name there; -1: it was not moved, or is back. */
 int al_aside_folder_of(const struct al_aside_entry *entry, size_t item, char ret_name[32]);
 
 /** The absolute path of a thing that is aside; NULL: it is not.  Caller frees. */
 char *al_aside_item_path(const struct al_aside_entry *entry, size_t item);
-
-/** Open a thing that is aside, without following a link.  -errno on failure. */
-int al_aside_open_item(const struct al_aside_entry *entry, size_t item, int flags);
-
-/** Move one thing to a name in a directory.  AL_ERR_EXECUTION: something is there. */
-int al_aside_move_item(struct al_aside_entry *entry, size_t item, int parent_fd, const char *name,
-                       struct al_error *err);
-
-/** Remove one thing for good. */
-void al_aside_drop_item(struct al_aside_entry *entry, size_t item);
 
 /**
  * Move everything back to where it was, the last one first, and remove the entry.
@@ -122,15 +91,14 @@ void al_aside_drop_item(struct al_aside_entry *entry, size_t item);
  */
 int al_aside_return(struct al_aside_entry *entry, struct al_error *err);
 
-/** Open an entry that is there.  AL_ERR_NOT_FOUND: there is none, or another process has it. */
-int al_aside_load(int common_fd, unsigned long seq, struct al_aside_entry *ret_entry);
-
-/** The numbers of all entries, oldest first; also of those that other processes have open.  Caller
- * frees; NULL: none. */
-unsigned long *al_aside_list(int common_fd, size_t *ret_count);
-
-/** The bytes that it takes on the disk, measured once. */
-uint64_t al_aside_bytes(struct al_aside_entry *entry);
+/**
+ * Open the newest entry before another one that no other process has open.
+ *
+ * @param seq    ULONG_MAX for the newest of all; the number of the one that is found.
+ * @param entry  Cleared first.
+ * @return false when there is none.
+ */
+bool al_aside_next(int common_fd, unsigned long *seq, struct al_aside_entry *entry);
 
 /** Remove an entry and all that is in it for good.  It is closed. */
 void al_aside_remove(struct al_aside_entry *entry);
@@ -151,9 +119,8 @@ void al_aside_tidy(int common_fd, const struct al_strv *below, struct al_strv *r
  * @param needed_since_ns  Entries made before are needed by nobody; INT64_MAX: none is needed.
  * @param young_since_ns   Entries made since stay even if there is too much.
  * @param max_bytes        All together may have so many; UINT64_MAX: no bound.
- * @return the bytes that are left.
  */
-uint64_t al_aside_gc(int common_fd, int64_t needed_since_ns, int64_t young_since_ns,
-                     uint64_t max_bytes);
+void al_aside_gc(int common_fd, int64_t needed_since_ns, int64_t young_since_ns,
+                 uint64_t max_bytes);
 
 #endif

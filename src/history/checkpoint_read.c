@@ -14,9 +14,9 @@
 #include "gitops/run.h"
 #include "guard/nofollow.h"
 #include "history/files.h"
-#include "history/look.h"
 #include "history/modes.h"
 #include "history/refs.h"
+#include "history/rescue.h"
 #include "history/store.h"
 #include "util/fs.h"
 

@@ -19,7 +19,7 @@
 #include "gitops/refs.h"
 #include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
-#include "history/look.h"
+#include "history/rescue.h"
 #include "util/fs.h"
 
 #define INDEX_NAME        "files.index"

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +11,80 @@
 #include <unistd.h>
 
 #include "guard/nofollow.h"
+#include "guard/text.h"
 #include "history/aside.h"
-#include "history/look.h"
+#include "history/store.h"
 #include "util/fs.h"
 
-#define HELD_MAX  32u /* files that git has open at once */
-#define TRIES_MAX 8u  /* of somebody who makes a file again and again */
+#define HELD_MAX    32u /* files that git has open at once */
+#define PIECE_BYTES (64u * 1024u)
+#define TRIES_MAX   8u /* of somebody who makes a file again and again */
+
+/* --- Looking at one file --- */
+
+/* False when it has another size, or cannot be read. */
+static bool hash_content(int fd, uint64_t size, bool sha256, struct al_oid *ret_oid)
+{
+    char piece[PIECE_BYTES];
+    struct al_hash hash;
+    uint64_t left = size;
+
+    al_hash_init_object(&hash, sha256, AL_OBJECT_BLOB, size);
+    while (left) {
+        ssize_t n = read(fd, piece, left < sizeof(piece) ? (size_t)left : sizeof(piece));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        left -= (uint64_t)n;
+        al_hash_add(&hash, piece, (size_t)n);
+    }
+    al_hash_end(&hash, ret_oid);
+    return true;
+}
+
+/* The lease ends when the descriptor is closed. */
+static bool is_written(int fd)
+{
+    return fcntl(fd, F_SETLEASE, F_RDLCK) < 0 && errno == EAGAIN;
+}
+
+/* What cannot be opened: a link, a socket, what nobody may read. */
+static void look_from_outside(int dir_fd, const char *name, bool sha256, struct al_look *look)
+{
+    char target[PATH_MAX];
+    struct stat st;
+    ssize_t len;
+
+    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        look->mode = st.st_mode;
+    if (!S_ISLNK(look->mode))
+        return;
+    len = readlinkat(dir_fd, name, target, sizeof(target));
+    if (len >= 0)
+        al_oid_of(sha256, AL_OBJECT_BLOB, target, (size_t)len, &look->oid);
+}
+
+void al_look_at(int dir_fd, const char *name, bool sha256, struct al_look *ret_look)
+{
+    static const struct al_oid none;
+    al_auto(al_closep) int fd =
+        openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct al_look look = { .mode = 0 };
+    struct stat st;
+
+    if (fd < 0) {
+        look_from_outside(dir_fd, name, sha256, &look);
+    } else {
+        look.is_open = is_written(fd); /* before its content is read */
+        if (fstat(fd, &st) == 0)
+            look.mode = st.st_mode;
+        if (S_ISREG(look.mode) && !hash_content(fd, (uint64_t)st.st_size, sha256, &look.oid))
+            look.oid = none;
+    }
+    *ret_look = look;
+}
 
 /* A new file that git is writing.  The lease keeps others out. */
 struct held {
@@ -27,8 +96,7 @@ struct al_rescue {
     const struct al_location *at;
     int top_fd;
     struct al_watch watch;
-    struct al_aside_entry aside;
-    bool has_aside;
+    struct al_aside_entry aside; /* begun with the first thing */
     struct al_strv touched;
     char *removed; /* what was taken last, absolute */
     char *parent;  /* the directory that was opened last, below the top; NULL: none */
@@ -44,18 +112,12 @@ struct al_rescue {
 static int take(struct al_rescue *rescue, int parent_fd, const char *name, const char *path,
                 struct al_error *err)
 {
-    const struct al_aside_about about = {
-        .why = "saved", .name = rescue->at->top, .beside_fd = rescue->top_fd, .is_brief = true
-    };
     al_auto(al_closep) int common_fd = -1;
-    int r = rescue->has_aside ? 0 : al_location_open_common_dir(rescue->at, &common_fd, err);
+    int r = rescue->aside.fd >= 0 ? 0 : al_location_open_common_dir(rescue->at, &common_fd, err);
 
-    if (r == 0 && !rescue->has_aside)
-        r = al_aside_begin(common_fd, &about, &rescue->aside, err);
-    if (r < 0)
-        return r;
-    rescue->has_aside = true;
-    return al_aside_move(&rescue->aside, parent_fd, name, path, err);
+    if (r == 0 && rescue->aside.fd < 0)
+        r = al_aside_begin(common_fd, NULL, rescue->top_fd, &rescue->aside, err);
+    return r < 0 ? r : al_aside_move(&rescue->aside, parent_fd, name, path, err);
 }
 
 /* Take it, as an answer: 0 or an errno. */
@@ -384,7 +446,7 @@ void al_rescue_free(struct al_rescue *rescue)
     forget_parent(rescue);
     for (size_t i = 0; i < rescue->nheld; i++)
         al_close(rescue->held[i].fd);
-    if (rescue->has_aside)
+    if (rescue->aside.fd >= 0)
         (void)al_aside_end(&rescue->aside, NULL);
     al_aside_entry_clear(&rescue->aside);
     al_close(rescue->top_fd);
@@ -393,79 +455,50 @@ void al_rescue_free(struct al_rescue *rescue)
     free(rescue);
 }
 
-void al_rescued_list_clear(struct al_rescued_list *list)
+static void keep(const struct al_rescue *rescue, size_t item, bool is_open,
+                 struct al_strv *ret_kept)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        free(list->items[i].name);
-        free(list->items[i].place);
-    }
-    free(list->items);
-    *list = (struct al_rescued_list){ .items = NULL };
-}
-
-static void keep(struct al_rescue *rescue, size_t item, bool is_open,
-                 struct al_rescued_list *ret_kept)
-{
-    const char *path = rescue->aside.items[item].path;
+    const char *path = rescue->aside.items.items[item];
     const char *below = al_fs_beneath(rescue->at->top, path);
+    al_auto(al_freep) char *name = al_text_sanitize_line(below ? below : path);
+    al_auto(al_freep) char *place = al_aside_item_path(&rescue->aside, item);
+    al_auto(al_freep) char *safe = al_text_sanitize_line(place ? place : "?");
 
-    ret_kept->items =
-        al_reallocarray(ret_kept->items, ret_kept->count + 1, sizeof(*ret_kept->items));
-    ret_kept->items[ret_kept->count++] = (struct al_rescued){
-        .name = al_strdup(below ? below : path),
-        .place = al_aside_item_path(&rescue->aside, item),
-        .is_open = is_open,
-    };
+    al_strv_addf(ret_kept, "%s: %s%s", name, safe, is_open ? " (still being written)" : "");
 }
 
-/* Look at what is aside.  Nearly all of it is in the entry's own folder. */
-static void look_at_all(const struct al_aside_entry *aside, bool sha256, struct al_look *looks,
-                        struct al_oid *oids)
-{
-    for (size_t i = 0; i < aside->count; i++) {
-        char name[32];
-
-        (void)snprintf(name, sizeof(name), "%zu", i);
-        al_look_at(aside->fd, name, sha256, &looks[i]);
-        if (!looks[i].mode) {
-            int dir_fd = al_aside_folder_of(aside, i, name);
-
-            if (dir_fd >= 0)
-                al_look_at(dir_fd, name, sha256, &looks[i]);
-        }
-        oids[i] = looks[i].oid;
-    }
-}
-
-int al_rescue_end(struct al_rescue *rescue, bool sha256, al_rescue_has_fn *has, void *payload,
-                  struct al_rescued_list *ret_kept, struct al_error *err)
+int al_rescue_end(struct al_rescue *rescue, struct al_store *store, struct al_run_limits *budget,
+                  struct al_strv *ret_kept, struct al_error *err)
 {
     struct al_aside_entry *aside = &rescue->aside;
-    const size_t count = rescue->has_aside ? aside->count : 0;
+    const size_t count = aside->items.count;
     al_auto(al_freep) struct al_look *looks = al_calloc(count + 1, sizeof(*looks));
     al_auto(al_freep) struct al_oid *oids = al_calloc(count + 1, sizeof(*oids));
     al_auto(al_freep) bool *is_there = al_calloc(count + 1, sizeof(*is_there));
-    al_auto(al_freep) bool *is_dropped = al_calloc(count + 1, sizeof(*is_dropped));
+    char name[32];
     int r;
 
     release(rescue);
     if (!count)
         return 0;
-    look_at_all(aside, sha256, looks, oids);
-    r = has(payload, oids, count, is_there, err);
     for (size_t i = 0; i < count; i++) {
-        bool is_file = S_ISREG(looks[i].mode) || S_ISLNK(looks[i].mode);
+        const int dir_fd = al_aside_folder_of(aside, i, name);
 
-        is_dropped[i] = r == 0 && is_file && is_there[i] && !looks[i].is_open;
-        if (looks[i].mode && !is_dropped[i])
+        if (dir_fd >= 0)
+            al_look_at(dir_fd, name, store->sha256, &looks[i]);
+        oids[i] = looks[i].oid;
+    }
+    r = al_store_has_blobs(store, oids, count, budget, is_there, err);
+    for (size_t i = 0; i < count; i++) {
+        const bool is_file = S_ISREG(looks[i].mode) || S_ISLNK(looks[i].mode);
+
+        if (r == 0 && is_file && is_there[i] && !looks[i].is_open)
+            (void)unlinkat(al_aside_folder_of(aside, i, name), name, 0);
+        else if (looks[i].mode)
             keep(rescue, i, looks[i].is_open, ret_kept);
     }
-    for (size_t i = 0; i < count && ret_kept->count; i++)
-        if (is_dropped[i])
-            al_aside_drop_item(aside, i);
     if (ret_kept->count)
         return r < 0 ? r : al_aside_end(aside, err);
     al_aside_remove(aside);
-    rescue->has_aside = false;
     return r;
 }

@@ -24,13 +24,29 @@
 #define AL_HISTORY_RESCUE_H
 
 #include <stdbool.h>
-#include <stddef.h>
+#include <sys/stat.h>
 
 #include "gitops/location.h"
 #include "gitops/oid.h"
+#include "history/checkpoint.h"
 #include "proc/watch.h"
 #include "util/error.h"
 #include "util/str.h"
+
+/** A look at a file: what it is, and whether somebody writes it still. */
+struct al_look {
+    mode_t mode;       /**< st_mode; 0: there is nothing */
+    struct al_oid oid; /**< of a regular file's content, and of a link's target; none for others,
+                          and for what cannot be read */
+    bool is_open;      /**< somebody has it open for writing */
+};
+
+/**
+ * Look at an entry of a directory.  Nobody else opens it meanwhile, since nobody knows its name;
+ * who has had it open may still write into it, and then `is_open` is set: a lease for reading
+ * (fcntl(2), F_SETLEASE) is refused.  A file system without leases says that nobody does.
+ */
+void al_look_at(int dir_fd, const char *name, bool sha256, struct al_look *ret_look);
 
 /** What one call takes out of a working tree. */
 struct al_rescue;
@@ -61,27 +77,14 @@ int al_rescue_rename(const struct al_watch *watch, int parent_fd, const char *fr
  * so far.  False: the kernel cannot tell. */
 bool al_rescue_take_touched(struct al_rescue *rescue, struct al_strv *ret_files);
 
-/** Finds out which blobs are in the store: sets ret_has[i] for oids[i]. */
-typedef int al_rescue_has_fn(void *payload, const struct al_oid *oids, size_t count, bool *ret_has,
-                             struct al_error *err);
-
-/** A file that stays aside. */
-struct al_rescued {
-    char *name;   /**< relative to the top */
-    char *place;  /**< where it is now, absolute */
-    bool is_open; /**< somebody was still writing it */
-};
-
-/** Those of one call. */
-struct al_rescued_list {
-    struct al_rescued *items;
-    size_t count;
-};
-void al_rescued_list_clear(struct al_rescued_list *list);
-
-/** Look at what is aside, when git has done its work.  On failure all of it stays aside. */
-int al_rescue_end(struct al_rescue *rescue, bool sha256, al_rescue_has_fn *has, void *payload,
-                  struct al_rescued_list *ret_kept, struct al_error *err);
+/**
+ * Look at what is aside, when git has done its work: what `store` has is dropped.
+ *
+ * @param ret_kept  What stays aside is added, as safe text: "<name>: <place>", with a remark if
+ *                  somebody is still writing it.  On failure that is all.
+ */
+int al_rescue_end(struct al_rescue *rescue, struct al_store *store, struct al_run_limits *budget,
+                  struct al_strv *ret_kept, struct al_error *err);
 
 /** Release it.  Without al_rescue_end(), everything stays aside.  NULL is allowed. */
 void al_rescue_free(struct al_rescue *rescue);

@@ -18,7 +18,7 @@
 #include "gitops/worktree/remove.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
-#include "history/look.h"
+#include "history/rescue.h"
 #include "history/rollback_private.h"
 #include "history/worktree.h"
 #include "util/fs.h"

@@ -32,7 +32,7 @@
 #include "gitops/plumbing/rollback_plumbing.h"
 #include "guard/nofollow.h"
 #include "history/gitdir.h"
-#include "history/look.h"
+#include "history/rescue.h"
 #include "history/rollback_private.h"
 #include "history/worktree.h"
 #include "util/fs.h"

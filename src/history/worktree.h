@@ -8,9 +8,8 @@
  * (`kept-<hash>.pack`) beside the two directories, and the branch that it had checked out is noted:
  *
  *   is <id>               which worktree it is, see al_worktree_identity()
- *   branch <name> <id>    the branch and where it was; missing: HEAD was detached or unborn
- *   from <path>           of airlock's record of it
- *   agent <name>          the same
+ *   branch <full name>    missing: HEAD was detached
+ *   at <id>               where the branch was; missing: it was unborn
  *
  * Source: git-worktree(1), gitrepository-layout(5) worktrees/, git-pack-objects(1) --revs.
  */
@@ -39,7 +38,7 @@ int al_worktree_work(const struct al_repo *repo, const struct al_worktree_found 
                      struct al_run_limits *budget, char ret_hex[65], struct al_error *err);
 
 /**
- * Move a worktree aside, and forget airlock's record of it.  With the repository's write lock held.
+ * Move a worktree aside.  With the repository's write lock held.
  *
  * @param keeps  It may come back; false: then it is removed for good.
  * @return 0; an error, and everything is where it was.
@@ -60,15 +59,15 @@ int al_worktree_find_aside(const struct al_repo *repo, const struct al_worktree_
                            const char *name, const char *id, char **ret_branch);
 
 /**
- * Move a worktree back, with its branch if that is gone, and its record.  With the write lock held.
+ * Move a worktree back, with its branch if that is gone.  With the write lock held.
  *
  * @return 0; AL_ERR_NOT_FOUND; an error that names what is in the way, and it is still aside.
  */
 int al_worktree_bring_back(const struct al_repo *repo, const char *name, const char *id,
                            struct al_run_limits *budget, struct al_error *err);
 
-/** Clear up what processes left that were killed, see al_aside_tidy(): of each repository once in
- * the life of this process, or `again`.  `ret_kept` may be NULL. */
+/** Clear up what processes left that were killed, see al_aside_tidy(): when it is another
+ * repository than the last time in this process, or `again`.  `ret_kept` may be NULL. */
 void al_worktree_tidy(const struct al_repo *repo, bool again, struct al_strv *ret_kept);
 
 #endif

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 
 #include "gitops/repo/git.h"
-#include "gitops/vet/vet.h"
-#include "guard/text.h"
 #include "history/checkpoint.h"
 #include "tool/private.h"
 
@@ -28,33 +26,14 @@ int al_call_rescue_begin(struct al_call *call, struct al_error *err)
     return r;
 }
 
-struct asking {
-    struct al_store *store;
-    struct al_run_limits budget;
-};
-
-static int has_blobs(void *payload, const struct al_oid *oids, size_t count, bool *ret_has,
-                     struct al_error *err)
-{
-    struct asking *asking = payload;
-
-    return al_store_has_blobs(asking->store, oids, count, &asking->budget, ret_has, err);
-}
-
-static char *describe(const struct al_rescued_list *kept)
+static char *describe(const struct al_strv *kept)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     al_str_adds(&text, "Somebody else saved files while this call was at work. What they saved is "
                        "kept here:");
-    for (size_t i = 0; i < kept->count && i < NAMED_MAX; i++) {
-        const struct al_rescued *item = &kept->items[i];
-        al_auto(al_freep) char *name = al_text_sanitize_line(item->name);
-        al_auto(al_freep) char *place = al_text_sanitize_line(item->place ? item->place : "?");
-
-        al_str_addf(&text, "\n%s: %s%s", name, place,
-                    item->is_open ? " (still being written)" : "");
-    }
+    for (size_t i = 0; i < kept->count && i < NAMED_MAX; i++)
+        al_str_addf(&text, "\n%s", kept->items[i]);
     if (kept->count > NAMED_MAX)
         al_str_addf(&text, "\nand %zu more", kept->count - NAMED_MAX);
     return al_strdup(text.buf);
@@ -75,9 +54,8 @@ static void add_touched(struct al_call *call)
 
 void al_call_rescue_end(struct al_call *call)
 {
-    struct asking asking = { call->store, { .left_ms = END_MS, .exit_code = -1 } };
-    struct al_rescued_list kept = { .items = NULL };
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    struct al_run_limits budget = { .left_ms = END_MS, .exit_code = -1 };
+    al_auto(al_strv_clear) struct al_strv kept = AL_STRV_INIT;
 
     call->budget.watch = NULL;
     if (!call->rescue)
@@ -85,14 +63,12 @@ void al_call_rescue_end(struct al_call *call)
     call->knows_touched = al_rescue_take_touched(call->rescue, &call->touched);
     add_touched(call);
     /* What it could not ask about stays aside. */
-    (void)al_rescue_end(call->rescue, call->repo->vetting->is_sha256, has_blobs, &asking, &kept,
-                        &err);
+    (void)al_rescue_end(call->rescue, call->store, &budget, &kept, NULL);
     if (kept.count) {
         al_auto(al_freep) char *before = al_take(&call->rescued), *now = describe(&kept);
 
         call->rescued = before ? al_asprintf("%s\n\n%s", before, now) : al_take(&now);
     }
-    al_rescued_list_clear(&kept);
     al_rescue_free(call->rescue);
     call->rescue = NULL;
 }

@@ -471,7 +471,7 @@ static int authorize_add(struct al_call *call, const struct worktree_args *args,
     r = al_call_check_granted_below(call, top, true, err);
     /* What a killed airlock left is removed under the lock, and everything is checked there again.
      */
-    return r < 0 || al_worktree_has_unfinished(al_call_repo(call))
+    return r < 0 || al_worktree_discard_unfinished(al_call_repo(call), NULL)
                ? r
                : al_worktree_check_add(al_call_repo(call), &place, &options, al_call_budget(call),
                                        err);

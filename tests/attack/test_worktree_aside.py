@@ -28,18 +28,18 @@ class Hostile(worktrees.Calls):
         entry = self.folder / "7"
         entry.mkdir(parents=True, exist_ok=True)
         (entry / "0").write_text(MARK, encoding="utf-8")
-        (entry / "record").write_text("".join(f"{key} {len(value)} {value}\n" for key, value in fields),
+        (entry / "record").write_text("".join(f"{key} {value}\0" for key, value in fields),
                                       encoding="utf-8")
 
     def test_forged_record(self):
         """a record that came with the repository moves nothing out of it; the control is inside"""
         inside = self.root / "from-the-record"
         for place in (self.victim / "x", f"{self.root}/../victim/x", self.home / ".config/autostart"):
-            self.record(("why", "worktree"), ("device", "1"), ("item", str(place)))
+            self.record(("item", str(place)))
             self.ok("git_worktree", {"action": "list"}, *worktrees.TOOLSET)
             self.command("rollback")
             self.assertFalse(os.path.lexists(place), place)
-        self.record(("why", "worktree"), ("device", "1"), ("item", str(inside)))
+        self.record(("item", str(inside)))
         self.ok("git_worktree", {"action": "list"}, *worktrees.TOOLSET)
         self.assertTrue(inside.exists(), "the control is silent")
 
@@ -49,7 +49,7 @@ class Hostile(worktrees.Calls):
         hidden.mkdir()
         (hidden / "1").write_text(MARK, encoding="utf-8")
         (hidden / ".gitignore").write_text("*\n", encoding="utf-8")
-        self.record(("why", "worktree"), ("beside", str(self.victim)), ("gone", ""))
+        self.record(("beside", str(self.victim)), ("gone", ""))
         self.ok("git_worktree", {"action": "list"}, *worktrees.TOOLSET)
         self.assertEqual(sorted(os.listdir(hidden)), [".gitignore", "1"])
 

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,6 +35,14 @@ static char *dir_of(const struct al_git *git, const char *common_dir)
         return NULL;
     return al_asprintf("%s/%llx-%llx", git->records_dir, (unsigned long long)st.st_dev,
                        (unsigned long long)st.st_ino);
+}
+
+/* The same for a record in it. */
+static char *path_of(const struct al_git *git, const char *common_dir, const char *name)
+{
+    al_auto(al_freep) char *dir = dir_of(git, common_dir);
+
+    return dir ? al_fs_join(dir, name) : NULL;
 }
 
 char *al_worktree_tree_id(int fd)
@@ -73,8 +82,7 @@ static void parse_line(char *line, struct al_worktree_record *record)
 int al_worktree_record_read(const struct al_git *git, const char *common_dir, const char *name,
                             struct al_worktree_record *ret_record)
 {
-    al_auto(al_freep) char *dir = dir_of(git, common_dir);
-    al_auto(al_freep) char *path = dir ? al_fs_join(dir, name) : NULL;
+    al_auto(al_freep) char *path = path_of(git, common_dir, name);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     char *save = NULL;
 
@@ -120,13 +128,13 @@ int al_worktree_record_write(const struct al_repo *repo, const char *name,
     return r < 0 ? al_error_errno(err, -r, "cannot write the record of the worktree") : 0;
 }
 
-void al_worktree_record_remove(const struct al_repo *repo, const char *name)
+void al_worktree_record_move(const struct al_repo *repo, const char *name, const char *to)
 {
-    al_auto(al_freep) char *dir = dir_of(repo->at.git, repo->at.common_dir);
-    al_auto(al_freep) char *path = dir ? al_fs_join(dir, name) : NULL;
+    al_auto(al_freep) char *path = path_of(repo->at.git, repo->at.common_dir, name);
+    al_auto(al_freep) char *new = to ? path_of(repo->at.git, repo->at.common_dir, to) : NULL;
 
     if (path)
-        (void)unlink(path);
+        (void)(new ? rename(path, new) : unlink(path));
 }
 
 void al_worktree_record_names(const struct al_git *git, const char *common_dir,

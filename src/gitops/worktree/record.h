@@ -42,8 +42,11 @@ int al_worktree_record_read(const struct al_git *git, const char *common_dir, co
 int al_worktree_record_write(const struct al_repo *repo, const char *name,
                              const struct al_worktree_record *record, struct al_error *err);
 
-/** Remove a record; a missing one is fine. */
-void al_worktree_record_remove(const struct al_repo *repo, const char *name);
+/** Remove a record, or give it another name: one that no worktree has, as long as this one is
+ * aside. A missing one is fine.
+ *
+ * @param to  NULL: remove it. */
+void al_worktree_record_move(const struct al_repo *repo, const char *name, const char *to);
 
 /** Append the names that have a record, sorted. */
 void al_worktree_record_names(const struct al_git *git, const char *common_dir,

@@ -92,7 +92,7 @@ static int remove_both(const struct al_repo *repo, const struct al_worktree_plac
 
 void al_worktree_forget(const struct al_repo *repo, const char *name)
 {
-    al_worktree_record_remove(repo, name);
+    al_worktree_record_move(repo, name, NULL);
     if (repo->at.git->growing)
         al_roots_release_gone(repo->at.git->growing);
 }
@@ -116,7 +116,7 @@ void al_worktree_discard(const struct al_repo *repo, const struct al_worktree_pl
     if (al_worktree_find(repo, place, name, &found, &err) < 0)
         return;
     if (found.has_top && !is_the_one(place, name, record)) {
-        al_worktree_record_remove(repo, name);
+        al_worktree_record_move(repo, name, NULL);
         return;
     }
     if (remove_both(repo, place, &found, name) < 0)
@@ -125,41 +125,28 @@ void al_worktree_discard(const struct al_repo *repo, const struct al_worktree_pl
     al_worktree_forget(repo, name);
 }
 
-bool al_worktree_has_unfinished(const struct al_repo *repo)
-{
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    bool found = false;
-
-    al_worktree_record_names(repo->at.git, repo->at.common_dir, &names);
-    for (size_t i = 0; i < names.count && !found; i++) {
-        al_auto(al_worktree_record_clear) struct al_worktree_record record =
-            AL_WORKTREE_RECORD_INIT;
-
-        found = al_worktree_record_read(repo->at.git, repo->at.common_dir, names.items[i],
-                                        &record) == 0 &&
-                record.making;
-    }
-    return found;
-}
-
-void al_worktree_discard_unfinished(const struct al_repo *repo,
+bool al_worktree_discard_unfinished(const struct al_repo *repo,
                                     const struct al_worktree_place *place)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    bool found = false;
 
     al_worktree_record_names(repo->at.git, repo->at.common_dir, &names);
     for (size_t i = 0; i < names.count; i++) {
         al_auto(al_worktree_record_clear) struct al_worktree_record record =
             AL_WORKTREE_RECORD_INIT;
         const char *name = names.items[i];
-        al_auto(al_freep) char *top = al_fs_join(place->dir, name);
+        al_auto(al_freep) char *top = place ? al_fs_join(place->dir, name) : NULL;
 
         if (al_worktree_check_name("name", name, NULL) < 0 ||
             al_worktree_record_read(repo->at.git, repo->at.common_dir, name, &record) < 0 ||
-            !record.making || strcmp(record.path, top) != 0)
+            !record.making)
             continue;
-        al_worktree_discard(repo, place, name, &record);
+        found = true;
+        if (top && !strcmp(record.path, top))
+            al_worktree_discard(repo, place, name, &record);
     }
+    return found;
 }
 
 /* --- Lock --- */

@@ -41,13 +41,14 @@ void al_worktree_forget(const struct al_repo *repo, const char *name);
 void al_worktree_discard(const struct al_repo *repo, const struct al_worktree_place *place,
                          const char *name, const struct al_worktree_record *record);
 
-/** Test whether airlock was killed while it made a worktree, so that something may be in the way
- * that the next one removes. */
-bool al_worktree_has_unfinished(const struct al_repo *repo);
-
-/** al_worktree_discard() for every record of a worktree that was not finished, because airlock was
- * killed. */
-void al_worktree_discard_unfinished(const struct al_repo *repo,
+/**
+ * al_worktree_discard() for every record of a worktree that was not finished, because airlock was
+ * killed.
+ *
+ * @param place  NULL: nothing is removed yet.
+ * @return whether there is one, so that something may be in the way.
+ */
+bool al_worktree_discard_unfinished(const struct al_repo *repo,
                                     const struct al_worktree_place *place);
 
 /* --- Lock --- */
