@@ -300,25 +300,6 @@ static void add_message(const struct pull_args *args, const struct pull *pull, s
         al_str_addf(text, "Pulled %s and %s", pull->name, args->rebase ? "rebased" : "merged");
 }
 
-/* Note the hooks and the signature that were skipped. */
-static void note_skipped(struct al_call *call, const struct pull_args *args,
-                         const struct al_merge_outcome *outcome, struct al_result *result)
-{
-    static const char *const merged[] = { "pre-merge-commit", "prepare-commit-msg", "commit-msg",
-                                          "post-merge", NULL };
-    static const char *const moved[] = { "post-merge", NULL };
-
-    if (outcome->conflicted || outcome->up_to_date)
-        return;
-    al_workflow_skipped_hooks(call,
-                              args->rebase            ? rebase_hooks
-                              : outcome->fast_forward ? moved
-                                                      : merged,
-                              result);
-    if (!outcome->fast_forward)
-        al_workflow_skipped_signature(call, result);
-}
-
 static int workflow_execute(struct al_call *call, const void *p, struct al_result *result,
                             struct al_error *err)
 {
@@ -344,7 +325,9 @@ static int workflow_execute(struct al_call *call, const void *p, struct al_resul
     else
         al_json_set(object, "filesUpdated", al_json_int((int64_t)updated));
     al_result_set_structured(result, object);
-    note_skipped(call, args, outcome, result);
+    if (!outcome->conflicted && !outcome->up_to_date)
+        al_workflow_skipped(call, args->rebase ? rebase_hooks : al_merge_hooks(outcome),
+                            !outcome->fast_forward, result);
     return 0;
 }
 
@@ -434,7 +417,7 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
     if (r < 0)
         return r;
     if (!pull.rebases)
-        return al_merged_answer(call, pull.name, outcome, NULL, result, err);
+        return al_merged_answer(call, pull.name, outcome, result, err);
     if (outcome->conflicted || outcome->in_progress) {
         al_str_adds(&text, "Fetched; the rebase onto ");
         al_place_add_name(pull.name, &text);

@@ -520,7 +520,7 @@ static int workflow_execute(struct al_call *call, const void *p, struct al_resul
     al_json_set(object, "branch", al_json_string(branch));
     al_json_set(object, "forced", al_json_bool(args->force));
     al_result_set_structured(result, object);
-    al_workflow_skipped_hooks(call, hooks, result);
+    al_workflow_skipped(call, hooks, false, result);
     return 0;
 }
 

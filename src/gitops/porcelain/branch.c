@@ -190,26 +190,16 @@ void al_git_branch_files(const struct al_repo *repo, const char *name, struct al
     al_strv_addf(out, "%s/packed-refs", repo->at.common_dir);
 }
 
-/* Run a `git branch` command that changes branches.  `locks`: see struct al_git_run. */
-static int change(struct al_repo *repo, struct al_git_command *command, unsigned locks,
-                  size_t max_bytes, struct al_run_limits *budget, struct al_git_output *ret_output,
+/* Run a `git branch` command that changes branches. */
+static int change(struct al_repo *repo, struct al_git_command *command, size_t max_bytes,
+                  struct al_run_limits *budget, struct al_git_output *ret_output,
                   struct al_error *err)
 {
     command->class = AL_GIT_WRITE;
-    return al_git_run(
-        &repo->at, command,
-        &(struct al_git_run){ .max_bytes = max_bytes, .locks = locks, .checked = true }, budget,
-        ret_output, err);
-}
-
-int al_git_branch_create(struct al_repo *repo, const char *name, size_t max_bytes,
-                         struct al_run_limits *budget, struct al_git_output *ret_output,
-                         struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-    al_strv_adds(&command.argv, "git", "branch", "--", name, NULL);
-    return change(repo, &command, 0, max_bytes, budget, ret_output, err);
+    return al_git_run(&repo->at, command,
+                      &(struct al_git_run){
+                          .max_bytes = max_bytes, .locks = AL_LOCK_PACKED_REFS, .checked = true },
+                      budget, ret_output, err);
 }
 
 int al_git_branch_delete(struct al_repo *repo, const char *name, bool force, size_t max_bytes,
@@ -219,7 +209,7 @@ int al_git_branch_delete(struct al_repo *repo, const char *name, bool force, siz
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "branch", force ? "-D" : "-d", "--", name, NULL);
-    return change(repo, &command, AL_LOCK_PACKED_REFS, max_bytes, budget, ret_output, err);
+    return change(repo, &command, max_bytes, budget, ret_output, err);
 }
 
 int al_git_branch_rename(struct al_repo *repo, const char *from, const char *to, size_t max_bytes,
@@ -229,5 +219,5 @@ int al_git_branch_rename(struct al_repo *repo, const char *from, const char *to,
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "branch", "-m", "--", from, to, NULL);
-    return change(repo, &command, AL_LOCK_PACKED_REFS, max_bytes, budget, ret_output, err);
+    return change(repo, &command, max_bytes, budget, ret_output, err);
 }

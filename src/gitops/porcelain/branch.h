@@ -52,10 +52,7 @@ int al_git_branch_delete_refused(const struct al_repo *repo, const char *name, b
 /** Append the files that hold a branch. An approval about the branch is bound to their content. */
 void al_git_branch_files(const struct al_repo *repo, const char *name, struct al_strv *out);
 
-/** Create a branch at HEAD. */
-int al_git_branch_create(struct al_repo *repo, const char *name, size_t max_bytes,
-                         struct al_run_limits *budget, struct al_git_output *ret_output,
-                         struct al_error *err);
+/** Delete or rename a branch; git prints what it did. */
 int al_git_branch_delete(struct al_repo *repo, const char *name, bool force, size_t max_bytes,
                          struct al_run_limits *budget, struct al_git_output *ret_output,
                          struct al_error *err);

@@ -193,7 +193,7 @@ int al_git_branch_create_from(struct al_repo *repo, const char *name, const char
 
     al_strv_adds(&command.argv, "git", "branch", "--", name, from ? from : oid, NULL);
     r = change(repo, &command, 0, budget, err);
-    if (r < 0)
+    if (r < 0 || !oid)
         return r;
     now = al_ref_oid(&repo->at, ref);
     if (!strcmp(now, oid))

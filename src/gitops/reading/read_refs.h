@@ -59,7 +59,7 @@ int al_git_tag_delete(struct al_repo *repo, const char *name, struct al_run_limi
  * Run `git branch <name> <from>`, and take it back if the branch was made at another commit.
  *
  * @param from  A revision, whose branch it follows where git makes it do so; NULL: the commit.
- * @param oid   The commit that `from` led to.
+ * @param oid   The commit that `from` led to; NULL: wherever HEAD is.
  */
 int al_git_branch_create_from(struct al_repo *repo, const char *name, const char *from,
                               const char *oid, struct al_run_limits *budget, struct al_error *err);

@@ -24,6 +24,14 @@ void al_merge_outcome_clear(struct al_merge_outcome *outcome)
     al_str_clear(&outcome->text);
 }
 
+const char *const *al_merge_hooks(const struct al_merge_outcome *outcome)
+{
+    static const char *const hooks[] = { "pre-merge-commit", "prepare-commit-msg", "commit-msg",
+                                         "post-merge", NULL };
+
+    return outcome->fast_forward ? hooks + AL_COUNT(hooks) - 2 : hooks; /* the last one alone */
+}
+
 static int merge_base(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
                       char **ret_oid, struct al_error *err)
 {

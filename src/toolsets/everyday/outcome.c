@@ -29,15 +29,11 @@ static void add_numbers(const struct al_merge_outcome *outcome, struct al_str *t
 }
 
 int al_merged_answer(struct al_call *call, const char *name, const struct al_merge_outcome *outcome,
-                     const char *lines, struct al_result *result, struct al_error *err)
+                     struct al_result *result, struct al_error *err)
 {
-    static const char *const joined[] = { "pre-merge-commit", "prepare-commit-msg", "commit-msg",
-                                          "post-merge", NULL };
-    static const char *const moved[] = { "post-merge", NULL };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = 0;
 
-    al_str_adds(&text, lines ? lines : "");
     if (outcome->conflicted) {
         al_str_adds(&text, "The merge of ");
         al_place_add_name(name, &text);
@@ -56,8 +52,7 @@ int al_merged_answer(struct al_call *call, const char *name, const struct al_mer
         r = al_outcome_add_commit(call, "HEAD", &text, err);
         al_str_addc(&text, '\n');
         add_numbers(outcome, &text);
-        al_outcome_add_skipped(call, outcome->fast_forward ? moved : joined, !outcome->fast_forward,
-                               &text);
+        al_outcome_add_skipped(call, al_merge_hooks(outcome), !outcome->fast_forward, &text);
     }
     if (r == 0)
         al_answer_done(call, &text, result);

@@ -42,9 +42,8 @@ int al_outcome_add_commit(struct al_call *call, const char *rev, struct al_str *
  * The result of a merge.
  *
  * @param name   What was merged, as the agent names it.
- * @param lines  Whole lines that come first; NULL: none.
  */
 int al_merged_answer(struct al_call *call, const char *name, const struct al_merge_outcome *outcome,
-                     const char *lines, struct al_result *result, struct al_error *err);
+                     struct al_result *result, struct al_error *err);
 
 #endif

@@ -223,7 +223,7 @@ static void set_result(struct al_call *call, bool created, const struct al_buffe
         al_json_set(object, "restoredFiles",
                     al_workflow_names(files, al_call_max_bytes(call), &result->truncated));
     al_result_set_structured(result, object);
-    al_workflow_skipped_hooks(call, hooks, result);
+    al_workflow_skipped(call, hooks, false, result);
 }
 
 /* Note the commit of the old HEAD if no branch or tag contains it.  git's warning lists such

@@ -309,8 +309,7 @@ static void set_result(struct al_call *call, const char *message, struct al_resu
     al_json_set(object, "hash", al_json_string(head));
     al_json_set(object, "message", al_json_string(used.buf));
     al_result_set_structured(result, object);
-    al_workflow_skipped_hooks(call, hooks, result);
-    al_workflow_skipped_signature(call, result);
+    al_workflow_skipped(call, hooks, true, result);
 }
 
 static int resume(struct al_call *call, const struct commit_args *args, struct al_result *result,

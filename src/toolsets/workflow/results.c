@@ -135,23 +135,18 @@ json_t *al_workflow_names(const struct al_buffer *names, size_t max_bytes, bool 
     return al_workflow_strings(&list);
 }
 
-void al_workflow_skipped_hooks(struct al_call *call, const char *const *hooks,
-                               struct al_result *result)
+void al_workflow_skipped(struct al_call *call, const char *const *hooks, bool commits,
+                         struct al_result *result)
 {
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str not_run = AL_STR_INIT, unsigned_one = AL_STR_INIT;
 
-    al_git_skipped_hooks(al_call_repo(call), hooks, &line);
-    if (line.len)
-        al_result_note(result, line.buf);
-}
-
-void al_workflow_skipped_signature(struct al_call *call, struct al_result *result)
-{
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-
-    al_git_skipped_signature(al_call_repo(call), &line);
-    if (line.len)
-        al_result_note(result, line.buf);
+    al_git_skipped_hooks(al_call_repo(call), hooks, &not_run);
+    if (not_run.len)
+        al_result_note(result, not_run.buf);
+    if (commits)
+        al_git_skipped_signature(al_call_repo(call), &unsigned_one);
+    if (unsigned_one.len)
+        al_result_note(result, unsigned_one.buf);
 }
 
 char *al_workflow_current_branch(struct al_call *call)

@@ -10,10 +10,6 @@
 #include "util/json.h"
 #include "util/str.h"
 
-struct al_call;
-
-struct al_call;
-
 struct al_buffer;
 struct al_call;
 struct al_result;
@@ -28,12 +24,10 @@ json_t *al_workflow_names(const struct al_buffer *names, size_t max_bytes, bool 
 /** The branch that HEAD is on, "HEAD" when it is detached.  Caller frees. */
 char *al_workflow_current_branch(struct al_call *call);
 
-/** Add a note that names those of `hooks` (NULL-terminated) that are installed and were not run. */
-void al_workflow_skipped_hooks(struct al_call *call, const char *const *hooks,
-                               struct al_result *result);
-
-/** Add a note when a commit was made without the signature that the configuration asks for. */
-void al_workflow_skipped_signature(struct al_call *call, struct al_result *result);
+/** Add a note that names those of `hooks` (NULL-terminated) that are installed and were not run,
+ * and one when a commit was made without the signature that the configuration asks for. */
+void al_workflow_skipped(struct al_call *call, const char *const *hooks, bool commits,
+                         struct al_result *result);
 
 /**
  * Check a path before approval: inside the repository, and not in a `.git` directory.  The file

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_merge: merge a branch into the current one, conflicts are a result; or abort what is in
+ * progress.  With structured results and with text. */
+#include "gitops/sequencer/merge.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "answer/answer.h"
+#include "answer/place.h"
+#include "gitops/inmemory/inmemory.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/refs.h"
+#include "gitops/replay/advance.h"
+#include "gitops/replay/merge_guard.h"
+#include "gitops/replay/squash.h"
+#include "gitops/repo/repo.h"
+#include "gitops/sequencer/operation_state.h"
+#include "gitops/sequencer/overwrite.h"
+#include "guard/arg.h"
+#include "tool/call.h"
+#include "tool/ignored.h"
+#include "tool/resolved.h"
+#include "toolsets/everyday/everyday.h"
+#include "toolsets/everyday/outcome.h"
+#include "toolsets/everyday/replay.h"
+#include "toolsets/workflow/results.h"
+#include "toolsets/workflow/workflow.h"
+
+struct merge_args {
+    const char *branch, *message;
+    bool no_ff, abort, squash;
+    AL_WORKFLOW_FIELDS;
+    AL_EVERYDAY_FIELDS;
+};
+
+AL_WHEN(aborts, struct merge_args, args->abort)
+
+/* Resolve the word to a commit, so that the approved commit is merged even if the branch moves. */
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct merge_args *args = p;
+    al_auto(al_freep) char *oid = NULL;
+    int r;
+
+    if (args->abort)
+        return 0;
+    r = al_git_resolve_commit(al_call_repo(call), args->branch, al_call_budget(call), &oid, err);
+    if (r == 0)
+        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
+    return r;
+}
+
+static struct al_merge_options options_of(const struct al_call *call, const struct merge_args *args)
+{
+    return (struct al_merge_options){
+        .commit = args->branch,
+        .oid = al_call_resolved(call, AL_RESOLVED_COMMIT),
+        .message = args->message && *args->message ? args->message : NULL,
+        .no_ff = args->no_ff,
+        .files = al_call_changed_files(call),
+    };
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct merge_args *args = p;
+    const struct al_merge_options options = options_of(call, args);
+    struct al_repo *repo = al_call_repo(call);
+
+    if (args->abort)
+        return al_git_abort_check(repo, al_call_budget(call), err);
+    return al_git_merge_check(repo, &options, al_call_budget(call), err);
+}
+
+/* The files whose changes an abort discards. */
+static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
+                          struct al_error *err)
+{
+    const struct merge_args *args = p;
+
+    return args->abort
+               ? al_git_abort_affected_files(al_call_repo(call), al_call_budget(call), out, err)
+               : 0;
+}
+
+static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
+                         struct al_error *err)
+{
+    const struct merge_args *args = p;
+    const char *commit = al_call_resolved(call, AL_RESOLVED_COMMIT);
+
+    *ret_known = !args->abort && commit;
+    return *ret_known ? al_merge_guard_files(al_call_repo(call), commit, al_call_budget(call),
+                                             ret_known, out, err)
+                      : 0;
+}
+
+static int preview(struct al_call *call, const struct al_operation *op, const void *p,
+                   struct al_str *out, struct al_error *err)
+{
+    const struct merge_args *args = p;
+    const struct al_merge_options options = options_of(call, args);
+    struct al_repo *repo = al_call_repo(call);
+    bool any = false;
+    int r;
+
+    (void)op;
+    if (args->abort)
+        return al_git_abort_preview(repo, al_call_budget(call), out, err);
+    r = al_git_merge_preview(repo, &options, al_call_budget(call), out, &any, err);
+    if (r == 0 && !any)
+        al_call_skip_approval(call);
+    return r;
+}
+
+static int run(struct al_call *call, const struct merge_args *args,
+               struct al_merge_outcome *outcome, struct al_error *err)
+{
+    const struct al_merge_options options = options_of(call, args);
+
+    return al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call),
+                              al_call_budget(call), outcome, err);
+}
+
+static void add_summary(const struct merge_args *args, int message_bytes, struct al_str *out)
+{
+    al_str_addf(out, "%s %s into the current branch", args->squash ? "Squash" : "Merge",
+                args->branch);
+    if (args->no_ff)
+        al_str_adds(out, " with a merge commit");
+    if (args->message && *args->message)
+        al_str_addf(out, ": %.*s", message_bytes, args->message);
+}
+
+/* What both tools have. */
+#define MERGES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS)
+#define SHARED                                                                                     \
+    .name = "git_merge", .title = "Merge", .moves_branch = true, .resolve = resolve,               \
+    .changed_files = changed_files, .preview = preview
+
+/* The toolset workflow. */
+
+static const struct al_param workflow_params[] = {
+    AL_STRING(struct merge_args, branch, "What to merge; \"\" with abort.",
+              .flags =
+                  AL_PARAM_REQUIRED | AL_PARAM_MAY_BE_ABSENT | AL_PARAM_EVERY_PATH | AL_PARAM_NAME,
+              .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
+    AL_BOOL_AS(struct merge_args, no_ff, "noFf", "Always make a merge commit.", .default_int = 0),
+    AL_BOOL(struct merge_args, abort, "Give up what is in progress.", .default_int = 0),
+    AL_STRING(struct merge_args, message, "Message of the merge commit.",
+              .flags = AL_PARAM_NO_DESCRIPTION, .max_bytes = AL_WORKFLOW_TEXT_MAX_BYTES),
+    AL_WORKFLOW_CWD_ROW(struct merge_args),
+};
+
+static int workflow_check(const void *p, struct al_error *err)
+{
+    const struct merge_args *args = p;
+
+    if (args->abort)
+        return 0;
+    if (!args->branch)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "branch is required");
+    return al_arg_check_revision("branch", args->branch, err);
+}
+
+static int workflow_merge(struct al_call *call, const void *p, struct al_result *result,
+                          struct al_error *err)
+{
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    json_t *object;
+    int r = run(call, p, &outcome, err);
+
+    if (r < 0)
+        return r;
+    object = al_json_object();
+    al_json_set(object, "success", al_json_bool(!outcome.conflicted));
+    al_json_set(object, "message", al_json_string(outcome.text.buf));
+    if (outcome.conflicted)
+        al_json_set(object, "conflicts", al_workflow_strings(&outcome.conflicts));
+    else
+        al_json_set(object, "fastForward", al_json_bool(outcome.fast_forward));
+    al_result_set_structured(result, object);
+    result->truncated = outcome.truncated;
+    /* After a conflict the commit that concludes the merge says it. */
+    if (!outcome.conflicted && !outcome.up_to_date)
+        al_workflow_skipped(call, al_merge_hooks(&outcome), !outcome.fast_forward, result);
+    return 0;
+}
+
+static int abort_operation(struct al_call *call, const void *p, struct al_result *result,
+                           struct al_error *err)
+{
+    enum al_operation_state aborted = AL_IN_PROGRESS_NONE;
+    al_auto(al_freep) char *message = NULL;
+    json_t *object;
+    int r = al_git_abort(al_call_repo(call), al_call_budget(call), &aborted, err);
+
+    (void)p;
+    if (r < 0)
+        return r;
+    message = al_asprintf("Gave up the %s in progress.", al_operation_state_noun(aborted));
+    object = al_json_object();
+    al_json_set(object, "success", al_json_bool(true));
+    al_json_set(object, "message", al_json_string(message));
+    al_result_set_structured(result, object);
+    return 0;
+}
+
+static const struct al_operation workflow_operations[] = {
+    { "abort", aborts, MERGES | AL_DISCARDS_WORK, abort_operation, AL_ASKS_ALWAYS },
+    { "merge", NULL, MERGES, workflow_merge, AL_ASKS_ALWAYS },
+};
+
+static void workflow_summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct merge_args *args = p;
+
+    (void)op;
+    if (args->abort)
+        al_str_adds(out, "Abort what is in progress and go back (WARNING: destructive)");
+    else
+        add_summary(args, INT_MAX, out);
+}
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON({
+    "type": "object",
+    "properties": {
+        "success": {"type": "boolean"},
+        "message": {"type": "string"},
+        "conflicts": {"type": "array", "items": {"type": "string"}},
+        "fastForward": {"type": "boolean"}
+    },
+    "required": ["success", "message"]
+});
+/* clang-format on */
+
+static void ignored(const void *p, struct al_ignored *out)
+{
+    const struct merge_args *args = p;
+
+    out->since = "abort is given";
+    al_ignored_add(out, args->abort && args->branch && *args->branch, "branch");
+    al_ignored_add(out, args->abort && args->no_ff, "noFf");
+    al_ignored_add(out, args->abort && args->message, "message");
+}
+
+static unsigned moves(const struct al_operation *operation)
+{
+    return !strcmp(operation->name, "merge") ? AL_MOVES_BRANCH : 0;
+}
+
+const struct al_tool al_tool_workflow_merge = {
+    SHARED,
+    .about = "Merge a branch into the current one, or abort what is in progress.",
+    AL_TOOL_ROWS(workflow_params, workflow_operations),
+    AL_WORKFLOW_TOOL(struct merge_args),
+    .check = workflow_check,
+    .authorize = authorize,
+    .affected_files = affected_files,
+    .ignored = ignored,
+    .moves = moves,
+    .summarize = workflow_summarize,
+    .output_schema = output_schema,
+};
+
+/* The toolset everyday. */
+
+static const struct al_param everyday_params[] = {
+    AL_STRING(struct merge_args, branch, "What to merge.",
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME | AL_PARAM_NO_DESCRIPTION, .min_bytes = 1,
+              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_BOOL(struct merge_args, squash, "One change without a merge; committed with message.",
+            .default_int = 0),
+    AL_BOOL(struct merge_args, no_ff, "Always a merge commit.", .default_int = 0,
+            .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_STRING(struct merge_args, message, "Message.", .flags = AL_PARAM_NO_DESCRIPTION,
+              .min_bytes = 1, .max_bytes = AL_EVERYDAY_TEXT_MAX_BYTES),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct merge_args),
+};
+
+static int everyday_check(const void *p, struct al_error *err)
+{
+    const struct merge_args *args = p;
+
+    if (args->squash && args->no_ff)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "squash and no_ff cannot both hold: a squash makes no merge commit");
+    return al_arg_check_revision("branch", args->branch, err);
+}
+
+static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct merge_args *args = p;
+    al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
+    int r = al_everyday_check_idle(call, err);
+
+    if (r == 0 && args->squash && !*head)
+        r = al_failure_set(err, "Merge without squash: the branch then begins there.",
+                           "There is no commit yet");
+    if (r == 0 && *head)
+        r = al_replay_check_clean(al_call_repo(call), false, al_call_budget(call), err);
+    return r < 0 ? r : authorize(call, p, err);
+}
+
+/* Squash what merges without conflicts: one commit in memory, whose tree or whose whole is taken.
+ */
+static int squash_merged(struct al_call *call, const struct merge_args *args,
+                         struct al_inmemory *memory, const char *head, const char *tree,
+                         struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
+    al_auto(al_freep) char *oid = NULL;
+    al_auto(al_freep) char *reflog = al_asprintf("merge %s: squash", args->branch);
+    al_auto(al_freep) char *message =
+        al_asprintf("%s%s", args->message ? args->message : "squash",
+                    args->message && al_ends_with(args->message, "\n") ? "" : "\n");
+    const struct al_new_commit commit = { .tree = tree, .parents = &parents, .message = message };
+    int r;
+
+    al_strv_add(&parents, head);
+    r = al_inmemory_commit(memory, &commit, al_call_budget(call), &oid, err);
+    if (r == 0)
+        r = al_inmemory_accept(memory, oid, al_call_budget(call), err);
+    if (r < 0)
+        return r;
+    return al_git_advance(
+        al_call_repo(call),
+        &(struct al_advance){
+            .from = head, .to = oid, .reflog = reflog, .keeps_head = !args->message },
+        al_call_budget(call), err);
+}
+
+/* Squash what does not merge without conflicts: git itself leaves them. */
+static int squash_conflicted(struct al_call *call, struct al_inmemory *memory, const char *head,
+                             const char *tree, struct al_error *err)
+{
+    int r = al_overwrite_check(al_inmemory_repo(memory), head, tree, al_call_budget(call), err);
+
+    return r < 0 ? r
+                 : al_git_squash_really(al_call_repo(call),
+                                        al_call_resolved(call, AL_RESOLVED_COMMIT),
+                                        al_call_max_bytes(call), al_call_budget(call), err);
+}
+
+static void say_squashed(const struct merge_args *args, bool conflicted, struct al_str *text)
+{
+    al_str_adds(text, conflicted ? "Squashing " : "Squashed ");
+    al_place_add_name(args->branch, text);
+    if (conflicted)
+        al_str_adds(text, " stopped at a conflict; once it is resolved, git_commit makes the "
+                          "commit.\n");
+    else
+        al_str_adds(text, args->message ? ".\n" : ": staged; git_commit makes the commit.\n");
+}
+
+static int squash(struct al_call *call, const struct merge_args *args, struct al_result *result,
+                  struct al_error *err)
+{
+    struct al_repo *repo = al_call_repo(call);
+    const char *theirs = al_call_resolved(call, AL_RESOLVED_COMMIT);
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
+    al_auto(al_freep) char *tree = NULL;
+    struct al_inmemory *memory = NULL;
+    al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    bool conflicted = false;
+    int r = al_inmemory_open(repo, &memory, err);
+
+    if (r == 0)
+        r = al_inmemory_merge(memory, head, theirs, al_call_budget(call), &merged, err);
+    if (r == 0)
+        r = al_inmemory_tree(memory, head, al_call_budget(call), &tree, err);
+    conflicted = r == 0 && merged.conflicted;
+    if (r == 0 && !conflicted && !strcmp(tree, merged.tree))
+        al_str_adds(&text, "Nothing to merge: its changes are here already.\n");
+    else if (r == 0 && conflicted)
+        r = squash_conflicted(call, memory, head, merged.tree, err);
+    else if (r == 0)
+        r = squash_merged(call, args, memory, head, merged.tree, err);
+    al_inmemory_free(memory);
+    if (r < 0)
+        return r;
+    if (!text.len)
+        say_squashed(args, conflicted, &text);
+    if (conflicted)
+        return al_outcome_stopped(call, &text, result, err);
+    al_answer_done(call, &text, result);
+    return 0;
+}
+
+static int everyday_merge(struct al_call *call, const void *p, struct al_result *result,
+                          struct al_error *err)
+{
+    const struct merge_args *args = p;
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    int r;
+
+    if (args->squash)
+        return squash(call, args, result, err);
+    r = run(call, args, &outcome, err);
+    return r < 0 ? r : al_merged_answer(call, args->branch, &outcome, result, err);
+}
+
+static const struct al_operation everyday_operations[] = {
+    { "merge", NULL, MERGES, everyday_merge, AL_ASKS_UNLESS_SAVED },
+};
+
+static void everyday_summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct merge_args *args = p;
+
+    (void)op;
+    add_summary(args, args->message ? (int)strcspn(args->message, "\n") : 0, out);
+}
+
+const struct al_tool al_tool_everyday_merge = {
+    SHARED,
+    .about = "Merge a branch into the current one; conflicts are a result.",
+    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_EVERYDAY_TOOL(struct merge_args),
+    .check = everyday_check,
+    .authorize = everyday_authorize,
+    .moves_always = AL_MOVES_BRANCH,
+    .summarize = everyday_summarize,
+};
