@@ -34,7 +34,7 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
     int r;
 
     command.class = AL_GIT_WRITE;
-    command.starts_children = al_repo_may_have_gitlinks(&repo->at);
+    command.starts_children = al_repo_index_facts(&repo->at).gitlinks;
     command.index = options->index;
     al_strv_adds(&command.argv, "git", "add", NULL);
     if (options->mode == AL_ADD_ALL) {

@@ -231,7 +231,7 @@ bool al_git_index_tells(const struct al_repo *repo)
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
 
     return *head && has(repo, "index") && !has(repo, "info/sparse-checkout") &&
-           !al_repo_may_have_marks(&repo->at);
+           !al_repo_index_facts(&repo->at).marks;
 }
 
 int al_git_switched_files(const struct al_repo *repo, const char *target,

@@ -80,7 +80,7 @@ int al_git_conflicts(const struct al_repo *repo, struct al_run_limits *budget,
     int r;
 
     *ret_conflicts = AL_CONFLICTS_INIT;
-    if (!al_repo_may_have_conflicts(&repo->at))
+    if (!al_repo_index_facts(&repo->at).conflicts)
         return 0;
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-z", "--unmerged", NULL);
     r = al_git_read_records(&repo->at, &command, &records, budget, err);

@@ -120,7 +120,7 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
     const struct restore_args *args = p;
     struct al_repo *repo = al_call_repo(call);
 
-    *ret_known = !args->staged && !args->rev && !al_repo_may_have_marks(&repo->at);
+    *ret_known = !args->staged && !args->rev && !al_repo_index_facts(&repo->at).marks;
     if (!*ret_known)
         return 0;
     if (args->hunks.count)

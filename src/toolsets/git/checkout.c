@@ -161,7 +161,7 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
 
     if (!only_paths(args))
         return al_switch_changed_files(call, ret_known, out, err);
-    *ret_known = !al_repo_may_have_marks(&al_call_repo(call)->at);
+    *ret_known = !al_repo_index_facts(&al_call_repo(call)->at).marks;
     return *ret_known ? al_git_rewritten_files(al_call_repo(call), &args->paths,
                                                al_call_budget(call), out, err)
                       : 0;

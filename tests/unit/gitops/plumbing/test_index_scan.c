@@ -12,11 +12,16 @@
 
 #define PIECE_BYTES 65536
 
+static bool may_have_gitlinks_in(struct world *w, const char *dir)
+{
+    al_auto(repo_freep) struct al_repo *repo = must_open(w, dir);
+
+    return al_repo_index_facts(&repo->at).gitlinks;
+}
+
 static bool may_have_gitlinks(struct world *w)
 {
-    al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
-
-    return al_repo_may_have_gitlinks(&repo->at);
+    return may_have_gitlinks_in(w, "repo");
 }
 
 static void finds_gitlinks_in_a_real_index(void **state)
@@ -84,7 +89,6 @@ static void understands_extended_entries_and_other_ids(void **state)
 {
     struct world *w = *state;
     al_auto(al_freep) char *path = tmpdir_path(w->repo, "sha256");
-    al_auto(al_freep) char *index = tmpdir_path(w->repo, "sha256/.git/index");
     al_auto(al_freep) char *entry = NULL;
 
     tmpdir_write(w->repo, "later", "x\n");
@@ -94,10 +98,10 @@ static void understands_extended_entries_and_other_ids(void **state)
     tmpdir_write(w->repo, "sha256/link", "x\n");
     tmpdir_write(w->repo, "sha256/other", "x\n");
     git_ok(w->repo, "-C", path, "add", ".", NULL);
-    assert_false(al_index_may_have_gitlinks(index));
+    assert_false(may_have_gitlinks_in(w, "repo/sha256"));
     entry = al_asprintf("160000,%064d,sub", 1);
     git_ok(w->repo, "-C", path, "update-index", "--add", "--cacheinfo", entry, NULL);
-    assert_true(al_index_may_have_gitlinks(index));
+    assert_true(may_have_gitlinks_in(w, "repo/sha256"));
 }
 
 /* A hostile index costs a look at its bytes, and is trusted in nothing. */
@@ -111,16 +115,16 @@ static void suspects_what_is_no_index(void **state)
     const ssize_t len = read(fd, good, PIECE_BYTES);
 
     assert_true(len > 100);
-    assert_false(al_repo_may_have_gitlinks(&repo->at));
+    assert_false(al_repo_index_facts(&repo->at).gitlinks);
     for (ssize_t cut = 0; cut < 12 + 62; cut++) { /* less than its one entry */
         tmpdir_write_bytes(w->repo, ".git/index", good, (size_t)cut);
-        assert_true(al_repo_may_have_gitlinks(&repo->at));
+        assert_true(al_repo_index_facts(&repo->at).gitlinks);
     }
     memset(good + 8, 0xff, 4); /* more entries than there are bytes */
     tmpdir_write_bytes(w->repo, ".git/index", good, (size_t)len);
-    assert_true(al_repo_may_have_gitlinks(&repo->at));
+    assert_true(al_repo_index_facts(&repo->at).gitlinks);
     assert_int_equal(truncate(path, INT64_C(1) << 40), 0); /* bytes nobody wrote */
-    assert_true(al_repo_may_have_gitlinks(&repo->at));
+    assert_true(al_repo_index_facts(&repo->at).gitlinks);
 }
 
 /* Cuts the index to nothing and makes it long again, over and over. */
@@ -143,11 +147,11 @@ static void survives_an_index_that_shrinks(void **state)
 
     assert_int_equal(pthread_create(&thread, NULL, shrink_and_grow, path), 0);
     for (int i = 0; i < 200; i++) {
-        (void)al_repo_may_have_gitlinks(&repo->at);
+        (void)al_repo_index_facts(&repo->at).gitlinks;
         assert_int_equal(al_repo_state_digest(repo, NULL, NULL, hex, NULL), 0);
     }
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_true(al_repo_may_have_gitlinks(&repo->at)); /* all zero now, which is no index */
+    assert_true(al_repo_index_facts(&repo->at).gitlinks); /* all zero now, which is no index */
 }
 
 int main(void)
