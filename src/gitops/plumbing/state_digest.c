@@ -40,32 +40,6 @@ static const char *const common_files[] = { "config", "info/attributes", "info/e
 
 static const char *const sequence_dirs[] = { "rebase-merge", "rebase-apply", "sequencer" };
 
-/* An interactive rebase, `am` and a sequence use different ones of these. */
-static const char *const sequence_files[] = {
-    "git-rebase-todo",
-    "done",
-    "onto",
-    "head-name",
-    "orig-head",
-    "message",
-    "author-script",
-    "stopped-sha",
-    "amend",
-    "autostash",
-    "strategy",
-    "strategy_opts",
-    "squash-onto",
-    "current-fixups",
-    "todo",
-    "head",
-    "opts",
-    "abort-safety",
-    "next",
-    "last",
-    "patch",
-    "final-commit",
-};
-
 struct digest {
     const struct al_repo *repo;
     struct sha256_ctx sum;
@@ -157,46 +131,51 @@ static int add_files(struct digest *digest, const char *dir, const char *const *
     return r;
 }
 
+/* Add the files of a directory whose names begin with a prefix; there need not be one. */
+static int add_files_of(struct digest *digest, const char *path, const char *prefix)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_freep) char *abs = NULL;
+    al_auto(al_closep) int fd = -1;
+    al_auto(al_closedirp) DIR *dir = NULL;
+    const struct dirent *entry;
+    struct stat st;
+    int r = al_roots_open(al_roots_parts(digest->repo->at.git->roots), path, O_RDONLY | O_DIRECTORY,
+                          &fd, &abs, NULL);
+
+    if (r < 0)
+        return r == AL_ERR_NOT_FOUND ? 0 : cannot_read(digest, path, EACCES);
+    dir = al_fs_list_at(fd);
+    while (dir && (entry = readdir(dir)))
+        if (al_starts_with(entry->d_name, prefix) &&
+            (fstatat(fd, entry->d_name, &st, 0) < 0 || !S_ISDIR(st.st_mode)))
+            al_strv_add(&names, entry->d_name);
+    al_strv_sort(&names);
+    for (size_t i = 0; r == 0 && i < names.count; i++)
+        r = add_file(digest, path, names.items[i]);
+    return r;
+}
+
+/* An interactive rebase, `am` and a sequence have files of their own. */
 static int add_sequences(struct digest *digest)
 {
     int r = 0;
 
     for (size_t i = 0; i < AL_COUNT(sequence_dirs) && r == 0; i++) {
         al_auto(al_freep) char *dir = al_fs_join(digest->repo->at.git_dir, sequence_dirs[i]);
-        struct stat st;
 
-        if (stat(dir, &st) == 0 || errno != ENOENT)
-            r = add_files(digest, dir, sequence_files, AL_COUNT(sequence_files));
+        r = add_files_of(digest, dir, "");
     }
     return r;
 }
 
-/* The files that have most of the entries of a split index. */
-static int add_shared_indexes(struct digest *digest)
-{
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    al_auto(al_closep) int git_dir = -1;
-    al_auto(al_closedirp) DIR *dir = NULL;
-    const struct dirent *entry;
-    int r = al_location_open_git_dir(&digest->repo->at, &git_dir, digest->err);
-
-    if (r < 0)
-        return r;
-    dir = al_fs_list_at(git_dir);
-    while (dir && (entry = readdir(dir)))
-        if (al_starts_with(entry->d_name, "sharedindex."))
-            al_strv_add(&names, entry->d_name);
-    al_strv_sort(&names);
-    for (size_t i = 0; r == 0 && i < names.count; i++)
-        r = add_file(digest, digest->repo->at.git_dir, names.items[i]);
-    return r;
-}
-
+/* A split index has most of its entries in another file. */
 static int add_index(struct digest *digest)
 {
-    int r = add_file(digest, digest->repo->at.git_dir, "index");
+    const char *git_dir = digest->repo->at.git_dir;
+    int r = add_file(digest, git_dir, "index");
 
-    return r == 0 ? add_shared_indexes(digest) : r;
+    return r == 0 ? add_files_of(digest, git_dir, "sharedindex.") : r;
 }
 
 /* For a directory add the commit of the repository in it, which is what git stages. */
