@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Many changed files at once: a checkpoint stores more than 200 of them in another way than few,
+and has every byte of them in both."""
+import os
+
+import harness
+import rollback
+
+LIMIT = 200          # so many files are stored one by one
+LARGE = 256 * 1024   # larger files are always stored one by one
+
+
+class ManyFiles(rollback.Rollback):
+    def discard(self, count):
+        """Files that were changed, and are restored by a call, come back."""
+        names = [f"part{number % 7}/file {number}" for number in range(count - 4)]
+        for name in names:
+            self.write(name, "one\n")
+        self.write("at the limit", "one\n")
+        self.write("over the limit", "one\n")
+        self.write('"quoted"\n', "one\n")
+        os.symlink("part0", self.root / "link")
+        self.write(".gitattributes", "*.crlf text eol=crlf\n")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "one")
+        for number, name in enumerate(names):
+            self.write(name, f"changed {number}\r\n")
+        self.write("at the limit", "x" * LARGE)
+        self.write("over the limit", "x" * (LARGE + 1))
+        self.write('"quoted"\n', "changed\n")
+        os.chmod(self.root / names[0], 0o700)
+        os.unlink(self.root / "link")
+        os.symlink("part1", self.root / "link")
+        self.assertEqual(self.out("diff", "--name-only", "-z").count("\0"), count)
+        before = self.snapshot()
+        harness.Server(self, "--approval", "allow").ok("git_restore", {"paths": ["."]})
+        self.assertEqual(self.out("diff", "--name-only", "-z"), "")
+        self.rollback()
+        self.assertEqual(self.snapshot(), before)
+
+    def test_below(self):
+        """one file less than the limit"""
+        self.discard(LIMIT - 1)
+
+    def test_at(self):
+        """as many files as the limit"""
+        self.discard(LIMIT)
+
+    def test_over(self):
+        """one file more than the limit"""
+        self.discard(LIMIT + 1)
+
+
+if __name__ == "__main__":
+    harness.main()
