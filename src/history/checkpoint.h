@@ -206,28 +206,101 @@ int al_checkpoint_list(struct al_store *store, struct al_run_limits *budget,
                        struct al_checkpoint_list *ret_list, struct al_error *err);
 void al_checkpoint_list_clear(struct al_checkpoint_list *list);
 
-/** One file of a checkpoint: of the working tree (relative to the top) or of the git directory. */
-struct al_saved_file {
-    char *path;            /**< bytes as on disk, not always UTF-8 */
-    unsigned mode;         /**< st_mode: S_IFREG or S_IFLNK and the permission bits */
-    char oid[AL_OID_TEXT]; /**< the blob: a file's content or a link's target */
+/** The subject of a difference. */
+enum al_part {
+    AL_PART_WORKTREE, /**< a file of the working tree */
+    AL_PART_INDEX,    /**< the index; its name is "index" */
+    AL_PART_HEAD,     /**< HEAD; its name is "HEAD" */
+    AL_PART_REF,      /**< a reference, by its full name */
+    AL_PART_STASH,    /**< the stash's reflog, "logs/refs/stash" */
+    AL_PART_STATE,    /**< another file of the git directory */
+    AL_PART_LINKED,   /**< a linked worktree as a whole, "linked/<name>", or whether it is locked,
+                         "linked-lock/<name>" */
 };
 
-struct al_saved_files {
-    struct al_saved_file *items; /**< sorted by path, as bytes */
+/** One difference between two checkpoints; or, with only `to` and `to_mode`, one thing that a
+ * checkpoint has. */
+struct al_difference {
+    enum al_part part;
+    char *name;
+    unsigned from_mode, to_mode; /**< st_mode of a file; 0 where it is absent */
+    /** NULL where it is absent.  A file's blob; of a reference or HEAD an object id, or "ref:
+     * <name>" for a symbolic one; of the index a digest of its entries. */
+    char *from, *to;
+    /** A file of the working tree that is absent in `from` because it was left out. */
+    bool was_left_out;
+};
+
+struct al_differences {
+    struct al_difference *items; /**< sorted by part, then by name */
     size_t count;
+    /** The bytes of the index differ.  Its entries, and with them `items`, may be equal. */
+    bool index_was_written;
 };
 
-void al_saved_files_clear(struct al_saved_files *files);
+void al_differences_clear(struct al_differences *changes);
 
-/** Read the list of a checkpoint's working tree files. */
-int al_checkpoint_worktree(struct al_store *store, const char *id, struct al_run_limits *budget,
-                           struct al_saved_files *ret_files, struct al_error *err);
+/** Order differences by part, then by name, for qsort(3) and bsearch(3). */
+int al_difference_order(const void *a, const void *b);
 
-/** One reference.  `value` is an object id, or "ref: <name>" for a symbolic reference. */
-struct al_saved_ref {
-    char *name, *value;
+/** Append one, whose values the caller sets. */
+struct al_difference *al_differences_add(struct al_differences *changes, enum al_part part,
+                                         const char *name);
+
+/** Find one by its part and name; NULL: there is none. */
+struct al_difference *al_change_find(const struct al_differences *changes, enum al_part part,
+                                     const char *name);
+
+void al_change_drop(struct al_differences *changes, struct al_difference *change);
+
+/** The first one whose name is not before `name`, of the same part or a later one. */
+size_t al_change_at(const struct al_differences *changes, enum al_part part, const char *name);
+
+/** Append the differences between two lists of things, both sorted.
+ * @param without  The parts that are not compared (enum al_checkpoint_parts). */
+void al_values_compare(const struct al_differences *from, const struct al_differences *to,
+                       unsigned without, struct al_differences *changes);
+
+/** The commit of HEAD on a branch without commits. */
+#define AL_COMMIT_NONE "none"
+
+/** A checkpoint as it was read. */
+struct al_saved {
+    char id[AL_OID_TEXT];
+    unsigned without; /**< the parts that it does not have (enum al_checkpoint_parts) */
+    bool writes_all;  /**< the execution can write every file of the working tree */
+    /** Otherwise: those that it can.  In a checkpoint after an execution whose files are known:
+     * these, and those that git was seen to write.  Sorted. */
+    struct al_strv writes;
+    bool moves_all; /**< the execution can change every reference, HEAD and the configuration */
+    struct al_strv moves; /**< otherwise: see struct al_checkpoint_reason */
+    bool has_index;
+    struct al_str index;    /**< the index file, byte for byte */
+    int64_t index_mtime_ns; /**< when it was written, since 1970; 0: unknown */
+    /** The commit that HEAD led to; AL_COMMIT_NONE: none yet.  "": a checkpoint that has
+     * references, which tell it, or one for which nobody asks. */
+    char commit[AL_OID_TEXT];
+    struct al_strv
+        left_out; /**< files that were too large or changed while they were read; sorted */
+    /** The files of the working tree (relative to the top, as bytes on disk); the index; HEAD; the
+     * references; and files of the git directory, relative to it: the state of an unfinished
+     * operation (MERGE_HEAD, rebase-merge/…), the configuration, and the stash's reflog.
+     * Configuration and reflog are in the common directory, as references are.  Sorted. */
+    struct al_differences values;
+
+    bool is_kept;
+    struct al_saved *next;
 };
+
+/**
+ * Read a checkpoint, all of it.
+ *
+ * @param keep  It stays valid until the store is closed.  Otherwise at least until three others
+ *              have been loaded.
+ */
+int al_checkpoint_load(struct al_store *store, const char *id, bool keep,
+                       struct al_run_limits *budget, const struct al_saved **ret_saved,
+                       struct al_error *err);
 
 /**
  * Check whether a checkpoint could give files back: each is a regular file with the content that
@@ -248,40 +321,6 @@ int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, c
 int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t count,
                        struct al_run_limits *budget, bool *ret_has, struct al_error *err);
 
-/** The commit of HEAD on a branch without commits. */
-#define AL_COMMIT_NONE "none"
-
-/** Everything in a checkpoint except the working tree. */
-struct al_saved_state {
-    unsigned without; /**< the parts that it does not have (enum al_checkpoint_parts) */
-    bool writes_all;  /**< the execution can write every file of the working tree */
-    /** Otherwise: those that it can.  In a checkpoint after an execution whose files are known:
-     * these, and those that git was seen to write.  Sorted. */
-    struct al_strv writes;
-    bool moves_all; /**< the execution can change every reference, HEAD and the configuration */
-    struct al_strv moves; /**< otherwise: see struct al_checkpoint_reason */
-    bool has_index;
-    struct al_str index;       /**< the index file, byte for byte */
-    int64_t index_mtime_ns;    /**< when it was written, since 1970; 0: unknown */
-    char entries[AL_OID_TEXT]; /**< digest of the index entries; equal entries have equal digests */
-    char *head;                /**< HEAD, in the form of a reference's value */
-    /** The commit that HEAD led to; AL_COMMIT_NONE: none yet.  "": a checkpoint that has
-     * references, which tell it, or one for which nobody asks. */
-    char commit[AL_OID_TEXT];
-    struct al_saved_ref *refs; /**< sorted by name, loose and packed references alike */
-    size_t nrefs;
-    /** Files of the git directory, relative to it: the state of an unfinished operation
-     * (MERGE_HEAD, rebase-merge/…), the configuration, and the stash's reflog as logs/refs/stash.
-     * Configuration and reflog are in the common directory, as references are. */
-    struct al_saved_files files;
-    struct al_strv left_out; /**< files that were too large or changed while they were read */
-};
-
-/** Read all of a checkpoint except the working tree.  Release with al_saved_state_clear(). */
-int al_checkpoint_state(struct al_store *store, const char *id, struct al_run_limits *budget,
-                        struct al_saved_state *ret_state, struct al_error *err);
-void al_saved_state_clear(struct al_saved_state *state);
-
 /** Receives the bytes of a blob in pieces.  `which` is the blob's position in the request.  `last`
  * is set with the final piece, which may be empty.  A negative status stops the reading and becomes
  * the status of al_checkpoint_read(). */
@@ -293,56 +332,14 @@ int al_checkpoint_read(struct al_store *store, const char *const *oids, size_t n
                        al_blob_fn take, void *payload, struct al_run_limits *budget,
                        struct al_error *err);
 
-/** The subject of a difference. */
-enum al_part {
-    AL_PART_WORKTREE, /**< a file of the working tree */
-    AL_PART_INDEX,    /**< the index; its name is "index" */
-    AL_PART_HEAD,     /**< HEAD; its name is "HEAD" */
-    AL_PART_REF,      /**< a reference, by its full name */
-    AL_PART_STASH,    /**< the stash's reflog, "logs/refs/stash" */
-    AL_PART_STATE,    /**< another file of the git directory */
-    AL_PART_LINKED,   /**< a linked worktree as a whole, "linked/<name>", or whether it is locked,
-                         "linked-lock/<name>" */
-};
-
-/** One difference between two checkpoints. */
-struct al_difference {
-    enum al_part part;
-    char *name;
-    unsigned from_mode, to_mode; /**< modes of a file; 0 where it is absent */
-    /** A file's blob, or the value of HEAD or a reference; NULL where it is absent. */
-    char *from, *to;
-    /** A file of the working tree that is absent in `from` because it was left out. */
-    bool was_left_out;
-};
-
-struct al_differences {
-    struct al_difference *items; /**< sorted by part, then by name */
-    size_t count;
-    /** The bytes of the index differ.  Its entries, and with them `items`, may be equal. */
-    bool index_was_written;
-};
-
-/** Order differences by part, then by name, for qsort(3) and bsearch(3). */
-int al_difference_order(const void *a, const void *b);
-
 /**
- * Compare two checkpoints of one store, in the parts that both have.
+ * Compare the checkpoints before and after an execution, in the parts that both have: the
+ * differences that it can have made.  What its operation does not change was changed by another
+ * program meanwhile.
  *
  * Packing references or refreshing the file times in an index makes no difference.  Two indexes are
  * equal when their entries are: mode, object, stage, path, and the intent-to-add, skip-worktree and
- * assume-unchanged bits.
- */
-int al_checkpoint_compare(struct al_store *store, const char *from, const char *to,
-                          struct al_run_limits *budget, struct al_differences *ret_changes,
-                          struct al_error *err);
-
-/** Whether a file is one of these, below one of them, or in the way of one. */
-bool al_files_concern(const struct al_strv *files, const char *path);
-
-/**
- * The same for an execution: the differences that it can have made.  References, HEAD and the
- * configuration that its operation does not change were changed by another program meanwhile.
+ * assume-unchanged bits.  Split indexes are equal when their bytes are.
  *
  * @param before  The checkpoint before the execution.
  * @param end     The one after.  If the execution was interrupted, a later one.
@@ -350,10 +347,8 @@ bool al_files_concern(const struct al_strv *files, const char *path);
 int al_checkpoint_changes_of(struct al_store *store, const char *before, const char *end,
                              struct al_run_limits *budget, struct al_differences *ret_changes,
                              struct al_error *err);
-void al_differences_clear(struct al_differences *changes);
 
-/** Release one of them, and remove one. */
-void al_change_clear(struct al_difference *change);
-void al_change_drop(struct al_differences *changes, struct al_difference *change);
+/** Whether a file is one of these, below one of them, or in the way of one. */
+bool al_files_concern(const struct al_strv *files, const char *path);
 
 #endif

@@ -5,10 +5,9 @@
 #include <sys/stat.h>
 
 #include "history/checkpoint.h"
-#include "history/linked.h"
 #include "util/fs.h"
 
-void al_change_clear(struct al_difference *change)
+static void change_clear(struct al_difference *change)
 {
     free(change->name);
     free(change->from);
@@ -17,7 +16,7 @@ void al_change_clear(struct al_difference *change)
 
 void al_change_drop(struct al_differences *changes, struct al_difference *change)
 {
-    al_change_clear(change);
+    change_clear(change);
     memmove(change, change + 1,
             (size_t)(&changes->items[--changes->count] - change) * sizeof(*change));
 }
@@ -25,7 +24,7 @@ void al_change_drop(struct al_differences *changes, struct al_difference *change
 void al_differences_clear(struct al_differences *changes)
 {
     for (size_t i = 0; i < changes->count; i++)
-        al_change_clear(&changes->items[i]);
+        change_clear(&changes->items[i]);
     free(changes->items);
     *changes = (struct al_differences){ .items = NULL };
 }
@@ -37,134 +36,93 @@ int al_difference_order(const void *a, const void *b)
     return one->part != two->part ? (int)one->part - (int)two->part : strcmp(one->name, two->name);
 }
 
-static struct al_difference *add(struct al_differences *changes, enum al_part part,
-                                 const char *name, const char *from, const char *to)
+struct al_difference *al_differences_add(struct al_differences *changes, enum al_part part,
+                                         const char *name)
 {
-    struct al_difference *change;
-
-    changes->items = al_reallocarray(changes->items, changes->count + 1, sizeof(*changes->items));
-    change = &changes->items[changes->count++];
-    *change = (struct al_difference){
-        .part = part, .name = al_strdup(name), .from = al_strdup(from), .to = al_strdup(to)
-    };
-    return change;
+    /* The capacity doubles at powers of two. */
+    if ((changes->count & (changes->count - 1)) == 0)
+        changes->items = al_reallocarray(changes->items, changes->count ? 2 * changes->count : 1,
+                                         sizeof(*changes->items));
+    changes->items[changes->count] =
+        (struct al_difference){ .part = part, .name = al_strdup(name) };
+    return &changes->items[changes->count++];
 }
 
-static void add_file(struct al_differences *changes, enum al_part part,
-                     const struct al_saved_file *from, const struct al_saved_file *to)
+size_t al_change_at(const struct al_differences *changes, enum al_part part, const char *name)
 {
-    struct al_difference *change = add(changes, part, from ? from->path : to->path,
-                                       from ? from->oid : NULL, to ? to->oid : NULL);
+    const struct al_difference key = { .part = part, .name = (char *)(uintptr_t)name };
+    size_t low = 0, high = changes->count;
 
-    change->from_mode = from ? from->mode : 0;
-    change->to_mode = to ? to->mode : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (al_difference_order(&changes->items[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
-static bool is_same_file(const struct al_saved_file *a, const struct al_saved_file *b)
+struct al_difference *al_change_find(const struct al_differences *changes, enum al_part part,
+                                     const char *name)
 {
-    return a->mode == b->mode && !strcmp(a->oid, b->oid);
+    size_t at = al_change_at(changes, part, name);
+    struct al_difference *found = at < changes->count ? &changes->items[at] : NULL;
+
+    return found && found->part == part && !strcmp(found->name, name) ? found : NULL;
 }
 
-static enum al_part part_of(const char *path, bool worktree)
+/* Whether two checkpoints say something about a thing that one of them has, or both.  Only those
+ * that are about a linked worktree say anything about it. */
+static bool is_compared(unsigned without, const struct al_difference *a,
+                        const struct al_difference *b)
 {
-    if (worktree)
-        return AL_PART_WORKTREE;
-    if (al_starts_with(path, AL_LINKED_PREFIX) || al_starts_with(path, AL_LINKED_LOCK_PREFIX))
-        return AL_PART_LINKED;
-    return !strcmp(path, "logs/refs/stash") ? AL_PART_STASH : AL_PART_STATE;
+    switch ((a ? a : b)->part) {
+    case AL_PART_WORKTREE:
+        return !(without & AL_PARTS_WORKTREE);
+    case AL_PART_INDEX:
+        return !(without & AL_PARTS_INDEX);
+    case AL_PART_REF:
+        return !(without & AL_PARTS_REFS);
+    case AL_PART_LINKED:
+        return a && b;
+    case AL_PART_HEAD:
+    case AL_PART_STASH:
+    case AL_PART_STATE:
+        break;
+    }
+    return true;
 }
 
-/* Only checkpoints that are about a linked worktree say anything about it. */
-static bool is_compared(const struct al_saved_file *a, const struct al_saved_file *b, bool worktree)
-{
-    return (a && b) || part_of(a ? a->path : b->path, worktree) != AL_PART_LINKED;
-}
-
-static void compare_files(const struct al_saved_files *from, const struct al_saved_files *to,
-                          bool worktree, struct al_differences *changes)
+void al_values_compare(const struct al_differences *from, const struct al_differences *to,
+                       unsigned without, struct al_differences *changes)
 {
     size_t i = 0, k = 0;
 
     while (i < from->count || k < to->count) {
         int order = i == from->count ? 1
                     : k == to->count ? -1
-                                     : strcmp(from->items[i].path, to->items[k].path);
-        const struct al_saved_file *a = order <= 0 ? &from->items[i++] : NULL;
-        const struct al_saved_file *b = order >= 0 ? &to->items[k++] : NULL;
+                                     : al_difference_order(&from->items[i], &to->items[k]);
+        const struct al_difference *a = order <= 0 ? &from->items[i++] : NULL;
+        const struct al_difference *b = order >= 0 ? &to->items[k++] : NULL;
+        struct al_difference *change;
 
-        if (is_compared(a, b, worktree) && (!a || !b || !is_same_file(a, b)))
-            add_file(changes, part_of(a ? a->path : b->path, worktree), a, b);
+        if (!is_compared(without, a, b) ||
+            (a && b && a->to_mode == b->to_mode && !strcmp(a->to, b->to)))
+            continue;
+        change = al_differences_add(changes, (a ? a : b)->part, (a ? a : b)->name);
+        change->from = al_strdup(a ? a->to : NULL);
+        change->from_mode = a ? a->to_mode : 0;
+        change->to = al_strdup(b ? b->to : NULL);
+        change->to_mode = b ? b->to_mode : 0;
     }
 }
 
-static void note_left_out(struct al_strv *left_out, struct al_differences *changes)
-{
-    al_strv_sort(left_out);
-    for (size_t i = 0; left_out->count && i < changes->count; i++)
-        changes->items[i].was_left_out =
-            !changes->items[i].from && al_strv_contains_sorted(left_out, changes->items[i].name);
-}
-
-static bool is_same_index(const struct al_saved_state *a, const struct al_saved_state *b)
+static bool is_same_index(const struct al_saved *a, const struct al_saved *b)
 {
     return a->has_index == b->has_index && a->index.len == b->index.len &&
            !memcmp(a->index.buf, b->index.buf, a->index.len);
-}
-
-static void compare_refs(const struct al_saved_state *from, const struct al_saved_state *to,
-                         struct al_differences *changes)
-{
-    size_t i = 0, k = 0;
-
-    while (i < from->nrefs || k < to->nrefs) {
-        int order = i == from->nrefs ? 1
-                    : k == to->nrefs ? -1
-                                     : strcmp(from->refs[i].name, to->refs[k].name);
-        const struct al_saved_ref *a = order <= 0 ? &from->refs[i++] : NULL;
-        const struct al_saved_ref *b = order >= 0 ? &to->refs[k++] : NULL;
-
-        if (!a || !b || strcmp(a->value, b->value) != 0)
-            add(changes, AL_PART_REF, a ? a->name : b->name, a ? a->value : NULL,
-                b ? b->value : NULL);
-    }
-}
-
-static void compare_states(const struct al_saved_state *from, const struct al_saved_state *to,
-                           struct al_differences *changes)
-{
-    const unsigned without = from->without | to->without;
-
-    if (!(without & AL_PARTS_INDEX) && strcmp(from->entries, to->entries) != 0)
-        add(changes, AL_PART_INDEX, "index", from->entries, to->entries);
-    if (strcmp(from->head, to->head) != 0)
-        add(changes, AL_PART_HEAD, "HEAD", from->head, to->head);
-    if (!(without & AL_PARTS_REFS))
-        compare_refs(from, to, changes);
-    compare_files(&from->files, &to->files, false, changes);
-}
-
-/** One side of a comparison. */
-struct side {
-    struct al_saved_files files;
-    struct al_saved_state state;
-};
-
-static void side_clear(struct side *side)
-{
-    al_saved_files_clear(&side->files);
-    al_saved_state_clear(&side->state);
-}
-
-/* Read the files of the working tree that both checkpoints have. */
-static int load_worktrees(struct al_store *store, const char *const ids[2], struct side *a,
-                          struct side *b, struct al_run_limits *budget, struct al_error *err)
-{
-    int r;
-
-    if ((a->state.without | b->state.without) & AL_PARTS_WORKTREE)
-        return 0;
-    r = al_checkpoint_worktree(store, ids[0], budget, &a->files, err);
-    return r < 0 ? r : al_checkpoint_worktree(store, ids[1], budget, &b->files, err);
 }
 
 bool al_files_concern(const struct al_strv *files, const char *path)
@@ -177,7 +135,7 @@ bool al_files_concern(const struct al_strv *files, const char *path)
 
 /* Whether the execution with this checkpoint before can have made a change.  A later checkpoint
  * that is not the one after it, but before another one, says nothing about it. */
-static bool can_make(const struct al_saved_state *before, const struct al_saved_state *end,
+static bool can_make(const struct al_saved *before, const struct al_saved *end,
                      const struct al_difference *change)
 {
     const char *name = change->part == AL_PART_STASH ? "refs/stash" : change->name;
@@ -197,53 +155,30 @@ static bool can_make(const struct al_saved_state *before, const struct al_saved_
     return false;
 }
 
-/* Drop what the execution cannot have changed. */
-static void keep_own(const struct al_saved_state *before, const struct al_saved_state *end,
-                     struct al_differences *changes)
-{
-    for (size_t i = changes->count; i > 0; i--)
-        if (!can_make(before, end, &changes->items[i - 1]))
-            al_change_drop(changes, &changes->items[i - 1]);
-}
-
-static int compare(struct al_store *store, const char *from, const char *to, bool only_own,
-                   struct al_run_limits *budget, struct al_differences *ret_changes,
-                   struct al_error *err)
-{
-    al_auto(side_clear) struct side a = { .state = { .index = AL_STR_INIT } };
-    al_auto(side_clear) struct side b = { .state = { .index = AL_STR_INIT } };
-    struct al_differences changes = { .items = NULL };
-    int r = al_checkpoint_state(store, from, budget, &a.state, err);
-
-    if (r == 0)
-        r = al_checkpoint_state(store, to, budget, &b.state, err);
-    if (r == 0)
-        r = load_worktrees(store, (const char *const[]){ from, to }, &a, &b, budget, err);
-    if (r < 0)
-        return r;
-    compare_files(&a.files, &b.files, true, &changes);
-    note_left_out(&a.state.left_out, &changes);
-    changes.index_was_written = !((a.state.without | b.state.without) & AL_PARTS_INDEX) &&
-                                !is_same_index(&a.state, &b.state);
-    compare_states(&a.state, &b.state, &changes);
-    if (only_own)
-        keep_own(&a.state, &b.state, &changes);
-    if (changes.count)
-        qsort(changes.items, changes.count, sizeof(*changes.items), al_difference_order);
-    *ret_changes = changes;
-    return 0;
-}
-
-int al_checkpoint_compare(struct al_store *store, const char *from, const char *to,
-                          struct al_run_limits *budget, struct al_differences *ret_changes,
-                          struct al_error *err)
-{
-    return compare(store, from, to, false, budget, ret_changes, err);
-}
-
 int al_checkpoint_changes_of(struct al_store *store, const char *before, const char *end,
                              struct al_run_limits *budget, struct al_differences *ret_changes,
                              struct al_error *err)
 {
-    return compare(store, before, end, true, budget, ret_changes, err);
+    struct al_differences changes = { .items = NULL };
+    const struct al_saved *from, *to;
+    unsigned without;
+    int r = al_checkpoint_load(store, before, false, budget, &from, err);
+
+    if (r == 0)
+        r = al_checkpoint_load(store, end, false, budget, &to, err);
+    if (r < 0)
+        return r;
+    without = from->without | to->without;
+    al_values_compare(&from->values, &to->values, without, &changes);
+    for (size_t i = changes.count; i > 0; i--) {
+        struct al_difference *change = &changes.items[i - 1];
+
+        change->was_left_out = !change->from && change->part == AL_PART_WORKTREE &&
+                               al_strv_contains_sorted(&from->left_out, change->name);
+        if (!can_make(from, to, change))
+            al_change_drop(&changes, change);
+    }
+    changes.index_was_written = !(without & AL_PARTS_INDEX) && !is_same_index(from, to);
+    *ret_changes = changes;
+    return 0;
 }

@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/plumbing/index_scan.h"
 #include "gitops/plumbing/snapshot.h"
 #include "gitops/plumbing/staged_objects.h"
 #include "gitops/refs.h"
@@ -47,8 +46,7 @@ struct al_pending_checkpoint {
     bool has_index;
     struct al_str index;
     int64_t index_mtime_ns;
-    char entries[AL_OID_TEXT]; /* of an index that only git reads; else "" */
-    struct al_strv staged;     /* blobs of the index that HEAD does not have; not after */
+    struct al_strv staged; /* blobs of the index that HEAD does not have; not after */
     struct al_refs refs;
     struct al_gitdir_files gitdir;
     struct al_str stream;
@@ -72,7 +70,7 @@ static void reset(struct al_pending_checkpoint *taken)
     al_gitdir_files_clear(&taken->gitdir);
     al_str_clear(&taken->stream);
     taken->has_index = false;
-    taken->entries[0] = taken->id[0] = taken->tree[0] = '\0';
+    taken->id[0] = taken->tree[0] = '\0';
 }
 
 void al_pending_checkpoint_free(struct al_pending_checkpoint *taken)
@@ -102,35 +100,6 @@ static int open_parts(struct al_pending_checkpoint *taken)
 }
 
 /* --- The index --- */
-
-static bool add_hashed(void *payload, const char *data, size_t len)
-{
-    al_hash_add(payload, data, len);
-    return true;
-}
-
-/* The digest of the entries of a split or sparse index, which are not all in this file. */
-static int digest_by_git(struct al_pending_checkpoint *taken)
-{
-    struct al_index_scan scan;
-    struct al_index_entry entry;
-    struct al_hash hash;
-    struct al_oid digest;
-    int r = 0;
-
-    al_index_begin_bytes(&scan, taken->index.buf, taken->index.len,
-                         al_oid_bytes(taken->store->sha256));
-    while (al_index_next(&scan, &entry))
-        continue;
-    if (al_index_end(&scan) == AL_INDEX_WHOLE)
-        return 0;
-    al_hash_init(&hash, true);
-    r = al_snapshot_index_entries(taken->store->repo, taken->top_fd,
-                                  (struct al_sink){ add_hashed, &hash }, taken->budget, taken->err);
-    al_hash_end(&hash, &digest);
-    al_oid_text(&digest, true, taken->entries);
-    return r;
-}
 
 static void add_lines(struct al_strv *words, char *text)
 {
@@ -199,9 +168,8 @@ static int read_index(struct al_pending_checkpoint *taken)
         return al_error_errno(taken->err, -r, "cannot read the index");
     taken->has_index = true;
     taken->index_mtime_ns = al_file_id_from(&st).mtime_ns;
-    r = digest_by_git(taken);
     /* The next checkpoint before an operation copies what this one has staged. */
-    return r < 0 || taken->reason.before ? r : find_staged(taken);
+    return taken->reason.before ? 0 : find_staged(taken);
 }
 
 /* --- References --- */
@@ -302,8 +270,6 @@ static void add_about(struct al_pending_checkpoint *taken)
     al_auto(al_str_clear) struct al_str about = AL_STR_INIT;
 
     al_str_adds(&about, "version 1\n");
-    if (taken->entries[0])
-        al_str_addf(&about, "entries %s\n", taken->entries);
     if (taken->has_index)
         al_str_addf(&about, "index-time %" PRId64 "\n", taken->index_mtime_ns);
     /* The index holds changes of HEAD's commit.  With references a checkpoint tells that commit

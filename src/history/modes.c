@@ -15,18 +15,9 @@
 
 void al_modes_clear(struct al_modes *modes)
 {
-    al_saved_files_clear(&modes->set);
-    al_saved_files_clear(&modes->known);
+    al_differences_clear(&modes->set);
+    al_differences_clear(&modes->known);
     *modes = AL_MODES_INIT;
-}
-
-static void add(struct al_saved_files *files, size_t *room, const char *path, unsigned mode)
-{
-    if (files->count == *room) {
-        *room = *room ? 2 * *room : 64;
-        files->items = al_reallocarray(files->items, *room, sizeof(*files->items));
-    }
-    files->items[files->count++] = (struct al_saved_file){ .path = al_strdup(path), .mode = mode };
 }
 
 /* Read the exceptions of a text; returns where they begin, or NULL for an unknown form. */
@@ -54,7 +45,6 @@ void al_modes_read(struct al_modes *modes, const struct al_store *store)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     const char *at;
-    size_t room = 0;
 
     if (al_fs_read(store->dir_fd, NAME, MAX_BYTES, &text) < 0)
         return;
@@ -65,7 +55,7 @@ void al_modes_read(struct al_modes *modes, const struct al_store *store)
         const unsigned mode = parse_mode(at, &path);
 
         if (path)
-            add(&modes->known, &room, path, mode);
+            al_differences_add(&modes->known, AL_PART_WORKTREE, path)->to_mode = mode;
     }
 }
 
@@ -76,12 +66,7 @@ void al_modes_forget(const struct al_store *store)
 
 void al_modes_set(struct al_modes *modes, const char *path, unsigned mode)
 {
-    add(&modes->set, &modes->room, path, mode);
-}
-
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const struct al_saved_file *)a)->path, ((const struct al_saved_file *)b)->path);
+    al_differences_add(&modes->set, AL_PART_WORKTREE, path)->to_mode = mode;
 }
 
 static unsigned *usual(struct al_modes *modes, unsigned mode)
@@ -95,7 +80,7 @@ static void count_usual(struct al_modes *modes)
     size_t counts[PERMISSIONS + 1] = { 0 };
 
     for (size_t i = 0; i < modes->set.count; i++) {
-        const unsigned mode = modes->set.items[i].mode;
+        const unsigned mode = modes->set.items[i].to_mode;
         unsigned *most = usual(modes, mode);
 
         if (S_ISREG(mode) && ++counts[mode & PERMISSIONS] > counts[*most])
@@ -107,28 +92,28 @@ static void count_usual(struct al_modes *modes)
  * does not keep in order; they are the same unless the file changed in between. */
 static void join(struct al_modes *modes)
 {
-    struct al_saved_files *set = &modes->set, *known = &modes->known;
-    struct al_saved_files joined = { .items = NULL };
-    size_t room = 0, i = 0, k = 0;
+    struct al_differences *set = &modes->set, *known = &modes->known;
+    struct al_differences joined = { .items = NULL };
+    size_t i = 0, k = 0;
 
     if (set->count)
-        qsort(set->items, set->count, sizeof(*set->items), by_path);
+        qsort(set->items, set->count, sizeof(*set->items), al_difference_order);
     while (i < set->count || k < known->count) {
         int order = i == set->count     ? 1
                     : k == known->count ? -1
-                                        : by_path(&set->items[i], &known->items[k]);
-        const struct al_saved_file *file = order <= 0 ? &set->items[i] : &known->items[k];
+                                        : al_difference_order(&set->items[i], &known->items[k]);
+        const struct al_difference *file = order <= 0 ? &set->items[i] : &known->items[k];
 
-        if (order > 0 ||
-            (S_ISREG(file->mode) && (file->mode & PERMISSIONS) != *usual(modes, file->mode)))
-            if (!joined.count || strcmp(joined.items[joined.count - 1].path, file->path) != 0)
-                add(&joined, &room, file->path, file->mode & PERMISSIONS);
+        if (order > 0 || (S_ISREG(file->to_mode) &&
+                          (file->to_mode & PERMISSIONS) != *usual(modes, file->to_mode)))
+            if (!joined.count || strcmp(joined.items[joined.count - 1].name, file->name) != 0)
+                al_differences_add(&joined, AL_PART_WORKTREE, file->name)->to_mode =
+                    file->to_mode & PERMISSIONS;
         i += order <= 0;
         k += order >= 0;
     }
-    al_saved_files_clear(known);
-    al_saved_files_clear(set);
-    modes->room = 0;
+    al_differences_clear(known);
+    al_differences_clear(set);
     *known = joined;
 }
 
@@ -136,7 +121,7 @@ void al_modes_dump(const struct al_modes *modes, struct al_str *out)
 {
     al_str_addf(out, "%o %o\n", modes->plain, modes->executable);
     for (size_t i = 0; i < modes->known.count; i++) {
-        al_str_addf(out, "%o %s", modes->known.items[i].mode, modes->known.items[i].path);
+        al_str_addf(out, "%o %s", modes->known.items[i].to_mode, modes->known.items[i].name);
         al_str_addc(out, '\0');
     }
 }
@@ -157,26 +142,28 @@ int al_modes_write(struct al_modes *modes, const struct al_store *store, struct 
     return r < 0 ? al_store_unusable(store, -r, err) : 0;
 }
 
-void al_modes_apply(const struct al_str *text, struct al_saved_files *files)
+void al_modes_apply(const struct al_str *text, struct al_differences *files)
 {
     unsigned plain = 0644, executable = 0755;
     const char *at = parse_head(text, &plain, &executable);
+    const size_t count = al_change_at(files, AL_PART_INDEX, "");
     size_t i = 0;
 
-    for (size_t k = 0; k < files->count; k++)
-        if (S_ISREG(files->items[k].mode))
-            files->items[k].mode = S_IFREG | (files->items[k].mode & S_IXUSR ? executable : plain);
-    while (at && at < text->buf + text->len && i < files->count) {
+    for (size_t k = 0; k < count; k++)
+        if (S_ISREG(files->items[k].to_mode))
+            files->items[k].to_mode =
+                S_IFREG | (files->items[k].to_mode & S_IXUSR ? executable : plain);
+    while (at && at < text->buf + text->len && i < count) {
         const char *path;
         const unsigned mode = parse_mode(at, &path);
-        int order = path ? strcmp(files->items[i].path, path) : 1;
+        int order = path ? strcmp(files->items[i].name, path) : 1;
 
         if (order < 0) {
             i++;
             continue;
         }
-        if (order == 0 && S_ISREG(files->items[i].mode))
-            files->items[i].mode = S_IFREG | mode;
+        if (order == 0 && S_ISREG(files->items[i].to_mode))
+            files->items[i].to_mode = S_IFREG | mode;
         at += strlen(at) + 1;
     }
 }

@@ -15,9 +15,8 @@
 /** Permissions.  Set up with AL_MODES_INIT. */
 struct al_modes {
     unsigned plain, executable;
-    struct al_saved_files set;   /**< what was set now, in any order; mode 0: forget it */
-    struct al_saved_files known; /**< the exceptions, sorted */
-    size_t room;
+    struct al_differences set;   /**< what was set now, in any order; mode 0: forget it */
+    struct al_differences known; /**< the exceptions, sorted */
     bool is_new; /**< nothing was read: what is set now tells what most files have */
 };
 
@@ -40,8 +39,8 @@ int al_modes_write(struct al_modes *modes, const struct al_store *store, struct 
 /** Append the text of the file. */
 void al_modes_dump(const struct al_modes *modes, struct al_str *out);
 
-/** Give files their permissions from such a text.  The files are sorted by path, and their modes
- * are git's. */
-void al_modes_apply(const struct al_str *text, struct al_saved_files *files);
+/** Give the files of the working tree, which come first, their permissions from such a text.  They
+ * are sorted, and their modes are git's. */
+void al_modes_apply(const struct al_str *text, struct al_differences *files);
 
 #endif

@@ -9,6 +9,11 @@
 #include "history/checkpoint.h"
 #include "util/str.h"
 
+/** One reference.  `value` is an object id, or "ref: <name>" for a symbolic reference. */
+struct al_saved_ref {
+    char *name, *value;
+};
+
 /** References, sorted by name.  Zero-initialised is empty. */
 struct al_refs {
     struct al_saved_ref *items;

@@ -85,6 +85,7 @@ static void execution_clear(struct al_execution *execution)
     free(execution->summary);
     json_decref(execution->input);
     al_differences_clear(&execution->changes);
+    al_differences_clear(&execution->entries);
 }
 
 void al_executions_clear(struct al_executions *executions)
@@ -160,35 +161,27 @@ int al_execution_read(struct al_store *store, struct al_execution *execution,
     return r;
 }
 
-static bool has_linked_of(const struct al_saved_state *state, const struct al_saved_state *other)
+static bool has_linked_of(const struct al_saved *saved, const struct al_saved *other)
 {
-    for (size_t i = 0; i < other->files.count; i++) {
-        bool has = !al_starts_with(other->files.items[i].path, "linked");
+    bool has = true;
 
-        for (size_t k = 0; !has && k < state->files.count; k++)
-            has = !strcmp(state->files.items[k].path, other->files.items[i].path);
-        if (!has)
-            return false;
-    }
-    return true;
+    for (size_t i = al_change_at(&other->values, AL_PART_LINKED, ""); i < other->values.count; i++)
+        has &= al_change_find(&saved->values, AL_PART_LINKED, other->values.items[i].name) != NULL;
+    return has;
 }
 
 const char *al_execution_end(struct al_store *store, const struct al_executions *executions,
                              size_t which, size_t end, struct al_run_limits *budget)
 {
-    struct al_saved_state own = { .index = AL_STR_INIT };
-    const char *found = NULL;
-    int r = al_checkpoint_state(store, executions->items[which].before, budget, &own, NULL);
+    const struct al_saved *own, *saved;
+    int r = al_checkpoint_load(store, executions->items[which].before, true, budget, &own, NULL);
 
-    for (size_t i = which + 1; r == 0 && !found && i < end; i++) {
-        al_auto(al_saved_state_clear) struct al_saved_state state = { .index = AL_STR_INIT };
-
-        if (al_checkpoint_state(store, executions->items[i].before, budget, &state, NULL) == 0 &&
-            !(state.without & ~own.without) && has_linked_of(&state, &own))
-            found = executions->items[i].before;
-    }
-    al_saved_state_clear(&own);
-    return found;
+    for (size_t i = which + 1; r == 0 && i < end; i++)
+        if (al_checkpoint_load(store, executions->items[i].before, false, budget, &saved, NULL) ==
+                0 &&
+            !(saved->without & ~own->without) && has_linked_of(saved, own))
+            return executions->items[i].before;
+    return NULL;
 }
 
 /* --- The plan --- */
@@ -474,7 +467,7 @@ static int ignore_unreadable(int r)
 }
 
 /* What HEAD is at, or the empty tree. */
-static void find_head(const struct query *query, const struct al_saved_state *state,
+static void find_head(const struct query *query, const struct al_saved *state,
                       char ret_id[AL_OID_TEXT])
 {
     char commit[AL_OID_TEXT] = AL_COMMIT_NONE;
@@ -491,11 +484,10 @@ static int diff_trees(const struct query *query, const char *from, const char *t
                               AL_DIFFERENCE_MAX_BYTES, query->budget, ret_text, err);
 }
 
-static int diff_indexes(const struct query *query, const struct al_saved_state *from,
-                        const struct al_saved_state *to, struct al_str *ret_text,
-                        struct al_error *err)
+static int diff_indexes(const struct query *query, const struct al_saved *from,
+                        const struct al_saved *to, struct al_str *ret_text, struct al_error *err)
 {
-    const struct al_saved_state *const sides[] = { from, to };
+    const struct al_saved *const sides[] = { from, to };
     char *trees[2] = { NULL };
     int r = 0;
 
@@ -526,11 +518,11 @@ static bool changed(const struct al_differences *changes, enum al_part part)
 /* Add the patch of the working tree.  A checkpoint of some files is not compared with a whole one:
  * the patch is that of the changes. */
 static int diff_worktrees(struct query *query, const char *const ids[2],
-                          const struct al_saved_state states[2], struct al_execution_changes *found,
-                          struct al_error *err)
+                          const struct al_saved *const states[2],
+                          struct al_execution_changes *found, struct al_error *err)
 {
     char from[AL_OID_TEXT], to[AL_OID_TEXT], present[AL_OID_TEXT];
-    bool differ = (states[0].without ^ states[1].without) & AL_PARTS_WORKTREE;
+    bool differ = (states[0]->without ^ states[1]->without) & AL_PARTS_WORKTREE;
     int r = 0;
 
     memcpy(from, ids[0], strlen(ids[0]) + 1);
@@ -547,7 +539,7 @@ static int diff_worktrees(struct query *query, const char *const ids[2],
 }
 
 /* Add the patches of the index and of HEAD. */
-static int diff_states(const struct query *query, const struct al_saved_state states[2],
+static int diff_states(const struct query *query, const struct al_saved *const states[2],
                        struct al_execution_changes *found)
 {
     char head_before[AL_OID_TEXT], head_after[AL_OID_TEXT];
@@ -555,12 +547,12 @@ static int diff_states(const struct query *query, const struct al_saved_state st
 
     if (changed(&found->changes, AL_PART_INDEX))
         r = ignore_unreadable(
-            diff_indexes(query, &states[0], &states[1], &found->patches[AL_PATCH_INDEX], NULL));
+            diff_indexes(query, states[0], states[1], &found->patches[AL_PATCH_INDEX], NULL));
     /* Without references it is not known which commits HEAD's branch was at. */
-    if (r < 0 || (states[0].without | states[1].without) & AL_PARTS_REFS)
+    if (r < 0 || (states[0]->without | states[1]->without) & AL_PARTS_REFS)
         return r;
-    find_head(query, &states[0], head_before);
-    find_head(query, &states[1], head_after);
+    find_head(query, states[0], head_before);
+    find_head(query, states[1], head_after);
     return strcmp(head_before, head_after) != 0
                ? ignore_unreadable(diff_trees(query, head_before, head_after,
                                               &found->patches[AL_PATCH_HEAD], NULL))
@@ -571,17 +563,15 @@ static int diff_states(const struct query *query, const struct al_saved_state st
 static int add_patches(struct query *query, const char *const ids[2],
                        struct al_execution_changes *found, struct al_error *err)
 {
-    struct al_saved_state states[2] = { { .index = AL_STR_INIT }, { .index = AL_STR_INIT } };
-    int r = al_checkpoint_state(query->store, ids[0], query->budget, &states[0], err);
+    const struct al_saved *states[2];
+    int r = al_checkpoint_load(query->store, ids[0], false, query->budget, &states[0], err);
 
     if (r == 0)
-        r = al_checkpoint_state(query->store, ids[1], query->budget, &states[1], err);
+        r = al_checkpoint_load(query->store, ids[1], false, query->budget, &states[1], err);
     if (r == 0 && changed(&found->changes, AL_PART_WORKTREE))
         r = diff_worktrees(query, ids, states, found, err);
     if (r == 0)
         r = diff_states(query, states, found);
-    al_saved_state_clear(&states[0]);
-    al_saved_state_clear(&states[1]);
     return r < 0 && err && !err->message ? al_error_set(err, r, "the changes cannot be read") : r;
 }
 

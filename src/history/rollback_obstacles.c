@@ -139,7 +139,7 @@ static void keep_others(struct al_way *way, const struct al_strv *lines, struct 
  * the log alone, when they dropped an older entry. */
 static void move_stash(struct al_way *way, const struct al_str *log)
 {
-    const struct al_difference *now = al_change_find(&way->now, AL_PART_REF, STASH_REF);
+    const struct al_difference *now = al_change_find(&way->from->values, AL_PART_REF, STASH_REF);
     struct al_difference *ref = al_change_find(&way->changes, AL_PART_REF, STASH_REF);
     const char *last = log->len ? memrchr(log->buf, '\n', log->len - 1) : NULL;
     al_auto(al_freep) char *newest = log->len ? id_of(last ? last + 1 : log->buf) : NULL;
@@ -209,40 +209,36 @@ static void add_file(struct al_way *way, struct al_differences *more,
 
 void al_obstacles_add_files(struct al_way *way)
 {
+    const struct al_differences *now = &way->from->values;
     struct al_differences more = { .items = NULL }, *changes = &way->changes;
 
     for (size_t i = 0; i < changes->count; i++) {
         al_auto(al_freep) char *part = al_asprintf("%s/", changes->items[i].name);
-        size_t at = al_change_at(&way->now, AL_PART_WORKTREE, part);
+        size_t at = al_change_at(now, AL_PART_WORKTREE, part);
 
         if (changes->items[i].part != AL_PART_WORKTREE || !changes->items[i].to)
             continue;
-        for (; at < way->now.count && way->now.items[at].part == AL_PART_WORKTREE &&
-               al_starts_with(way->now.items[at].name, part);
+        for (; at < now->count && now->items[at].part == AL_PART_WORKTREE &&
+               al_starts_with(now->items[at].name, part);
              at++)
-            add_file(way, &more, &way->now.items[at]);
+            add_file(way, &more, &now->items[at]);
         part[strlen(part) - 1] = '\0';
         for (char *slash = strchr(part, '/'); slash; slash = strchr(slash + 1, '/')) {
             const struct al_difference *file;
 
             *slash = '\0';
-            file = al_change_find(&way->now, AL_PART_WORKTREE, part);
+            file = al_change_find(now, AL_PART_WORKTREE, part);
             *slash = '/';
             if (file)
                 add_file(way, &more, file);
         }
     }
-    if (more.count)
-        changes->items =
-            al_reallocarray(changes->items, changes->count + more.count, sizeof(*more.items));
     for (size_t i = 0; i < more.count; i++) {
         if (!way->plan.resumes)
             al_obstacles_add_lost(way, &more.items[i]);
-        changes->items[changes->count++] = more.items[i];
+        al_change_add(changes, &more.items[i]);
     }
-    free(more.items);
-    if (changes->count)
-        qsort(changes->items, changes->count, sizeof(*changes->items), al_difference_order);
+    al_differences_clear(&more);
 }
 
 static bool is_removed(const struct al_way *way, const char *path)
@@ -453,24 +449,23 @@ static int check_branches(struct al_way *way, struct al_error *err)
 
 /* --- What was staged, and committed since by somebody else --- */
 
-static const char *ref_of(const struct al_saved_state *state, const struct al_differences *changes,
+static const char *ref_of(const struct al_saved *state, const struct al_differences *changes,
                           const char *name)
 {
     const struct al_difference *change =
         changes ? al_change_find(changes, AL_PART_REF, name) : NULL;
 
-    for (size_t i = 0; !change && i < state->nrefs; i++)
-        if (!strcmp(state->refs[i].name, name))
-            return state->refs[i].value;
+    if (!change)
+        change = al_change_find(&state->values, AL_PART_REF, name);
     return change ? change->to : NULL;
 }
 
-void al_state_commit(const struct al_saved_state *state, const struct al_differences *changes,
+void al_state_commit(const struct al_saved *state, const struct al_differences *changes,
                      char ret_commit[AL_OID_TEXT])
 {
     const struct al_difference *head =
         changes ? al_change_find(changes, AL_PART_HEAD, "HEAD") : NULL;
-    const char *value = head ? head->to : state->head;
+    const char *value = head ? head->to : al_change_find(&state->values, AL_PART_HEAD, "HEAD")->to;
 
     for (int i = 0; value && i < SYMBOLIC_MAX && al_starts_with(value, "ref: "); i++)
         value = ref_of(state, changes, value + strlen("ref: "));
@@ -498,17 +493,17 @@ void al_commit_treeish(const struct al_store *store, const char *commit,
  * content.  Such files are named. */
 static int check_committed(struct al_way *way, struct al_error *err)
 {
-    al_auto(al_saved_state_clear) struct al_saved_state state = { .index = AL_STR_INIT };
+    const struct al_saved *state;
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     char then[AL_OID_TEXT] = "", after[AL_OID_TEXT], from[AL_OID_TEXT], to[AL_OID_TEXT];
     int r = way->staged_of[0]
-                ? al_checkpoint_state(way->store, way->staged_of, way->budget, &state, err)
+                ? al_checkpoint_load(way->store, way->staged_of, false, way->budget, &state, err)
                 : 0;
 
     if (r == 0 && way->staged_of[0])
-        al_state_commit(&state, NULL, then);
-    al_state_commit(&way->from, &way->changes, after);
+        al_state_commit(state, NULL, then);
+    al_state_commit(way->from, &way->changes, after);
     if (r < 0 || !then[0] || !strcmp(then, after))
         return r;
     al_commit_treeish(way->store, then, from);

@@ -47,38 +47,17 @@ char *al_difference_words(const struct al_difference *change)
     return al_take(&name);
 }
 
-size_t al_change_at(const struct al_differences *changes, enum al_part part, const char *name)
+/* Append a copy. */
+static struct al_difference *append(struct al_differences *changes,
+                                    const struct al_difference *change)
 {
-    const struct al_difference key = { .part = part, .name = (char *)(uintptr_t)name };
-    size_t low = 0, high = changes->count;
+    struct al_difference *copy = al_differences_add(changes, change->part, change->name);
+    char *name = copy->name;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (al_difference_order(&changes->items[middle], &key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-struct al_difference *al_change_find(const struct al_differences *changes, enum al_part part,
-                                     const char *name)
-{
-    size_t at = al_change_at(changes, part, name);
-    struct al_difference *found = at < changes->count ? &changes->items[at] : NULL;
-
-    return found && found->part == part && !strcmp(found->name, name) ? found : NULL;
-}
-
-static struct al_difference copy_of(const struct al_difference *change)
-{
-    struct al_difference copy = *change;
-
-    copy.name = al_strdup(change->name);
-    copy.from = al_strdup(change->from);
-    copy.to = al_strdup(change->to);
+    *copy = *change;
+    copy->name = name;
+    copy->from = al_strdup(change->from);
+    copy->to = al_strdup(change->to);
     return copy;
 }
 
@@ -95,12 +74,12 @@ static void turn(struct al_difference *change)
 
 void al_change_add(struct al_differences *changes, const struct al_difference *change)
 {
-    size_t at = al_change_at(changes, change->part, change->name);
+    const size_t at = al_change_at(changes, change->part, change->name);
+    const struct al_difference copy = *append(changes, change);
 
-    changes->items = al_reallocarray(changes->items, changes->count + 1, sizeof(*changes->items));
     memmove(&changes->items[at + 1], &changes->items[at],
-            (changes->count++ - at) * sizeof(*changes->items));
-    changes->items[at] = copy_of(change);
+            (changes->count - 1 - at) * sizeof(*changes->items));
+    changes->items[at] = copy;
 }
 
 bool al_change_is_same(const char *a, unsigned a_mode, const char *b, unsigned b_mode)
@@ -129,14 +108,6 @@ bool al_change_is_file(const struct al_difference *change)
 
 /* --- Values --- */
 
-/* The part of a file of the git directory, as al_checkpoint_compare() has it. */
-static enum al_part part_of(const char *path)
-{
-    if (al_starts_with(path, AL_LINKED_PREFIX) || al_starts_with(path, AL_LINKED_LOCK_PREFIX))
-        return AL_PART_LINKED;
-    return !strcmp(path, "logs/refs/stash") ? AL_PART_STASH : AL_PART_STATE;
-}
-
 static int add_bytes(void *payload, size_t which, const char *data, size_t len, bool last,
                      struct al_error *err)
 {
@@ -153,60 +124,15 @@ int al_way_read_blob(const struct al_way *way, const char *oid, struct al_str *r
     return oid ? al_checkpoint_read(way->store, &oid, 1, add_bytes, ret_text, way->budget, err) : 0;
 }
 
-static struct al_difference *append(struct al_differences *values, enum al_part part,
-                                    const char *name, const char *value, unsigned mode)
-{
-    /* The capacity doubles at powers of two. */
-    if ((values->count & (values->count - 1)) == 0)
-        values->items = al_reallocarray(values->items, values->count ? 2 * values->count : 1,
-                                        sizeof(*values->items));
-    values->items[values->count] = (struct al_difference){
-        .part = part, .name = al_strdup(name), .to = al_strdup(value), .to_mode = mode
-    };
-    return &values->items[values->count++];
-}
-
-/* Read all values of the present. */
+/* Read the present. */
 static int read_now(struct al_way *way, struct al_error *err)
 {
-    const struct al_saved_state *state = &way->from;
-    struct al_saved_files files = { .items = NULL };
-    int r = al_checkpoint_state(way->store, way->present, way->budget, &way->from, err);
-
-    if (r == 0 && !(state->without & AL_PARTS_WORKTREE))
-        r = al_checkpoint_worktree(way->store, way->present, way->budget, &files, err);
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < files.count; i++)
-        append(&way->now, AL_PART_WORKTREE, files.items[i].path, files.items[i].oid,
-               files.items[i].mode);
-    al_saved_files_clear(&files);
-    append(&way->now, AL_PART_INDEX, "index", state->entries, 0);
-    append(&way->now, AL_PART_HEAD, "HEAD", state->head, 0);
-    for (size_t i = 0; i < state->nrefs; i++)
-        append(&way->now, AL_PART_REF, state->refs[i].name, state->refs[i].value, 0);
-    for (size_t i = 0; i < state->files.count; i++) {
-        const struct al_saved_file *file = &state->files.items[i];
-
-        append(&way->now, part_of(file->path), file->path, file->oid, file->mode);
-    }
-    qsort(way->now.items, way->now.count, sizeof(*way->now.items), al_difference_order);
-    return 0;
-}
-
-/* The value of a thing now; NULL: it is absent. */
-static const char *value_now(const struct al_differences *now, const struct al_difference *of,
-                             unsigned *ret_mode)
-{
-    const struct al_difference *found = al_change_find(now, of->part, of->name);
-
-    *ret_mode = found ? found->to_mode : 0;
-    return found ? found->to : NULL;
+    return al_checkpoint_load(way->store, way->present, true, way->budget, &way->from, err);
 }
 
 /* --- All executions together --- */
 
-/** One thing that executions changed. */
+/** One thing that executions changed, whose texts are theirs. */
 struct item {
     struct al_difference change; /* from the value that the last of them left, to the target's */
     size_t first;                /* the first of the executions that changed it */
@@ -222,68 +148,70 @@ struct items {
 
 static void items_clear(struct items *items)
 {
-    for (size_t i = 0; i < items->count; i++)
-        al_change_clear(&items->items[i].change);
     free(items->items);
-}
-
-/* The first change of a thing by an execution: its `from` is the target's value. */
-static struct item new_item(const struct al_difference *change, size_t execution, bool stays)
-{
-    struct item item = { .first = execution, .stays = stays, .change = copy_of(change) };
-
-    turn(&item.change);
-    return item;
 }
 
 /* A further change: the execution leaves another value. */
-static int go_on(struct al_way *way, struct item *item, const struct al_difference *change,
-                 size_t execution, bool stays, struct al_error *err)
+static int go_on(struct al_way *way, struct item *item, const struct item *next,
+                 struct al_error *err)
 {
+    const struct al_difference *change = &next->change;
     int r = 0;
 
     if (item->stays) {
-        al_change_clear(&item->change);
-        *item = new_item(change, execution, stays);
+        *item = *next;
         return 0;
     }
-    if (!al_change_is_same(item->change.from, item->change.from_mode, change->from,
-                           change->from_mode)) {
+    if (!al_change_is_same(item->change.from, item->change.from_mode, change->to,
+                           change->to_mode)) {
         item->has_gap = true;
         if (change->part != AL_PART_INDEX || *change->name == '/')
-            r = al_obstacles_others(way, &item->change, change->from, change->from_mode, err);
+            r = al_obstacles_others(way, &item->change, change->to, change->to_mode, err);
     }
-    free(item->change.from);
-    item->change.from = al_strdup(change->to);
-    item->change.from_mode = change->to_mode;
+    item->change.from = change->from;
+    item->change.from_mode = change->from_mode;
     return r;
 }
 
-/* Merge the changes of the next execution in.  Both lists are in order. */
-static int merge(struct al_way *way, struct items *items, const struct al_differences *changes,
-                 size_t execution, struct al_error *err)
+/* Order by thing, then by execution. */
+static int by_thing(const void *a, const void *b)
 {
-    struct item *merged = al_calloc(items->count + changes->count + 1, sizeof(*merged));
-    const struct al_execution *made_by = &way->executions.items[execution];
-    size_t i = 0, k = 0, count = 0;
+    const struct item *one = a, *two = b;
+    const int order = al_difference_order(&one->change, &two->change);
+
+    return order ? order : (one->first > two->first) - (one->first < two->first);
+}
+
+/* Find what the executions changed together; with `entries`, of the index. */
+static int collect(struct al_way *way, bool entries, struct items *items, struct al_error *err)
+{
+    size_t count = 0;
     int r = 0;
 
-    while (i < items->count || k < changes->count) {
-        int order = i == items->count ? 1
-                    : k == changes->count
-                        ? -1
-                        : al_difference_order(&items->items[i].change, &changes->items[k]);
-        bool stays = order >= 0 && al_execution_tells_of_remote(made_by, &changes->items[k]);
+    for (size_t i = way->plan.oldest; i < way->plan.end; i++) {
+        const struct al_execution *execution = &way->executions.items[i];
+        const struct al_differences *changes = entries ? &execution->entries : &execution->changes;
 
-        merged[count] =
-            order <= 0 ? items->items[i++] : new_item(&changes->items[k], execution, stays);
-        if (order == 0 && r == 0)
-            r = go_on(way, &merged[count], &changes->items[k], execution, stays, err);
-        k += order >= 0;
-        count++;
+        items->items =
+            al_reallocarray(items->items, count + changes->count + 1, sizeof(*items->items));
+        for (size_t k = 0; k < changes->count; k++) {
+            struct item *item = &items->items[count++];
+
+            *item = (struct item){ .change = changes->items[k], .first = i };
+            item->stays = al_execution_tells_of_remote(execution, &item->change);
+            turn(&item->change);
+        }
     }
-    free(items->items);
-    *items = (struct items){ merged, count };
+    if (count)
+        qsort(items->items, count, sizeof(*items->items), by_thing);
+    for (size_t i = 0; i < count; i++) {
+        struct item *last = items->count ? &items->items[items->count - 1] : NULL;
+
+        if (!last || al_difference_order(&last->change, &items->items[i].change) != 0)
+            items->items[items->count++] = items->items[i];
+        else if (r == 0)
+            r = go_on(way, last, &items->items[i], err);
+    }
     return r;
 }
 
@@ -316,7 +244,7 @@ static void resolve_conflict(const struct items *items, struct item *item)
         if (above && above->change.to) {
             struct item *loser = above->first < item->first ? item : above;
 
-            free(al_take(&loser->change.to));
+            loser->change.to = NULL;
             loser->change.to_mode = 0;
             loser->yields = true;
         }
@@ -327,13 +255,13 @@ static void resolve_conflict(const struct items *items, struct item *item)
 
 struct reading {
     struct al_differences *values;
-    bool sha256, has_names_only;
+    bool sha256;
 };
 
 static bool add_entry(void *payload, const struct al_index_entry *entry)
 {
     struct reading *reading = payload;
-    al_auto(al_freep) char *name = al_asprintf("/%s", entry->name), *value = NULL;
+    al_auto(al_freep) char *name = al_asprintf("/%s", entry->name), *before = NULL;
     struct al_difference *last =
         reading->values->count ? &reading->values->items[reading->values->count - 1] : NULL;
     struct al_oid oid = { .bytes = { 0 } };
@@ -342,68 +270,50 @@ static bool add_entry(void *payload, const struct al_index_entry *entry)
     memcpy(oid.bytes, entry->oid, al_oid_bytes(reading->sha256));
     al_oid_text(&oid, reading->sha256, text);
     if (!last || strcmp(last->name, name) != 0)
-        last = append(reading->values, AL_PART_INDEX, name, "", 0);
-    value = al_asprintf("%s%c%c%c %06o %s %u\n", last->to, entry->skip_worktree ? 's' : '-',
-                        entry->assume_unchanged ? 'a' : '-', entry->intent_to_add ? 'n' : '-',
-                        (unsigned)entry->mode, text, entry->stage);
-    free(last->to);
-    last->to = al_take(&value);
+        last = al_differences_add(reading->values, AL_PART_INDEX, name);
+    before = last->to;
+    last->to =
+        al_asprintf("%s%c%c%c %06o %s %u\n", before ? before : "", entry->skip_worktree ? 's' : '-',
+                    entry->assume_unchanged ? 'a' : '-', entry->intent_to_add ? 'n' : '-',
+                    (unsigned)entry->mode, text, entry->stage);
     return true;
 }
 
 /* Read the entries of an index.  False: some are in another file, or stand for directories. */
-static bool read_entries(const struct al_way *way, const struct al_saved_state *state,
+static bool read_entries(const struct al_way *way, const struct al_saved *saved,
                          struct al_differences *ret_values)
 {
     struct reading reading = { .values = ret_values, .sha256 = way->store->sha256 };
 
-    return !state->has_index ||
-           al_index_read_bytes(state->index.buf, state->index.len, al_oid_bytes(reading.sha256),
+    return !saved->has_index ||
+           al_index_read_bytes(saved->index.buf, saved->index.len, al_oid_bytes(reading.sha256),
                                add_entry, &reading) == AL_INDEX_WHOLE;
 }
 
-/* The changes from some values to others, which lose their own. */
-static void compare(struct al_differences *from, struct al_differences *to,
-                    struct al_differences *ret_changes)
+/* The changes of entries between two checkpoints; false: they cannot be told. */
+static bool compare_entries(const struct al_way *way, const struct al_saved *from,
+                            const struct al_saved *to, struct al_differences *changes)
 {
-    size_t i = 0, k = 0;
+    al_auto(al_differences_clear) struct al_differences now = { .items = NULL };
+    al_auto(al_differences_clear) struct al_differences then = { .items = NULL };
+    const bool known = read_entries(way, from, &now) && read_entries(way, to, &then);
 
-    while (i < from->count || k < to->count) {
-        int order = i == from->count ? 1
-                    : k == to->count ? -1
-                                     : al_difference_order(&from->items[i], &to->items[k]);
-        const struct al_difference *a = order <= 0 ? &from->items[i++] : NULL;
-        const struct al_difference *b = order >= 0 ? &to->items[k++] : NULL;
-
-        if (a && b && !strcmp(a->to, b->to))
-            continue;
-        append(ret_changes, AL_PART_INDEX, a ? a->name : b->name, b ? b->to : NULL, 0)->from =
-            al_strdup(a ? a->to : NULL);
-    }
-    al_differences_clear(from);
-    al_differences_clear(to);
+    if (known)
+        al_values_compare(&now, &then, 0, changes);
+    return known;
 }
 
-/* The changes of entries between two checkpoints; false: they cannot be told. */
-static bool compare_entries(const struct al_way *way, const char *from, const char *to,
-                            struct al_differences *ret_changes)
+/* Read the changes of entries that an execution made. */
+static bool find_changed(const struct al_way *way, struct al_execution *execution)
 {
-    const char *const ids[] = { from, to };
-    struct al_differences values[2] = { { .items = NULL }, { .items = NULL } };
-    bool known = true;
+    const struct al_saved *before, *after;
 
-    for (size_t i = 0; known && i < 2; i++) {
-        struct al_saved_state state = { .index = AL_STR_INIT };
-
-        known = al_checkpoint_state(way->store, ids[i], way->budget, &state, NULL) == 0 &&
-                read_entries(way, &state, &values[i]);
-        al_saved_state_clear(&state);
-    }
-    if (known)
-        compare(&values[0], &values[1], ret_changes);
-    al_differences_clear(&values[0]);
-    al_differences_clear(&values[1]);
-    return known;
+    return !al_change_find(&execution->changes, AL_PART_INDEX, "index") ||
+           (al_checkpoint_load(way->store, execution->before, false, way->budget, &before, NULL) ==
+                0 &&
+            al_checkpoint_load(way->store, execution->after, false, way->budget, &after, NULL) ==
+                0 &&
+            compare_entries(way, before, after, &execution->entries));
 }
 
 /* An entry of which only the name is staged cannot be made without its file. */
@@ -425,18 +335,11 @@ static int find_entries(struct al_way *way, bool *ret_found, struct al_error *er
     al_auto(al_differences_clear) struct al_differences now = { .items = NULL };
     int r = 0;
 
-    *ret_found = read_entries(way, &way->from, &now);
-    for (size_t i = way->plan.oldest; *ret_found && r == 0 && i < way->plan.end; i++) {
-        const struct al_execution *execution = &way->executions.items[i];
-        al_auto(al_differences_clear) struct al_differences changes = { .items = NULL };
-
-        if (!al_change_find(&execution->changes, AL_PART_INDEX, "index"))
-            continue;
-        *ret_found = compare_entries(way, execution->before,
-                                     *execution->after ? execution->after : way->present, &changes);
-        if (*ret_found)
-            r = merge(way, &items, &changes, i, err);
-    }
+    *ret_found = read_entries(way, way->from, &now);
+    for (size_t i = way->plan.oldest; *ret_found && i < way->plan.end; i++)
+        *ret_found = find_changed(way, &way->executions.items[i]);
+    if (*ret_found)
+        r = collect(way, true, &items, err);
     if (r == 0 && *ret_found)
         r = add_way(way, &items, &now, &way->entries, err);
     for (size_t i = 0; i < way->entries.count; i++)
@@ -450,7 +353,8 @@ static int find_entries(struct al_way *way, bool *ret_found, struct al_error *er
 static size_t first_move(const struct al_way *way, const struct items *items, size_t otherwise)
 {
     const struct item *head = find_item(items, AL_PART_HEAD, "HEAD"), *branch = NULL;
-    const char *value = head ? head->change.to : way->from.head;
+    const char *value =
+        head ? head->change.to : al_change_find(&way->from->values, AL_PART_HEAD, "HEAD")->to;
     size_t first = otherwise;
 
     if (value && al_starts_with(value, "ref: "))
@@ -462,24 +366,21 @@ static size_t first_move(const struct al_way *way, const struct items *items, si
     return first;
 }
 
-/* Read the index that comes back as a whole: that of the oldest checkpoint with these entries.  git
+/* Find the index that comes back as a whole: that of the oldest checkpoint with these entries.  git
  * rewrites an index without changing its entries, too. */
 static int find_whole(struct al_way *way, const char *entries, struct al_error *err)
 {
     int r = 0;
 
-    for (size_t i = way->plan.oldest; r == 0 && !way->writes_index && i < way->plan.end; i++) {
-        struct al_saved_state state = { .index = AL_STR_INIT };
+    for (size_t i = way->plan.oldest; r == 0 && !way->index && i < way->plan.end; i++) {
+        const struct al_execution *execution = &way->executions.items[i];
+        const struct al_saved *saved;
 
-        if (!way->executions.items[i].changes.index_was_written)
+        if (!execution->changes.index_was_written)
             continue;
-        r = al_checkpoint_state(way->store, way->executions.items[i].before, way->budget, &state,
-                                err);
-        way->writes_index = r == 0 && !strcmp(state.entries, entries);
-        if (way->writes_index)
-            way->index = state;
-        else
-            al_saved_state_clear(&state);
+        r = al_checkpoint_load(way->store, execution->before, true, way->budget, &saved, err);
+        if (r == 0 && !strcmp(al_change_find(&saved->values, AL_PART_INDEX, "index")->to, entries))
+            way->index = saved;
     }
     return r;
 }
@@ -488,33 +389,30 @@ static int find_whole(struct al_way *way, const char *entries, struct al_error *
 static int find_index(struct al_way *way, const struct items *items, struct al_error *err)
 {
     const struct item *item = find_item(items, AL_PART_INDEX, "index");
+    const char *now = al_change_find(&way->from->values, AL_PART_INDEX, "index")->to;
     struct al_difference *change = al_change_find(&way->changes, AL_PART_INDEX, "index");
-    al_auto(al_differences_clear) struct al_differences now = { .items = NULL };
-    al_auto(al_differences_clear) struct al_differences then = { .items = NULL };
+    const bool is_others = change && (item->has_gap || strcmp(item->change.from, now) != 0);
     bool by_entry = false;
     int r = 0;
 
-    if (change) {
+    if (change)
         memcpy(way->staged_of, way->executions.items[first_move(way, items, item->first)].before,
                AL_OID_TEXT);
-        if (item->has_gap || strcmp(item->change.from, way->from.entries) != 0)
-            r = find_entries(way, &by_entry, err);
-        if (r < 0)
-            return r;
-    }
+    if (is_others)
+        r = find_entries(way, &by_entry, err);
+    if (r < 0)
+        return r;
     if (by_entry && !way->entries.count)
         al_change_drop(&way->changes, change);
     if (by_entry)
         return 0;
     al_differences_clear(&way->entries);
-    if (change && !way->plan.resumes &&
-        (item->has_gap || strcmp(item->change.from, way->from.entries) != 0))
+    if (is_others && !way->plan.resumes)
         al_obstacles_add_lost(way, change);
-    r = find_whole(way, item ? item->change.to : way->from.entries, err);
+    r = find_whole(way, item ? item->change.to : now, err);
     /* Which entries these are is only looked at. */
-    if (r == 0 && way->writes_index && read_entries(way, &way->from, &now) &&
-        read_entries(way, &way->index, &then))
-        compare(&now, &then, &way->entries);
+    if (r == 0 && way->index)
+        (void)compare_entries(way, way->from, way->index, &way->entries);
     return r;
 }
 
@@ -535,14 +433,14 @@ static int add_way(struct al_way *way, const struct items *items, const struct a
     for (size_t i = 0; i < items->count && r == 0; i++) {
         const struct item *item = &items->items[i];
         struct al_difference change = item->change;
+        const struct al_difference *found = al_change_find(now, change.part, change.name);
 
-        change.from = (char *)(uintptr_t)value_now(now, &item->change, &change.from_mode);
+        change.from = found ? found->to : NULL;
+        change.from_mode = found ? found->to_mode : 0;
         if (item->stays || is_gits(&change) ||
             al_change_is_same(change.from, change.from_mode, change.to, change.to_mode))
             continue;
-        changes->items =
-            al_reallocarray(changes->items, changes->count + 1, sizeof(*changes->items));
-        changes->items[changes->count++] = copy_of(&change);
+        append(changes, &change);
         if (way->plan.resumes || (change.part == AL_PART_INDEX && *change.name != '/'))
             continue;
         if (item->yields)
@@ -559,7 +457,7 @@ static int check_since_begun(struct al_way *way, struct al_error *err)
 {
     struct al_differences others = { .items = NULL };
     const char *begun = way->executions.items[way->plan.end].before;
-    int r = al_checkpoint_compare(way->store, begun, way->present, way->budget, &others, err);
+    int r = al_checkpoint_changes_of(way->store, begun, way->present, way->budget, &others, err);
 
     for (size_t i = 0; r == 0 && i < way->changes.count; i++) {
         const struct al_difference *change = &way->changes.items[i];
@@ -600,13 +498,13 @@ int al_way_find(struct al_way *way, struct al_error *err)
     al_stash_owners_read(way->repo, &way->owners);
     if (r == 0)
         r = read_interrupted(way, err);
-    for (size_t i = way->plan.oldest; r == 0 && i < way->plan.end; i++)
-        r = merge(way, &items, &way->executions.items[i].changes, i, err);
+    if (r == 0)
+        r = collect(way, false, &items, err);
     for (size_t i = 0; i < items.count; i++)
         if (items.items[i].change.part == AL_PART_WORKTREE)
             resolve_conflict(&items, &items.items[i]);
     if (r == 0)
-        r = add_way(way, &items, &way->now, &way->changes, err);
+        r = add_way(way, &items, &way->from->values, &way->changes, err);
     if (r == 0)
         al_obstacles_add_files(way);
     if (r == 0 && way->plan.resumes)
@@ -634,9 +532,8 @@ int al_way_to(struct al_way *way, const char *before, const struct al_strv *file
         else
             i++;
     }
-    way->writes_index = r == 0 && changes->index_was_written;
-    return way->writes_index
-               ? al_checkpoint_state(way->store, before, way->budget, &way->index, err)
+    return r == 0 && changes->index_was_written
+               ? al_checkpoint_load(way->store, before, true, way->budget, &way->index, err)
                : r;
 }
 
@@ -645,20 +542,17 @@ int al_way_to(struct al_way *way, const char *before, const struct al_strv *file
 static int add_linked(struct al_way *way, const struct al_execution *execution,
                       struct al_error *err)
 {
-    struct al_saved_state state = { .index = AL_STR_INIT };
+    const struct al_differences *things = &execution->changes;
+    const struct al_saved *saved;
     int r = 0;
 
-    for (size_t i = 0; i < execution->changes.count; i++)
-        if (execution->changes.items[i].part == AL_PART_LINKED &&
-            !al_strv_contains(&way->linked, execution->changes.items[i].name))
-            al_strv_add(&way->linked, execution->changes.items[i].name);
-    if (!execution->has_after)
-        r = al_checkpoint_state(way->store, execution->before, way->budget, &state, err);
-    for (size_t i = 0; i < state.files.count; i++)
-        if (part_of(state.files.items[i].path) == AL_PART_LINKED &&
-            !al_strv_contains(&way->linked, state.files.items[i].path))
-            al_strv_add(&way->linked, state.files.items[i].path);
-    al_saved_state_clear(&state);
+    if (!execution->has_after) {
+        r = al_checkpoint_load(way->store, execution->before, false, way->budget, &saved, err);
+        things = r == 0 ? &saved->values : things;
+    }
+    for (size_t i = al_change_at(things, AL_PART_LINKED, ""); i < things->count; i++)
+        if (!al_strv_contains(&way->linked, things->items[i].name))
+            al_strv_add(&way->linked, things->items[i].name);
     return r;
 }
 
@@ -695,9 +589,6 @@ void al_way_clear(struct al_way *way)
 {
     al_executions_clear(&way->executions);
     al_strv_clear(&way->linked);
-    al_saved_state_clear(&way->from);
-    al_saved_state_clear(&way->index);
-    al_differences_clear(&way->now);
     al_differences_clear(&way->changes);
     al_differences_clear(&way->entries);
     al_stash_owners_clear(&way->owners);

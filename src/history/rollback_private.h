@@ -46,6 +46,7 @@ struct al_execution {
     bool has_after;                /**< it ended, and `after` is its checkpoint */
     char after[AL_OID_TEXT];       /**< "": none */
     struct al_differences changes; /**< none if it did not end */
+    struct al_differences entries; /**< of the index; read when they are needed */
 };
 
 /** Executions, oldest first. */
@@ -168,17 +169,15 @@ struct al_way {
 
     char present[AL_OID_TEXT];
     struct al_pending_checkpoint
-        *pending;               /* the checkpoint `present`; NULL when it is no new one */
-    struct al_saved_state from; /* its state */
-    struct al_differences now;  /* its values: each is a `to`; in order */
+        *pending;                /* the checkpoint `present`; NULL when it is no new one */
+    const struct al_saved *from; /* it, as it was read */
     struct al_stash_owners owners;
 
     struct al_differences changes; /* from the present to the target, in order; no entries */
     /** The checkpoint before the first execution that changed what is staged, or before an earlier
      * one that moved HEAD and is undone with it; "": none, or it is so already. */
     char staged_of[AL_OID_TEXT];
-    bool writes_index;             /* whole, as `index` has it */
-    struct al_saved_state index;   /* of the checkpoint whose index comes back, byte for byte */
+    const struct al_saved *index;  /* its index comes back, byte for byte; NULL: none */
     struct al_differences entries; /* otherwise: those that come back, one by one */
     struct al_linked_change *worktrees;
     size_t nworktrees;
@@ -188,9 +187,7 @@ struct al_way {
 int al_way_open(struct al_way *way, struct al_error *err);
 void al_way_clear(struct al_way *way);
 
-#define AL_WAY_INIT                                                                                \
-    .top_fd = -1, .git_fd = -1, .common_fd = -1, .from = { .index = AL_STR_INIT },                 \
-    .index = { .index = AL_STR_INIT }
+#define AL_WAY_INIT .top_fd = -1, .git_fd = -1, .common_fd = -1
 
 /** Read what the executions of the plan changed: which parts a checkpoint of the present has to
  * have. */
@@ -206,9 +203,6 @@ int al_way_to(struct al_way *way, const char *before, const struct al_strv *file
 
 /* --- Values --- */
 
-/** Find a change by its part and name; NULL: there is none. */
-struct al_difference *al_change_find(const struct al_differences *changes, enum al_part part,
-                                     const char *name);
 /** Insert a copy of a change where it belongs. */
 void al_change_add(struct al_differences *changes, const struct al_difference *change);
 bool al_change_is_same(const char *a, unsigned a_mode, const char *b, unsigned b_mode);
@@ -219,9 +213,6 @@ bool al_path_is_plain(const char *path);
 /** Test whether a change is of a file of the working tree.  The git directory at the top is no part
  * of that, whatever a checkpoint says. */
 bool al_change_is_file(const struct al_difference *change);
-
-/** The first change whose name is not before `name`, of the same part or a later one. */
-size_t al_change_at(const struct al_differences *changes, enum al_part part, const char *name);
 
 /** Read a blob of the store; NULL is an empty one. */
 int al_way_read_blob(const struct al_way *way, const char *oid, struct al_str *ret_text,
@@ -250,7 +241,7 @@ int al_obstacles_check(struct al_way *way, const char *journal_file, struct al_e
 
 /** The commit that HEAD leads to in a state, after changes (NULL: none); AL_COMMIT_NONE; "": it is
  * not known. */
-void al_state_commit(const struct al_saved_state *state, const struct al_differences *changes,
+void al_state_commit(const struct al_saved *state, const struct al_differences *changes,
                      char ret_commit[AL_OID_TEXT]);
 /** The same as something to compare: the empty tree in place of no commit. */
 void al_commit_treeish(const struct al_store *store, const char *commit,

@@ -454,12 +454,12 @@ static bool is_made(const struct al_way *way, const char *name)
 {
     for (size_t i = way->plan.oldest; i < way->plan.end; i++) {
         const struct al_execution *execution = &way->executions.items[i];
-        al_auto(al_saved_state_clear) struct al_saved_state state = { .index = AL_STR_INIT };
+        const struct al_saved *saved;
 
         if (al_change_find(&execution->changes, AL_PART_WORKTREE, name))
-            return al_checkpoint_state(way->store, execution->before, way->budget, &state, NULL) ==
-                       0 &&
-                   !state.writes_all;
+            return al_checkpoint_load(way->store, execution->before, false, way->budget, &saved,
+                                      NULL) == 0 &&
+                   !saved->writes_all;
     }
     return false;
 }
@@ -741,9 +741,9 @@ static int restore_objects(const struct al_way *way, struct al_error *err)
         r = al_git_is_connected(way->repo, &existing, way->budget, &connected, err);
     if (r < 0 || connected)
         return r;
-    add_words(way, way->from.head, &present);
-    for (size_t i = 0; i < way->from.nrefs; i++)
-        add_words(way, way->from.refs[i].value, &present);
+    for (size_t i = al_change_at(&way->from->values, AL_PART_HEAD, "");
+         i < way->from->values.count && way->from->values.items[i].part <= AL_PART_REF; i++)
+        add_words(way, way->from->values.items[i].to, &present);
     r = add_existing(way, &present, "^", &lines, NULL, err);
     if (r == 0)
         r = al_bare_pack(&way->store->bare, &lines, true, way->budget, &hash, err);
@@ -787,18 +787,18 @@ static int put_entries(const struct al_way *way, const char *path, struct al_err
  * is not older than the index, since the file may have changed after git looked at it. */
 static int write_index(const struct al_way *way, const char *name, struct al_error *err)
 {
-    const struct al_saved_state *index = way->writes_index ? &way->index : &way->from;
+    const struct al_saved *index = way->index ? way->index : way->from;
     al_auto(al_freep) char *path = al_fs_join(way->repo->at.git_dir, name);
     int r = 0;
 
     if (index->has_index)
         r = write_own(way, name, &index->index, index->index_mtime_ns, err);
-    return r < 0 || way->writes_index ? r : put_entries(way, path, err);
+    return r < 0 || way->index ? r : put_entries(way, path, err);
 }
 
 static int place_index(const struct al_way *way, const char *name, struct al_error *err)
 {
-    int r = way->writes_index && !way->index.has_index
+    int r = way->index && !way->index->has_index
                 ? unlinkat(way->git_fd, "index", 0)
                 : renameat(way->git_fd, name, way->git_fd, "index");
 
@@ -810,7 +810,7 @@ static int place_index(const struct al_way *way, const char *name, struct al_err
 int al_restore_apply(struct al_way *way, struct al_error *err)
 {
     al_auto(al_freep) char *name = al_asprintf(TEMP_PREFIX "index-%s", way->token);
-    const bool has_index = way->writes_index || way->entries.count;
+    const bool has_index = way->index || way->entries.count;
     /* An index needs its shared part at all times. */
     int r = write_files(way, is_shared_index, err);
 

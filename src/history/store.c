@@ -234,7 +234,7 @@ void al_store_close(struct al_store *store)
     if (!store)
         return;
     al_refs_clear(&store->refs);
-    al_memo_free(store->memo);
+    al_checkpoints_unload(store);
     al_strv_clear(&store->nested);
     al_close(store->lock_fd);
     al_close(store->pack_fd);

@@ -54,10 +54,10 @@ struct al_store {
     struct al_refs refs;
     bool has_refs;
     /* Of the working tree: */
-    bool has_listed;       /* a checkpoint with files was taken with this handle */
-    struct al_strv nested; /* its nested repositories */
-    bool is_blocked;       /* git waited for a fifo when it listed them */
-    struct al_memo *memo;  /* what was read (checkpoint_read.c); NULL: nothing */
+    bool has_listed;         /* a checkpoint with files was taken with this handle */
+    struct al_strv nested;   /* its nested repositories */
+    bool is_blocked;         /* git waited for a fifo when it listed them */
+    struct al_saved *loaded; /* checkpoints that were read, the last one first */
 };
 
 /** Parse the id of a checkpoint; false unless it has as many digits as ids of this store. */
@@ -94,10 +94,8 @@ bool al_store_lock_alone(const struct al_store *store);
 /** Lock the store shared again. */
 void al_store_lock_shared(const struct al_store *store);
 
-struct al_memo;
-
-/** Release what was remembered of checkpoints.  NULL is allowed. */
-void al_memo_free(struct al_memo *memo);
+/** Free what al_checkpoint_load() has read. */
+void al_checkpoints_unload(struct al_store *store);
 
 /** Append those of `paths` (relative to the top), and of the files below them, that are there now
  * and that the checkpoint, which was taken just now, does not have: at most 100. */

@@ -151,16 +151,42 @@ static inline char *store_answer(struct saver *s, bool borrows, const char *cons
     return said;
 }
 
+/* Read a checkpoint. */
+static inline const struct al_saved *load(struct saver *s, const char *id)
+{
+    struct al_run_limits budget = long_budget();
+    const struct al_saved *saved;
+
+    assert_int_equal(al_checkpoint_load(s->store, id, false, &budget, &saved, &s->w->err), 0);
+    return saved;
+}
+
+/* How many things of a part a checkpoint has. */
+static inline size_t count_of(const struct al_saved *saved, enum al_part part)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < saved->values.count; i++)
+        count += saved->values.items[i].part == part;
+    return count;
+}
+
+static inline const char *value_of(const struct al_saved *saved, enum al_part part,
+                                   const char *name)
+{
+    const struct al_difference *found = al_change_find(&saved->values, part, name);
+
+    return found ? found->to : NULL;
+}
+
 /* "<octal mode> <path>\n" for every file of the last checkpoint's working tree. */
 static inline char *files_of(struct saver *s)
 {
-    al_auto(al_saved_files_clear) struct al_saved_files files = { .items = NULL };
-    struct al_run_limits budget = long_budget();
+    const struct al_saved *saved = load(s, s->id);
     struct al_str text = AL_STR_INIT;
 
-    assert_int_equal(al_checkpoint_worktree(s->store, s->id, &budget, &files, &s->w->err), 0);
-    for (size_t i = 0; i < files.count; i++)
-        al_str_addf(&text, "%o %s\n", files.items[i].mode, files.items[i].path);
+    for (size_t i = 0; i < count_of(saved, AL_PART_WORKTREE); i++)
+        al_str_addf(&text, "%o %s\n", saved->values.items[i].to_mode, saved->values.items[i].name);
     return al_str_detach(&text);
 }
 

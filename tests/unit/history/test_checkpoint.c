@@ -129,8 +129,7 @@ static void skips_what_is_no_file(void **state)
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     al_auto(al_closep) int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     al_auto(al_freep) char *path = tmpdir_path(s->w->repo, "a.txt");
-    al_auto(al_saved_state_clear) struct al_saved_state saved = { .index = AL_STR_INIT };
-    struct al_run_limits budget = long_budget();
+    const struct al_saved *saved;
 
     assert_int_equal(mkfifoat(s->w->repo->fd, "fifo", 0644), 0);
     assert_int_equal(unlinkat(s->w->repo->fd, "a.txt", 0), 0);
@@ -141,9 +140,9 @@ static void skips_what_is_no_file(void **state)
     tmpdir_write(s->w->repo, "file", "x\n");
     take(s, NULL);
     assert_files(s, "100644 file\n");
-    assert_int_equal(al_checkpoint_state(s->store, s->id, &budget, &saved, &s->w->err), 0);
-    assert_int_equal(saved.left_out.count, 1);
-    assert_string_equal(saved.left_out.items[0], "a.txt");
+    saved = load(s, s->id);
+    assert_int_equal(saved->left_out.count, 1);
+    assert_string_equal(saved->left_out.items[0], "a.txt");
 }
 
 static void walks_nested_repositories_as_files(void **state)
@@ -261,11 +260,10 @@ static void needs_no_lock(void **state)
 static void keeps_the_index_and_what_only_it_has(void **state)
 {
     struct saver *s = *state;
-    al_auto(al_saved_state_clear) struct al_saved_state saved = { .index = AL_STR_INIT };
+    const struct al_saved *saved;
     al_auto(al_str_clear) struct al_str index = AL_STR_INIT;
     al_auto(al_freep) char *oid = NULL;
     al_auto(al_freep) char *content = NULL;
-    struct al_run_limits budget = long_budget();
 
     tmpdir_write(s->w->repo, "a.txt", "staged\n");
     git_ok(s->w->repo, "add", "a.txt", NULL);
@@ -273,11 +271,11 @@ static void keeps_the_index_and_what_only_it_has(void **state)
     oid[strcspn(oid, "\n")] = '\0';
     tmpdir_write(s->w->repo, "a.txt", "then changed\n");
     take(s, NULL);
-    assert_int_equal(al_checkpoint_state(s->store, s->id, &budget, &saved, &s->w->err), 0);
+    saved = load(s, s->id);
     assert_int_equal(al_fs_read(s->w->repo->fd, ".git/index", 1u << 20, &index), 0);
-    assert_true(saved.has_index);
-    assert_int_equal(saved.index.len, index.len);
-    assert_memory_equal(saved.index.buf, index.buf, index.len);
+    assert_true(saved->has_index);
+    assert_int_equal(saved->index.len, index.len);
+    assert_memory_equal(saved->index.buf, index.buf, index.len);
     git_ok(s->w->repo, "reset", "-q", "--hard", NULL);
     git_ok(s->w->repo, "gc", "-q", "--prune=now", NULL);
     assert_int_not_equal(git_status_of(s->w->repo, "cat-file", "-e", oid, NULL), 0);
@@ -288,9 +286,7 @@ static void keeps_the_index_and_what_only_it_has(void **state)
 static void keeps_a_conflict(void **state)
 {
     struct saver *s = *state;
-    al_auto(al_saved_state_clear) struct al_saved_state saved = { .index = AL_STR_INIT };
-    struct al_run_limits budget = long_budget();
-    bool merge_head = false;
+    const struct al_saved *saved;
 
     git_ok(s->w->repo, "switch", "-q", "-c", "other", NULL);
     git_fixture_commit(s->w->repo, "a.txt", "theirs\n", "theirs");
@@ -298,13 +294,11 @@ static void keeps_a_conflict(void **state)
     git_fixture_commit(s->w->repo, "a.txt", "ours\n", "ours");
     assert_int_equal(git_status_of(s->w->repo, "merge", "-q", "other", NULL), 1);
     take(s, NULL);
-    assert_int_equal(al_checkpoint_state(s->store, s->id, &budget, &saved, &s->w->err), 0);
-    assert_string_equal(saved.head, "ref: refs/heads/main");
-    assert_int_equal(saved.nrefs, 2);
-    assert_string_equal(saved.refs[0].name, "refs/heads/main");
-    for (size_t i = 0; i < saved.files.count; i++)
-        merge_head |= !strcmp(saved.files.items[i].path, "MERGE_HEAD");
-    assert_true(merge_head);
+    saved = load(s, s->id);
+    assert_string_equal(value_of(saved, AL_PART_HEAD, "HEAD"), "ref: refs/heads/main");
+    assert_int_equal(count_of(saved, AL_PART_REF), 2);
+    assert_non_null(value_of(saved, AL_PART_REF, "refs/heads/main"));
+    assert_non_null(value_of(saved, AL_PART_STATE, "MERGE_HEAD"));
     assert_store_is_sound(s);
 }
 
@@ -330,25 +324,23 @@ static void works_without_a_commit_and_with_sha256(void **state)
 static void works_in_a_linked_working_tree(void **state)
 {
     struct saver *s = *state;
-    al_auto(al_saved_state_clear) struct al_saved_state saved = { .index = AL_STR_INIT };
-    struct al_run_limits budget = long_budget();
+    const struct al_saved *saved;
 
     git_ok(s->w->repo, "worktree", "add", "-q", "-b", "side", "../linked", NULL);
     tmpdir_write(s->w->root, "linked/new.txt", "new\n");
     saver_reopen(s, "linked");
     take(s, NULL);
     assert_files(s, "100644 a.txt\n100644 new.txt\n");
-    assert_int_equal(al_checkpoint_state(s->store, s->id, &budget, &saved, &s->w->err), 0);
-    assert_string_equal(saved.head, "ref: refs/heads/side");
-    assert_int_equal(saved.nrefs, 2);
+    saved = load(s, s->id);
+    assert_string_equal(value_of(saved, AL_PART_HEAD, "HEAD"), "ref: refs/heads/side");
+    assert_int_equal(count_of(saved, AL_PART_REF), 2);
 }
 
 static void leaves_out_large_files_at_the_limit(void **state)
 {
     struct saver *s = *state;
-    al_auto(al_saved_state_clear) struct al_saved_state saved = { .index = AL_STR_INIT };
+    const struct al_saved *saved;
     al_auto(al_freep) char *bytes = al_calloc(1, 301 * 1024);
-    struct al_run_limits budget = long_budget();
 
     s->settings.max_file_bytes = 300 * 1024; /* larger than the read buffer */
     tmpdir_write_bytes(s->w->repo, "less", bytes, 300 * 1024 - 1);
@@ -356,9 +348,9 @@ static void leaves_out_large_files_at_the_limit(void **state)
     tmpdir_write_bytes(s->w->repo, "more", bytes, 300 * 1024 + 1);
     take(s, NULL);
     assert_files(s, "100644 a.txt\n100644 just\n100644 less\n");
-    assert_int_equal(al_checkpoint_state(s->store, s->id, &budget, &saved, &s->w->err), 0);
-    assert_int_equal(saved.left_out.count, 1);
-    assert_string_equal(saved.left_out.items[0], "more");
+    saved = load(s, s->id);
+    assert_int_equal(saved->left_out.count, 1);
+    assert_string_equal(saved->left_out.items[0], "more");
     assert_store_is_sound(s);
 }
 

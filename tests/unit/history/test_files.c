@@ -26,13 +26,12 @@ static bool has_file(struct saver *s, const char *path)
 /* The files that the last checkpoint names as left out, a line each.  Caller frees. */
 static char *left_out_of(struct saver *s)
 {
-    al_auto(al_saved_state_clear) struct al_saved_state saved = { .index = AL_STR_INIT };
-    struct al_run_limits budget = long_budget();
+    const struct al_saved *saved;
     struct al_str text = AL_STR_INIT;
 
-    assert_int_equal(al_checkpoint_state(s->store, s->id, &budget, &saved, &s->w->err), 0);
-    for (size_t i = 0; i < saved.left_out.count; i++)
-        al_str_addf(&text, "%s\n", saved.left_out.items[i]);
+    saved = load(s, s->id);
+    for (size_t i = 0; i < saved->left_out.count; i++)
+        al_str_addf(&text, "%s\n", saved->left_out.items[i]);
     return al_str_detach(&text);
 }
 

@@ -114,7 +114,7 @@ static void leaves_nothing_in_an_empty_store(void **state)
 static void can_be_read_meanwhile(void **state)
 {
     struct saver *s = *state;
-    al_auto(al_saved_state_clear) struct al_saved_state saved = { .index = AL_STR_INIT };
+    const struct al_saved *saved;
     struct al_differences changes = { .items = NULL };
     struct al_run_limits limits = long_budget();
     struct al_pending_checkpoint *pending;
@@ -127,10 +127,10 @@ static void can_be_read_meanwhile(void **state)
     pending = pend(s);
     files = files_of(s);
     assert_string_equal(files, "100644 a.txt\n100644 new.txt\n100644 staged.txt\n");
-    assert_int_equal(al_checkpoint_state(s->store, s->id, &limits, &saved, &s->w->err), 0);
-    assert_int_equal(saved.nrefs, 2);
-    assert_int_equal(al_checkpoint_compare(s->store, before, s->id, &limits, &changes, &s->w->err),
-                     0);
+    saved = load(s, s->id);
+    assert_int_equal(count_of(saved, AL_PART_REF), 2);
+    assert_int_equal(
+        al_checkpoint_changes_of(s->store, before, s->id, &limits, &changes, &s->w->err), 0);
     assert_int_equal(changes.count, 4); /* two files, the index, a branch */
     al_differences_clear(&changes);
     al_pending_checkpoint_free(pending);
@@ -266,7 +266,8 @@ static void gives_the_trees_of_what_differs(void **state)
     tmpdir_write(s->w->repo, "new", "new\n");
     before = references(s);
     pending = pend(s);
-    assert_int_equal(al_checkpoint_compare(s->store, old, s->id, &limits, &changes, &s->w->err), 0);
+    assert_int_equal(al_checkpoint_changes_of(s->store, old, s->id, &limits, &changes, &s->w->err),
+                     0);
     assert_int_equal(al_pending_checkpoint_trees(pending, &changes, &limits, from, to, &s->w->err),
                      0);
     diff = store_git(s, "diff", "--name-status", from, to);

@@ -19,12 +19,12 @@ static void add_names(struct answer *answer, const struct al_way *way)
     for (size_t i = 0; i < way->changes.count; i++)
         al_str_addf(&answer->changes, "%s%s\n", way->changes.items[i].name,
                     way->changes.items[i].to ? "" : " -");
-    for (size_t i = 0; i < way->entries.count && !way->writes_index; i++)
+    for (size_t i = 0; i < way->entries.count && !way->index; i++)
         al_str_addf(&answer->changes, "%s%s\n", way->entries.items[i].name,
                     way->entries.items[i].to ? "" : " -");
     for (size_t i = 0; i < way->report->lost.count; i++)
         al_str_addf(&answer->lost, "%s\n", way->report->lost.items[i]);
-    answer->writes_index = way->writes_index;
+    answer->writes_index = way->index != NULL;
 }
 
 static struct answer way_back(struct saver *s, const struct al_executions *executions)
