@@ -85,13 +85,17 @@ static bool is_replaced(const struct al_git_command *command, const char *entry)
     return al_env_get(command->link->env, name);
 }
 
-/* GIT_TEXTDOMAINDIR spares git the search for translations of C.UTF-8, which do not exist. */
+/* GIT_TEXTDOMAINDIR spares git the search for translations of C.UTF-8, which do not exist.  zlib
+ * takes 268 KB for each object that git writes; without the two thresholds (mallopt(3)) glibc gives
+ * them back to the kernel each time, and 20,000 objects take 2.6 s instead of 0.2 s. */
 void al_git_env_base(struct al_git_env *env, const struct al_git_command *command)
 {
     static const char *const base[] = {
         "PATH=/usr/bin:/bin",
         "LC_ALL=C.UTF-8",
         "GIT_TEXTDOMAINDIR=/nonexistent",
+        "MALLOC_MMAP_THRESHOLD_=1073741824",
+        "MALLOC_TRIM_THRESHOLD_=1073741824",
         "TERM=dumb",
         "GIT_TERMINAL_PROMPT=0",
         "GIT_ASKPASS=",
