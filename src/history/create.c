@@ -46,7 +46,8 @@ struct al_pending_checkpoint {
     bool has_index;
     struct al_str index;
     int64_t index_mtime_ns;
-    struct al_strv staged; /* blobs of the index that HEAD does not have; not after */
+    struct al_strv staged;   /* blobs of the index that HEAD does not have; not after */
+    struct al_str ref_lines; /* as git lists the references */
     struct al_refs refs;
     struct al_gitdir_files gitdir;
     struct al_str stream;
@@ -66,6 +67,7 @@ static void reset(struct al_pending_checkpoint *taken)
     taken->files = AL_FILES_INIT;
     al_str_clear(&taken->index);
     al_strv_clear(&taken->staged);
+    al_str_clear(&taken->ref_lines);
     al_refs_clear(&taken->refs);
     al_gitdir_files_clear(&taken->gitdir);
     al_str_clear(&taken->stream);
@@ -183,53 +185,14 @@ static bool is_moved(const struct al_strv *moves, const char *name)
     return false;
 }
 
-/* The references that the operation does not move are as the checkpoint before has them. */
-static void add_unmoved(const struct al_pending_checkpoint *taken, const struct al_refs *found,
-                        struct al_refs *refs)
-{
-    const struct al_refs *before = &taken->store->refs;
-    size_t i = 0, k = 0;
-
-    while (i < before->count || k < found->count) {
-        int order = i == before->count  ? 1
-                    : k == found->count ? -1
-                                        : strcmp(before->items[i].name, found->items[k].name);
-        const struct al_saved_ref *ref = order < 0 ? &before->items[i] : &found->items[k];
-
-        if (order >= 0 || !is_moved(taken->reason.moves, ref->name))
-            al_refs_add(refs, ref->name, ref->value);
-        i += order <= 0;
-        k += order >= 0;
-    }
-}
-
-/* The checkpoint after reads only the references that the operation can move. */
 static int read_refs(struct al_pending_checkpoint *taken)
 {
-    const struct al_checkpoint_reason *reason = &taken->reason;
-    const bool some = reason->before && reason->moves && taken->store->has_refs;
-    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-    al_auto(al_refs_clear) struct al_refs found = { .items = NULL };
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    int r = 0;
+    const int r =
+        al_snapshot_references(taken->store->repo, taken->budget, &taken->ref_lines, taken->err);
 
-    for (size_t i = 0; some && i < reason->moves->count; i++)
-        if (al_starts_with(reason->moves->items[i], "refs/"))
-            al_strv_add(&names, reason->moves->items[i]);
-    if (!some || names.count)
-        r = al_snapshot_references(taken->store->repo, some ? &names : NULL, taken->budget, &lines,
-                                   taken->err);
-    if (r == 0 && !al_refs_parse(lines.buf, lines.len, &found))
-        r = al_error_set(taken->err, AL_ERR_EXECUTION, "git listed references in an unknown form");
-    if (r < 0)
+    if (r < 0 || al_refs_parse(taken->ref_lines.buf, taken->ref_lines.len, &taken->refs))
         return r;
-    if (some) {
-        add_unmoved(taken, &found, &taken->refs);
-    } else {
-        taken->refs = found;
-        found = (struct al_refs){ .items = NULL };
-    }
-    return 0;
+    return al_error_set(taken->err, AL_ERR_EXECUTION, "git listed references in an unknown form");
 }
 
 /* --- The commit --- */
@@ -288,13 +251,10 @@ static void add_about(struct al_pending_checkpoint *taken)
 
 static void add_lists(struct al_pending_checkpoint *taken)
 {
-    al_auto(al_str_clear) struct al_str refs = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str modes = AL_STR_INIT;
 
-    if (has(taken, AL_PARTS_REFS)) {
-        al_refs_dump(&taken->refs, &refs);
-        add_blob(&taken->stream, "100644", "", "refs", &refs);
-    }
+    if (has(taken, AL_PARTS_REFS))
+        add_blob(&taken->stream, "100644", "", "refs", &taken->ref_lines);
     if (has(taken, AL_PARTS_WORKTREE)) {
         al_modes_dump(&taken->files.modes, &modes);
         add_blob(&taken->stream, "100644", "", "modes", &modes);
@@ -467,7 +427,7 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
     taken->budget = budget;
     taken->err = err;
     taken->top_fd = taken->git_fd = taken->common_fd = -1;
-    taken->index = taken->stream = AL_STR_INIT;
+    taken->index = taken->stream = taken->ref_lines = AL_STR_INIT;
     taken->files = AL_FILES_INIT;
     r = al_linked_read(store, reason, budget, &taken->linked, err);
     if (r == 0)
@@ -485,25 +445,6 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
     memcpy(ret_id, taken->id, sizeof(taken->id));
     *ret_pending = taken;
     return 0;
-}
-
-/* Name it, durably if it is the one before an operation. */
-static int publish(struct al_pending_checkpoint *taken)
-{
-    const char *before = taken->reason.before;
-    al_auto(al_freep) char *name =
-        al_asprintf("%s%s", before ? AL_REF_AFTER : AL_REF_BEFORE, before ? before : taken->id);
-    int r = before ? 0 : al_store_sync(taken->store, taken->reference, taken->err);
-
-    /* The trees of a new store are files of their own, and many. */
-    if (r == 0 && !before && taken->files.whole && syncfs(taken->store->dir_fd) < 0)
-        r = al_store_unusable(taken->store, errno, taken->err);
-    if (r == 0)
-        r = al_store_rename_ref(taken->store, taken->reference, name, taken->err);
-    if (r < 0)
-        return r;
-    taken->reference[0] = '\0';
-    return before ? 0 : al_store_sync_dir(taken->store, AL_REF_BEFORE, taken->err);
 }
 
 /* Whether the execution can only have moved references forward, or what `dropping` says. */
@@ -531,21 +472,20 @@ static int keep_lost(struct al_pending_checkpoint *taken, const struct al_strv *
 int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_strv *dropping,
                          struct al_run_limits *budget, struct al_error *err)
 {
+    const char *before = taken->reason.before;
     int r;
 
     taken->budget = budget;
     taken->err = err;
     r = keep_lost(taken, dropping);
     if (r == 0)
-        r = publish(taken);
-    if (r == 0 && has(taken, AL_PARTS_WORKTREE))
+        r = al_store_name(taken->store, taken->reference, before ? AL_REF_AFTER : AL_REF_BEFORE,
+                          before ? before : taken->id, err);
+    if (r < 0)
+        return result(r, err);
+    taken->reference[0] = '\0';
+    if (has(taken, AL_PARTS_WORKTREE))
         r = al_files_accept(taken->store, &taken->files, taken->tree, err);
-    if (r == 0 && has(taken, AL_PARTS_REFS)) {
-        al_refs_clear(&taken->store->refs);
-        taken->store->refs = taken->refs;
-        taken->store->has_refs = true;
-        taken->refs = (struct al_refs){ .items = NULL };
-    }
     return result(r, err);
 }
 

@@ -942,15 +942,17 @@ int al_files_accept(struct al_store *store, const struct al_files *files, const 
                     struct al_error *err)
 {
     al_auto(al_freep) char *name = last_name(tree);
-    struct al_oid oid;
+    al_auto(al_freep) char *line = al_asprintf("%s\n", tree);
+    int r;
 
-    if (!al_oid_parse(tree, store->sha256, &oid)) {
+    if (!*tree) {
         (void)unlinkat(store->bare.dir_fd, AL_REF_FILES, 0);
         return 0;
     }
     note_last(store, &files->index, tree);
     remove_prefixed(store, LAST_PREFIX, name);
-    return al_store_write_ref(store, AL_REF_FILES, &oid, err);
+    r = al_fs_write_atomic(store->bare.dir_fd, AL_REF_FILES, line, strlen(line), 0600, true);
+    return r < 0 ? al_store_unusable(store, -r, err) : 0;
 }
 
 void al_files_forget(const struct al_store *store)

@@ -138,7 +138,8 @@ int al_modes_write(struct al_modes *modes, const struct al_store *store, struct 
         count_usual(modes);
     join(modes);
     al_modes_dump(modes, &text);
-    r = al_fs_write_atomic(store->dir_fd, NAME, text.buf, text.len, 0600, true);
+    /* Durable: the index that is written after it may be on the disk first. */
+    r = al_fs_write_durable(store->dir_fd, NAME, text.buf, text.len, 0600);
     return r < 0 ? al_store_unusable(store, -r, err) : 0;
 }
 

@@ -25,11 +25,6 @@ static void add(struct al_refs *refs, char *name, char *value)
     refs->items[refs->count++] = (struct al_saved_ref){ .name = name, .value = value };
 }
 
-void al_refs_add(struct al_refs *refs, const char *name, const char *value)
-{
-    add(refs, al_strdup(name), al_strdup(value));
-}
-
 /* git refuses other names too, and a list with one reference a line could not represent them. */
 static bool is_name(const char *name)
 {
@@ -57,16 +52,6 @@ char *al_ref_value(const char *text, bool sha256)
         return NULL;
     line[2 * al_oid_bytes(sha256)] = '\0';
     return al_take(&line);
-}
-
-void al_refs_dump(const struct al_refs *refs, struct al_str *out)
-{
-    for (size_t i = 0; i < refs->count; i++) {
-        al_str_adds(out, refs->items[i].value);
-        al_str_addc(out, ' ');
-        al_str_adds(out, refs->items[i].name);
-        al_str_addc(out, '\n');
-    }
 }
 
 bool al_refs_parse(const char *text, size_t len, struct al_refs *ret_refs)

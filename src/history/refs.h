@@ -22,13 +22,8 @@ struct al_refs {
 
 void al_refs_clear(struct al_refs *refs);
 
-/** Append one, which comes after the others. */
-void al_refs_add(struct al_refs *refs, const char *name, const char *value);
-
-/** Append the references as a checkpoint has them: "<value> SP <name>" LF each. */
-void al_refs_dump(const struct al_refs *refs, struct al_str *out);
-
-/** Parse what al_refs_dump() wrote.  False when the text is not in that form. */
+/** Parse the references as a checkpoint has them: "<value> SP <name>" LF each.  False when the text
+ * is not in that form. */
 bool al_refs_parse(const char *text, size_t len, struct al_refs *ret_refs);
 
 /** The value of a reference whose file has this text: an object id or "ref: <name>".  NULL when the

@@ -22,9 +22,6 @@
 #define PACKED_MAX_BYTES (64u << 20)
 #define LOCK_POLL_MS     10
 #define DIR_FLAGS        (O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
-#define SYNCED           "synced"
-#define STAGED           "staged"
-#define TIPS             "tips"
 
 int al_store_unusable(const struct al_store *store, int errno_value, struct al_error *err)
 {
@@ -125,73 +122,6 @@ static int open_bare(struct al_store *store, struct al_error *err)
     return store->pack_fd < 0 ? al_store_unusable(store, errno, err) : 0;
 }
 
-/* --- After a power failure --- */
-
-#define BOOT         "boot"
-#define BOOT_ID      "/proc/sys/kernel/random/boot_id"
-#define BOOT_ID_SIZE 64u
-
-/* Remove what is newer than the last time that everything was on the disk: it may be torn. */
-static void remove_newer(int dir_fd, const char *name, int64_t synced_ns)
-{
-    al_auto(al_closep) int fd = openat(dir_fd, name, DIR_FLAGS);
-    al_auto(al_closedirp) DIR *dir = fd < 0 ? NULL : al_fs_list_at(fd);
-    struct dirent *entry;
-
-    while (dir && (entry = readdir(dir))) {
-        const struct al_file_id id = al_file_id_at(fd, entry->d_name);
-
-        if (entry->d_name[0] != '.' && id.exists && id.mtime_ns > synced_ns)
-            (void)unlinkat(fd, entry->d_name, 0);
-    }
-}
-
-/* A checkpoint before an operation was synchronised, and everything before it.  What came after it
- * is at most the checkpoint after the last operation. */
-static void recover(const struct al_store *store)
-{
-    static const char *const dirs[] = { "objects/pack", "refs/before", "refs/after", "refs/new" };
-    const struct al_file_id synced = al_file_id_at(store->dir_fd, SYNCED);
-
-    for (size_t i = 0; i < AL_COUNT(dirs); i++)
-        remove_newer(store->bare.dir_fd, dirs[i], synced.exists ? synced.mtime_ns : 0);
-    al_files_forget(store);
-    (void)unlinkat(store->dir_fd, STAGED, 0);
-    (void)unlinkat(store->dir_fd, TIPS, 0);
-}
-
-/* Whether this is the first use of the store since the machine began to run. */
-static bool is_other_boot(const struct al_store *store, struct al_str *ret_now)
-{
-    al_auto(al_str_clear) struct al_str then = AL_STR_INIT;
-    al_auto(al_closep) int fd = open(BOOT_ID, O_RDONLY | O_CLOEXEC);
-    char text[BOOT_ID_SIZE];
-    const ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text));
-
-    if (len <= 0)
-        return false;
-    al_str_add(ret_now, text, (size_t)len);
-    return al_fs_read(store->dir_fd, BOOT, BOOT_ID_SIZE, &then) < 0 || then.len != ret_now->len ||
-           memcmp(then.buf, ret_now->buf, then.len) != 0;
-}
-
-static int check_boot(const struct al_store *store, struct al_error *err)
-{
-    al_auto(al_str_clear) struct al_str now = AL_STR_INIT;
-    const bool is_new = !al_file_id_at(store->dir_fd, BOOT).exists;
-    int r;
-
-    if (!is_other_boot(store, &now))
-        return 0;
-    if (!is_new && !al_store_lock_alone(store))
-        return 0; /* who has the store open has recovered it, or the next one does */
-    if (!is_new)
-        recover(store);
-    r = al_fs_write_durable(store->dir_fd, BOOT, now.buf, now.len, 0600);
-    al_store_lock_shared(store);
-    return r < 0 ? al_store_unusable(store, -r, err) : 0;
-}
-
 int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo *repo, bool create,
                   struct al_run_limits *budget, struct al_store **ret_store, struct al_error *err)
 {
@@ -216,8 +146,6 @@ int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo 
         r = lock_shared(store, &deadline, err);
     if (r == 0)
         r = open_bare(store, err);
-    if (r == 0)
-        r = check_boot(store, err);
     al_deadline_sync(&deadline);
     if (r < 0) {
         al_store_close(store);
@@ -233,7 +161,6 @@ void al_store_close(struct al_store *store)
 {
     if (!store)
         return;
-    al_refs_clear(&store->refs);
     al_checkpoints_unload(store);
     al_strv_clear(&store->nested);
     al_close(store->lock_fd);
@@ -278,90 +205,24 @@ int al_store_read_ref(struct al_store *store, const char *name, struct al_oid *r
     return find_packed(store, name, ret_oid) ? 0 : al_store_no_checkpoint(err);
 }
 
-/* git removes directories of references that became empty. */
-static int make_dir_of(const struct al_store *store, const char *name, struct al_error *err)
+int al_store_sync_dir(const struct al_store *store, const char *dir, struct al_error *err)
 {
-    al_auto(al_freep) char *dir = al_strndup(name, (size_t)(strrchr(name, '/') - name));
+    al_auto(al_closep) int fd = openat(store->bare.dir_fd, dir, DIR_FLAGS);
+    const int r = fd < 0 ? -errno : al_fs_sync(fd);
 
-    return mkdirat(store->bare.dir_fd, dir, 0700) < 0 && errno != EEXIST
-               ? al_store_unusable(store, errno, err)
-               : 0;
-}
-
-int al_store_rename_ref(const struct al_store *store, const char *from, const char *to,
-                        struct al_error *err)
-{
-    int r = make_dir_of(store, to, err);
-
-    if (r == 0 && renameat(store->bare.dir_fd, from, store->bare.dir_fd, to) < 0)
-        r = al_store_unusable(store, errno, err);
-    return r;
-}
-
-int al_store_write_ref(const struct al_store *store, const char *name, const struct al_oid *oid,
-                       struct al_error *err)
-{
-    char text[AL_OID_TEXT + 1];
-    size_t len;
-    int r = make_dir_of(store, name, err);
-
-    if (r < 0)
-        return r;
-    al_oid_text(oid, store->sha256, text);
-    len = strlen(text);
-    text[len] = '\n';
-    r = al_fs_write_atomic(store->bare.dir_fd, name, text, len + 1, 0600, true);
     return r < 0 ? al_store_unusable(store, -r, err) : 0;
 }
 
-static int sync_file(const struct al_store *store, int dir_fd, const char *name,
-                     struct al_error *err)
+int al_store_name(const struct al_store *store, const char *from, const char *dir, const char *name,
+                  struct al_error *err)
 {
-    al_auto(al_closep) int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    int r = fd < 0 ? -errno : al_fs_sync(fd);
+    al_auto(al_freep) char *to = al_asprintf("%s%s", dir, name);
+    const int dir_fd = store->bare.dir_fd;
+    int r = al_store_sync_dir(store, "objects/pack", err);
 
-    return r < 0 && r != -ENOENT ? al_store_unusable(store, -r, err) : 0;
-}
-
-/* Synchronise the packs that are newer than the last time. */
-static int sync_packs(const struct al_store *store, struct al_error *err)
-{
-    struct al_file_id last = al_file_id_at(store->dir_fd, SYNCED);
-    const struct timespec now[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_nsec = UTIME_NOW } };
-    al_auto(al_closep) int mark =
-        openat(store->dir_fd, SYNCED ".new", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    al_auto(al_closedirp) DIR *dir = al_fs_list_at(store->pack_fd);
-    struct dirent *entry;
-    int r = 0;
-
-    if (!dir || mark < 0 || futimens(mark, now) < 0) /* what comes after this is looked at again */
-        return al_store_unusable(store, errno, err);
-    while (r == 0 && (entry = readdir(dir))) {
-        struct al_file_id id;
-
-        if (!al_starts_with(entry->d_name, "pack-"))
-            continue;
-        id = al_file_id_at(store->pack_fd, entry->d_name);
-        if (id.exists && (!last.exists || id.mtime_ns >= last.mtime_ns - 1000000000))
-            r = sync_file(store, store->pack_fd, entry->d_name, err);
-    }
-    if (r == 0 && al_fs_sync(store->pack_fd) < 0)
+    if (r == 0 && renameat(dir_fd, from, dir_fd, to) < 0)
         r = al_store_unusable(store, errno, err);
-    if (r == 0 && renameat(store->dir_fd, SYNCED ".new", store->dir_fd, SYNCED) < 0)
-        r = al_store_unusable(store, errno, err);
-    return r;
-}
-
-int al_store_sync(const struct al_store *store, const char *reference, struct al_error *err)
-{
-    int r = sync_packs(store, err);
-
-    return r < 0 ? r : sync_file(store, store->bare.dir_fd, reference, err);
-}
-
-int al_store_sync_dir(const struct al_store *store, const char *dir, struct al_error *err)
-{
-    return sync_file(store, store->bare.dir_fd, dir, err);
+    return r < 0 ? r : al_store_sync_dir(store, dir, err);
 }
 
 bool al_store_parse_id(const struct al_store *store, const char *id, struct al_oid *ret_oid)

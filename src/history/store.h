@@ -14,8 +14,6 @@
  *   <state>/<id>/tips, held        see history/keep.h
  *   <state>/<id>/modes             see history/modes.h
  *   <state>/<id>/staged            blobs of the index that the last checkpoint has copied
- *   <state>/<id>/synced            its time: packs that are not newer are on the disk
- *   <state>/<id>/boot              which boot of the machine used the store last
  *   <state>/<id>/expiry            its time: when old checkpoints were looked for
  */
 #ifndef AL_HISTORY_STORE_H
@@ -50,9 +48,6 @@ struct al_store {
     struct al_bare bare; /* checkpoints.git; the descriptor in it belongs to the store */
     int pack_fd;         /* objects/pack */
     int lock_fd;         /* locked shared while the store is open */
-    /* Of the last checkpoint with references that was taken with this handle. */
-    struct al_refs refs;
-    bool has_refs;
     /* Of the working tree: */
     bool has_listed;         /* a checkpoint with files was taken with this handle */
     struct al_strv nested;   /* its nested repositories */
@@ -73,18 +68,12 @@ int al_store_unusable(const struct al_store *store, int errno_value, struct al_e
 int al_store_read_ref(struct al_store *store, const char *name, struct al_oid *ret_oid,
                       struct al_error *err);
 
-/** Give a reference of this store, which is no packed one, another name. */
-int al_store_rename_ref(const struct al_store *store, const char *from, const char *to,
-                        struct al_error *err);
+/** Give a reference in refs/new its name in another directory of references.  The names of all
+ * packs are on the disk before, and its own is after. */
+int al_store_name(const struct al_store *store, const char *from, const char *dir, const char *name,
+                  struct al_error *err);
 
-/** Create or move a reference. */
-int al_store_write_ref(const struct al_store *store, const char *name, const struct al_oid *oid,
-                       struct al_error *err);
-
-/** Put every pack and the file of a reference on the disk, in this order. */
-int al_store_sync(const struct al_store *store, const char *reference, struct al_error *err);
-
-/** Put the names in a directory of references on the disk. */
+/** Put the names in a directory of the bare repository on the disk. */
 int al_store_sync_dir(const struct al_store *store, const char *dir, struct al_error *err);
 
 /** Lock the store exclusively.  False while others use it; then it is locked shared as before.

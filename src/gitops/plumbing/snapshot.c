@@ -22,7 +22,7 @@
 static void begin(struct al_git_command *command, const struct al_snapshot_dir *dir)
 {
     al_strv_adds(&command->argv, "git", "-c", "core.protectNTFS=false", "-c",
-                 "core.protectHFS=false", "-c", "core.fsync=loose-object", NULL);
+                 "core.protectHFS=false", "-c", "core.fsync=added", NULL);
     if (dir->excludes) {
         al_strv_add(&command->argv, "-c");
         al_strv_addf(&command->argv, "core.excludesFile=%s", dir->excludes);
@@ -220,7 +220,7 @@ int al_snapshot_write_tree(const struct al_snapshot_dir *dir, char **ret_tree, s
 
     begin(&command, dir);
     command.class = AL_GIT_WRITE;
-    al_strv_adds(&command.argv, "-c", "core.fsync=none", "write-tree", "--missing-ok", NULL);
+    al_strv_adds(&command.argv, "write-tree", "--missing-ok", NULL);
     r = al_bare_run(dir->bare, &command, false, al_git_sink(&output), dir->budget, err);
     al_str_trim_end(&output);
     if (r == 0)
@@ -228,14 +228,13 @@ int al_snapshot_write_tree(const struct al_snapshot_dir *dir, char **ret_tree, s
     return r;
 }
 
-static int import(const struct al_bare *bare, struct al_git_command *command, const char *fsync,
-                  bool borrows, struct al_run_limits *budget, struct al_str *ret_output,
-                  struct al_error *err)
+static int import(const struct al_bare *bare, struct al_git_command *command, bool borrows,
+                  struct al_run_limits *budget, struct al_str *ret_output, struct al_error *err)
 {
     command->class = AL_GIT_WRITE;
-    al_strv_adds(&command->argv, "git", "-c", fsync, "-c", "fastimport.unpackLimit=0", "-c",
-                 "pack.compression=1", "fast-import", "--quiet", "--done", "--force",
-                 "--date-format=raw", "--depth=0", NULL);
+    al_strv_adds(&command->argv, "git", "-c", "core.fsync=committed", "-c",
+                 "fastimport.unpackLimit=0", "-c", "pack.compression=1", "fast-import", "--quiet",
+                 "--done", "--force", "--date-format=raw", "--depth=0", NULL);
     return al_bare_run(bare, command, borrows, al_git_sink(ret_output), budget, err);
 }
 
@@ -247,7 +246,7 @@ int al_snapshot_import(const struct al_bare *bare, const struct al_str *stream, 
 
     command.input = stream->buf;
     command.input_len = stream->len;
-    return import(bare, &command, "core.fsync=none", borrows, budget, ret_output, err);
+    return import(bare, &command, borrows, budget, ret_output, err);
 }
 
 int al_bare_import(const struct al_bare *bare, int stream_fd, struct al_run_limits *budget,
@@ -256,7 +255,7 @@ int al_bare_import(const struct al_bare *bare, int stream_fd, struct al_run_limi
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     command.in_fd = stream_fd;
-    return import(bare, &command, "core.fsync=committed", false, budget, ret_output, err);
+    return import(bare, &command, false, budget, ret_output, err);
 }
 
 void al_import_quote(struct al_str *stream, const char *dir, const char *path)
@@ -306,9 +305,8 @@ int al_snapshot_find_missing(const struct al_bare *bare, const struct al_str *na
     return r;
 }
 
-int al_snapshot_references(const struct al_repo *repo, const struct al_strv *names,
-                           struct al_run_limits *budget, struct al_str *ret_lines,
-                           struct al_error *err)
+int al_snapshot_references(const struct al_repo *repo, struct al_run_limits *budget,
+                           struct al_str *ret_lines, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
@@ -317,8 +315,6 @@ int al_snapshot_references(const struct al_repo *repo, const struct al_strv *nam
                  "--format=%(if)%(symref)%(then)ref: %(symref)%(else)%(objectname)%(end) "
                  "%(refname)",
                  NULL);
-    for (size_t i = 0; names && i < names->count; i++)
-        al_strv_add(&command.argv, names->items[i]);
     command.buffered = true;
     return al_git_run(&repo->at, &command,
                       &(struct al_git_run){ .sink = al_git_sink(ret_lines), .checked = true },

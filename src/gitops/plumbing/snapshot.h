@@ -66,8 +66,8 @@ int al_snapshot_write_tree(const struct al_snapshot_dir *dir, char **ret_tree,
                            struct al_error *err);
 
 /**
- * Write objects and references from a stream of git-fast-import(1).  The caller synchronises packs
- * and references.
+ * Write objects and references from a stream of git-fast-import(1).  Packs and references are
+ * synchronised, their directories not.
  *
  * @param borrows     The stream names objects of the lender as well.
  * @param ret_output  What the stream's commands print, appended.
@@ -76,8 +76,7 @@ int al_snapshot_import(const struct al_bare *bare, const struct al_str *stream, 
                        struct al_run_limits *budget, struct al_str *ret_output,
                        struct al_error *err);
 
-/** The same with a stream that is in a file, from its position on.  Packs and references are
- * synchronised, their directories not. */
+/** The same with a stream that is in a file, from its position on. */
 int al_bare_import(const struct al_bare *bare, int stream_fd, struct al_run_limits *budget,
                    struct al_str *ret_output, struct al_error *err);
 
@@ -93,11 +92,8 @@ int al_snapshot_find_missing(const struct al_bare *bare, const struct al_str *na
 /**
  * List the references of a repository: "<value> SP <name>" LF each, sorted by name.  The value is
  * an object id or, for a symbolic reference, "ref: <name>".
- *
- * @param names  Only these, by full name or as a prefix that ends in '/'; NULL: all.
  */
-int al_snapshot_references(const struct al_repo *repo, const struct al_strv *names,
-                           struct al_run_limits *budget, struct al_str *ret_lines,
-                           struct al_error *err);
+int al_snapshot_references(const struct al_repo *repo, struct al_run_limits *budget,
+                           struct al_str *ret_lines, struct al_error *err);
 
 #endif
