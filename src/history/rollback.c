@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 
@@ -49,16 +50,15 @@ void al_rollback_clear(struct al_rollback *rollback)
 struct context {
     const struct al_rollback_options *options;
     struct al_way way;
-    struct al_plan_wish wish;
     /* The limits while the repository is changed.  Only SIGKILL stops it then. */
     struct al_run_limits apply_limits;
     struct al_recorded recorded;
-    int lock_fd; /* rollback.lock in the store */
+    char *summary; /* for the journal */
+    int lock_fd;   /* rollback.lock in the store */
     struct al_lockfile index_lock;
-    bool adopted; /* index_lock is one that a killed rollback left */
+    char leftover[AL_LOCK_TOKEN]; /* token of index_lock, if a killed rollback left that; else "" */
     /* No rollback left the repository half changed, or this one has begun to restore it. */
     bool is_consistent;
-    char leftover[AL_LOCK_TOKEN]; /* token of a rollback that was killed; else "" */
 };
 
 /* --- Locks --- */
@@ -86,11 +86,10 @@ static int lock_repository(struct context *ctx, struct al_error *err)
                                   .exit_code = -1 };
     int r;
 
-    ctx->adopted =
-        al_lockfile_take_over(&ctx->index_lock, ctx->way.git_fd, "index.lock", ctx->leftover);
-    memcpy(ctx->way.token, ctx->leftover, sizeof(ctx->way.token));
-    if (ctx->adopted)
+    if (al_lockfile_take_over(&ctx->index_lock, ctx->way.git_fd, "index.lock", ctx->leftover)) {
+        memcpy(ctx->way.token, ctx->leftover, sizeof(ctx->way.token));
         return al_write_lock_acquire(ctx->way.repo, &wait, err);
+    }
     r = al_lockfile_token(ctx->way.token, err);
     if (r == 0)
         r = al_write_lock_acquire_with_index(ctx->way.repo, &wait, err);
@@ -113,7 +112,7 @@ static int lock(struct context *ctx, struct al_error *err)
 /* An adopted index.lock stays as long as the repository is half changed. */
 static void unlock(struct context *ctx)
 {
-    if (ctx->adopted && !ctx->is_consistent)
+    if (*ctx->leftover && !ctx->is_consistent)
         al_lockfile_leave(&ctx->index_lock);
     al_lockfile_release(&ctx->index_lock);
     al_write_lock_release(ctx->way.repo);
@@ -122,26 +121,15 @@ static void unlock(struct context *ctx)
 
 /* --- The journal --- */
 
-static char *summary_of(const struct context *ctx)
-{
-    const char *agent = ctx->options->agent;
-
-    if (ctx->options->redo)
-        return al_strdup("Undo the last rollback");
-    return al_asprintf("Roll back %zu execution%s%s%s", ctx->way.plan.count,
-                       ctx->way.plan.count == 1 ? "" : "s", agent ? " of agent " : "",
-                       agent ? agent : "");
-}
-
 /* `changed` tells that the repository may have been changed. */
-static struct al_record_end record_of(const struct context *ctx, const char *summary, bool changed)
+static struct al_record_end record_of(const struct context *ctx, bool changed)
 {
     return (struct al_record_end){
         .operation = OPERATION,
         .effects = AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS | AL_DISCARDS_WORK,
         .decision = ctx->options->own_session ? "auto" : "once",
         .decided_by = ctx->options->own_session ? "policy" : "terminal",
-        .summary = summary,
+        .summary = ctx->summary,
         .root = ctx->way.repo->at.root->path,
         .repository = ctx->way.repo->at.top,
         .confinement = ctx->options->confinement,
@@ -151,38 +139,44 @@ static struct al_record_end record_of(const struct context *ctx, const char *sum
 
 static int open_record(struct context *ctx, struct al_error *err)
 {
+    const struct al_rollback_options *options = ctx->options;
+    const size_t count = ctx->way.plan.count;
     al_auto(al_json_decrefp) json_t *input = al_json_object();
-    al_auto(al_freep) char *summary = summary_of(ctx);
-    const struct al_record_end record = record_of(ctx, summary, false);
-    int r = al_journal_check(ctx->options->journal, err);
+    struct al_record_end record;
+    int r = al_journal_check(options->journal, err);
 
     if (r < 0)
         return r;
-    al_json_set(input, "count", al_json_int((int64_t)ctx->way.plan.count));
-    al_json_set(input, "force", al_json_bool(ctx->options->force));
-    if (ctx->options->redo)
+    ctx->summary =
+        options->redo
+            ? al_strdup("Undo the last rollback")
+            : al_asprintf("Roll back %zu execution%s%s%s", count, count == 1 ? "" : "s",
+                          options->agent ? " of agent " : "", options->agent ? options->agent : "");
+    al_json_set(input, "count", al_json_int((int64_t)count));
+    al_json_set(input, "force", al_json_bool(options->force));
+    if (options->redo)
         al_json_set(input, "redo", al_json_bool(true));
     al_json_set(input, "to",
                 al_json_string(ctx->way.executions.items[ctx->way.plan.oldest].before));
     /* It counts as an execution of this agent, so that it can be undone like one. */
-    r = al_recorded_open(&ctx->recorded, ctx->options->journal,
-                         &(struct al_record_begin){ .tool = TOOL,
-                                                    .agent = ctx->options->agent,
-                                                    .session = ctx->options->session,
-                                                    .input = input },
-                         err);
+    r = al_recorded_open(
+        &ctx->recorded, options->journal,
+        &(struct al_record_begin){
+            .tool = TOOL, .agent = options->agent, .session = options->session, .input = input },
+        err);
+    record = record_of(ctx, false);
     return r < 0 ? r : al_recorded_update(&ctx->recorded, &record, err);
 }
 
 static void close_record(struct context *ctx, int r, bool changed, const struct al_error *err)
 {
-    al_auto(al_freep) char *summary = summary_of(ctx);
-    const struct al_record_end record = record_of(ctx, summary, changed);
+    const struct al_record_end record = record_of(ctx, changed);
     const char *text = r == 0 ? "Rolled back" : err->message ? err->message : "";
 
     al_recorded_close(
         &ctx->recorded, &record,
         &(struct al_recorded_end){ .status = r, .text = text, .text_len = strlen(text) });
+    free(al_take(&ctx->summary));
 }
 
 /* --- Before anything is changed --- */
@@ -292,20 +286,8 @@ static int prepare(struct context *ctx, struct al_error *err)
     int r = find_executions(ctx, err);
 
     /* A redo that was interrupted is continued like any other rollback. */
-    ctx->wish = (struct al_plan_wish){
-        .store = ctx->way.store,
-        .executions = &ctx->way.executions,
-        .budget = ctx->way.budget,
-        .count = ctx->options->count,
-        .execution = ctx->options->execution,
-        .newest = ctx->options->newest,
-        .skips_undone = ctx->options->own_session,
-        .redo = ctx->options->redo,
-        .calls = &ctx->way.report->calls,
-        .pushes = &ctx->way.report->pushes,
-    };
     if (r == 0)
-        r = al_plan_make(&ctx->wish, &ctx->way.plan, err);
+        r = al_plan_make(&ctx->way, ctx->options, err);
     if (r < 0)
         return r;
     ctx->way.report->count = ctx->way.plan.count;
@@ -352,16 +334,9 @@ static int restore(struct context *ctx, struct al_error *err)
     return r;
 }
 
-static int note_checkpoint(struct context *ctx, struct al_error *err)
-{
-    al_auto(al_freep) char *summary = summary_of(ctx);
-    const struct al_record_end record = record_of(ctx, summary, true);
-
-    return al_recorded_note(&ctx->recorded, &record, err);
-}
-
 static int apply(struct context *ctx, struct al_error *err)
 {
+    struct al_record_end record;
     bool changed = false;
     int r = prepare(ctx, err);
 
@@ -369,8 +344,9 @@ static int apply(struct context *ctx, struct al_error *err)
         r = check_refusals(ctx, err);
     if (r == 0)
         r = keep_present(ctx, err);
+    record = record_of(ctx, true);
     if (r == 0)
-        r = note_checkpoint(ctx, err);
+        r = al_recorded_note(&ctx->recorded, &record, err);
     if (r == 0) {
         /* A half restored repository is useless: from here on only SIGKILL stops it. */
         ctx->apply_limits =
@@ -381,7 +357,7 @@ static int apply(struct context *ctx, struct al_error *err)
     }
     close_record(ctx, r, changed, err);
     if (r == 0 && ctx->way.changes.count && !ctx->way.plan.resumes)
-        ctx->way.report->further = al_plan_further(&ctx->wish, &ctx->way.plan);
+        ctx->way.report->further = al_plan_further(&ctx->way);
     return r;
 }
 

@@ -34,7 +34,8 @@ struct al_rollback_options {
     bool own_session;
     uint64_t session; /**< with `own_session`: its number, as for al_journal_conversation() */
     bool force, dry_run;
-    bool redo; /**< undo the last rollback; `count` is 0 then */
+    bool redo;  /**< undo the last rollback; `count` is 0 then */
+    bool lines; /**< of al_difference_read(): patches with lines; else only how much changed */
 };
 
 /** The result.  Set up with AL_ROLLBACK_INIT. */
@@ -112,16 +113,6 @@ char *al_difference_words(const struct al_difference *change);
 /** A longer patch is cut. */
 #define AL_DIFFERENCE_MAX_BYTES (16u << 20)
 
-/** Options of a comparison.  Borrowed. */
-struct al_difference_options {
-    const struct al_checkpoint_settings *settings;
-    const char *journal_file;
-    const char *agent;  /**< only executions of this agent; NULL: of anybody */
-    size_t count;       /**< how many executions; 0 means one */
-    uint64_t execution; /**< only the one with this number in the journal; 0: the last `count` */
-    bool lines;         /**< patches with lines; else only how much changed in which file */
-};
-
 /** The three places of a repository in which a file can be changed. */
 enum al_patch_of {
     AL_PATCH_WORKTREE,
@@ -150,10 +141,12 @@ typedef void (*al_difference_fn)(void *payload, const struct al_execution_change
  * execution that was interrupted is compared with the checkpoint before the next one, or with the
  * present.
  *
+ * @param options  Only `settings`, `journal_file`, `agent`, `lines`, and `count` or `execution`,
+ *                 which then is the only one.
  * @return 0; AL_ERR_NOT_FOUND when there are not so many; AL_ERR_EXECUTION, AL_ERR_TIMEOUT,
  *         AL_ERR_CANCELLED.
  */
-int al_difference_read(struct al_repo *repo, const struct al_difference_options *options,
+int al_difference_read(struct al_repo *repo, const struct al_rollback_options *options,
                        struct al_run_limits *budget, al_difference_fn take, void *payload,
                        struct al_error *err);
 

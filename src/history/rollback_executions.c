@@ -170,18 +170,39 @@ static bool has_linked_of(const struct al_saved *saved, const struct al_saved *o
     return has;
 }
 
-const char *al_execution_end(struct al_store *store, const struct al_executions *executions,
-                             size_t which, size_t end, struct al_run_limits *budget)
+/* The checkpoint that shows what an execution which did not end has left: that before a later one,
+ * if it has as much; what later ones changed is theirs.  NULL: there is none. */
+static const char *find_end(struct al_way *way, size_t which, size_t end)
 {
+    const struct al_execution *executions = way->executions.items;
     const struct al_saved *own, *saved;
-    int r = al_checkpoint_load(store, executions->items[which].before, true, budget, &own, NULL);
+    int r = al_checkpoint_load(way->store, executions[which].before, true, way->budget, &own, NULL);
 
     for (size_t i = which + 1; r == 0 && i < end; i++)
-        if (al_checkpoint_load(store, executions->items[i].before, false, budget, &saved, NULL) ==
-                0 &&
+        if (al_checkpoint_load(way->store, executions[i].before, false, way->budget, &saved,
+                               NULL) == 0 &&
             !(saved->without & ~own->without) && has_linked_of(saved, own))
-            return executions->items[i].before;
+            return executions[i].before;
     return NULL;
+}
+
+int al_execution_read_end(struct al_way *way, size_t which, size_t end, struct al_error *err)
+{
+    struct al_execution *execution = &way->executions.items[which];
+    int r = al_execution_read(way->store, execution, way->budget, err);
+    const char *found;
+
+    if (r < 0 || execution->has_after)
+        return r;
+    found = find_end(way, which, end);
+    if (!found && !way->present[0])
+        r = al_checkpoint_create_pending(
+            way->store, &(struct al_checkpoint_reason){ .tool = "diff", .operation = "show" },
+            way->budget, &way->pending, way->present, err);
+    (void)snprintf(execution->after, sizeof(execution->after), "%s", found ? found : way->present);
+    return r < 0 ? r
+                 : al_checkpoint_changes_of(way->store, execution->before, execution->after,
+                                            way->budget, &execution->changes, err);
 }
 
 /* --- The plan --- */
@@ -210,18 +231,18 @@ static void name_call(const struct al_execution *execution, struct al_strv *call
         al_strv_add(calls, execution->tool);
 }
 
-/* Whether the execution changed anything that a rollback takes back: 1 or 0.  One that was
+/* Whether an execution changed anything that a rollback takes back: 1 or 0.  One that was
  * interrupted may have. */
-static int is_step(const struct al_plan_wish *wish, struct al_execution *execution,
-                   uint64_t *interrupted, struct al_error *err)
+static int is_step(struct al_way *way, size_t which, struct al_error *err)
 {
-    int r = al_execution_read(wish->store, execution, wish->budget, err);
+    struct al_execution *execution = &way->executions.items[which];
+    int r = al_execution_read(way->store, execution, way->budget, err);
     bool did = r == 0 && !execution->has_after;
 
     if (r < 0)
         return r;
     if (did)
-        *interrupted = execution->seq;
+        way->plan.interrupted = execution->seq;
     for (size_t i = 0; !did && i < execution->changes.count; i++)
         did = !al_execution_tells_of_remote(execution, &execution->changes.items[i]);
     return did;
@@ -240,49 +261,58 @@ static size_t target_of(const struct al_executions *executions, size_t rollback,
 }
 
 /* Go back to the next step before *at: 1; 0: there is none. */
-static int step_back(const struct al_plan_wish *wish, size_t *at, uint64_t *interrupted,
+static int step_back(struct al_way *way, bool skips_undone, size_t *at, struct al_strv *pushes,
                      struct al_error *err)
 {
-    struct al_executions *executions = wish->executions;
+    const struct al_executions *executions = &way->executions;
 
     while (*at > 0) {
-        struct al_execution *execution = &executions->items[--*at];
+        const struct al_execution *execution = &executions->items[--*at];
         int r;
 
-        if (wish->skips_undone && execution->input) {
+        if (skips_undone && execution->input) {
             *at = target_of(executions, *at, *at);
             continue;
         }
-        if (!al_checkpoint_exists(wish->store, execution->before))
+        if (!al_checkpoint_exists(way->store, execution->before))
             return 0; /* the older ones are gone as well */
-        r = is_step(wish, execution, interrupted, err);
+        r = is_step(way, *at, err);
         if (r != 0)
             return r;
         if (!strcmp(execution->tool, "git_push"))
-            name_call(execution, wish->pushes);
+            name_call(execution, pushes);
     }
     return 0;
 }
 
-int al_plan_find(const struct al_plan_wish *wish, uint64_t seq, size_t *ret_index,
-                 struct al_error *err)
+/* Find the execution with the number that was asked for. */
+static int find_execution(const struct al_way *way, const struct al_rollback_options *options,
+                          size_t *ret_index, struct al_error *err)
 {
-    const struct al_executions *executions = wish->executions;
+    const struct al_executions *executions = &way->executions;
+    size_t at = executions->count;
 
-    for (*ret_index = executions->count; *ret_index > 0;)
-        if (executions->items[--*ret_index].seq == seq)
-            return al_checkpoint_exists(wish->store, executions->items[*ret_index].before)
-                       ? 0
-                       : al_error_set(err, AL_ERR_NOT_FOUND,
-                                      "the checkpoint of execution %" PRIu64 " is gone", seq);
-    return al_error_set(err, AL_ERR_NOT_FOUND,
-                        "there is no execution %" PRIu64 " with a checkpoint in this repository",
-                        seq);
+    while (at > 0 && executions->items[at - 1].seq != options->execution)
+        at--;
+    if (!at)
+        return al_error_set(err, AL_ERR_NOT_FOUND,
+                            "there is no execution %" PRIu64
+                            " with a checkpoint in this repository",
+                            options->execution);
+    if (!al_checkpoint_exists(way->store, executions->items[at - 1].before))
+        return al_error_set(err, AL_ERR_NOT_FOUND,
+                            "the checkpoint of execution %" PRIu64 " is gone", options->execution);
+    if (options->newest && executions->items[executions->count - 1].seq != options->newest)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "execution %" PRIu64 " came since; look again at what would change",
+                            executions->items[executions->count - 1].seq);
+    *ret_index = at - 1;
+    return 0;
 }
 
-static int too_many(const struct al_plan_wish *wish, size_t found, struct al_error *err)
+static int too_many(const struct al_rollback_options *options, size_t found, struct al_error *err)
 {
-    const bool own = wish->skips_undone;
+    const bool own = options->own_session;
 
     if (!found)
         return al_error_set(err, AL_ERR_NOT_FOUND,
@@ -290,175 +320,106 @@ static int too_many(const struct al_plan_wish *wish, size_t found, struct al_err
                                 : "there is nothing to roll back in this repository");
     return al_error_set(err, AL_ERR_NOT_FOUND, "only %zu %s%s%s can be %s, not %zu", found,
                         own ? "call" : "execution", found == 1 ? "" : "s",
-                        own ? " of this session" : "", own ? "undone" : "rolled back", wish->count);
+                        own ? " of this session" : "", own ? "undone" : "rolled back",
+                        options->count);
 }
 
-static int choose(const struct al_plan_wish *wish, struct al_plan *plan, struct al_error *err)
+/* So many executions, or all down to one. */
+static int choose(struct al_way *way, const struct al_rollback_options *options,
+                  struct al_error *err)
 {
-    const size_t wanted = wish->count ? wish->count : 1;
-    size_t at = wish->executions->count;
-    int r = 1;
+    const size_t wanted = options->count ? options->count : 1;
+    struct al_rollback *report = way->report;
+    struct al_plan *plan = &way->plan;
+    size_t at = way->executions.count, down_to = 0;
+    int r = options->execution ? find_execution(way, options, &down_to, err) : 0;
 
-    while (r == 1 && plan->count < wanted) {
-        r = step_back(wish, &at, &plan->interrupted, err);
-        if (r != 1)
-            break;
-        name_call(&wish->executions->items[at], wish->calls);
-        plan->oldest = at;
-        plan->count++;
-    }
-    return r < 0 ? r : r == 1 ? 0 : too_many(wish, plan->count, err);
-}
-
-static int choose_back_to(const struct al_plan_wish *wish, struct al_plan *plan,
-                          struct al_error *err)
-{
-    const struct al_executions *executions = wish->executions;
-    size_t at = executions->count;
-    int r = al_plan_find(wish, wish->execution, &plan->oldest, err);
-
-    if (r == 0 && wish->newest && executions->items[at - 1].seq != wish->newest)
-        return al_error_set(err, AL_ERR_EXECUTION,
-                            "execution %" PRIu64 " came since; look again at what would change",
-                            executions->items[at - 1].seq);
-    while (r >= 0 && at > plan->oldest) {
-        r = step_back(wish, &at, &plan->interrupted, err);
-        if (r == 0 || (r == 1 && at < plan->oldest))
-            return al_error_set(err, AL_ERR_NOT_FOUND,
-                                "execution %" PRIu64 " changed nothing that a rollback takes back",
-                                wish->execution);
-        if (r == 1)
-            name_call(&executions->items[at], wish->calls);
-        plan->count++;
-    }
-    return r < 0 ? r : 0;
-}
-
-static int nothing_to_redo(struct al_error *err)
-{
-    return al_error_set(err, AL_ERR_NOT_FOUND,
-                        "there is nothing to redo: the last execution that changed something "
-                        "was not a rollback");
+    if (r < 0)
+        return r;
+    do {
+        r = step_back(way, options->own_session, &at, report ? &report->pushes : NULL, err);
+        if (r == 1) {
+            name_call(&way->executions.items[at], report ? &report->calls : NULL);
+            plan->oldest = at;
+            plan->count++;
+        }
+    } while (r == 1 && (options->execution ? at > down_to : plan->count < wanted));
+    if (r < 0)
+        return r;
+    if (options->execution && (r == 0 || at < down_to))
+        return al_error_set(err, AL_ERR_NOT_FOUND,
+                            "execution %" PRIu64 " changed nothing that a rollback takes back",
+                            options->execution);
+    return r == 0 ? too_many(options, plan->count, err) : 0;
 }
 
 /* A rollback that was undone already does not count, so each redo undoes one rollback more. */
-static int choose_redo(const struct al_plan_wish *wish, struct al_plan *plan, struct al_error *err)
+static int choose_redo(struct al_way *way, struct al_error *err)
 {
-    struct al_executions *executions = wish->executions;
+    const struct al_executions *executions = &way->executions;
     size_t at = executions->count;
     int did = 0;
 
     while (at > 0 && did == 0) {
-        struct al_execution *item = &executions->items[--at];
+        const struct al_execution *item = &executions->items[--at];
 
-        if (item->redo) {
+        if (item->redo)
             at = target_of(executions, at, 0);
-            continue;
-        }
-        if (!al_checkpoint_exists(wish->store, item->before))
-            return nothing_to_redo(err);
-        did = is_step(wish, item, &plan->interrupted, err);
-        if (did == 1 && !item->input)
-            return nothing_to_redo(err);
+        else if (!al_checkpoint_exists(way->store, item->before))
+            break;
+        else
+            did = is_step(way, at, err);
     }
-    if (did != 1)
-        return did < 0 ? did : nothing_to_redo(err);
-    plan->oldest = at;
+    if (did == 0 || (did == 1 && !executions->items[at].input))
+        return al_error_set(err, AL_ERR_NOT_FOUND,
+                            "there is nothing to redo: the last execution that changed something "
+                            "was not a rollback");
+    way->plan.oldest = at;
     for (; did >= 0 && at < executions->count; at++) {
-        did = is_step(wish, &executions->items[at], &plan->interrupted, err);
-        plan->count += did == 1;
+        did = is_step(way, at, err);
+        way->plan.count += did == 1;
     }
     return did < 0 ? did : 0;
 }
 
 /* Plan the same rollback as the last one, if that was interrupted. */
-static bool resume(const struct al_plan_wish *wish, struct al_plan *plan)
+static bool resume(struct al_way *way, const struct al_rollback_options *options)
 {
-    const struct al_executions *executions = wish->executions;
-    const struct al_execution *last = &executions->items[executions->count - 1];
-    const char *to = last->input ? al_json_get_string(last->input, "to") : NULL;
-    const size_t none = executions->count;
+    const struct al_executions *executions = &way->executions;
+    const size_t last = executions->count - 1;
+    const json_t *input =
+        al_executions_unfinished(executions) ? executions->items[last].input : NULL;
+    const char *to = al_json_get_string(input, "to");
+    struct al_plan plan = { .end = last, .resumes = true };
 
-    if (wish->anew || !al_executions_unfinished(executions) || !to)
+    if (!to || options->execution || strlen(to) >= AL_OID_TEXT ||
+        !al_checkpoint_exists(way->store, to))
         return false;
-    plan->count = (size_t)json_integer_value(json_object_get(last->input, "count"));
-    plan->end = executions->count - 1;
-    plan->oldest = target_of(executions, plan->end, none);
-    plan->resumes = (!wish->count || wish->count == plan->count) && !wish->execution &&
-                    strlen(to) < AL_OID_TEXT && plan->oldest != none &&
-                    al_checkpoint_exists(wish->store, to);
-    return plan->resumes;
+    plan.count = (size_t)json_integer_value(json_object_get(input, "count"));
+    plan.oldest = target_of(executions, last, executions->count);
+    if (plan.oldest == executions->count || (options->count && options->count != plan.count))
+        return false;
+    way->plan = plan;
+    return true;
 }
 
-int al_plan_make(const struct al_plan_wish *wish, struct al_plan *ret_plan, struct al_error *err)
+int al_plan_make(struct al_way *way, const struct al_rollback_options *options,
+                 struct al_error *err)
 {
-    struct al_plan plan = { .end = wish->executions->count };
-    int r;
-
-    *ret_plan = plan;
-    if (plan.end && resume(wish, ret_plan))
+    way->plan = (struct al_plan){ .end = way->executions.count };
+    if (resume(way, options))
         return 0;
-    if (wish->redo)
-        r = choose_redo(wish, &plan, err);
-    else
-        r = wish->execution ? choose_back_to(wish, &plan, err) : choose(wish, &plan, err);
-    *ret_plan = plan;
-    return r;
+    return options->redo ? choose_redo(way, err) : choose(way, options, err);
 }
 
-size_t al_plan_further(const struct al_plan_wish *wish, const struct al_plan *plan)
+size_t al_plan_further(struct al_way *way)
 {
-    const struct al_plan_wish silent = { .store = wish->store,
-                                         .executions = wish->executions,
-                                         .budget = wish->budget };
-    size_t at = plan->oldest;
-    uint64_t interrupted;
+    size_t at = way->plan.oldest;
 
-    return step_back(&silent, &at, &interrupted, NULL) == 1 ? plan->count + 2 : 0;
+    return step_back(way, false, &at, NULL, NULL) == 1 ? way->plan.count + 2 : 0;
 }
 
 /* --- To look at --- */
-
-/** One request and what it reads from. */
-struct query {
-    struct al_store *store;
-    struct al_pending_checkpoint *pending; /* of the present; NULL until it is needed */
-    char present[AL_OID_TEXT];             /* its id */
-    const struct al_difference_options *options;
-    struct al_executions *executions;
-    struct al_run_limits *budget;
-};
-
-static int read_present(struct query *query, char ret_id[AL_OID_TEXT], struct al_error *err)
-{
-    int r = 0;
-
-    if (!query->pending)
-        r = al_checkpoint_create_pending(
-            query->store, &(struct al_checkpoint_reason){ .tool = "diff", .operation = "show" },
-            query->budget, &query->pending, query->present, err);
-    memcpy(ret_id, query->present, AL_OID_TEXT);
-    return r;
-}
-
-/* Find the checkpoint after an execution.  If the execution was interrupted, the next checkpoint
- * takes its place, or the present if that checkpoint lacks a part. */
-static int find_end(struct query *query, size_t which, char ret_id[AL_OID_TEXT], bool *ret_ended,
-                    struct al_error *err)
-{
-    const char *end;
-
-    *ret_ended = al_checkpoint_find_after(query->store, query->executions->items[which].before,
-                                          ret_id, NULL) == 0;
-    if (*ret_ended)
-        return 0;
-    end = al_execution_end(query->store, query->executions, which, query->executions->count,
-                           query->budget);
-    if (!end)
-        return read_present(query, ret_id, err);
-    memcpy(ret_id, end, strlen(end) + 1);
-    return 0;
-}
 
 /* A change that cannot be shown as a patch is still listed. */
 static int ignore_unreadable(int r)
@@ -466,136 +427,85 @@ static int ignore_unreadable(int r)
     return r == AL_ERR_EXECUTION || r == AL_ERR_NOT_FOUND ? 0 : r;
 }
 
-/* What HEAD is at, or the empty tree. */
-static void find_head(const struct query *query, const struct al_saved *state,
-                      char ret_id[AL_OID_TEXT])
+static int diff_trees(const struct al_way *way, bool lines, const char *from, const char *to,
+                      struct al_str *ret_text)
 {
-    char commit[AL_OID_TEXT] = AL_COMMIT_NONE;
-
-    if (state)
-        al_state_commit(state, NULL, commit);
-    al_commit_treeish(query->store, commit, ret_id);
+    return ignore_unreadable(al_bare_diff_trees(
+        &way->store->bare, from, to, lines, AL_DIFFERENCE_MAX_BYTES, way->budget, ret_text, NULL));
 }
 
-static int diff_trees(const struct query *query, const char *from, const char *to,
-                      struct al_str *ret_text, struct al_error *err)
+static int diff_indexes(const struct al_way *way, bool lines, const struct al_saved *const sides[2],
+                        struct al_str *ret_text)
 {
-    return al_bare_diff_trees(&query->store->bare, from, to, query->options->lines,
-                              AL_DIFFERENCE_MAX_BYTES, query->budget, ret_text, err);
-}
-
-static int diff_indexes(const struct query *query, const struct al_saved *from,
-                        const struct al_saved *to, struct al_str *ret_text, struct al_error *err)
-{
-    const struct al_saved *const sides[] = { from, to };
-    char *trees[2] = { NULL };
+    char trees[2][AL_OID_TEXT];
     int r = 0;
 
     for (size_t i = 0; i < 2 && r == 0; i++) {
-        if (sides[i]->has_index) {
-            r = al_bare_write_tree(&query->store->bare, &sides[i]->index, query->budget, &trees[i],
-                                   err);
-        } else {
-            trees[i] = al_malloc(AL_OID_TEXT);
-            find_head(query, NULL, trees[i]);
-        }
+        al_commit_treeish(way->store, AL_COMMIT_NONE, trees[i]);
+        if (sides[i]->has_index)
+            r = al_bare_write_tree(&way->store->bare, &sides[i]->index, way->budget, trees[i],
+                                   NULL);
     }
-    if (r == 0)
-        r = diff_trees(query, trees[0], trees[1], ret_text, err);
-    free(trees[0]);
-    free(trees[1]);
-    return r;
+    return r < 0 ? ignore_unreadable(r) : diff_trees(way, lines, trees[0], trees[1], ret_text);
 }
 
-static bool changed(const struct al_differences *changes, enum al_part part)
+static int diff_heads(const struct al_way *way, bool lines, const struct al_saved *const sides[2],
+                      struct al_str *ret_text)
 {
-    for (size_t i = 0; i < changes->count; i++)
-        if (changes->items[i].part == part)
-            return true;
-    return false;
+    char commit[AL_OID_TEXT], heads[2][AL_OID_TEXT];
+
+    for (size_t i = 0; i < 2; i++) {
+        /* Without references it is not known which commits HEAD's branch was at. */
+        if (sides[i]->without & AL_PARTS_REFS)
+            return 0;
+        al_state_commit(sides[i], NULL, commit);
+        al_commit_treeish(way->store, commit, heads[i]);
+    }
+    return strcmp(heads[0], heads[1]) != 0 ? diff_trees(way, lines, heads[0], heads[1], ret_text)
+                                           : 0;
 }
 
-/* Add the patch of the working tree.  A checkpoint of some files is not compared with a whole one:
- * the patch is that of the changes. */
-static int diff_worktrees(struct query *query, const char *const ids[2],
-                          const struct al_saved *const states[2],
-                          struct al_execution_changes *found, struct al_error *err)
+static bool changed(const struct al_execution *execution, enum al_part part)
 {
-    char from[AL_OID_TEXT], to[AL_OID_TEXT], present[AL_OID_TEXT];
-    bool differ = (states[0]->without ^ states[1]->without) & AL_PARTS_WORKTREE;
-    int r = 0;
+    const size_t at = al_change_at(&execution->changes, part, "");
 
-    memcpy(from, ids[0], strlen(ids[0]) + 1);
-    memcpy(to, ids[1], strlen(ids[1]) + 1);
-    if (differ)
-        r = read_present(query, present, err);
-    if (r == 0 && differ)
-        r = al_pending_checkpoint_trees(query->pending, &found->changes, query->budget, from, to,
-                                        err);
-    return r < 0 ? r
-                 : al_bare_diff(&query->store->bare, from, to, query->options->lines,
-                                AL_DIFFERENCE_MAX_BYTES, query->budget,
-                                &found->patches[AL_PATCH_WORKTREE], err);
-}
-
-/* Add the patches of the index and of HEAD. */
-static int diff_states(const struct query *query, const struct al_saved *const states[2],
-                       struct al_execution_changes *found)
-{
-    char head_before[AL_OID_TEXT], head_after[AL_OID_TEXT];
-    int r = 0;
-
-    if (changed(&found->changes, AL_PART_INDEX))
-        r = ignore_unreadable(
-            diff_indexes(query, states[0], states[1], &found->patches[AL_PATCH_INDEX], NULL));
-    /* Without references it is not known which commits HEAD's branch was at. */
-    if (r < 0 || (states[0]->without | states[1]->without) & AL_PARTS_REFS)
-        return r;
-    find_head(query, states[0], head_before);
-    find_head(query, states[1], head_after);
-    return strcmp(head_before, head_after) != 0
-               ? ignore_unreadable(diff_trees(query, head_before, head_after,
-                                              &found->patches[AL_PATCH_HEAD], NULL))
-               : 0;
+    return at < execution->changes.count && execution->changes.items[at].part == part;
 }
 
 /* Add the patches of an execution that changed something. */
-static int add_patches(struct query *query, const char *const ids[2],
-                       struct al_execution_changes *found, struct al_error *err)
+static int add_patches(struct al_way *way, bool lines, const struct al_execution *execution,
+                       struct al_str *patches, struct al_error *err)
 {
-    const struct al_saved *states[2];
-    int r = al_checkpoint_load(query->store, ids[0], false, query->budget, &states[0], err);
+    const struct al_saved *sides[2];
+    int r = al_checkpoint_load(way->store, execution->before, false, way->budget, &sides[0], err);
 
     if (r == 0)
-        r = al_checkpoint_load(query->store, ids[1], false, query->budget, &states[1], err);
-    if (r == 0 && changed(&found->changes, AL_PART_WORKTREE))
-        r = diff_worktrees(query, ids, states, found, err);
-    if (r == 0)
-        r = diff_states(query, states, found);
-    return r < 0 && err && !err->message ? al_error_set(err, r, "the changes cannot be read") : r;
+        r = al_checkpoint_load(way->store, execution->after, false, way->budget, &sides[1], err);
+    if (r == 0 && changed(execution, AL_PART_WORKTREE))
+        r = al_bare_diff(&way->store->bare, execution->before, execution->after, lines,
+                         AL_DIFFERENCE_MAX_BYTES, way->budget, &patches[AL_PATCH_WORKTREE], err);
+    if (r == 0 && changed(execution, AL_PART_INDEX))
+        r = diff_indexes(way, lines, sides, &patches[AL_PATCH_INDEX]);
+    return r < 0 ? r : diff_heads(way, lines, sides, &patches[AL_PATCH_HEAD]);
 }
 
-static int read_execution(struct query *query, size_t which, al_difference_fn take, void *payload,
-                          struct al_error *err)
+static int read_execution(struct al_way *way, bool lines, size_t which, al_difference_fn take,
+                          void *payload, struct al_error *err)
 {
-    const struct al_execution *execution = &query->executions->items[which];
+    const struct al_execution *execution = &way->executions.items[which];
     struct al_execution_changes found = { .seq = execution->seq,
                                           .tool = execution->tool,
                                           .summary = execution->summary };
-    char end[AL_OID_TEXT];
-    int r;
+    int r = al_execution_read_end(way, which, way->executions.count, err);
 
     for (size_t i = 0; i < AL_PATCH_COUNT; i++)
         found.patches[i] = AL_STR_INIT;
-    r = find_end(query, which, end, &found.ended, err);
-    if (r == 0)
-        r = al_checkpoint_changes_of(query->store, execution->before, end, query->budget,
-                                     &found.changes, err);
+    found.ended = execution->has_after;
+    found.changes = execution->changes;
     if (r == 0 && found.changes.count)
-        r = add_patches(query, (const char *const[]){ execution->before, end }, &found, err);
+        r = add_patches(way, lines, execution, found.patches, err);
     if (r == 0 && found.changes.count)
         take(payload, &found);
-    al_differences_clear(&found.changes);
     for (size_t i = 0; i < AL_PATCH_COUNT; i++)
         al_str_clear(&found.patches[i]);
     return r;
@@ -612,48 +522,42 @@ static int too_few(const char *agent, size_t count, struct al_error *err)
                         only ? only : "no execution", safe ? " of agent " : "", safe ? safe : "");
 }
 
-static int read_executions(struct query *query, al_difference_fn take, void *payload,
-                           struct al_error *err)
+static int read_executions(struct al_way *way, const struct al_rollback_options *options,
+                           al_difference_fn take, void *payload, struct al_error *err)
 {
-    const struct al_plan_wish wish = { .store = query->store,
-                                       .executions = query->executions,
-                                       .budget = query->budget,
-                                       .count = query->options->count,
-                                       .anew = true };
-    struct al_plan plan;
-    size_t which;
-    int r;
+    size_t at, end = way->executions.count;
+    int r =
+        options->execution ? find_execution(way, options, &at, err) : choose(way, options, NULL);
 
-    if (query->options->execution) {
-        r = al_plan_find(&wish, query->options->execution, &which, err);
-        return r < 0 ? r : read_execution(query, which, take, payload, err);
-    }
-    r = al_plan_make(&wish, &plan, NULL);
+    if (r < 0 && options->execution)
+        return r;
     if (r == AL_ERR_NOT_FOUND)
-        return too_few(query->options->agent, plan.count, err);
-    for (size_t i = plan.oldest; r == 0 && i < query->executions->count; i++)
-        r = read_execution(query, i, take, payload, err);
+        return too_few(options->agent, way->plan.count, err);
+    if (options->execution)
+        end = at + 1;
+    else
+        at = way->plan.oldest;
+    for (; r == 0 && at < end; at++)
+        r = read_execution(way, options->lines, at, take, payload, err);
     return r < 0 && err && !err->message ? al_error_set(err, r, "the changes cannot be read") : r;
 }
 
-int al_difference_read(struct al_repo *repo, const struct al_difference_options *options,
+int al_difference_read(struct al_repo *repo, const struct al_rollback_options *options,
                        struct al_run_limits *budget, al_difference_fn take, void *payload,
                        struct al_error *err)
 {
-    struct al_executions executions = { .items = NULL };
-    struct query query = { .options = options, .executions = &executions, .budget = budget };
-    int r = al_store_open(options->settings, repo, false, budget, &query.store, err);
+    struct al_way way = { .repo = repo, .budget = budget, AL_WAY_INIT };
+    int r = al_store_open(options->settings, repo, false, budget, &way.store, err);
 
     if (r == AL_ERR_NOT_FOUND)
         return al_error_set(err, r, "nothing was changed in this repository");
     if (r == 0)
-        r = al_executions_read(options->journal_file, repo->at.top, &executions, err);
-    if (r == 0)
-        al_executions_keep(&executions, options->agent, NULL);
-    if (r == 0)
-        r = read_executions(&query, take, payload, err);
-    al_executions_clear(&executions);
-    al_pending_checkpoint_free(query.pending);
-    al_store_close(query.store);
+        r = al_executions_read(options->journal_file, repo->at.top, &way.executions, err);
+    if (r == 0) {
+        al_executions_keep(&way.executions, options->agent, NULL);
+        r = read_executions(&way, options, take, payload, err);
+    }
+    al_way_clear(&way);
+    al_store_close(way.store);
     return r;
 }

@@ -469,35 +469,16 @@ static int check_since_begun(struct al_way *way, struct al_error *err)
     return r;
 }
 
-/* An execution that was interrupted may have made every change since the checkpoint before it that
- * its operation can make. */
-static int read_interrupted(struct al_way *way, struct al_error *err)
-{
-    int r = 0;
-
-    for (size_t i = way->plan.oldest; r == 0 && i < way->plan.end; i++) {
-        struct al_execution *execution = &way->executions.items[i];
-        const char *end = execution->has_after ? NULL
-                                               : al_execution_end(way->store, &way->executions, i,
-                                                                  way->plan.end, way->budget);
-
-        if (execution->has_after)
-            continue;
-        (void)snprintf(execution->after, sizeof(execution->after), "%s", end ? end : way->present);
-        r = al_checkpoint_changes_of(way->store, execution->before, execution->after, way->budget,
-                                     &execution->changes, err);
-    }
-    return r;
-}
-
 int al_way_find(struct al_way *way, struct al_error *err)
 {
     al_auto(items_clear) struct items items = { .items = NULL };
     int r = read_now(way, err);
 
     al_stash_owners_read(way->repo, &way->owners);
-    if (r == 0)
-        r = read_interrupted(way, err);
+    /* One that was interrupted may have made every change since the checkpoint before it that its
+     * operation can make. */
+    for (size_t i = way->plan.oldest; r == 0 && i < way->plan.end; i++)
+        r = al_execution_read_end(way, i, way->plan.end, err);
     if (r == 0)
         r = collect(way, false, &items, err);
     for (size_t i = 0; i < items.count; i++)

@@ -72,11 +72,6 @@ void al_executions_keep(struct al_executions *executions, const char *agent, con
 /** Test whether the last execution is a rollback that was interrupted. */
 bool al_executions_unfinished(const struct al_executions *executions);
 
-/** The checkpoint that shows what an execution which did not end has left: that before a later one,
- * if it has as much; what later ones changed is theirs.  NULL: there is none. */
-const char *al_execution_end(struct al_store *store, const struct al_executions *executions,
-                             size_t which, size_t end, struct al_run_limits *budget);
-
 /** Read what an execution changed, once. */
 int al_execution_read(struct al_store *store, struct al_execution *execution,
                       struct al_run_limits *budget, struct al_error *err);
@@ -88,42 +83,12 @@ bool al_execution_tells_of_remote(const struct al_execution *execution,
 
 /* --- Which of them --- */
 
-/** What is to be undone.  Borrowed. */
-struct al_plan_wish {
-    struct al_store *store;
-    struct al_executions *executions;
-    struct al_run_limits *budget;
-    size_t count;       /**< 0: one, or what an interrupted rollback was about */
-    uint64_t execution; /**< instead: this one and all later ones; 0: none */
-    uint64_t newest;    /**< with it: refuse when another one than this is the last; 0: any */
-    bool skips_undone;  /**< what a rollback of these has taken back does not count */
-    bool redo;          /**< the last rollback that is not undone */
-    bool anew;          /**< an interrupted rollback is not continued */
-    struct al_strv *calls, *pushes; /**< see struct al_rollback; NULL: not wanted */
-};
-
 struct al_plan {
     size_t oldest, end;   /**< these executions, from one to before the other */
     size_t count;         /**< without those that are no step */
     uint64_t interrupted; /**< number of one that was interrupted; 0 when there is none */
     bool resumes;         /**< it continues a rollback that was interrupted, the one at `end` */
 };
-
-/**
- * Plan.  An execution that only changed what is known of a remote is no step: that stays.
- *
- * @return 0; AL_ERR_NOT_FOUND when there are not so many: ret_plan->count says how many.
- */
-int al_plan_make(const struct al_plan_wish *wish, struct al_plan *ret_plan, struct al_error *err);
-
-/** Find the execution with this number in the journal.  AL_ERR_NOT_FOUND when there is none, or its
- * checkpoint is gone. */
-int al_plan_find(const struct al_plan_wish *wish, uint64_t seq, size_t *ret_index,
-                 struct al_error *err);
-
-/** The count for a rollback one execution further back than this plan, once it is carried out.  The
- * rollback is an execution, too.  0: there is nothing further back. */
-size_t al_plan_further(const struct al_plan_wish *wish, const struct al_plan *plan);
 
 /* --- The way back (rollback_plan.c) --- */
 
@@ -182,6 +147,23 @@ struct al_way {
     struct al_linked_change *worktrees;
     size_t nworktrees;
 };
+
+/**
+ * Plan which of the way's executions are undone.  One that only changed what is known of a remote
+ * is no step: that stays.
+ *
+ * @return 0; AL_ERR_NOT_FOUND when there are not so many: way->plan.count says how many.
+ */
+int al_plan_make(struct al_way *way, const struct al_rollback_options *options,
+                 struct al_error *err);
+
+/** The count for a rollback one execution further back than the plan, once it is carried out.  The
+ * rollback is an execution, too.  0: there is nothing further back. */
+size_t al_plan_further(struct al_way *way);
+
+/** Read what an execution changed, with `has_after` or without: then up to the checkpoint before a
+ * later one of those before `end`, or to the present, which is taken if there is none. */
+int al_execution_read_end(struct al_way *way, size_t which, size_t end, struct al_error *err);
 
 /** Open the directories; the rest is set up with AL_WAY_INIT. */
 int al_way_open(struct al_way *way, struct al_error *err);

@@ -299,7 +299,7 @@ static int run_diff(struct al_undo *undo, bool stat)
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
     struct al_pager pager = AL_PAGER_INIT;
     int r = al_difference_read(undo->repo,
-                               &(struct al_difference_options){
+                               &(struct al_rollback_options){
                                    .settings = &undo->setup.checkpoints,
                                    .journal_file = undo->setup.journal_file,
                                    .count = undo->count,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -429,7 +430,8 @@ int al_bare_commit_patch(const struct al_bare *bare, const char *commit, const c
 }
 
 int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
-                       struct al_run_limits *budget, char **ret_tree, struct al_error *err)
+                       struct al_run_limits *budget, char ret_tree[AL_OID_TEXT],
+                       struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *name = al_asprintf("tree-%ld.index", (long)getpid());
@@ -445,7 +447,8 @@ int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
     (void)unlinkat(bare->dir_fd, name, 0); /* if this fails, the next call replaces it */
     al_text_end(&text);
     if (r == 0)
-        *ret_tree = al_strndup(text.out.buf, strcspn(text.out.buf, "\n"));
+        (void)snprintf(ret_tree, AL_OID_TEXT, "%.*s", (int)strcspn(text.out.buf, "\n"),
+                       text.out.buf);
     al_text_clear(&text);
     return r;
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "gitops/oid.h"
 #include "gitops/repo/repo.h"
 #include "proc/proc.h"
 #include "util/error.h"
@@ -117,10 +118,11 @@ int al_bare_diff_trees(const struct al_bare *bare, const char *from, const char 
 int al_bare_commit_patch(const struct al_bare *bare, const char *commit, const char *below,
                          struct al_sink sink, struct al_run_limits *budget, struct al_error *err);
 
-/** Write the tree of an index file's entries and give its id, which the caller frees.
- * AL_ERR_EXECUTION when they form no tree, for example in a conflict. */
+/** Write the tree of an index file's entries.  AL_ERR_EXECUTION when they form no tree, for example
+ * in a conflict. */
 int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
-                       struct al_run_limits *budget, char **ret_tree, struct al_error *err);
+                       struct al_run_limits *budget, char ret_tree[AL_OID_TEXT],
+                       struct al_error *err);
 
 /** List the references: "<oid> SP <name> SP <commit message without its first paragraph>" LF each.
  */

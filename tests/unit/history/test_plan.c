@@ -8,16 +8,18 @@ static int plan_of(struct saver *s, struct al_executions *executions, size_t cou
                    struct al_plan *ret_plan)
 {
     struct al_run_limits limits = long_budget();
-    const struct al_plan_wish wish = {
-        .store = s->store, .executions = executions, .budget = &limits, .count = count, .redo = redo
-    };
+    struct al_way way = { .store = s->store, .executions = *executions, .budget = &limits };
+    int r;
 
     for (size_t i = 0; i < executions->count; i++) { /* the test has changed them */
         al_differences_clear(&executions->items[i].changes);
         executions->items[i].is_read = false;
     }
     al_error_clear(&s->w->err);
-    return al_plan_make(&wish, ret_plan, &s->w->err);
+    r = al_plan_make(&way, &(struct al_rollback_options){ .count = count, .redo = redo },
+                     &s->w->err);
+    *ret_plan = way.plan;
+    return r;
 }
 
 static int make(struct saver *s, struct al_executions *executions, size_t count,
@@ -248,13 +250,10 @@ static void has_nothing_to_redo(void **state)
 static size_t further(struct saver *s, struct al_executions *executions, size_t count)
 {
     struct al_run_limits limits = long_budget();
-    const struct al_plan_wish wish = { .store = s->store,
-                                       .executions = executions,
-                                       .budget = &limits };
-    struct al_plan plan;
+    struct al_way way = { .store = s->store, .executions = *executions, .budget = &limits };
 
-    assert_int_equal(make(s, executions, count, &plan), 0);
-    return al_plan_further(&wish, &plan);
+    assert_int_equal(make(s, executions, count, &way.plan), 0);
+    return al_plan_further(&way);
 }
 
 static void tells_how_many_a_rollback_further_back_undoes(void **state)
