@@ -1,27 +1,31 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Many changed files at once: a checkpoint stores more than 200 of them in another way than few,
-and has every byte of them in both."""
+"""Many changed files at once: a checkpoint stores them in another way than few, and has every byte
+of them in both."""
 import os
 
 import harness
 import rollback
 
-LIMIT = 200          # so many files are stored one by one
-LARGE = 256 * 1024   # larger files are always stored one by one
+LIMIT = 8192         # with so many bytes of paths, and a NUL after each, files are stored one by one
+LARGE = 256 * 1024   # larger files always are
 
 
 class ManyFiles(rollback.Rollback):
-    def discard(self, count):
-        """Files that were changed, and are restored by a call, come back."""
-        names = [f"part{number % 7}/file {number}" for number in range(count - 4)]
+    def discard(self, length):
+        """Files that were changed, and are restored by a call, come back.  Their paths take so many
+        bytes."""
+        special = ["at the limit", "over the limit", '"quoted"\n', "link"]
+        names = [f"part{number % 7}/file {number:03}" for number in range(LIMIT // 15 - 20)]
+        rest = length - sum(len(name) + 1 for name in names + special)
+        names.append("long".ljust(rest // 2 - 1, "g"))
+        names.append("last".ljust(rest - rest // 2 - 1, "t"))
         for name in names:
             self.write(name, "one\n")
         self.write("at the limit", "one\n")
         self.write("over the limit", "one\n")
         self.write('"quoted"\n', "one\n")
         os.symlink("part0", self.root / "link")
-        self.write(".gitattributes", "*.crlf text eol=crlf\n")
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "one")
         for number, name in enumerate(names):
@@ -32,7 +36,7 @@ class ManyFiles(rollback.Rollback):
         os.chmod(self.root / names[0], 0o700)
         os.unlink(self.root / "link")
         os.symlink("part1", self.root / "link")
-        self.assertEqual(self.out("diff", "--name-only", "-z").count("\0"), count)
+        self.assertEqual(len(self.out("diff", "--name-only", "-z")), length)
         before = self.snapshot()
         harness.Server(self, "--approval", "allow").ok("git_restore", {"paths": ["."]})
         self.assertEqual(self.out("diff", "--name-only", "-z"), "")
@@ -40,15 +44,15 @@ class ManyFiles(rollback.Rollback):
         self.assertEqual(self.snapshot(), before)
 
     def test_below(self):
-        """one file less than the limit"""
+        """one byte less than the limit"""
         self.discard(LIMIT - 1)
 
     def test_at(self):
-        """as many files as the limit"""
+        """as many bytes as the limit"""
         self.discard(LIMIT)
 
     def test_over(self):
-        """one file more than the limit"""
+        """one byte more than the limit"""
         self.discard(LIMIT + 1)
 
 

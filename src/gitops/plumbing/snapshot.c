@@ -14,7 +14,7 @@
 #include "guard/nofollow.h"
 #include "util/fs.h"
 
-#define FEW_FILES     200
+#define FEW_BYTES     8192u        /* of paths */
 #define FED_MAX_BYTES (256 * 1024) /* larger ones are few */
 
 /* Begin a command over the directory.  Names that only other systems cannot have are recorded like
@@ -185,15 +185,9 @@ int al_snapshot_update(const struct al_snapshot_dir *dir, const struct al_str *p
                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    bool feeds = false;
-    size_t count = 0;
-    int r = 0;
+    const bool feeds = !drop && paths->len > FEW_BYTES;
+    int r = feeds ? feed(dir, paths, err) : 0;
 
-    for (size_t i = 0; i < paths->len && !drop; i++)
-        count += !paths->buf[i];
-    feeds = count > FEW_FILES;
-    if (feeds)
-        r = feed(dir, paths, err);
     if (r < 0 || !paths->len)
         return r;
     begin(&command, dir);

@@ -17,6 +17,8 @@ static bool is_expected(const char *line)
         "PATH=/usr/bin:/bin",
         "LC_ALL=C.UTF-8",
         "GIT_TEXTDOMAINDIR=/nonexistent",
+        "MALLOC_MMAP_THRESHOLD_=",
+        "MALLOC_TRIM_THRESHOLD_=",
         "TERM=dumb",
         "HOME=",
         "TMPDIR=",
