@@ -262,9 +262,8 @@ bool al_aside_next(int common_fd, unsigned long *seq, struct al_aside_entry *ent
 
 /* --- Things --- */
 
-/* rename(2) that replaces nothing.  Few file systems do not know that flag, and a look before has
- * to do there. */
-static int rename_new(int from_fd, const char *from, int to_fd, const char *to)
+/* Few file systems do not know that flag, and a look before has to do there. */
+int al_aside_rename(int from_fd, const char *from, int to_fd, const char *to)
 {
     struct stat st;
 
@@ -321,11 +320,11 @@ static int take_away(struct al_aside_entry *entry, size_t item, int parent_fd, c
     int r;
 
     (void)snprintf(to, sizeof(to), "%zu", item);
-    r = rename_new(parent_fd, name, entry->fd, to);
+    r = al_aside_rename(parent_fd, name, entry->fd, to);
     if (r != -EXDEV)
         return r;
     r = entry->hidden_fd >= 0 ? 0 : make_hidden(entry, parent_fd);
-    return r < 0 ? r : rename_new(parent_fd, name, entry->hidden_fd, to);
+    return r < 0 ? r : al_aside_rename(parent_fd, name, entry->hidden_fd, to);
 }
 
 int al_aside_move(struct al_aside_entry *entry, int parent_fd, const char *name, const char *path,
@@ -379,7 +378,7 @@ static int move_back(struct al_aside_entry *entry, size_t item, struct al_error 
     char from[32];
     const int dir_fd = al_aside_folder_of(entry, item, from);
     al_auto(al_closep) int fd = open_place(path, &name);
-    int r = fd < 0 ? fd : rename_new(dir_fd, from, fd, name);
+    int r = fd < 0 ? fd : al_aside_rename(dir_fd, from, fd, name);
 
     return r < 0 ? cannot(path, "come back", r, err) : 0;
 }

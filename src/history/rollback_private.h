@@ -97,10 +97,9 @@ struct al_plan {
  * The file stays open and locked (flock(2)) as long as the rollback lives, so that nobody takes it
  * for left over, whichever state directory the other one has. */
 struct al_lockfile {
-    int dir_fd; /* borrowed */
-    char name[64];
-    bool held;
-    int fd;
+    int dir_fd;       /* borrowed */
+    const char *name; /* borrowed */
+    int fd;           /* -1: it is not held */
 };
 
 #define AL_LOCKFILE_INIT ((struct al_lockfile){ .dir_fd = -1, .fd = -1 })

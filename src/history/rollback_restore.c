@@ -31,6 +31,7 @@
 #include "gitops/plumbing/bare.h"
 #include "gitops/plumbing/rollback_plumbing.h"
 #include "guard/nofollow.h"
+#include "history/aside.h"
 #include "history/gitdir.h"
 #include "history/rescue.h"
 #include "history/rollback_private.h"
@@ -38,12 +39,10 @@
 #include "util/fs.h"
 
 #define TEMP_PREFIX    ".airlock-"
+#define NEW_INDEX      ".airlock-index"
 #define FIRST_WORDS    "airlock rollback "
-#define DIGITS         "0123456789abcdef"
 #define LOCK_MAX_BYTES 64u
 #define PERMISSIONS    0777u
-#define INCOMPLETE     0200u /* of a file that is being written: nobody else makes such a one */
-#define PLAIN_MODE     (S_IFREG | 0644u)
 #define NS             1000000000
 #define LEFT           1 /* somebody else changed the file, and it stays as it is */
 #define DEPTH_MAX      200u
@@ -62,36 +61,23 @@ int al_lockfile_token(char ret_token[AL_LOCK_TOKEN], struct al_error *err)
     return 0;
 }
 
-/* Open a lock file, or -1, and lock it.  *ret_free: nobody else has it locked. */
-static int open_locked(int dir_fd, const char *name, bool *ret_free)
-{
-    int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-
-    *ret_free = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-    return fd;
-}
-
-static void hold(struct al_lockfile *lock, int dir_fd, const char *name, int fd)
-{
-    *lock = (struct al_lockfile){ .dir_fd = dir_fd, .fd = fd, .held = true };
-    (void)snprintf(lock->name, sizeof(lock->name), "%s", name);
-}
-
 /* The lock has its content, and is locked, from the start: it would have no owner otherwise. */
 int al_lockfile_acquire(struct al_lockfile *lock, int dir_fd, const char *name, const char *token,
                         struct al_error *err)
 {
     al_auto(al_freep) char *text = al_asprintf(FIRST_WORDS "%s\n", token);
-    al_auto(al_freep) char *temp = al_asprintf(TEMP_PREFIX "lock-%s", token);
+    al_auto(al_new_file_clear) struct al_new_file file;
     al_auto(al_closep) int fd = -1;
-    int r = al_fs_write_atomic(dir_fd, temp, text, strlen(text), 0600, true);
-    bool is_free;
+    int r = al_new_file_open(&file, dir_fd, 0600);
 
-    if (r == 0) {
-        fd = open_locked(dir_fd, temp, &is_free);
-        r = linkat(dir_fd, temp, dir_fd, name, 0) < 0 ? -errno : 0;
-        (void)unlinkat(dir_fd, temp, 0);
-    }
+    if (r == 0)
+        r = al_write_all(file.fd, text, strlen(text));
+    if (r == 0)
+        fd = fcntl(file.fd, F_DUPFD_CLOEXEC, 3);
+    if (r == 0 && (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0))
+        r = -errno;
+    if (r == 0)
+        r = al_new_file_name(&file, dir_fd, name, false);
     if (r == -EEXIST)
         return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
                                  "Another git process holds %s; wait for it to end, or remove the "
@@ -99,22 +85,20 @@ int al_lockfile_acquire(struct al_lockfile *lock, int dir_fd, const char *name, 
                                  name);
     if (r < 0)
         return al_error_errno(err, -r, "cannot make '%s'", name);
-    hold(lock, dir_fd, name, al_take_fd(&fd));
+    *lock = (struct al_lockfile){ .dir_fd = dir_fd, .name = name, .fd = al_take_fd(&fd) };
     return 0;
 }
 
 void al_lockfile_release(struct al_lockfile *lock)
 {
-    if (lock->held)
+    if (lock->fd >= 0)
         (void)unlinkat(lock->dir_fd, lock->name, 0);
     al_lockfile_leave(lock);
 }
 
 void al_lockfile_leave(struct al_lockfile *lock)
 {
-    al_close(lock->fd);
-    lock->fd = -1;
-    lock->held = false;
+    al_closep(&lock->fd);
 }
 
 bool al_lockfile_take_over(struct al_lockfile *lock, int dir_fd, const char *name,
@@ -122,49 +106,20 @@ bool al_lockfile_take_over(struct al_lockfile *lock, int dir_fd, const char *nam
 {
     const size_t at = strlen(FIRST_WORDS), end = at + AL_LOCK_TOKEN - 1;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    bool is_free;
-    al_auto(al_closep) int fd = open_locked(dir_fd, name, &is_free);
+    al_auto(al_closep) int fd =
+        openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
-    if (!is_free || fd < 0 || al_fs_read_fd(fd, LOCK_MAX_BYTES, &text) < 0 || text.len != end + 1 ||
+    if (fd < 0 || (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) ||
+        al_fs_read_fd(fd, LOCK_MAX_BYTES, &text) < 0 || text.len != end + 1 ||
         !al_starts_with(text.buf, FIRST_WORDS) || text.buf[end] != '\n' ||
-        strspn(text.buf + at, DIGITS) != AL_LOCK_TOKEN - 1)
+        strspn(text.buf + at, "0123456789abcdef") != AL_LOCK_TOKEN - 1)
         return false;
-    memcpy(ret_token, text.buf + at, AL_LOCK_TOKEN - 1);
-    ret_token[AL_LOCK_TOKEN - 1] = '\0';
-    hold(lock, dir_fd, name, al_take_fd(&fd));
+    (void)snprintf(ret_token, AL_LOCK_TOKEN, "%s", text.buf + at);
+    *lock = (struct al_lockfile){ .dir_fd = dir_fd, .name = name, .fd = al_take_fd(&fd) };
     return true;
 }
 
 /* --- Replacing one file --- */
-
-/* What a file is expected to be, and what it becomes.  Borrowed. */
-struct expected {
-    unsigned from_mode;
-    const char *from, *to; /* blobs; NULL: absent */
-    bool sha256;
-};
-
-/* Give a file that nobody has a copy of a name that stays. */
-static int keep(int parent_fd, const char *temp, const char *name)
-{
-    al_auto(al_freep) char *kept = al_asprintf("%s%s", name, temp);
-
-    return renameat2(parent_fd, temp, parent_fd, kept, RENAME_NOREPLACE) < 0 ? -errno : 0;
-}
-
-/* Move a file to a name that nothing has.  An empty directory makes way. */
-static int put(int parent_fd, const char *temp, const char *name)
-{
-    int r = renameat2(parent_fd, temp, parent_fd, name, RENAME_NOREPLACE);
-
-    if (r < 0 && errno == EEXIST && unlinkat(parent_fd, name, AT_REMOVEDIR) == 0)
-        r = renameat2(parent_fd, temp, parent_fd, name, RENAME_NOREPLACE);
-    else if (r < 0 && errno == ENOTDIR)
-        errno = EEXIST;
-    if (r < 0 && errno == EINVAL && linkat(parent_fd, temp, parent_fd, name, 0) == 0)
-        r = unlinkat(parent_fd, temp, 0);
-    return r < 0 ? -errno : 0;
-}
 
 static bool has_blob(const struct al_look *look, bool sha256, const char *blob)
 {
@@ -174,70 +129,76 @@ static bool has_blob(const struct al_look *look, bool sha256, const char *blob)
            al_oid_parse(blob, sha256, &oid) && al_oid_equal(&oid, &look->oid);
 }
 
-/* Whether a file may go: it is what was expected, or what it would become. */
-static bool may_go(int parent_fd, const char *name, const struct expected *expected)
+/* Whether a file may go: it is what it was when the present was saved, or what it becomes, and
+ * nobody writes it. */
+static bool may_go(const struct al_way *way, const struct al_difference *change, int parent_fd,
+                   const char *name)
 {
+    const bool sha256 = way->store->sha256;
     struct al_look look;
 
-    al_look_at(parent_fd, name, expected->sha256, &look);
+    al_look_at(parent_fd, name, sha256, &look);
     if (look.is_open)
         return false;
-    if (has_blob(&look, expected->sha256, expected->to))
-        return true;
-    return has_blob(&look, expected->sha256, expected->from) &&
-           (S_ISLNK(look.mode) ? S_ISLNK(expected->from_mode)
-                               : S_ISREG(expected->from_mode) &&
-                                     !((look.mode ^ expected->from_mode) & PERMISSIONS));
+    return has_blob(&look, sha256, change->to) ||
+           (has_blob(&look, sha256, change->from) &&
+            (look.mode & S_IFMT) == (change->from_mode & S_IFMT) &&
+            (S_ISLNK(look.mode) || !((look.mode ^ change->from_mode) & PERMISSIONS)));
 }
 
-/* Where nothing is expected. */
-static int appear(int parent_fd, const char *temp, const char *name,
-                  const struct expected *expected)
+/* Remove what came out of its place.  A file that nobody has a copy of goes back or, if there is
+ * another one by now, gets a name that stays. */
+static int settle(const struct al_way *way, const struct al_difference *change, int parent_fd,
+                  const char *temp, const char *name)
 {
-    int r = put(parent_fd, temp, name);
+    al_auto(al_freep) char *kept = al_asprintf("%s%s", name, temp);
+    int r;
 
-    if (r != -EEXIST)
-        return r;
-    (void)unlinkat(parent_fd, temp, 0);
-    return may_go(parent_fd, name, expected) ? 0 : LEFT;
-}
-
-/* What came out of its place is not what was expected: it goes back. */
-static int give_back(int parent_fd, const char *temp, const char *name, bool is_exchanged,
-                     const struct expected *expected)
-{
-    const struct expected own = { .to = expected->to, .sha256 = expected->sha256 };
-    int r = is_exchanged ? renameat2(parent_fd, temp, parent_fd, name, RENAME_EXCHANGE)
-                         : put(parent_fd, temp, name);
-
-    if (r == 0 && is_exchanged && may_go(parent_fd, temp, &own))
-        (void)unlinkat(parent_fd, temp, 0);
-    else if (r < 0 || is_exchanged)
-        r = keep(parent_fd, temp, name);
+    if (may_go(way, change, parent_fd, temp))
+        return unlinkat(parent_fd, temp, 0) < 0 ? -errno : 0;
+    r = al_aside_rename(parent_fd, temp, parent_fd, name);
+    if (r == -EEXIST)
+        r = al_aside_rename(parent_fd, temp, parent_fd, kept);
     return r < 0 ? r : LEFT;
 }
 
-/* Replace what was expected; without `writes`, remove it. */
-static int replace(int parent_fd, const char *temp, const char *name, bool writes,
-                   const struct expected *expected)
+static int take_out(const struct al_way *way, const struct al_difference *change, int parent_fd,
+                    const char *temp, const char *name)
+{
+    if (renameat(parent_fd, name, parent_fd, temp) < 0)
+        return errno == ENOENT ? 0 : -errno;
+    return settle(way, change, parent_fd, temp, name);
+}
+
+static int exchange(int parent_fd, const char *temp, const char *name)
+{
+    return renameat2(parent_fd, temp, parent_fd, name, RENAME_EXCHANGE) < 0 ? -errno : 0;
+}
+
+/* Put a new file in the place of the one that is expected there, or where nothing is. */
+static int replace(const struct al_way *way, const struct al_difference *change, int parent_fd,
+                   const char *temp, const char *name)
 {
     al_auto(al_freep) char *out = al_asprintf("%s-", temp);
+    int r = change->from ? exchange(parent_fd, temp, name) : 0;
 
-    if (writes && renameat2(parent_fd, temp, parent_fd, name, RENAME_EXCHANGE) == 0) {
-        if (!may_go(parent_fd, temp, expected))
-            return give_back(parent_fd, temp, name, true, expected);
-        return unlinkat(parent_fd, temp, 0) < 0 ? -errno : 0;
+    if (change->from && r == 0) {
+        if (may_go(way, change, parent_fd, temp))
+            return unlinkat(parent_fd, temp, 0) < 0 ? -errno : 0;
+        (void)exchange(parent_fd, temp, name);
+        r = settle(way, change, parent_fd, temp, name);
+        return r < 0 ? r : LEFT;
     }
-    if (writes && errno == ENOENT)
-        return LEFT; /* somebody removed it */
-    if (writes && errno != EINVAL)
-        return -errno;
-    if (renameat(parent_fd, name, parent_fd, writes ? out : temp) < 0)
-        return errno == ENOENT && !writes ? 0 : -errno;
-    if (!may_go(parent_fd, writes ? out : temp, expected))
-        return give_back(parent_fd, writes ? out : temp, name, false, expected);
-    (void)unlinkat(parent_fd, writes ? out : temp, 0);
-    return writes ? appear(parent_fd, temp, name, expected) : 0;
+    if (r == -EINVAL) /* the file system cannot: for a moment nothing is there */
+        r = take_out(way, change, parent_fd, out, name);
+    else if (r == -ENOENT)
+        r = LEFT; /* somebody removed it */
+    if (r == 0)
+        r = al_aside_rename(parent_fd, temp, parent_fd, name);
+    if (r == -EEXIST)
+        r = may_go(way, change, parent_fd, name) ? 0 : LEFT;
+    (void)unlinkat(parent_fd, temp, 0); /* it is the new one still */
+    return r;
 }
 
 /* --- Files below a directory --- */
@@ -274,12 +235,6 @@ static int open_parent(int dir_fd, const char *path, bool make, const char **ret
     return al_path_is_plain(path) ? al_nofollow_open_parent(dir_fd, path, make, ret_name) : -EINVAL;
 }
 
-/* What is there now.  git has just added a line to the stash's log: it does not matter. */
-static struct expected expected_of(const struct al_way *way, const struct al_difference *change)
-{
-    return (struct expected){ change->from_mode, change->from, change->to, way->store->sha256 };
-}
-
 /* Note what was left as it is. */
 static int note(const struct al_way *way, const struct al_difference *change, int r,
                 const char *what, struct al_error *err)
@@ -297,7 +252,6 @@ static int note(const struct al_way *way, const struct al_difference *change, in
 static int remove_file(const struct al_way *way, const struct al_difference *change,
                        struct al_error *err)
 {
-    const struct expected expected = expected_of(way, change);
     al_auto(al_freep) char *temp = al_asprintf(TEMP_PREFIX "%s", way->token);
     const char *name;
     al_auto(al_closep) int parent_fd = open_parent(dir_of(way, change), change->name, false, &name);
@@ -308,7 +262,7 @@ static int remove_file(const struct al_way *way, const struct al_difference *cha
     if (parent_fd >= 0 && change->part == AL_PART_STASH)
         r = unlinkat(parent_fd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
     else if (parent_fd >= 0)
-        r = replace(parent_fd, temp, name, false, &expected);
+        r = take_out(way, change, parent_fd, temp, name);
     if (r == 0)
         al_nofollow_remove_parents(dir_of(way, change), change->name);
     return note(way, change, r, "remove", err);
@@ -319,16 +273,15 @@ struct writer {
     const struct al_way *way;
     const struct al_difference **changes;
     char *temp;
-    int parent_fd, fd; /* of the one that is being written; -1: none */
+    int parent_fd; /* of the one that is being written; -1: none */
     const char *name;
+    struct al_new_file file;
     struct al_str target; /* of a link */
 };
 
 static void writer_clear(struct writer *writer)
 {
-    if (writer->parent_fd >= 0)
-        (void)unlinkat(writer->parent_fd, writer->temp, 0);
-    al_close(writer->fd);
+    al_new_file_clear(&writer->file);
     al_close(writer->parent_fd);
     al_str_clear(&writer->target);
     free(writer->changes);
@@ -338,34 +291,29 @@ static void writer_clear(struct writer *writer)
 static int begin(struct writer *writer, const struct al_difference *change)
 {
     writer->parent_fd = open_parent(dir_of(writer->way, change), change->name, true, &writer->name);
-    if (writer->parent_fd < 0 || S_ISLNK(change->to_mode))
-        return writer->parent_fd < 0 ? writer->parent_fd : 0;
-    writer->fd = openat(writer->parent_fd, writer->temp,
-                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, INCOMPLETE);
-    return writer->fd < 0 ? -errno : 0;
+    return writer->parent_fd < 0      ? writer->parent_fd
+           : S_ISLNK(change->to_mode) ? 0
+                                      : al_new_file_open(&writer->file, writer->parent_fd, 0600);
 }
 
-/* Put the complete file in place. */
+/* Put the complete file in place.  git has just added a line to the stash's log: it does not
+ * matter. */
 static int commit(struct writer *writer, const struct al_difference *change)
 {
-    const struct expected expected = expected_of(writer->way, change);
+    const bool is_log = change->part == AL_PART_STASH;
+    const char *name = is_log ? writer->name : writer->temp;
     const int parent_fd = writer->parent_fd;
-    int r = writer->fd >= 0 ? fchmod(writer->fd, change->to_mode & PERMISSIONS)
-                            : symlinkat(writer->target.buf, parent_fd, writer->temp);
+    int r;
 
-    r = r < 0 ? -errno : 0;
-    al_close(writer->fd); /* or it would seem to be written still */
-    writer->fd = -1;
-    if (r == 0 && change->part == AL_PART_STASH)
-        r = renameat(parent_fd, writer->temp, parent_fd, writer->name) < 0 ? -errno : 0;
-    else if (r == 0 && change->from)
-        r = replace(parent_fd, writer->temp, writer->name, true, &expected);
-    else if (r == 0)
-        r = appear(parent_fd, writer->temp, writer->name, &expected);
-    if (r != 0)
-        (void)unlinkat(parent_fd, writer->temp, 0);
-    al_close(writer->parent_fd);
-    writer->parent_fd = -1;
+    if (S_ISLNK(change->to_mode))
+        r = symlinkat(writer->target.buf, parent_fd, name) < 0 ? -errno : 0;
+    else if (fchmod(writer->file.fd, change->to_mode & PERMISSIONS) < 0)
+        r = -errno;
+    else
+        r = al_new_file_name(&writer->file, parent_fd, name, is_log);
+    if (r == 0 && !is_log)
+        r = replace(writer->way, change, parent_fd, name, writer->name);
+    al_closep(&writer->parent_fd);
     al_str_reset(&writer->target);
     return r;
 }
@@ -377,8 +325,8 @@ static int write_piece(void *payload, size_t which, const char *data, size_t len
     const struct al_difference *change = writer->changes[which];
     int r = writer->parent_fd < 0 ? begin(writer, change) : 0;
 
-    if (r == 0 && writer->fd >= 0)
-        r = al_write_all(writer->fd, data, len);
+    if (r == 0 && writer->file.fd >= 0)
+        r = al_write_all(writer->file.fd, data, len);
     else if (r == 0 && writer->target.len + len > PATH_MAX)
         r = -ENAMETOOLONG;
     else if (r == 0)
@@ -400,7 +348,7 @@ static int write_files(const struct al_way *way, wanted_fn *wanted, struct al_er
         .changes = al_calloc(changes->count + 1, sizeof(struct al_difference *)),
         .temp = al_asprintf(TEMP_PREFIX "%s", way->token),
         .parent_fd = -1,
-        .fd = -1,
+        .file = AL_NEW_FILE_INIT,
         .target = AL_STR_INIT,
     };
     size_t count = 0;
@@ -416,20 +364,10 @@ static int write_files(const struct al_way *way, wanted_fn *wanted, struct al_er
 
 /* Write a file of the git directory, whatever is there. */
 static int write_own(const struct al_way *way, const char *name, const struct al_str *text,
-                     int64_t mtime_ns, struct al_error *err)
+                     struct al_error *err)
 {
-    const struct timespec times[] = { { .tv_nsec = UTIME_OMIT },
-                                      { .tv_sec = (time_t)(mtime_ns / NS),
-                                        .tv_nsec = (long)(mtime_ns % NS) } };
-    al_auto(al_freep) char *temp = al_asprintf(TEMP_PREFIX "%s", way->token);
-    al_auto(al_closep) int fd =
-        openat(way->git_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    int r = fd < 0 ? -errno : al_write_all(fd, text->buf, text->len);
+    int r = al_fs_write_atomic(way->git_fd, name, text->buf, text->len, 0644, true);
 
-    if (r == 0 &&
-        (fchmod(fd, PLAIN_MODE & PERMISSIONS) < 0 || (mtime_ns > 0 && futimens(fd, times) < 0) ||
-         renameat(way->git_fd, temp, way->git_fd, name) < 0))
-        r = -errno;
     return r < 0 ? al_error_errno(err, -r, "cannot write '%s' in the git directory", name) : 0;
 }
 
@@ -581,7 +519,7 @@ static int restore_head(const struct al_way *way, struct al_error *err)
     al_str_reset(&text);
     al_str_addf(&text, "%s\n", change->to);
     if (r == 0)
-        r = write_own(way, "HEAD", &text, 0, err);
+        r = write_own(way, "HEAD", &text, err);
     al_lockfile_release(&lock);
     return r;
 }
@@ -785,22 +723,28 @@ static int put_entries(const struct al_way *way, const char *path, struct al_err
 
 /* Write the new index beside its place.  It keeps its time: git compares the content of a file that
  * is not older than the index, since the file may have changed after git looked at it. */
-static int write_index(const struct al_way *way, const char *name, struct al_error *err)
+static int write_index(const struct al_way *way, struct al_error *err)
 {
     const struct al_saved *index = way->index ? way->index : way->from;
-    al_auto(al_freep) char *path = al_fs_join(way->repo->at.git_dir, name);
+    const struct timespec times[] = { { .tv_nsec = UTIME_OMIT },
+                                      { .tv_sec = (time_t)(index->index_mtime_ns / NS),
+                                        .tv_nsec = (long)(index->index_mtime_ns % NS) } };
+    al_auto(al_freep) char *path = al_fs_join(way->repo->at.git_dir, NEW_INDEX);
     int r = 0;
 
+    (void)unlinkat(way->git_fd, NEW_INDEX ".lock", 0); /* of a git that was killed */
     if (index->has_index)
-        r = write_own(way, name, &index->index, index->index_mtime_ns, err);
+        r = write_own(way, NEW_INDEX, &index->index, err);
+    if (r == 0 && index->index_mtime_ns > 0)
+        (void)utimensat(way->git_fd, NEW_INDEX, times, AT_SYMLINK_NOFOLLOW);
     return r < 0 || way->index ? r : put_entries(way, path, err);
 }
 
-static int place_index(const struct al_way *way, const char *name, struct al_error *err)
+static int place_index(const struct al_way *way, struct al_error *err)
 {
     int r = way->index && !way->index->has_index
                 ? unlinkat(way->git_fd, "index", 0)
-                : renameat(way->git_fd, name, way->git_fd, "index");
+                : renameat(way->git_fd, NEW_INDEX, way->git_fd, "index");
 
     return r < 0 && errno != ENOENT ? al_error_errno(err, errno, "cannot write the index") : 0;
 }
@@ -809,7 +753,6 @@ static int place_index(const struct al_way *way, const char *name, struct al_err
 
 int al_restore_apply(struct al_way *way, struct al_error *err)
 {
-    al_auto(al_freep) char *name = al_asprintf(TEMP_PREFIX "index-%s", way->token);
     const bool has_index = way->index || way->entries.count;
     /* An index needs its shared part at all times. */
     int r = write_files(way, is_shared_index, err);
@@ -817,7 +760,7 @@ int al_restore_apply(struct al_way *way, struct al_error *err)
     if (r == 0)
         r = restore_objects(way, err);
     if (r == 0 && has_index)
-        r = write_index(way, name, err);
+        r = write_index(way, err);
     if (r == 0)
         r = remove_worktrees(way, err);
     if (r == 0)
@@ -831,35 +774,21 @@ int al_restore_apply(struct al_way *way, struct al_error *err)
     if (r == 0)
         r = restore_worktrees(way, err);
     if (r == 0 && has_index)
-        r = place_index(way, name, err);
-    (void)unlinkat(way->git_fd, name, 0);
+        r = place_index(way, err);
+    (void)unlinkat(way->git_fd, NEW_INDEX, 0);
     return r;
 }
 
 /* --- What a killed one left --- */
 
-/* ".airlock-<token>", ".airlock-index-<token>" and ".airlock-lock-<token>". */
-static void tidy_dir(int dir_fd)
-{
-    al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
-    const struct dirent *entry;
-
-    while (dir && (entry = readdir(dir))) {
-        const char *token = strrchr(entry->d_name, '-');
-
-        if (al_starts_with(entry->d_name, TEMP_PREFIX) && strlen(token + 1) == AL_LOCK_TOKEN - 1 &&
-            strspn(token + 1, DIGITS) == AL_LOCK_TOKEN - 1)
-            (void)unlinkat(dir_fd, entry->d_name, 0);
-    }
-}
-
-/* Remove a leftover file beside others.  If it is complete and there is no copy, somebody saved it
- * just then: it gets another name. */
+/* A leftover file beside others is one that was to go, or to come.  If there is no copy, somebody
+ * saved it just then: it gets another name. */
 static void tidy_beside(const struct al_way *way, const struct al_differences *changes,
                         const char *temp)
 {
     for (size_t i = 0; i < changes->count; i++) {
         const struct al_difference *change = &changes->items[i];
+        al_auto(al_freep) char *kept = NULL;
         struct al_look look = { .mode = 0 };
         const char *name;
         bool has = false;
@@ -872,12 +801,9 @@ static void tidy_beside(const struct al_way *way, const struct al_differences *c
             al_look_at(fd, temp, way->store->sha256, &look);
         if (!look.mode)
             continue;
-        if ((look.mode & PERMISSIONS) != INCOMPLETE)
-            (void)al_store_has_blobs(way->store, &look.oid, 1, way->budget, &has, NULL);
-        if (has || (look.mode & PERMISSIONS) == INCOMPLETE)
-            (void)unlinkat(fd, temp, 0);
-        else
-            (void)keep(fd, temp, name);
+        (void)al_store_has_blobs(way->store, &look.oid, 1, way->budget, &has, NULL);
+        kept = al_asprintf("%s%s", name, temp);
+        (void)(has ? unlinkat(fd, temp, 0) : al_aside_rename(fd, temp, fd, kept));
     }
 }
 
@@ -895,6 +821,4 @@ void al_restore_tidy(const struct al_way *way, const char *token)
         tidy_beside(way, &way->executions.items[i].changes, temp);
     if (*token)
         tidy_beside(way, &way->changes, temp);
-    tidy_dir(way->git_fd);
-    tidy_dir(way->common_fd);
 }
