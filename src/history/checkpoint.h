@@ -105,7 +105,7 @@ struct al_checkpoint_reason {
     bool rewrites; /**< the execution may take commits from a reference that it moves */
     /** The linked worktrees that the execution makes or removes as "linked/<name>", and those that
      * it may lock or unlock as "linked-lock/<name>": the checkpoint has them as well
-     * (history/linked.h).  NULL: none. */
+     * (history/worktree.h).  NULL: none. */
     const struct al_strv *linked;
     /** For a checkpoint after an execution: the id of the one before.  Else NULL. */
     const char *before;

@@ -14,11 +14,11 @@
 #include "gitops/run.h"
 #include "guard/nofollow.h"
 #include "history/files.h"
-#include "history/linked.h"
 #include "history/modes.h"
 #include "history/refs.h"
 #include "history/rescue.h"
 #include "history/store.h"
+#include "history/worktree.h"
 #include "util/fs.h"
 
 /* What is kept of the checkpoints that were read last; a rollback of one execution looks at four.

@@ -23,8 +23,8 @@
 #include "history/files.h"
 #include "history/gitdir.h"
 #include "history/keep.h"
-#include "history/linked.h"
 #include "history/store.h"
+#include "history/worktree.h"
 #include "util/fs.h"
 #include "util/log.h"
 
@@ -41,7 +41,6 @@ struct al_pending_checkpoint {
     struct al_run_limits *budget;
     struct al_error *err;
     int top_fd, git_fd, common_fd;
-    struct al_linked linked;
     struct al_files files;
     bool has_index;
     struct al_str index;
@@ -82,7 +81,6 @@ void al_pending_checkpoint_free(struct al_pending_checkpoint *taken)
     if (taken->reference[0])
         (void)unlinkat(taken->store->bare.dir_fd, taken->reference, 0);
     reset(taken);
-    al_linked_clear(&taken->linked);
     al_close(taken->top_fd);
     al_close(taken->git_fd);
     al_close(taken->common_fd);
@@ -344,8 +342,9 @@ static int take_once(struct al_pending_checkpoint *taken)
     int r = al_gitdir_read(taken->git_fd, taken->common_fd, &deadline, &taken->gitdir, taken->err);
 
     al_deadline_sync(&deadline);
-    if (r == 0 && taken->linked.count)
-        al_linked_add_state(&taken->linked, taken->reason.linked, &taken->gitdir);
+    if (r == 0)
+        r = al_linked_read(taken->store->repo, taken->reason.linked, taken->budget, &taken->gitdir,
+                           taken->err);
     if (r == 0 && has(taken, AL_PARTS_REFS))
         r = read_refs(taken);
     if (r == 0 && has(taken, AL_PARTS_INDEX))
@@ -429,9 +428,7 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
     taken->top_fd = taken->git_fd = taken->common_fd = -1;
     taken->index = taken->stream = taken->ref_lines = AL_STR_INIT;
     taken->files = AL_FILES_INIT;
-    r = al_linked_read(store, reason, budget, &taken->linked, err);
-    if (r == 0)
-        r = open_parts(taken);
+    r = open_parts(taken);
     if (r == 0)
         r = take(taken);
     if (r == 0)

@@ -14,7 +14,6 @@
 #include "gitops/command.h"
 #include "gitops/plumbing/heads.h"
 #include "gitops/plumbing/rollback_plumbing.h"
-#include "gitops/worktree/list.h"
 #include "gitops/worktree/remove.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
@@ -353,7 +352,8 @@ static void elsewhere_clear(struct elsewhere *elsewhere)
 static bool will_go(const struct al_way *way, const char *id)
 {
     for (size_t i = 0; i < way->nworktrees; i++)
-        if (al_worktree_goes(&way->worktrees[i]) && !strcmp(way->worktrees[i].from.id, id))
+        if (al_worktree_goes(&way->worktrees[i]) && way->worktrees[i].found.id &&
+            !strcmp(way->worktrees[i].found.id, id))
             return true;
     return false;
 }
@@ -527,25 +527,25 @@ static int check_committed(struct al_way *way, struct al_error *err)
 
 bool al_worktree_goes(const struct al_linked_change *change)
 {
-    return !change->is_lock && change->from.exists &&
-           !(change->to.exists && !strcmp(change->from.is, change->to.is));
+    return !change->is_lock && change->from && !(change->to && !strcmp(change->from, change->to));
 }
 
 bool al_worktree_returns(const struct al_linked_change *change)
 {
-    return !change->is_lock && change->to.exists &&
-           !(change->from.exists && !strcmp(change->from.is, change->to.is));
+    return !change->is_lock && change->to && !(change->from && !strcmp(change->from, change->to));
 }
 
-static int read_side(const struct al_way *way, const char *oid, struct al_linked_saved *saved,
-                     struct al_error *err)
+static int read_worktree(const struct al_way *way, const struct al_difference *change,
+                         struct al_linked_change *item, struct al_error *err)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = al_way_read_blob(way, oid, &text, err);
+    al_auto(al_str_clear) struct al_str from = AL_STR_INIT;
+    int r = al_way_read_blob(way, change->from, &from, err);
 
-    if (r < 0 || !oid || al_linked_parse(&text, saved))
-        return r;
-    return al_error_set(err, AL_ERR_EXECUTION, "a checkpoint says nothing of a worktree");
+    if (r == 0)
+        r = al_way_read_blob(way, change->to, &item->text, err);
+    item->from = al_linked_is(&from);
+    item->to = al_linked_is(&item->text);
+    return r < 0 ? r : al_worktree_find(way->repo, &way->place, item->name, &item->found, err);
 }
 
 static int read_worktrees(struct al_way *way, struct al_error *err)
@@ -564,20 +564,12 @@ static int read_worktrees(struct al_way *way, struct al_error *err)
         *item = (struct al_linked_change){
             .name = strchr(change->name, '/') + 1,
             .is_lock = al_starts_with(change->name, AL_LINKED_LOCK_PREFIX),
-            .lock = AL_STR_INIT,
-            .place = AL_WORKTREE_PLACE_INIT,
+            .text = AL_STR_INIT,
             .found = AL_WORKTREE_FOUND_INIT,
         };
-        if (item->is_lock)
-            r = al_way_read_blob(way, change->to, &item->lock, err);
-        else
-            r = read_side(way, change->from, &item->from, err);
-        if (r == 0 && !item->is_lock)
-            r = read_side(way, change->to, &item->to, err);
+        r = way->place.dir ? 0 : al_worktree_place_find(way->repo, false, &way->place, err);
         if (r == 0)
-            r = al_worktree_place_find(way->repo, false, &item->place, err);
-        if (r == 0)
-            r = al_worktree_find(way->repo, &item->place, item->name, &item->found, err);
+            r = read_worktree(way, change, item, err);
     }
     return r;
 }
@@ -614,7 +606,7 @@ static void find_running(void *payload, long pid, const json_t *call)
 static int check_removal(const struct al_way *way, const struct al_linked_change *change,
                          const char *journal_file, struct al_error *err)
 {
-    struct running running = { .top = change->from.top };
+    struct running running = { .top = change->found.top };
     al_auto(al_freep) char *words = NULL;
     int r = 0;
 
@@ -624,7 +616,7 @@ static int check_removal(const struct al_way *way, const struct al_linked_change
                             "it first",
                             change->name);
     if (change->found.id && !change->found.locked)
-        r = al_worktree_check_removable(&change->place, &change->found, change->name, err);
+        r = al_worktree_check_removable(&way->place, &change->found, change->name, err);
     if (r < 0)
         return r;
     (void)al_journal_running(journal_file, find_running, &running);
@@ -635,73 +627,16 @@ static int check_removal(const struct al_way *way, const struct al_linked_change
                  : 0;
 }
 
-/* Where it was, by what was moved aside.  git lets no two worktrees have one branch checked out. */
-static int check_aside(const struct al_way *way, const struct al_linked_change *change,
-                       struct al_error *err)
-{
-    al_auto(al_freep) char *branch = NULL;
-    al_auto(al_freep) char *path = NULL;
-    int r;
-
-    if (al_worktree_find_aside(way->repo, &change->place, change->name, change->to.is, &branch) < 0)
-        return al_error_set(err, AL_ERR_EXECUTION,
-                            "the worktree '%s' cannot come back: what was moved aside of it is "
-                            "gone for good",
-                            change->name);
-    r = branch ? al_worktree_find_branch(way->repo, branch, way->budget, &path, err) : 0;
-    if (r < 0 || !path)
-        return r;
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "the worktree '%s' cannot come back: its branch '%s' is checked out in "
-                        "'%s'; switch that to another branch first",
-                        change->name, branch + strlen("refs/heads/"), path);
-}
-
-/* Where another worktree goes first, its place is free then. */
-static int check_return(const struct al_way *way, const struct al_linked_change *change,
-                        struct al_error *err)
-{
-    al_auto(al_freep) char *top = al_text_sanitize_line(change->to.top);
-    al_auto(al_freep) char *dir =
-        al_asprintf("%s/worktrees/%s", way->repo->at.common_dir, change->to.id);
-    struct stat st;
-
-    if (strcmp(change->found.top, change->to.top) != 0)
-        return al_error_set(err, AL_ERR_EXECUTION,
-                            "the worktree '%s' was at '%s', and worktrees.dir is another directory "
-                            "now",
-                            change->name, top);
-    if (change->found.has_top && !change->found.id)
-        return al_error_set(err, AL_ERR_EXECUTION,
-                            "something else is at '%s', where the worktree was; move it away", top);
-    /* Git may have made another one under the name that this one had below worktrees/. */
-    if (!change->found.id && lstat(dir, &st) == 0)
-        return al_error_set(err, AL_ERR_EXECUTION,
-                            "the worktree '%s' cannot come back: another one has its place '%s' in "
-                            "the repository; remove that with 'git worktree remove' first",
-                            change->name, change->to.id);
-    return check_aside(way, change, err);
-}
-
 /* A worktree is locked again that somebody else removed since; it may have been made again. */
 static void check_locked(struct al_way *way, const struct al_linked_change *change)
 {
-    al_auto(al_freep) char *of = NULL;
-    al_auto(al_freep) char *id = NULL;
-    struct al_linked_lock lock;
+    al_auto(al_freep) char *id = al_worktree_identity(&change->found);
 
-    if (way->plan.resumes || !al_linked_parse_lock(&change->lock, &lock))
+    if (way->plan.resumes || !change->to || also(way, change->name, false) ||
+        (id && !strcmp(id, change->to)))
         return;
-    of = lock.of;
-    if (also(way, change->name, false))
-        return;
-    id = change->found.id ? al_worktree_identity(&change->found) : NULL;
-    if (!change->found.id)
-        al_strv_addf(&way->report->lost, "the lock of the worktree '%s', which is gone",
-                     change->name);
-    else if (!id || strcmp(id, of) != 0)
-        al_strv_addf(&way->report->lost,
-                     "the lock of the worktree '%s', which was made again since", change->name);
+    al_strv_addf(&way->report->lost, "the lock of the worktree '%s', which %s", change->name,
+                 change->found.id ? "was made again since" : "is gone");
 }
 
 static int check_worktrees(struct al_way *way, const char *journal_file, struct al_error *err)
@@ -714,7 +649,8 @@ static int check_worktrees(struct al_way *way, const char *journal_file, struct 
         if (al_worktree_goes(change))
             r = check_removal(way, change, journal_file, err);
         if (r == 0 && al_worktree_returns(change))
-            r = check_return(way, change, err);
+            r = al_worktree_check_return(way->repo, &way->place, &change->found, change->name,
+                                         change->to, way->budget, err);
         if (r == 0 && change->is_lock)
             check_locked(way, change);
     }

@@ -576,13 +576,13 @@ void al_way_clear(struct al_way *way)
     for (size_t i = 0; i < way->nworktrees; i++) {
         struct al_linked_change *change = &way->worktrees[i];
 
-        al_str_clear(&change->lock);
-        al_linked_saved_clear(&change->from);
-        al_linked_saved_clear(&change->to);
-        al_worktree_place_clear(&change->place);
+        free(change->from);
+        free(change->to);
+        al_str_clear(&change->text);
         al_worktree_found_clear(&change->found);
     }
     free(way->worktrees);
+    al_worktree_place_clear(&way->place);
     al_pending_checkpoint_free(way->pending);
     al_close(way->top_fd);
     al_close(way->git_fd);

@@ -23,9 +23,9 @@
 #include "gitops/plumbing/stash_owners.h"
 #include "gitops/worktree/find.h"
 #include "history/journal.h"
-#include "history/linked.h"
 #include "history/rollback.h"
 #include "history/store.h"
+#include "history/worktree.h"
 #include "util/json.h"
 
 /* --- Executions (rollback_executions.c) --- */
@@ -111,10 +111,9 @@ struct al_lockfile {
 struct al_linked_change {
     const char *name; /* borrowed from the change */
     bool is_lock;
-    struct al_str lock; /* the lock that it gets */
-    struct al_linked_saved from, to;
-    struct al_worktree_place place; /* as it is now */
-    struct al_worktree_found found;
+    char *from, *to;    /* which one is there or locked, and will be: see history/worktree.h */
+    struct al_str text; /* the rest, of `to` */
+    struct al_worktree_found found; /* as it is now */
 };
 
 /** Everything that one rollback, or putting back, is about. */
@@ -141,8 +140,9 @@ struct al_way {
     /** The checkpoint before the first execution that changed what is staged, or before an earlier
      * one that moved HEAD and is undone with it; "": none, or it is so already. */
     char staged_of[AL_OID_TEXT];
-    const struct al_saved *index;  /* its index comes back, byte for byte; NULL: none */
-    struct al_differences entries; /* otherwise: those that come back, one by one */
+    const struct al_saved *index;   /* its index comes back, byte for byte; NULL: none */
+    struct al_differences entries;  /* otherwise: those that come back, one by one */
+    struct al_worktree_place place; /* of linked worktrees */
     struct al_linked_change *worktrees;
     size_t nworktrees;
 };
@@ -168,7 +168,7 @@ int al_execution_read_end(struct al_way *way, size_t which, size_t end, struct a
 int al_way_open(struct al_way *way, struct al_error *err);
 void al_way_clear(struct al_way *way);
 
-#define AL_WAY_INIT .top_fd = -1, .git_fd = -1, .common_fd = -1
+#define AL_WAY_INIT .top_fd = -1, .git_fd = -1, .common_fd = -1, .place = AL_WORKTREE_PLACE_INIT
 
 /** Read what the executions of the plan changed: which parts a checkpoint of the present has to
  * have. */

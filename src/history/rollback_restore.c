@@ -30,6 +30,7 @@
 #include "gitops/oid.h"
 #include "gitops/plumbing/bare.h"
 #include "gitops/plumbing/rollback_plumbing.h"
+#include "gitops/worktree/remove.h"
 #include "guard/nofollow.h"
 #include "history/aside.h"
 #include "history/gitdir.h"
@@ -535,7 +536,7 @@ static int remove_worktrees(const struct al_way *way, struct al_error *err)
 
         /* Without its administrative directory it is no worktree, but somebody's directory. */
         if (al_worktree_goes(change) && change->found.id)
-            r = al_worktree_put_aside(way->repo, &change->place, &change->found, change->name, true,
+            r = al_worktree_put_aside(way->repo, &way->place, &change->found, change->name, true,
                                       way->budget, err);
     }
     return r;
@@ -546,25 +547,21 @@ static int restore_lock(const struct al_way *way, const struct al_linked_change 
                         struct al_error *err)
 {
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
-    struct al_linked_lock lock = { .of = NULL };
-    const bool locks = al_linked_parse_lock(&change->lock, &lock);
-    al_auto(al_freep) char *of = lock.of;
     al_auto(al_freep) char *is = NULL;
-    al_auto(al_closep) int fd = -1;
-    int r = al_worktree_find(way->repo, &change->place, change->name, &found, err);
+    const char *reason = change->text.buf + strcspn(change->text.buf, "\n");
+    int r = al_worktree_find(way->repo, &way->place, change->name, &found, err);
 
     is = al_worktree_identity(&found);
-    if (r < 0 || !is || (locks && strcmp(is, of) != 0))
+    if (r < 0 || !is || (change->to && strcmp(is, change->to) != 0))
         return r;
-    fd = open(found.git_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        r = -errno;
-    else if (!locks)
-        r = unlinkat(fd, "locked", 0) < 0 && errno != ENOENT ? -errno : 0;
-    else
-        r = al_fs_write_atomic(fd, "locked", lock.bytes, lock.len, 0644, true);
-    return r < 0 ? al_error_errno(err, -r, "cannot lock or unlock the worktree '%s'", change->name)
-                 : 0;
+    if (found.locked)
+        r = al_worktree_set_lock(way->repo, &found, change->name, false, NULL, err);
+    free(found.locked);
+    found.locked = NULL;
+    if (r == 0 && change->to)
+        r = al_worktree_set_lock(way->repo, &found, change->name, true,
+                                 *reason && reason[1] ? reason + 1 : NULL, err);
+    return r;
 }
 
 static int restore_worktrees(const struct al_way *way, struct al_error *err)
@@ -573,7 +570,7 @@ static int restore_worktrees(const struct al_way *way, struct al_error *err)
 
     for (size_t i = 0; i < way->nworktrees && r == 0; i++)
         if (al_worktree_returns(&way->worktrees[i]))
-            r = al_worktree_bring_back(way->repo, way->worktrees[i].name, way->worktrees[i].to.is,
+            r = al_worktree_bring_back(way->repo, way->worktrees[i].name, way->worktrees[i].to,
                                        way->budget, err);
     for (size_t i = 0; i < way->nworktrees && r == 0; i++)
         if (way->worktrees[i].is_lock)

@@ -24,6 +24,7 @@
 #include "gitops/worktree/record.h"
 #include "gitops/worktree/remove.h"
 #include "guard/nofollow.h"
+#include "guard/text.h"
 #include "history/aside.h"
 #include "util/fs.h"
 
@@ -126,7 +127,7 @@ static int add_work(struct work *work, const struct al_repo *repo, struct al_run
     return al_git_read_records(&repo->at, &command, &records, budget, err);
 }
 
-int al_worktree_work(const struct al_repo *repo, const struct al_worktree_found *found,
+static int read_work(const struct al_repo *repo, const struct al_worktree_found *found,
                      struct al_run_limits *budget, char ret_hex[65], struct al_error *err)
 {
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
@@ -147,6 +148,52 @@ int al_worktree_work(const struct al_repo *repo, const struct al_worktree_found 
     for (size_t i = 0; r == 0 && i < sizeof(digest); i++)
         (void)snprintf(ret_hex + 2 * i, 3, "%02x", digest[i]);
     return 0;
+}
+
+/* --- In a checkpoint of another one --- */
+
+static int read_linked(const struct al_repo *repo, const char *path, struct al_run_limits *budget,
+                       struct al_str *text, struct al_error *err)
+{
+    const bool is_lock = al_starts_with(path, AL_LINKED_LOCK_PREFIX);
+    al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
+    al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
+    al_auto(al_freep) char *is = NULL;
+    char work[65] = "";
+    int r = al_worktree_place_find(repo, false, &place, err);
+
+    if (r == 0)
+        r = al_worktree_find(repo, &place, strchr(path, '/') + 1, &found, err);
+    is = r == 0 ? al_worktree_identity(&found) : NULL;
+    if (is && !is_lock)
+        r = read_work(repo, &found, budget, work, err);
+    al_str_adds(text, is && (!is_lock || found.locked) ? is : "-");
+    al_str_addf(text, "\n%s", is_lock && is && found.locked ? found.locked : work);
+    return r;
+}
+
+int al_linked_read(const struct al_repo *repo, const struct al_strv *names,
+                   struct al_run_limits *budget, struct al_gitdir_files *files,
+                   struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; names && i < names->count && r == 0; i++) {
+        struct al_gitdir_file *file;
+
+        files->items = al_reallocarray(files->items, files->count + 1, sizeof(*files->items));
+        file = &files->items[files->count++];
+        *file = (struct al_gitdir_file){ .path = al_strdup(names->items[i]),
+                                         .mode = S_IFREG | 0644,
+                                         .bytes = AL_STR_INIT };
+        r = read_linked(repo, file->path, budget, &file->bytes, err);
+    }
+    return r;
+}
+
+char *al_linked_is(const struct al_str *text)
+{
+    return !text->len || *text->buf == '-' ? NULL : al_strndup(text->buf, strcspn(text->buf, "\n"));
 }
 
 /* --- What only it reached --- */
@@ -369,14 +416,39 @@ static int load(const struct al_repo *repo, const struct al_worktree_place *plac
     return AL_ERR_NOT_FOUND;
 }
 
-int al_worktree_find_aside(const struct al_repo *repo, const struct al_worktree_place *place,
-                           const char *name, const char *id, char **ret_branch)
+int al_worktree_check_return(const struct al_repo *repo, const struct al_worktree_place *place,
+                             const struct al_worktree_found *found, const char *name,
+                             const char *id, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_aside_entry_clear) struct al_aside_entry entry = AL_ASIDE_ENTRY_INIT;
-    int r = load(repo, place, name, id, &entry);
+    al_auto(al_freep) char *branch = NULL, *path = NULL, *top = al_text_sanitize_line(found->top);
+    const char *admin;
+    struct stat st;
+    int r;
 
-    *ret_branch = r == 0 ? value_of(entry.note, "branch ") : NULL;
-    return r;
+    if (found->has_top && !found->id)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "something else is at '%s', where the worktree was; move it away", top);
+    if (load(repo, place, name, id, &entry) < 0)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "the worktree '%s' cannot come back: what was moved aside of it is "
+                            "gone for good, or worktrees.dir is another directory now",
+                            name);
+    /* Git may have made another one under the name that this one had below worktrees/. */
+    admin = entry.items.items[entry.items.count - 1];
+    if (!found->id && lstat(admin, &st) == 0)
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "the worktree '%s' cannot come back: another one has its place '%s' in "
+                            "the repository; remove that with 'git worktree remove' first",
+                            name, strrchr(admin, '/') + 1);
+    branch = value_of(entry.note, "branch ");
+    r = branch ? al_worktree_find_branch(repo, branch, budget, &path, err) : 0;
+    if (r < 0 || !path)
+        return r;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "the worktree '%s' cannot come back: its branch '%s' is checked out in "
+                        "'%s'; switch that to another branch first",
+                        name, branch + strlen("refs/heads/"), path);
 }
 
 static int make_branch(const struct al_repo *repo, const char *note, struct al_run_limits *budget,

@@ -21,21 +21,39 @@
 #include "gitops/repo/repo.h"
 #include "gitops/worktree/find.h"
 #include "gitops/worktree/place.h"
+#include "history/gitdir.h"
 #include "util/error.h"
 
 /** Which worktree it is: the same after it came back, and another one if it was made again under
  * its name.  Caller frees; NULL: there is none. */
 char *al_worktree_identity(const struct al_worktree_found *found);
 
-/**
- * A digest, in hex, of the work in a worktree: HEAD, what is staged, changed and untracked, an
- * operation in progress, its submodules.  What git ignores does not count.  "-" when it cannot be
- * looked at.
+/* --- In a checkpoint of another working tree --- */
+
+/*
+ * A checkpoint has a file `state/linked/<name>` for each linked worktree that its execution may
+ * make or remove, and `state/linked-lock/<name>` for each that it may lock or unlock.  The first
+ * line says which one is there, or locked: al_worktree_identity(), also when it came back, so that
+ * one which is made again under its name is another; "-": none.  The rest is
  *
- * @return 0; AL_ERR_TIMEOUT or AL_ERR_CANCELLED.
+ *   linked        a digest of the work in it: whether somebody has worked there since.  HEAD, what
+ *                 is staged, changed and untracked, an operation in progress, submodules; what git
+ *                 ignores does not count
+ *   linked-lock   the reason
  */
-int al_worktree_work(const struct al_repo *repo, const struct al_worktree_found *found,
-                     struct al_run_limits *budget, char ret_hex[65], struct al_error *err);
+#define AL_LINKED_PREFIX      "linked/"
+#define AL_LINKED_LOCK_PREFIX "linked-lock/"
+
+/** Add these files to those of the git directory.
+ * @param names  As al_checkpoint_reason.linked. */
+int al_linked_read(const struct al_repo *repo, const struct al_strv *names,
+                   struct al_run_limits *budget, struct al_gitdir_files *files,
+                   struct al_error *err);
+
+/** Which worktree such a file is about.  Caller frees; NULL: none. */
+char *al_linked_is(const struct al_str *text);
+
+/* --- Aside --- */
 
 /**
  * Move a worktree aside.  With the repository's write lock held.
@@ -48,15 +66,15 @@ int al_worktree_put_aside(const struct al_repo *repo, const struct al_worktree_p
                           struct al_run_limits *budget, struct al_error *err);
 
 /**
- * Look whether a worktree is aside.
+ * Check that a worktree could come back: it is aside, and nothing else has its place, or its branch
+ * checked out.
  *
- * @param id          Its identity.
- * @param ret_branch  The full name of the branch that it had checked out; NULL: none.  Caller
- *                    frees.
- * @return 0; AL_ERR_NOT_FOUND.
+ * @param found  What has its name now.  If that is a worktree, it goes first.
+ * @param id     Its identity.
  */
-int al_worktree_find_aside(const struct al_repo *repo, const struct al_worktree_place *place,
-                           const char *name, const char *id, char **ret_branch);
+int al_worktree_check_return(const struct al_repo *repo, const struct al_worktree_place *place,
+                             const struct al_worktree_found *found, const char *name,
+                             const char *id, struct al_run_limits *budget, struct al_error *err);
 
 /**
  * Move a worktree back, with its branch if that is gone.  With the write lock held.

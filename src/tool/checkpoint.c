@@ -8,7 +8,7 @@
 #include "guard/root.h"
 #include "guard/text.h"
 #include "history/checkpoint.h"
-#include "history/linked.h"
+#include "history/worktree.h"
 #include "tool/private.h"
 #include "util/fs.h"
 #include "util/log.h"
