@@ -34,9 +34,12 @@ test: test-deps ## everything: gcc and clang, all tests, all tests again under A
 check: ## what to run before each commit: unit and table tests, quick lint
 	@python3 tools/run-tests.py quick
 
-soak: build/airlock ## save files while calls discard some, with SOAK_SEEDS (20) seeds of the clock
+soak: build/airlock ## the long proofs, whole: saves during calls (SOAK_SEEDS, 20), random calls (SOAK_CALLS, 10000), agents side by side
 	@$(NINJA) -C $(BUILD) --quiet tests/attack/meanwhile
 	@python3 tests/attack/test_saves_meanwhile.py $(BUILD)/airlock $(BUILD)/tests/attack/meanwhile $(or $(SOAK_SEEDS),20)
+	@AIRLOCK_RANDOM=$(or $(SOAK_CALLS),10000) python3 tests/e2e/test_rollback_model.py $(BUILD)/airlock
+	@AIRLOCK_RANDOM=$(or $(SOAK_CALLS),10000) python3 tests/e2e/test_effect_table.py $(BUILD)/airlock
+	@python3 tests/e2e/side_by_side.py $(BUILD)/airlock --seconds 120 --seed 2
 
 asan: ## all tests under the address and undefined-behaviour sanitizers
 	@python3 tools/run-tests.py asan
