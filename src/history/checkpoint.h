@@ -159,18 +159,14 @@ int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_st
 
 struct al_differences;
 
-/**
- * Write two trees beside a pending checkpoint: they have only the files of the working tree that
- * differ, as they are before and after.  al_bare_diff() compares them.
- *
- * @param changes  Between checkpoints of the store, or this one.
- */
-int al_pending_checkpoint_trees(struct al_pending_checkpoint *taken,
-                                const struct al_differences *changes, struct al_run_limits *budget,
-                                char ret_from[AL_OID_TEXT], char ret_to[AL_OID_TEXT],
-                                struct al_error *err);
+/** Write a commit beside a pending checkpoint that has its working tree with changes made to it.
+ * al_bare_diff() compares the two. */
+int al_pending_checkpoint_changed(struct al_pending_checkpoint *taken,
+                                  const struct al_differences *changes,
+                                  struct al_run_limits *budget, char ret_id[AL_OID_TEXT],
+                                  struct al_error *err);
 
-/** Write a blob beside a pending checkpoint, as al_pending_checkpoint_trees() writes trees. */
+/** Write a blob in the same way. */
 int al_pending_checkpoint_blob(struct al_pending_checkpoint *taken, const struct al_str *content,
                                struct al_run_limits *budget, char ret_oid[AL_OID_TEXT],
                                struct al_error *err);
@@ -187,24 +183,6 @@ bool al_checkpoint_exists(struct al_store *store, const char *id);
  */
 int al_checkpoint_find_after(struct al_store *store, const char *before, char ret_id[AL_OID_TEXT],
                              struct al_error *err);
-
-/** One checkpoint of a list. */
-struct al_checkpoint {
-    char id[AL_OID_TEXT];
-    /** For a checkpoint after an execution: the id of the one before.  Else "". */
-    char before[AL_OID_TEXT];
-    int64_t taken_ns; /**< nanoseconds since 1970 */
-};
-
-struct al_checkpoint_list {
-    struct al_checkpoint *items; /**< oldest first */
-    size_t count;
-};
-
-/** List every checkpoint of the store.  Release with al_checkpoint_list_clear(). */
-int al_checkpoint_list(struct al_store *store, struct al_run_limits *budget,
-                       struct al_checkpoint_list *ret_list, struct al_error *err);
-void al_checkpoint_list_clear(struct al_checkpoint_list *list);
 
 /** The subject of a difference. */
 enum al_part {
@@ -320,17 +298,6 @@ int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, c
  * for oids[i]. */
 int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t count,
                        struct al_run_limits *budget, bool *ret_has, struct al_error *err);
-
-/** Receives the bytes of a blob in pieces.  `which` is the blob's position in the request.  `last`
- * is set with the final piece, which may be empty.  A negative status stops the reading and becomes
- * the status of al_checkpoint_read(). */
-typedef int (*al_blob_fn)(void *payload, size_t which, const char *data, size_t len, bool last,
-                          struct al_error *err);
-
-/** Read blobs of the store, in the given order. */
-int al_checkpoint_read(struct al_store *store, const char *const *oids, size_t noids,
-                       al_blob_fn take, void *payload, struct al_run_limits *budget,
-                       struct al_error *err);
 
 /**
  * Compare the checkpoints before and after an execution, in the parts that both have: the

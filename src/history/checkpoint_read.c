@@ -153,7 +153,7 @@ static int read_texts(struct al_store *store, struct loading *loading, struct al
             oids[count] = loading->oids[i];
             loading->wanted[count++] = i;
         }
-    return al_checkpoint_read(store, oids, count, add_bytes, loading, budget, err);
+    return al_bare_read(&store->bare, oids, count, add_bytes, loading, budget, err);
 }
 
 /* --- The digest of an index's entries --- */
@@ -345,73 +345,6 @@ int al_checkpoint_load(struct al_store *store, const char *id, bool keep,
     return 0;
 }
 
-int al_checkpoint_read(struct al_store *store, const char *const *oids, size_t noids,
-                       al_blob_fn take, void *payload, struct al_run_limits *budget,
-                       struct al_error *err)
-{
-    return al_bare_read(&store->bare, oids, noids, take, payload, budget, err);
-}
-
-/* --- The checkpoints of a store --- */
-
-void al_checkpoint_list_clear(struct al_checkpoint_list *list)
-{
-    free(list->items);
-    *list = (struct al_checkpoint_list){ .items = NULL };
-}
-
-/* Add a line "<oid> SP <name> SP <nanoseconds> SP <nonce>". */
-static void add_checkpoint(const struct al_store *store, const char *line,
-                           struct al_checkpoint_list *list)
-{
-    size_t digits = 2 * al_oid_bytes(store->sha256);
-    const char *name = strchr(line, ' '), *time = name ? strchr(name + 1, ' ') : NULL;
-    struct al_checkpoint checkpoint = { .taken_ns = time ? strtoll(time + 1, NULL, 10) : 0 };
-
-    if (!time || (size_t)(name - line) != digits)
-        return;
-    memcpy(checkpoint.id, line, digits);
-    name++;
-    if (al_starts_with(name, AL_REF_AFTER) &&
-        (size_t)(time - name) == strlen(AL_REF_AFTER) + digits)
-        memcpy(checkpoint.before, name + strlen(AL_REF_AFTER), digits);
-    else if (!al_starts_with(name, AL_REF_BEFORE))
-        return;
-    list->items = al_reallocarray(list->items, list->count + 1, sizeof(*list->items));
-    list->items[list->count++] = checkpoint;
-}
-
-/* Order by time.  Checkpoints with the same time are ordered by execution, before and after. */
-static int by_time(const void *a, const void *b)
-{
-    const struct al_checkpoint *one = a, *two = b;
-    const char *first = one->before[0] ? one->before : one->id;
-    const char *second = two->before[0] ? two->before : two->id;
-    int order;
-
-    if (one->taken_ns != two->taken_ns)
-        return one->taken_ns < two->taken_ns ? -1 : 1;
-    order = strcmp(first, second);
-    return order ? order : (one->before[0] != '\0') - (two->before[0] != '\0');
-}
-
-int al_checkpoint_list(struct al_store *store, struct al_run_limits *budget,
-                       struct al_checkpoint_list *ret_list, struct al_error *err)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    char *save = NULL;
-    int r = al_bare_refs(&store->bare, al_git_sink(&text), budget, err);
-
-    if (r < 0)
-        return r;
-    *ret_list = (struct al_checkpoint_list){ .items = NULL };
-    for (char *line = strtok_r(text.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-        add_checkpoint(store, line, ret_list);
-    if (ret_list->count)
-        qsort(ret_list->items, ret_list->count, sizeof(*ret_list->items), by_time);
-    return 0;
-}
-
 /* --- Files that a checkpoint has --- */
 
 /* A file that somebody has open for writing may become another one. */
@@ -507,94 +440,72 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
 /* The answer names this many files; a longer list helps no user. */
 #define MISSING_MAX 100u
 
-/** The state of one search. */
-struct search {
-    int top_fd;
-    struct al_strv dirs;  /* directories still to be searched */
-    struct al_strv files; /* those that are there */
-    struct al_deadline deadline;
-    struct al_error *err;
-};
-
-static void search_clear(struct search *search)
+/* A path, or if a leading part of it is no directory, that part: an operation would overwrite it.
+ * Caller frees. */
+static char *in_place_of(int top_fd, const char *path)
 {
-    al_strv_clear(&search->dirs);
-    al_strv_clear(&search->files);
-}
-
-/* A file must be in the checkpoint, and so must every file of a directory. */
-static void add_present(struct search *search, const char *path, mode_t mode)
-{
-    if (S_ISDIR(mode)) {
-        al_strv_add(&search->dirs, path);
-    } else if (S_ISREG(mode) || S_ISLNK(mode)) {
-        al_strv_add(&search->files, path);
-    }
-}
-
-static int add_present_dir(struct search *search, const char *path)
-{
-    al_auto(al_closep) int fd = al_nofollow_open(search->top_fd, path, O_RDONLY | O_DIRECTORY);
-    al_auto(al_closedirp) DIR *dir = fd >= 0 ? al_fs_list_at(fd) : NULL;
-    struct dirent *entry;
-    int r = 0;
-
-    while (dir && r == 0 && (entry = readdir(dir))) {
-        struct stat st;
-
-        r = al_deadline_step(&search->deadline, search->err);
-        if (r == 0 && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-            fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-            al_auto(al_freep) char *below = al_fs_join(path, entry->d_name);
-
-            add_present(search, below, st.st_mode);
-        }
-    }
-    return r;
-}
-
-/* If a leading part of a path is no directory, that part is what the operation would overwrite. */
-static void add_present_path(struct search *search, const char *path)
-{
-    al_auto(al_freep) char *part = al_strdup(path);
+    char *part = al_strdup(path);
     struct stat st;
 
     for (char *slash = strchr(part, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (fstatat(search->top_fd, part, &st, AT_SYMLINK_NOFOLLOW) < 0)
-            return;
-        if (!S_ISDIR(st.st_mode)) {
-            add_present(search, part, st.st_mode);
-            return;
-        }
+        if (fstatat(top_fd, part, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
+            break;
         *slash = '/';
     }
-    if (fstatat(search->top_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        add_present(search, path, st.st_mode);
+    return part;
+}
+
+static void add_entries(int top_fd, const char *path, struct al_strv *paths)
+{
+    al_auto(al_closep) int fd = al_nofollow_open(top_fd, path, O_RDONLY | O_DIRECTORY);
+    al_auto(al_closedirp) DIR *dir = fd >= 0 ? al_fs_list_at(fd) : NULL;
+    const struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            al_strv_take(paths, al_fs_join(path, entry->d_name));
+}
+
+/* A file must be in the checkpoint, and so must every file of a directory. */
+static int find_present(int top_fd, struct al_strv *paths, struct al_run_limits *budget,
+                        struct al_strv *ret_files, struct al_error *err)
+{
+    struct al_deadline deadline = al_deadline_begin(budget);
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < paths->count; i++) {
+        struct stat st;
+
+        r = al_deadline_step(&deadline, err);
+        if (fstatat(top_fd, paths->items[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
+            continue;
+        if (S_ISDIR(st.st_mode))
+            add_entries(top_fd, paths->items[i], paths);
+        else if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
+            al_strv_add(ret_files, paths->items[i]);
+    }
+    al_deadline_sync(&deadline);
+    return r;
 }
 
 int al_find_missing(struct al_store *store, const char *id, int top_fd, const struct al_strv *paths,
                     struct al_run_limits *budget, struct al_strv *ret_missing, struct al_error *err)
 {
-    al_auto(search_clear) struct search search = { .top_fd = top_fd,
-                                                   .deadline = al_deadline_begin(budget),
-                                                   .err = err };
+    al_auto(al_strv_clear) struct al_strv asked = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv new = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
-    int r = 0;
+    int r;
 
-    for (size_t i = 0; r == 0 && i < paths->count; i++) {
-        add_present_path(&search, paths->items[i]);
-        r = al_deadline_step(&search.deadline, err);
-    }
-    for (size_t i = 0; r == 0 && i < search.dirs.count; i++)
-        r = add_present_dir(&search, search.dirs.items[i]);
-    al_deadline_sync(&search.deadline);
+    for (size_t i = 0; i < paths->count; i++)
+        al_strv_take(&asked, in_place_of(top_fd, paths->items[i]));
+    r = find_present(top_fd, &asked, budget, &files, err);
     if (r < 0)
         return r;
     /* The checkpoint was taken from that index just now.  Nested repositories are not in it. */
-    al_files_find_new(store, &search.files, &new);
+    al_files_find_new(store, &files, &new);
     for (size_t i = 0; i < new.count; i++) {
         al_auto(al_freep) char *saved = al_files_saved_path(new.items[i]);
 

@@ -78,21 +78,13 @@ struct al_difference *al_change_find(const struct al_differences *changes, enum 
 static bool is_compared(unsigned without, const struct al_difference *a,
                         const struct al_difference *b)
 {
-    switch ((a ? a : b)->part) {
-    case AL_PART_WORKTREE:
-        return !(without & AL_PARTS_WORKTREE);
-    case AL_PART_INDEX:
-        return !(without & AL_PARTS_INDEX);
-    case AL_PART_REF:
-        return !(without & AL_PARTS_REFS);
-    case AL_PART_LINKED:
-        return a && b;
-    case AL_PART_HEAD:
-    case AL_PART_STASH:
-    case AL_PART_STATE:
-        break;
-    }
-    return true;
+    static const unsigned parts[] = { [AL_PART_WORKTREE] = AL_PARTS_WORKTREE,
+                                      [AL_PART_INDEX] = AL_PARTS_INDEX,
+                                      [AL_PART_REF] = AL_PARTS_REFS,
+                                      [AL_PART_LINKED] = 0 };
+    const enum al_part part = (a ? a : b)->part;
+
+    return !(without & parts[part]) && (part != AL_PART_LINKED || (a && b));
 }
 
 void al_values_compare(const struct al_differences *from, const struct al_differences *to,

@@ -500,82 +500,68 @@ int al_checkpoint_create(struct al_store *store, const struct al_checkpoint_reas
     return r;
 }
 
-/* --- Trees for a comparison --- */
+/* --- What is written beside it --- */
 
-/* Tell one side of the differences: the files that it has. */
-static void add_side(struct al_str *stream, const char *reference, int mark,
-                     const struct al_differences *changes, bool after)
+/* Write more objects, of which the stream marks one as :1. */
+static int import(struct al_pending_checkpoint *taken, struct al_str *stream,
+                  struct al_run_limits *budget, char ret_oid[AL_OID_TEXT], struct al_error *err)
 {
-    al_str_addf(stream,
-                "commit %s\nmark :%d\ncommitter airlock <airlock@localhost> 0 +0000\n"
-                "data 0\n",
-                reference, mark);
-    for (size_t i = 0; i < changes->count; i++) {
-        const struct al_difference *change = &changes->items[i];
-        const char *oid = after ? change->to : change->from;
-        const unsigned mode = after ? change->to_mode : change->from_mode;
-
-        if (change->part != AL_PART_WORKTREE || !oid)
-            continue;
-        al_str_addf(stream, "M %s %s ",
-                    S_ISLNK(mode)    ? "120000"
-                    : mode & S_IXUSR ? "100755"
-                                     : "100644",
-                    oid);
-        al_import_quote(stream, AL_DIR_WORKTREE, change->name);
-        al_str_addc(stream, '\n');
-    }
-    al_str_addc(stream, '\n');
-}
-
-int al_pending_checkpoint_trees(struct al_pending_checkpoint *taken,
-                                const struct al_differences *changes, struct al_run_limits *budget,
-                                char ret_from[AL_OID_TEXT], char ret_to[AL_OID_TEXT],
-                                struct al_error *err)
-{
-    struct al_store *store = taken->store;
-    al_auto(al_freep) char *from = al_asprintf("%s-from", taken->reference);
-    al_auto(al_freep) char *to = al_asprintf("%s-to", taken->reference);
-    al_auto(al_str_clear) struct al_str stream = AL_STR_INIT;
+    const struct al_store *store = taken->store;
     al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
-    struct al_oid ids[2];
-    const char *second;
+    struct al_oid oid;
     int r;
 
-    add_side(&stream, from, 1, changes, false);
-    add_side(&stream, to, 2, changes, true);
-    al_str_adds(&stream, "get-mark :1\nget-mark :2\ndone\n");
-    r = al_snapshot_import(&store->bare, &stream, true, budget, &output, err);
-    second = strchr(output.buf, '\n');
-    if (r == 0 && (!second || !al_oid_parse(output.buf, store->sha256, &ids[0]) ||
-                   !al_oid_parse(second + 1, store->sha256, &ids[1])))
+    al_str_adds(stream, "\nget-mark :1\ndone\n");
+    r = al_snapshot_import(&store->bare, stream, true, budget, &output, err);
+    if (r == 0 && !al_oid_parse(output.buf, store->sha256, &oid))
         r = al_error_set(err, AL_ERR_EXECUTION, "git answered in an unknown form");
-    (void)unlinkat(store->bare.dir_fd, from, 0);
-    (void)unlinkat(store->bare.dir_fd, to, 0);
-    if (r < 0)
-        return r;
-    al_oid_text(&ids[0], store->sha256, ret_from);
-    al_oid_text(&ids[1], store->sha256, ret_to);
-    return 0;
+    if (r == 0)
+        al_oid_text(&oid, store->sha256, ret_oid);
+    return r;
+}
+
+int al_pending_checkpoint_changed(struct al_pending_checkpoint *taken,
+                                  const struct al_differences *changes,
+                                  struct al_run_limits *budget, char ret_id[AL_OID_TEXT],
+                                  struct al_error *err)
+{
+    al_auto(al_freep) char *reference = al_asprintf("%s-to", taken->reference);
+    al_auto(al_str_clear) struct al_str stream = AL_STR_INIT;
+    int r;
+
+    al_str_addf(&stream,
+                "commit %s\nmark :1\ncommitter airlock <airlock@localhost> 0 +0000\n"
+                "data 0\nfrom %s\n",
+                reference, taken->id);
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct al_difference *change = &changes->items[i];
+        al_auto(al_freep) char *saved = al_files_saved_path(change->name);
+
+        if (change->part != AL_PART_WORKTREE)
+            continue;
+        if (change->to)
+            al_str_addf(&stream, "M %s %s ",
+                        S_ISLNK(change->to_mode)    ? "120000"
+                        : change->to_mode & S_IXUSR ? "100755"
+                                                    : "100644",
+                        change->to);
+        else
+            al_str_adds(&stream, "D ");
+        al_import_quote(&stream, "", saved);
+        al_str_addc(&stream, '\n');
+    }
+    r = import(taken, &stream, budget, ret_id, err);
+    (void)unlinkat(taken->store->bare.dir_fd, reference, 0);
+    return r;
 }
 
 int al_pending_checkpoint_blob(struct al_pending_checkpoint *taken, const struct al_str *content,
                                struct al_run_limits *budget, char ret_oid[AL_OID_TEXT],
                                struct al_error *err)
 {
-    struct al_store *store = taken->store;
     al_auto(al_str_clear) struct al_str stream = AL_STR_INIT;
-    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
-    struct al_oid oid;
-    int r;
 
     al_str_addf(&stream, "blob\nmark :1\ndata %zu\n", content->len);
     al_str_add(&stream, content->buf, content->len);
-    al_str_adds(&stream, "\nget-mark :1\ndone\n");
-    r = al_snapshot_import(&store->bare, &stream, true, budget, &output, err);
-    if (r == 0 && !al_oid_parse(output.buf, store->sha256, &oid))
-        r = al_error_set(err, AL_ERR_EXECUTION, "git answered in an unknown form");
-    if (r == 0)
-        al_oid_text(&oid, store->sha256, ret_oid);
-    return r;
+    return import(taken, &stream, budget, ret_oid, err);
 }

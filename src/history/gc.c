@@ -125,23 +125,49 @@ static int prune(struct al_store *store, struct al_run_limits *budget, struct al
     return 0;
 }
 
+/** The checkpoints of a store, oldest first. */
+struct list {
+    struct al_strv names; /* their references */
+    int64_t *taken_ns;    /* since 1970 */
+};
+
+static void list_clear(struct list *list)
+{
+    al_strv_clear(&list->names);
+    free(list->taken_ns);
+}
+
+/* Read lines "<name> SP <nanoseconds> SP <nonce>". */
+static int list_all(struct al_store *store, struct al_run_limits *budget, struct list *ret_list,
+                    struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    char *lines = NULL, *words = NULL;
+    int r = al_bare_refs(&store->bare, al_git_sink(&text), budget, err);
+
+    for (char *line = strtok_r(text.buf, "\n", &lines); r == 0 && line;
+         line = strtok_r(NULL, "\n", &lines)) {
+        const char *name = strtok_r(line, " ", &words), *time = strtok_r(NULL, " ", &words);
+
+        if (!time || (!al_starts_with(name, AL_REF_BEFORE) && !al_starts_with(name, AL_REF_AFTER)))
+            continue;
+        ret_list->taken_ns = al_reallocarray(ret_list->taken_ns, ret_list->names.count + 1,
+                                             sizeof(*ret_list->taken_ns));
+        ret_list->taken_ns[ret_list->names.count] = strtoll(time, NULL, 10);
+        al_strv_add(&ret_list->names, name);
+    }
+    return r;
+}
+
 /* Delete the references of the first `count` checkpoints, which are the oldest. */
-static int drop(struct al_store *store, const struct al_checkpoint_list *list, size_t count,
+static int drop(struct al_store *store, const struct list *list, size_t count,
                 struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    const struct al_strv names = { .items = list->names.items, .count = count };
     int r;
 
     if (!count)
         return 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct al_checkpoint *checkpoint = &list->items[i];
-
-        if (checkpoint->before[0])
-            al_strv_addf(&names, AL_REF_AFTER "%s", checkpoint->before);
-        else
-            al_strv_addf(&names, AL_REF_BEFORE "%s", checkpoint->id);
-    }
     r = al_bare_delete_refs(&store->bare, &names, budget, err);
     if (r == 0)
         r = al_store_sync_dir(store, AL_REF_BEFORE, err);
@@ -149,34 +175,34 @@ static int drop(struct al_store *store, const struct al_checkpoint_list *list, s
 }
 
 /* The index of the last execution's first checkpoint.  It and those after it always stay. */
-static size_t last_execution(const struct al_checkpoint_list *list)
+static size_t last_execution(const struct list *list)
 {
-    size_t last = list->count;
+    size_t last = list->names.count;
 
-    while (last && list->items[last - 1].before[0])
+    while (last && al_starts_with(list->names.items[last - 1], AL_REF_AFTER))
         last--;
     return last ? last - 1 : 0;
 }
 
-static size_t count_old(const struct al_checkpoint_list *list, size_t most, int64_t oldest_ns)
+static size_t count_old(const struct list *list, size_t most, int64_t oldest_ns)
 {
     size_t count = 0;
 
-    while (count < most && list->items[count].taken_ns < oldest_ns)
+    while (count < most && list->taken_ns[count] < oldest_ns)
         count++;
     return count;
 }
 
 /* Drop the `count` oldest checkpoints and the objects that only they needed. */
-static int drop_and_prune(struct al_store *store, const struct al_checkpoint_list *list,
-                          size_t count, struct al_run_limits *budget, struct al_error *err)
+static int drop_and_prune(struct al_store *store, const struct list *list, size_t count,
+                          struct al_run_limits *budget, struct al_error *err)
 {
     int r = drop(store, list, count, budget, err);
 
     if (r < 0)
         return r;
     al_keep_release(store,
-                    list->items[count < list->count ? count : list->count - 1].taken_ns / NS);
+                    list->taken_ns[count < list->names.count ? count : list->names.count - 1] / NS);
     return prune(store, budget, err);
 }
 
@@ -200,8 +226,7 @@ static int64_t kept_since_ns(const struct al_store *store)
 }
 
 /* The number of checkpoints that may be dropped, oldest first. */
-static size_t count_droppable(const struct al_store *store, const struct al_checkpoint_list *list,
-                              size_t most)
+static size_t count_droppable(const struct al_store *store, const struct list *list, size_t most)
 {
     return count_old(list, most, kept_since_ns(store));
 }
@@ -213,14 +238,14 @@ static int shrink(struct al_store *store, bool due, struct al_run_limits *budget
     int r = 0;
 
     for (int round = 0; round < ROUNDS_MAX && r == 0; round++) {
-        al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
+        al_auto(list_clear) struct list list = { .taken_ns = NULL };
         struct size size = { .bytes = 0 };
         size_t count, droppable;
 
         r = measure(store, &size, err);
         if (r < 0 || size.bytes <= store->settings->max_store_bytes)
             return r;
-        r = al_checkpoint_list(store, budget, &list, err);
+        r = list_all(store, budget, &list, err);
         if (r < 0)
             return r;
         count = count_excess(store, last_execution(&list), size.bytes);
@@ -228,7 +253,7 @@ static int shrink(struct al_store *store, bool due, struct al_run_limits *budget
         count = count < droppable ? count : droppable;
         if (!count && (round || !due))
             return 0; /* what must stay needs this much room */
-        r = list.count ? drop_and_prune(store, &list, count, budget, err) : 0;
+        r = list.names.count ? drop_and_prune(store, &list, count, budget, err) : 0;
     }
     return r;
 }
@@ -246,16 +271,16 @@ static void drop_aside(const struct al_store *store, int64_t needed_since_ns)
 
 static int drop_expired(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
+    al_auto(list_clear) struct list list = { .taken_ns = NULL };
     int64_t oldest_ns = al_store_now_ns() - (int64_t)store->settings->max_age_days * DAY_S * NS;
     size_t count;
-    int r = al_checkpoint_list(store, budget, &list, err);
+    int r = list_all(store, budget, &list, err);
 
     if (r < 0)
         return r;
     count = count_old(&list, last_execution(&list), oldest_ns);
-    if (list.count && list.items[last_execution(&list)].taken_ns < oldest_ns)
-        oldest_ns = list.items[last_execution(&list)].taken_ns;
+    if (list.names.count && list.taken_ns[last_execution(&list)] < oldest_ns)
+        oldest_ns = list.taken_ns[last_execution(&list)];
     drop_aside(store, oldest_ns);
     r = count ? drop_and_prune(store, &list, count, budget, err) : 0;
     if (r == 0)
@@ -300,7 +325,7 @@ int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_
 int al_store_room(struct al_store *store, struct al_run_limits *budget, enum al_room *ret_room,
                   struct al_error *err)
 {
-    al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
+    al_auto(list_clear) struct list list = { .taken_ns = NULL };
     uint64_t most = store->settings->max_store_bytes;
     struct size size = { .bytes = 0 };
     int r = measure(store, &size, err);
@@ -308,10 +333,10 @@ int al_store_room(struct al_store *store, struct al_run_limits *budget, enum al_
     *ret_room = AL_ROOM_ENOUGH;
     if (r < 0 || size.bytes <= most)
         return r;
-    r = al_checkpoint_list(store, budget, &list, err);
+    r = list_all(store, budget, &list, err);
     if (r < 0)
         return r;
-    if (!count_droppable(store, &list, list.count))
+    if (!count_droppable(store, &list, list.names.count))
         *ret_room = size.bytes / 2 < most ? AL_ROOM_SHORT : AL_ROOM_NONE;
     return 0;
 }

@@ -363,15 +363,15 @@ static int apply(struct context *ctx, struct al_error *err)
 
 static int preview(struct context *ctx, struct al_error *err)
 {
-    char from[AL_OID_TEXT], to[AL_OID_TEXT];
+    struct al_way *way = &ctx->way;
+    char target[AL_OID_TEXT];
     int r = prepare(ctx, err);
 
     if (r == 0)
-        r = al_pending_checkpoint_trees(ctx->way.pending, &ctx->way.changes, ctx->way.budget, from,
-                                        to, err);
+        r = al_pending_checkpoint_changed(way->pending, &way->changes, way->budget, target, err);
     if (r == 0)
-        r = al_bare_diff(&ctx->way.store->bare, from, to, false, STAT_MAX_BYTES, ctx->way.budget,
-                         &ctx->way.report->stat, err);
+        r = al_bare_diff(&way->store->bare, way->present, target, false, STAT_MAX_BYTES,
+                         way->budget, &way->report->stat, err);
     return r < 0 ? r : check_refusals(ctx, err);
 }
 

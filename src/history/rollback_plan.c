@@ -121,13 +121,8 @@ static int add_bytes(void *payload, size_t which, const char *data, size_t len, 
 int al_way_read_blob(const struct al_way *way, const char *oid, struct al_str *ret_text,
                      struct al_error *err)
 {
-    return oid ? al_checkpoint_read(way->store, &oid, 1, add_bytes, ret_text, way->budget, err) : 0;
-}
-
-/* Read the present. */
-static int read_now(struct al_way *way, struct al_error *err)
-{
-    return al_checkpoint_load(way->store, way->present, true, way->budget, &way->from, err);
+    return oid ? al_bare_read(&way->store->bare, &oid, 1, add_bytes, ret_text, way->budget, err)
+               : 0;
 }
 
 /* --- All executions together --- */
@@ -472,7 +467,7 @@ static int check_since_begun(struct al_way *way, struct al_error *err)
 int al_way_find(struct al_way *way, struct al_error *err)
 {
     al_auto(items_clear) struct items items = { .items = NULL };
-    int r = read_now(way, err);
+    int r = al_checkpoint_load(way->store, way->present, true, way->budget, &way->from, err);
 
     al_stash_owners_read(way->repo, &way->owners);
     /* One that was interrupted may have made every change since the checkpoint before it that its
@@ -499,7 +494,7 @@ int al_way_to(struct al_way *way, const char *before, const struct al_strv *file
               struct al_error *err)
 {
     struct al_differences *changes = &way->changes;
-    int r = read_now(way, err);
+    int r = al_checkpoint_load(way->store, way->present, true, way->budget, &way->from, err);
 
     if (r == 0)
         r = al_checkpoint_changes_of(way->store, before, way->present, way->budget, changes, err);

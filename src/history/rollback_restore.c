@@ -360,7 +360,7 @@ static int write_files(const struct al_way *way, wanted_fn *wanted, struct al_er
         writer.changes[count] = &changes->items[i];
         oids[count++] = changes->items[i].to;
     }
-    return al_checkpoint_read(way->store, oids, count, write_piece, &writer, way->budget, err);
+    return al_bare_read(&way->store->bare, oids, count, write_piece, &writer, way->budget, err);
 }
 
 /* Write a file of the git directory, whatever is there. */

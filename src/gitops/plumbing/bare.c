@@ -458,8 +458,8 @@ int al_bare_refs(const struct al_bare *bare, struct al_sink sink, struct al_run_
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-    al_strv_adds(&command.argv, "git", "for-each-ref",
-                 "--format=%(objectname) %(refname) %(contents:body)", NULL);
+    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(refname) %(contents:body)",
+                 "--sort=contents:body", NULL);
     return al_bare_run(bare, &command, false, sink, budget, err);
 }
 

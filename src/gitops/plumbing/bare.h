@@ -124,8 +124,8 @@ int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
                        struct al_run_limits *budget, char ret_tree[AL_OID_TEXT],
                        struct al_error *err);
 
-/** List the references: "<oid> SP <name> SP <commit message without its first paragraph>" LF each.
- */
+/** List the references: "<name> SP <commit message without its first paragraph>" LF each, sorted by
+ * that message. */
 int al_bare_refs(const struct al_bare *bare, struct al_sink sink, struct al_run_limits *budget,
                  struct al_error *err);
 

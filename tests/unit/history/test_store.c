@@ -45,13 +45,12 @@ static void maintain(struct saver *s)
 
 static size_t count(struct saver *s)
 {
-    al_auto(al_checkpoint_list_clear) struct al_checkpoint_list list = { .items = NULL };
-    struct al_run_limits budget = long_budget();
+    al_auto(al_freep) char *names = store_git(s, "for-each-ref", "refs/before", "refs/after");
+    size_t lines = 0;
 
-    assert_int_equal(al_checkpoint_list(s->store, &budget, &list, &s->w->err), 0);
-    for (size_t i = 1; i < list.count; i++)
-        assert_true(list.items[i - 1].taken_ns <= list.items[i].taken_ns);
-    return list.count;
+    for (const char *at = names; (at = strchr(at, '\n')); at++)
+        lines++;
+    return lines;
 }
 
 static void assert_whole(struct saver *s, const char *id)
