@@ -35,55 +35,48 @@ void al_obstacles_add_lost(struct al_way *way, const struct al_difference *chang
 
 /* --- The stash --- */
 
-/* A line of the stash's log is "<old> <new> <who> ...".  <old> changes when the entry before it is
- * removed. */
-static bool log_has(const struct al_str *log, const char *line)
+/* Read the entries of the stash's log, oldest first.  A line is "<id of the entry before> <id>
+ * <who> ..."; the first word changes when an entry is removed, and is left out. */
+static int read_entries(const struct al_way *way, const char *blob, struct al_strv *ret_entries,
+                        struct al_error *err)
 {
-    const char *entry = strchr(line, ' ');
-
-    return entry && strstr(log->buf, entry);
-}
-
-/* The id of the entry of a line.  Caller frees. */
-static char *id_of(const char *line)
-{
-    const char *id = strchr(line, ' ');
-
-    return id ? al_strndup(id + 1, strcspn(id + 1, " ")) : al_strdup("");
-}
-
-static void list_lines(const struct al_str *log, struct al_strv *ret_lines)
-{
-    al_auto(al_freep) char *lines = al_strndup(log->buf, log->len);
+    al_auto(al_str_clear) struct al_str log = AL_STR_INIT;
     char *save = NULL;
+    int r = al_way_read_blob(way, blob, &log, err);
 
-    for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-        al_strv_add(ret_lines, line);
+    for (char *line = r == 0 && log.len ? strtok_r(log.buf, "\n", &save) : NULL; line;
+         line = strtok_r(NULL, "\n", &save))
+        if (strchr(line, ' '))
+            al_strv_add(ret_entries, strchr(line, ' ') + 1);
+    return r;
+}
+
+/* Caller frees. */
+static char *id_of(const char *entry)
+{
+    return al_strndup(entry, strcspn(entry, " "));
 }
 
 /* Whether going back loses an entry.  Entries can leave the log without a change by a user (`git
  * reflog expire`); only one that the target does not have would be lost, and not one of another
  * worktree, which stays, nor one that the executions have left. */
-static int loses_entry(struct al_way *way, const struct al_difference *change, const char *now,
-                       bool *ret_loses, struct al_error *err)
+static int loses_entry(const struct al_way *way, const struct al_difference *change,
+                       const char *now, bool *ret_loses, struct al_error *err)
 {
-    const char *const blobs[] = { now, change->to, change->from };
-    struct al_str logs[] = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT };
-    al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT;
-    int r = 0;
+    al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT, known = AL_STRV_INIT;
+    int r = read_entries(way, now, &entries, err);
 
-    for (size_t i = 0; r == 0 && i < AL_COUNT(logs); i++)
-        r = al_way_read_blob(way, blobs[i], &logs[i], err);
-    list_lines(&logs[0], &lines);
+    if (r == 0)
+        r = read_entries(way, change->to, &known, err);
+    if (r == 0)
+        r = read_entries(way, change->from, &known, err);
     *ret_loses = false;
-    for (size_t i = 0; r == 0 && i < lines.count; i++) {
-        al_auto(al_freep) char *id = id_of(lines.items[i]);
+    for (size_t i = 0; r == 0 && i < entries.count; i++) {
+        al_auto(al_freep) char *id = id_of(entries.items[i]);
 
-        *ret_loses |= !log_has(&logs[1], lines.items[i]) && !log_has(&logs[2], lines.items[i]) &&
-                      !al_stash_is_others(&way->owners, id);
+        *ret_loses |=
+            !al_strv_contains(&known, entries.items[i]) && !al_stash_is_others(&way->owners, id);
     }
-    for (size_t i = 0; i < AL_COUNT(logs); i++)
-        al_str_clear(&logs[i]);
     return r;
 }
 
@@ -105,46 +98,37 @@ int al_obstacles_others(struct al_way *way, const struct al_difference *change, 
     return r;
 }
 
-/* Append the lines that belong to other worktrees as the newest ones, and name those that belong to
- * none, which go: another program pushed them while an execution ran, whose change they seem to be.
- */
-static void keep_others(struct al_way *way, const struct al_strv *lines, struct al_str *log)
+/* Append the entries that belong to other worktrees as the newest ones, and name those that belong
+ * to none, which go: another program pushed them while an execution ran, whose change they seem to
+ * be. */
+static void keep_others(struct al_way *way, const struct al_strv *now, struct al_strv *entries)
 {
     const bool is_lost = al_strv_contains(&way->report->lost, "the stash");
 
-    for (size_t i = 0; way->owners.is_shared && i < lines->count; i++) {
-        const char *line = lines->items[i];
-        al_auto(al_freep) char *id = id_of(line);
+    for (size_t i = 0; way->owners.is_shared && i < now->count; i++) {
+        al_auto(al_freep) char *id = id_of(now->items[i]);
+        al_auto(al_freep) char *whose = al_stash_owner_words(&way->owners, id);
 
-        if (log_has(log, line) || al_stash_is_own(&way->owners, id))
+        if (al_strv_contains(entries, now->items[i]) || al_stash_is_own(&way->owners, id))
             continue;
-        if (al_stash_is_others(&way->owners, id)) {
-            const char *last = log->len ? memrchr(log->buf, '\n', log->len - 1) : NULL;
-            al_auto(al_freep) char *newest =
-                log->len ? id_of(last ? last + 1 : log->buf) : al_strdup(line);
-
-            if (!log->len) /* the first one comes from no other */
-                memset(newest, '0', strcspn(newest, " "));
-            al_str_addf(log, "%.*s%s\n", (int)strcspn(newest, " "), newest, strchr(line, ' '));
-        } else if (!is_lost) {
-            al_auto(al_freep) char *whose = al_stash_owner_words(&way->owners, id);
-
-            al_strv_addf(&way->report->lost, "stash@{%zu} (%s)", lines->count - 1 - i, whose);
-        }
+        if (al_stash_is_others(&way->owners, id))
+            al_strv_add(entries, now->items[i]);
+        else if (!is_lost)
+            al_strv_addf(&way->report->lost, "stash@{%zu} (%s)", now->count - 1 - i, whose);
     }
 }
 
-/* Let refs/stash name the newest entry of the log that comes back: the executions may have changed
- * the log alone, when they dropped an older entry. */
-static void move_stash(struct al_way *way, const struct al_str *log)
+/* Let refs/stash name the newest entry that comes back: the executions may have changed the log
+ * alone, when they dropped an older entry. */
+static void move_stash(struct al_way *way, const struct al_strv *entries)
 {
     const struct al_difference *now = al_change_find(&way->from->values, AL_PART_REF, STASH_REF);
     struct al_difference *ref = al_change_find(&way->changes, AL_PART_REF, STASH_REF);
-    const char *last = log->len ? memrchr(log->buf, '\n', log->len - 1) : NULL;
-    al_auto(al_freep) char *newest = log->len ? id_of(last ? last + 1 : log->buf) : NULL;
+    al_auto(al_freep) char *newest =
+        entries->count ? id_of(entries->items[entries->count - 1]) : NULL;
     static char name[] = STASH_REF;
 
-    if (!newest || !*newest)
+    if (!newest)
         return;
     if (ref)
         al_change_drop(&way->changes, ref);
@@ -155,34 +139,47 @@ static void move_stash(struct al_way *way, const struct al_str *log)
                                                               .to = newest });
 }
 
+/* The first entry comes from no other. */
+static void write_entries(const struct al_strv *entries, struct al_str *log)
+{
+    for (size_t i = 0; i < entries->count; i++) {
+        const char *before = entries->items[i ? i - 1 : 0];
+        const int len = (int)strcspn(before, " ");
+
+        if (i)
+            al_str_addf(log, "%.*s %s\n", len, before, entries->items[i]);
+        else
+            al_str_addf(log, "%0*d %s\n", len, 0, entries->items[i]);
+    }
+}
+
 int al_obstacles_stash(struct al_way *way, struct al_error *err)
 {
     struct al_difference *change = al_change_find(&way->changes, AL_PART_STASH, STASH_LOG);
-    al_auto(al_str_clear) struct al_str now = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv now = AL_STRV_INIT, entries = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str log = AL_STR_INIT;
-    al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT;
     char oid[AL_OID_TEXT];
-    size_t len;
-    int r;
+    size_t count, same = 0;
+    int r = change ? read_entries(way, change->from, &now, err) : 0;
 
-    if (!change)
-        return 0;
-    r = al_way_read_blob(way, change->from, &now, err);
-    if (r == 0)
-        r = al_way_read_blob(way, change->to, &log, err);
-    if (r < 0)
+    if (change && r == 0)
+        r = read_entries(way, change->to, &entries, err);
+    if (!change || r < 0)
         return r;
-    list_lines(&now, &lines);
-    len = log.len;
-    keep_others(way, &lines, &log);
-    move_stash(way, &log);
-    if (log.len == len)
+    count = entries.count;
+    keep_others(way, &now, &entries);
+    move_stash(way, &entries);
+    if (entries.count == count)
         return 0;
     change = al_change_find(&way->changes, AL_PART_STASH, STASH_LOG);
-    if (log.len == now.len && !memcmp(log.buf, now.buf, log.len)) {
+    while (same < now.count && same < entries.count &&
+           !strcmp(now.items[same], entries.items[same]))
+        same++;
+    if (same == now.count && same == entries.count) {
         al_change_drop(&way->changes, change);
         return 0;
     }
+    write_entries(&entries, &log);
     r = al_pending_checkpoint_blob(way->pending, &log, way->budget, oid, err);
     if (r < 0)
         return r;
@@ -277,36 +274,33 @@ static char *find_file(const struct al_way *way, int parent_fd, const char *name
     return found;
 }
 
-/* Open the parent directory of a path.  -1: there is none, or `ret_obstacle` is in its place: the
- * path of something else than a directory. */
-static int open_parent(int top_fd, const char *path, char **ret_obstacle)
+/* What is in the place of a directory of the path, and not removed; NULL: nothing.  Caller frees.
+ */
+static char *find_no_directory(const struct al_way *way, const char *path)
 {
-    al_auto(al_closep) int fd = fcntl(top_fd, F_DUPFD_CLOEXEC, 0);
+    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+        al_auto(al_freep) char *dir = al_strndup(path, (size_t)(slash - path));
+        struct stat st;
 
-    for (const char *at = path, *slash; fd >= 0 && (slash = strchr(at, '/')); at = slash + 1) {
-        al_auto(al_freep) char *name = al_strndup(at, (size_t)(slash - at));
-        int next = al_nofollow_open(fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-        if (next < 0 && next != -ENOENT)
-            *ret_obstacle = al_strndup(path, (size_t)(slash - path));
-        al_close(fd);
-        fd = next < 0 ? -1 : next;
+        if (fstatat(way->top_fd, dir, &st, AT_SYMLINK_NOFOLLOW) < 0 ? errno != ENOENT
+                                                                    : !S_ISDIR(st.st_mode))
+            return is_removed(way, dir) ? NULL : al_take(&dir);
     }
-    return al_take_fd(&fd);
+    return NULL;
 }
 
 /* What is in the place of a file that is not there, or of its directory; NULL: nothing, or just
  * this file.  Caller frees. */
 static char *find_unsaved(const struct al_way *way, const struct al_difference *change)
 {
-    const char *slash = strrchr(change->name, '/'), *name = slash ? slash + 1 : change->name;
-    al_auto(al_freep) char *obstacle = NULL;
-    al_auto(al_closep) int parent_fd = open_parent(way->top_fd, change->name, &obstacle);
+    const char *name;
+    al_auto(al_closep) int parent_fd =
+        al_nofollow_open_parent(way->top_fd, change->name, false, &name);
     struct al_look look = { .mode = 0 };
     struct al_oid wanted;
 
     if (parent_fd < 0)
-        return obstacle && !is_removed(way, obstacle) ? al_take(&obstacle) : NULL;
+        return find_no_directory(way, change->name);
     al_look_at(parent_fd, name, way->store->sha256, &look);
     if (S_ISDIR(look.mode))
         return find_file(way, parent_fd, name, change->name, 0);
@@ -337,18 +331,6 @@ void al_obstacles_unsaved(struct al_way *way)
 
 /* --- Branches that other worktrees have checked out --- */
 
-/* They are named in pairs: the branch, and where, in words. */
-struct elsewhere {
-    const struct al_way *way;
-    struct al_strv branches, places;
-};
-
-static void elsewhere_clear(struct elsewhere *elsewhere)
-{
-    al_strv_clear(&elsewhere->branches);
-    al_strv_clear(&elsewhere->places);
-}
-
 static bool will_go(const struct al_way *way, const char *id)
 {
     for (size_t i = 0; i < way->nworktrees; i++)
@@ -356,42 +338,6 @@ static bool will_go(const struct al_way *way, const char *id)
             !strcmp(way->worktrees[i].found.id, id))
             return true;
     return false;
-}
-
-/* The HEAD of a bare repository, which has no index, is nobody's working tree. */
-static bool take_head(void *payload, const struct al_head *head)
-{
-    struct elsewhere *elsewhere = payload;
-    al_auto(al_freep) char *place = head->name ? al_asprintf("the worktree '%s'", head->name)
-                                               : al_strdup("the main working tree");
-
-    if (head->is_own || !head->branch ||
-        (head->name ? will_go(elsewhere->way, head->name) : !head->has_index))
-        return true;
-    al_strv_add(&elsewhere->branches, head->branch);
-    al_strv_take(&elsewhere->places, al_text_sanitize_line(place));
-    return true;
-}
-
-/* Where a branch is checked out; NULL: in no other worktree. */
-static const char *place_of(const struct elsewhere *elsewhere, const char *branch)
-{
-    for (size_t i = 0; branch && i < elsewhere->branches.count; i++)
-        if (!strcmp(elsewhere->branches.items[i], branch))
-            return elsewhere->places.items[i];
-    return NULL;
-}
-
-static int refuse_branch(const char *name, const char *place, bool moves, struct al_error *err)
-{
-    al_auto(al_freep) char *branch = al_text_sanitize_line(name);
-
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        moves ? "the rollback would move '%s', which %s has checked out; roll back "
-                                "there, or switch it to another branch first"
-                              : "the rollback would check out '%s', which %s has checked out; "
-                                "switch it to another branch first",
-                        branch, place);
 }
 
 static void drop_words(const struct al_difference *change, struct al_strv *lost)
@@ -418,33 +364,59 @@ static bool was_moved(const struct al_way *way, const char *name)
     return moved;
 }
 
+static int refuse_branch(const struct al_head *head, bool moves, struct al_error *err)
+{
+    al_auto(al_freep) char *branch = al_text_sanitize_line(head->branch);
+    al_auto(al_freep) char *name = al_text_sanitize_line(head->name ? head->name : "");
+    al_auto(al_freep) char *place =
+        head->name ? al_asprintf("the worktree '%s'", name) : al_strdup("the main working tree");
+
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        moves ? "the rollback would move '%s', which %s has checked out; roll back "
+                                "there, or switch it to another branch first"
+                              : "the rollback would check out '%s', which %s has checked out; "
+                                "switch it to another branch first",
+                        branch, place);
+}
+
+struct elsewhere {
+    struct al_way *way;
+    struct al_error *err;
+    int r;
+};
+
 /* A branch that none of the undone executions is known to have moved was moved by whoever works
  * there, and stays.  One that was moved is refused: the files and the index of that worktree would
- * belong to another commit.  And git lets no two worktrees have one branch checked out. */
+ * belong to another commit.  And git lets no two worktrees have one branch checked out.  The HEAD
+ * of a bare repository, which has no index, is nobody's working tree. */
+static bool check_head(void *payload, const struct al_head *head)
+{
+    struct elsewhere *elsewhere = payload;
+    struct al_way *way = elsewhere->way;
+    const struct al_difference *own = al_change_find(&way->changes, AL_PART_HEAD, "HEAD");
+    struct al_difference *ref;
+    bool checks_out;
+
+    if (head->is_own || !head->branch || (head->name ? will_go(way, head->name) : !head->has_index))
+        return true;
+    ref = al_change_find(&way->changes, AL_PART_REF, head->branch);
+    checks_out = own && own->to && al_starts_with(own->to, "ref: ") &&
+                 !strcmp(own->to + strlen("ref: "), head->branch);
+    if (checks_out || (ref && was_moved(way, head->branch))) {
+        elsewhere->r = refuse_branch(head, !checks_out, elsewhere->err);
+    } else if (ref) {
+        drop_words(ref, &way->report->lost);
+        al_change_drop(&way->changes, ref);
+    }
+    return elsewhere->r == 0;
+}
+
 static int check_branches(struct al_way *way, struct al_error *err)
 {
-    al_auto(elsewhere_clear) struct elsewhere elsewhere = { .way = way };
-    int r = al_git_each_head(&way->repo->at, take_head, &elsewhere, err);
+    struct elsewhere elsewhere = { .way = way, .err = err };
+    int r = al_git_each_head(&way->repo->at, check_head, &elsewhere, err);
 
-    for (size_t i = 0; r == 0 && i < way->changes.count;) {
-        struct al_difference *change = &way->changes.items[i];
-        const char *name =
-            change->part == AL_PART_REF ? change->name
-            : change->part == AL_PART_HEAD && change->to && al_starts_with(change->to, "ref: ")
-                ? change->to + strlen("ref: ")
-                : NULL;
-        const char *place = place_of(&elsewhere, name);
-
-        if (place && (change->part == AL_PART_HEAD || was_moved(way, name)))
-            return refuse_branch(name, place, change->part == AL_PART_REF, err);
-        if (place) {
-            drop_words(change, &way->report->lost);
-            al_change_drop(&way->changes, change);
-        } else {
-            i++;
-        }
-    }
-    return r;
+    return r < 0 ? r : elsewhere.r;
 }
 
 /* --- What was staged, and committed since by somebody else --- */

@@ -22,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -623,25 +622,6 @@ static int add_named(const struct al_way *way, struct al_strv *ids, struct al_er
     return r;
 }
 
-/* Copy a pack of the store to the repository. */
-static int send_pack(const struct al_way *way, const char *hash, struct al_error *err)
-{
-    al_auto(al_freep) char *name = al_asprintf("pack-%s.pack", hash);
-    al_auto(al_closep) int fd = openat(way->store->pack_fd, name, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    void *bytes;
-    int r;
-
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return al_error_errno(err, errno, "cannot read '%s'", name);
-    bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (bytes == MAP_FAILED)
-        return al_error_errno(err, errno, "cannot read '%s'", name);
-    r = al_git_store_pack(way->repo, bytes, (size_t)st.st_size, way->budget, err);
-    (void)munmap(bytes, (size_t)st.st_size);
-    return r;
-}
-
 /* Add a line for each object that the store has or borrows, with `before` in front. */
 static int add_existing(const struct al_way *way, const struct al_strv *ids, const char *before,
                         struct al_str *lines, struct al_strv *ret_ids, struct al_error *err)
@@ -665,7 +645,7 @@ static int restore_objects(const struct al_way *way, struct al_error *err)
     al_auto(al_strv_clear) struct al_strv existing = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv present = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-    al_auto(al_freep) char *hash = NULL;
+    al_auto(al_freep) char *hash = NULL, *name = NULL;
     bool connected = true;
     int r = add_named(way, &ids, err);
 
@@ -682,7 +662,10 @@ static int restore_objects(const struct al_way *way, struct al_error *err)
     r = add_existing(way, &present, "^", &lines, NULL, err);
     if (r == 0)
         r = al_bare_pack(&way->store->bare, &lines, true, way->budget, &hash, err);
-    return r < 0 || !*hash ? r : send_pack(way, hash, err);
+    name = al_asprintf("pack-%s.pack", hash ? hash : "");
+    return r < 0 || !*hash
+               ? r
+               : al_git_store_pack(way->repo, way->store->pack_fd, name, way->budget, err);
 }
 
 /* --- The index --- */

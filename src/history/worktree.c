@@ -261,21 +261,6 @@ static int keep_objects(const struct al_repo *repo, const struct al_worktree_fou
     return is_over(r) ? al_error_set(err, (enum al_status)r, "%s", why.message) : 0;
 }
 
-static int put_in_kept(const struct al_repo *repo, int dir_fd, const char *name,
-                       struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_closep) int fd = al_nofollow_open(dir_fd, name, O_RDONLY);
-
-    if (fd < 0)
-        return al_error_errno(err, -fd, "cannot read the objects of a worktree");
-    command.class = AL_GIT_WRITE;
-    command.in_fd = fd;
-    al_strv_adds(&command.argv, "git", "unpack-objects", "-q", NULL);
-    return run(repo, &command, NULL, budget, NULL, err);
-}
-
-/* What the repository has already is left as it is. */
 static int bring_objects(const struct al_repo *repo, const struct al_aside_entry *entry,
                          struct al_run_limits *budget, struct al_error *err)
 {
@@ -285,7 +270,7 @@ static int bring_objects(const struct al_repo *repo, const struct al_aside_entry
 
     while (dir && r == 0 && (file = readdir(dir)))
         if (al_starts_with(file->d_name, KEPT "-") && al_ends_with(file->d_name, ".pack"))
-            r = put_in_kept(repo, entry->fd, file->d_name, budget, err);
+            r = al_git_store_pack(repo, entry->fd, file->d_name, budget, err);
     return r;
 }
 

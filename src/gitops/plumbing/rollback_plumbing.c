@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/plumbing/rollback_plumbing.h"
 
+#include <fcntl.h>
+
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/partial_clone.h"
 #include "gitops/run.h"
-
-#define ANSWER_MAX_BYTES 4096u
+#include "guard/nofollow.h"
 
 /* Run a command with its output to `sink`; exit codes up to `max_exit_code` are no error. */
 static int run(const struct al_repo *repo, const struct al_git_command *command,
@@ -64,36 +65,14 @@ int al_git_update_entries(const struct al_repo *repo, int top_fd, const char *in
     return run(repo, &command, nowhere, 0, budget, err);
 }
 
-/* Lines "<oid> missing". */
-struct missing {
-    struct al_str line;
-    struct al_strv *oids;
-};
-
-static bool add_missing(void *payload, const char *data, size_t len)
-{
-    struct missing *missing = payload;
-
-    for (size_t i = 0; i < len; i++) {
-        if (data[i] != '\n') {
-            al_str_addc(&missing->line, data[i]);
-            continue;
-        }
-        if (al_ends_with(missing->line.buf, " missing"))
-            al_strv_take(missing->oids,
-                         al_strndup(missing->line.buf, missing->line.len - strlen(" missing")));
-        al_str_reset(&missing->line);
-    }
-    return missing->line.len <= ANSWER_MAX_BYTES;
-}
-
 int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oids,
                            struct al_run_limits *budget, struct al_strv *ret_missing,
                            struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
-    struct missing missing = { .line = AL_STR_INIT, .oids = ret_missing };
+    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
+    char *save = NULL;
     int r;
 
     if (!oids->count)
@@ -101,8 +80,11 @@ int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oid
     add_lines(oids, &input);
     set_input(&command, &input);
     al_strv_adds(&command.argv, "git", "cat-file", "--batch-check=%(objectname)", "--buffer", NULL);
-    r = run(repo, &command, (struct al_sink){ add_missing, &missing }, 0, budget, err);
-    al_str_clear(&missing.line);
+    r = run(repo, &command, al_git_sink(&output), 0, budget, err);
+    for (char *line = output.len ? strtok_r(output.buf, "\n", &save) : NULL; line;
+         line = strtok_r(NULL, "\n", &save))
+        if (al_ends_with(line, " missing"))
+            al_strv_take(ret_missing, al_strndup(line, strlen(line) - strlen(" missing")));
     return r;
 }
 
@@ -129,14 +111,16 @@ int al_git_is_connected(const struct al_repo *repo, const struct al_strv *tips,
     return r;
 }
 
-int al_git_store_pack(const struct al_repo *repo, const void *pack, size_t len,
+int al_git_store_pack(const struct al_repo *repo, int dir_fd, const char *name,
                       struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_closep) int fd = al_nofollow_open(dir_fd, name, O_RDONLY);
 
+    if (fd < 0)
+        return al_error_errno(err, -fd, "cannot read '%s'", name);
     command.class = AL_GIT_WRITE;
-    command.input = pack;
-    command.input_len = len;
+    command.in_fd = fd;
     al_strv_adds(&command.argv, "git", "index-pack", "--stdin", NULL);
     return run(repo, &command, nowhere, 0, budget, err);
 }

@@ -34,8 +34,8 @@ int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oid
 int al_git_is_connected(const struct al_repo *repo, const struct al_strv *tips,
                         struct al_run_limits *budget, bool *ret_connected, struct al_error *err);
 
-/** Store the objects of a pack.  The bytes are borrowed. */
-int al_git_store_pack(const struct al_repo *repo, const void *pack, size_t len,
+/** Store the objects of a pack, a file in a directory. */
+int al_git_store_pack(const struct al_repo *repo, int dir_fd, const char *name,
                       struct al_run_limits *budget, struct al_error *err);
 
 /** A move of a reference.  Values are object ids, or "ref: <name>"; NULL: the reference does not
