@@ -151,25 +151,23 @@ enum kind {
     KIND_OTHER,      /* it is there and cannot be recorded */
 };
 
-static enum kind look(const struct recorder *recorder, const char *path, unsigned *ret_mode)
+static enum kind look(const struct recorder *recorder, const char *path, struct stat *st)
 {
     const char *name;
     al_auto(al_closep) int fd = al_nofollow_open_parent(recorder->dir.fd, path, false, &name);
-    struct stat st;
 
     if (fd < 0)
         return KIND_BELOW_NONE;
-    if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstatat(fd, name, st, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? KIND_GONE : KIND_OTHER;
-    if (S_ISDIR(st.st_mode))
+    if (S_ISDIR(st->st_mode))
         return KIND_BELOW_NONE;
     if (has_dot_git(path))
         return KIND_OTHER;
-    *ret_mode = st.st_mode;
-    if (S_ISLNK(st.st_mode))
+    if (S_ISLNK(st->st_mode))
         return KIND_FILE;
-    return S_ISREG(st.st_mode) &&
-                   (uint64_t)st.st_size <= recorder->store->settings->max_file_bytes &&
+    return S_ISREG(st->st_mode) &&
+                   (uint64_t)st->st_size <= recorder->store->settings->max_file_bytes &&
                    faccessat(fd, name, R_OK, AT_EACCESS) == 0
                ? KIND_FILE
                : KIND_OTHER;
@@ -207,10 +205,10 @@ static struct al_file_id id_of(const struct recorder *recorder, const char *path
                : (struct al_file_id){ .exists = false };
 }
 
-static int add_path(struct recorder *recorder, const char *path, struct al_error *err)
+static int add_path(struct recorder *recorder, const char *path, struct al_file_id id,
+                    struct al_error *err)
 {
     const uint64_t most = recorder->store->settings->max_store_bytes;
-    const struct al_file_id id = id_of(recorder, path);
 
     recorder->ids = al_reallocarray(recorder->ids, recorder->nids + 1, sizeof(*recorder->ids));
     recorder->ids[recorder->nids++] = id;
@@ -228,7 +226,7 @@ static int take_path(void *payload, const char *path, struct al_error *err)
     struct recorder *recorder = payload;
     al_auto(al_freep) char *shown = al_asprintf("%s%s", recorder->shown, path);
     const size_t len = strlen(path);
-    unsigned mode = 0;
+    struct stat st = { .st_mode = 0 };
     enum kind kind;
 
     if (is_git_dir(recorder, shown))
@@ -240,12 +238,13 @@ static int take_path(void *payload, const char *path, struct al_error *err)
         return 0;
     }
     recorder->new_rules |= al_ends_with(path, ".gitignore");
-    kind = look(recorder, path, &mode);
-    al_modes_set(&recorder->files->modes, shown, kind == KIND_FILE ? mode : 0);
+    kind = look(recorder, path, &st);
+    al_modes_set(&recorder->files->modes, shown, kind == KIND_FILE ? st.st_mode : 0);
     switch (kind) {
     case KIND_GONE:
+        return add_path(recorder, path, (struct al_file_id){ .exists = false }, err);
     case KIND_FILE:
-        return add_path(recorder, path, err);
+        return add_path(recorder, path, al_file_id_from(&st), err);
     case KIND_OTHER:
         leave_out(recorder, path);
         break;
@@ -645,9 +644,9 @@ static int take_tracked(struct recorder *recorder, struct al_error *err)
                                         err);
     }
     for (size_t i = 0; r == 0 && i < found.count; i++) {
-        unsigned mode;
+        struct stat st;
 
-        if (look(recorder, found.items[i], &mode) == KIND_FILE)
+        if (look(recorder, found.items[i], &st) == KIND_FILE)
             r = take_path(recorder, found.items[i], err);
     }
     return r;
