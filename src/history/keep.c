@@ -11,9 +11,10 @@
 #include "gitops/failure.h"
 #include "util/fs.h"
 
-#define TIPS           "tips"
-#define HELD           "held"
+#define SEEN           "seen"
 #define LIST_MAX_BYTES (256u << 20)
+#define IS_REFERENCE   " ref"
+#define IS_REACHED     " -"
 #define NEGATIVES_MAX  256u /* more would slow the walk and hardly make the pack smaller */
 #define REASON         "airlock: a checkpoint needs this\n"
 
@@ -33,7 +34,8 @@ struct keeper {
     struct ids known;  /* frail ones that a reference reached then */
     struct ids held;   /* by a pack */
     struct ids wanted;
-    struct al_str held_text;
+    struct al_str lines; /* of SEEN, for what is held */
+    struct al_str seen;  /* SEEN as it was */
     struct al_run_limits *budget;
     struct al_error *err;
 };
@@ -52,7 +54,8 @@ static void keeper_clear(struct keeper *keeper)
     ids_clear(&keeper->known);
     ids_clear(&keeper->held);
     ids_clear(&keeper->wanted);
-    al_str_clear(&keeper->held_text);
+    al_str_clear(&keeper->lines);
+    al_str_clear(&keeper->seen);
 }
 
 /* Whether the id that a text begins with is among them. */
@@ -115,35 +118,36 @@ static void collect(struct keeper *keeper, const struct al_refs *refs,
     add_lines(&keeper->frail, files, "logs/refs/stash", true);
 }
 
-/* Mark a kept pack as still needed.  False: it is not kept any more. */
-static bool touch(const struct al_store *store, const char *hash)
+/* Whether a pack is kept still.  One that is needed is marked. */
+static bool is_kept(const struct al_store *store, const char *hash, bool needed)
 {
     al_auto(al_freep) char *name = al_asprintf("pack-%s.keep", hash);
 
-    return utimensat(store->pack_fd, name, NULL, AT_SYMLINK_NOFOLLOW) == 0;
+    return (needed ? utimensat(store->pack_fd, name, NULL, AT_SYMLINK_NOFOLLOW)
+                   : faccessat(store->pack_fd, name, F_OK, 0)) == 0;
 }
 
-static void read_lists(struct keeper *keeper)
+static void read_seen(struct keeper *keeper)
 {
-    al_auto(al_str_clear) struct al_str tips = AL_STR_INIT;
-    al_auto(al_str_clear) struct al_str held = AL_STR_INIT;
     const struct al_store *store = keeper->store;
+    al_auto(al_freep) char *text = NULL;
     char *save = NULL;
 
-    (void)al_fs_read(store->dir_fd, TIPS, LIST_MAX_BYTES, &tips);
-    for (char *line = strtok_r(tips.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-        add(*line == '+' ? &keeper->known : &keeper->before, line + (*line == '+'));
-    (void)al_fs_read(store->dir_fd, HELD, LIST_MAX_BYTES, &held);
-    for (char *line = strtok_r(held.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        const char *hash = strchr(line, ' ');
-        const bool needed = hash && is_in(&keeper->frail, line);
-        al_auto(al_freep) char *name = al_asprintf("pack-%s.keep", hash ? hash + 1 : "");
+    (void)al_fs_read(store->dir_fd, SEEN, LIST_MAX_BYTES, &keeper->seen);
+    text = al_strdup(keeper->seen.buf);
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        const char *what = strchr(line, ' ');
 
-        if (!hash ||
-            (needed ? !touch(store, hash + 1) : faccessat(store->pack_fd, name, F_OK, 0) < 0))
+        if (!what)
             continue;
-        add(&keeper->held, line);
-        al_str_addf(&keeper->held_text, "%s\n", line);
+        if (!strcmp(what, IS_REFERENCE)) {
+            add(&keeper->before, line);
+        } else if (!strcmp(what, IS_REACHED)) {
+            add(&keeper->known, line);
+        } else if (is_kept(store, what + 1, is_in(&keeper->frail, line))) {
+            add(&keeper->held, line);
+            al_str_addf(&keeper->lines, "%s\n", line);
+        }
     }
 }
 
@@ -180,141 +184,92 @@ static void list_staying(const struct keeper *keeper, struct al_strv *ret_stayin
                 al_strv_add(ret_staying, now->items[i]);
 }
 
-/* Drop the ids that do not exist from both lists. */
-static int drop_missing(struct keeper *keeper, struct al_strv *wanted, struct al_strv *staying)
-{
-    al_auto(al_str_clear) struct al_str existing = AL_STR_INIT;
-    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
-    char *save = NULL;
-    int r;
-
-    for (size_t i = 0; i < wanted->count; i++)
-        al_strv_add(&all, wanted->items[i]);
-    for (size_t i = 0; i < staying->count; i++)
-        al_strv_add(&all, staying->items[i]);
-    r = al_bare_existing(&keeper->store->bare, &all, false, &existing, keeper->budget, keeper->err);
-    al_strv_clear(wanted);
-    al_strv_clear(staying);
-    for (char *line = strtok_r(existing.buf, "\n", &save); r == 0 && line;
-         line = strtok_r(NULL, "\n", &save))
-        al_strv_add(is_in(&keeper->wanted, line) ? wanted : staying, line);
-    return r;
-}
-
-static void add_staying(const struct al_strv *staying, struct al_str *lines)
-{
-    for (size_t i = 0; i < staying->count; i++)
-        al_str_addf(lines, "^%s\n", staying->items[i]);
-}
-
-/* Find those whose history cannot be walked, and end it there: "--shallow <id>".  The list is
- * halved until the part that fails is one commit, since there may be many, and few are broken. */
-static int find_broken(struct keeper *keeper, char *const *wanted, size_t count,
-                       const struct al_strv *staying, struct al_str *ret_shallow)
+/* Pack commits and keep the pack, or note that nothing would be in it.
+ *
+ * @param shallow  The history ends at this commit; NULL: it does not. */
+static int pack(struct keeper *keeper, const struct al_strv *wanted, const struct al_strv *staying,
+                const char *shallow)
 {
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
+    al_auto(al_freep) char *hash = NULL;
+    al_auto(al_freep) char *name = NULL;
     int r;
 
-    for (size_t i = 0; i < count; i++)
-        al_str_addf(&lines, "%s\n", wanted[i]);
-    add_staying(staying, &lines);
-    r = al_bare_walk(&keeper->store->bare, &lines, keeper->budget, keeper->err);
-    if (!al_git_exited_with_error(r, keeper->budget))
-        return r;
-    if (count == 1) {
-        al_str_addf(ret_shallow, "--shallow %s\n", wanted[0]);
-        return 0;
-    }
-    r = find_broken(keeper, wanted, count / 2, staying, ret_shallow);
-    return r < 0 ? r
-                 : find_broken(keeper, wanted + count / 2, count - count / 2, staying, ret_shallow);
-}
-
-static int pack_lines(struct keeper *keeper, const struct al_strv *wanted,
-                      const struct al_strv *staying, const struct al_str *shallow, char **ret_hash)
-{
-    al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
-
-    al_str_add(&lines, shallow->buf, shallow->len);
+    if (shallow)
+        al_str_addf(&lines, "--shallow %s\n", shallow);
     for (size_t i = 0; i < wanted->count; i++)
         al_str_addf(&lines, "%s\n", wanted->items[i]);
-    add_staying(staying, &lines);
-    return al_bare_pack(&keeper->store->bare, &lines, true, keeper->budget, ret_hash, keeper->err);
-}
-
-static int pack(struct keeper *keeper, char **ret_hash)
-{
-    al_auto(al_strv_clear) struct al_strv wanted = AL_STRV_INIT;
-    al_auto(al_strv_clear) struct al_strv staying = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str shallow = AL_STR_INIT;
-    int r;
-
-    list_staying(keeper, &staying);
-    r = pack_lines(keeper, &keeper->wanted.list, &staying, &shallow, ret_hash);
-    if (!al_git_exited_with_error(r, keeper->budget))
-        return r;
-    for (size_t i = 0; i < keeper->wanted.list.count; i++)
-        al_strv_add(&wanted, keeper->wanted.list.items[i]);
-    r = drop_missing(keeper, &wanted, &staying);
-    if (r == 0 && wanted.count)
-        r = find_broken(keeper, wanted.items, wanted.count, &staying, &shallow);
+    for (size_t i = 0; i < staying->count; i++)
+        al_str_addf(&lines, "^%s\n", staying->items[i]);
+    r = al_bare_pack(&keeper->store->bare, &lines, true, keeper->budget, &hash, keeper->err);
     if (r < 0)
         return r;
-    al_error_clear(keeper->err);
-    return wanted.count ? pack_lines(keeper, &wanted, &staying, &shallow, ret_hash) : 0;
-}
-
-static int write_list(struct keeper *keeper, const char *name, const struct al_str *text)
-{
-    int r = al_fs_write_atomic(keeper->store->dir_fd, name, text->buf, text->len, 0600, true);
-
+    for (size_t i = 0; i < wanted->count; i++)
+        if (*hash)
+            al_str_addf(&keeper->lines, "%s %s\n", wanted->items[i], hash);
+        else if (is_in(&keeper->frail, wanted->items[i]))
+            add(&keeper->known, wanted->items[i]);
+    if (!*hash)
+        return 0;
+    name = al_asprintf("pack-%s.keep", hash);
+    r = al_fs_write_durable(keeper->store->pack_fd, name, REASON, strlen(REASON), 0600);
     return r < 0 ? al_store_unusable(keeper->store, -r, keeper->err) : 0;
 }
 
-/* Pack them, or note that nothing would be in the pack. */
+/* Pack each for itself, since some do not exist, or an ancestor of theirs does not: those are
+ * packed without their parents. */
+static int pack_each(struct keeper *keeper, const struct al_strv *staying)
+{
+    al_auto(al_str_clear) struct al_str existing = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv there = AL_STRV_INIT;
+    char *save = NULL;
+    int r = al_bare_existing(&keeper->store->bare, staying, false, &existing, keeper->budget,
+                             keeper->err);
+
+    for (char *line = strtok_r(existing.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        al_strv_add(&there, line);
+    for (size_t i = 0; r == 0 && i < keeper->wanted.list.count; i++) {
+        al_auto(al_strv_clear) struct al_strv one = AL_STRV_INIT;
+
+        al_strv_add(&one, keeper->wanted.list.items[i]);
+        r = pack(keeper, &one, &there, NULL);
+        if (al_git_exited_with_error(r, keeper->budget))
+            r = pack(keeper, &one, &there, one.items[0]);
+        if (al_git_exited_with_error(r, keeper->budget)) { /* it does not exist */
+            al_error_clear(keeper->err);
+            r = 0;
+        }
+    }
+    return r;
+}
+
 static int keep_wanted(struct keeper *keeper)
 {
-    const struct al_strv *wanted = &keeper->wanted.list;
-    al_auto(al_freep) char *hash = NULL;
-    al_auto(al_freep) char *name = NULL;
-    int r = pack(keeper, &hash);
+    al_auto(al_strv_clear) struct al_strv staying = AL_STRV_INIT;
+    int r;
 
-    if (r < 0)
+    list_staying(keeper, &staying);
+    r = pack(keeper, &keeper->wanted.list, &staying, NULL);
+    if (!al_git_exited_with_error(r, keeper->budget))
         return r;
-    if (!hash || !*hash) {
-        for (size_t i = 0; i < wanted->count; i++)
-            if (is_in(&keeper->frail, wanted->items[i]))
-                add(&keeper->known, wanted->items[i]);
-        return 0;
-    }
-    name = al_asprintf("pack-%s.keep", hash);
-    r = al_fs_write_durable(keeper->store->pack_fd, name, REASON, strlen(REASON), 0600);
-    if (r < 0)
-        return al_store_unusable(keeper->store, -r, keeper->err);
-    for (size_t i = 0; i < wanted->count; i++)
-        al_str_addf(&keeper->held_text, "%s %s\n", wanted->items[i], hash);
-    return write_list(keeper, HELD, &keeper->held_text);
+    al_error_clear(keeper->err);
+    return pack_each(keeper, &staying);
 }
 
-static int write_tips(struct keeper *keeper)
+static int write_seen(struct keeper *keeper)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    struct al_str *text = &keeper->lines;
+    int r;
 
     for (size_t i = 0; i < keeper->now.list.count; i++)
-        al_str_addf(&text, "%s\n", keeper->now.list.items[i]);
+        al_str_addf(text, "%s" IS_REFERENCE "\n", keeper->now.list.items[i]);
     for (size_t i = 0; i < keeper->known.list.count; i++)
         if (is_in(&keeper->frail, keeper->known.list.items[i]))
-            al_str_addf(&text, "+%s\n", keeper->known.list.items[i]);
-    return write_list(keeper, TIPS, &text);
-}
-
-static bool is_same(const struct ids *a, const struct ids *b)
-{
-    bool same = a->list.count == b->list.count;
-
-    for (size_t i = 0; same && i < a->list.count; i++)
-        same = is_in(b, a->list.items[i]);
-    return same;
+            al_str_addf(text, "%s" IS_REACHED "\n", keeper->known.list.items[i]);
+    if (text->len == keeper->seen.len && !memcmp(text->buf, keeper->seen.buf, text->len))
+        return 0;
+    r = al_fs_write_atomic(keeper->store->dir_fd, SEEN, text->buf, text->len, 0600, true);
+    return r < 0 ? al_store_unusable(keeper->store, -r, keeper->err) : 0;
 }
 
 int al_keep_lost(struct al_store *store, const struct al_refs *refs,
@@ -329,22 +284,19 @@ int al_keep_lost(struct al_store *store, const struct al_refs *refs,
                                                    .known = none,
                                                    .held = none,
                                                    .wanted = none,
-                                                   .held_text = AL_STR_INIT,
+                                                   .lines = AL_STR_INIT,
+                                                   .seen = AL_STR_INIT,
                                                    .budget = budget,
                                                    .err = err };
-    size_t known;
     int r = 0;
 
     collect(&keeper, refs, files);
-    read_lists(&keeper);
-    known = keeper.known.list.count;
+    read_seen(&keeper);
     if (!nothing_lost)
         choose(&keeper, refs, dropping);
     if (keeper.wanted.list.count)
         r = keep_wanted(&keeper);
-    return r == 0 && (known != keeper.known.list.count || !is_same(&keeper.now, &keeper.before))
-               ? write_tips(&keeper)
-               : r;
+    return r < 0 ? r : write_seen(&keeper);
 }
 
 void al_keep_release(struct al_store *store, int64_t oldest_s)

@@ -6,9 +6,12 @@
  * is gone reached alone, and what only the stash, a detached HEAD or an unfinished operation
  * reaches, is packed into the store, in packs with a `.keep` file.
  *
- * Files of the store: `tips` has the ids of the references that the last checkpoint saw, one a
- * line, and "+<id>" for what is easily lost and was reached from one of them; `held` has a line
- * "<id> SP <hash of the pack>" for each id that a pack holds.
+ * The file `seen` of the store has what the last checkpoint saw.  Without it, nothing is known to
+ * be lost, and what is easily lost is packed once more:
+ *
+ *   <id> SP <hash>    a pack holds it
+ *   <id> SP ref       a reference
+ *   <id> SP -         it is easily lost, and was reached from a reference
  */
 #ifndef AL_HISTORY_KEEP_H
 #define AL_HISTORY_KEEP_H

@@ -11,7 +11,7 @@
  *       files.index, nested-*      git's indexes over the working tree and nested repositories
  *       last-<tree>.index          the index that the tree of refs/last/files was made from
  *   <state>/<id>/lock              locked shared while the store is open, alone by a clean-up
- *   <state>/<id>/tips, held        see history/keep.h
+ *   <state>/<id>/seen              see history/keep.h
  *   <state>/<id>/modes             see history/modes.h
  *   <state>/<id>/staged            blobs of the index that the last checkpoint has copied
  *   <state>/<id>/expiry            its time: when old checkpoints were looked for

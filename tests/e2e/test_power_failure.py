@@ -42,8 +42,8 @@ class PowerFailure(rollback.Rollback):
                    key=lambda path: path.stat().st_mtime_ns)
         (store / "objects/pack/tmp_pack_x").write_bytes(pack.read_bytes()[:-1])
         after.rename(store / "refs/new" / ("0" * 16))
-        for path in (*store.glob("refs/last/*"), *store.glob("*.index"), self.top() / "tips",
-                     self.top() / "held", self.top() / "staged", self.top() / "expiry"):
+        for path in (*store.glob("refs/last/*"), *store.glob("*.index"), self.top() / "seen",
+                     self.top() / "staged", self.top() / "expiry"):
             self.lose(path, how)
 
     def assert_whole(self):

@@ -273,18 +273,6 @@ int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, boo
     return r;
 }
 
-int al_bare_walk(const struct al_bare *bare, const struct al_str *lines,
-                 struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-    command.input = lines->buf;
-    command.input_len = lines->len;
-    command.bulk = true;
-    al_strv_adds(&command.argv, "git", "rev-list", "--quiet", "--stdin", NULL);
-    return al_bare_run(bare, &command, true, al_git_sink(NULL), budget, err);
-}
-
 int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool reachable,
                  struct al_run_limits *budget, char **ret_hash, struct al_error *err)
 {

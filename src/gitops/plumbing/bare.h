@@ -58,13 +58,6 @@ int al_bare_read(const struct al_bare *bare, const char *const *oids, size_t noi
 int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, bool blobs,
                      struct al_str *ret_lines, struct al_run_limits *budget, struct al_error *err);
 
-/** Test whether the history of commits can be walked, with borrowed objects: 0, or
- * AL_ERR_EXECUTION.  Files are not looked at.
- *
- * @param lines  One a line: revisions as rev-list takes them. */
-int al_bare_walk(const struct al_bare *bare, const struct al_str *lines,
-                 struct al_run_limits *budget, struct al_error *err);
-
 /**
  * Pack objects, borrowed ones included, into the bare repository.
  *
