@@ -23,12 +23,13 @@
 #include "util/fs.h"
 
 /* More of them, each with few objects, slow every look-up. */
-#define PACKS_MAX         100u
-#define EXPIRY_INTERVAL_S 3600
-#define DAY_S             86400
-#define NS                1000000000
-#define ROUNDS_MAX        4
-#define FILL_PERCENT      80u /* a store that was too large shrinks to this part of its limit */
+#define PACKS_MAX          100u
+#define EXPIRY             "expiry"
+#define EXPIRY_INTERVAL_NS (3600 * (int64_t)NS)
+#define DAY_S              86400
+#define NS                 1000000000
+#define DROPPED_PART       4u /* of what may go, each time that the store is too large */
+#define ROUNDS_MAX         8
 
 /** The size of the directory of packs. */
 struct size {
@@ -60,19 +61,10 @@ static int measure(const struct al_store *store, struct size *ret_size, struct a
 /* Whether it is time to look for checkpoints that are too old. */
 static bool is_expiry_due(const struct al_store *store)
 {
-    struct stat st;
+    const struct al_file_id last = al_file_id_at(store->dir_fd, EXPIRY);
+    const int64_t now_ns = al_store_now_ns();
 
-    return fstatat(store->dir_fd, "expiry", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-           st.st_mtim.tv_sec + EXPIRY_INTERVAL_S < time(NULL) || st.st_mtim.tv_sec > time(NULL);
-}
-
-static void record_expiry(const struct al_store *store)
-{
-    al_auto(al_closep) int fd =
-        openat(store->dir_fd, "expiry", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-
-    if (fd >= 0)
-        (void)futimens(fd, NULL);
+    return !last.exists || last.mtime_ns + EXPIRY_INTERVAL_NS < now_ns || last.mtime_ns > now_ns;
 }
 
 /* Remove what begins with one of two texts from a directory of the bare repository. */
@@ -107,21 +99,23 @@ static int prune(struct al_store *store, struct al_run_limits *budget, struct al
     struct dirent *entry;
     int r = al_bare_pack_all(&store->bare, budget, &hash, err);
 
+    if (r == 0)
+        r = al_store_sync_dir(store, "objects/pack", err);
     if (r < 0)
         return r;
-    name = al_asprintf("pack-%s.", hash ? hash : "");
+    name = al_asprintf("pack-%s.pack", hash);
     dir = al_fs_list_at(store->pack_fd);
-    for (int pass = 0; dir && pass < 2; pass++, rewinddir(dir)) /* an index goes before its pack */
-        while ((entry = readdir(dir))) {
-            const bool index = al_ends_with(entry->d_name, ".idx");
-            al_auto(al_freep) char *keep =
-                al_asprintf("%.*s.keep", (int)strcspn(entry->d_name, "."), entry->d_name);
+    while (dir && (entry = readdir(dir))) {
+        const int len = (int)strcspn(entry->d_name, ".");
+        al_auto(al_freep) char *keep = al_asprintf("%.*s.keep", len, entry->d_name);
+        al_auto(al_freep) char *index = al_asprintf("%.*s.idx", len, entry->d_name);
 
-            if (al_starts_with(entry->d_name, "pack-") && index == (pass == 0) &&
-                !al_starts_with(entry->d_name, name) && !al_ends_with(entry->d_name, ".keep") &&
-                faccessat(store->pack_fd, keep, F_OK, 0) < 0)
-                (void)unlinkat(store->pack_fd, entry->d_name, 0);
-        }
+        if (!al_ends_with(entry->d_name, ".pack") || !strcmp(entry->d_name, name) ||
+            faccessat(store->pack_fd, keep, F_OK, 0) == 0)
+            continue;
+        (void)unlinkat(store->pack_fd, index, 0);
+        (void)unlinkat(store->pack_fd, entry->d_name, 0);
+    }
     return 0;
 }
 
@@ -206,16 +200,6 @@ static int drop_and_prune(struct al_store *store, const struct list *list, size_
     return prune(store, budget, err);
 }
 
-/* The number of checkpoints to drop so that a store of `bytes` fits; at least one if there are any.
- */
-static size_t count_excess(const struct al_store *store, size_t most, uint64_t bytes)
-{
-    uint64_t wanted = store->settings->max_store_bytes / 100 * FILL_PERCENT;
-    size_t keep = (size_t)((double)most * (double)wanted / (double)bytes);
-
-    return most - (keep < most ? keep : most - (most > 0));
-}
-
 /* Checkpoints taken since then stay, even in a store that is too large. */
 static int64_t kept_since_ns(const struct al_store *store)
 {
@@ -223,39 +207,6 @@ static int64_t kept_since_ns(const struct al_store *store)
     int64_t since_ns = al_store_now_ns() - (int64_t)settings->keep_s * NS;
 
     return settings->began_ns && settings->began_ns < since_ns ? settings->began_ns : since_ns;
-}
-
-/* The number of checkpoints that may be dropped, oldest first. */
-static size_t count_droppable(const struct al_store *store, const struct list *list, size_t most)
-{
-    return count_old(list, most, kept_since_ns(store));
-}
-
-/* With `due`, prune at least once even if no checkpoint can be dropped. */
-static int shrink(struct al_store *store, bool due, struct al_run_limits *budget,
-                  struct al_error *err)
-{
-    int r = 0;
-
-    for (int round = 0; round < ROUNDS_MAX && r == 0; round++) {
-        al_auto(list_clear) struct list list = { .taken_ns = NULL };
-        struct size size = { .bytes = 0 };
-        size_t count, droppable;
-
-        r = measure(store, &size, err);
-        if (r < 0 || size.bytes <= store->settings->max_store_bytes)
-            return r;
-        r = list_all(store, budget, &list, err);
-        if (r < 0)
-            return r;
-        count = count_excess(store, last_execution(&list), size.bytes);
-        droppable = count_droppable(store, &list, last_execution(&list));
-        count = count < droppable ? count : droppable;
-        if (!count && (round || !due))
-            return 0; /* what must stay needs this much room */
-        r = list.names.count ? drop_and_prune(store, &list, count, budget, err) : 0;
-    }
-    return r;
 }
 
 /* What is aside goes when no checkpoint can be old enough to need it, or takes too much room; other
@@ -269,40 +220,61 @@ static void drop_aside(const struct al_store *store, int64_t needed_since_ns)
                           store->settings->max_store_bytes);
 }
 
-static int drop_expired(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
+/* How many of the oldest checkpoints are dropped now: those that are too old, and a part of those
+ * that may go if the store is too large. */
+static size_t count_garbage(const struct al_store *store, const struct list *list,
+                            int64_t oldest_ns, bool too_large)
+{
+    const size_t most = last_execution(list), old = count_old(list, most, oldest_ns);
+    const size_t droppable = too_large ? count_old(list, most, kept_since_ns(store)) : 0;
+    const size_t part = (droppable + DROPPED_PART - 1) / DROPPED_PART;
+
+    return old > part ? old : part;
+}
+
+/* @param due  Look for what is too old, and prune even if nothing can be dropped. */
+static int collect_once(struct al_store *store, bool due, struct al_run_limits *budget,
+                        bool *ret_again, struct al_error *err)
 {
     al_auto(list_clear) struct list list = { .taken_ns = NULL };
     int64_t oldest_ns = al_store_now_ns() - (int64_t)store->settings->max_age_days * DAY_S * NS;
+    struct size size = { .bytes = 0 };
     size_t count;
-    int r = list_all(store, budget, &list, err);
+    int r = measure(store, &size, err);
 
+    *ret_again = size.bytes > store->settings->max_store_bytes;
+    if (r < 0 || (!due && !*ret_again))
+        return r;
+    r = list_all(store, budget, &list, err);
     if (r < 0)
         return r;
-    count = count_old(&list, last_execution(&list), oldest_ns);
-    if (list.names.count && list.taken_ns[last_execution(&list)] < oldest_ns)
+    count = count_garbage(store, &list, due ? oldest_ns : 0, *ret_again);
+    if (due && list.names.count && list.taken_ns[last_execution(&list)] < oldest_ns)
         oldest_ns = list.taken_ns[last_execution(&list)];
-    drop_aside(store, oldest_ns);
-    r = count ? drop_and_prune(store, &list, count, budget, err) : 0;
-    if (r == 0)
-        record_expiry(store);
-    return r;
+    if (due)
+        drop_aside(store, oldest_ns);
+    if (count || (due && *ret_again && list.names.count))
+        return drop_and_prune(store, &list, count, budget, err);
+    *ret_again = false; /* what must stay needs this much room */
+    return 0;
 }
 
 static int collect_garbage(struct al_store *store, struct al_run_limits *budget,
                            struct al_error *err)
 {
-    struct size size = { .bytes = 0 };
     const bool due = is_expiry_due(store);
-    int r = measure(store, &size, err);
+    struct size size = { .bytes = 0 };
+    bool again = true;
+    int r = 0;
 
     remove_leftovers(store);
+    for (int round = 0; r == 0 && again && round < ROUNDS_MAX; round++)
+        r = collect_once(store, due && !round, budget, &again, err);
     if (r == 0 && due)
-        r = drop_expired(store, budget, err);
-    if (r == 0 && size.bytes > store->settings->max_store_bytes)
-        r = shrink(store, due, budget, err);
-    if (r == 0 && size.packs > PACKS_MAX)
-        r = al_bare_tidy(&store->bare, budget, err);
-    return r;
+        (void)al_fs_write_atomic(store->dir_fd, EXPIRY, "", 0, 0600, true);
+    if (r == 0)
+        r = measure(store, &size, err);
+    return r < 0 || size.packs <= PACKS_MAX ? r : al_bare_tidy(&store->bare, budget, err);
 }
 
 int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
@@ -336,7 +308,7 @@ int al_store_room(struct al_store *store, struct al_run_limits *budget, enum al_
     r = list_all(store, budget, &list, err);
     if (r < 0)
         return r;
-    if (!count_droppable(store, &list, list.names.count))
+    if (!count_old(&list, list.names.count, kept_since_ns(store)))
         *ret_room = size.bytes / 2 < most ? AL_ROOM_SHORT : AL_ROOM_NONE;
     return 0;
 }
