@@ -169,64 +169,61 @@ void al_url_clear(struct al_url *url)
     *url = AL_URL_INIT;
 }
 
-/* The '@' that ends the user information after "://"; NULL when there is none. */
-static const char *end_of_user(const char *authority, size_t len)
+/* The end of the user information at `authority`, if it is a secret; 0: it is none.  A plain ssh
+ * user is part of the address; user information for a web server may be a token. */
+static size_t end_of_secret(const char *text, size_t authority, size_t end)
 {
-    const char *slash = memchr(authority, '/', len);
+    const char *from = text + authority, *at = memrchr(from, '@', end - authority);
+    const size_t scheme = authority - strlen("://");
+    const bool ssh = scheme >= 3 && !strncmp(text + scheme - 3, "ssh", 3);
 
-    return memrchr(authority, '@', slash ? (size_t)(slash - authority) : len);
+    return at && (!ssh || memchr(from, ':', (size_t)(at - from))) ? (size_t)(at - text) : 0;
 }
 
-/* A plain ssh user is part of the address; user information for a web server may be a token. */
-static bool is_secret(const char *text, const char *authority, const char *at)
+size_t al_url_find_user(const char *text, size_t len, size_t at)
 {
-    size_t scheme = (size_t)(authority - text) - strlen("://");
-    bool ssh = scheme >= 3 && !strncmp(text + scheme - 3, "ssh", 3);
+    const size_t authority = at + strlen("://");
+    size_t end = authority;
 
-    return !ssh || memchr(authority, ':', (size_t)(at - authority));
-}
-
-/* The length up to white space or a quote, which end an address in a text. */
-static size_t word_length(const char *text, size_t len)
-{
-    size_t n = 0;
-
-    while (n < len && !strchr(" \t\r\n'\"<>", text[n]))
-        n++;
-    return n;
+    if (authority > len || memcmp(text + at, "://", strlen("://")) != 0)
+        return 0;
+    while (end < len && !strchr("/ \t\r\n'\"<>", text[end]))
+        end++;
+    return end_of_secret(text, authority, end);
 }
 
 void al_url_redact(const char *text, size_t len, struct al_str *out)
 {
-    const char *end = text + len, *mark;
+    const char *mark;
+    size_t kept = 0, at = 0;
 
-    while ((mark = memmem(text, (size_t)(end - text), "://", 3))) {
-        const char *authority = mark + 3;
-        const char *at = end_of_user(authority, word_length(authority, (size_t)(end - authority)));
+    while ((mark = memmem(text + at, len - at, "://", strlen("://")))) {
+        const size_t end = al_url_find_user(text, len, (size_t)(mark - text));
 
-        al_str_add(out, text, (size_t)(authority - text));
-        if (at && is_secret(text, authority, at)) {
-            al_str_adds(out, redacted);
-            authority = at;
-        }
-        text = authority;
+        at = (size_t)(mark - text) + strlen("://");
+        if (!end)
+            continue;
+        al_str_add(out, text + kept, at - kept);
+        al_str_adds(out, redacted);
+        kept = at = end;
     }
-    al_str_add(out, text, (size_t)(end - text));
+    al_str_add(out, text + kept, len - kept);
 }
 
 char *al_url_shown(const char *text)
 {
     al_auto(al_str_clear) struct al_str clean = AL_STR_INIT;
     const char *mark = strstr(text, "://");
-    const char *at = mark ? end_of_user(mark + 3, strlen(mark + 3)) : NULL;
-
+    const size_t authority = mark ? (size_t)(mark - text) + strlen("://") : 0;
     /* The user information may contain characters that end an address in other texts. */
-    if (at && is_secret(text, mark + 3, at)) {
-        al_str_add(&clean, text, (size_t)(mark + 3 - text));
+    const size_t slash = authority + strcspn(text + authority, "/");
+    const size_t end = mark ? end_of_secret(text, authority, slash) : 0;
+
+    if (end) {
+        al_str_add(&clean, text, authority);
         al_str_adds(&clean, redacted);
-        text = at;
     }
-    al_str_adds(&clean, text);
+    al_str_adds(&clean, text + end);
     return al_text_sanitize_line(clean.buf);
 }
 
@@ -380,7 +377,7 @@ static int parse_remote(struct al_url *url, const char *text, const char *author
     static const char form[] = "Write it as PROTOCOL://[USER@]HOST[:PORT]/PATH.";
     size_t scheme = (size_t)(authority - text);
     size_t len = strcspn(authority, "/");
-    const char *at = end_of_user(authority, len);
+    const char *at = memrchr(authority, '@', len);
     const char *host = at ? at + 1 : authority;
     al_auto(al_freep) char *words = NULL;
 

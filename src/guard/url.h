@@ -55,6 +55,10 @@ int al_url_parse(const char *text, struct al_url *ret_url, struct al_error *err)
  * ssh user.  Accepts any text.  Caller frees. */
 char *al_url_shown(const char *text);
 
+/** The end of the user information after the "://" at `at`, unless it is a plain ssh user.  0:
+ * there is none, or no "://". */
+size_t al_url_find_user(const char *text, size_t len, size_t at);
+
 /** Append `text`, with "[redacted]" for the user information of every address in it. */
 void al_url_redact(const char *text, size_t len, struct al_str *out);
 

@@ -35,6 +35,7 @@
 #include "util/str.h"
 
 struct al_journal;
+struct al_redact_names;
 
 /**
  * Open the journal.  Missing files are created, with the modes 0700 and 0600.
@@ -86,11 +87,7 @@ struct al_record_begin {
     uint64_t session;  /**< as for al_journal_conversation() */
     /** The arguments as received: an object, or NULL.  Secrets are removed here. */
     const json_t *input;
-    /** Whether an argument is the name of a file, branch or revision.  Such a name is recorded even
-     * if it looks like a secret.  `object` is the argument that `member` is in; NULL: `member` is
-     * an argument itself.  No hook: no argument is a name. */
-    bool (*is_name)(const void *payload, const char *object, const char *member);
-    const void *payload;
+    const struct al_redact_names *names; /**< may be NULL */
 };
 
 /**
@@ -198,7 +195,7 @@ void al_recorded_close(struct al_recorded *recorded, const struct al_record_end 
 /** Milliseconds since the execution began. */
 int64_t al_recorded_duration_ms(const struct al_recorded *recorded);
 
-/* --- Secrets, and the calls that run --- */
+/* --- The calls that run --- */
 
 /** Receives a running call: its process and what is known of it, as the line it would have if it
  * never ended. */
@@ -206,17 +203,6 @@ typedef void al_journal_running_fn(void *payload, long pid, const json_t *call);
 
 /** Report every call that is running, in any process.  0 or -errno.  No journal means no call. */
 int al_journal_running(const char *file, al_journal_running_fn *found, void *payload);
-
-/** Copy a value or a text with `[redacted]` in place of secrets: members whose name is on the
- * denylist for environment variables, user info in URLs, bearer tokens and GitHub tokens. */
-json_t *al_redact_json(const json_t *value);
-void al_redact_text(const char *text, size_t len, struct al_str *out);
-
-/** Test whether al_redact_text() would change the text. */
-bool al_redact_finds(const char *text, size_t len);
-
-/** Test whether al_redact_json() would change the value. */
-bool al_redact_has_secret(const json_t *value);
 
 /* --- Reading --- */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * What the files of the journal share: the chain of lines (chain.c), the records of running calls
- * (open_records.c), the names of the files (reading.c), and the arguments in a line (redact.c).
+ * (open_records.c), the names of the files (reading.c), and the arguments in a line (journal.c).
  *
  * The log is append-only, and shared by processes and threads.  To append a line, a writer
  *

@@ -2,9 +2,9 @@
 /* A call as a command line for a shell. */
 #include <string.h>
 
+#include "guard/redact.h"
 #include "guard/root.h"
 #include "guard/text.h"
-#include "history/journal.h"
 #include "tool/private.h"
 #include "util/json.h"
 
@@ -68,10 +68,12 @@ static void add_roots(struct al_str *out, const struct al_call *call)
 static bool add_arguments(struct al_str *out, const json_t *arguments)
 {
     al_auto(al_str_clear) struct al_str json = AL_STR_INIT, word = AL_STR_INIT;
+    al_auto(al_json_decrefp) json_t *clean = NULL;
 
     if (!arguments || !json_object_size(arguments))
         return true;
-    if (al_redact_has_secret(arguments))
+    clean = al_redact_json(arguments, NULL);
+    if (!json_equal(clean, arguments))
         return false;
     al_json_dump(arguments, true, &json);
     add_quoted(&word, &json);

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "guard/redact.h"
 #include "guard/text.h"
-#include "history/journal.h"
 #include "util/utf8.h"
 
 /** The server's title in the summary, whose first 200 characters a question begins with. */
@@ -43,7 +43,7 @@ void al_defined_summarize(const struct al_defined_args *args, const char *server
                           struct al_str *out)
 {
     al_auto(al_json_decrefp) json_t *clean =
-        args->arguments ? al_redact_json(args->arguments) : NULL;
+        args->arguments ? al_redact_json(args->arguments, NULL) : NULL;
     al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
 
     al_str_adds(out, "Call ");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Stages 1 and 9: the call's record in the journal, and its updates in between. */
 #include "gitops/repo/repo.h"
+#include "guard/redact.h"
 #include "guard/root.h"
 #include "tool/private.h"
 #include "tool/spelling.h"
@@ -41,8 +42,7 @@ void al_call_record_open(struct al_call *call)
         .agent = al_call_agent(call),
         .session = call->session->number,
         .input = call->input->arguments,
-        .is_name = is_name,
-        .payload = call->tool,
+        .names = &(struct al_redact_names){ is_name, call->tool },
     };
 
     if (al_recorded_open(&call->recorded, call->session->journal, &begin, &err) < 0)

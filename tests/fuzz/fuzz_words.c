@@ -11,6 +11,7 @@
 #include "guard/arg.h"
 #include "guard/gitdir.h"
 #include "guard/path.h"
+#include "guard/redact.h"
 #include "guard/root.h"
 #include "history/journal_private.h"
 #include "tests/fuzz/fuzz.h"
@@ -205,7 +206,7 @@ static void check_json_redaction(const char *text)
 
     if (!value)
         return;
-    clean = al_redact_json(value);
+    clean = al_redact_json(value, NULL);
     fuzz_require(json_typeof(clean) == json_typeof(value));
     fuzz_require(!json_is_array(value) || json_array_size(value) == json_array_size(clean));
     al_json_dump(clean, true, &line);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "guard/redact.h"
 #include "guard/rules/effects.h"
 #include "guard/text.h"
 #include "history/journal.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* history/redact.c: the arguments in the journal, whatever their size and names. */
+/* history/journal.c: the arguments in the journal, whatever their size and names. */
 #include "history/journal_private.h"
 
+#include "guard/redact.h"
 #include "tests/unit/history/fixture.h"
 
 #define TOKEN "ghp_0123456789abcdefghijABCDEFGHIJ012345"
@@ -170,9 +171,8 @@ static void keeps_names_that_look_like_secrets(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         al_auto(al_json_decrefp) json_t *input = json_loads(cases[i].input, 0, NULL);
-        const struct al_record_begin begin = {
-            .tool = "x", .input = input, .is_name = is_path, .payload = "paths"
-        };
+        const struct al_redact_names names = { is_path, "paths" };
+        const struct al_record_begin begin = { .tool = "x", .input = input, .names = &names };
         al_auto(al_json_decrefp) json_t *recorded = al_journal_input(&begin);
         al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
 

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guard/redact.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "guard/env.h"
+#include "guard/url.h"
+
+#define REDACTED "[redacted]"
+
+/** No name on the denylist is longer.  Longer names are not looked up. */
+#define NAME_MAX_BYTES 128u
+
+/** With fewer letters after a GitHub prefix, a text only mentions tokens. */
+#define TOKEN_MIN_BYTES 20u
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_word(char c)
+{
+    return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool is_quote(char c)
+{
+    return c == '"' || c == '\'';
+}
+
+/* A byte of a bearer token, RFC 6750 section 2.1. */
+static bool is_token68(char c)
+{
+    return is_word(c) || (c && strchr("-.~+/=", c));
+}
+
+static bool is_value(char c)
+{
+    return (unsigned char)c > ' ' && !strchr("\"'`,;&|<>()", c);
+}
+
+/* A text, and a word in it. */
+struct place {
+    const char *text;
+    size_t len;
+    size_t at, end; /* of the word */
+};
+
+/* The end of the bytes of a kind that begin at `from`. */
+static size_t skip(const struct place *place, size_t from, bool (*is_kind)(char))
+{
+    while (from < place->len && is_kind(place->text[from]))
+        from++;
+    return from;
+}
+
+static bool is_called(const struct place *place, const char *name)
+{
+    return place->end - place->at == strlen(name) &&
+           !strncasecmp(place->text + place->at, name, strlen(name));
+}
+
+/* Each of these returns the end of the secret that the word is or announces, and in *ret_from where
+ * the secret begins; 0 when there is none.  The time that each takes must be proportional to what
+ * it finds, because an agent can write a text full of hints. */
+
+/* ghp_… gho_… ghu_… ghs_… ghr_… github_pat_…; newer tokens contain '.' or '-' as well. */
+static size_t find_github_token(const struct place *place, size_t *ret_from)
+{
+    static const char *const prefixes[] = { "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_" };
+    const char *word = place->text + place->at;
+    size_t end = place->end;
+
+    for (size_t i = 0; i < AL_COUNT(prefixes); i++) {
+        const size_t prefix = strlen(prefixes[i]);
+
+        if (place->end - place->at < prefix || strncasecmp(word, prefixes[i], prefix) != 0)
+            continue;
+        while (end + 1 < place->len && (place->text[end] == '.' || place->text[end] == '-') &&
+               is_word(place->text[end + 1]))
+            end = skip(place, end + 1, is_word);
+        *ret_from = place->at;
+        return end - place->at >= prefix + TOKEN_MIN_BYTES ? end : 0;
+    }
+    return 0;
+}
+
+/* "Bearer <token>".  The token is long or has a digit, so that prose about bearers is left alone.
+ */
+static size_t find_bearer(const struct place *place, size_t *ret_from)
+{
+    size_t from, end;
+    bool digit = false;
+
+    if (!is_called(place, "bearer"))
+        return 0;
+    from = skip(place, place->end, is_space);
+    end = from > place->end ? skip(place, from, is_token68) : from;
+    for (size_t i = from; i < end; i++)
+        digit |= is_digit(place->text[i]);
+    *ret_from = from;
+    return end - from >= TOKEN_MIN_BYTES || (digit && end - from >= 8) ? end : 0;
+}
+
+/* "Authorization: <scheme> <credentials>".  What looks like a scheme may be the credentials. */
+static size_t find_authorization(const struct place *place, size_t *ret_from)
+{
+    size_t at, end, next;
+
+    if (!is_called(place, "authorization"))
+        return 0;
+    at = skip(place, place->end, is_quote);
+    if (at >= place->len || (place->text[at] != ':' && place->text[at] != '='))
+        return 0;
+    at = skip(place, skip(place, at + 1, is_space), is_quote);
+    end = skip(place, at, is_token68);
+    next = skip(place, end, is_space);
+    *ret_from = at;
+    if (end > at && next > end && skip(place, next, is_token68) > next)
+        end = skip(place, next, is_token68);
+    return end > at ? end : 0;
+}
+
+/* NAME=value with a name on the denylist. */
+static size_t find_assignment(const struct place *place, size_t *ret_from)
+{
+    char name[NAME_MAX_BYTES + 1];
+    const size_t len = place->end - place->at, from = place->end + 1;
+    const char *text = place->text;
+    size_t end;
+
+    if (len > NAME_MAX_BYTES || from >= place->len || text[place->end] != '=')
+        return 0;
+    memcpy(name, text + place->at, len);
+    name[len] = '\0';
+    if (!al_env_is_secret(name))
+        return 0;
+    *ret_from = from + is_quote(text[from]);
+    if (!is_quote(text[from]))
+        end = skip(place, from, is_value);
+    else
+        for (end = from + 1; end < place->len && text[end] != text[from] && text[end] != '\n';)
+            end++;
+    return end > *ret_from ? end : 0;
+}
+
+static size_t find_after_word(const struct place *place, size_t *ret_from)
+{
+    size_t end = find_github_token(place, ret_from);
+
+    if (!end)
+        end = find_bearer(place, ret_from);
+    if (!end)
+        end = find_authorization(place, ret_from);
+    return end ? end : find_assignment(place, ret_from);
+}
+
+/* Find the first secret at or after `at`.  Its end; 0 when there is none. */
+static size_t find_secret(const char *text, size_t len, size_t at, size_t *ret_from)
+{
+    struct place place = { .text = text, .len = len };
+    size_t end = 0;
+
+    while (at < len && !end) {
+        if (text[at] == ':') {
+            end = al_url_find_user(text, len, at);
+            *ret_from = at + strlen("://");
+        } else if (is_word(text[at])) {
+            place.at = at;
+            place.end = skip(&place, at, is_word);
+            end = find_after_word(&place, ret_from);
+            at = place.end - 1;
+        }
+        at++;
+    }
+    return end;
+}
+
+void al_redact_text(const char *text, size_t len, struct al_str *out)
+{
+    size_t kept = 0; /* everything before this offset is in `out` */
+    size_t from, end;
+
+    while ((end = find_secret(text, len, kept, &from)) > 0) {
+        al_str_add(out, text + kept, from - kept);
+        al_str_adds(out, REDACTED);
+        kept = end;
+    }
+    al_str_add(out, text + kept, len - kept);
+}
+
+/* --- JSON --- */
+
+static json_t *redact_string(const char *text, size_t len)
+{
+    al_auto(al_str_clear) struct al_str clean = AL_STR_INIT;
+
+    al_redact_text(text, len, &clean);
+    return al_json_stringn(clean.buf, clean.len);
+}
+
+/* Whether a value is a string or an array of strings. */
+static bool is_text(const json_t *value)
+{
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach(value, i, item) if (!json_is_string(item)) return false;
+    return json_is_string(value) || json_is_array(value);
+}
+
+/* A value that is in so many objects, the first of which is the argument `object`. */
+static json_t *redact(const json_t *value, const struct al_redact_names *names, const char *object,
+                      int depth)
+{
+    json_t *clean, *item;
+    const char *name;
+    size_t i;
+
+    if (json_is_string(value))
+        return redact_string(json_string_value(value), json_string_length(value));
+    if (!json_is_array(value) && !json_is_object(value))
+        return json_incref((json_t *)value);
+    clean = json_is_array(value) ? al_json_array() : al_json_object();
+    json_array_foreach(value, i, item) al_json_append(clean, redact(item, names, object, depth));
+    json_object_foreach((json_t *)value, name, item)
+    {
+        al_auto(al_json_decrefp) json_t *safe = redact_string(name, strlen(name));
+        json_t *copy;
+
+        if (names && depth < 2 && is_text(item) && names->is_name(names->payload, object, name))
+            copy = json_incref(item);
+        else if (al_env_is_secret(name))
+            copy = al_json_string(REDACTED);
+        else
+            copy = redact(item, names, depth ? object : name, depth + 1);
+        al_json_set(clean, json_string_value(safe), copy);
+    }
+    return clean;
+}
+
+json_t *al_redact_json(const json_t *value, const struct al_redact_names *names)
+{
+    return redact(value, names, NULL, 0);
+}
