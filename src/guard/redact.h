@@ -24,7 +24,7 @@ struct al_redact_names {
     const void *payload;
 };
 
-/** Copy a value without its secrets.  `names` may be NULL.  Caller owns the reference. */
+/** Copy a value without its secrets.  Both may be NULL.  Caller owns the reference. */
 json_t *al_redact_json(const json_t *value, const struct al_redact_names *names);
 
 #endif

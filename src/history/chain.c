@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The key, the head and the chain of a journal: appending lines, whatever happened to a writer. */
+/* The key, the head and the chain of a journal: appending lines, whatever happened to a writer, and
+ * verifying that every line is there, in its place and unchanged. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -28,53 +27,32 @@
 const char al_mac_none[AL_MAC_HEX + 1] =
     "0000000000000000000000000000000000000000000000000000000000000000";
 
-/* Without its key no line could be verified any more.  0 or -errno. */
-static int sync_key(int dir_fd, const char *name)
-{
-    al_auto(al_closep) int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-
-    return fd < 0 || fsync(fd) < 0 || fsync(dir_fd) < 0 ? -errno : 0;
-}
-
-static int create_key(int dir_fd, const char *name, struct al_error *err)
-{
-    unsigned char bytes[KEY_BYTES];
-    int r;
-
-    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-        return al_error_errno(err, errno, "cannot make a key for the journal");
-    r = al_fs_write_atomic(dir_fd, name, bytes, sizeof(bytes), 0600, false);
-    explicit_bzero(bytes, sizeof(bytes));
-    if (r == 0)
-        r = sync_key(dir_fd, name);
-    /* If another process created the key, that one is used. */
-    if (r < 0 && r != -EEXIST)
-        return al_error_errno(err, -r, "cannot create the journal's key '%s'", name);
-    return 0;
-}
-
-int al_key_load(int dir_fd, const char *name, bool create, struct al_key *ret_key,
-                struct al_error *err)
+int al_key_load(const char *path, struct al_key *ret_key, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
-    int r;
+    int r = al_fs_read(AT_FDCWD, path, KEY_BYTES, &bytes);
 
-    r = al_fs_read(dir_fd, name, KEY_BYTES, &bytes);
-    if (r == -ENOENT && create) {
-        r = create_key(dir_fd, name, err);
-        if (r < 0)
-            return r;
-        r = al_fs_read(dir_fd, name, KEY_BYTES, &bytes);
-    }
     if (r == -ENOENT)
-        return al_error_set(err, AL_ERR_NOT_FOUND, "the journal's key '%s' is missing", name);
+        return al_error_set(err, AL_ERR_NOT_FOUND, "the journal's key '%s' is missing", path);
     if (r == -EFBIG || (r == 0 && bytes.len != KEY_BYTES))
-        return al_error_set(err, AL_ERR_EXECUTION, "'%s' is not a key of a journal", name);
+        return al_error_set(err, AL_ERR_EXECUTION, "'%s' is not a key of a journal", path);
     if (r < 0)
-        return al_error_errno(err, -r, "cannot read the journal's key '%s'", name);
+        return al_error_errno(err, -r, "cannot read the journal's key '%s'", path);
     hmac_sha256_set_key(&ret_key->ctx, bytes.len, (const uint8_t *)bytes.buf);
     explicit_bzero(bytes.buf, bytes.len);
     return 0;
+}
+
+/* Without its key no line could be verified any more, so it is durable. */
+static int create_key(int dir_fd, const char *path, struct al_error *err)
+{
+    unsigned char bytes[KEY_BYTES];
+    int r = getrandom(bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes) ? 0 : -errno;
+
+    if (r == 0)
+        r = al_fs_write_durable(dir_fd, strrchr(path, '/') + 1, bytes, sizeof(bytes), 0600);
+    explicit_bzero(bytes, sizeof(bytes));
+    return r < 0 ? al_error_errno(err, -r, "cannot create the journal's key '%s'", path) : 0;
 }
 
 void al_key_mac(const struct al_key *key, const void *data, size_t len,
@@ -93,22 +71,23 @@ void al_key_mac(const struct al_key *key, const void *data, size_t len,
     ret_hex[AL_MAC_HEX] = '\0';
 }
 
-int al_head_read(int fd, const struct al_key *key, struct al_head *ret_head,
-                 enum al_head_found *ret_found)
+/* The content of the head file: nothing, a head that this key signed, or something else. */
+enum head_found { HEAD_EMPTY, HEAD_GOOD, HEAD_BAD };
+
+/* `*ret_head` is that of an empty journal unless `*ret_found` is HEAD_GOOD.  0 or -errno. */
+static int read_head(int fd, const struct al_key *key, struct al_head *ret_head,
+                     enum head_found *ret_found)
 {
     char text[AL_HEAD_BYTES + 1], mac[AL_MAC_HEX + 1];
     struct al_head head;
-    ssize_t n;
+    ssize_t n = pread(fd, text, sizeof(text), 0);
 
+    if (n < 0)
+        return -errno;
     *ret_head = (struct al_head){ .seq = 0 };
     memcpy(ret_head->mac, al_mac_none, sizeof(ret_head->mac));
     memcpy(ret_head->next, al_mac_none, sizeof(ret_head->next));
-    do
-        n = pread(fd, text, sizeof(text), 0);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return -errno;
-    *ret_found = n ? AL_HEAD_BAD : AL_HEAD_EMPTY;
+    *ret_found = n ? HEAD_BAD : HEAD_EMPTY;
     if (n != AL_HEAD_BYTES)
         return 0;
     text[AL_HEAD_BYTES - 1] = '\0';
@@ -118,49 +97,21 @@ int al_head_read(int fd, const struct al_key *key, struct al_head *ret_head,
                head.next) != 4)
         return 0;
     *ret_head = head;
-    *ret_found = AL_HEAD_GOOD;
+    *ret_found = HEAD_GOOD;
     return 0;
 }
 
 int al_head_write(int fd, const struct al_key *key, const struct al_head *head)
 {
     char text[AL_HEAD_BYTES + 1], mac[AL_MAC_HEX + 1];
-    size_t done = 0;
 
     (void)snprintf(text, sizeof(text), HEAD_FORMAT, head->seq, head->size, head->mac, head->next);
     al_key_mac(key, text, SIGNED_BYTES, mac);
     (void)snprintf(text + SIGNED_BYTES, sizeof(text) - SIGNED_BYTES, "%s\n", mac);
-    /* Half of a head would be invalid. */
-    while (done < AL_HEAD_BYTES) {
-        ssize_t n = pwrite(fd, text + done, AL_HEAD_BYTES - done, (off_t)done);
-
-        if (n == 0)
-            return -EIO;
-        if (n < 0 && errno != EINTR)
-            return -errno;
-        if (n > 0)
-            done += (size_t)n;
-    }
-    return 0;
+    return lseek(fd, 0, SEEK_SET) < 0 ? -errno : al_write_all(fd, text, AL_HEAD_BYTES);
 }
 
 /* --- The chain --- */
-
-/* A full file is renamed and a new one begun.  A writer that has the old file open notices that its
- * device and inode do not have the log's name any more, and opens the new one. */
-struct al_chain {
-    char *file;
-    const char *name;   /* its last component */
-    uint64_t max_bytes; /* of one file; a line that does not fit begins another */
-    struct al_key key;
-    pthread_mutex_t lock; /* between threads; flock(2) on the head is between processes */
-    int dir_fd, head_fd;
-    int fd; /* of the log */
-    dev_t dev;
-    ino_t ino;
-    ino_t synced; /* the log whose name is known to be on the disk; 0: none */
-    atomic_bool failed;
-};
 
 /* Lock the chain.  A file system without locks is an error: two writers would overwrite each
  * other's head.  0 or -errno. */
@@ -169,13 +120,9 @@ static int lock(struct al_chain *chain)
     int r;
 
     (void)pthread_mutex_lock(&chain->lock);
-    do
-        r = flock(chain->head_fd, LOCK_EX);
-    while (r < 0 && errno == EINTR);
-    if (r == 0)
-        return 0;
-    r = -errno;
-    (void)pthread_mutex_unlock(&chain->lock);
+    r = al_journal_lock(chain->head_fd, LOCK_EX);
+    if (r < 0)
+        (void)pthread_mutex_unlock(&chain->lock);
     return r;
 }
 
@@ -187,10 +134,9 @@ static void unlock(struct al_chain *chain)
 
 /* Open a regular file, and create it (0600) when there is none.  Links are not followed, and a fifo
  * is not waited for.  A descriptor or -errno; -EINVAL when it is not a regular file. */
-static int open_regular(int dir_fd, const char *name, int flags, struct stat *ret_st)
+static int open_regular(const char *path, int flags, struct stat *ret_st)
 {
-    int fd =
-        openat(dir_fd, name, flags | O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    int fd = open(path, flags | O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 
     if (fd < 0)
         return -errno;
@@ -204,7 +150,7 @@ static int open_regular(int dir_fd, const char *name, int flags, struct stat *re
 static int open_log(struct al_chain *chain, uint64_t *ret_size)
 {
     struct stat st;
-    int fd = open_regular(chain->dir_fd, chain->name, O_APPEND, &st);
+    int fd = open_regular(chain->file, O_APPEND, &st);
 
     if (fd < 0)
         return fd;
@@ -214,18 +160,6 @@ static int open_log(struct al_chain *chain, uint64_t *ret_size)
     chain->ino = st.st_ino;
     *ret_size = (uint64_t)st.st_size;
     return 0;
-}
-
-/* Test whether the open file still has the log's name.  1; 0 when another file has it; -errno,
- * -ENOENT when none has. */
-static int log_is_current(const struct al_chain *chain, uint64_t *ret_size)
-{
-    struct stat named;
-
-    if (fstatat(chain->dir_fd, chain->name, &named, AT_SYMLINK_NOFOLLOW) < 0)
-        return -errno;
-    *ret_size = (uint64_t)named.st_size;
-    return named.st_dev == chain->dev && named.st_ino == chain->ino;
 }
 
 /*
@@ -260,27 +194,32 @@ static int finish_append(struct al_chain *chain, struct al_head *head, uint64_t 
 }
 
 /* Whether the file that the head describes was renamed because it was full. */
-static bool was_rotated(const struct al_chain *chain, const struct al_head *head)
+static bool was_renamed(const struct al_chain *chain, const struct al_head *head)
 {
-    al_auto(al_freep) char *path = al_journal_rotated(chain->file, head->seq);
+    al_auto(al_freep) char *path =
+        al_journal_full_path(chain->file, al_journal_count_full(chain->file));
     struct stat st;
 
-    return head->size > 0 &&
-           fstatat(chain->dir_fd, strrchr(path, '/') + 1, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISREG(st.st_mode) && (uint64_t)st.st_size == head->size;
+    return head->size > 0 && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+           (uint64_t)st.st_size == head->size;
 }
 
 /* Open the log again if another process began a new file.  There is none if that process died while
  * it did. */
 static int reopen_log(struct al_chain *chain, const struct al_head *head, uint64_t *ret_size)
 {
-    int r = log_is_current(chain, ret_size);
+    struct stat named;
 
-    if (r > 0)
+    if (lstat(chain->file, &named) < 0) {
+        if (errno != ENOENT)
+            return -errno;
+        if (!was_renamed(chain, head))
+            return -ESTALE; /* the log was removed, so nothing written to it would be read */
+    } else if (named.st_dev == chain->dev && named.st_ino == chain->ino) {
+        *ret_size = (uint64_t)named.st_size;
         return 0;
-    if (r == -ENOENT && !was_rotated(chain, head))
-        return -ESTALE; /* the log was removed, so nothing written to it would be read */
-    return r < 0 && r != -ENOENT ? r : open_log(chain, ret_size);
+    }
+    return open_log(chain, ret_size);
 }
 
 /* Test whether the log ends in a partial line. */
@@ -295,18 +234,17 @@ static bool ends_in_line(const struct al_chain *chain, uint64_t size)
  * of another program; then the next line begins with a newline. */
 static int read_end(struct al_chain *chain, struct al_head *head, bool *ret_in_line)
 {
-    enum al_head_found found;
+    enum head_found found;
     uint64_t size = 0;
     int r;
 
     *ret_in_line = false;
-    r = al_head_read(chain->head_fd, &chain->key, head, &found);
+    r = read_head(chain->head_fd, &chain->key, head, &found);
+    if (r == 0)
+        r = reopen_log(chain, head, &size);
     if (r < 0)
         return r;
-    r = reopen_log(chain, head, &size);
-    if (r < 0)
-        return r;
-    if (size < head->size && was_rotated(chain, head))
+    if (size < head->size && was_renamed(chain, head))
         head->size = 0;
     if (size == head->size)
         return 0;
@@ -323,18 +261,17 @@ static int read_end(struct al_chain *chain, struct al_head *head, bool *ret_in_l
 }
 
 /* Begin a new file if the line would make this one too large.  If the process dies in between,
- * was_rotated() tells the next writer. */
-static int rotate(struct al_chain *chain, struct al_head *head, size_t len)
+ * was_renamed() tells the next writer. */
+static int begin_file(struct al_chain *chain, struct al_head *head, size_t len)
 {
-    al_auto(al_freep) char *rotated = NULL;
+    al_auto(al_freep) char *full = NULL;
     uint64_t size;
     int r;
 
     if (head->seq == 0 || head->size == 0 || head->size + len <= chain->max_bytes)
         return 0;
-    rotated = al_journal_rotated(chain->file, head->seq);
-    if (renameat2(chain->dir_fd, chain->name, chain->dir_fd, strrchr(rotated, '/') + 1,
-                  RENAME_NOREPLACE) < 0) {
+    full = al_journal_full_path(chain->file, al_journal_count_full(chain->file) + 1);
+    if (renameat2(AT_FDCWD, chain->file, AT_FDCWD, full, RENAME_NOREPLACE) < 0) {
         al_log_warn("the journal '%s' is full and cannot be renamed: %s", chain->file,
                     strerrordesc_np(errno));
         return 0; /* a file that is too large is better than a call without a line */
@@ -343,31 +280,6 @@ static int rotate(struct al_chain *chain, struct al_head *head, size_t len)
     if (r == 0)
         head->size = 0;
     return r;
-}
-
-/* Copy a line with the values of "seq" and "prev".  A quote inside a string is escaped, so the
- * first match is a member, and it is the object's own because "seq" comes before any object in it.
- */
-static int set_seq_and_prev(const struct al_str *line, const struct al_head *head,
-                            struct al_str *out)
-{
-    static const char seq[] = "\"seq\":null", prev[] = "\"prev\":null}";
-    const char *number = strstr(line->buf, seq);
-    const char *end = line->buf + line->len;
-
-    if (!number || !al_ends_with(line->buf, prev))
-        return -EINVAL;
-    number += strlen(seq) - strlen("null");
-    end -= strlen("null}");
-    al_str_reserve(out, line->len + AL_MAC_HEX + 32);
-    al_str_add(out, line->buf, (size_t)(number - line->buf));
-    al_str_addf(out, "%" PRIu64, head->seq + 1);
-    number += strlen("null");
-    al_str_add(out, number, (size_t)(end - number));
-    al_str_addc(out, '"');
-    al_str_add(out, head->mac, AL_MAC_HEX);
-    al_str_adds(out, "\"}");
-    return 0;
 }
 
 /* Append with one write(2) to a log of `size` bytes.  A partial write, as on a full disk, is cut
@@ -386,7 +298,7 @@ static int write_line(const struct al_chain *chain, const struct al_str *text, u
     return ftruncate(chain->fd, (off_t)size) < 0 ? -errno : -ENOSPC;
 }
 
-static int append_locked(struct al_chain *chain, const struct al_str *line)
+static int append_locked(struct al_chain *chain, json_t *line)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     struct al_head head;
@@ -396,15 +308,15 @@ static int append_locked(struct al_chain *chain, const struct al_str *line)
     r = read_end(chain, &head, &in_line);
     if (r < 0)
         return r;
+    al_json_set(line, "seq", al_json_int((int64_t)head.seq + 1));
+    al_json_set(line, "prev", al_json_string(head.mac));
     if (in_line)
         al_str_addc(&text, '\n');
-    r = set_seq_and_prev(line, &head, &text);
-    if (r < 0)
-        return r;
+    al_json_dump(line, true, &text);
     al_key_mac(&chain->key, text.buf + in_line, text.len - in_line, head.next);
     al_str_addc(&text, '\n');
 
-    r = rotate(chain, &head, text.len);
+    r = begin_file(chain, &head, text.len);
     if (r < 0)
         return r;
     r = al_head_write(chain->head_fd, &chain->key, &head);
@@ -423,7 +335,7 @@ static int append_locked(struct al_chain *chain, const struct al_str *line)
     return 0;
 }
 
-int al_chain_append(struct al_chain *chain, const struct al_str *line, struct al_error *err)
+int al_chain_append(struct al_chain *chain, json_t *line, struct al_error *err)
 {
     int r;
 
@@ -432,7 +344,6 @@ int al_chain_append(struct al_chain *chain, const struct al_str *line, struct al
         r = append_locked(chain, line);
         unlock(chain);
     }
-    atomic_store(&chain->failed, r < 0);
     return r < 0 ? al_error_errno(err, -r, "cannot write the journal '%s'", chain->file) : 0;
 }
 
@@ -459,36 +370,17 @@ int al_chain_sync(struct al_chain *chain, struct al_error *err)
     return r < 0 ? al_error_errno(err, -r, "cannot synchronise the journal '%s'", chain->file) : 0;
 }
 
-bool al_chain_failed(const struct al_chain *chain)
-{
-    return atomic_load(&chain->failed);
-}
-
-/* The log does not have its name at the moment.  With the head locked, no other writer is renaming
- * it. */
-static int check_locked(struct al_chain *chain)
-{
-    enum al_head_found found;
-    struct al_head head;
-    uint64_t size;
-    int r = al_head_read(chain->head_fd, &chain->key, &head, &found);
-
-    return r < 0 ? r : reopen_log(chain, &head, &size);
-}
-
 int al_chain_check(struct al_chain *chain, struct al_error *err)
 {
+    enum head_found found;
+    struct al_head head;
     uint64_t size;
-    int r;
+    int r = lock(chain);
 
-    (void)pthread_mutex_lock(&chain->lock);
-    r = log_is_current(chain, &size);
-    (void)pthread_mutex_unlock(&chain->lock);
-    if (r > 0)
-        return 0;
-    r = lock(chain);
     if (r == 0) {
-        r = check_locked(chain);
+        r = read_head(chain->head_fd, &chain->key, &head, &found);
+        if (r == 0)
+            r = reopen_log(chain, &head, &size);
         unlock(chain);
     }
     if (r == -ESTALE)
@@ -498,58 +390,46 @@ int al_chain_check(struct al_chain *chain, struct al_error *err)
     return r < 0 ? al_error_errno(err, -r, "cannot open '%s'", chain->file) : 0;
 }
 
-static int explain(int r, const char *path, struct al_error *err)
+static int load_or_create_key(struct al_chain *chain, struct al_error *err)
 {
-    if (r == -EINVAL)
-        return al_error_set(err, AL_ERR_EXECUTION, "'%s' is not a regular file", path);
-    return r < 0 ? al_error_errno(err, -r, "cannot open '%s'", path) : 0;
+    al_auto(al_freep) char *path = al_journal_beside(chain->file, ".key");
+    int r = al_key_load(path, &chain->key, err);
+
+    if (r != AL_ERR_NOT_FOUND)
+        return r;
+    r = create_key(chain->dir_fd, path, err);
+    return r < 0 ? r : al_key_load(path, &chain->key, err);
 }
 
-/* Open key, head and log in this order, so that a log with lines always has the other two. */
+/* Open head, key and log in this order, so that a log with lines always has the other two. */
 static int open_files(struct al_chain *chain, struct al_error *err)
 {
-    al_auto(al_freep) char *key = al_journal_beside(chain->file, ".key");
     al_auto(al_freep) char *head = al_journal_beside(chain->file, ".head");
     struct stat st;
     uint64_t size;
     int r;
 
-    r = al_key_load(chain->dir_fd, strrchr(key, '/') + 1, true, &chain->key, err);
-    if (r < 0)
-        return r;
-    chain->head_fd = open_regular(chain->dir_fd, strrchr(head, '/') + 1, 0, &st);
+    chain->head_fd = open_regular(head, 0, &st);
     if (chain->head_fd < 0)
-        return explain(chain->head_fd, head, err);
+        return al_error_errno(err, -chain->head_fd, "cannot open '%s'", head);
     /* The head is read before each line, and the kernel would update its access time each time.
      * This fails for a file of another user, whose access time is then updated. */
     (void)fcntl(chain->head_fd, F_SETFL, O_NOATIME);
-    return explain(open_log(chain, &size), chain->file, err);
-}
-
-static int open_chain(struct al_chain *chain, struct al_error *err)
-{
-    al_auto(al_freep) char *dir =
-        al_strndup(chain->file, (size_t)(strrchr(chain->file, '/') - chain->file));
-    int r;
-
-    r = al_fs_mkdirs(dir[0] ? dir : "/", 0700);
+    r = lock(chain);
     if (r < 0)
-        return al_error_errno(err, -r, "cannot create '%s'", dir);
-    chain->dir_fd = open(dir[0] ? dir : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (chain->dir_fd < 0)
-        return al_error_errno(err, errno, "cannot open '%s'", dir);
-    return open_files(chain, err);
+        return al_error_errno(err, -r, "cannot lock '%s'", head);
+    r = load_or_create_key(chain, err);
+    unlock(chain);
+    if (r < 0)
+        return r;
+    r = open_log(chain, &size);
+    return r < 0 ? al_error_errno(err, -r, "cannot open '%s'", chain->file) : 0;
 }
 
-int al_chain_open(const char *file, struct al_chain **ret_chain, struct al_error *err)
+int al_chain_open(struct al_chain *chain, const char *file, struct al_error *err)
 {
-    struct al_chain *chain;
-    int r;
+    al_auto(al_freep) char *dir = NULL;
 
-    if (file[0] != '/')
-        return al_error_set(err, AL_ERR_EXECUTION, "the journal '%s' is not an absolute path",
-                            file);
-    chain = al_calloc(1, sizeof(*chain));
     *chain = (struct al_chain){
         .file = al_strdup(file),
         .max_bytes = AL_JOURNAL_FILE_MAX_BYTES,
@@ -557,36 +437,196 @@ int al_chain_open(const char *file, struct al_chain **ret_chain, struct al_error
         .head_fd = -1,
         .fd = -1,
     };
-    chain->name = strrchr(chain->file, '/') + 1;
     (void)pthread_mutex_init(&chain->lock, NULL);
-    r = open_chain(chain, err);
-    if (r < 0) {
-        al_chain_free(chain);
-        return r;
-    }
-    *ret_chain = chain;
-    return 0;
+    if (file[0] != '/')
+        return al_error_set(err, AL_ERR_EXECUTION, "the journal '%s' is not an absolute path",
+                            file);
+    /* With the '/', after which a link is followed. */
+    dir = al_strndup(file, (size_t)(strrchr(file, '/') - file) + 1);
+    chain->dir_fd = al_journal_open_dir(dir, err);
+    return chain->dir_fd < 0 ? chain->dir_fd : open_files(chain, err);
 }
 
-const char *al_chain_file(const struct al_chain *chain)
+void al_chain_close(struct al_chain *chain)
 {
-    return chain->file;
-}
-
-void al_chain_limit(struct al_chain *chain, uint64_t max_bytes)
-{
-    chain->max_bytes = max_bytes;
-}
-
-void al_chain_free(struct al_chain *chain)
-{
-    if (!chain)
-        return;
     al_close(chain->fd);
     al_close(chain->head_fd);
     al_close(chain->dir_fd);
     explicit_bzero(&chain->key, sizeof(chain->key));
     (void)pthread_mutex_destroy(&chain->lock);
     free(chain->file);
-    free(chain);
+}
+
+/* --- Verifying --- */
+
+struct walk {
+    const struct al_key *key;
+    struct al_head head; /* the end of the chain, as the head file says */
+    enum head_found found;
+    uint64_t lines;           /* lines that are intact so far */
+    char mac[AL_MAC_HEX + 1]; /* of the last of them */
+    uint64_t bad_line;
+    char *problem;
+};
+
+al_printf(3, 4) static void report(struct walk *walk, uint64_t bad_line, const char *fmt, ...)
+{
+    struct al_str text = AL_STR_INIT;
+    va_list args;
+
+    va_start(args, fmt);
+    al_str_addv(&text, fmt, args);
+    va_end(args);
+    walk->bad_line = bad_line;
+    walk->problem = al_str_detach(&text);
+}
+
+/* A line with the right number does not have the HMAC of the line before.  Find out which of the
+ * two was changed. */
+static void report_bad_prev(struct walk *walk, uint64_t number)
+{
+    bool before_is_good =
+        number == 1 || (walk->found == HEAD_GOOD && walk->lines == walk->head.seq &&
+                        !strcmp(walk->mac, walk->head.mac));
+
+    if (before_is_good)
+        report(walk, number, "line %" PRIu64 " was changed or added", number);
+    else
+        report(walk, number - 1, "line %" PRIu64 " was changed%s", number - 1,
+               walk->found == HEAD_BAD ? ", or the key is not the one it was written with" : "");
+}
+
+static void report_missing(struct walk *walk, size_t rest)
+{
+    uint64_t missing = walk->head.seq - walk->lines;
+
+    if (missing > 1)
+        report(walk, walk->lines + 1, "the last %" PRIu64 " lines are missing%s", missing,
+               rest ? " but for a part of the first of them" : "");
+    else
+        report(walk, walk->lines + 1, "the last line is %s", rest ? "cut short" : "missing");
+}
+
+/* Find a line's `seq` and `prev` where al_chain_append() writes them.  A JSON parser is not
+ * used: an agent's input may exceed the parser's limits, and that must not look like tampering. */
+static bool parse_seq_and_prev(const char *text, size_t len, uint64_t *ret_seq,
+                               char ret_prev[AL_MAC_HEX + 1])
+{
+    static const char before[] = ",\"prev\":\"", after[] = "\"}";
+    const size_t tail = strlen(before) + AL_MAC_HEX + strlen(after);
+    const char *at = text + len - tail;
+
+    if (len < tail || strncmp(at, before, strlen(before)) != 0 ||
+        strcmp(at + tail - strlen(after), after) != 0)
+        return false;
+    memcpy(ret_prev, at + strlen(before), AL_MAC_HEX);
+    ret_prev[AL_MAC_HEX] = '\0';
+    return sscanf(text,
+                  "{\"timestamp\":\"%*15[0-9_]\",\"time\":\"%*24[0-9TZ:.-]\",\"seq\":%20" SCNu64
+                  ",",
+                  ret_seq) == 1;
+}
+
+/* Check the next line, and report what is wrong with it or with the line before. */
+static void check_line(struct walk *walk, const char *text, size_t len)
+{
+    uint64_t number = walk->lines + 1, seq;
+    char prev[AL_MAC_HEX + 1];
+
+    if (!parse_seq_and_prev(text, len, &seq, prev)) {
+        report(walk, number, "line %" PRIu64 " is not a line of this journal", number);
+    } else if (seq != number) {
+        report(walk, number,
+               "line %" PRIu64 " says it is number %" PRIu64 ": lines were removed, added or moved",
+               number, seq);
+    } else if (strcmp(prev, walk->mac) != 0) {
+        report_bad_prev(walk, number);
+    } else {
+        al_key_mac(walk->key, text, len, walk->mac);
+        walk->lines = number;
+    }
+}
+
+/* Every line fits the one before.  Check that the last one fits the head. */
+static void check_end(struct walk *walk, size_t rest)
+{
+    const struct al_head *head = &walk->head;
+    uint64_t next = walk->lines + 1;
+    bool announced = strcmp(head->next, al_mac_none) != 0;
+
+    if (walk->found == HEAD_BAD)
+        report(walk, next, "the head file was changed, or the key is not the one of this journal");
+    else if (walk->found == HEAD_EMPTY && (walk->lines || rest))
+        report(walk, next, "the head file is missing");
+    else if (walk->lines < head->seq)
+        report_missing(walk, rest);
+    else if (walk->lines == head->seq && strcmp(walk->mac, head->mac) != 0)
+        report(walk, walk->lines, "line %" PRIu64 " was changed", walk->lines);
+    else if (walk->lines == head->seq && rest && !announced)
+        report(walk, next, "something else was written after line %" PRIu64, walk->lines);
+    else if (walk->lines == head->seq + 1 && !rest && !strcmp(walk->mac, head->next))
+        return; /* its writer died before it moved the head */
+    else if (walk->lines > head->seq)
+        report(walk, head->seq + 1, "line %" PRIu64 " was added by something else", head->seq + 1);
+}
+
+static int walk_lines(struct walk *walk, struct al_history *history)
+{
+    const char *text;
+    size_t len;
+    int r = 1;
+
+    while (!walk->problem && (r = al_history_next(history, &text, &len)) > 0 && !history->is_torn)
+        check_line(walk, text, len);
+    if (walk->problem)
+        return 0;
+    if (r == -EFBIG)
+        report(walk, walk->lines + 1, "line %" PRIu64 " has no end", walk->lines + 1);
+    else if (r >= 0 && history->is_torn)
+        report(walk, walk->lines + 1, "something else was written after line %" PRIu64,
+               walk->lines);
+    else if (r == 0)
+        check_end(walk, history->lines.buf.len - history->lines.begin);
+    return r == -EFBIG || r > 0 ? 0 : r;
+}
+
+/* Find the files and where the chain ends, while no line is appended.  Without a key there is no
+ * end to find. */
+static int open_walk(struct walk *walk, const char *file, struct al_history *history)
+{
+    al_auto(al_closep) int fd = -1;
+    int r = al_journal_lock_head(file, &fd);
+
+    if (fd >= 0 && r == 0 && walk->key)
+        r = read_head(fd, walk->key, &walk->head, &walk->found);
+    return r < 0 ? r : al_history_open(file, history);
+}
+
+int al_journal_verify(const char *file, struct al_verdict *ret_verdict, struct al_error *err)
+{
+    al_auto(al_freep) char *key_path = al_journal_beside(file, ".key");
+    al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
+    struct al_key key;
+    int key_status = al_key_load(key_path, &key, err), r;
+    struct walk walk = { .key = key_status == 0 ? &key : NULL, .found = HEAD_EMPTY };
+    struct stat st;
+
+    memcpy(walk.mac, al_mac_none, sizeof(walk.mac));
+    memcpy(walk.head.mac, al_mac_none, sizeof(walk.head.mac));
+    memcpy(walk.head.next, al_mac_none, sizeof(walk.head.next));
+    r = open_walk(&walk, file, &history);
+    if (r == 0 && walk.found == HEAD_EMPTY && !history.last && lstat(file, &st) < 0)
+        return al_error_set(err, AL_ERR_NOT_FOUND, "there is no journal at '%s'", file);
+    if (r == 0 && key_status < 0)
+        return AL_ERR_EXECUTION;
+    if (r == 0)
+        r = walk_lines(&walk, &history);
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot read '%s'", file);
+    *ret_verdict = (struct al_verdict){
+        .lines = walk.problem && walk.bad_line <= walk.lines ? walk.bad_line - 1 : walk.lines,
+        .bad_line = walk.bad_line,
+        .problem = walk.problem,
+    };
+    return 0;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "guard/redact.h"
 #include "guard/rules/effects.h"
@@ -22,8 +23,6 @@
 /** This much is read beyond the cut, so that a secret across the cut is recognised. */
 #define TEXT_MARGIN_BYTES 1024u
 
-#define STACK_BYTES       ((size_t)128 * 1024)
-
 /*
  * A thread that synchronises the log for calls that were answered already.
  *
@@ -35,14 +34,13 @@ struct later {
     bool wanted;          /* else closing a record synchronises */
     pthread_mutex_t lock; /* protects what follows */
     pthread_cond_t changed;
-    pthread_t thread;
-    bool has_thread, stop;
-    struct al_open_record *records;
-    size_t count, capacity;
+    pthread_t thread; /* with the first call that needs it */
+    bool runs, stop;
+    struct al_record *records;
 };
 
 struct al_journal {
-    struct al_chain *chain;
+    struct al_chain chain;
     int open_fd; /* the directory of the running calls */
     struct later later;
     char session_id[32];
@@ -53,6 +51,8 @@ struct al_record {
     struct al_journal *journal;
     struct al_open_record open;
     json_t *line; /* as it is if the call never ends */
+    int64_t began_ms;
+    struct al_record *next; /* of those that are synchronised later */
 };
 
 /* --- Arguments --- */
@@ -215,53 +215,67 @@ static json_t *known_members(const struct al_record_end *known)
     return members;
 }
 
-/* The line of a call that begins, with all members in order, as it is if airlock ends before the
- * call does.  al_chain_append() fills in `seq` and `prev`. */
+/* The line of a call that begins, as it is if airlock ends before the call does.
+ * al_chain_append() fills in `seq` and `prev`. */
 static json_t *new_line(const struct al_journal *journal, const struct al_record_begin *begin,
                         uint64_t id)
 {
     static const char text[] = "airlock ended while the call ran";
-    static const char *const unknown[] = { "summary",    "git_commit",  "duration_ms", "root",
-                                           "repository", "confinement", "prev" };
+    static const char *const members[] = {
+        "timestamp",  "time",        "seq",     "conversation_id", "id",          "agent",
+        "tool",       "operation",   "effects", "input",           "result",      "outcome",
+        "decision",   "decided_by",  "summary", "git_commit",      "duration_ms", "root",
+        "repository", "confinement", "prev",
+    };
+    const struct al_record_end unknown = { .decision = "none", .decided_by = "none" };
     al_auto(al_freep) char *conversation = al_journal_conversation(journal, begin->session);
+    al_auto(al_json_decrefp) json_t *known = known_members(&unknown);
     json_t *line = al_json_object();
     char stamp[16], time[25];
 
     al_clock_stamp(stamp);
     al_clock_iso(time);
+    for (size_t i = 0; i < AL_COUNT(members); i++) /* in their order */
+        al_json_set(line, members[i], json_null());
     al_json_set(line, "timestamp", al_json_string(stamp));
     al_json_set(line, "time", al_json_string(time));
-    al_json_set(line, "seq", json_null());
     al_json_set(line, "conversation_id", al_json_string(conversation));
     al_json_set(line, "id", al_json_int((int64_t)id));
     al_json_set(line, "agent", text_or_null(begin->agent));
     al_json_set(line, "tool", text_or_null(begin->tool));
-    al_json_set(line, "operation", json_null());
-    al_json_set(line, "effects", al_json_array());
     al_json_set(line, "input", al_journal_input(begin));
     al_json_set(line, "result", result_of(false, text, strlen(text)));
     al_json_set(line, "outcome", al_json_string("interrupted"));
-    al_json_set(line, "decision", al_json_string("none"));
-    al_json_set(line, "decided_by", al_json_string("none"));
-    for (size_t i = 0; i < AL_COUNT(unknown); i++)
-        al_json_set(line, unknown[i], json_null());
+    (void)json_object_update(line, known);
     return line;
+}
+
+/* Close a record, whose file stays if its line is not in the log. */
+static void free_record(struct al_record *record, bool is_written)
+{
+    if (is_written)
+        al_open_record_end(&record->open);
+    else
+        al_open_record_abandon(&record->open);
+    json_decref(record->line);
+    free(record);
 }
 
 /* --- Synchronising later --- */
 
-static void sync_all(struct al_journal *journal, struct al_open_record *records, size_t count)
+static void sync_all(struct al_journal *journal, struct al_record *records)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    int r = al_chain_sync(journal->chain, &err);
+    const int r = al_chain_sync(&journal->chain, &err);
 
     if (r < 0)
         al_log_warn("the journal cannot be written: %s", err.message);
-    for (size_t i = 0; i < count; i++)
-        if (r == 0)
-            al_open_record_end(&records[i]);
-        else
-            al_open_record_abandon(&records[i]);
+    while (records) {
+        struct al_record *next = records->next;
+
+        free_record(records, r == 0);
+        records = next;
+    }
 }
 
 static void *thread_main(void *payload)
@@ -270,63 +284,41 @@ static void *thread_main(void *payload)
     struct later *later = &journal->later;
 
     (void)pthread_mutex_lock(&later->lock);
-    while (later->count || !later->stop) {
-        struct al_open_record *records = later->records;
-        size_t count = later->count;
+    while (later->records || !later->stop) {
+        struct al_record *records = al_take(&later->records);
 
-        if (!count) {
+        if (!records) {
             (void)pthread_cond_wait(&later->changed, &later->lock);
             continue;
         }
-        later->records = NULL;
-        later->count = later->capacity = 0;
         (void)pthread_mutex_unlock(&later->lock);
-        sync_all(journal, records, count);
-        free(records);
+        sync_all(journal, records);
         (void)pthread_mutex_lock(&later->lock);
     }
     (void)pthread_mutex_unlock(&later->lock);
     return NULL;
 }
 
-/* The thread inherits its creator's seccomp filter, if any.  It only writes to files that are open.
- */
-static bool start_later(struct al_journal *journal)
+/* Have a call's line synchronised and its record freed.  False when there is no thread, which
+ * inherits its creator's seccomp filter, if any.  It only writes to files that are open. */
+static bool sync_later(struct later *later, struct al_record *record)
 {
-    struct later *later = &journal->later;
-    pthread_attr_t attr;
-
-    if (later->has_thread)
-        return true;
-    (void)pthread_attr_init(&attr);
-    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
-    later->has_thread = pthread_create(&later->thread, &attr, thread_main, journal) == 0;
-    (void)pthread_attr_destroy(&attr);
-    return later->has_thread;
-}
-
-/* Have a call's line synchronised and its open record ended.  False when there is no thread. */
-static bool sync_later(struct al_journal *journal, struct al_open_record *record)
-{
-    struct later *later = &journal->later;
-    bool added;
+    bool runs;
 
     if (!later->wanted)
         return false;
     (void)pthread_mutex_lock(&later->lock);
-    added = start_later(journal);
-    if (added) {
-        al_open_record_written(record);
-        if (later->count == later->capacity) {
-            later->capacity = later->capacity ? 2 * later->capacity : 8;
-            later->records =
-                al_reallocarray(later->records, later->capacity, sizeof(*later->records));
-        }
-        later->records[later->count++] = *record;
+    if (!later->runs)
+        later->runs = pthread_create(&later->thread, NULL, thread_main, record->journal) == 0;
+    runs = later->runs;
+    if (runs) {
+        al_open_record_written(&record->open);
+        record->next = later->records;
+        later->records = record;
         (void)pthread_cond_signal(&later->changed);
     }
     (void)pthread_mutex_unlock(&later->lock);
-    return added;
+    return runs;
 }
 
 /* Wait until all calls are synchronised, and end the thread. */
@@ -336,11 +328,10 @@ static void end_later(struct later *later)
     later->stop = true;
     (void)pthread_cond_signal(&later->changed);
     (void)pthread_mutex_unlock(&later->lock);
-    if (later->has_thread)
+    if (later->runs)
         (void)pthread_join(later->thread, NULL);
     (void)pthread_cond_destroy(&later->changed);
     (void)pthread_mutex_destroy(&later->lock);
-    free(later->records);
 }
 
 /* --- The journal --- */
@@ -361,17 +352,16 @@ static int name_session(struct al_journal *journal, struct al_error *err)
 static int open_journal(struct al_journal *journal, const char *file, struct al_error *err)
 {
     al_auto(al_freep) char *dir = NULL;
-    int r;
+    int r = al_chain_open(&journal->chain, file, err);
 
-    r = al_chain_open(file, &journal->chain, err);
     if (r < 0)
         return r;
     dir = al_asprintf("%.*s/open", (int)(strrchr(file, '/') - file), file);
-    r = journal->open_fd = al_open_dir(dir, err);
+    r = journal->open_fd = al_journal_open_dir(dir, err);
     if (r >= 0)
         r = name_session(journal, err);
     if (r == 0)
-        al_journal_recover(journal->chain, journal->open_fd);
+        al_journal_recover(&journal->chain, journal->open_fd);
     return r;
 }
 
@@ -384,12 +374,11 @@ int al_journal_open(const char *file, struct al_journal **ret_journal, struct al
     (void)pthread_mutex_init(&journal->later.lock, NULL);
     (void)pthread_cond_init(&journal->later.changed, NULL);
     r = open_journal(journal, file, err);
-    if (r < 0) {
+    if (r < 0)
         al_journal_free(journal);
-        return r;
-    }
-    *ret_journal = journal;
-    return 0;
+    else
+        *ret_journal = journal;
+    return r < 0 ? r : 0;
 }
 
 void al_journal_free(struct al_journal *journal)
@@ -397,19 +386,9 @@ void al_journal_free(struct al_journal *journal)
     if (!journal)
         return;
     end_later(&journal->later); /* before what it uses */
-    al_chain_free(journal->chain);
+    al_chain_close(&journal->chain);
     al_close(journal->open_fd);
     free(journal);
-}
-
-const char *al_journal_file(const struct al_journal *journal)
-{
-    return al_chain_file(journal->chain);
-}
-
-void al_journal_limit(struct al_journal *journal, uint64_t max_file_bytes)
-{
-    al_chain_limit(journal->chain, max_file_bytes);
 }
 
 void al_journal_sync_later(struct al_journal *journal)
@@ -417,9 +396,14 @@ void al_journal_sync_later(struct al_journal *journal)
     journal->later.wanted = true;
 }
 
-const char *al_journal_session_id(const struct al_journal *journal)
+const char *al_journal_file(const struct al_journal *journal)
 {
-    return journal->session_id;
+    return journal->chain.file;
+}
+
+void al_journal_limit(struct al_journal *journal, uint64_t max_file_bytes)
+{
+    journal->chain.max_bytes = max_file_bytes;
 }
 
 char *al_journal_conversation(const struct al_journal *journal, uint64_t number)
@@ -428,146 +412,62 @@ char *al_journal_conversation(const struct al_journal *journal, uint64_t number)
                   : al_strdup(journal->session_id);
 }
 
-/* --- Records --- */
-
-static void free_record(struct al_record *record)
+int al_journal_check(struct al_journal *journal, struct al_error *err)
 {
-    json_decref(record->line);
-    free(record);
+    return al_chain_check(&journal->chain, err);
 }
+
+/* --- Records --- */
 
 static int wrap_error(int r, struct al_error *err)
 {
     return r < 0 ? al_error_errno(err, -r, "cannot write the journal's open record") : 0;
 }
 
-int al_journal_begin(struct al_journal *journal, const struct al_record_begin *begin,
-                     struct al_record **ret_record, struct al_error *err)
+int al_record_open(struct al_journal *journal, const struct al_record_begin *begin,
+                   struct al_record **ret_record, struct al_error *err)
 {
-    uint64_t id = atomic_fetch_add(&journal->calls, 1) + 1;
     struct al_record *record;
-    int r = al_chain_failed(journal->chain) ? al_chain_check(journal->chain, err) : 0;
+    int r;
 
-    if (r < 0)
-        return r;
+    if (!journal)
+        return 0;
     record = al_calloc(1, sizeof(*record));
     record->journal = journal;
-    record->line = new_line(journal, begin, id);
+    record->began_ms = al_clock_ms();
+    record->line = new_line(journal, begin, atomic_fetch_add(&journal->calls, 1) + 1);
     r = al_open_record_begin(journal->open_fd, record->line, &record->open);
     if (r < 0) {
-        free_record(record);
+        json_decref(record->line);
+        free(record);
         return wrap_error(r, err);
     }
     *ret_record = record;
     return 0;
 }
 
-int al_journal_open_record(struct al_journal *journal, const char *tool, const json_t *input,
-                           struct al_record **ret_record, struct al_error *err)
+int al_record_update(struct al_record *record, const struct al_record_end *known, bool durable,
+                     struct al_error *err)
 {
-    const struct al_record_begin begin = { .tool = tool, .input = input };
+    al_auto(al_json_decrefp) json_t *members = NULL;
+    int r;
 
-    return al_journal_begin(journal, &begin, ret_record, err);
-}
-
-int al_journal_check(struct al_journal *journal, struct al_error *err)
-{
-    return al_chain_check(journal->chain, err);
-}
-
-static int write_note(struct al_record *record, const struct al_record_end *known)
-{
-    al_auto(al_json_decrefp) json_t *members = known_members(known);
-
-    return al_open_record_note(&record->open, members);
-}
-
-int al_journal_update(struct al_record *record, const struct al_record_end *known,
-                      struct al_error *err)
-{
-    return wrap_error(write_note(record, known), err);
-}
-
-int al_journal_note(struct al_record *record, const struct al_record_end *known,
-                    struct al_error *err)
-{
-    int r = write_note(record, known);
-
-    if (r == 0)
-        r = al_open_record_sync(&record->open);
+    if (!record)
+        return 0;
+    members = known_members(known);
+    (void)json_object_update_existing(record->line, members);
+    r = al_open_record_note(&record->open, members);
+    if (r == 0 && durable &&
+        (fdatasync(record->open.fd) < 0 || fsync(record->journal->open_fd) < 0))
+        r = -errno;
     return wrap_error(r, err);
 }
 
-/* Calls that only read do not wait for the disk. */
-static bool is_durable(const struct al_record_end *end)
+static const char *outcome_of(const struct al_record_end *end)
 {
-    static const char *const nothing_done[] = { "refused", "declined", "dry_run" };
-
-    for (size_t i = 0; i < AL_COUNT(nothing_done); i++)
-        if (!end->outcome || !strcmp(end->outcome, nothing_done[i]))
-            return false;
-    return al_effects_have_side_effects(end->effects);
-}
-
-int al_journal_close_record(struct al_journal *journal, struct al_record *record,
-                            const struct al_record_end *end, struct al_error *err)
-{
-    al_auto(al_json_decrefp) json_t *known = known_members(end);
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    bool is_later = false;
-    int r;
-
-    (void)json_object_update_existing(record->line, known);
-    al_json_set(record->line, "result", result_of(end->success, end->text, end->text_len));
-    al_json_set(record->line, "outcome", text_or_null(end->outcome));
-    al_json_set(record->line, "duration_ms", al_json_int(end->duration_ms));
-    al_json_dump(record->line, true, &line);
-    r = al_chain_append(journal->chain, &line, err);
-    if (r == 0 && is_durable(end)) {
-        is_later = sync_later(journal, &record->open);
-        r = is_later ? 0 : al_chain_sync(journal->chain, err);
-    }
-    if (r < 0)
-        al_open_record_abandon(&record->open);
-    else if (!is_later)
-        al_open_record_end(&record->open);
-    free_record(record);
-    return r;
-}
-
-/* --- An execution and its record --- */
-
-int al_recorded_open(struct al_recorded *recorded, struct al_journal *journal,
-                     const struct al_record_begin *begin, struct al_error *err)
-{
-    *recorded = (struct al_recorded){ .journal = journal, .began_ms = al_clock_ms() };
-    return journal ? al_journal_begin(journal, begin, &recorded->record, err) : 0;
-}
-
-int al_recorded_update(const struct al_recorded *recorded, const struct al_record_end *known,
-                       struct al_error *err)
-{
-    return recorded->record ? al_journal_update(recorded->record, known, err) : 0;
-}
-
-int al_recorded_check(const struct al_recorded *recorded, struct al_error *err)
-{
-    if (!recorded->record)
-        return al_error_set(err, AL_ERR_EXECUTION, "there is no open record");
-    return al_journal_check(recorded->journal, err);
-}
-
-int al_recorded_note(const struct al_recorded *recorded, const struct al_record_end *known,
-                     struct al_error *err)
-{
-    return recorded->record ? al_journal_note(recorded->record, known, err) : 0;
-}
-
-static const char *outcome_of(const struct al_recorded_end *ending)
-{
-    switch (ending->status) {
+    switch (end->status) {
     case AL_OK:
-        return ending->dry_run ? "dry_run" : "ok";
+        return end->dry_run ? "dry_run" : "ok";
     case AL_ERR_TIMEOUT:
         return "timeout";
     case AL_ERR_CANCELLED:
@@ -584,24 +484,41 @@ static const char *outcome_of(const struct al_recorded_end *ending)
     }
 }
 
-void al_recorded_close(struct al_recorded *recorded, const struct al_record_end *known,
-                       const struct al_recorded_end *ending)
+/* Calls that only read, or that did nothing, do not wait for the disk. */
+static bool is_durable(const struct al_record_end *end, const char *outcome)
 {
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    struct al_record_end end = *known;
+    static const char *const nothing_done[] = { "refused", "declined", "dry_run" };
 
-    if (!recorded->record)
-        return;
-    end.outcome = outcome_of(ending);
-    end.success = ending->status == AL_OK;
-    end.text = ending->text;
-    end.text_len = ending->text_len;
-    end.duration_ms = al_recorded_duration_ms(recorded);
-    if (al_journal_close_record(recorded->journal, al_take(&recorded->record), &end, &err) < 0)
-        al_log_warn("the journal cannot be written: %s", err.message);
+    for (size_t i = 0; i < AL_COUNT(nothing_done); i++)
+        if (!strcmp(outcome, nothing_done[i]))
+            return false;
+    return al_effects_have_side_effects(end->effects);
 }
 
-int64_t al_recorded_duration_ms(const struct al_recorded *recorded)
+int al_record_close(struct al_record *record, const struct al_record_end *end)
 {
-    return al_clock_ms() - recorded->began_ms;
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_json_decrefp) json_t *known = NULL;
+    const char *outcome = outcome_of(end);
+    struct al_journal *journal;
+    int r;
+
+    if (!record)
+        return 0;
+    journal = record->journal;
+    known = known_members(end);
+    (void)json_object_update_existing(record->line, known);
+    al_json_set(record->line, "result", result_of(end->status == AL_OK, end->text, end->text_len));
+    al_json_set(record->line, "outcome", al_json_string(outcome));
+    al_json_set(record->line, "duration_ms", al_json_int(al_clock_ms() - record->began_ms));
+    r = al_chain_append(&journal->chain, record->line, &err);
+    if (r == 0 && is_durable(end, outcome)) {
+        if (sync_later(&journal->later, record))
+            return 0;
+        r = al_chain_sync(&journal->chain, &err);
+    }
+    if (r < 0)
+        al_log_warn("the journal cannot be written: %s", err.message);
+    free_record(record, r == 0);
+    return r;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * What the files of the journal share: the chain of lines (chain.c), the records of running calls
- * (open_records.c), the names of the files (reading.c), and the arguments in a line (journal.c).
+ * (open_records.c), and the files and their lines (reading.c).
  *
  * The log is append-only, and shared by processes and threads.  To append a line, a writer
  *
@@ -18,6 +18,8 @@
 #define AL_HISTORY_JOURNAL_PRIVATE_H
 
 #include <nettle/hmac.h>
+#include <pthread.h>
+#include <sys/types.h>
 
 #include "history/journal.h"
 
@@ -31,13 +33,8 @@ struct al_key {
     struct hmac_sha256_ctx ctx;
 };
 
-/**
- * Read the key `name` below `dir_fd`.  With `create`, make it when there is none; processes that do
- * so at the same time get the same key.
- * @return 0, or AL_ERR_EXECUTION; AL_ERR_NOT_FOUND without `create`.
- */
-int al_key_load(int dir_fd, const char *name, bool create, struct al_key *ret_key,
-                struct al_error *err);
+/** Read a key.  0, AL_ERR_NOT_FOUND or AL_ERR_EXECUTION. */
+int al_key_load(const char *path, struct al_key *ret_key, struct al_error *err);
 
 /** The HMAC-SHA256 of some bytes, in hexadecimal. */
 void al_key_mac(const struct al_key *key, const void *data, size_t len,
@@ -55,50 +52,64 @@ struct al_head {
  * anyone who removes the last line could build the head from that line's `prev`. */
 #define AL_HEAD_BYTES (2 * (20 + 1) + 3 * (AL_MAC_HEX + 1))
 
-/** The content of the head file: nothing, a head that this key signed, or something else. */
-enum al_head_found { AL_HEAD_EMPTY, AL_HEAD_GOOD, AL_HEAD_BAD };
-
-/** Read or overwrite the head.  `*ret_head` is that of an empty journal unless `*ret_found` is
- * AL_HEAD_GOOD.  0 or -errno. */
-int al_head_read(int fd, const struct al_key *key, struct al_head *ret_head,
-                 enum al_head_found *ret_found);
+/** Overwrite the head.  0 or -errno. */
 int al_head_write(int fd, const struct al_key *key, const struct al_head *head);
 
-struct al_chain;
+/** The log, its head and its key.  A full file is renamed and a new one begun.  A writer that has
+ * the old file open notices that its device and inode do not have the log's name any more, and
+ * opens the new one. */
+struct al_chain {
+    char *file;
+    uint64_t max_bytes; /**< of one file; one with a single line may be larger */
+    struct al_key key;
+    pthread_mutex_t lock; /* between threads; flock(2) on the head is between processes */
+    int dir_fd, head_fd;
+    int fd; /* of the log */
+    dev_t dev;
+    ino_t ino;
+    ino_t synced; /* the log whose name is known to be on the disk; 0: none */
+};
 
 /** Open the log, its head and its key, and create those that are missing.  Threads: the chain may
- * then be used from many threads. */
-int al_chain_open(const char *file, struct al_chain **ret_chain, struct al_error *err);
-void al_chain_free(struct al_chain *chain);
-
-/** The path of the log.  Borrowed. */
-const char *al_chain_file(const struct al_chain *chain);
-
-/** See al_journal_limit().  A file with a single line may be larger. */
-void al_chain_limit(struct al_chain *chain, uint64_t max_bytes);
+ * then be used from many threads.  The caller closes it also after a failure. */
+int al_chain_open(struct al_chain *chain, const char *file, struct al_error *err);
+void al_chain_close(struct al_chain *chain);
 
 /**
- * Append one line, a JSON object in ASCII.  Its members "seq" and "prev" are null and get their
- * values here; "prev" is the last member.
+ * Append one line, an object with the members "seq" and, as the last one, "prev", which get their
+ * values here.
  * @return 0, or AL_ERR_EXECUTION; the log then has nothing of the line.
  */
-int al_chain_append(struct al_chain *chain, const struct al_str *line, struct al_error *err);
+int al_chain_append(struct al_chain *chain, json_t *line, struct al_error *err);
 
 /** Synchronise the log's lines and then the head with the disk.  0, or AL_ERR_EXECUTION; the lines
  * are in the log all the same. */
 int al_chain_sync(struct al_chain *chain, struct al_error *err);
 
-/** Test whether the last line could not be appended. */
-bool al_chain_failed(const struct al_chain *chain);
-
 /** Check that the log is still where others read it.  0, or AL_ERR_EXECUTION when the file was
  * removed. */
 int al_chain_check(struct al_chain *chain, struct al_error *err);
 
-/** The name of a file beside the log: "/dir/tool_log.head" for "/dir/tool_log.jsonl" and ".head";
- * and that of a full log.  Caller frees. */
+/** The name of a file beside the log: "/dir/tool_log.head" for "/dir/tool_log.jsonl" and ".head".
+ * Caller frees. */
 char *al_journal_beside(const char *file, const char *suffix);
-char *al_journal_rotated(const char *file, uint64_t last_seq);
+
+/** The path of full log `number`, counted from 1, and how many there are.  Caller frees. */
+char *al_journal_full_path(const char *file, uint64_t number);
+uint64_t al_journal_count_full(const char *file);
+
+/** Open the directory `path`, and create it (0700) when there is none.  A descriptor that the
+ * caller closes, or AL_ERR_EXECUTION. */
+int al_journal_open_dir(const char *path, struct al_error *err);
+
+/** Lock a file until it is closed, as flock(2).  The kernel releases the lock when the process
+ * ends, however it ends.  0 or -errno: -EWOULDBLOCK when another has it locked, another one when
+ * the file system has no locks. */
+int al_journal_lock(int fd, int how);
+
+/** Lock the head of a journal, so that no line is appended and no file begun, until the descriptor
+ * is closed.  `*ret_fd` is -1 without a head.  0 or -errno. */
+int al_journal_lock_head(const char *file, int *ret_fd);
 
 /** A call's arguments as a line has them, see docs/JOURNAL.md.  Caller owns the reference. */
 json_t *al_journal_input(const struct al_record_begin *begin);
@@ -108,25 +119,18 @@ json_t *al_journal_input(const struct al_record_begin *begin);
 struct al_open_record {
     int dir_fd; /**< borrowed */
     int fd;     /**< owned */
-    uint64_t size;
+    off_t size;
     char name[48];
 };
 
 /** A larger file is not airlock's. */
 #define AL_OPEN_FILE_MAX_BYTES (64u << 20)
 
-/** Open the directory `path`, and create it (0700) when there is none.  A descriptor that the
- * caller closes, or AL_ERR_EXECUTION. */
-int al_open_dir(const char *path, struct al_error *err);
-
 /** Record that a call began: its line in the log if it never ends.  0 or -errno. */
 int al_open_record_begin(int dir_fd, const json_t *line, struct al_open_record *ret_record);
 
 /** Record what became known of a call.  0 or -errno; then nothing is recorded. */
 int al_open_record_note(struct al_open_record *record, const json_t *members);
-
-/** Synchronise the record and its name with the disk.  0 or -errno. */
-int al_open_record_sync(const struct al_open_record *record);
 
 /** Record that the log has the call's line, which is synchronised later.  The call does not count
  * as running any more, and its record stays open. */
@@ -140,16 +144,6 @@ void al_open_record_abandon(struct al_open_record *record);
 /** The call in a record's text, as the line that it would have in the log; NULL: none had begun.
  * Sets *ret_written if the log has its line.  Caller owns the reference. */
 json_t *al_open_record_read(const char *text, size_t len, bool *ret_written);
-
-/** Receives an open call.  0 when its record is no longer needed. */
-typedef int al_open_scan_fn(void *payload, long pid, json_t *call);
-
-/**
- * Report each call in open/ whose process lives or, with `dead`, died.  The record of one that died
- * is removed if `found` returns 0; if several processes look for them at the same time, one of them
- * gets each.
- */
-void al_open_scan(int dir_fd, bool dead, al_open_scan_fn *found, void *payload);
 
 /**
  * Write the line of each call whose process died, unless the log has it.  A line belongs to a call

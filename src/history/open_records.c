@@ -31,16 +31,6 @@
 
 /* --- Writing --- */
 
-int al_open_dir(const char *path, struct al_error *err)
-{
-    int fd, r = al_fs_mkdirs(path, 0700);
-
-    if (r < 0)
-        return al_error_errno(err, -r, "cannot create '%s'", path);
-    fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    return fd < 0 ? al_error_errno(err, errno, "cannot open '%s'", path) : fd;
-}
-
 /* False when the file was removed.  Another file may have its name then. */
 static bool is_linked(int fd)
 {
@@ -49,26 +39,12 @@ static bool is_linked(int fd)
     return fstat(fd, &st) == 0 && st.st_nlink > 0;
 }
 
-/*
- * Lock a file until it is closed.  The kernel releases the lock when the process ends, however it
- * ends.  -EWOULDBLOCK when another has it locked; another -errno when the file system has no locks.
- */
-static int lock_file(int fd, int how)
-{
-    int r;
-
-    do
-        r = flock(fd, how | LOCK_NB);
-    while (r < 0 && errno == EINTR);
-    return r < 0 ? -errno : 0;
-}
-
 /* Create a file with this name.  -EEXIST when the name is taken, also by a file that another
  * process examines just now and may take for that of a dead one. */
 static int create_named(int dir_fd, const char *name, int *ret_fd)
 {
     int fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    int r = fd < 0 ? -errno : lock_file(fd, LOCK_EX);
+    int r = fd < 0 ? -errno : al_journal_lock(fd, LOCK_EX | LOCK_NB);
 
     if (r == -EWOULDBLOCK || (r == 0 && !is_linked(fd)))
         r = -EEXIST;
@@ -86,21 +62,16 @@ static int create_named(int dir_fd, const char *name, int *ret_fd)
 int al_open_record_note(struct al_open_record *record, const json_t *members)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    size_t done = 0;
+    int r;
 
     al_json_dump(members, true, &line);
     al_str_addc(&line, '\n');
-    while (done < line.len) {
-        ssize_t n =
-            pwrite(record->fd, line.buf + done, line.len - done, (off_t)(record->size + done));
-
-        if (n < 0 && errno != EINTR)
-            return -errno;
-        if (n > 0)
-            done += (size_t)n;
-    }
-    record->size += line.len;
-    return 0;
+    r = lseek(record->fd, record->size, SEEK_SET) < 0
+            ? -errno
+            : al_write_all(record->fd, line.buf, line.len);
+    if (r == 0)
+        record->size += (off_t)line.len;
+    return r;
 }
 
 int al_open_record_begin(int dir_fd, const json_t *line, struct al_open_record *ret_record)
@@ -121,11 +92,6 @@ int al_open_record_begin(int dir_fd, const json_t *line, struct al_open_record *
     else if (record.fd >= 0)
         al_open_record_end(&record);
     return r;
-}
-
-int al_open_record_sync(const struct al_open_record *record)
-{
-    return fdatasync(record->fd) < 0 || fsync(record->dir_fd) < 0 ? -errno : 0;
 }
 
 /* If the line cannot be written, the call is shown as running for a moment longer. */
@@ -150,7 +116,7 @@ void al_open_record_abandon(struct al_open_record *record)
     record->fd = -1;
 }
 
-/* --- Reading --- */
+/* --- Reading and recovering --- */
 
 json_t *al_open_record_read(const char *text, size_t len, bool *ret_written)
 {
@@ -198,21 +164,75 @@ static int read_call(int fd, const char *name, json_t **ret_call, bool *ret_writ
  * process that starts just now would leave a file that it cannot lock to the next one. */
 static bool is_wanted(int fd, bool dead)
 {
-    int r = lock_file(fd, dead ? LOCK_EX : LOCK_SH);
+    int r = al_journal_lock(fd, (dead ? LOCK_EX : LOCK_SH) | LOCK_NB);
 
     if (!dead && r == 0)
         (void)flock(fd, LOCK_UN);
     return dead ? r == 0 && is_linked(fd) : r == -EWOULDBLOCK;
 }
 
+/* Whether the log has the call's line.  Only the last two files of the log are searched: at most
+ * one file can have been begun after the line of this call. */
+static bool is_recorded(const struct al_chain *chain, const json_t *call, const char *session)
+{
+    al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
+    const json_t *id = json_object_get(call, "id");
+    bool has = false;
+    const char *text;
+    size_t len;
+
+    if (al_history_open(chain->file, &history) < 0)
+        return false;
+    history.index = history.last ? history.last - 1 : 0;
+    while (!has && al_history_next(&history, &text, &len) > 0) {
+        al_auto(al_json_decrefp) json_t *line = memmem(text, len, session, strlen(session))
+                                                    ? json_loadb(text, len, JSON_ALLOW_NUL, NULL)
+                                                    : NULL;
+        const char *its = al_json_get_string(line, "conversation_id");
+
+        has = its && !strcmp(its, session) && json_equal(json_object_get(line, "id"), id);
+    }
+    return has;
+}
+
+/* Write the line of a call whose process died.  It is on the disk before the open record is
+ * removed, since it may have the only mention of a checkpoint.  A process that died may not have
+ * synchronised the one that it wrote, either.  A record without a session id is not that of a
+ * call. */
+static int recover(struct al_chain *chain, long pid, json_t *call)
+{
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    const char *session = al_json_get_string(call, "conversation_id");
+    int r = 0;
+
+    if (!session)
+        return 0;
+    if (!is_recorded(chain, call, session))
+        r = al_chain_append(chain, call, &err);
+    if (r == 0)
+        r = al_chain_sync(chain, &err);
+    if (r < 0)
+        al_log_warn("the record of a call that was interrupted stays open (process %ld): %s", pid,
+                    err.message);
+    return r;
+}
+
+/* Whom to tell of the calls that run; or the log that gets the lines of those whose process died.
+ */
+struct scan {
+    al_journal_running_fn *found;
+    void *payload;
+    struct al_chain *chain;
+};
+
 /* A file that cannot be read stays.  It may have the only mention of an interrupted call's
  * checkpoint.  One without the beginning of a call goes. */
-static void scan_file(int dir_fd, const char *name, bool dead, al_open_scan_fn *found,
-                      void *payload)
+static void scan_file(const struct scan *scan, int dir_fd, const char *name)
 {
     al_auto(al_closep) int fd = -1;
     al_auto(al_json_decrefp) json_t *call = NULL;
-    bool written = false, unneeded;
+    const bool dead = scan->chain;
+    bool written = false;
     long pid;
     int r;
 
@@ -222,113 +242,36 @@ static void scan_file(int dir_fd, const char *name, bool dead, al_open_scan_fn *
     if (fd < 0 || !is_wanted(fd, dead))
         return;
     r = read_call(fd, name, &call, &written);
-    if (!dead && written)
+    if (!dead) {
+        if (call && !written)
+            scan->found(scan->payload, pid, call);
         return;
-    unneeded = r == -EFBIG || (r == 0 && (!call || found(payload, pid, call) == 0));
-    if (dead && unneeded)
+    }
+    if (r == -EFBIG || (r == 0 && (!call || recover(scan->chain, pid, call) == 0)))
         (void)unlinkat(dir_fd, name, 0);
 }
 
-void al_open_scan(int dir_fd, bool dead, al_open_scan_fn *found, void *payload)
+static void scan_dir(const struct scan *scan, int dir_fd)
 {
     al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
     const struct dirent *entry;
 
     while (dir && (entry = readdir(dir)))
-        scan_file(dir_fd, entry->d_name, dead, found, payload);
-}
-
-struct receiver {
-    al_journal_running_fn *found;
-    void *payload;
-};
-
-static int report_call(void *payload, long pid, json_t *call)
-{
-    const struct receiver *receiver = payload;
-
-    receiver->found(receiver->payload, pid, call);
-    return 0;
+        scan_file(scan, dir_fd, entry->d_name);
 }
 
 int al_journal_running(const char *file, al_journal_running_fn *found, void *payload)
 {
     al_auto(al_freep) char *dir = al_asprintf("%.*s/open", (int)(strrchr(file, '/') - file), file);
     al_auto(al_closep) int dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    struct receiver receiver = { .found = found, .payload = payload };
 
     if (dir_fd < 0)
         return errno == ENOENT ? 0 : -errno;
-    al_open_scan(dir_fd, false, report_call, &receiver);
+    scan_dir(&(struct scan){ .found = found, .payload = payload }, dir_fd);
     return 0;
-}
-
-/* --- Recovering --- */
-
-static bool same_member(const json_t *a, const json_t *b, const char *name)
-{
-    return json_equal(json_object_get(a, name), json_object_get(b, name)) != 0;
-}
-
-/* Whether this file of the log has the call's line. */
-static bool has_line(int fd, const json_t *call)
-{
-    al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(fd, 0);
-    const char *session = al_json_get_string(call, "conversation_id"), *text;
-    bool has = false;
-    size_t len;
-
-    while (!has && al_lines_next(&lines, &text, &len) > 0) {
-        al_auto(al_json_decrefp) json_t *line = memmem(text, len, session, strlen(session))
-                                                    ? json_loadb(text, len, JSON_ALLOW_NUL, NULL)
-                                                    : NULL;
-
-        has = line && same_member(line, call, "conversation_id") && same_member(line, call, "id");
-    }
-    return has;
-}
-
-/* Only the last two files of the log are searched: at most one file can have been begun after the
- * line of this call. */
-static bool is_recorded(const struct al_chain *chain, const json_t *call)
-{
-    al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
-    size_t count =
-        al_history_open(al_chain_file(chain), &history) < 0 ? 0 : al_history_count(&history);
-    bool has = false;
-
-    for (size_t i = count > 2 ? count - 2 : 0; i < count && !has; i++) {
-        al_auto(al_closep) int fd = al_history_file(&history, i);
-
-        has = fd >= 0 && has_line(fd, call);
-    }
-    return has;
-}
-
-/* The line is on the disk before the open record is removed, since it may have the only mention of
- * a checkpoint.  A process that died may not have synchronised the one that it wrote, either.  A
- * record without a session id is not that of a call. */
-static int recover(void *payload, long pid, json_t *call)
-{
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    struct al_chain *chain = payload;
-    int r = 0;
-
-    if (!al_json_get_string(call, "conversation_id"))
-        return 0;
-    al_json_dump(call, true, &line);
-    if (!is_recorded(chain, call))
-        r = al_chain_append(chain, &line, &err);
-    if (r == 0)
-        r = al_chain_sync(chain, &err);
-    if (r < 0)
-        al_log_warn("the record of a call that was interrupted stays open (process %ld): %s", pid,
-                    err.message);
-    return r;
 }
 
 void al_journal_recover(struct al_chain *chain, int open_fd)
 {
-    al_open_scan(open_fd, true, recover, chain);
+    scan_dir(&(struct scan){ .chain = chain }, open_fd);
 }

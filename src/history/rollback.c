@@ -52,7 +52,7 @@ struct context {
     struct al_way way;
     /* The limits while the repository is changed.  Only SIGKILL stops it then. */
     struct al_run_limits apply_limits;
-    struct al_recorded recorded;
+    struct al_record *record;
     char *summary; /* for the journal */
     int lock_fd;   /* rollback.lock in the store */
     struct al_lockfile index_lock;
@@ -159,23 +159,24 @@ static int open_record(struct context *ctx, struct al_error *err)
     al_json_set(input, "to",
                 al_json_string(ctx->way.executions.items[ctx->way.plan.oldest].before));
     /* It counts as an execution of this agent, so that it can be undone like one. */
-    r = al_recorded_open(
-        &ctx->recorded, options->journal,
+    r = al_record_open(
+        options->journal,
         &(struct al_record_begin){
             .tool = TOOL, .agent = options->agent, .session = options->session, .input = input },
-        err);
+        &ctx->record, err);
     record = record_of(ctx, false);
-    return r < 0 ? r : al_recorded_update(&ctx->recorded, &record, err);
+    return r < 0 ? r : al_record_update(ctx->record, &record, false, err);
 }
 
 static void close_record(struct context *ctx, int r, bool changed, const struct al_error *err)
 {
-    const struct al_record_end record = record_of(ctx, changed);
+    struct al_record_end end = record_of(ctx, changed);
     const char *text = r == 0 ? "Rolled back" : err->message ? err->message : "";
 
-    al_recorded_close(
-        &ctx->recorded, &record,
-        &(struct al_recorded_end){ .status = r, .text = text, .text_len = strlen(text) });
+    end.status = r;
+    end.text = text;
+    end.text_len = strlen(text);
+    (void)al_record_close(al_take(&ctx->record), &end);
     free(al_take(&ctx->summary));
 }
 
@@ -346,7 +347,7 @@ static int apply(struct context *ctx, struct al_error *err)
         r = keep_present(ctx, err);
     record = record_of(ctx, true);
     if (r == 0)
-        r = al_recorded_note(&ctx->recorded, &record, err);
+        r = al_record_update(ctx->record, &record, true, err);
     if (r == 0) {
         /* A half restored repository is useless: from here on only SIGKILL stops it. */
         ctx->apply_limits =

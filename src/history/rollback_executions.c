@@ -42,38 +42,24 @@ static void add_execution(struct al_executions *executions, const json_t *line)
     item->redo = json_is_true(json_object_get(item->input, "redo"));
 }
 
-static int read_file(const struct al_history *history, size_t index, const char *top,
-                     struct al_executions *executions)
+int al_executions_read(const char *file, const char *top, struct al_executions *ret_executions,
+                       struct al_error *err)
 {
     static const char taken[] = "\"git_commit\":\"";
-    al_auto(al_closep) int fd = al_history_file(history, index);
-    al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(fd, 0);
+    al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
     const char *text;
     size_t len;
-    int r;
+    int r = al_history_open(file, &history);
 
-    if (fd < 0)
-        return fd;
-    while ((r = al_lines_next(&lines, &text, &len)) > 0) {
+    while (r >= 0 && (r = al_history_next(&history, &text, &len)) > 0) {
         al_auto(al_json_decrefp) json_t *line = NULL;
 
         if (!memmem(text, len, taken, strlen(taken)))
             continue;
         line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
         if (al_journal_is_about(line, top) && al_json_get_string(line, "git_commit"))
-            add_execution(executions, line);
+            add_execution(ret_executions, line);
     }
-    return r;
-}
-
-int al_executions_read(const char *file, const char *top, struct al_executions *ret_executions,
-                       struct al_error *err)
-{
-    al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
-    int r = al_history_open(file, &history);
-
-    for (size_t i = 0; r == 0 && i < al_history_count(&history); i++)
-        r = read_file(&history, i, top, ret_executions);
     return r < 0 ? al_error_errno(err, -r, "cannot read the journal '%s'", file) : 0;
 }
 

@@ -20,10 +20,8 @@
 #include "tool/args.h"
 #include "tool/parent_paths.h"
 #include "tool/private.h"
+#include "util/clock.h"
 #include "util/fs.h"
-
-struct al_call;
-struct al_error;
 
 static bool is_there(const char *dir, const char *path)
 {
@@ -494,7 +492,7 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
 {
     al_auto(al_freep) char *wait = NULL;
 
-    result->duration_ms = al_recorded_duration_ms(&call->recorded);
+    result->duration_ms = al_clock_ms() - call->began_ms;
     if (r == 0) {
         if (!result->has_notes)
             al_call_note_ignored(call, &result->notes);

@@ -68,11 +68,10 @@ static void add_roots(struct al_str *out, const struct al_call *call)
 static bool add_arguments(struct al_str *out, const json_t *arguments)
 {
     al_auto(al_str_clear) struct al_str json = AL_STR_INIT, word = AL_STR_INIT;
-    al_auto(al_json_decrefp) json_t *clean = NULL;
+    al_auto(al_json_decrefp) json_t *clean = al_redact_json(arguments, NULL);
 
     if (!arguments || !json_object_size(arguments))
         return true;
-    clean = al_redact_json(arguments, NULL);
     if (!json_equal(clean, arguments))
         return false;
     al_json_dump(arguments, true, &json);

@@ -42,8 +42,7 @@ static void add_title(const char *title, struct al_str *out)
 void al_defined_summarize(const struct al_defined_args *args, const char *server,
                           struct al_str *out)
 {
-    al_auto(al_json_decrefp) json_t *clean =
-        args->arguments ? al_redact_json(args->arguments, NULL) : NULL;
+    al_auto(al_json_decrefp) json_t *clean = al_redact_json(args->arguments, NULL);
     al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
 
     al_str_adds(out, "Call ");

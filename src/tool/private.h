@@ -26,7 +26,8 @@ struct al_call {
     const struct al_session *session;
     const struct al_call_input *input;
     const struct al_tool *tool;
-    struct al_recorded recorded;
+    struct al_record *record; /* NULL: none */
+    int64_t began_ms;
     json_t *expanded_arguments;  /* from the tool's expand; NULL: those of the input */
     struct al_strv parent_paths; /* strings of `args` that are not those of the arguments */
     void *args;

@@ -5,6 +5,7 @@
 #include "guard/root.h"
 #include "tool/private.h"
 #include "tool/spelling.h"
+#include "util/clock.h"
 #include "util/log.h"
 
 /* Whether a row names a file, a branch or a revision. */
@@ -45,7 +46,8 @@ void al_call_record_open(struct al_call *call)
         .names = &(struct al_redact_names){ is_name, call->tool },
     };
 
-    if (al_recorded_open(&call->recorded, call->session->journal, &begin, &err) < 0)
+    call->began_ms = al_clock_ms();
+    if (al_record_open(call->session->journal, &begin, &call->record, &err) < 0)
         al_log_warn("the journal cannot be written: %s", err.message);
 }
 
@@ -73,15 +75,15 @@ int al_call_record_check(const struct al_call *call, struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     const struct al_record_end known = record_end_of(call);
-    int r = al_recorded_update(&call->recorded, &known, &why);
+    int r = al_record_update(call->record, &known, false, &why);
 
     if (!al_effects_have_side_effects(call->operation->effects))
         return 0;
     if (r == 0)
-        r = al_recorded_check(&call->recorded, &why);
+        r = call->record ? al_journal_check(call->session->journal, &why) : AL_ERR_EXECUTION;
     if (r == 0)
         return 0;
-    if (call->recorded.record)
+    if (call->record)
         al_log_warn("the journal cannot be written: %s", why.message);
     return al_error_set(err, AL_ERR_EXECUTION,
                         "The journal cannot be written, so nothing that changes anything is done; "
@@ -92,7 +94,7 @@ void al_call_record_question(const struct al_call *call)
 {
     const struct al_record_end known = record_end_of(call);
 
-    (void)al_recorded_update(&call->recorded, &known, NULL);
+    (void)al_record_update(call->record, &known, false, NULL);
 }
 
 /* If this process dies now, the next one finds out from the record what was begun and which
@@ -101,22 +103,20 @@ int al_call_record_checkpoint(struct al_call *call, struct al_error *err)
 {
     const struct al_record_end known = record_end_of(call);
 
-    return call->checkpoint[0] ? al_recorded_note(&call->recorded, &known, err) : 0;
+    return call->checkpoint[0] ? al_record_update(call->record, &known, true, err) : 0;
 }
 
 void al_call_record_close(struct al_call *call, const struct al_result *result)
 {
-    struct al_record_end known = record_end_of(call);
-    const struct al_recorded_end ending = {
-        .status = result->not_done ? AL_ERR_EXECUTION : result->status,
-        .dry_run = result->dry_run,
-        .text = result->text.buf,
-        .text_len = result->text.len,
-    };
+    struct al_record_end end = record_end_of(call);
 
+    end.status = result->not_done ? AL_ERR_EXECUTION : result->status;
+    end.dry_run = result->dry_run;
+    end.text = result->text.buf;
+    end.text_len = result->text.len;
     if (result->confinement)
-        known.confinement = result->confinement;
-    al_recorded_close(&call->recorded, &known, &ending);
+        end.confinement = result->confinement;
+    (void)al_record_close(call->record, &end);
 }
 
 /* A call whose tool is not there or that never ran: its arguments are no names. */

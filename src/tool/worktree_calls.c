@@ -8,6 +8,9 @@
 #include "history/journal.h"
 #include "tool/private.h"
 
+/* What is this much before the end of the journal is not read. */
+#define READ_BACK_BYTES (64u << 20)
+
 /* Safe text.  Caller frees. */
 static char *name_call(const json_t *call)
 {
@@ -81,12 +84,9 @@ void al_call_last_in(const struct al_call *call, const char *const *tops, size_t
     size_t len;
 
     memset(ret_words, 0, ntops * sizeof(*ret_words));
-    if (!journal || al_history_open(al_journal_file(journal), &history) < 0 || history.log_fd < 0)
+    if (!journal || al_history_open(al_journal_file(journal), &history) < 0)
         return;
-    {
-        al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(history.log_fd, 0);
-
-        while (al_lines_next(&lines, &text, &len) > 0)
-            take_line(text, len, tops, ntops, ret_words);
-    }
+    (void)al_history_skip_old(&history, READ_BACK_BYTES);
+    while (al_history_next(&history, &text, &len) > 0)
+        take_line(text, len, tops, ntops, ret_words);
 }

@@ -230,24 +230,21 @@ static void add_agent(struct al_survey *survey, const char *text, size_t len)
         survey->has_several_agents = true;
 }
 
-/* Read the lines that the query selects, from the file with this index on.  What cannot be read is
- * left out. */
-static void survey_lines(const struct al_query *query, const struct al_history *history,
-                         size_t index, struct al_survey *survey)
+/* Read the lines that the query selects, after so many of them.  What cannot be read is left out.
+ */
+static void survey_lines(const struct al_query *query, const char *file, size_t skip,
+                         struct al_survey *survey)
 {
-    for (size_t i = index; i < al_history_count(history); i++) {
-        al_auto(al_closep) int fd = al_history_file(history, i);
-        al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(fd, 0);
-        const char *text;
-        size_t len;
+    al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
+    const char *text;
+    size_t len;
+    int r = al_history_open(file, &history);
 
-        while (fd >= 0 && al_lines_next(&lines, &text, &len) > 0) {
-            if (!al_query_matches(query, text, len))
-                continue;
-            add_repository(survey, text, len);
-            add_agent(survey, text, len);
-            survey->lines++;
-        }
+    while (r >= 0 && (r = al_history_next(&history, &text, &len)) > 0) {
+        if (!al_query_matches(query, text, len) || survey->lines++ < skip)
+            continue;
+        add_repository(survey, text, len);
+        add_agent(survey, text, len);
     }
 }
 
@@ -264,7 +261,7 @@ static void survey_clear(struct al_survey *survey)
 
 struct view {
     const struct al_query *query;
-    struct al_tail tail;
+    struct al_history history;
     struct al_table table;
     struct al_str out;
     bool shown_any;     /* a line was shown */
@@ -318,50 +315,6 @@ static void show(struct view *view, const char *text, size_t len)
         flush(view);
 }
 
-/* --- Where to begin --- */
-
-static int count_matches(const struct al_query *query, const struct al_history *history,
-                         size_t index, size_t *ret_count)
-{
-    al_auto(al_closep) int fd = al_history_file(history, index);
-    al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(fd, 0);
-    const char *text;
-    size_t len;
-    int r;
-
-    if (fd < 0)
-        return fd;
-    if (index == history->rotated.count)
-        lines.limit = history->size;
-    while ((r = al_lines_next(&lines, &text, &len)) > 0)
-        *ret_count += al_query_matches(query, text, len);
-    return r;
-}
-
-/* Find the first of the last query->last matching lines: the index of its file, and the number of
- * matching lines before it there.  The search begins with the newest file, so that older ones are
- * not read. */
-static int find_start(const struct al_query *query, const struct al_history *history,
-                      size_t *ret_index, size_t *ret_skip)
-{
-    size_t found = 0;
-
-    *ret_index = 0;
-    *ret_skip = 0;
-    for (size_t i = al_history_count(history); query->last && i > 0; i--) {
-        int r = count_matches(query, history, i - 1, &found);
-
-        if (r < 0)
-            return r;
-        if (found < query->last)
-            continue;
-        *ret_index = i - 1;
-        *ret_skip = found - query->last;
-        break;
-    }
-    return 0;
-}
-
 /* Show the lines up to the end: skip the first `skip` matches, then show at most `most`.  Returns 0
  * or -errno. */
 static int show_to_end(struct view *view, size_t skip, size_t most)
@@ -370,7 +323,7 @@ static int show_to_end(struct view *view, size_t skip, size_t most)
     size_t len;
     int r = 0;
 
-    while (!view->output_closed && most && (r = al_tail_next(&view->tail, &text, &len)) > 0) {
+    while (!view->output_closed && most && (r = al_history_next(&view->history, &text, &len)) > 0) {
         if (!al_query_matches(view->query, text, len))
             continue;
         if (skip) {
@@ -434,44 +387,42 @@ static bool exceeds_terminal(size_t lines)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && lines >= size.ws_row;
 }
 
-/* Decide which columns the table needs, and count its lines. */
-static void survey(struct view *view, const struct al_history *history, size_t index,
-                   size_t *ret_count)
-{
-    al_auto(survey_clear) struct al_survey found = AL_SURVEY_INIT;
-
-    survey_lines(view->query, history, index, &found);
-    view->table.common_dir = al_take(&found.common_dir);
-    view->table.with_agents = found.has_several_agents;
-    *ret_count = found.lines;
-}
-
-/* Show the recorded lines, oldest first.  A pager begins at the newest. */
 /* Whether all may be left out because of what was asked for. */
 static bool filters(const struct al_query *query)
 {
     return (query->tool && al_query_tool_exists(query->tool)) || query->agent || *query->since;
 }
 
+/* Count the lines that the query selects, and decide which columns the table needs for the last
+ * ones.
+ */
+static size_t survey(struct view *view, const char *file)
+{
+    al_auto(survey_clear) struct al_survey all = AL_SURVEY_INIT, shown = AL_SURVEY_INIT;
+    const struct al_query *query = view->query;
+
+    if (query->last)
+        survey_lines(query, file, SIZE_MAX, &all);
+    survey_lines(query, file, all.lines > query->last ? all.lines - query->last : 0, &shown);
+    view->table.common_dir = al_take(&shown.common_dir);
+    view->table.with_agents = shown.has_several_agents;
+    return shown.lines;
+}
+
+/* Show the recorded lines, oldest first.  A pager begins at the newest. */
 static int show_recorded(struct view *view, const char *file, struct al_pager *pager)
 {
-    al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
     const struct al_query *query = view->query;
-    size_t index = 0, skip = 0, count = 0;
-    int r = al_history_open(file, &history);
+    const size_t count = survey(view, file);
+    const size_t skip = query->last && count > query->last ? count - query->last : 0;
+    int r = al_history_open(file, &view->history);
 
-    if (r == 0)
-        r = find_start(query, &history, &index, &skip);
-    if (r == 0 && !query->json)
-        survey(view, &history, index, &count);
+    view->history.follow = query->follow;
     if (!query->follow)
-        al_pager_start(pager,
-                       exceeds_terminal(query->last && query->last < count ? query->last : count));
-    if (r == 0)
-        r = al_tail_start(&view->tail, file, &history, index);
+        al_pager_start(pager, exceeds_terminal(count - skip));
     if (r == 0)
         r = show_to_end(view, skip, query->last && !query->follow ? query->last : SIZE_MAX);
-    if (r == 0 && !view->shown_any && al_history_is_empty(&history))
+    if (r == 0 && !view->shown_any && !view->history.last && !view->history.size)
         (void)fputs("nothing recorded yet\n", query->json ? stderr : stdout);
     else if (r == 0 && !view->shown_any && !query->follow && filters(query))
         al_log_note("nothing matches; airlock log without --tool, --agent and --since shows all");
@@ -485,7 +436,7 @@ static int show_log(const struct al_query *query, const char *file)
     struct al_pager pager = AL_PAGER_INIT;
     struct view view = {
         .query = query,
-        .tail = { .lines = AL_LINES_INIT(-1, 0), .fd = -1 },
+        .history = AL_HISTORY_INIT,
         .table = AL_TABLE_INIT(al_table_terminal_width(), al_tty_colours(STDOUT_FILENO)),
         .out = AL_STR_INIT,
     };
@@ -494,7 +445,7 @@ static int show_log(const struct al_query *query, const char *file)
     r = show_recorded(&view, file, &pager);
     if (r == 0 && query->follow && !view.output_closed && watch_fd != -ENOENT)
         r = watch_fd < 0 ? watch_fd : al_follow(watch_fd, show_more, &view);
-    al_tail_clear(&view.tail);
+    al_history_clear(&view.history);
     al_table_clear(&view.table);
     al_str_clear(&view.out);
     al_pager_end(&pager);

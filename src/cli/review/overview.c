@@ -204,8 +204,8 @@ static void overview_read_staged(struct al_overview *shown, const char *state_di
 struct al_overview_source {
     const struct al_setup *setup;
     struct al_overview shown;
-    struct al_tail tail;
-    bool follows; /* `tail` was started */
+    struct al_history history;
+    bool follows; /* `history` was opened */
     int inotify_fd;
     struct al_str running; /* the calls that run, to see whether they differ */
     struct al_str staged;  /* the same for staged commits */
@@ -338,27 +338,14 @@ static bool refresh_running(struct al_overview_source *source, const struct al_r
 /* Begin at most READ_BACK_BYTES before the end of the last file, or of the one before it. */
 static int start_reading(struct al_overview_source *source)
 {
-    al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
-    const char *file = source->setup->journal_file, *text;
-    size_t index, len;
-    struct stat st;
-    int r = al_history_open(file, &history);
+    struct al_history *history = &source->history;
+    int r = al_history_open(source->setup->journal_file, history);
 
-    if (r < 0 || al_history_is_empty(&history))
+    if (r < 0 || (!history->last && !history->size))
         return r;
-    index = al_history_count(&history) - 1;
-    if (index > 0 && history.size < READ_BACK_BYTES)
-        index--;
-    source->shown.has_older = index > 0;
-    r = al_tail_start(&source->tail, file, &history, index);
-    if (r < 0)
-        return r;
-    source->follows = true;
-    if (source->tail.fd < 0 || fstat(source->tail.fd, &st) < 0 || st.st_size <= READ_BACK_BYTES)
-        return 0;
-    source->shown.has_older = true;
-    source->tail.lines.at = (uint64_t)st.st_size - READ_BACK_BYTES;
-    return al_tail_next(&source->tail, &text, &len) < 0 ? -EIO : 0; /* the rest of a line */
+    source->follows = history->follow = true;
+    source->shown.has_older = al_history_skip_old(history, READ_BACK_BYTES);
+    return 0;
 }
 
 /* The executions that were added, oldest first, become the newest ones that are shown. */
@@ -391,7 +378,7 @@ static bool refresh_executions(struct al_overview_source *source)
     int r = source->follows ? 0 : start_reading(source);
 
     for (size_t i = 0; r == 0 && source->follows && i < LINES_MAX; i++) {
-        const int found = al_tail_next(&source->tail, &text, &len);
+        const int found = al_history_next(&source->history, &text, &len);
         al_auto(al_json_decrefp) json_t *line =
             found > 0 ? json_loadb(text, len, JSON_ALLOW_NUL, NULL) : NULL;
 
@@ -431,7 +418,7 @@ struct al_overview_source *al_overview_open(const struct al_setup *setup)
     struct al_overview_source *source = al_calloc(1, sizeof(*source));
 
     source->setup = setup;
-    source->tail = (struct al_tail){ .lines = AL_LINES_INIT(-1, 0), .fd = -1 };
+    source->history = AL_HISTORY_INIT;
     source->running = AL_STR_INIT;
     source->staged = AL_STR_INIT;
     source->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
@@ -449,7 +436,7 @@ void al_overview_close(struct al_overview_source *source)
     free(source->shown.executions);
     overview_clear_staged(&source->shown);
     free(source->shown.problem);
-    al_tail_clear(&source->tail);
+    al_history_clear(&source->history);
     al_str_clear(&source->running);
     al_str_clear(&source->staged);
     al_close(source->inotify_fd);

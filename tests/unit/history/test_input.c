@@ -120,7 +120,7 @@ static void bounds_arguments_and_lines_of_every_kind(void **state)
     for (int kind = 0; kind < 6; kind++) {
         al_auto(al_freep) char *input = recorded(large(kind));
         al_auto(al_json_decrefp) json_t *again = large(kind);
-        const struct al_record_end end = { .outcome = "refused",
+        const struct al_record_end end = { .status = AL_ERR_BAD_ARGS,
                                            .text = text.buf,
                                            .text_len = text.len,
                                            .summary = text.buf,
@@ -130,8 +130,8 @@ static void bounds_arguments_and_lines_of_every_kind(void **state)
 
         assert_true(strlen(input) <= AL_JOURNAL_INPUT_MAX_BYTES);
         assert_non_null(strstr(input, "[cut]"));
-        assert_int_equal(al_journal_open_record(journal, "x", again, &record, NULL), 0);
-        assert_int_equal(al_journal_close_record(journal, record, &end, NULL), 0);
+        assert_int_equal(journal_begin(journal, "x", again, &record, NULL), 0);
+        assert_int_equal(al_record_close(record, &end), 0);
     }
     al_journal_free(journal);
     assert_intact(dir, 6);

@@ -37,22 +37,22 @@ static bool is_marked(const struct tmpdir *dir, const char *what, size_t call)
 
 static void make_call(struct al_journal *journal, const struct tmpdir *dir, size_t call)
 {
-    const struct al_record_end known = { .operation = "known", .outcome = "ok", .success = true };
+    const struct al_record_end known = { .operation = "known" };
     al_auto(al_freep) char *tool = al_asprintf("call-%zu", call);
     al_auto(al_freep) char *message = al_calloc(message_bytes[call] + 1, 1);
     struct al_record *record = NULL;
 
     memset(message, 'm', message_bytes[call]);
     al_auto(al_json_decrefp) json_t *input = json_pack("{s:s}", "message", message);
-    if (al_journal_open_record(journal, tool, input, &record, NULL) < 0)
+    if (journal_begin(journal, tool, input, &record, NULL) < 0)
         _exit(1);
     mark(dir, "begun", call);
     if (call == NOTED) {
-        if (al_journal_note(record, &known, NULL) < 0)
+        if (al_record_update(record, &known, true, NULL) < 0)
             _exit(1);
         mark(dir, "noted", call);
     }
-    if (al_journal_close_record(journal, record, &known, NULL) < 0)
+    if (al_record_close(record, &known) < 0)
         _exit(1);
     mark(dir, "ended", call);
 }
@@ -68,17 +68,17 @@ static void make_calls(struct al_journal *journal, const struct tmpdir *dir)
 /* A call is always open: each ends after the next has begun. */
 static void make_overlapping_calls(struct al_journal *journal, const struct tmpdir *dir)
 {
-    const struct al_record_end end = { .outcome = "ok", .success = true };
+    const struct al_record_end end = { .status = AL_OK };
     struct al_record *open[OVERLAPPING + 1] = { NULL };
 
     for (size_t i = 0; i <= OVERLAPPING; i++) {
         al_auto(al_freep) char *tool = al_asprintf("call-%zu", i);
 
-        if (i < OVERLAPPING && al_journal_open_record(journal, tool, NULL, &open[i], NULL) < 0)
+        if (i < OVERLAPPING && journal_begin(journal, tool, NULL, &open[i], NULL) < 0)
             _exit(1);
         if (i < OVERLAPPING)
             mark(dir, "begun", i);
-        if (i > 0 && al_journal_close_record(journal, open[i - 1], &end, NULL) < 0)
+        if (i > 0 && al_record_close(open[i - 1], &end) < 0)
             _exit(1);
     }
 }

@@ -6,11 +6,11 @@
 static char *recorded(const struct tmpdir *dir, const char *text, size_t len)
 {
     struct al_journal *journal = journal_open(dir);
-    const struct al_record_end end = { .success = true, .text = text, .text_len = len };
+    const struct al_record_end end = { .text = text, .text_len = len };
     struct al_record *record = NULL;
 
-    assert_int_equal(al_journal_open_record(journal, "x", NULL, &record, NULL), 0);
-    assert_int_equal(al_journal_close_record(journal, record, &end, NULL), 0);
+    assert_int_equal(journal_begin(journal, "x", NULL, &record, NULL), 0);
+    assert_int_equal(al_record_close(record, &end), 0);
     al_journal_free(journal);
 
     al_auto(al_freep) char *all = journal_text(dir);
@@ -97,7 +97,6 @@ static void hides_a_secret_that_lies_across_the_end_of_the_reading(void **state)
 static void redacts_what_it_writes(void **state)
 {
     const struct al_record_end end = {
-        .success = true,
         .text = "remote: https://u:hidden@h/x",
         .text_len = 28,
         .summary = "Push to https://u:hidden@h/x",
@@ -107,8 +106,8 @@ static void redacts_what_it_writes(void **state)
     al_auto(al_json_decrefp) json_t *input = json_pack("{s:s}", "url", "https://u:hidden@h/x");
     struct al_record *record = NULL;
 
-    assert_int_equal(al_journal_open_record(journal, "x", input, &record, NULL), 0);
-    assert_int_equal(al_journal_close_record(journal, record, &end, NULL), 0);
+    assert_int_equal(journal_begin(journal, "x", input, &record, NULL), 0);
+    assert_int_equal(al_record_close(record, &end), 0);
     al_journal_free(journal);
     al_auto(al_freep) char *line = journal_text(dir);
     assert_null(strstr(line, "hidden"));

@@ -79,32 +79,26 @@ static void takes_a_line_that_is_whole_and_no_other(void **state)
     }
 }
 
-/* What was reported. */
-struct found {
-    size_t calls;
-    long pid;
-    int result;
-};
-
-static int remember(void *payload, long pid, json_t *call)
+static void count(void *payload, long pid, const json_t *call)
 {
-    struct found *found = payload;
-
+    assert_true(pid > 0);
     assert_non_null(call);
-    found->calls++;
-    found->pid = pid;
-    return found->result;
+    ++*(size_t *)payload;
 }
 
-static struct found scan(const struct tmpdir *dir, bool dead, int result)
+static size_t running(const struct tmpdir *dir)
 {
-    struct found found = { .result = result };
-    int fd = openat(dir->fd, "open", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    al_auto(al_freep) char *file = tmpdir_path(dir, "tool_log.jsonl");
+    size_t calls = 0;
 
-    assert_true(fd >= 0);
-    al_open_scan(fd, dead, remember, &found);
-    close(fd);
-    return found;
+    assert_int_equal(al_journal_running(file, count, &calls), 0);
+    return calls;
+}
+
+/* What a start of airlock does with the calls whose process died. */
+static void collect(const struct tmpdir *dir)
+{
+    journal_fill(dir, 0);
 }
 
 static bool is_there(const struct tmpdir *dir, const char *name)
@@ -118,31 +112,15 @@ static void collects_what_nobody_holds(void **state)
                                           "open/12-5",     "open/12",      "open/.12-4",
                                           "open/12-3.jso", "open/12.jsonl" };
     struct tmpdir *dir = *state;
-    struct found found;
 
     (void)mkdirat(dir->fd, "open", 0700);
     tmpdir_write(dir, "open/12-3.jsonl", B1 N2);
     for (size_t i = 0; i < COUNT(others); i++)
         tmpdir_write(dir, others[i], B1);
-    found = scan(dir, true, 0);
-    assert_int_equal(found.calls, 1);
-    assert_int_equal(found.pid, 12);
+    collect(dir);
     assert_false(is_there(dir, "open/12-3.jsonl"));
     for (size_t i = 0; i < COUNT(others); i++)
         assert_true(is_there(dir, others[i]));
-}
-
-static void collects_again_what_served_no_purpose_yet(void **state)
-{
-    struct tmpdir *dir = *state;
-
-    (void)mkdirat(dir->fd, "open", 0700);
-    tmpdir_write(dir, "open/12-3.jsonl", B1);
-    assert_int_equal(scan(dir, true, -1).calls, 1);
-    assert_int_equal(scan(dir, true, -1).calls, 1);
-    assert_true(is_there(dir, "open/12-3.jsonl"));
-    assert_int_equal(scan(dir, true, 0).calls, 1);
-    assert_int_equal(scan(dir, true, 0).calls, 0);
 }
 
 static void removes_what_has_no_call(void **state)
@@ -159,7 +137,7 @@ static void removes_what_has_no_call(void **state)
     (void)mkdirat(dir->fd, "open", 0700);
     for (size_t i = 0; i < COUNT(files); i++)
         tmpdir_write(dir, files[i].name, files[i].text);
-    assert_int_equal(scan(dir, true, -1).calls, 0);
+    collect(dir);
     for (size_t i = 0; i < COUNT(files); i++)
         assert_false(is_there(dir, files[i].name));
 }
@@ -172,8 +150,8 @@ static void follows_no_link_and_waits_for_no_pipe(void **state)
     tmpdir_write(dir, "outside", B1);
     assert_int_equal(symlinkat("../outside", dir->fd, "open/12-3.jsonl"), 0);
     assert_int_equal(mkfifoat(dir->fd, "open/12-4.jsonl", 0600), 0);
-    assert_int_equal(scan(dir, true, 0).calls, 0);
-    assert_int_equal(scan(dir, false, 0).calls, 0);
+    collect(dir);
+    assert_int_equal(running(dir), 0);
     assert_true(is_there(dir, "outside"));
 }
 
@@ -186,9 +164,9 @@ static void does_not_show_a_call_that_is_in_the_log(void **state)
     tmpdir_write(dir, "open/12-3.jsonl", B1);
     fd = openat(dir->fd, "open/12-3.jsonl", O_RDONLY | O_CLOEXEC);
     assert_int_equal(flock(fd, LOCK_EX), 0); /* its process lives */
-    assert_int_equal(scan(dir, false, 0).calls, 1);
+    assert_int_equal(running(dir), 1);
     tmpdir_write(dir, "open/12-3.jsonl", B1 W);
-    assert_int_equal(scan(dir, false, 0).calls, 0);
+    assert_int_equal(running(dir), 0);
 }
 
 /* Start a process that begins two calls, ends one, tells the parent, and waits to be killed. */
@@ -204,7 +182,7 @@ static pid_t start(const struct tmpdir *dir)
         al_auto(al_freep) char *path = tmpdir_path(dir, "open");
         al_auto(al_json_decrefp) json_t *line = json_pack("{s:i}", "a", 1);
         struct al_open_record one, two;
-        int fd = al_open_dir(path, NULL);
+        int fd = al_journal_open_dir(path, NULL);
 
         if (fd < 0 || al_open_record_begin(fd, line, &one) < 0 ||
             al_open_record_begin(fd, line, &two) < 0)
@@ -224,23 +202,19 @@ static pid_t start(const struct tmpdir *dir)
 static void tells_those_that_live_from_the_dead(void **state)
 {
     const struct tmpdir *dir = *state;
-    struct found found;
     pid_t pids[4];
 
     for (size_t i = 0; i < COUNT(pids); i++)
         pids[i] = start(dir);
     for (size_t dead = 0; dead <= COUNT(pids); dead++) {
-        found = scan(dir, false, 0);
-        assert_int_equal(found.calls, COUNT(pids) - dead);
-        found = scan(dir, true, -1);
-        assert_int_equal(found.calls, dead);
+        assert_int_equal(running(dir), COUNT(pids) - dead);
+        collect(dir);
+        assert_int_equal(journal_open_count(dir, false), COUNT(pids) - dead);
         if (dead == COUNT(pids))
             break;
         (void)kill(pids[dead], SIGKILL);
         assert_int_equal(waitpid(pids[dead], NULL, 0), pids[dead]);
     }
-    assert_int_equal(scan(dir, true, 0).calls, COUNT(pids));
-    assert_int_equal(scan(dir, true, 0).calls, 0);
 }
 
 int main(void)
@@ -249,7 +223,6 @@ int main(void)
         cmocka_unit_test(tells_what_is_known_of_a_call),
         cmocka_unit_test(takes_a_line_that_is_whole_and_no_other),
         JOURNAL_TEST(collects_what_nobody_holds),
-        JOURNAL_TEST(collects_again_what_served_no_purpose_yet),
         JOURNAL_TEST(removes_what_has_no_call),
         JOURNAL_TEST(follows_no_link_and_waits_for_no_pipe),
         JOURNAL_TEST(does_not_show_a_call_that_is_in_the_log),

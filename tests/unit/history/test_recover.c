@@ -33,21 +33,19 @@ static int be_a_victim(const char *end, char *path)
     const struct al_record_end known = {
         .operation = "both",
         .effects = AL_WRITES_INDEX,
-        .outcome = "ok",
         .decision = "once",
         .decided_by = "terminal",
         .git_commit = "1234",
         .repository = "/srv/app",
-        .success = true,
     };
     struct al_journal *journal = NULL;
     const struct al_record_begin status = { .tool = "git_status" };
     struct al_record *record = NULL, *twins[2];
 
     if (al_journal_open(file, &journal, NULL) < 0 ||
-        al_journal_open_record(journal, "git_restore", NULL, &record, NULL) < 0)
+        journal_begin(journal, "git_restore", NULL, &record, NULL) < 0)
         return 1;
-    if (strcmp(end, "begun") != 0 && al_journal_note(record, &known, NULL) < 0)
+    if (strcmp(end, "begun") != 0 && al_record_update(record, &known, true, NULL) < 0)
         return 1;
     if (!strcmp(end, "closed")) {
         al_auto(al_freep) char *name = tmpdir_path(&dir, "open");
@@ -57,18 +55,17 @@ static int be_a_victim(const char *end, char *path)
 
         /* As if it had died before it wrote that the log has the call's line. */
         if (fd < 0 || al_fs_read_fd(fd, AL_OPEN_FILE_MAX_BYTES, &text) < 0 ||
-            al_journal_close_record(journal, record, &known, NULL) < 0 ||
-            ftruncate(fd, (off_t)text.len) < 0)
+            al_record_close(record, &known) < 0 || ftruncate(fd, (off_t)text.len) < 0)
             return 1;
     }
     if (!strcmp(end, "again") && /* after a call that ended */
-        (al_journal_close_record(journal, record, &known, NULL) < 0 ||
-         al_journal_begin(journal, &status, &record, NULL) < 0))
+        (al_record_close(record, &known) < 0 ||
+         al_record_open(journal, &status, &record, NULL) < 0))
         return 1;
     if (!strcmp(end, "twins")) { /* one ended and one killed, in the same millisecond */
-        if (al_journal_begin(journal, &status, &twins[0], NULL) < 0 ||
-            al_journal_begin(journal, &status, &twins[1], NULL) < 0 ||
-            al_journal_close_record(journal, twins[0], &known, NULL) < 0)
+        if (al_record_open(journal, &status, &twins[0], NULL) < 0 ||
+            al_record_open(journal, &status, &twins[1], NULL) < 0 ||
+            al_record_close(twins[0], &known) < 0)
             return 1;
     }
     (void)raise(SIGKILL);
@@ -202,14 +199,14 @@ static void writes_each_line_once_whoever_starts_next(void **state)
 static void leaves_a_call_that_runs_alone(void **state)
 {
     const struct tmpdir *dir = *state;
-    const struct al_record_end end = { .outcome = "ok" };
+    const struct al_record_end end = { .status = AL_OK };
     struct al_journal *journal = journal_open(dir);
     struct al_record *record = NULL;
 
-    assert_int_equal(al_journal_open_record(journal, "git_add", NULL, &record, NULL), 0);
+    assert_int_equal(journal_begin(journal, "git_add", NULL, &record, NULL), 0);
     journal_fill(dir, 0); /* another server starts and ends */
     assert_intact(dir, 0);
-    assert_int_equal(al_journal_close_record(journal, record, &end, NULL), 0);
+    assert_int_equal(al_record_close(record, &end), 0);
     al_journal_free(journal);
     assert_intact(dir, 1);
 }
@@ -234,11 +231,11 @@ static void tells_calls_by_their_number(void **state)
 {
     struct tmpdir *dir = *state;
     struct al_journal *journal = journal_open(dir);
-    const struct al_record_end end = { .outcome = "ok" };
+    const struct al_record_end end = { .status = AL_OK };
     struct al_record *records[6];
 
     for (size_t i = 0; i < COUNT(records); i++)
-        assert_int_equal(al_journal_open_record(journal, "same", NULL, &records[i], NULL), 0);
+        assert_int_equal(journal_begin(journal, "same", NULL, &records[i], NULL), 0);
     struct al_strv names = journal_open_names(dir, false);
     assert_int_equal(names.count, COUNT(records));
     for (size_t i = 0; i < names.count; i++) {
@@ -249,11 +246,11 @@ static void tells_calls_by_their_number(void **state)
     }
     al_strv_clear(&names);
     for (size_t i = 0; i < COUNT(records); i += 2)
-        assert_int_equal(al_journal_close_record(journal, records[i], &end, NULL), 0);
+        assert_int_equal(al_record_close(records[i], &end), 0);
     journal_fill(dir, 0);
     assert_intact(dir, COUNT(records));
     for (size_t i = 1; i < COUNT(records); i += 2)
-        assert_int_equal(al_journal_close_record(journal, records[i], &end, NULL), 0);
+        assert_int_equal(al_record_close(records[i], &end), 0);
     al_journal_free(journal);
 }
 

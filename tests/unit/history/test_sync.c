@@ -45,17 +45,17 @@ static struct al_record *begin(struct al_journal *journal)
 {
     struct al_record *record = NULL;
 
-    assert_int_equal(al_journal_open_record(journal, "tool", NULL, &record, NULL), 0);
+    assert_int_equal(journal_begin(journal, "tool", NULL, &record, NULL), 0);
     return record;
 }
 
 /* How often closing a record synchronises. */
-static int close_one(struct al_journal *journal, unsigned effects, const char *outcome)
+static int close_one(struct al_journal *journal, unsigned effects, int status)
 {
-    struct al_record_end end = { .effects = effects, .outcome = outcome };
+    struct al_record_end end = { .effects = effects, .status = status };
 
     syncs = 0;
-    assert_int_equal(al_journal_close_record(journal, begin(journal), &end, NULL), 0);
+    assert_int_equal(al_record_close(begin(journal), &end), 0);
     return syncs;
 }
 
@@ -63,18 +63,17 @@ static void synchronises_what_changes_something_and_nothing_else(void **state)
 {
     struct al_journal *journal = journal_open(*state);
 
-    assert_int_equal(close_one(journal, AL_READS, "ok"), 0);
-    assert_int_equal(close_one(journal, AL_READS, "error"), 0);
-    assert_int_equal(close_one(journal, 0, "refused"), 0);
-    assert_int_equal(close_one(journal, AL_DISCARDS_WORK, "refused"), 0);
-    assert_int_equal(close_one(journal, AL_DISCARDS_WORK, "declined"), 0);
-    assert_int_equal(close_one(journal, AL_RUNS_PROGRAM, "dry_run"), 0);
+    assert_int_equal(close_one(journal, AL_READS, AL_OK), 0);
+    assert_int_equal(close_one(journal, AL_READS, AL_ERR_EXECUTION), 0);
+    assert_int_equal(close_one(journal, 0, AL_ERR_BAD_ARGS), 0);
+    assert_int_equal(close_one(journal, AL_DISCARDS_WORK, AL_ERR_BAD_ARGS), 0);
+    assert_int_equal(close_one(journal, AL_DISCARDS_WORK, AL_ERR_APPROVAL_DENIED), 0);
     /* log, head, and once the directory with their names */
-    assert_int_equal(close_one(journal, AL_WRITES_INDEX, "ok"), 3);
-    assert_int_equal(close_one(journal, AL_WRITES_INDEX, "ok"), 2);
-    assert_int_equal(close_one(journal, AL_WRITES_REFS, "error"), 2);
-    assert_int_equal(close_one(journal, AL_LEAVES_MACHINE, "timeout"), 2);
-    assert_int_equal(close_one(journal, AL_READS, "ok"), 0);
+    assert_int_equal(close_one(journal, AL_WRITES_INDEX, AL_OK), 3);
+    assert_int_equal(close_one(journal, AL_WRITES_INDEX, AL_OK), 2);
+    assert_int_equal(close_one(journal, AL_WRITES_REFS, AL_ERR_EXECUTION), 2);
+    assert_int_equal(close_one(journal, AL_LEAVES_MACHINE, AL_ERR_TIMEOUT), 2);
+    assert_int_equal(close_one(journal, AL_READS, AL_OK), 0);
     al_journal_free(journal);
 }
 
@@ -95,17 +94,17 @@ static void synchronises_after_the_answer(void **state)
     const struct al_record_end known = { .effects = AL_WRITES_INDEX, .git_commit = "1234" };
 
     al_journal_sync_later(journal);
-    assert_int_equal(close_one(journal, AL_READS, "ok"), 0);
+    assert_int_equal(close_one(journal, AL_READS, AL_OK), 0);
     open_in = *state;
     on_sync = count_open_calls;
     open_then = 0;
     syncs = 0;
     for (int i = 0; i < 3; i++) {
-        struct al_record_end end = { .effects = AL_WRITES_INDEX, .outcome = "ok" };
+        struct al_record_end end = { .effects = AL_WRITES_INDEX, .status = AL_OK };
         struct al_record *record = begin(journal);
 
-        assert_int_equal(al_journal_update(record, &known, NULL), 0);
-        assert_int_equal(al_journal_close_record(journal, record, &end, NULL), 0);
+        assert_int_equal(al_record_update(record, &known, false, NULL), 0);
+        assert_int_equal(al_record_close(record, &end), 0);
     }
     al_journal_free(journal);
     on_sync = NULL;
@@ -122,10 +121,10 @@ static void synchronises_what_a_dead_process_wrote(void **state)
     static const char lines[] = "{\"conversation_id\":\"%s\",\"id\":1}\n"
                                 "{\"written\":true}\n";
     struct al_journal *journal = journal_open(*state);
-    al_auto(al_freep) char *id = al_strdup(al_journal_session_id(journal));
+    al_auto(al_freep) char *id = al_journal_conversation(journal, 0);
     al_auto(al_freep) char *text = NULL;
 
-    assert_int_equal(close_one(journal, AL_READS, "ok"), 0);
+    assert_int_equal(close_one(journal, AL_READS, AL_OK), 0);
     al_journal_free(journal);
     text = al_asprintf(lines, id);
     tmpdir_write(*state, "open/1-0.jsonl", text);
@@ -141,8 +140,8 @@ static void synchronises_a_log_that_was_begun(void **state)
     struct al_journal *journal = journal_open(*state);
 
     al_journal_limit(journal, 1);
-    (void)close_one(journal, AL_WRITES_INDEX, "ok");
-    assert_int_equal(close_one(journal, AL_WRITES_INDEX, "ok"), 3);
+    (void)close_one(journal, AL_WRITES_INDEX, AL_OK);
+    assert_int_equal(close_one(journal, AL_WRITES_INDEX, AL_OK), 3);
     al_journal_free(journal);
 }
 
@@ -155,24 +154,24 @@ static void synchronises_a_note_before_anything_is_changed(void **state)
         struct al_record *record = begin(journal);
 
         syncs = 0;
-        assert_int_equal(al_journal_note(record, &known, NULL), 0);
+        assert_int_equal(al_record_update(record, &known, true, NULL), 0);
         assert_int_equal(syncs, 2); /* the file and its name */
-        assert_int_equal(al_journal_close_record(journal, record, &known, NULL), 0);
+        assert_int_equal(al_record_close(record, &known), 0);
     }
     al_journal_free(journal);
 }
 
 static void tells_of_a_disk_that_cannot(void **state)
 {
-    const struct al_record_end end = { .effects = AL_DISCARDS_WORK, .outcome = "ok" };
+    const struct al_record_end end = { .effects = AL_DISCARDS_WORK, .status = AL_OK };
     const struct tmpdir *dir = *state;
     struct al_journal *journal = journal_open(dir);
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_record *record = begin(journal);
 
     sync_error = EIO;
-    assert_int_equal(al_journal_note(record, &end, &err), AL_ERR_EXECUTION);
-    assert_int_equal(al_journal_close_record(journal, record, &end, &err), AL_ERR_EXECUTION);
+    assert_int_equal(al_record_update(record, &end, true, &err), AL_ERR_EXECUTION);
+    assert_int_equal(al_record_close(record, &end), AL_ERR_EXECUTION);
     sync_error = 0;
     assert_intact(dir, 1); /* the line is there all the same, once */
     al_journal_free(journal);

@@ -40,30 +40,27 @@ static struct al_record *begin(const struct room *room, const char *tool)
 {
     struct al_record *record = NULL;
 
-    assert_int_equal(al_journal_open_record(room->journal, tool, NULL, &record, NULL), 0);
+    assert_int_equal(
+        al_record_open(room->journal, &(struct al_record_begin){ .tool = tool }, &record, NULL), 0);
     return record;
 }
 
-static void end(const struct room *room, struct al_record *record, const char *repository,
-                const char *checkpoint)
+static void end(struct al_record *record, const char *repository, const char *checkpoint)
 {
     static const char text[] = "done\033[2J\nand more";
     const struct al_record_end ending = {
         .operation = "op",
         .effects = checkpoint ? AL_WRITES_INDEX : AL_READS,
-        .outcome = "ok",
         .decision = "auto",
         .decided_by = "policy",
         .summary = "one\ntwo",
         .repository = repository,
         .git_commit = checkpoint,
-        .success = true,
         .text = text,
         .text_len = strlen(text),
-        .duration_ms = 5,
     };
 
-    assert_int_equal(al_journal_close_record(room->journal, record, &ending, NULL), 0);
+    assert_int_equal(al_record_close(record, &ending), 0);
 }
 
 static void executions_newest_first(void **state)
@@ -80,8 +77,8 @@ static void executions_newest_first(void **state)
     assert_false(al_overview_refresh(room.source, NULL));
     assert_int_equal(shown->nexecutions, 0);
     assert_null(shown->problem);
-    end(&room, begin(&room, "git_add"), "/r", "0123456789012345678901234567890123456789");
-    end(&room, begin(&room, "git_log"), "/r", NULL);
+    end(begin(&room, "git_add"), "/r", "0123456789012345678901234567890123456789");
+    end(begin(&room, "git_log"), "/r", NULL);
     assert_int_equal(poll(&wait, 1, -1), 1);
     assert_true(al_overview_refresh(room.source, NULL));
     assert_int_equal(shown->nexecutions, 2);
@@ -95,7 +92,7 @@ static void executions_newest_first(void **state)
     assert_string_equal(call->agent, "");
     assert_string_equal(call->outcome, "ok");
     assert_true(call->changes && call->checkpointed);
-    assert_int_equal(call->duration_ms, 5);
+    assert_true(call->duration_ms >= 0);
     assert_int_equal(al_overview_newest(room.source, "/r"), 1);
     assert_int_equal(al_overview_newest(room.source, "/other"), 0);
     assert_null(al_overview_find(room.source, 3));
@@ -114,7 +111,7 @@ static void the_newest_are_kept(void **state)
     shown = al_overview_get(room.source);
     for (size_t part = 0; part < 3; part++) {
         for (size_t i = 0; i < 400; i++)
-            end(&room, begin(&room, "git_log"), "/r", NULL);
+            end(begin(&room, "git_log"), "/r", NULL);
         assert_true(al_overview_refresh(room.source, NULL));
         assert_int_equal(shown->has_older, part == 2);
     }
@@ -137,12 +134,12 @@ static void calls_that_run_and_those_that_wait(void **state)
     shown = al_overview_get(room.source);
     one = begin(&room, "git_add");
     two = begin(&room, "git_log");
-    assert_int_equal(al_journal_update(one,
-                                       &(struct al_record_end){ .operation = "add",
-                                                                .decision = "none",
-                                                                .decided_by = "none",
-                                                                .summary = "Stage" },
-                                       NULL),
+    assert_int_equal(al_record_update(one,
+                                      &(struct al_record_end){ .operation = "add",
+                                                               .decision = "none",
+                                                               .decided_by = "none",
+                                                               .summary = "Stage" },
+                                      false, NULL),
                      0);
     assert_true(al_overview_refresh(room.source, NULL));
     assert_int_equal(shown->nrunning, 2);
@@ -155,8 +152,8 @@ static void calls_that_run_and_those_that_wait(void **state)
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(shown->running[i].waits, !strcmp(shown->running[i].tool, "git_add"));
     assert_int_equal(shown->running[0].pid, getpid());
-    end(&room, one, "/r", NULL);
-    end(&room, two, "/r", NULL);
+    end(one, "/r", NULL);
+    end(two, "/r", NULL);
     assert_true(al_overview_refresh(room.source, NULL));
     assert_int_equal(shown->nrunning, 0);
     assert_int_equal(shown->nexecutions, 2);
