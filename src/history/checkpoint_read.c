@@ -67,16 +67,6 @@ static void loading_clear(struct loading *loading)
         saved_free(loading->saved);
 }
 
-/* The octal number that a text begins with.  A mode has at most 22 bits. */
-static unsigned parse_mode(const char *text)
-{
-    unsigned mode = 0;
-
-    for (size_t i = 0; i < 7 && text[i] >= '0' && text[i] <= '7'; i++)
-        mode = mode * 8 + (unsigned)(text[i] - '0');
-    return mode;
-}
-
 static enum al_part part_of(const char *path)
 {
     if (al_starts_with(path, AL_LINKED_PREFIX) || al_starts_with(path, AL_LINKED_LOCK_PREFIX))
@@ -89,7 +79,7 @@ static bool add_record(void *payload, char *const *fields)
 {
     struct loading *loading = payload;
     char *tab = strchr(fields[0], '\t'), *oid = strstr(fields[0], " blob ");
-    const unsigned mode = parse_mode(fields[0]);
+    const unsigned mode = (unsigned)strtoul(fields[0], NULL, 8);
     al_auto(al_freep) char *file = NULL;
     struct al_difference *value;
 
@@ -118,16 +108,13 @@ static bool add_record(void *payload, char *const *fields)
 static int list(struct al_store *store, const char *id, struct loading *loading,
                 struct al_run_limits *budget, struct al_error *err)
 {
-    static const char *const names[] = { "about",  "index",    "left-out", "refs",
-                                         "state",  "worktree", "dotgit",   "dotfile",
-                                         "writes", "written",  "modes" };
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, add_record, loading);
     struct al_oid oid;
 
     return !al_store_parse_id(store, id, &oid)
                ? al_store_no_checkpoint(err)
-               : al_bare_list_tree(&store->bare, id, names, AL_COUNT(names),
+               : al_bare_list_tree(&store->bare, id,
                                    (struct al_sink){ al_nul_records_add, &records }, budget, err);
 }
 

@@ -33,12 +33,11 @@ static const char *parse_head(const struct al_str *text, unsigned *plain, unsign
 /* "<octal> SP <path>"; NULL: another form. */
 static unsigned parse_mode(const char *text, const char **ret_path)
 {
-    unsigned mode = 0;
+    char *end;
+    const unsigned long mode = strtoul(text, &end, 8);
 
-    while (*text >= '0' && *text <= '7')
-        mode = (mode * 8 + (unsigned)(*text++ - '0')) & PERMISSIONS;
-    *ret_path = *text == ' ' ? text + 1 : NULL;
-    return mode;
+    *ret_path = *end == ' ' ? end + 1 : NULL;
+    return (unsigned)mode & PERMISSIONS;
 }
 
 void al_modes_read(struct al_modes *modes, const struct al_store *store)

@@ -373,9 +373,10 @@ static int find_whole(struct al_way *way, const char *entries, struct al_error *
 
         if (!execution->changes.index_was_written)
             continue;
-        r = al_checkpoint_load(way->store, execution->before, true, way->budget, &saved, err);
+        r = al_checkpoint_load(way->store, execution->before, false, way->budget, &saved, err);
         if (r == 0 && !strcmp(al_change_find(&saved->values, AL_PART_INDEX, "index")->to, entries))
-            way->index = saved;
+            r = al_checkpoint_load(way->store, execution->before, true, way->budget, &way->index,
+                                   err);
     }
     return r;
 }

@@ -11,9 +11,6 @@ import harness
 STATE = ("HEAD", "index", "config", "logs/refs/stash", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE",
          "ORIG_HEAD", "CHERRY_PICK_HEAD", "rebase-merge", "rebase-apply", "sequencer")
 
-# An empty file in the store that rollbacks lock.
-LOCK = "rollback.lock"
-
 
 def digest(path):
     """What a file is: type, permissions, content."""

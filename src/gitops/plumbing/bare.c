@@ -296,15 +296,12 @@ int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool re
     return 0;
 }
 
-int al_bare_list_tree(const struct al_bare *bare, const char *treeish, const char *const *names,
-                      size_t nnames, struct al_sink sink, struct al_run_limits *budget,
-                      struct al_error *err)
+int al_bare_list_tree(const struct al_bare *bare, const char *treeish, struct al_sink sink,
+                      struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--full-tree", treeish, "--", NULL);
-    for (size_t i = 0; i < nnames; i++)
-        al_strv_add(&command.argv, names[i]);
     return al_bare_run(bare, &command, false, sink, budget, err);
 }
 

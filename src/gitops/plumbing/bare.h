@@ -69,14 +69,9 @@ int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, boo
 int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool reachable,
                  struct al_run_limits *budget, char **ret_hash, struct al_error *err);
 
-/**
- * List the files of a tree recursively: "<mode> SP blob SP <oid> TAB <path>" NUL each.
- *
- * @param names  Entries of the tree to list.
- */
-int al_bare_list_tree(const struct al_bare *bare, const char *treeish, const char *const *names,
-                      size_t nnames, struct al_sink sink, struct al_run_limits *budget,
-                      struct al_error *err);
+/** List the files of a tree recursively: "<mode> SP blob SP <oid> TAB <path>" NUL each. */
+int al_bare_list_tree(const struct al_bare *bare, const char *treeish, struct al_sink sink,
+                      struct al_run_limits *budget, struct al_error *err);
 
 /** A file that a commit changes.  Its modes are 0 where there is none. */
 struct al_bare_change {

@@ -290,6 +290,26 @@ static void compares_what_both_have(void **state)
     }
 }
 
+/* One that is kept stays, however many others are read. */
+static void keeps_what_is_asked_for(void **state)
+{
+    struct saver *s = *state;
+    struct al_run_limits budget = long_budget();
+    const struct al_saved *kept, *again;
+    char ids[6][AL_OID_TEXT];
+
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        take_without(s, NULL, NO_FILES);
+        memcpy(ids[i], s->id, sizeof(ids[i]));
+    }
+    assert_int_equal(al_checkpoint_load(s->store, ids[0], true, &budget, &kept, &s->w->err), 0);
+    for (size_t i = 0; i < COUNT(ids); i++)
+        assert_string_equal(load(s, ids[i])->id, ids[i]);
+    assert_int_equal(al_checkpoint_load(s->store, ids[0], false, &budget, &again, &s->w->err), 0);
+    assert_ptr_equal(again, kept);
+    assert_string_equal(value_of(kept, AL_PART_HEAD, "HEAD"), "ref: refs/heads/main");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -305,6 +325,7 @@ int main(void)
         SAVER_TEST(trusts_no_list_of_a_lost_checkpoint),
         SAVER_TEST(leaves_large_committed_files_in_the_repository),
         SAVER_TEST(compares_what_both_have),
+        SAVER_TEST(keeps_what_is_asked_for),
     };
 
     gitops_begin();
