@@ -253,8 +253,9 @@ struct al_saved {
     bool moves_all; /**< the execution can change every reference, HEAD and the configuration */
     struct al_strv moves; /**< otherwise: see struct al_checkpoint_reason */
     bool has_index;
-    struct al_str index;    /**< the index file, byte for byte */
-    int64_t index_mtime_ns; /**< when it was written, since 1970; 0: unknown */
+    struct al_str index;       /**< the index file, byte for byte */
+    int64_t index_mtime_ns;    /**< when it was written, since 1970; 0: unknown */
+    char entries[AL_OID_TEXT]; /**< digest of the entries of a split index; else "" */
     /** The commit that HEAD led to; AL_COMMIT_NONE: none yet.  "": a checkpoint that has
      * references, which tell it, or one for which nobody asks. */
     char commit[AL_OID_TEXT];

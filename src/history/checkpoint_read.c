@@ -162,19 +162,15 @@ static bool digest_entry(void *payload, const struct al_index_entry *entry)
     return true;
 }
 
-/* Equal entries have equal digests, whatever else the index has; but some of the entries of a split
- * index are in another file, so its bytes count. */
+/* Equal entries have equal digests, whatever else the index has.  That of a split index was made
+ * when the checkpoint was taken. */
 static void digest_index(const struct al_str *index, bool sha256, char ret_digest[AL_OID_TEXT])
 {
     struct digest digest = { .oid_bytes = al_oid_bytes(sha256) };
-    enum al_index_end end = AL_INDEX_WHOLE;
     struct al_oid oid;
 
     al_hash_init(&digest.hash, true);
-    if (index->len)
-        end = al_index_read_bytes(index->buf, index->len, digest.oid_bytes, digest_entry, &digest);
-    if (end != AL_INDEX_WHOLE && end != AL_INDEX_SPARSE)
-        al_hash_add(&digest.hash, index->buf, index->len);
+    (void)al_index_read_bytes(index->buf, index->len, digest.oid_bytes, digest_entry, &digest);
     al_hash_end(&digest.hash, &oid);
     al_oid_text(&oid, true, ret_digest);
 }
@@ -207,6 +203,8 @@ static bool parse_about(char *text, struct al_saved *saved)
                 saved->without |= parse_part(word);
             else if (!strcmp(key, "index-time"))
                 saved->index_mtime_ns = strtoll(word, NULL, 10);
+            else if (!strcmp(key, "entries"))
+                (void)snprintf(saved->entries, sizeof(saved->entries), "%s", word);
             else if (!strcmp(key, "commit"))
                 (void)snprintf(saved->commit, sizeof(saved->commit), "%s", word);
     }
@@ -255,7 +253,8 @@ static int parse(struct loading *loading, bool sha256, struct al_error *err)
     saved->index = loading->texts[TEXT_INDEX];
     loading->texts[TEXT_INDEX] = AL_STR_INIT;
     digest_index(&saved->index, sha256, entries);
-    al_differences_add(&saved->values, AL_PART_INDEX, "index")->to = al_strdup(entries);
+    al_differences_add(&saved->values, AL_PART_INDEX, "index")->to =
+        al_strdup(saved->entries[0] ? saved->entries : entries);
     saved->writes_all = !*loading->oids[TEXT_WRITES];
     parse_words(&loading->texts[saved->writes_all ? TEXT_WRITTEN : TEXT_WRITES], &saved->writes);
     parse_words(&loading->texts[TEXT_LEFT_OUT], &saved->left_out);

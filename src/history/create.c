@@ -45,8 +45,9 @@ struct al_pending_checkpoint {
     bool has_index;
     struct al_str index;
     int64_t index_mtime_ns;
-    struct al_strv staged;   /* blobs of the index that HEAD does not have; not after */
-    struct al_str ref_lines; /* as git lists the references */
+    char entries[AL_OID_TEXT]; /* digest of a split index; else "" */
+    struct al_strv staged;     /* blobs of the index that HEAD does not have; not after */
+    struct al_str ref_lines;   /* as git lists the references */
     struct al_refs refs;
     struct al_gitdir_files gitdir;
     struct al_str stream;
@@ -71,6 +72,7 @@ static void reset(struct al_pending_checkpoint *taken)
     al_gitdir_files_clear(&taken->gitdir);
     al_str_clear(&taken->stream);
     taken->has_index = false;
+    taken->entries[0] = '\0';
     taken->id[0] = taken->tree[0] = '\0';
 }
 
@@ -154,6 +156,37 @@ static int find_staged(struct al_pending_checkpoint *taken)
     return r;
 }
 
+static bool add_hashed(void *payload, const char *data, size_t len)
+{
+    al_hash_add(payload, data, len);
+    return true;
+}
+
+static bool skip(void *payload, const struct al_index_entry *entry)
+{
+    (void)payload;
+    (void)entry;
+    return true;
+}
+
+/* Some entries of a split index are in another file: git tells all of them. */
+static int digest_split(struct al_pending_checkpoint *taken)
+{
+    struct al_hash hash;
+    struct al_oid digest;
+    int r;
+
+    if (al_index_read_bytes(taken->index.buf, taken->index.len, al_oid_bytes(taken->store->sha256),
+                            skip, NULL) != AL_INDEX_SPLIT)
+        return 0;
+    al_hash_init(&hash, true);
+    r = al_snapshot_index_entries(taken->store->repo, taken->top_fd,
+                                  (struct al_sink){ add_hashed, &hash }, taken->budget, taken->err);
+    al_hash_end(&hash, &digest);
+    al_oid_text(&digest, true, taken->entries);
+    return r;
+}
+
 static int read_index(struct al_pending_checkpoint *taken)
 {
     al_auto(al_closep) int fd =
@@ -168,8 +201,9 @@ static int read_index(struct al_pending_checkpoint *taken)
         return al_error_errno(taken->err, -r, "cannot read the index");
     taken->has_index = true;
     taken->index_mtime_ns = al_file_id_from(&st).mtime_ns;
+    r = digest_split(taken);
     /* The next checkpoint before an operation copies what this one has staged. */
-    return taken->reason.before ? 0 : find_staged(taken);
+    return r < 0 || taken->reason.before ? r : find_staged(taken);
 }
 
 /* --- References --- */
@@ -233,6 +267,8 @@ static void add_about(struct al_pending_checkpoint *taken)
     al_str_adds(&about, "version 1\n");
     if (taken->has_index)
         al_str_addf(&about, "index-time %" PRId64 "\n", taken->index_mtime_ns);
+    if (taken->entries[0])
+        al_str_addf(&about, "entries %s\n", taken->entries);
     /* The index holds changes of HEAD's commit.  With references a checkpoint tells that commit
      * anyway.  Only a rollback to the checkpoint asks. */
     if (!taken->reason.before && has(taken, AL_PARTS_INDEX) && !has(taken, AL_PARTS_REFS)) {

@@ -314,3 +314,15 @@ int al_snapshot_references(const struct al_repo *repo, struct al_run_limits *bud
                       &(struct al_git_run){ .sink = al_git_sink(ret_lines), .checked = true },
                       budget, &output, err);
 }
+
+int al_snapshot_index_entries(const struct al_repo *repo, int top_fd, struct al_sink sink,
+                              struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    command.cwd_fd = top_fd;
+    al_strv_adds(&command.argv, "git", "ls-files", "-v", "-s", "-z", NULL);
+    return al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = sink, .checked = true },
+                      budget, &output, err);
+}

@@ -96,4 +96,8 @@ int al_snapshot_find_missing(const struct al_bare *bare, const struct al_str *na
 int al_snapshot_references(const struct al_repo *repo, struct al_run_limits *budget,
                            struct al_str *ret_lines, struct al_error *err);
 
+/** Print the entries of a repository's index, as git-ls-files(1) -v -s -z does. */
+int al_snapshot_index_entries(const struct al_repo *repo, int top_fd, struct al_sink sink,
+                              struct al_run_limits *budget, struct al_error *err);
+
 #endif
