@@ -98,9 +98,7 @@ struct al_rescue {
     struct al_watch watch;
     struct al_aside_entry aside; /* begun with the first thing */
     struct al_strv touched;
-    char *removed; /* what was taken last, absolute */
-    char *parent;  /* the directory that was opened last, below the top; NULL: none */
-    int parent_fd;
+    char *removed; /* what git removed last, absolute */
     struct held held[HELD_MAX];
     size_t nheld;
     int giving_fd; /* for given(); -1: none */
@@ -109,27 +107,17 @@ struct al_rescue {
 
 /* --- Taking --- */
 
-static int take(struct al_rescue *rescue, int parent_fd, const char *name, const char *path,
-                struct al_error *err)
+/* Move a file aside.  0 or an errno. */
+static int take(struct al_rescue *rescue, int parent_fd, const char *name, const char *path)
 {
     al_auto(al_closep) int common_fd = -1;
-    int r = rescue->aside.fd >= 0 ? 0 : al_location_open_common_dir(rescue->at, &common_fd, err);
+    int r = rescue->aside.fd >= 0 ? 0 : al_location_open_common_dir(rescue->at, &common_fd, NULL);
 
     if (r == 0 && rescue->aside.fd < 0)
-        r = al_aside_begin(common_fd, NULL, rescue->top_fd, &rescue->aside, err);
-    return r < 0 ? r : al_aside_move(&rescue->aside, parent_fd, name, path, err);
-}
-
-/* Take it, as an answer: 0 or an errno. */
-static int take_quietly(struct al_rescue *rescue, int parent_fd, const char *name, const char *path)
-{
-    int r = take(rescue, parent_fd, name, path, NULL);
-
-    if (r < 0)
-        return r == AL_ERR_NOT_FOUND ? ENOENT : EACCES;
-    free(rescue->removed);
-    rescue->removed = al_strdup(path);
-    return 0;
+        r = al_aside_begin(common_fd, NULL, rescue->top_fd, &rescue->aside, NULL);
+    if (r == 0)
+        r = al_aside_move(&rescue->aside, parent_fd, name, path, NULL);
+    return r == 0 ? 0 : r == AL_ERR_NOT_FOUND ? ENOENT : EACCES;
 }
 
 /* --- Files that git is writing --- */
@@ -178,33 +166,6 @@ static void given(void *payload, pid_t pid, int number)
         rescue->held[rescue->nheld++] = (struct held){ pid, fd, number };
 }
 
-/* --- Directories --- */
-
-static void forget_parent(struct al_rescue *rescue)
-{
-    free(rescue->parent);
-    rescue->parent = NULL;
-    al_close(rescue->parent_fd);
-    rescue->parent_fd = -1;
-}
-
-/* Open the directory of a path below the top, or give the last one: it is kept only as long as git
- * does one thing after the other.  Borrowed; -errno on failure. */
-static int find_parent(struct al_rescue *rescue, const char *below, const char **ret_name)
-{
-    const char *slash = strrchr(below, '/');
-    const size_t len = slash ? (size_t)(slash - below) : 0;
-
-    *ret_name = slash ? slash + 1 : below;
-    if (rescue->parent && strlen(rescue->parent) == len && !memcmp(rescue->parent, below, len))
-        return rescue->parent_fd;
-    forget_parent(rescue);
-    rescue->parent_fd = al_nofollow_open_parent(rescue->top_fd, below, false, ret_name);
-    if (rescue->parent_fd >= 0)
-        rescue->parent = al_strndup(below, len);
-    return rescue->parent_fd;
-}
-
 /* --- Deciding --- */
 
 static bool is_plain(const char *path)
@@ -224,11 +185,11 @@ static const char *below_top(const struct al_rescue *rescue, const char *path)
     return below;
 }
 
-/* The directory of a path, borrowed; -1: let the kernel go on. */
-static int parent_of(struct al_rescue *rescue, const char *path, const char **ret_name)
+/* Open the directory of a path; -1: let the kernel go on. */
+static int open_parent(const struct al_rescue *rescue, const char *path, const char **ret_name)
 {
     const char *below = below_top(rescue, path);
-    int fd = below ? find_parent(rescue, below, ret_name) : -1;
+    int fd = below ? al_nofollow_open_parent(rescue->top_fd, below, false, ret_name) : -1;
 
     return fd < 0 ? -1 : fd;
 }
@@ -245,13 +206,15 @@ static void decide_remove(struct al_rescue *rescue, const struct al_watch_event 
                           struct al_watch_answer *answer)
 {
     const char *name;
-    const int fd = parent_of(rescue, event->path, &name);
+    al_auto(al_closep) int fd = open_parent(rescue, event->path, &name);
     const mode_t mode = fd < 0 ? 0 : mode_of(fd, name);
 
     if (!mode || S_ISDIR(mode))
         return;
     answer->is_done = true;
-    answer->error = take_quietly(rescue, fd, name, event->path);
+    answer->error = take(rescue, fd, name, event->path);
+    free(rescue->removed);
+    rescue->removed = al_strdup(event->path);
 }
 
 /* What was at the second path is at the first one now, if both were exchanged. */
@@ -264,9 +227,9 @@ static int rename_over(struct al_rescue *rescue, int from_fd, const char *from, 
         if (errno != EEXIST && errno != EINVAL)
             return errno;
         if (renameat2(from_fd, from, to_fd, to, RENAME_EXCHANGE) == 0)
-            return take(rescue, from_fd, from, to_path, NULL) == 0 ? 0 : EACCES;
+            return take(rescue, from_fd, from, to_path);
         if (errno == EINVAL) { /* the file system cannot exchange */
-            int error = take_quietly(rescue, to_fd, to, to_path);
+            int error = take(rescue, to_fd, to, to_path);
 
             if (error && error != ENOENT)
                 return error;
@@ -295,7 +258,7 @@ int al_rescue_unlink(const struct al_watch *watch, int parent_fd, const char *na
     if (!watch)
         return unlinkat(parent_fd, name, 0) < 0 ? -errno : 0;
     touch(watch->payload, path);
-    return -take_quietly(watch->payload, parent_fd, name, path);
+    return -take(watch->payload, parent_fd, name, path);
 }
 
 int al_rescue_rename(const struct al_watch *watch, int parent_fd, const char *from, const char *to,
@@ -311,9 +274,8 @@ static void decide_rename(struct al_rescue *rescue, const struct al_watch_event 
                           struct al_watch_answer *answer)
 {
     const char *from, *to;
-    int fd = parent_of(rescue, event->path, &from);
-    al_auto(al_closep) int from_fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    const int to_fd = parent_of(rescue, event->to, &to);
+    al_auto(al_closep) int from_fd = open_parent(rescue, event->path, &from);
+    al_auto(al_closep) int to_fd = open_parent(rescue, event->to, &to);
     mode_t mode;
 
     if (to_fd < 0 || from_fd < 0 || event->flags)
@@ -336,7 +298,7 @@ static int create(struct al_rescue *rescue, int parent_fd, const char *name,
 
         if (fd >= 0 || errno != EEXIST || !takes)
             return fd < 0 ? -errno : fd;
-        error = take_quietly(rescue, parent_fd, name, event->path);
+        error = take(rescue, parent_fd, name, event->path);
         if (error && error != ENOENT)
             return -error;
     }
@@ -348,7 +310,7 @@ static void decide_create(struct al_rescue *rescue, const struct al_watch_event 
 {
     const bool is_new = event->flags & O_EXCL;
     const char *name;
-    const int parent_fd = parent_of(rescue, event->path, &name);
+    al_auto(al_closep) int parent_fd = open_parent(rescue, event->path, &name);
     const mode_t mode = parent_fd < 0 || is_new ? 0 : mode_of(parent_fd, name);
     int fd;
 
@@ -397,7 +359,6 @@ static bool idle(void *payload)
 {
     struct al_rescue *rescue = payload;
 
-    forget_parent(rescue);
     release(rescue);
     return rescue->nheld > 0;
 }
@@ -417,7 +378,6 @@ int al_rescue_begin(const struct al_location *at, bool is_required, struct al_re
                                   .top_fd = top_fd,
                                   .watch = { decide, given, idle, rescue, is_required },
                                   .aside = AL_ASIDE_ENTRY_INIT,
-                                  .parent_fd = -1,
                                   .giving_fd = -1 };
     *ret_rescue = rescue;
     return 0;
@@ -443,7 +403,6 @@ void al_rescue_free(struct al_rescue *rescue)
 {
     if (!rescue)
         return;
-    forget_parent(rescue);
     for (size_t i = 0; i < rescue->nheld; i++)
         al_close(rescue->held[i].fd);
     if (rescue->aside.fd >= 0)

@@ -175,6 +175,21 @@ static int exchange(int parent_fd, const char *temp, const char *name)
     return renameat2(parent_fd, temp, parent_fd, name, RENAME_EXCHANGE) < 0 ? -errno : 0;
 }
 
+/* Remove a directory that has nothing but directories; rmdir(2) takes no other. */
+static void remove_level(int parent_fd, const char *name, unsigned depth)
+{
+    al_auto(al_closedirp) DIR *dir =
+        al_fs_list(openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const struct dirent *entry;
+
+    if (!dir || depth == DEPTH_MAX)
+        return;
+    while ((entry = readdir(dir)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            remove_level(dirfd(dir), entry->d_name, depth + 1);
+    (void)unlinkat(parent_fd, name, AT_REMOVEDIR);
+}
+
 /* Put a new file in the place of the one that is expected there, or where nothing is. */
 static int replace(const struct al_way *way, const struct al_difference *change, int parent_fd,
                    const char *temp, const char *name)
@@ -195,6 +210,10 @@ static int replace(const struct al_way *way, const struct al_difference *change,
         r = LEFT; /* somebody removed it */
     if (r == 0)
         r = al_aside_rename(parent_fd, temp, parent_fd, name);
+    if (r == -EEXIST) {
+        remove_level(parent_fd, name, 0);
+        r = al_aside_rename(parent_fd, temp, parent_fd, name);
+    }
     if (r == -EEXIST)
         r = may_go(way, change, parent_fd, name) ? 0 : LEFT;
     (void)unlinkat(parent_fd, temp, 0); /* it is the new one still */
@@ -428,21 +447,6 @@ static int remove_files(const struct al_way *way, struct al_error *err)
     return r;
 }
 
-/* Remove a directory that has nothing but directories; rmdir(2) takes no other. */
-static void remove_level(int parent_fd, const char *name, unsigned depth)
-{
-    al_auto(al_closedirp) DIR *dir =
-        al_fs_list(openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    const struct dirent *entry;
-
-    if (!dir || depth == DEPTH_MAX)
-        return;
-    while ((entry = readdir(dir)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            remove_level(dirfd(dir), entry->d_name, depth + 1);
-    (void)unlinkat(parent_fd, name, AT_REMOVEDIR);
-}
-
 static int restore_worktree(const struct al_way *way, struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
@@ -455,17 +459,6 @@ static int restore_worktree(const struct al_way *way, struct al_error *err)
             (void)remove_file(way, &way->changes.items[i], &why);
     (void)write_files(way, is_ignore_file, &why);
     r = remove_files(way, err);
-    for (size_t i = 0; r == 0 && i < way->changes.count; i++) {
-        const struct al_difference *change = &way->changes.items[i];
-        const char *name;
-        al_auto(al_closep) int parent_fd =
-            al_change_is_file(change) && change->to && !change->from
-                ? open_parent(way->top_fd, change->name, false, &name)
-                : -1;
-
-        if (parent_fd >= 0)
-            remove_level(parent_fd, name, 0);
-    }
     return r < 0 ? r : write_files(way, al_change_is_file, err);
 }
 
@@ -624,42 +617,36 @@ static int add_named(const struct al_way *way, struct al_strv *ids, struct al_er
 
 /* Add a line for each object that the store has or borrows, with `before` in front. */
 static int add_existing(const struct al_way *way, const struct al_strv *ids, const char *before,
-                        struct al_str *lines, struct al_strv *ret_ids, struct al_error *err)
+                        struct al_str *lines, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str found = AL_STR_INIT;
     int r = al_bare_existing(&way->store->bare, ids, false, &found, way->budget, err);
 
-    for (const char *at = found.buf, *end; r == 0 && (end = strchr(at, '\n')); at = end + 1) {
+    for (const char *at = found.buf, *end; r == 0 && (end = strchr(at, '\n')); at = end + 1)
         al_str_addf(lines, "%s%.*s\n", before, (int)(end - at), at);
-        if (ret_ids)
-            al_strv_take(ret_ids, al_strndup(at, (size_t)(end - at)));
-    }
     return r;
 }
 
-/* Pack what the target reaches and the references of the present do not, and send it, unless the
- * repository has all of that.  What neither store nor repository has was gone then as well. */
+/* Pack what the repository has lost of the target, and the references of the present do not reach.
+ * What neither store nor repository has was gone then as well. */
 static int restore_objects(const struct al_way *way, struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
-    al_auto(al_strv_clear) struct al_strv existing = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT, lost = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv present = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
     al_auto(al_freep) char *hash = NULL, *name = NULL;
-    bool connected = true;
     int r = add_named(way, &ids, err);
 
-    if (r < 0 || !ids.count)
-        return r;
-    r = add_existing(way, &ids, "", &lines, &existing, err);
     if (r == 0)
-        r = al_git_is_connected(way->repo, &existing, way->budget, &connected, err);
-    if (r < 0 || connected)
+        r = al_git_missing_objects(way->repo, &ids, way->budget, &lost, err);
+    if (r == 0)
+        r = add_existing(way, &lost, "", &lines, err);
+    if (r < 0 || !lines.len)
         return r;
     for (size_t i = al_change_at(&way->from->values, AL_PART_HEAD, "");
          i < way->from->values.count && way->from->values.items[i].part <= AL_PART_REF; i++)
         add_words(way, way->from->values.items[i].to, &present);
-    r = add_existing(way, &present, "^", &lines, NULL, err);
+    r = add_existing(way, &present, "^", &lines, err);
     if (r == 0)
         r = al_bare_pack(&way->store->bare, &lines, true, way->budget, &hash, err);
     name = al_asprintf("pack-%s.pack", hash ? hash : "");

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <nettle/sha2.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 
 #include "gitops/location.h"
 #include "gitops/nul_records.h"
+#include "gitops/oid.h"
 #include "gitops/plumbing/rollback_plumbing.h"
 #include "gitops/plumbing/stash_owners.h"
 #include "gitops/refs.h"
@@ -45,14 +45,9 @@ static bool is_over(int r)
 /* --- The work in it --- */
 
 struct work {
-    struct sha256_ctx sum;
+    struct al_str facts;
     int top_fd;
 };
-
-static void add_bytes(struct work *work, const void *data, size_t len)
-{
-    sha256_update(&work->sum, len, data);
-}
 
 /* git writes indexes and locks when it only looks. */
 static bool is_noise(const char *name)
@@ -70,14 +65,14 @@ static void add_tree(struct work *work, int dir_fd, const char *name, int depth)
     struct stat st;
     int64_t facts[4];
 
-    add_bytes(work, name, strlen(name) + 1);
+    al_str_add(&work->facts, name, strlen(name) + 1);
     if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return;
     facts[0] = st.st_mode;
     facts[1] = S_ISDIR(st.st_mode) ? 0 : st.st_size;
     facts[2] = S_ISDIR(st.st_mode) ? 0 : st.st_mtim.tv_sec;
     facts[3] = S_ISDIR(st.st_mode) ? 0 : st.st_mtim.tv_nsec;
-    add_bytes(work, facts, sizeof(facts));
+    al_str_add(&work->facts, (const char *)facts, sizeof(facts));
     if (!S_ISDIR(st.st_mode) || depth > DEPTH_MAX)
         return;
     dir = al_fs_list(al_nofollow_open(dir_fd, name, O_RDONLY | O_DIRECTORY));
@@ -97,7 +92,7 @@ static bool take_file(void *payload, char *const *fields)
     struct work *work = payload;
     const char *line = fields[0], *tab = *line == '?' ? line + 1 : strchr(line, '\t');
 
-    add_bytes(work, line, strlen(line) + 1);
+    al_str_add(&work->facts, line, strlen(line) + 1);
     if (tab && (*line != 'H' || al_starts_with(line + 2, "160000 ")))
         add_tree(work, work->top_fd, tab + 1, 0);
     return true;
@@ -127,27 +122,28 @@ static int add_work(struct work *work, const struct al_repo *repo, struct al_run
     return al_git_read_records(&repo->at, &command, &records, budget, err);
 }
 
+/* Add a digest; "-" when it cannot be looked at. */
 static int read_work(const struct al_repo *repo, const struct al_worktree_found *found,
-                     struct al_run_limits *budget, char ret_hex[65], struct al_error *err)
+                     struct al_run_limits *budget, struct al_str *ret_text, struct al_error *err)
 {
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    struct work work = { .top_fd = -1 };
-    uint8_t digest[SHA256_DIGEST_SIZE];
+    struct work work = { .facts = AL_STR_INIT, .top_fd = -1 };
+    char text[AL_OID_TEXT] = "-";
+    struct al_oid oid;
     int r = found->is_whole ? al_worktree_open_beside(repo, found->top, NULL, budget, &beside, &why)
                             : AL_ERR_NOT_FOUND;
 
-    sha256_init(&work.sum);
     if (r == 0)
         r = add_work(&work, beside.repo, budget, &why);
+    if (r == 0) {
+        al_oid_of(true, AL_OBJECT_BLOB, work.facts.buf, work.facts.len, &oid);
+        al_oid_text(&oid, true, text);
+    }
+    al_str_adds(ret_text, text);
+    al_str_clear(&work.facts);
     al_close(work.top_fd);
-    (void)snprintf(ret_hex, 65, "-");
-    if (is_over(r))
-        return al_error_set(err, (enum al_status)r, "%s", why.message);
-    sha256_digest(&work.sum, sizeof(digest), digest);
-    for (size_t i = 0; r == 0 && i < sizeof(digest); i++)
-        (void)snprintf(ret_hex + 2 * i, 3, "%02x", digest[i]);
-    return 0;
+    return is_over(r) ? al_error_set(err, (enum al_status)r, "%s", why.message) : 0;
 }
 
 /* --- In a checkpoint of another one --- */
@@ -159,17 +155,15 @@ static int read_linked(const struct al_repo *repo, const char *path, struct al_r
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
     al_auto(al_freep) char *is = NULL;
-    char work[65] = "";
     int r = al_worktree_place_find(repo, false, &place, err);
 
     if (r == 0)
         r = al_worktree_find(repo, &place, strchr(path, '/') + 1, &found, err);
-    is = r == 0 ? al_worktree_identity(&found) : NULL;
-    if (is && !is_lock)
-        r = read_work(repo, &found, budget, work, err);
-    al_str_adds(text, is && (!is_lock || found.locked) ? is : "-");
-    al_str_addf(text, "\n%s", is_lock && is && found.locked ? found.locked : work);
-    return r;
+    is = r == 0 && (!is_lock || found.locked) ? al_worktree_identity(&found) : NULL;
+    al_str_addf(text, "%s\n", is ? is : "-");
+    if (is && is_lock)
+        al_str_adds(text, found.locked);
+    return !is || is_lock ? r : read_work(repo, &found, budget, text, err);
 }
 
 int al_linked_read(const struct al_repo *repo, const struct al_strv *names,
@@ -494,23 +488,13 @@ static bool is_new(int fd)
     return is;
 }
 
-/* A repository of which nothing is aside, as most, costs one question. */
-static bool has_any(int common_fd)
-{
-    al_auto(al_aside_entry_clear) struct al_aside_entry entry = AL_ASIDE_ENTRY_INIT;
-    unsigned long seq = ULONG_MAX;
-
-    return al_aside_next(common_fd, &seq, &entry);
-}
-
 void al_worktree_tidy(const struct al_repo *repo, bool again, struct al_strv *ret_kept)
 {
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_strv_clear) struct al_strv below = AL_STRV_INIT;
     al_auto(al_closep) int fd = -1;
 
-    if (al_location_open_common_dir(&repo->at, &fd, NULL) < 0 || (!is_new(fd) && !again) ||
-        !has_any(fd))
+    if (al_location_open_common_dir(&repo->at, &fd, NULL) < 0 || (!is_new(fd) && !again))
         return;
     al_strv_adds(&below, repo->at.common_dir, repo->at.top, NULL);
     if (al_worktree_place_find(repo, false, &place, NULL) == 0)

@@ -6,7 +6,6 @@
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/nul_records.h"
-#include "gitops/plumbing/partial_clone.h"
 #include "gitops/run.h"
 #include "guard/nofollow.h"
 
@@ -85,29 +84,6 @@ int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oid
          line = strtok_r(NULL, "\n", &save))
         if (al_ends_with(line, " missing"))
             al_strv_take(ret_missing, al_strndup(line, strlen(line) - strlen(" missing")));
-    return r;
-}
-
-int al_git_is_connected(const struct al_repo *repo, const struct al_strv *tips,
-                        struct al_run_limits *budget, bool *ret_connected, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
-    int r;
-
-    *ret_connected = true;
-    if (!tips->count)
-        return 0;
-    add_lines(tips, &input);
-    set_input(&command, &input);
-    al_strv_adds(&command.argv, "git", "rev-list", "--objects", "--quiet", "--stdin", NULL);
-    if (al_repo_is_partial(repo))
-        al_strv_add(&command.argv, "--missing=allow-promisor");
-    al_strv_adds(&command.argv, "--not", "--all", NULL);
-    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = nowhere }, budget, &output,
-                   err);
-    *ret_connected = output.exit_code == 0;
     return r;
 }
 

@@ -3,7 +3,7 @@
  * The git commands of a rollback in the user's repository: find missing objects, store objects,
  * move references.  No hook runs for any of them.
  *
- * Source: git-update-ref(1) --stdin, git-rev-list(1), git-index-pack(1), git-check-ignore(1).
+ * Source: git-update-ref(1) --stdin, git-index-pack(1), git-check-ignore(1).
  */
 #ifndef AL_GITOPS_PLUMBING_ROLLBACK_PLUMBING_H
 #define AL_GITOPS_PLUMBING_ROLLBACK_PLUMBING_H
@@ -29,10 +29,6 @@ int al_git_update_entries(const struct al_repo *repo, int top_fd, const char *in
 int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oids,
                            struct al_run_limits *budget, struct al_strv *ret_missing,
                            struct al_error *err);
-
-/** Test whether everything reachable from `tips` exists, down to what references reach. */
-int al_git_is_connected(const struct al_repo *repo, const struct al_strv *tips,
-                        struct al_run_limits *budget, bool *ret_connected, struct al_error *err);
 
 /** Store the objects of a pack, a file in a directory. */
 int al_git_store_pack(const struct al_repo *repo, int dir_fd, const char *name,
