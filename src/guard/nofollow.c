@@ -223,3 +223,16 @@ void al_nofollow_remove_parents(int dir_fd, const char *path)
             return;
     }
 }
+
+bool al_path_is_plain(const char *path)
+{
+    for (;; path++) {
+        const size_t len = strcspn(path, "/");
+
+        if (!len || (path[0] == '.' && (len == 1 || (len == 2 && path[1] == '.'))))
+            return false;
+        path += len;
+        if (!*path)
+            return true;
+    }
+}

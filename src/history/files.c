@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/file.h>
@@ -26,7 +25,6 @@
 #define LAST_PREFIX       "last-"
 #define NESTED_PREFIX     "nested-"
 #define EXCLUDE_MAX_BYTES (1u << 20)
-#define LOCK_POLL_MS      10
 #define INDEX_FLAGS       (O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 #define READS_MAX         3
 #define MODE_GITLINK      0160000u
@@ -128,20 +126,6 @@ static bool has_dot_git(const char *path)
         if (strcspn(path, "/") == 4 && !strncasecmp(path, ".git", 4))
             return true;
     return false;
-}
-
-/* Whether a name of an index could be a path below the top, as git itself would have it. */
-static bool is_plain(const char *path)
-{
-    for (;;) {
-        const size_t len = strcspn(path, "/");
-
-        if (!len || (path[0] == '.' && (len == 1 || (len == 2 && path[1] == '.'))))
-            return false;
-        if (!path[len])
-            return true;
-        path += len + 1;
-    }
 }
 
 enum kind {
@@ -588,17 +572,29 @@ static int record_nested(const struct recorder *above, const char *path, struct 
 
 static bool add_name(void *payload, const struct al_index_entry *entry)
 {
-    if ((S_ISREG(entry->mode) || S_ISLNK(entry->mode)) && is_plain(entry->name))
+    if ((S_ISREG(entry->mode) || S_ISLNK(entry->mode)) && al_path_is_plain(entry->name))
         al_strv_add(payload, entry->name);
     return true;
 }
 
-/* The names of the repository's index.  Only git reads every kind of index. */
-static bool read_tracked(const struct al_store *store, int git_fd, struct al_strv *ret_names)
+/* The names of the repository's index, or those that are ignored, if only git can read it. */
+static int list_tracked(const struct recorder *recorder, struct al_strv *ret_names,
+                        struct al_error *err)
 {
-    al_auto(al_closep) int fd = openat(git_fd, "index", INDEX_FLAGS);
+    const struct al_store *store = recorder->store;
+    al_auto(al_closep) int git_fd = -1;
+    al_auto(al_closep) int fd = -1;
+    int r = al_location_open_git_dir(&store->repo->at, &git_fd, err);
 
-    return al_index_read(fd, al_oid_bytes(store->sha256), add_name, ret_names) == AL_INDEX_WHOLE;
+    if (r < 0)
+        return r;
+    fd = openat(git_fd, "index", INDEX_FLAGS);
+    if (al_index_read(fd, al_oid_bytes(store->sha256), add_name, ret_names) != AL_INDEX_WHOLE) {
+        al_strv_clear(ret_names);
+        r = al_snapshot_tracked_ignored(store->repo, recorder->dir.fd, recorder->dir.budget,
+                                        ret_names, err);
+    }
+    return r;
 }
 
 void al_files_read_index(const struct al_store *store,
@@ -631,18 +627,12 @@ void al_files_find_new(const struct al_store *store, struct al_strv *paths, stru
  * index that the store's index lacks. */
 static int take_tracked(struct recorder *recorder, struct al_error *err)
 {
-    struct al_store *store = recorder->store;
     al_auto(al_strv_clear) struct al_strv tracked = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
-    al_auto(al_closep) int git_fd = -1;
-    int r = al_location_open_git_dir(&store->repo->at, &git_fd, err);
+    int r = list_tracked(recorder, &tracked, err);
 
-    if (r == 0 && read_tracked(store, git_fd, &tracked)) {
-        al_files_find_new(store, &tracked, &found);
-    } else if (r == 0) {
-        r = al_snapshot_tracked_ignored(store->repo, recorder->dir.fd, recorder->dir.budget, &found,
-                                        err);
-    }
+    if (r == 0)
+        al_files_find_new(recorder->store, &tracked, &found);
     for (size_t i = 0; r == 0 && i < found.count; i++) {
         struct stat st;
 
@@ -662,22 +652,13 @@ static int add_word(void *payload, const char *path, struct al_error *err)
 /* Files that are ignored since they were recorded, and not tracked, are not recorded any more. */
 static int drop_ignored(struct recorder *recorder, struct al_error *err)
 {
-    struct al_store *store = recorder->store;
-    const struct al_strv *include = store->settings->include_ignored;
+    const struct al_strv *include = recorder->store->settings->include_ignored;
     al_auto(al_strv_clear) struct al_strv ignored = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv tracked = AL_STRV_INIT;
-    al_auto(al_closep) int git_fd = -1;
     int r = al_snapshot_list_ignored(&recorder->dir, true, add_word, &ignored, err);
 
     if (r == 0 && ignored.count)
-        r = al_location_open_git_dir(&store->repo->at, &git_fd, err);
-    if (r < 0 || !ignored.count)
-        return r;
-    if (!read_tracked(store, git_fd, &tracked)) {
-        al_strv_clear(&tracked);
-        r = al_snapshot_tracked_ignored(store->repo, recorder->dir.fd, recorder->dir.budget,
-                                        &tracked, err);
-    }
+        r = list_tracked(recorder, &tracked, err);
     al_strv_sort(&tracked);
     for (size_t i = 0; r == 0 && i < ignored.count; i++)
         if (!(tracked.count && al_strv_contains_sorted(&tracked, ignored.items[i])) &&
@@ -870,27 +851,6 @@ static int record_top(struct recorder *recorder, struct al_error *err)
     return r < 0 ? r : al_modes_write(&files->modes, store, err);
 }
 
-/* Wait until no other process records files in this store. */
-static int lock(struct al_store *store, struct al_run_limits *budget, int *ret_fd,
-                struct al_error *err)
-{
-    struct al_deadline deadline = al_deadline_begin(budget);
-    int fd = openat(store->dir_fd, "files.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    int r = fd < 0 ? al_store_unusable(store, errno, err) : 0;
-
-    while (r == 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
-        r = errno != EWOULDBLOCK && errno != EINTR ? al_store_unusable(store, errno, err)
-                                                   : al_deadline_check(&deadline, err);
-        (void)poll(NULL, 0, LOCK_POLL_MS);
-    }
-    al_deadline_sync(&deadline);
-    if (r < 0)
-        al_close(fd);
-    else
-        *ret_fd = fd;
-    return r;
-}
-
 /* Set up a recorder of the working tree. */
 static struct recorder recorder_of(struct al_store *store, int top_fd, const char *index,
                                    struct al_run_limits *budget)
@@ -916,8 +876,10 @@ int al_files_record(struct al_store *store, int top_fd, const struct al_checkpoi
     al_auto(al_str_clear) struct al_str links = AL_STR_INIT;
     al_auto(al_freep) char *index = al_fs_join(store->path, INDEX_NAME);
     al_auto(recorder_clear) struct recorder recorder = recorder_of(store, top_fd, index, budget);
-    al_auto(al_closep) int lock_fd = -1;
-    int r = lock(store, budget, &lock_fd, err);
+    al_auto(al_closep) int lock_fd =
+        openat(store->dir_fd, "files.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int r = lock_fd < 0 ? al_store_unusable(store, errno, err)
+                        : al_store_wait(store, lock_fd, LOCK_EX, budget, err);
 
     recorder.files = files;
     recorder.nested = &nested;

@@ -20,42 +20,27 @@ void al_modes_clear(struct al_modes *modes)
     *modes = AL_MODES_INIT;
 }
 
-/* Read the exceptions of a text; returns where they begin, or NULL for an unknown form. */
-static const char *parse_head(const struct al_str *text, unsigned *plain, unsigned *executable)
+static void parse(const struct al_str *text, struct al_modes *modes)
 {
-    int n = 0;
+    const char *at = strchrnul(text->buf, '\n');
 
-    return sscanf(text->buf, "%o %o\n%n", plain, executable, &n) == 2 && n
-               ? strchr(text->buf, '\n') + 1
-               : NULL;
-}
+    if (sscanf(text->buf, "%o %o", &modes->plain, &modes->executable) != 2)
+        return;
+    for (at += *at == '\n'; at < text->buf + text->len; at += strlen(at) + 1) {
+        char *path;
+        const unsigned mode = (unsigned)strtoul(at, &path, 8) & PERMISSIONS;
 
-/* "<octal> SP <path>"; NULL: another form. */
-static unsigned parse_mode(const char *text, const char **ret_path)
-{
-    char *end;
-    const unsigned long mode = strtoul(text, &end, 8);
-
-    *ret_path = *end == ' ' ? end + 1 : NULL;
-    return (unsigned)mode & PERMISSIONS;
+        if (*path == ' ')
+            al_differences_add(&modes->known, AL_PART_WORKTREE, path + 1)->to_mode = mode;
+    }
 }
 
 void al_modes_read(struct al_modes *modes, const struct al_store *store)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    const char *at;
 
-    if (al_fs_read(store->dir_fd, NAME, MAX_BYTES, &text) < 0)
-        return;
-    modes->is_new = false;
-    at = parse_head(&text, &modes->plain, &modes->executable);
-    for (; at && at < text.buf + text.len; at += strlen(at) + 1) {
-        const char *path;
-        const unsigned mode = parse_mode(at, &path);
-
-        if (path)
-            al_differences_add(&modes->known, AL_PART_WORKTREE, path)->to_mode = mode;
-    }
+    modes->is_new = al_fs_read(store->dir_fd, NAME, MAX_BYTES, &text) < 0;
+    parse(&text, modes);
 }
 
 void al_modes_forget(const struct al_store *store)
@@ -87,30 +72,28 @@ static void count_usual(struct al_modes *modes)
     }
 }
 
-/* Join both lists.  Of several modes that were set for a file the last one counts, which qsort(3)
- * does not keep in order; they are the same unless the file changed in between. */
+/* Join both lists.  Of several modes that were set for a file any one counts: they are the same
+ * unless the file changed in between. */
 static void join(struct al_modes *modes)
 {
     struct al_differences *set = &modes->set, *known = &modes->known;
     struct al_differences joined = { .items = NULL };
-    size_t i = 0, k = 0;
 
-    if (set->count)
-        qsort(set->items, set->count, sizeof(*set->items), al_difference_order);
-    while (i < set->count || k < known->count) {
-        int order = i == set->count     ? 1
-                    : k == known->count ? -1
-                                        : al_difference_order(&set->items[i], &known->items[k]);
-        const struct al_difference *file = order <= 0 ? &set->items[i] : &known->items[k];
+    qsort(set->items, set->count, sizeof(*set->items), al_difference_order);
+    for (size_t i = 0; i < known->count; i++)
+        if (!al_change_find(set, AL_PART_WORKTREE, known->items[i].name))
+            al_differences_add(&joined, AL_PART_WORKTREE, known->items[i].name)->to_mode =
+                known->items[i].to_mode;
+    for (size_t i = 0; i < set->count; i++) {
+        const struct al_difference *file = &set->items[i];
 
-        if (order > 0 || (S_ISREG(file->to_mode) &&
-                          (file->to_mode & PERMISSIONS) != *usual(modes, file->to_mode)))
-            if (!joined.count || strcmp(joined.items[joined.count - 1].name, file->name) != 0)
-                al_differences_add(&joined, AL_PART_WORKTREE, file->name)->to_mode =
-                    file->to_mode & PERMISSIONS;
-        i += order <= 0;
-        k += order >= 0;
+        if ((!i || strcmp(file[-1].name, file->name) != 0) && S_ISREG(file->to_mode) &&
+            (file->to_mode & PERMISSIONS) != *usual(modes, file->to_mode))
+            al_differences_add(&joined, AL_PART_WORKTREE, file->name)->to_mode =
+                file->to_mode & PERMISSIONS;
     }
+    if (joined.count)
+        qsort(joined.items, joined.count, sizeof(*joined.items), al_difference_order);
     al_differences_clear(known);
     al_differences_clear(set);
     *known = joined;
@@ -127,11 +110,10 @@ void al_modes_dump(const struct al_modes *modes, struct al_str *out)
 
 int al_modes_write(struct al_modes *modes, const struct al_store *store, struct al_error *err)
 {
-    const bool changed = modes->set.count;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r;
 
-    if (!changed)
+    if (!modes->set.count)
         return 0;
     if (modes->is_new)
         count_usual(modes);
@@ -144,26 +126,18 @@ int al_modes_write(struct al_modes *modes, const struct al_store *store, struct 
 
 void al_modes_apply(const struct al_str *text, struct al_differences *files)
 {
-    unsigned plain = 0644, executable = 0755;
-    const char *at = parse_head(text, &plain, &executable);
+    al_auto(al_modes_clear) struct al_modes modes = AL_MODES_INIT;
     const size_t count = al_change_at(files, AL_PART_INDEX, "");
-    size_t i = 0;
 
-    for (size_t k = 0; k < count; k++)
-        if (S_ISREG(files->items[k].to_mode))
-            files->items[k].to_mode =
-                S_IFREG | (files->items[k].to_mode & S_IXUSR ? executable : plain);
-    while (at && at < text->buf + text->len && i < count) {
-        const char *path;
-        const unsigned mode = parse_mode(at, &path);
-        int order = path ? strcmp(files->items[i].name, path) : 1;
+    parse(text, &modes);
+    for (size_t i = 0; i < count; i++)
+        if (S_ISREG(files->items[i].to_mode))
+            files->items[i].to_mode = S_IFREG | *usual(&modes, files->items[i].to_mode);
+    for (size_t i = 0; i < modes.known.count; i++) {
+        struct al_difference *file =
+            al_change_find(files, AL_PART_WORKTREE, modes.known.items[i].name);
 
-        if (order < 0) {
-            i++;
-            continue;
-        }
-        if (order == 0 && S_ISREG(files->items[i].to_mode))
-            files->items[i].to_mode = S_IFREG | mode;
-        at += strlen(at) + 1;
+        if (file && S_ISREG(file->to_mode))
+            file->to_mode = S_IFREG | modes.known.items[i].to_mode;
     }
 }

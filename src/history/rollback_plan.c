@@ -17,6 +17,7 @@
 
 #include "gitops/location.h"
 #include "gitops/plumbing/index_scan.h"
+#include "guard/nofollow.h"
 #include "guard/text.h"
 #include "history/rollback_private.h"
 
@@ -85,19 +86,6 @@ void al_change_add(struct al_differences *changes, const struct al_difference *c
 bool al_change_is_same(const char *a, unsigned a_mode, const char *b, unsigned b_mode)
 {
     return a && b ? a_mode == b_mode && !strcmp(a, b) : a == b;
-}
-
-bool al_path_is_plain(const char *path)
-{
-    for (const char *at = path;; at++) {
-        size_t len = strcspn(at, "/");
-
-        if (len == 0 || (len == 1 && at[0] == '.') || (len == 2 && at[0] == '.' && at[1] == '.'))
-            return false;
-        at += len;
-        if (!*at)
-            return true;
-    }
 }
 
 bool al_change_is_file(const struct al_difference *change)

@@ -188,9 +188,6 @@ int al_way_to(struct al_way *way, const char *before, const struct al_strv *file
 void al_change_add(struct al_differences *changes, const struct al_difference *change);
 bool al_change_is_same(const char *a, unsigned a_mode, const char *b, unsigned b_mode);
 
-/** Test whether no component of a path is empty, `.` or `..`. */
-bool al_path_is_plain(const char *path);
-
 /** Test whether a change is of a file of the working tree.  The git directory at the top is no part
  * of that, whatever a checkpoint says. */
 bool al_change_is_file(const struct al_difference *change);

@@ -54,20 +54,19 @@ static char *id_of(const struct al_repo *repo)
     return al_strndup(text, AL_STORE_ID_DIGITS);
 }
 
-/* Wait for the shared lock.  A clean-up holds the lock exclusively. */
-static int lock_shared(struct al_store *store, struct al_deadline *deadline, struct al_error *err)
+int al_store_wait(const struct al_store *store, int fd, int how, struct al_run_limits *budget,
+                  struct al_error *err)
 {
-    while (flock(store->lock_fd, LOCK_SH | LOCK_NB) < 0) {
-        int r;
+    struct al_deadline deadline = al_deadline_begin(budget);
+    int r = 0;
 
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return al_store_unusable(store, errno, err);
-        r = al_deadline_check(deadline, err);
-        if (r < 0)
-            return r;
+    while (r == 0 && flock(fd, how | LOCK_NB) < 0) {
+        r = errno != EWOULDBLOCK && errno != EINTR ? al_store_unusable(store, errno, err)
+                                                   : al_deadline_check(&deadline, err);
         (void)poll(NULL, 0, LOCK_POLL_MS);
     }
-    return 0;
+    al_deadline_sync(&deadline);
+    return r;
 }
 
 /* flock(2) may have released this lock when an exclusive one was asked for.  An exclusive lock is
@@ -126,7 +125,6 @@ int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo 
                   struct al_run_limits *budget, struct al_store **ret_store, struct al_error *err)
 {
     struct al_store *store = al_calloc(1, sizeof(*store));
-    struct al_deadline deadline = al_deadline_begin(budget);
     al_auto(al_freep) char *id = id_of(repo);
     int r;
 
@@ -143,10 +141,9 @@ int al_store_open(const struct al_checkpoint_settings *settings, struct al_repo 
                                     .reads_borrowed = true };
     r = open_dirs(store, create, err);
     if (r == 0)
-        r = lock_shared(store, &deadline, err);
+        r = al_store_wait(store, store->lock_fd, LOCK_SH, budget, err);
     if (r == 0)
         r = open_bare(store, err);
-    al_deadline_sync(&deadline);
     if (r < 0) {
         al_store_close(store);
         return r;

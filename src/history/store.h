@@ -76,6 +76,10 @@ int al_store_name(const struct al_store *store, const char *from, const char *di
 /** Put the names in a directory of the bare repository on the disk. */
 int al_store_sync_dir(const struct al_store *store, const char *dir, struct al_error *err);
 
+/** Wait for a lock (flock(2)) of a file of the store. */
+int al_store_wait(const struct al_store *store, int fd, int how, struct al_run_limits *budget,
+                  struct al_error *err);
+
 /** Lock the store exclusively.  False while others use it; then it is locked shared as before.
  * Between the two another process may have been alone for a moment. */
 bool al_store_lock_alone(const struct al_store *store);

@@ -33,19 +33,6 @@ static void files_clear(struct files *files)
     al_strv_clear(&files->oids);
 }
 
-/* A tree may have been made by hand, with names that lead elsewhere. */
-static bool is_plain(const char *path)
-{
-    for (const char *at = path; *at;) {
-        const size_t len = strcspn(at, "/");
-
-        if (!len || (len == 1 && *at == '.') || (len == 2 && !strncmp(at, "..", 2)))
-            return false;
-        at += len + (at[len] == '/');
-    }
-    return true;
-}
-
 /* "<mode> blob <oid> TAB <path>".  git does not follow a .gitattributes that is a link. */
 static void take_file(struct files *files, const char *record)
 {
@@ -55,7 +42,8 @@ static void take_file(struct files *files, const char *record)
         return;
     path++;
     name = strrchr(path, '/');
-    if (strcmp(name ? name + 1 : path, NAME) != 0 || !is_plain(path))
+    /* A tree may have been made by hand, with names that lead elsewhere. */
+    if (strcmp(name ? name + 1 : path, NAME) != 0 || !al_path_is_plain(path))
         return;
     record += strlen("100644 blob ");
     al_strv_take(&files->oids, al_strndup(record, strcspn(record, "\t")));
