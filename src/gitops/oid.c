@@ -2,6 +2,7 @@
 #include "gitops/oid.h"
 
 #include <inttypes.h>
+#include <nettle/base16.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +18,9 @@ size_t al_oid_bytes(bool sha256)
 
 void al_oid_text(const struct al_oid *oid, bool sha256, char ret_text[AL_OID_TEXT])
 {
-    static const char digits[] = "0123456789abcdef";
     size_t len = al_oid_bytes(sha256);
 
-    for (size_t i = 0; i < len; i++) {
-        ret_text[2 * i] = digits[oid->bytes[i] >> 4];
-        ret_text[2 * i + 1] = digits[oid->bytes[i] & 15];
-    }
+    base16_encode_update(ret_text, len, oid->bytes);
     ret_text[2 * len] = '\0';
 }
 

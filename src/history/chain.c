@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <nettle/base16.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -58,16 +59,12 @@ static int create_key(int dir_fd, const char *path, struct al_error *err)
 void al_key_mac(const struct al_key *key, const void *data, size_t len,
                 char ret_hex[AL_MAC_HEX + 1])
 {
-    static const char digits[] = "0123456789abcdef";
     struct hmac_sha256_ctx ctx = key->ctx;
     uint8_t mac[SHA256_DIGEST_SIZE];
 
     hmac_sha256_update(&ctx, len, data);
     hmac_sha256_digest(&ctx, sizeof(mac), mac);
-    for (size_t i = 0; i < sizeof(mac); i++) {
-        ret_hex[2 * i] = digits[mac[i] >> 4];
-        ret_hex[2 * i + 1] = digits[mac[i] & 15];
-    }
+    base16_encode_update(ret_hex, sizeof(mac), mac);
     ret_hex[AL_MAC_HEX] = '\0';
 }
 
@@ -496,17 +493,6 @@ static void report_bad_prev(struct walk *walk, uint64_t number)
                walk->found == HEAD_BAD ? ", or the key is not the one it was written with" : "");
 }
 
-static void report_missing(struct walk *walk, size_t rest)
-{
-    uint64_t missing = walk->head.seq - walk->lines;
-
-    if (missing > 1)
-        report(walk, walk->lines + 1, "the last %" PRIu64 " lines are missing%s", missing,
-               rest ? " but for a part of the first of them" : "");
-    else
-        report(walk, walk->lines + 1, "the last line is %s", rest ? "cut short" : "missing");
-}
-
 /* Find a line's `seq` and `prev` where al_chain_append() writes them.  A JSON parser is not
  * used: an agent's input may exceed the parser's limits, and that must not look like tampering. */
 static bool parse_seq_and_prev(const char *text, size_t len, uint64_t *ret_seq,
@@ -559,7 +545,8 @@ static void check_end(struct walk *walk, size_t rest)
     else if (walk->found == HEAD_EMPTY && (walk->lines || rest))
         report(walk, next, "the head file is missing");
     else if (walk->lines < head->seq)
-        report_missing(walk, rest);
+        report(walk, next, "line %" PRIu64 "%s missing or cut short", next,
+               next < head->seq ? " and those after it are" : " is");
     else if (walk->lines == head->seq && strcmp(walk->mac, head->mac) != 0)
         report(walk, walk->lines, "line %" PRIu64 " was changed", walk->lines);
     else if (walk->lines == head->seq && rest && !announced)

@@ -2,6 +2,7 @@
 /* Calls in the journal: their lines, and when these are on the disk. */
 #include <errno.h>
 #include <inttypes.h>
+#include <nettle/base16.h>
 #include <nettle/sha2.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -63,7 +64,7 @@ struct al_record {
 /** Values whose JSON is not longer than this are not cut. */
 #define SMALL_BYTES 1024u
 
-/** Longer member names are cut. */
+/** Members with longer names, which no tool has, are left out. */
 #define NAME_MAX_BYTES 128u
 
 /** The beginnings of all long values together have at most this size. */
@@ -72,25 +73,25 @@ struct al_record {
 /* An escaped byte takes at most six, and the note about a value less than 128. */
 #define ESCAPED 6u
 #define NOTE    128u
-_Static_assert(MEMBERS_MAX *(SMALL_BYTES + ESCAPED * (NAME_MAX_BYTES + 3) + NOTE) +
+_Static_assert(MEMBERS_MAX *(SMALL_BYTES + ESCAPED * NAME_MAX_BYTES + NOTE) +
                        ESCAPED * HEADS_BYTES <
                    AL_JOURNAL_INPUT_MAX_BYTES,
                "what is left of large arguments is itself within the bound");
 
 static void add_digest(struct al_str *out, const char *bytes, size_t len)
 {
+    char hex[BASE16_ENCODE_LENGTH(SHA256_DIGEST_SIZE)];
     uint8_t digest[SHA256_DIGEST_SIZE];
     struct sha256_ctx ctx;
 
     sha256_init(&ctx);
     sha256_update(&ctx, len, (const uint8_t *)bytes);
     sha256_digest(&ctx, sizeof(digest), digest);
-    al_str_addf(out, "%zu bytes, SHA-256 ", len);
-    for (size_t i = 0; i < sizeof(digest); i++)
-        al_str_addf(out, "%02x", digest[i]);
+    base16_encode_update(hex, sizeof(digest), digest);
+    al_str_addf(out, "%zu bytes, SHA-256 %.*s", len, (int)sizeof(hex), hex);
 }
 
-/* The beginning of a value with its length and digest; NULL when it is short enough. */
+/* A value that is short enough; or its beginning, length and digest. */
 static json_t *shorten(const json_t *value, size_t head)
 {
     al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
@@ -100,7 +101,7 @@ static json_t *shorten(const json_t *value, size_t head)
 
     al_json_dump(value, true, &json);
     if (json.len <= SMALL_BYTES)
-        return NULL;
+        return json_incref((json_t *)value);
     if (!bytes) {
         bytes = json.buf;
         len = json.len;
@@ -110,18 +111,6 @@ static json_t *shorten(const json_t *value, size_t head)
     add_digest(&text, bytes, len);
     al_str_addc(&text, ']');
     return al_json_stringn(text.buf, text.len);
-}
-
-static void add_member(json_t *cut, const char *name, const json_t *value, size_t head)
-{
-    json_t *shorter = shorten(value, head);
-    size_t len = strlen(name);
-    al_auto(al_freep) char *shown =
-        len > NAME_MAX_BYTES
-            ? al_asprintf("%.*s...", (int)al_utf8_floor(name, NAME_MAX_BYTES), name)
-            : al_strdup(name);
-
-    al_json_set(cut, shown, shorter ? shorter : json_incref((json_t *)value));
 }
 
 /* `all` is the JSON of the whole value. */
@@ -135,8 +124,8 @@ static json_t *cut_down(const json_t *input, const char *all, size_t len)
 
     json_object_foreach((json_t *)input, name, value)
     {
-        if (count++ < MEMBERS_MAX)
-            add_member(cut, name, value, head);
+        if (strlen(name) <= NAME_MAX_BYTES && count++ < MEMBERS_MAX)
+            al_json_set(cut, name, shorten(value, head));
     }
     add_digest(&note, all, len);
     al_json_set(cut, "[cut]", al_json_stringn(note.buf, note.len));
@@ -250,13 +239,9 @@ static json_t *new_line(const struct al_journal *journal, const struct al_record
     return line;
 }
 
-/* Close a record, whose file stays if its line is not in the log. */
 static void free_record(struct al_record *record, bool is_written)
 {
-    if (is_written)
-        al_open_record_end(&record->open);
-    else
-        al_open_record_abandon(&record->open);
+    al_open_record_close(&record->open, is_written);
     json_decref(record->line);
     free(record);
 }

@@ -123,9 +123,6 @@ struct al_open_record {
     char name[48];
 };
 
-/** A larger file is not airlock's. */
-#define AL_OPEN_FILE_MAX_BYTES (64u << 20)
-
 /** Record that a call began: its line in the log if it never ends.  0 or -errno. */
 int al_open_record_begin(int dir_fd, const json_t *line, struct al_open_record *ret_record);
 
@@ -136,10 +133,9 @@ int al_open_record_note(struct al_open_record *record, const json_t *members);
  * as running any more, and its record stays open. */
 void al_open_record_written(struct al_open_record *record);
 
-/** The log has the call's line: remove the record.  Or leave one whose line could not be written to
- * the log: the next process that opens the journal writes it.  It is closed. */
-void al_open_record_end(struct al_open_record *record);
-void al_open_record_abandon(struct al_open_record *record);
+/** Close the record, and remove it if the log has the call's line.  Otherwise the next process that
+ * opens the journal writes the line. */
+void al_open_record_close(struct al_open_record *record, bool is_written);
 
 /** The call in a record's text, as the line that it would have in the log; NULL: none had begun.
  * Sets *ret_written if the log has its line.  Caller owns the reference. */

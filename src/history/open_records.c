@@ -29,6 +29,9 @@
 #include "util/fs.h"
 #include "util/log.h"
 
+/** A larger file is not airlock's. */
+#define FILE_MAX_BYTES (64u << 20)
+
 /* --- Writing --- */
 
 /* False when the file was removed.  Another file may have its name then. */
@@ -90,7 +93,7 @@ int al_open_record_begin(int dir_fd, const json_t *line, struct al_open_record *
     if (r == 0)
         *ret_record = record;
     else if (record.fd >= 0)
-        al_open_record_end(&record);
+        al_open_record_close(&record, true);
     return r;
 }
 
@@ -103,15 +106,10 @@ void al_open_record_written(struct al_open_record *record)
     (void)al_open_record_note(record, written);
 }
 
-void al_open_record_end(struct al_open_record *record)
+void al_open_record_close(struct al_open_record *record, bool is_written)
 {
-    if (is_linked(record->fd))
+    if (is_written && is_linked(record->fd))
         (void)unlinkat(record->dir_fd, record->name, 0);
-    al_open_record_abandon(record);
-}
-
-void al_open_record_abandon(struct al_open_record *record)
-{
     al_close(record->fd); /* with the lock */
     record->fd = -1;
 }
@@ -145,19 +143,6 @@ static bool parse_name(const char *name, long *ret_pid)
 
     return sscanf(name, "%ld-%u.jsonl%n", ret_pid, &n, &used) == 2 && *ret_pid > 0 && used &&
            !name[used];
-}
-
-static int read_call(int fd, const char *name, json_t **ret_call, bool *ret_written)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = al_fs_read_fd(fd, AL_OPEN_FILE_MAX_BYTES, &text);
-
-    if (r == 0)
-        *ret_call = al_open_record_read(text.buf, text.len, ret_written);
-    else if (r != -EFBIG)
-        al_log_warn("the record of a call that is open cannot be read: '%s': %s", name,
-                    strerrordesc_np(-r));
-    return r;
 }
 
 /* Whether the file is locked or not, as asked.  That of a living process is not kept locked: a
@@ -230,6 +215,7 @@ struct scan {
 static void scan_file(const struct scan *scan, int dir_fd, const char *name)
 {
     al_auto(al_closep) int fd = -1;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_json_decrefp) json_t *call = NULL;
     const bool dead = scan->chain;
     bool written = false;
@@ -241,14 +227,17 @@ static void scan_file(const struct scan *scan, int dir_fd, const char *name)
     fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0 || !is_wanted(fd, dead))
         return;
-    r = read_call(fd, name, &call, &written);
-    if (!dead) {
-        if (call && !written)
-            scan->found(scan->payload, pid, call);
+    r = al_fs_read_fd(fd, FILE_MAX_BYTES, &text);
+    if (r < 0) {
+        al_log_warn("the record of a call that is open cannot be read: '%s': %s", name,
+                    strerrordesc_np(-r));
         return;
     }
-    if (r == -EFBIG || (r == 0 && (!call || recover(scan->chain, pid, call) == 0)))
+    call = al_open_record_read(text.buf, text.len, &written);
+    if (dead && (!call || recover(scan->chain, pid, call) == 0))
         (void)unlinkat(dir_fd, name, 0);
+    else if (!dead && call && !written)
+        scan->found(scan->payload, pid, call);
 }
 
 static void scan_dir(const struct scan *scan, int dir_fd)

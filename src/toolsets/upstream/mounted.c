@@ -3,6 +3,7 @@
 #include "toolsets/upstream/mounted.h"
 
 #include <inttypes.h>
+#include <nettle/base16.h>
 #include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +147,6 @@ static size_t add_text(struct sha256_ctx *sum, const char *text)
  * how many bytes these have. */
 static size_t digest_of(const struct al_upstream_tool *upstream, char ret_hex[65])
 {
-    static const char digits[] = "0123456789abcdef";
     uint8_t digest[SHA256_DIGEST_SIZE];
     struct sha256_ctx sum;
     size_t bytes;
@@ -159,10 +159,7 @@ static size_t digest_of(const struct al_upstream_tool *upstream, char ret_hex[65
     bytes += add_json(&sum, upstream->output_schema);
     bytes += add_json(&sum, upstream->annotations);
     sha256_digest(&sum, sizeof(digest), digest);
-    for (size_t i = 0; i < sizeof(digest); i++) {
-        ret_hex[2 * i] = digits[digest[i] >> 4];
-        ret_hex[2 * i + 1] = digits[digest[i] & 15];
-    }
+    base16_encode_update(ret_hex, sizeof(digest), digest);
     ret_hex[64] = '\0';
     return bytes;
 }

@@ -67,10 +67,10 @@ static void has_a_file_while_it_runs(void **state)
     al_open_record_written(&two);
     assert_file(dir, one.name, "{\"a\":1}\n{\"a\":\"x\"}\n");
     assert_file(dir, two.name, "{\"a\":2}\n{\"written\":true}\n");
-    al_open_record_end(&one);
+    al_open_record_close(&one, true);
     assert_file(dir, one.name, NULL);
     assert_file(dir, two.name, "{\"a\":2}\n{\"written\":true}\n");
-    al_open_record_end(&two);
+    al_open_record_close(&two, true);
     assert_file(dir, two.name, NULL);
 }
 
@@ -87,7 +87,7 @@ static void is_private(void **state)
     assert_int_equal(st.st_mode & 07777, 0600);
     assert_int_equal(fstatat(dir->fd, "open", &st, 0), 0);
     assert_int_equal(st.st_mode & 07777, 0700);
-    al_open_record_end(&one);
+    al_open_record_close(&one, true);
 }
 
 static bool is_locked(int dir_fd, const char *name)
@@ -105,7 +105,7 @@ static void stays_unlocked_when_it_is_not_in_the_log(void **state)
     struct al_open_record one = begin(fd, 1);
 
     assert_true(is_locked(fd, one.name));
-    al_open_record_abandon(&one);
+    al_open_record_close(&one, false);
     assert_false(is_locked(fd, one.name));
     assert_file(dir, one.name, "{\"a\":1}\n");
 }
@@ -122,12 +122,12 @@ static void does_not_touch_a_file_that_has_its_name(void **state)
     tmpdir_write(dir, next, "another's\n");
     two = begin(fd, 2);
     assert_string_not_equal(two.name, next + strlen("open/"));
-    al_open_record_end(&two);
+    al_open_record_close(&two, true);
     assert_file(dir, next + strlen("open/"), "another's\n");
     assert_int_equal(unlinkat(fd, one.name, 0), 0);
     al_auto(al_freep) char *same = al_asprintf("open/%s", one.name);
     tmpdir_write(dir, same, "another's\n");
-    al_open_record_end(&one);
+    al_open_record_close(&one, true);
     assert_file(dir, same + strlen("open/"), "another's\n");
 }
 
@@ -144,9 +144,9 @@ static void *work(void *payload)
         if (try_to_begin(*dir_fd, i, &one) < 0 || note(&one, "a", "x") < 0)
             return NULL;
         if (i % 10)
-            al_open_record_end(&one);
+            al_open_record_close(&one, true);
         else
-            al_open_record_abandon(&one);
+            al_open_record_close(&one, false);
     }
     return payload;
 }
@@ -200,7 +200,7 @@ static void keeps_what_cannot_be_read(void **state)
         int error;
         bool stays;
     } cases[] = {
-        { -EIO, true }, { -ENOMEM, true }, { -EISDIR, true }, { -EACCES, true }, { -EFBIG, false }
+        { -EIO, true }, { -ENOMEM, true }, { -EISDIR, true }, { -EACCES, true }, { -EFBIG, true }
     };
     struct tmpdir *dir = *state;
     al_auto(al_closep) int fd = open_dir(dir);
@@ -226,7 +226,7 @@ static void takes_nothing_without_a_lock(void **state)
     no_locks = 0;
     assert_int_equal(journal_open_count(*state, false) + journal_open_count(*state, true), 0);
     assert_int_equal(try_to_begin(fd, 1, &record), 0);
-    al_open_record_end(&record);
+    al_open_record_close(&record, true);
 }
 
 /* Set the soft limit for file sizes, to simulate a full disk. */
@@ -255,7 +255,7 @@ static void a_call_that_finds_no_room_leaves_no_file(void **state)
         assert_int_equal(journal_open_count(*state, false), room == 8);
         assert_int_equal(journal_open_count(*state, true), 0);
         if (r == 0)
-            al_open_record_end(&one);
+            al_open_record_close(&one, true);
     }
 }
 
@@ -283,7 +283,7 @@ static void a_line_that_finds_no_room_changes_nothing(void **state)
         al_auto(al_json_decrefp) json_t *call = al_open_record_read(text, strlen(text), &written);
         assert_string_equal(al_json_get_string(call, "a"), nexts[at % 2]);
         assert_false(written);
-        al_open_record_end(&one);
+        al_open_record_close(&one, true);
     }
 }
 

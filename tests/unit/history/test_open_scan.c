@@ -187,7 +187,7 @@ static pid_t start(const struct tmpdir *dir)
         if (fd < 0 || al_open_record_begin(fd, line, &one) < 0 ||
             al_open_record_begin(fd, line, &two) < 0)
             _exit(1);
-        al_open_record_end(&one);
+        al_open_record_close(&one, true);
         if (write(said[1], "x", 1) != 1)
             _exit(1);
         for (;;)

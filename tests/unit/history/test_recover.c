@@ -54,7 +54,7 @@ static int be_a_victim(const char *end, char *path)
         al_auto(al_closep) int fd = open(file_name, O_RDWR | O_CLOEXEC);
 
         /* As if it had died before it wrote that the log has the call's line. */
-        if (fd < 0 || al_fs_read_fd(fd, AL_OPEN_FILE_MAX_BYTES, &text) < 0 ||
+        if (fd < 0 || al_fs_read_fd(fd, 1 << 20, &text) < 0 ||
             al_record_close(record, &known) < 0 || ftruncate(fd, (off_t)text.len) < 0)
             return 1;
     }
