@@ -34,6 +34,8 @@ static const struct {
     { "would be overwritten by", "conflict", AL_CODE_DIRTY_WORKDIR },
     { " branch named '", NULL, AL_CODE_BRANCH_EXISTS },
     { "unmerged files", "conflict", AL_CODE_CONFLICT },
+    { "You have unstaged changes", NULL, AL_CODE_DIRTY_WORKDIR },
+    { "index contains uncommitted changes", NULL, AL_CODE_DIRTY_WORKDIR },
     { "you need to resolve your current index first", "conflict", AL_CODE_CONFLICT },
     { ": needs merge", "conflict", AL_CODE_CONFLICT },
     { "already exists, no checkout", "conflict", AL_CODE_DIRTY_WORKDIR },
@@ -72,11 +74,55 @@ static void add_without_advice(const char *text, struct al_str *out)
         al_str_adds(out, text);
 }
 
+/* "refs/heads/main/x" as "main/x".  Caller frees. */
+static char *short_ref(const char *ref, size_t len)
+{
+    static const char *const prefixes[] = { "refs/heads/", "refs/remotes/", "refs/tags/" };
+
+    for (size_t i = 0; i < AL_COUNT(prefixes); i++)
+        if (len > strlen(prefixes[i]) && al_starts_with(ref, prefixes[i]))
+            return al_strndup(ref + strlen(prefixes[i]), len - strlen(prefixes[i]));
+    return al_strndup(ref, len);
+}
+
+/* git keeps references as files: "'<there>' exists; cannot create '<new>'" when one name is a
+ * directory of the other.  Names have no blanks, and may have quotes. */
+static bool said_clash(const char *text, struct al_error *err)
+{
+    static const char between[] = "' exists; cannot create '";
+    const char *gap = strstr(text, between), *there = gap,
+               *new = gap ? gap + sizeof(between) - 1 : "";
+    al_auto(al_freep) char *one = NULL, *other = NULL;
+    bool is_remote = al_starts_with(new, "refs/remotes/"),
+         is_tag = al_starts_with(new, "refs/tags/");
+
+    while (there > text && there[-1] != ' ' && there[-1] != '\n')
+        there--;
+    if (!gap || there == gap || strcspn(new, " \n") < 2)
+        return false;
+    one = short_ref(new, strcspn(new, " \n") - 1);
+    other = short_ref(there + 1, (size_t)(gap - there - 1));
+    (void)al_error_set_code(
+        err, AL_ERR_EXECUTION, is_remote || is_tag ? AL_CODE_NONE : AL_CODE_BRANCH_EXISTS,
+        "The %s '%s' and '%s' cannot both exist: git keeps them as files, and one "
+        "name is a directory of the other",
+        is_tag ? "tags" : "branches", one, other);
+    if (err)
+        err->remedy = is_remote
+                          ? "git_fetch with prune: true forgets the branches that are gone there, "
+                            "then this one can come."
+                          : "Choose another name.";
+    return true;
+}
+
 /* The error of what git said. */
 static int said(const char *text, struct al_error *err)
 {
-    int r = al_error_set(err, AL_ERR_EXECUTION, "%s", text);
+    int r;
 
+    if (said_clash(text, err))
+        return AL_ERR_EXECUTION;
+    r = al_error_set(err, AL_ERR_EXECUTION, "%s", text);
     if (err && strstr(text, " from promisor remote"))
         err->remedy = al_not_downloaded;
     for (size_t i = 0; err && i < AL_COUNT(known); i++) {

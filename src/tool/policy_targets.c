@@ -42,21 +42,20 @@ static void add_branch(void *payload, const struct al_param *param, const void *
 
 void al_call_named_branches(const struct al_call *call, unsigned flag, struct al_strv *ret_branches)
 {
+    static const char heads[] = "refs/heads/";
     struct branches to = { .flag = flag, .names = ret_branches };
+    const char *resolved = al_resolved_find(&call->resolved, AL_RESOLVED_BRANCH);
 
     al_args_visit(call->tool, call->args, add_branch, &to);
+    /* An expression like "@{-1}", or "origin/topic", names a branch too. */
+    if (flag == AL_PARAM_BRANCH && resolved && al_starts_with(resolved, heads) &&
+        !al_strv_contains(ret_branches, resolved + strlen(heads)))
+        al_strv_add(ret_branches, resolved + strlen(heads));
 }
 
 static void add_branches(const struct al_call *call, struct al_strv *branches)
 {
-    static const char heads[] = "refs/heads/";
-    const char *resolved = al_resolved_find(&call->resolved, AL_RESOLVED_BRANCH);
-
     al_call_named_branches(call, AL_PARAM_BRANCH, branches);
-    /* An expression like "@{-1}" names a branch too. */
-    if (resolved && al_starts_with(resolved, heads) &&
-        !al_strv_contains(branches, resolved + strlen(heads)))
-        al_strv_add(branches, resolved + strlen(heads));
     if (!branches->count && call->tool->moves_branch && call->repo)
         al_ref_head_branches(&call->repo->at, branches);
 }

@@ -48,6 +48,19 @@ void al_resolved_checkout(const struct al_call *call, const char *word,
         options->branch = word;
 }
 
+size_t al_switch_guesses(const struct al_call *call, struct al_str *out)
+{
+    const char *guess = al_call_resolved(call, RESOLVED_GUESS);
+    size_t count = 0;
+
+    for (; guess && *guess; guess += strcspn(guess, "\n") + 1) {
+        const char *name = guess + strlen("refs/remotes/");
+
+        al_str_addf(out, "%s%.*s", count++ ? ", " : "", (int)strcspn(name, " "), name);
+    }
+    return count;
+}
+
 /* The commit of the only remote-tracking branch that git could make the branch from.  NULL: there
  * is none, or there are several.  Caller frees. */
 static char *guessed_commit(const struct al_call *call)

@@ -17,6 +17,10 @@ int al_resolve_checkout(struct al_call *call, const char *word, struct al_resolv
 void al_resolved_checkout(const struct al_call *call, const char *word,
                           struct al_checkout_options *options);
 
+/** Append the remote-tracking branches that git may make the branch from: "origin/x, other/x".
+ * Gives their number. */
+size_t al_switch_guesses(const struct al_call *call, struct al_str *out);
+
 /** For a tool's `changed_files`: the files of a switch to what was resolved. */
 int al_switch_changed_files(struct al_call *call, bool *ret_known, struct al_strv *out,
                             struct al_error *err);

@@ -46,7 +46,7 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
 
     if (args->abort)
         return 0;
-    r = al_git_resolve_commit(al_call_repo(call), args->branch, al_call_budget(call), &oid, err);
+    r = al_git_resolve_branch(al_call_repo(call), args->branch, al_call_budget(call), &oid, err);
     if (r == 0)
         al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
     return r;

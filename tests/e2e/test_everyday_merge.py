@@ -23,6 +23,18 @@ class Merge(everyday.Case):
         self.assertIn("Nothing to merge: the branch has topic already.",
                       self.says("git_merge", {"branch": "topic"}))
 
+    def test_tag_of_the_name(self):
+        """git_merge: the branch is merged, and not a tag that is called as it is"""
+        self.clean()
+        self.git("tag", "topic", "main")
+        there = self.out("rev-parse", "refs/heads/topic").strip()
+        self.assertRegex(self.says("git_merge", {"branch": "topic"}),
+                         r"^Merged topic: [0-9a-f]{8} Merge branch 'topic'\n")
+        self.assertEqual(self.out("rev-parse", "HEAD^2").strip(), there)
+        self.git("reset", "-q", "--hard", "HEAD^")
+        self.assertIn("Squashed topic", self.says("git_merge", {"branch": "topic", "squash": True}))
+        self.assertIn("topic", (self.root / "f.txt").read_text())
+
     def test_forward(self):
         """git_merge: a fast-forward, and no_ff"""
         self.clean()

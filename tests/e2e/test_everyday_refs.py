@@ -55,6 +55,26 @@ class Branch(Case):
         self.assertEqual(self.says("git_branch", {"name": "z"}),
                          "No branch is called 'z'; action create makes one.")
 
+    def test_clash(self):
+        """a name that is a directory of another one: said in words, wherever a branch is made"""
+        self.git("branch", "feature/x")
+        for tool, arguments in (
+                ("git_branch", {"action": "create", "name": "main/x"}),
+                ("git_branch", {"action": "create", "name": "feature"}),
+                ("git_branch", {"action": "rename", "name": "old", "new_name": "feature/x/y"}),
+                ("git_switch", {"branch": "feature", "create": True}),
+                ("git_switch", {"branch": "feature", "create": True, "from": "side"}),
+                ("git_worktree", {"action": "add", "name": "w", "branch": "feature", "create": True})):
+            with self.subTest(arguments):
+                result = self.fails("ExecutionFailed", "cannot both exist", tool, arguments)
+                self.assertIn("Choose another name", result.text)
+                self.assertNotIn("refs/heads/", result.text)
+                self.assertIn("'feature/x'" if "main/x" not in result.text else "'main'", result.text)
+        self.git("tag", "v1")
+        self.fails("ExecutionFailed", "The tags 'v1/a' and 'v1' cannot both exist", "git_tag",
+                   {"action": "create", "name": "v1/a"})
+        self.says("git_branch", {"action": "rename", "name": "old", "new_name": "old/deeper"})
+
     def test_changes(self):
         """git_branch: create, rename, delete; nobody is asked, since a checkpoint has it"""
         self.assertIn("Created branch new;", self.says("git_branch", {

@@ -268,6 +268,20 @@ class Fetch(Case):
         self.assertIn("main 1 behind origin/main", text)
         self.assertIn("Fetched from origin: nothing new.", self.says("git_fetch"))
 
+    def test_clash(self):
+        """git_fetch: a branch in whose place a directory of branches came needs prune, and says so"""
+        self.git("push", "-q", "origin", "main:topic")
+        self.git("fetch", "-q")
+        self.git("update-ref", "-d", "refs/heads/topic", cwd=self.hub)
+        self.git("update-ref", "refs/heads/topic/sub", "main", cwd=self.hub)
+        for tool, arguments in (("git_fetch", {}), ("git_pull", {"branch": "topic/sub"})):
+            result = self.call(tool, arguments)
+            self.assertEqual(result.kind, "ExecutionFailed", result)
+            self.assertIn("'origin/topic/sub' and 'origin/topic' cannot both exist", result.text)
+            self.assertIn("git_fetch with prune", result.text.splitlines()[-1])
+            self.assertNotRegex(result.text, "airlock-[0-9a-f]")
+        self.assertIn("topic/sub", self.says("git_fetch", {"prune": True}))
+
     def test_prune_and_tags(self):
         """git_fetch: prune forgets what is gone, tags brings all of them"""
         self.git("push", "-q", "origin", "main:topic")

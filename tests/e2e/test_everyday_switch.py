@@ -59,6 +59,46 @@ class Switch(Case):
         self.assertEqual(self.out("rev-parse", "--abbrev-ref", "theirs@{u}").strip(),
                          "origin/theirs")
 
+    def test_remote_name(self):
+        """git_switch: the name of a remote-tracking branch means the branch that follows it"""
+        self.git("remote", "add", "origin", "/nowhere")
+        self.git("remote", "add", "other", "/nowhere")
+        for ref in ("origin/topic", "origin/both", "other/both", "origin/a/b"):
+            self.git("update-ref", f"refs/remotes/{ref}", "main")
+        self.assertIn("Made and switched to topic\n", self.says("git_switch", {"branch": "origin/topic"}))
+        self.assertEqual(self.out("rev-parse", "--abbrev-ref", "topic@{u}").strip(), "origin/topic")
+        self.says("git_switch", {"branch": "refs/heads/main"})
+        self.assertEqual(self.out("symbolic-ref", "HEAD").strip(), "refs/heads/main")
+        self.assertIn("Switched to topic\n", self.says("git_switch", {"branch": "origin/topic"}))
+        self.says("git_switch", {"branch": "origin/a/b"})
+        self.assertEqual(self.out("rev-parse", "--abbrev-ref", "a/b@{u}").strip(), "origin/a/b")
+        told = self.fails("ExecutionFailed", "'both'", "git_switch", {"branch": "both"}).text
+        self.assertIn("origin/both", told)
+        self.assertIn("other/both", told)
+        self.says("git_switch", {"branch": "other/both"})
+        self.assertEqual(self.out("rev-parse", "--abbrev-ref", "both@{u}").strip(), "other/both")
+        told = self.fails("ExecutionFailed", "origin/new", "git_switch", {"branch": "origin/new"}).text
+        self.assertIn("git_fetch", told.splitlines()[-1])
+        self.assertEqual(self.out("branch", "--format=%(refname:short)").split(),
+                         ["a/b", "both", "main", "topic"])
+
+    def test_remote_name_undone(self):
+        """git_undo: takes along the branch that a remote's name made"""
+        self.git("remote", "add", "origin", "/nowhere")
+        self.git("update-ref", "refs/remotes/origin/topic", "main")
+        server = everyday.Server(self)
+        self.addCleanup(server.close)
+        server.says("git_switch", {"branch": "origin/topic"})
+        server.says("git_undo")
+        self.assertEqual(self.out("branch", "--format=%(refname:short)"), "main\n")
+
+    def test_own_first(self):
+        """git_switch: a branch that is called as a remote's is the branch that is meant"""
+        self.git("update-ref", "refs/remotes/origin/topic", "main")
+        self.git("branch", "origin/topic")
+        self.says("git_switch", {"branch": "origin/topic"})
+        self.assertEqual(self.out("symbolic-ref", "HEAD").strip(), "refs/heads/origin/topic")
+
     def test_rev(self):
         """git_switch: a commit without a branch, and the commit that is left behind"""
         text = self.says("git_switch", {"rev": "HEAD"})

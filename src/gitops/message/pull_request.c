@@ -175,7 +175,7 @@ static int resolve(const struct al_repo *repo, const char *target, bool prefers_
     bool at_remote =
         (prefers_origin || !al_ref_exists(&repo->at, local)) && al_ref_exists(&repo->at, remote);
 
-    return al_git_resolve_commit(repo, at_remote ? remote : target, budget, ret_oid, err);
+    return al_git_resolve_branch(repo, at_remote ? remote : target, budget, ret_oid, err);
 }
 
 /* "main", or origin's default branch if there is no main. Caller frees. */

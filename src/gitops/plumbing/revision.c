@@ -86,6 +86,15 @@ int al_git_resolve_commit(const struct al_repo *repo, const char *word,
     return r;
 }
 
+int al_git_resolve_branch(const struct al_repo *repo, const char *word,
+                          struct al_run_limits *budget, char **ret_oid, struct al_error *err)
+{
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", word);
+
+    return al_git_resolve_commit(repo, al_ref_exists(&repo->at, ref) ? ref : word, budget, ret_oid,
+                                 err);
+}
+
 const char *al_git_empty_tree(const struct al_repo *repo)
 {
     return repo->vetting->is_sha256

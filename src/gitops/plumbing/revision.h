@@ -32,6 +32,11 @@ int al_git_find_object(const struct al_repo *repo, const char *word, const char 
 int al_git_resolve_commit(const struct al_repo *repo, const char *word,
                           struct al_run_limits *budget, char **ret_oid, struct al_error *err);
 
+/** The same for a word that means a branch, if there is one of this name: a tag of the name does
+ * not win. */
+int al_git_resolve_branch(const struct al_repo *repo, const char *word,
+                          struct al_run_limits *budget, char **ret_oid, struct al_error *err);
+
 /** The id of the empty tree, which every git knows without storing it. */
 const char *al_git_empty_tree(const struct al_repo *repo);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/porcelain/branch.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "gitops/command.h"
@@ -13,7 +14,11 @@
 #include "gitops/preview/commits.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
+#include "guard/nofollow.h"
 #include "guard/text.h"
+#include "util/fs.h"
+
+#define OUTPUT_BYTES (64u * 1024u)
 
 int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t max_bytes,
                        struct al_run_limits *budget, struct al_git_output *ret_output,
@@ -190,16 +195,25 @@ void al_git_branch_files(const struct al_repo *repo, const char *name, struct al
     al_strv_addf(out, "%s/packed-refs", repo->at.common_dir);
 }
 
-/* Run a `git branch` command that changes branches. */
-static int change(struct al_repo *repo, struct al_git_command *command, size_t max_bytes,
-                  struct al_run_limits *budget, struct al_git_output *ret_output,
-                  struct al_error *err)
+/* Run a command that changes branches or tags.  `locks`: see struct al_git_run. */
+static int run(struct al_repo *repo, struct al_git_command *command, unsigned locks,
+               size_t max_bytes, struct al_run_limits *budget, struct al_git_output *ret_output,
+               struct al_error *err)
 {
     command->class = AL_GIT_WRITE;
-    return al_git_run(&repo->at, command,
-                      &(struct al_git_run){
-                          .max_bytes = max_bytes, .locks = AL_LOCK_PACKED_REFS, .checked = true },
-                      budget, ret_output, err);
+    return al_git_run(
+        &repo->at, command,
+        &(struct al_git_run){ .max_bytes = max_bytes, .locks = locks, .checked = true }, budget,
+        ret_output, err);
+}
+
+/* The same when nobody wants to know what git says. */
+static int change(struct al_repo *repo, struct al_git_command *command, unsigned locks,
+                  struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    return run(repo, command, locks, OUTPUT_BYTES, budget, &output, err);
 }
 
 int al_git_branch_delete(struct al_repo *repo, const char *name, bool force, size_t max_bytes,
@@ -209,7 +223,7 @@ int al_git_branch_delete(struct al_repo *repo, const char *name, bool force, siz
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "branch", force ? "-D" : "-d", "--", name, NULL);
-    return change(repo, &command, max_bytes, budget, ret_output, err);
+    return run(repo, &command, AL_LOCK_PACKED_REFS, max_bytes, budget, ret_output, err);
 }
 
 int al_git_branch_rename(struct al_repo *repo, const char *from, const char *to, size_t max_bytes,
@@ -219,5 +233,91 @@ int al_git_branch_rename(struct al_repo *repo, const char *from, const char *to,
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "branch", "-m", "--", from, to, NULL);
-    return change(repo, &command, max_bytes, budget, ret_output, err);
+    return run(repo, &command, AL_LOCK_PACKED_REFS, max_bytes, budget, ret_output, err);
+}
+
+int al_git_tag_create(struct al_repo *repo, const struct al_tag_options *options,
+                      struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "tag", "--no-sign", NULL);
+    if (options->message) {
+        command.input = options->message;
+        command.input_len = strlen(options->message);
+        al_strv_adds(&command.argv, "--annotate", "--cleanup=whitespace", "--file=-", NULL);
+    }
+    al_strv_adds(&command.argv, "--", options->name, options->rev ? options->rev : "HEAD", NULL);
+    return change(repo, &command, 0, budget, err);
+}
+
+int al_git_tag_delete(struct al_repo *repo, const char *name, struct al_run_limits *budget,
+                      struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "tag", "--delete", "--", name, NULL);
+    return change(repo, &command, AL_LOCK_PACKED_REFS, budget, err);
+}
+
+/* The commit that a new branch was made at, by the first entry of its reflog, "<old> <new> ...";
+ * without one, the commit that it is at now.  Caller frees. */
+static char *first_commit(const struct al_repo *repo, const char *ref, const char *now)
+{
+    al_auto(al_freep) char *path = al_fs_join("logs", ref);
+    al_auto(al_str_clear) struct al_str log = AL_STR_INIT;
+    al_auto(al_closep) int common_fd = -1;
+    al_auto(al_closep) int fd = -1;
+    const size_t len = strlen(now);
+
+    if (al_location_open_common_dir(&repo->at, &common_fd, NULL) < 0)
+        return al_strdup(now);
+    fd = al_nofollow_open(common_fd, path, O_RDONLY);
+    return fd < 0 || al_fs_read_fd(fd, OUTPUT_BYTES, &log) < 0 || log.len <= 2 * len ||
+                   !al_is_oid(log.buf + len + 1, len)
+               ? al_strdup(now)
+               : al_strndup(log.buf + len + 1, len);
+}
+
+/* Another process moved what the branch was made from.  The branch goes as it came, unless somebody
+ * has moved it since. */
+static int take_back(struct al_repo *repo, const char *name, const char *made,
+                     struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_command_clear) struct al_git_command config = AL_GIT_COMMAND_INIT;
+    al_auto(al_error_clear) struct al_error none = AL_ERROR_INIT;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "update-ref", "--no-deref", "-d", NULL);
+    al_strv_addf(&command.argv, "refs/heads/%s", name);
+    al_strv_add(&command.argv, made);
+    r = change(repo, &command, AL_LOCK_PACKED_REFS, budget, err);
+    al_strv_adds(&config.argv, "git", "config", "--local", "--remove-section", NULL);
+    al_strv_addf(&config.argv, "branch.%s", name);
+    if (r == 0) /* fails if the branch follows none */
+        (void)change(repo, &config, AL_LOCK_CONFIG, budget, &none);
+    return r < 0 ? r
+                 : al_error_set(err, AL_ERR_EXECUTION,
+                                "What the branch was to begin at moved just now; nothing was done");
+}
+
+int al_git_branch_create_from(struct al_repo *repo, const char *name, const char *from,
+                              const char *oid, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
+    al_auto(al_freep) char *now = NULL;
+    al_auto(al_freep) char *made = NULL;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "branch", "--", name, from ? from : oid, NULL);
+    r = change(repo, &command, 0, budget, err);
+    if (r < 0 || !oid)
+        return r;
+    now = al_ref_oid(&repo->at, ref);
+    if (!strcmp(now, oid))
+        return 0;
+    made = first_commit(repo, ref, now);
+    return !strcmp(made, oid) ? 0 : take_back(repo, name, made, budget, err);
 }

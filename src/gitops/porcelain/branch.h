@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Run `git branch`. */
+/* Run `git branch` and `git tag`. */
 #ifndef AL_GITOPS_PORCELAIN_BRANCH_H
 #define AL_GITOPS_PORCELAIN_BRANCH_H
 
@@ -59,6 +59,30 @@ int al_git_branch_delete(struct al_repo *repo, const char *name, bool force, siz
 int al_git_branch_rename(struct al_repo *repo, const char *from, const char *to, size_t max_bytes,
                          struct al_run_limits *budget, struct al_git_output *ret_output,
                          struct al_error *err);
+
+/** How to make a tag. */
+struct al_tag_options {
+    const char *name;
+    const char *rev;     /**< NULL: HEAD */
+    const char *message; /**< NULL: a tag without a text of its own */
+};
+
+/** Run `git tag`, unsigned.  A non-zero exit code is an error. */
+int al_git_tag_create(struct al_repo *repo, const struct al_tag_options *options,
+                      struct al_run_limits *budget, struct al_error *err);
+
+/** Run `git tag -d`. */
+int al_git_tag_delete(struct al_repo *repo, const char *name, struct al_run_limits *budget,
+                      struct al_error *err);
+
+/**
+ * Run `git branch <name> <from>`, and take it back if the branch was made at another commit.
+ *
+ * @param from  A revision, whose branch it follows where git makes it do so; NULL: the commit.
+ * @param oid   The commit that `from` led to; NULL: wherever HEAD is.
+ */
+int al_git_branch_create_from(struct al_repo *repo, const char *name, const char *from,
+                              const char *oid, struct al_run_limits *budget, struct al_error *err);
 
 /** Read the local branches and, with `remote`, the remote-tracking ones. One git child. */
 int al_git_read_branches(const struct al_repo *repo, bool remote, size_t max_bytes,

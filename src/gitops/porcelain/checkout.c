@@ -83,10 +83,12 @@ int al_git_checkout(struct al_repo *repo, const struct al_checkout_options *opti
     al_strv_adds(&command.argv, "git", "checkout", NULL);
     if (options->force)
         al_strv_add(&command.argv, "--force");
-    if (options->create && options->from)
-        al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-overwrite-ignore", "-b",
-                     options->create, options->from, "--", NULL);
-    else if (options->create) /* with any further option git would rewrite the index */
+    if (options->create && options->from) {
+        al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-overwrite-ignore", NULL);
+        if (al_starts_with(options->from, "refs/remotes/"))
+            al_strv_add(&command.argv, "--track"); /* whatever branch.autoSetupMerge says */
+        al_strv_adds(&command.argv, "-b", options->create, options->from, "--", NULL);
+    } else if (options->create) /* with any further option git would rewrite the index */
         al_strv_adds(&command.argv, "-b", options->create, NULL);
     else if (options->branch)
         al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-overwrite-ignore",

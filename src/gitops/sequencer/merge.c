@@ -141,7 +141,7 @@ static int make_plan(const struct al_repo *repo, const struct al_merge_options *
     if (r == 0 && options->oid)
         plan->oid = al_strdup(options->oid);
     else if (r == 0)
-        r = al_git_resolve_commit(repo, options->commit, budget, &plan->oid, err);
+        r = al_git_resolve_branch(repo, options->commit, budget, &plan->oid, err);
     if (r < 0)
         return r;
     plan->head = al_ref_head(&repo->at);
@@ -195,15 +195,24 @@ int al_git_merge_preview(const struct al_repo *repo, const struct al_merge_optio
     return al_git_diff_excerpt(repo, &change, budget, out, err);
 }
 
+/* Whether git would take the name for a tag, although there is a branch that is called so. */
+static bool is_hidden_by_tag(const struct al_repo *repo, const char *name)
+{
+    al_auto(al_freep) char *branch = al_asprintf("refs/heads/%s", name);
+    al_auto(al_freep) char *tag = al_asprintf("refs/tags/%s", name);
+
+    return al_ref_exists(&repo->at, branch) && al_ref_exists(&repo->at, tag);
+}
+
 /*
  * git labels the other side of a conflict with the name it was given, so it gets the name, and the
  * commit that was merged is compared with the id afterwards.  FETCH_HEAD can stand for several
  * commits, so git gets the id instead.
  */
-static void add_words(const struct al_merge_options *options, const char *oid,
-                      struct al_git_command *command)
+static void add_words(const struct al_repo *repo, const struct al_merge_options *options,
+                      const char *oid, struct al_git_command *command)
 {
-    bool ambiguous = !strcmp(options->commit, "FETCH_HEAD");
+    bool is_hidden = is_hidden_by_tag(repo, options->commit);
 
     command->class = AL_GIT_WRITE;
     command->starts_children = true; /* git merge runs git stash so that it can go back */
@@ -213,7 +222,12 @@ static void add_words(const struct al_merge_options *options, const char *oid,
                  options->no_ff ? "--no-ff" : "--ff", NULL);
     if (options->message) /* git merge does not read a message from standard input */
         al_strv_adds(&command->argv, "-m", options->message, NULL);
-    al_strv_add(&command->argv, ambiguous ? oid : options->commit);
+    else if (is_hidden) /* git would repeat the longer name */
+        al_strv_addf(&command->argv, "-mMerge branch '%s'", options->commit);
+    if (is_hidden)
+        al_strv_addf(&command->argv, "heads/%s", options->commit);
+    else
+        al_strv_add(&command->argv, !strcmp(options->commit, "FETCH_HEAD") ? oid : options->commit);
 }
 
 int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, size_t max_bytes,
@@ -226,7 +240,7 @@ int al_git_merge(struct al_repo *repo, const struct al_merge_options *options, s
 
     if (r < 0)
         return r;
-    add_words(options, plan.oid, &command);
+    add_words(repo, options, plan.oid, &command);
     return al_merge_bring(
         repo,
         &(struct al_merge_input){

@@ -74,9 +74,6 @@ static int with_code(int r, struct al_error *err)
 {
     if (r != AL_ERR_EXECUTION || !err)
         return r;
-    if (strstr(err->message, "You have unstaged changes") ||
-        strstr(err->message, "index contains uncommitted changes"))
-        err->code = AL_CODE_DIRTY_WORKDIR;
     if (err->code == AL_CODE_NONE)
         err->code = AL_CODE_OPERATION_FAILED;
     return r;

@@ -7,6 +7,7 @@
 #include "gitops/plumbing/revision.h"
 #include "gitops/porcelain/checkout.h"
 #include "gitops/refs.h"
+#include "gitops/repo/remotes.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/operation_state.h"
 #include "guard/arg.h"
@@ -35,6 +36,12 @@ static const struct al_param params[] = {
 };
 
 AL_WHEN(creates, struct switch_args, args->create)
+
+/* A resolved value: the remote-tracking branch that a branch is made from, since its name was
+ * given. */
+#define FOLLOWED "followed"
+
+static const char heads[] = "refs/heads/";
 
 static int check(const void *p, struct al_error *err)
 {
@@ -74,6 +81,43 @@ static int resolve_commit(struct al_call *call, const char *rev, struct al_resol
     return r;
 }
 
+/* The name without the remote in front; NULL: it begins with none. */
+static const char *after_remote(const struct al_repo *repo, const char *word)
+{
+    al_auto(al_strv_clear) struct al_strv remotes = AL_STRV_INIT;
+
+    al_remote_names(repo, &remotes);
+    for (size_t i = 0; i < remotes.count; i++)
+        if (al_starts_with(word, remotes.items[i]) && word[strlen(remotes.items[i])] == '/')
+            return word + strlen(remotes.items[i]) + 1;
+    return NULL;
+}
+
+/* A branch by its name, by its full name, or by the remote-tracking branch that it follows, which
+ * it is made from if there is none. */
+static int resolve_branch(struct al_call *call, const char *word, struct al_resolved *out,
+                          struct al_error *err)
+{
+    const struct al_location *at = &al_call_repo(call)->at;
+    const char *name = after_remote(al_call_repo(call), word);
+    al_auto(al_freep) char *own = al_asprintf("%s%s", heads, word);
+    al_auto(al_freep) char *tracking = al_asprintf("refs/remotes/%s", word);
+    al_auto(al_freep) char *local = al_asprintf("%s%s", heads, name ? name : "");
+    al_auto(al_freep) char *oid = NULL;
+
+    if (al_starts_with(word, heads) && al_ref_exists(at, word) && !al_ref_exists(at, own))
+        return al_resolve_checkout(call, word + strlen(heads), out, err);
+    if (!name || al_ref_exists(at, own) || !al_ref_exists(at, tracking))
+        return al_resolve_checkout(call, word, out, err);
+    if (al_ref_exists(at, local))
+        return al_resolve_checkout(call, name, out, err);
+    oid = al_ref_oid(at, tracking);
+    al_resolved_add(out, AL_RESOLVED_BRANCH, local);
+    al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
+    al_resolved_add(out, FOLLOWED, tracking);
+    return 0;
+}
+
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
@@ -82,16 +126,20 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     if (args->rev)
         return resolve_commit(call, args->rev, out, err);
     if (!args->create)
-        return al_resolve_checkout(call, args->branch, out, err);
+        return resolve_branch(call, args->branch, out, err);
     return args->from ? resolve_commit(call, args->from, out, err) : 0;
 }
 
 static struct al_checkout_options options_of(const struct al_call *call,
                                              const struct switch_args *args)
 {
+    const char *followed = al_call_resolved(call, FOLLOWED);
     struct al_checkout_options options = { .create = NULL };
 
-    if (args->create) {
+    if (followed) {
+        options.create = al_call_resolved(call, AL_RESOLVED_BRANCH) + strlen(heads);
+        options.from = followed;
+    } else if (args->create) {
         options.create = args->branch;
         options.from = args->from;
     } else if (args->rev) {
@@ -102,11 +150,24 @@ static struct al_checkout_options options_of(const struct al_call *call,
     return options;
 }
 
-/* Who names what is not there may want to make it. */
-static int refuse_switch(const struct switch_args *args, struct al_error *err, int r)
+/* Who names what is not there may want to make it, or to bring it; of several remotes git takes
+ * none.
+ */
+static int refuse_switch(struct al_call *call, const struct switch_args *args, struct al_error *err,
+                         int r)
 {
-    if (err && args->branch && !args->create && strstr(err->message, "invalid reference"))
-        err->remedy = "create makes a branch of this name; git_branch lists those there are.";
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+
+    if (!err || !args->branch || args->create)
+        return r;
+    if (al_switch_guesses(call, &names) > 1)
+        return al_failure_set(err, "Give one of them as branch.",
+                              "Several remotes have a branch '%s': %s", args->branch, names.buf);
+    if (err->code == AL_CODE_BRANCH_NOT_FOUND)
+        err->remedy =
+            after_remote(al_call_repo(call), args->branch)
+                ? "git_fetch brings what the remote has now; git_branch lists what is here."
+                : "create makes a branch of this name; git_branch lists those there are.";
     return r;
 }
 
@@ -149,7 +210,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     else if (args->branch)
         r = al_switch_check(call, args->branch, err);
     if (r < 0 && !args->create)
-        return refuse_switch(args, err, r);
+        return refuse_switch(call, args, err, r);
     if (r < 0 || (args->create && !args->from))
         return r;
     return al_git_checkout_check(al_call_repo(call), &to, al_call_budget(call), err);
@@ -182,7 +243,6 @@ static void note_dangling(const struct al_git_output *output, struct al_str *tex
 static int describe(struct al_call *call, const struct switch_args *args, const char *before,
                     struct al_str *text, struct al_error *err)
 {
-    static const char heads[] = "refs/heads/";
     al_auto(al_freep) char *now = al_ref_read_head(&al_call_repo(call)->at);
     const char *ref = now && al_starts_with(now, "ref: ") ? now + strlen("ref: ") : NULL;
     int r = 0;
@@ -193,9 +253,9 @@ static int describe(struct al_call *call, const struct switch_args *args, const 
     } else {
         const bool same = before && !strcmp(before, now);
 
-        al_str_adds(text, args->create ? "Made and switched to "
-                          : same       ? "Already on "
-                                       : "Switched to ");
+        al_str_adds(text, args->create || al_call_resolved(call, FOLLOWED) ? "Made and switched to "
+                          : same                                           ? "Already on "
+                                                                           : "Switched to ");
         al_place_add_name(al_starts_with(ref, heads) ? ref + strlen(heads) : ref, text);
     }
     al_str_addc(text, '\n');
@@ -217,7 +277,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r < 0) {
         if (err && err->reason && err->code == AL_CODE_NONE)
             err->code = AL_CODE_BRANCH_NOT_FOUND;
-        return refuse_switch(args, err, r);
+        return refuse_switch(call, args, err, r);
     }
     r = describe(call, args, before, &text, err);
     if (r < 0)

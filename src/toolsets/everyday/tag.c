@@ -6,6 +6,7 @@
 #include "gitops/command.h"
 #include "gitops/git_lock.h"
 #include "gitops/plumbing/revision.h"
+#include "gitops/porcelain/branch.h"
 #include "gitops/reading/read_refs.h"
 #include "gitops/refs.h"
 #include "guard/arg.h"
