@@ -288,7 +288,7 @@ static char *fold(char *message)
     return al_str_detach(&out);
 }
 
-void al_failure_fold(struct al_error *err)
+static void fold_message(struct al_error *err)
 {
     al_auto(al_freep) char *whole = err->message;
     al_auto(al_freep) char *copy = al_strdup(whole);
@@ -431,25 +431,23 @@ static const char *remedy_of(const struct al_call *call, const struct al_error *
                : "A user can look at the repository with git itself.";
 }
 
+bool al_failure_begin(struct al_error *err)
+{
+    const enum al_status status = err->status;
+
+    /* What is about an approval has a remedy of its own. */
+    if (status == AL_OK || status == AL_ERR_CANCELLED || status == AL_ERR_APPROVAL_REQUIRED ||
+        status == AL_ERR_APPROVAL_DENIED || status == AL_ERR_NOT_GRANTED)
+        return false;
+    if (err->message)
+        fold_message(err);
+    return true;
+}
+
 void al_failure_complete(struct al_call *call, struct al_error *err)
 {
-    switch (err->status) {
-    case AL_ERR_EXECUTION:
-    case AL_ERR_NOT_FOUND:
-    case AL_ERR_AGAIN:
-    case AL_ERR_BAD_ARGS:
-    case AL_ERR_SANDBOX:
-    case AL_ERR_TIMEOUT:
-        break;
-    case AL_OK:
-    case AL_ERR_CANCELLED:
-    case AL_ERR_APPROVAL_REQUIRED: /* these have a remedy of their own */
-    case AL_ERR_APPROVAL_DENIED:
-    case AL_ERR_NOT_GRANTED:
+    if (!al_failure_begin(err))
         return;
-    }
-    if (err->message)
-        al_failure_fold(err);
     near_names_complete(call, err);
     if (!err->remedy)
         err->remedy = remedy_of(call, err);

@@ -15,8 +15,9 @@
  * remedy unless the tool has set one. */
 void al_failure_complete(struct al_call *call, struct al_error *err);
 
-/** Fold git's message into one line, without git's advice.  Indented names become a list. */
-void al_failure_fold(struct al_error *err);
+/** Begin to complete an error: fold git's message into one line, without git's advice.  Indented
+ * names become a list.  False: the error is not to be changed, such as one about an approval. */
+bool al_failure_begin(struct al_error *err);
 
 /** Set AL_ERR_BAD_ARGS with a remedy, a string constant. */
 int al_failure_bad_args(struct al_error *err, const char *remedy, const char *fmt, ...)

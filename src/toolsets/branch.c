@@ -44,6 +44,10 @@ struct branch_args {
     AL_WORKFLOW_FIELDS;
 };
 
+/* In the order of the schemas. */
+static const struct al_choice workflow_actions[] = {
+    { "list", LIST }, { "create", CREATE }, { "delete", DELETE }, { "rename", RENAME }, { NULL, 0 },
+};
 static const struct al_choice actions[] = {
     { "list", LIST }, { "create", CREATE }, { "rename", RENAME }, { "delete", DELETE }, { NULL, 0 },
 };
@@ -361,7 +365,7 @@ const struct al_tool al_tool_git_branch = {
 /* The toolset workflow. */
 
 static const struct al_param workflow_params[] = {
-    AL_CHOICE(struct branch_args, action, "What to do.", .choices = actions,
+    AL_CHOICE(struct branch_args, action, "What to do.", .choices = workflow_actions,
               .flags = AL_PARAM_REQUIRED),
     AL_STRING(struct branch_args, name, "Branch to create, delete or rename.",
               .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH,

@@ -3,16 +3,21 @@
 
 #include <inttypes.h>
 
+#include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/git_lock.h"
 #include "gitops/plumbing/stash_owners.h"
+#include "gitops/porcelain/parse.h"
 #include "gitops/porcelain/stash.h"
 #include "gitops/porcelain/stash_preview.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/replay/merge_guard.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/overwrite.h"
 #include "tool/ignored.h"
 #include "tool/resolved.h"
+#include "toolsets/git/git.h"
+#include "toolsets/workflow/workflow.h"
 
 static int command_of(const void *p)
 {
@@ -42,29 +47,11 @@ bool al_stash_is_apply(const struct al_call *call, const void *args)
     return command_of(args) == AL_STASH_COMMAND_APPLY;
 }
 
-bool al_stash_is_drop(const struct al_call *call, const void *args)
-{
-    (void)call;
-    return command_of(args) == AL_STASH_COMMAND_DROP;
-}
+AL_WHEN(is_drop, struct al_stash_args, args->action == AL_STASH_COMMAND_DROP)
+AL_WHEN(is_list, struct al_stash_args, args->action == AL_STASH_COMMAND_LIST)
+AL_WHEN(is_show, struct al_stash_args, args->action == AL_STASH_COMMAND_SHOW)
 
-bool al_stash_is_list(const struct al_call *call, const void *args)
-{
-    (void)call;
-    return command_of(args) == AL_STASH_COMMAND_LIST;
-}
-
-bool al_stash_is_show(const struct al_call *call, const void *args)
-{
-    (void)call;
-    return command_of(args) == AL_STASH_COMMAND_SHOW;
-}
-
-/* Names of resolved values.  Both are there only in a repository with several working trees. */
-#define ENTRY      "entry"      /* the entry's id; of a clear the ids of all, separated by spaces */
-#define ENTRIES_OF "entries of" /* whose it is */
-
-const char *const al_stash_always_by[] = { ENTRIES_OF, NULL };
+const char *const al_stash_always_by[] = { AL_STASH_WHOSE, NULL };
 
 static int64_t given_index(const struct al_stash_args *args)
 {
@@ -90,11 +77,12 @@ int al_stash_options_of(struct al_call *call, const void *args,
         [AL_STASH_COMMAND_SHOW] = AL_STASH_APPLY,
     };
     const struct al_stash_args *stash = args;
-    const char *entry = al_call_resolved(call, ENTRY);
+    const char *entry = al_call_resolved(call, AL_STASH_ENTRY);
     struct al_stash_options options = {
         .action = actions[stash->action],
         .message = stash->message,
         .include_untracked = stash->include_untracked,
+        .paths = stash->paths.count ? &stash->paths : NULL,
         .index = given_index(stash),
         .agent = al_call_agent(call),
     };
@@ -124,7 +112,7 @@ static int resolve_clear(const struct al_stash_owners *owners, const struct al_s
     for (size_t i = 0; i < entries->count; i++)
         if (al_stash_is_own(owners, entries->items[i]))
             al_str_addf(&own, "%s%s", own.len ? " " : "", entries->items[i]);
-    al_resolved_add(out, ENTRY, own.len ? own.buf : "");
+    al_resolved_add(out, AL_STASH_ENTRY, own.len ? own.buf : "");
     return 0;
 }
 
@@ -143,8 +131,8 @@ static int none_of_own(const struct al_stash_owners *owners, bool pops, struct a
 }
 
 /* All working trees share one stash.  Without an index, the entry is the newest of this one. */
-int al_stash_resolve(struct al_call *call, const void *args, struct al_resolved *out,
-                     struct al_error *err)
+static int resolve(struct al_call *call, const void *args, struct al_resolved *out,
+                   struct al_error *err)
 {
     al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
     al_auto(al_strv_clear) struct al_strv entries = AL_STRV_INIT;
@@ -174,8 +162,8 @@ int al_stash_resolve(struct al_call *call, const void *args, struct al_resolved 
     if (!entry)
         return none_of_own(&owners, pops, err);
     whose = al_stash_owner_words(&owners, entry);
-    al_resolved_add(out, ENTRY, entry);
-    al_resolved_add(out, ENTRIES_OF, whose);
+    al_resolved_add(out, AL_STASH_ENTRY, entry);
+    al_resolved_add(out, AL_STASH_WHOSE, whose);
     return 0;
 }
 
@@ -198,15 +186,16 @@ int al_stash_run(struct al_call *call, const struct al_stash_options *options,
 
 bool al_stash_is_foreign(struct al_call *call, const void *args)
 {
-    const char *whose = al_call_resolved(call, ENTRIES_OF);
+    const char *whose = al_call_resolved(call, AL_STASH_WHOSE);
 
     (void)args;
     return whose && strcmp(whose, "this worktree") != 0;
 }
 
-int64_t al_stash_count_own(const struct al_call *call)
+/* The number of entries that a clear of this working tree alone drops; -1: it drops all. */
+static int64_t count_own(const struct al_call *call)
 {
-    const char *entry = al_call_resolved(call, ENTRY);
+    const char *entry = al_call_resolved(call, AL_STASH_ENTRY);
     int64_t count = entry && *entry ? 1 : 0;
 
     for (const char *at = entry; at && (at = strchr(at, ' ')); at++)
@@ -233,25 +222,26 @@ int al_stash_affected_files(struct al_call *call, const void *args, struct al_st
     struct al_repo *repo = al_call_repo(call);
 
     if (!al_stash_is_push(NULL, args)) {
-        if (!al_call_resolved(call, ENTRY))
+        if (!al_call_resolved(call, AL_STASH_ENTRY))
             al_strv_addf(out, "%s/logs/refs/stash", repo->at.common_dir);
         return 0;
     }
-    return al_git_overwritten_files(repo, NULL, stash->include_untracked, al_call_budget(call), out,
-                                    err);
+    return al_git_overwritten_files(repo, stash->paths.count ? &stash->paths : NULL,
+                                    stash->include_untracked, al_call_budget(call), out, err);
 }
 
 int al_stash_changed_files(struct al_call *call, const void *args, bool *ret_known,
                            struct al_strv *out, struct al_error *err)
 {
+    const struct al_stash_args *stash = args;
     struct al_stash_options options;
     al_auto(al_freep) char *entry = NULL;
 
     /* A push resets the files to HEAD's, and with include_untracked removes others. */
     if (al_stash_is_push(call, args))
-        return al_git_reset_files(al_call_repo(call), "HEAD", NULL,
-                                  ((const struct al_stash_args *)args)->include_untracked,
-                                  al_call_budget(call), ret_known, out, err);
+        return al_git_reset_files(
+            al_call_repo(call), "HEAD", stash->paths.count ? &stash->paths : NULL,
+            stash->include_untracked, al_call_budget(call), ret_known, out, err);
     *ret_known = al_stash_options_of(call, args, &options, NULL) == 0;
     if (!*ret_known)
         return 0;
@@ -276,7 +266,7 @@ int al_stash_preview(struct al_call *call, const struct al_operation *op, const 
         r = al_call_affected_files(call, &files, err);
     if (r == 0 && al_stash_is_foreign(call, args))
         al_str_addf(out, "This entry belongs to %s, not to this one.\n",
-                    al_call_resolved(call, ENTRIES_OF));
+                    al_call_resolved(call, AL_STASH_WHOSE));
     if (r == 0)
         r = al_git_stash_preview(al_call_repo(call), &options, files, al_call_budget(call), out,
                                  &any, err);
@@ -288,7 +278,12 @@ int al_stash_preview(struct al_call *call, const struct al_operation *op, const 
 /* With the last entry the reference goes, and it may be packed. */
 unsigned al_stash_git_locks(const struct al_operation *operation)
 {
-    return !strcmp(operation->name, "clear") ? AL_LOCK_PACKED_REFS : 0;
+    static const char *const drops[] = { "clear", "drop", "pop" };
+
+    for (size_t i = 0; i < AL_COUNT(drops); i++)
+        if (!strcmp(operation->name, drops[i]))
+            return AL_LOCK_PACKED_REFS;
+    return 0;
 }
 
 static void summarize(const struct al_stash_args *stash, int64_t index, const char *clears,
@@ -322,15 +317,15 @@ static void summarize(const struct al_stash_args *stash, int64_t index, const ch
     }
 }
 
-void al_stash_summarize(const struct al_operation *op, const void *args, struct al_str *out)
+static void summarize_given(const struct al_operation *op, const void *args, struct al_str *out)
 {
     (void)op;
     summarize(args, given_index(args), "ALL stashes", out);
 }
 
-void al_stash_summarize_resolved(struct al_call *call, const void *args, struct al_str *out)
+static void summarize_resolved(struct al_call *call, const void *args, struct al_str *out)
 {
-    const char *entry = al_call_resolved(call, ENTRY);
+    const char *entry = al_call_resolved(call, AL_STASH_ENTRY);
     int64_t index = given_index(args);
 
     if (entry && command_of(args) != AL_STASH_COMMAND_CLEAR)
@@ -338,7 +333,9 @@ void al_stash_summarize_resolved(struct al_call *call, const void *args, struct 
     summarize(args, index, entry ? "the stashes of this worktree" : "ALL stashes", out);
 }
 
-void al_stash_ignored(const void *p, const char *untracked, struct al_ignored *out)
+/* Add the arguments that the command ignores.  `untracked` is the name of include_untracked in the
+ * schema. */
+static void add_ignored(const void *p, const char *untracked, struct al_ignored *out)
 {
     static const char *const reasons[] = {
         [AL_STASH_COMMAND_PUSH] = "action is push",   [AL_STASH_COMMAND_POP] = "action is pop",
@@ -357,3 +354,346 @@ void al_stash_ignored(const void *p, const char *untracked, struct al_ignored *o
                                          args->action == AL_STASH_COMMAND_LIST),
                    "index");
 }
+
+/* What both tools have. */
+#define APPLIES (AL_WRITES_INDEX | AL_WRITES_WORKTREE)
+#define SHARED                                                                                     \
+    .name = "git_stash", .title = "Stash changes", .resolve = resolve,                             \
+    .summarize_resolved = summarize_resolved, .always_by = al_stash_always_by,                     \
+    .authorize = al_stash_authorize, .affected_files = al_stash_affected_files,                    \
+    .changed_files = al_stash_changed_files, .moves_always = AL_MOVES_STASH,                       \
+    .preview = al_stash_preview, .git_locks = al_stash_git_locks, .summarize = summarize_given
+
+struct stash_args {
+    struct al_stash_args stash; /* must be first, see toolsets/stash.h */
+    AL_GIT_COMMON_FIELDS;
+    AL_WORKFLOW_FIELDS;
+};
+
+/* The toolset git. */
+
+static const struct al_choice git_actions[] = {
+    { "push", AL_STASH_COMMAND_PUSH },   { "pop", AL_STASH_COMMAND_POP },
+    { "apply", AL_STASH_COMMAND_APPLY }, { "drop", AL_STASH_COMMAND_DROP },
+    { "list", AL_STASH_COMMAND_LIST },   { "show", AL_STASH_COMMAND_SHOW },
+    { "clear", AL_STASH_COMMAND_CLEAR }, { NULL, 0 },
+};
+
+static const struct al_param git_params[] = {
+    AL_CHOICE_AS(struct stash_args, stash.action, "action", "What to do.", .choices = git_actions,
+                 .default_int = AL_STASH_COMMAND_PUSH),
+    AL_STRING_AS(struct stash_args, stash.message, "message", "For push.",
+                 .max_bytes = AL_GIT_TEXT_MAX_BYTES),
+    AL_INT_AS(struct stash_args, stash.index, "index", "Entry; default: 0, the newest.", .min = 0,
+              .max = INT32_MAX, .flags = AL_PARAM_MAX_HIDDEN),
+    AL_BOOL_AS(struct stash_args, stash.include_untracked, "include_untracked",
+               "With push: untracked files too.", .default_int = 0),
+    AL_GIT_TIMEOUT_ROW(struct stash_args),
+    AL_GIT_WORKING_DIR_ROW(struct stash_args),
+};
+
+static int git_list(struct al_call *call, const void *p, struct al_result *result,
+                    struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    (void)p;
+    r = al_git_stash_list(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
+                          &output, err);
+    if (r < 0)
+        return r;
+    al_call_shape_text(call, &output, "", result);
+    return 0;
+}
+
+static int show(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct al_stash_options options;
+    int r = al_stash_options_of(call, p, &options, err);
+
+    if (r == 0)
+        r = al_git_stash_show(al_call_repo(call), &options, al_call_max_bytes(call),
+                              al_call_budget(call), &output, err);
+    if (r < 0)
+        return r;
+    al_call_shape_text(call, &output, "", result);
+    return 0;
+}
+
+/* git stash clear prints nothing. */
+static void add_cleared(const struct al_call *call, struct al_str *out)
+{
+    int64_t count = count_own(call);
+
+    if (count < 0)
+        al_str_adds(out, "Cleared all stashes");
+    else
+        al_str_addf(out, "Cleared the stashes of this worktree: %" PRId64, count);
+}
+
+static int change(struct al_call *call, const void *p, struct al_result *result,
+                  struct al_error *err)
+{
+    const struct stash_args *args = p;
+    struct al_stash_options options;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_stash_options_of(call, args, &options, err);
+
+    if (r == 0)
+        r = al_stash_run(call, &options, &output, err);
+    if (r < 0)
+        return r;
+    if (args->stash.action == AL_STASH_COMMAND_CLEAR)
+        add_cleared(call, &output.out.out);
+    al_call_shape_text(call, &output, "", result);
+    return 0;
+}
+
+static const struct al_operation git_operations[] = {
+    { "push", al_stash_is_push, APPLIES | AL_WRITES_REFS, change, AL_ASKS_BY_EFFECTS },
+    { "pop", al_stash_is_pop, APPLIES | AL_WRITES_REFS, change, AL_ASKS_BY_EFFECTS },
+    { "apply", al_stash_is_apply, APPLIES, change, AL_ASKS_BY_EFFECTS },
+    { "drop", is_drop, AL_WRITES_REFS | AL_DISCARDS_WORK, change, AL_ASKS_BY_EFFECTS },
+    { "list", is_list, AL_READS, git_list, AL_ASKS_BY_EFFECTS },
+    { "show", is_show, AL_READS, show, AL_ASKS_BY_EFFECTS },
+    { "clear", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, change, AL_ASKS_BY_EFFECTS },
+};
+
+static void git_ignored(const void *p, struct al_ignored *out)
+{
+    add_ignored(p, "include_untracked", out);
+}
+
+const struct al_tool al_tool_git_stash = {
+    SHARED,
+    .about = "Put uncommitted changes aside (push), bring them back (pop, apply), list, show, drop "
+             "or clear.",
+    AL_TOOL_ROWS(git_params, git_operations),
+    AL_GIT_COMMON_OFFSETS(struct stash_args),
+    .ignored = git_ignored,
+};
+
+/* The toolset workflow. */
+
+static const struct al_choice workflow_actions[] = {
+    { "push", AL_STASH_COMMAND_PUSH },
+    { "pop", AL_STASH_COMMAND_POP },
+    { "apply", AL_STASH_COMMAND_APPLY },
+    { "list", AL_STASH_COMMAND_LIST },
+    { "drop", AL_STASH_COMMAND_DROP },
+    { "clear", AL_STASH_COMMAND_CLEAR },
+    { NULL, 0 },
+};
+
+static const struct al_param workflow_params[] = {
+    AL_CHOICE_AS(struct stash_args, stash.action, "action", "What to do.",
+                 .choices = workflow_actions, .flags = AL_PARAM_REQUIRED),
+    AL_STRING_AS(struct stash_args, stash.message, "message", "Message of the entry (push).",
+                 .max_bytes = AL_WORKFLOW_TEXT_MAX_BYTES),
+    AL_INT_AS(struct stash_args, stash.index, "index",
+              "Entry to pop, apply or drop; default: the newest, 0.", .min = 0, .max = INT32_MAX,
+              .flags = AL_PARAM_MAX_HIDDEN),
+    AL_BOOL_AS(struct stash_args, stash.include_untracked, "includeUntracked",
+               "With push: untracked files too.", .default_int = 0),
+    AL_WORKFLOW_CWD_ROW(struct stash_args),
+};
+
+/* `whose`: NULL where there is only one working tree. */
+static json_t *entry_of(const struct al_stash_entry *entry, size_t index, const char *whose)
+{
+    al_auto(al_freep) char *message =
+        whose ? al_asprintf("%s (%s)", entry->message, whose) : al_strdup(entry->message);
+    json_t *object = al_json_object();
+
+    al_json_set(object, "index", al_json_int((int64_t)index));
+    al_json_set(object, "message", al_json_string(message));
+    if (entry->branch)
+        al_json_set(object, "branch", al_json_string(entry->branch));
+    al_json_set(object, "date", al_json_string(entry->date));
+    return object;
+}
+
+static int workflow_list(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
+{
+    al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
+    al_auto(al_stash_owners_clear) struct al_stash_owners owners = AL_STASH_OWNERS_INIT;
+    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
+    json_t *object, *array;
+    int r = al_git_read_stashes(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
+                                &stashes, err);
+
+    (void)p;
+    if (r < 0)
+        return r;
+    al_stash_owners_read(al_call_repo(call), &owners);
+    al_git_stash_entries(al_call_repo(call), &ids);
+    array = al_json_array();
+    for (size_t i = 0; i < stashes.count; i++) {
+        al_auto(al_freep) char *whose =
+            owners.is_shared && i < ids.count ? al_stash_owner_words(&owners, ids.items[i]) : NULL;
+
+        al_json_append(array, entry_of(&stashes.items[i], i, whose));
+    }
+    object = al_json_object();
+    al_json_set(object, "stashes", array);
+    result->truncated = stashes.truncated;
+    al_result_set_structured(result, object);
+    return 0;
+}
+
+/* *ret_index is that of the entry when git ran. */
+static int run(struct al_call *call, const struct stash_args *args, struct al_git_output *output,
+               int64_t *ret_index, struct al_error *err)
+{
+    struct al_stash_options options = { .index = 0 };
+    int r = al_stash_options_of(call, args, &options, err);
+
+    *ret_index = options.index;
+    if (r == 0)
+        r = al_stash_run(call, &options, output, err);
+
+    if (r == AL_ERR_EXECUTION && err->reason && err->code == AL_CODE_NONE)
+        err->remedy = "See git_stash with action list for the entries there are.";
+    return r;
+}
+
+static int push(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int64_t index;
+    int r = run(call, p, &output, &index, err);
+    json_t *object;
+    bool stashed;
+
+    if (r < 0)
+        return r;
+    al_str_trim_end(&output.out.out);
+    stashed = !al_starts_with(output.out.out.buf, "No local changes to save");
+    result->truncated = al_text_truncate(&output.out.out, al_call_max_bytes(call));
+    object = al_json_object();
+    al_json_set(object, "stashed", al_json_bool(stashed));
+    al_json_set(object, "message", al_json_string(output.out.out.buf));
+    al_result_set_structured(result, object);
+    return 0;
+}
+
+static int apply(struct al_call *call, const void *p, struct al_result *result,
+                 struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *message = NULL;
+    int64_t index;
+    int r = run(call, p, &output, &index, err);
+    json_t *object;
+
+    if (r < 0)
+        return r;
+    message = al_asprintf("%s stash@{%" PRId64 "}", al_stash_is_pop(NULL, p) ? "Popped" : "Applied",
+                          index);
+    object = al_json_object();
+    al_json_set(object, "applied", al_json_bool(true));
+    al_json_set(object, "message", al_json_string(message));
+    al_result_set_structured(result, object);
+    return 0;
+}
+
+static int drop(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int64_t index;
+    int r = run(call, p, &output, &index, err);
+    json_t *object;
+
+    if (r < 0)
+        return r;
+    object = al_json_object();
+    al_json_set(object, "dropped", al_json_bool(true));
+    al_json_set(object, "index", al_json_int(index));
+    al_result_set_structured(result, object);
+    return 0;
+}
+
+static int clear(struct al_call *call, const void *p, struct al_result *result,
+                 struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    uint64_t count;
+    int64_t index, own = count_own(call);
+    int r = al_git_count_stashes(al_call_repo(call), al_call_budget(call), &count, err);
+    json_t *object;
+
+    if (r == 0)
+        r = run(call, p, &output, &index, err);
+    if (r < 0)
+        return r;
+    object = al_json_object();
+    al_json_set(object, "count", al_json_int(own < 0 ? (int64_t)count : own));
+    al_result_set_structured(result, object);
+    return 0;
+}
+
+static const struct al_operation workflow_operations[] = {
+    { "push", al_stash_is_push, APPLIES | AL_WRITES_REFS, push, AL_ASKS_NEVER },
+    { "pop", al_stash_is_pop, APPLIES | AL_WRITES_REFS, apply, AL_ASKS_NEVER },
+    { "apply", al_stash_is_apply, APPLIES, apply, AL_ASKS_NEVER },
+    { "list", is_list, AL_READS, workflow_list, AL_ASKS_NEVER },
+    { "drop", is_drop, AL_WRITES_REFS | AL_DISCARDS_WORK, drop, AL_ASKS_ALWAYS },
+    { "clear", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, clear, AL_ASKS_ALWAYS },
+};
+
+static const struct al_stricter stricter[] = {
+    { { "pop", NULL, APPLIES | AL_WRITES_REFS, apply, AL_ASKS_ALWAYS },
+      al_stash_is_foreign,
+      AL_STASH_CONDITION },
+    { { "apply", NULL, APPLIES, apply, AL_ASKS_ALWAYS }, al_stash_is_foreign, AL_STASH_CONDITION },
+};
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON({
+    "type": "object",
+    "properties": {
+        "stashed": {"type": "boolean"},
+        "applied": {"type": "boolean"},
+        "message": {"type": "string"},
+        "stashes": {"type": "array", "items": {
+            "type": "object",
+            "properties": {
+                "index": {"type": "integer"},
+                "message": {"type": "string"},
+                "branch": {"type": "string"},
+                "date": {"type": "string"}
+            },
+            "required": ["index", "message"]
+        }},
+        "dropped": {"type": "boolean"},
+        "index": {"type": "integer"},
+        "count": {"type": "integer"}
+    },
+    "anyOf": [
+        {"properties": {"stashed": {}, "message": {}}, "required": ["stashed", "message"]},
+        {"properties": {"applied": {}, "message": {}}, "required": ["applied", "message"]},
+        {"properties": {"stashes": {}}, "required": ["stashes"]},
+        {"properties": {"dropped": {}, "index": {}}, "required": ["dropped"]},
+        {"properties": {"count": {}}, "required": ["count"]}
+    ]
+});
+/* clang-format on */
+
+static void workflow_ignored(const void *p, struct al_ignored *out)
+{
+    add_ignored(p, "includeUntracked", out);
+}
+
+const struct al_tool al_tool_workflow_stash = {
+    SHARED,
+    .about = "Put uncommitted changes aside (push), bring them back (pop, apply), list, drop or "
+             "clear.",
+    AL_TOOL_ROWS(workflow_params, workflow_operations),
+    AL_WORKFLOW_TOOL(struct stash_args),
+    AL_TOOL_STRICTER(stricter),
+    .ignored = workflow_ignored,
+    .output_schema = output_schema,
+};

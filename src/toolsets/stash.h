@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The common part of the two tools called git_stash: everything but rows and results.
+ * The common part of the tools called git_stash: everything but rows and results.
  *
  * The args struct of each tool begins with a struct al_stash_args.  The functions here are
  * callbacks of struct al_tool and get it as `args`.
@@ -30,22 +30,24 @@ struct al_stash_args {
     const char *message;
     struct al_opt_int index;
     bool include_untracked;
+    struct al_strv paths; /**< of a push; none: all */
 };
+
+/** Names of resolved values: the entry's id, of a clear the ids of all, separated by spaces; and
+ * whose it is.  Without ids, both are there only in a repository with several working trees. */
+#define AL_STASH_ENTRY "entry"
+#define AL_STASH_WHOSE "entries of"
 
 /** For `applies` of operations: whether the call is this command. */
 bool al_stash_is_push(const struct al_call *call, const void *args);
 bool al_stash_is_pop(const struct al_call *call, const void *args);
 bool al_stash_is_apply(const struct al_call *call, const void *args);
-bool al_stash_is_drop(const struct al_call *call, const void *args);
-bool al_stash_is_list(const struct al_call *call, const void *args);
-bool al_stash_is_show(const struct al_call *call, const void *args);
 
 /**
- * Make the options for the git layer.  The index is the one given, else 0.  In a repository with
- * several working trees, whose entries are chosen by al_stash_resolve(), it is the index that the
- * chosen entry has now.
+ * Make the options for the git layer.  The index is the one given, else 0, and where an entry was
+ * resolved, the one that it has now.
  *
- * @return 0; AL_ERR_EXECUTION with AL_CODE_STASH_EMPTY when the chosen entry is gone.
+ * @return 0; AL_ERR_EXECUTION with AL_CODE_STASH_EMPTY when the resolved entry is gone.
  */
 int al_stash_options_of(struct al_call *call, const void *args,
                         struct al_stash_options *ret_options, struct al_error *err);
@@ -54,20 +56,15 @@ int al_stash_options_of(struct al_call *call, const void *args,
 int al_stash_run(struct al_call *call, const struct al_stash_options *options,
                  struct al_git_output *ret_output, struct al_error *err);
 
-/** Test whether the call is about an entry that does not belong to this working tree; for a
- * stricter operation. */
+/** Test whether the call is about an entry that does not belong to this working tree, and so is
+ * somebody else's work; for a stricter operation. */
 bool al_stash_is_foreign(struct al_call *call, const void *args);
+#define AL_STASH_CONDITION "for an entry of another worktree"
 
 /** What an "always" about the stash covers. */
 extern const char *const al_stash_always_by[];
 
-/** The number of entries that a clear of this working tree alone drops; -1: it drops all. */
-int64_t al_stash_count_own(const struct al_call *call);
-
 /** Callbacks for struct al_tool. */
-int al_stash_resolve(struct al_call *call, const void *args, struct al_resolved *out,
-                     struct al_error *err);
-void al_stash_summarize_resolved(struct al_call *call, const void *args, struct al_str *out);
 int al_stash_authorize(struct al_call *call, const void *args, struct al_error *err);
 /** For a tool's `changed_files`. */
 int al_stash_changed_files(struct al_call *call, const void *args, bool *ret_known,
@@ -76,10 +73,6 @@ int al_stash_affected_files(struct al_call *call, const void *args, struct al_st
                             struct al_error *err);
 int al_stash_preview(struct al_call *call, const struct al_operation *op, const void *args,
                      struct al_str *out, struct al_error *err);
-/** Add the arguments that the command ignores.  `untracked` is the name of include_untracked in the
- * schema. */
-void al_stash_ignored(const void *p, const char *untracked, struct al_ignored *out);
 unsigned al_stash_git_locks(const struct al_operation *operation);
-void al_stash_summarize(const struct al_operation *op, const void *args, struct al_str *out);
 
 #endif

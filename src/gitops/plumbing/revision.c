@@ -90,9 +90,12 @@ int al_git_resolve_branch(const struct al_repo *repo, const char *word,
                           struct al_run_limits *budget, char **ret_oid, struct al_error *err)
 {
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", word);
+    al_auto(al_freep) char *oid = al_ref_oid(&repo->at, ref);
 
-    return al_git_resolve_commit(repo, al_ref_exists(&repo->at, ref) ? ref : word, budget, ret_oid,
-                                 err);
+    if (!al_is_oid(oid, strlen(oid)) || !*oid)
+        return al_git_resolve_commit(repo, word, budget, ret_oid, err);
+    *ret_oid = al_take(&oid);
+    return 0;
 }
 
 const char *al_git_empty_tree(const struct al_repo *repo)

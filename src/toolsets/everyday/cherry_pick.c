@@ -143,14 +143,6 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return al_replay_authorize(call, p, build, false, err);
 }
 
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
-{
-    (void)op;
-    (void)p;
-    return al_replay_preview(call, out, err);
-}
-
 static void add_done(struct al_call *call, const struct pick_args *args, struct al_str *text)
 {
     const struct al_strv *done = &al_replay_of(call)->work->replayed.commits;
@@ -217,34 +209,25 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
         al_str_adds(out, ", without a commit");
 }
 
+/* What both tools have. */
+#define SHARED                                                                                     \
+    AL_EVERYDAY_TOOL(struct pick_args), .moves_branch = true, .check = check, .resolve = resolve,  \
+                                        .authorize = authorize, .preview = al_replay_preview,      \
+                                        .changed_files = al_replay_changed_files,                  \
+                                        .moves_always = AL_MOVES_BRANCH, .summarize = summarize
+
 const struct al_tool al_tool_everyday_cherry_pick = {
+    SHARED,
     .name = "git_cherry_pick",
     .title = "Cherry-pick",
     .about = "Apply the changes of commits to the current branch.",
     AL_TOOL_ROWS(pick_params, pick_operations),
-    AL_EVERYDAY_TOOL(struct pick_args),
-    .moves_branch = true,
-    .check = check,
-    .resolve = resolve,
-    .authorize = authorize,
-    .preview = preview,
-    .changed_files = al_replay_changed_files,
-    .moves_always = AL_MOVES_BRANCH,
-    .summarize = summarize,
 };
 
 const struct al_tool al_tool_everyday_revert = {
+    SHARED,
     .name = "git_revert",
     .title = "Revert",
     .about = "Make commits that take the changes of other commits back.",
     AL_TOOL_ROWS(revert_params, revert_operations),
-    AL_EVERYDAY_TOOL(struct pick_args),
-    .moves_branch = true,
-    .check = check,
-    .resolve = resolve,
-    .authorize = authorize,
-    .preview = preview,
-    .changed_files = al_replay_changed_files,
-    .moves_always = AL_MOVES_BRANCH,
-    .summarize = summarize,
 };

@@ -466,14 +466,6 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return al_replay_authorize(call, p, build, true, err);
 }
 
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
-{
-    (void)op;
-    (void)p;
-    return al_replay_preview(call, out, err);
-}
-
 static void add_done(struct al_call *call, const struct rebase_args *args,
                      const struct al_merge_outcome *outcome, struct al_str *text)
 {
@@ -566,7 +558,7 @@ const struct al_tool al_tool_everyday_rebase = {
     .check = check,
     .resolve = resolve,
     .authorize = authorize,
-    .preview = preview,
+    .preview = al_replay_preview,
     .changed_files = al_replay_changed_files,
     .moves_always = AL_MOVES_HEAD | AL_MOVES_BRANCH, /* one that stops detaches HEAD */
     .summarize = summarize,

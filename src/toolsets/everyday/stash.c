@@ -11,11 +11,7 @@
 #include "answer/place.h"
 #include "answer/state_line.h"
 #include "gitops/command.h"
-#include "gitops/git_lock.h"
 #include "gitops/plumbing/stash_owners.h"
-#include "gitops/porcelain/stash_preview.h"
-#include "gitops/preview/affected_files.h"
-#include "gitops/replay/merge_guard.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/conflict.h"
 #include "tool/call.h"
@@ -23,11 +19,7 @@
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/stash.h"
 
-/* Names of resolved values: the id of the entry, and whose it is. */
-#define AL_STASH_ENTRY "entry"
-#define AL_STASH_WHOSE "entries of"
-
-#define DIGITS_MAX     6u
+#define DIGITS_MAX 6u
 
 static int no_entry(struct al_error *err, const char *message)
 {
@@ -249,29 +241,32 @@ static int stash_text_show(struct al_call *call, const char *oid, struct al_str 
 
 #define ID_DIGITS_MIN 4
 
-enum action { PUSH, POP, APPLY, DROP, LIST, SHOW };
-
 struct stash_args {
-    int action;
-    const char *message, *id;
-    struct al_strv paths;
-    bool untracked;
+    struct al_stash_args stash; /* must be first, see toolsets/stash.h */
+    const char *id;
     AL_EVERYDAY_FIELDS;
 };
 
 static const struct al_choice actions[] = {
-    { "push", PUSH }, { "list", LIST }, { "pop", POP }, { "apply", APPLY },
-    { "show", SHOW }, { "drop", DROP }, { NULL, 0 },
+    { "push", AL_STASH_COMMAND_PUSH },
+    { "list", AL_STASH_COMMAND_LIST },
+    { "pop", AL_STASH_COMMAND_POP },
+    { "apply", AL_STASH_COMMAND_APPLY },
+    { "show", AL_STASH_COMMAND_SHOW },
+    { "drop", AL_STASH_COMMAND_DROP },
+    { NULL, 0 },
 };
 
 static const struct al_param params[] = {
-    AL_CHOICE(struct stash_args, action, "What to do.", .choices = actions, .default_int = PUSH,
-              .flags = AL_PARAM_NO_DESCRIPTION),
-    AL_STRING(struct stash_args, message, "Words for push.", .flags = AL_PARAM_NO_DESCRIPTION,
-              .max_bytes = AL_EVERYDAY_TEXT_MAX_BYTES),
-    AL_STRINGS(struct stash_args, paths, "Only these (push).", .flags = AL_PARAM_PATH,
-               .max = AL_EVERYDAY_PATHS_MAX, .max_bytes = AL_EVERYDAY_PATH_MAX_BYTES),
-    AL_BOOL(struct stash_args, untracked, "Untracked files too (push).", .default_int = 0),
+    AL_CHOICE_AS(struct stash_args, stash.action, "action", "What to do.", .choices = actions,
+                 .default_int = AL_STASH_COMMAND_PUSH, .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_STRING_AS(struct stash_args, stash.message, "message", "Words for push.",
+                 .flags = AL_PARAM_NO_DESCRIPTION, .max_bytes = AL_EVERYDAY_TEXT_MAX_BYTES),
+    AL_STRINGS_AS(struct stash_args, stash.paths, "paths", "Only these (push).",
+                  .flags = AL_PARAM_PATH, .max = AL_EVERYDAY_PATHS_MAX,
+                  .max_bytes = AL_EVERYDAY_PATH_MAX_BYTES),
+    AL_BOOL_AS(struct stash_args, stash.include_untracked, "untracked",
+               "Untracked files too (push).", .default_int = 0),
     AL_STRING(struct stash_args, id, "Entry; default: the newest of this worktree.",
               .flags = AL_PARAM_NAME, .max_bytes = 128),
     AL_EVERYDAY_WORKING_DIR_ROW(struct stash_args),
@@ -279,24 +274,22 @@ static const struct al_param params[] = {
 
 static int action_of(const void *p)
 {
-    return ((const struct stash_args *)p)->action;
+    return ((const struct stash_args *)p)->stash.action;
 }
 
-AL_WHEN(is_push, struct stash_args, args->action == PUSH)
-AL_WHEN(is_pop, struct stash_args, args->action == POP)
-AL_WHEN(is_apply, struct stash_args, args->action == APPLY)
-AL_WHEN(only_reads, struct stash_args, args->action == LIST || args->action == SHOW)
+AL_WHEN(only_reads, struct stash_args, args->stash.action >= AL_STASH_COMMAND_LIST)
 
 static int check(const void *p, struct al_error *err)
 {
     const struct stash_args *args = p;
-    const bool pushes = args->action == PUSH;
+    const bool pushes = args->stash.action == AL_STASH_COMMAND_PUSH;
     size_t number;
 
-    if (!pushes && (args->message || args->paths.count || args->untracked))
+    if (!pushes &&
+        (args->stash.message || args->stash.paths.count || args->stash.include_untracked))
         return al_failure_bad_args(err, "Without action, git_stash is a push.",
                                    "message, paths and untracked are for push");
-    if (args->id && (pushes || args->action == LIST))
+    if (args->id && (pushes || args->stash.action == AL_STASH_COMMAND_LIST))
         return al_failure_bad_args(err, "pop, apply, show and drop take an id.",
                                    "id names an entry, which push and list do not take");
     if (args->id && !stash_is_number(args->id, &number) &&
@@ -312,111 +305,39 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
     const struct stash_args *args = p;
+    const int action = action_of(p);
 
-    if (args->action == PUSH || args->action == LIST)
+    if (action == AL_STASH_COMMAND_PUSH || action == AL_STASH_COMMAND_LIST)
         return 0;
-    return choose_entry(call, args->id, args->action == POP, out, err);
-}
-
-static bool is_foreign(struct al_call *call, const void *p)
-{
-    const char *whose = al_call_resolved(call, AL_STASH_WHOSE);
-
-    (void)p;
-    return whose && strcmp(whose, "this worktree") != 0;
-}
-
-static struct al_stash_options options_of(struct al_call *call, const struct stash_args *args)
-{
-    static const enum al_stash_action names[] = {
-        [PUSH] = AL_STASH_PUSH, [POP] = AL_STASH_POP,    [APPLY] = AL_STASH_APPLY,
-        [DROP] = AL_STASH_DROP, [LIST] = AL_STASH_APPLY, [SHOW] = AL_STASH_APPLY
-    };
-
-    return (struct al_stash_options){
-        .action = names[args->action],
-        .message = args->message,
-        .include_untracked = args->untracked,
-        .paths = args->paths.count ? &args->paths : NULL,
-        .agent = al_call_agent(call),
-        .entries = al_call_resolved(call, AL_STASH_ENTRY),
-    };
+    return choose_entry(call, args->id, action == AL_STASH_COMMAND_POP, out, err);
 }
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct stash_args *args = p;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    struct al_stash_options options;
-    int r;
+    int r = al_repo_pathspecs(al_call_repo(call), &args->stash.paths, al_call_budget(call), &words,
+                              err);
 
-    if (only_reads(call, p))
-        return 0;
-    options = options_of(call, args);
-    r = al_repo_pathspecs(al_call_repo(call), &args->paths, al_call_budget(call), &words, err);
     /* git applies nothing then, and its refusal looks like a conflict of the entry itself. */
-    if (r == 0 && (args->action == POP || args->action == APPLY))
+    if (r == 0 && (al_stash_is_pop(call, p) || al_stash_is_apply(call, p)))
         r = al_git_check_no_conflicts(al_call_repo(call), al_call_budget(call), err);
-    return r < 0 ? r : al_git_stash_check(al_call_repo(call), &options, al_call_budget(call), err);
-}
-
-static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
-                          struct al_error *err)
-{
-    const struct stash_args *args = p;
-
-    if (args->action != PUSH)
-        return 0;
-    return al_git_overwritten_files(al_call_repo(call), args->paths.count ? &args->paths : NULL,
-                                    args->untracked, al_call_budget(call), out, err);
-}
-
-static int changed_files(struct al_call *call, const void *p, bool *ret_known, struct al_strv *out,
-                         struct al_error *err)
-{
-    const struct stash_args *args = p;
-
-    if (args->action == PUSH)
-        return al_git_reset_files(al_call_repo(call), "HEAD",
-                                  args->paths.count ? &args->paths : NULL, args->untracked,
-                                  al_call_budget(call), ret_known, out, err);
-    return al_merge_guard_entry_files(al_call_repo(call), al_call_resolved(call, AL_STASH_ENTRY),
-                                      al_call_budget(call), ret_known, out, err);
-}
-
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
-{
-    const struct al_stash_options options = options_of(call, p);
-    const struct al_strv *files;
-    bool any = false;
-    int r = al_call_affected_files(call, &files, err);
-
-    (void)op;
-    if (only_reads(call, p))
-        return 0;
-    if (r == 0 && is_foreign(call, p))
-        al_str_addf(out, "This entry belongs to %s, not to this one.\n",
-                    al_call_resolved(call, AL_STASH_WHOSE));
-    if (r == 0)
-        r = al_git_stash_preview(al_call_repo(call), &options, files, al_call_budget(call), out,
-                                 &any, err);
-    if (r == 0 && !any)
-        al_call_skip_approval(call);
-    return r;
+    return r < 0 ? r : al_stash_authorize(call, p, err);
 }
 
 static int push(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
-    const struct al_stash_options options = options_of(call, p);
+    struct al_stash_options options;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv before = AL_STRV_INIT, after = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     struct al_repo *repo = al_call_repo(call);
-    int r;
+    int r = al_stash_options_of(call, p, &options, err);
 
     al_git_stash_entries(repo, &before);
-    r = al_git_stash(repo, &options, al_call_max_bytes(call), al_call_budget(call), &output, err);
+    if (r == 0)
+        r = al_git_stash(repo, &options, al_call_max_bytes(call), al_call_budget(call), &output,
+                         err);
     if (r < 0)
         return r;
     al_git_stash_entries(repo, &after);
@@ -436,13 +357,17 @@ static int push(struct al_call *call, const void *p, struct al_result *result, s
 static int apply(struct al_call *call, const void *p, struct al_result *result,
                  struct al_error *err)
 {
-    const struct al_stash_options options = options_of(call, p);
-    const bool pops = action_of(p) == POP;
+    struct al_stash_options options;
+    const char *oid = al_call_resolved(call, AL_STASH_ENTRY);
+    const bool pops = al_stash_is_pop(call, p);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_freep) char *oid = al_strdup(options.entries);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = al_stash_run(call, &options, &output, err);
-    bool conflicts = r == AL_ERR_EXECUTION && err && err->code == AL_CODE_CONFLICT;
+    int r = al_stash_options_of(call, p, &options, err);
+    bool conflicts;
+
+    if (r == 0)
+        r = al_stash_run(call, &options, &output, err);
+    conflicts = r == AL_ERR_EXECUTION && err && err->code == AL_CODE_CONFLICT;
 
     if (conflicts) {
         al_error_clear(err);
@@ -464,13 +389,14 @@ static int apply(struct al_call *call, const void *p, struct al_result *result,
 
 static int drop(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
-    const struct al_stash_options options = options_of(call, p);
+    struct al_stash_options options;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r;
+    int r = al_stash_options_of(call, p, &options, err);
 
     al_str_adds(&text, "Dropped ");
-    r = stash_text_entry(call, options.entries, &text, err);
+    if (r == 0)
+        r = stash_text_entry(call, options.entries, &text, err);
     if (r == 0)
         r = al_git_stash(al_call_repo(call), &options, al_call_max_bytes(call),
                          al_call_budget(call), &output, err);
@@ -484,7 +410,7 @@ static int drop(struct al_call *call, const void *p, struct al_result *result, s
 static int look(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = action_of(p) == LIST
+    int r = action_of(p) == AL_STASH_COMMAND_LIST
                 ? stash_text_list(call, &text, err)
                 : stash_text_show(call, al_call_resolved(call, AL_STASH_ENTRY), &text, err);
 
@@ -497,45 +423,38 @@ static int look(struct al_call *call, const void *p, struct al_result *result, s
 
 static const struct al_operation operations[] = {
     { "look", only_reads, AL_READS, look, AL_ASKS_NEVER },
-    { "push", is_push, APPLIES | AL_WRITES_REFS, push, AL_ASKS_UNLESS_SAVED },
-    { "pop", is_pop, APPLIES | AL_WRITES_REFS, apply, AL_ASKS_UNLESS_SAVED },
-    { "apply", is_apply, APPLIES, apply, AL_ASKS_UNLESS_SAVED },
+    { "push", al_stash_is_push, APPLIES | AL_WRITES_REFS, push, AL_ASKS_UNLESS_SAVED },
+    { "pop", al_stash_is_pop, APPLIES | AL_WRITES_REFS, apply, AL_ASKS_UNLESS_SAVED },
+    { "apply", al_stash_is_apply, APPLIES, apply, AL_ASKS_UNLESS_SAVED },
     { "drop", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, drop, AL_ASKS_UNLESS_SAVED },
 };
 
 /* An entry of another working tree is somebody else's work. */
 static const struct al_stricter stricter[] = {
     { { "pop", NULL, APPLIES | AL_WRITES_REFS, apply, AL_ASKS_ALWAYS },
-      is_foreign,
-      "for an entry of another worktree" },
-    { { "apply", NULL, APPLIES, apply, AL_ASKS_ALWAYS },
-      is_foreign,
-      "for an entry of another worktree" },
+      al_stash_is_foreign,
+      AL_STASH_CONDITION },
+    { { "apply", NULL, APPLIES, apply, AL_ASKS_ALWAYS }, al_stash_is_foreign, AL_STASH_CONDITION },
     { { "drop", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, drop, AL_ASKS_ALWAYS },
-      is_foreign,
-      "for an entry of another worktree" },
+      al_stash_is_foreign,
+      AL_STASH_CONDITION },
 };
-
-static unsigned git_locks(const struct al_operation *op)
-{
-    return !strcmp(op->name, "drop") || !strcmp(op->name, "pop") ? AL_LOCK_PACKED_REFS : 0;
-}
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
 {
-    static const char *const words[] = { [PUSH] = "Put changes aside",
-                                         [POP] = "Pop",
-                                         [APPLY] = "Apply",
-                                         [DROP] = "Drop",
-                                         [LIST] = "List",
-                                         [SHOW] = "Show" };
+    static const char *const words[] = { [AL_STASH_COMMAND_PUSH] = "Put changes aside",
+                                         [AL_STASH_COMMAND_POP] = "Pop",
+                                         [AL_STASH_COMMAND_APPLY] = "Apply",
+                                         [AL_STASH_COMMAND_DROP] = "Drop",
+                                         [AL_STASH_COMMAND_LIST] = "List",
+                                         [AL_STASH_COMMAND_SHOW] = "Show" };
     const struct stash_args *args = p;
 
     (void)op;
-    al_str_adds(out, words[args->action]);
-    if (args->message)
-        al_str_addf(out, ": %s", args->message);
-    if (args->action != PUSH)
+    al_str_adds(out, words[args->stash.action]);
+    if (args->stash.message)
+        al_str_addf(out, ": %s", args->stash.message);
+    if (args->stash.action != AL_STASH_COMMAND_PUSH)
         al_str_addf(out, " stash entry %s", args->id ? args->id : "(the newest)");
 }
 
@@ -548,8 +467,6 @@ static void summarize_resolved(struct al_call *call, const void *p, struct al_st
         al_str_addf(out, " (%.*s)", AL_SHORT_ID, entry);
 }
 
-static const char *const always_by[] = { AL_STASH_WHOSE, NULL };
-
 const struct al_tool al_tool_everyday_stash = {
     .name = "git_stash",
     .title = "Stash",
@@ -560,12 +477,12 @@ const struct al_tool al_tool_everyday_stash = {
     .check = check,
     .resolve = resolve,
     .summarize_resolved = summarize_resolved,
-    .always_by = always_by,
+    .always_by = al_stash_always_by,
     .authorize = authorize,
-    .affected_files = affected_files,
-    .changed_files = changed_files,
-    .preview = preview,
-    .git_locks = git_locks,
+    .affected_files = al_stash_affected_files,
+    .changed_files = al_stash_changed_files,
+    .preview = al_stash_preview,
+    .git_locks = al_stash_git_locks,
     .moves_always = AL_MOVES_STASH,
     .summarize = summarize,
 };

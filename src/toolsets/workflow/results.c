@@ -90,26 +90,11 @@ static const char *remedy_of(const struct al_error *err)
 void al_workflow_complete_error(struct al_call *call, struct al_error *err)
 {
     (void)call;
-    switch (err->status) {
-    case AL_ERR_EXECUTION:
-    case AL_ERR_NOT_FOUND:
-    case AL_ERR_AGAIN:
-        if (err->code == AL_CODE_NONE)
-            err->code = AL_CODE_OPERATION_FAILED;
-        break;
-    case AL_ERR_BAD_ARGS:
-    case AL_ERR_SANDBOX:
-    case AL_ERR_TIMEOUT:
-        break;
-    case AL_OK:
-    case AL_ERR_CANCELLED:
-    case AL_ERR_APPROVAL_REQUIRED: /* these have a remedy of their own */
-    case AL_ERR_APPROVAL_DENIED:
-    case AL_ERR_NOT_GRANTED:
+    if (!al_failure_begin(err))
         return;
-    }
-    if (err->message)
-        al_failure_fold(err);
+    if (err->code == AL_CODE_NONE && err->status != AL_ERR_BAD_ARGS &&
+        err->status != AL_ERR_SANDBOX && err->status != AL_ERR_TIMEOUT)
+        err->code = AL_CODE_OPERATION_FAILED;
     if (!err->remedy)
         err->remedy = remedy_of(err);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_commit: commit the staged changes or all of them, or continue a stopped operation. */
+/* git_commit: commit the staged changes or all of them, or continue a stopped operation; with git's
+ * words and a conventional message, and with structured results. */
+#include "gitops/porcelain/commit.h"
+
 #include <stdlib.h>
 
 #include "gitops/command.h"
@@ -8,8 +11,8 @@
 #include "gitops/message/commit_message.h"
 #include "gitops/message/message_cleanup.h"
 #include "gitops/plumbing/filters.h"
+#include "gitops/plumbing/skipped.h"
 #include "gitops/porcelain/add.h"
-#include "gitops/porcelain/commit.h"
 #include "gitops/porcelain/resume.h"
 #include "gitops/porcelain/status.h"
 #include "gitops/preview/affected_files.h"
@@ -22,16 +25,250 @@
 #include "gitops/sequencer/expected_commit.h"
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/operation_excerpt.h"
+#include "gitops/sequencer/operation_state.h"
 #include "gitops/vet/vet.h"
 #include "guard/text.h"
 #include "tool/call.h"
+#include "toolsets/git/git.h"
 #include "toolsets/left_out.h"
 #include "toolsets/workflow/results.h"
 #include "toolsets/workflow/workflow.h"
 #include "util/error.h"
 #include "util/fs.h"
+#include "util/utf8.h"
 
-struct al_call;
+struct commit_args {
+    const char *message;
+    bool all;
+    const char *type, *scope; /* of the toolset git */
+    AL_GIT_COMMON_FIELDS;
+    AL_WORKFLOW_FIELDS;
+};
+
+/* Continuing a stopped operation may write the working tree as well.  Only the state of the
+ * repository tells whether the call continues one. */
+static bool resumes(const struct al_call *call, const void *p)
+{
+    const struct al_repo *repo = call ? al_call_repo(call) : NULL;
+
+    (void)p;
+    return repo && al_git_resume_writes(repo);
+}
+
+static enum al_operation_state resumable(struct al_call *call)
+{
+    return al_git_resumable(al_call_repo(call));
+}
+
+/* Check before every file is staged: staging would mark conflicts as resolved, content might need a
+ * filter, and without an identity the commit would fail afterwards. */
+static int check_all(struct al_call *call, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    const struct al_strv *files;
+    int r = al_git_check_no_conflicts(repo, al_call_budget(call), err);
+
+    if (r == 0 && !repo->vetting->has_identity)
+        r = al_git_no_identity(err);
+    if (r < 0 || !al_git_has_filters(repo))
+        return r;
+    r = al_call_affected_files(call, &files, err);
+    return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct commit_args *args = p;
+    int r = al_git_check_signature(al_call_repo(call), err);
+
+    if (r == 0 && resumable(call))
+        r = al_git_resume_check(al_call_repo(call), al_call_budget(call), err);
+    return r == 0 && args->all ? check_all(call, err) : r;
+}
+
+/* Keep what the commit will contain, to compare it with the commit that is made.  *ret_same: it has
+ * not changed since the last preview. */
+static int expect_commit(struct al_call *call, bool *ret_same, struct al_error *err)
+{
+    char *expected;
+    int r = al_git_expect_commit(al_call_repo(call), al_call_budget(call), &expected, err);
+
+    if (r < 0)
+        return r;
+    *ret_same = al_call_expected(call) && !strcmp(al_call_expected(call), expected);
+    al_call_set_expected(call, expected);
+    return 0;
+}
+
+static void add_message(struct al_call *call, const char *message, struct al_str *out)
+{
+    al_str_adds(out, "The message:\n");
+    al_text_add_indented(out, message, al_call_budget(call)->in_full);
+}
+
+/* Go on with the stopped operation `what`. */
+static int resume(struct al_call *call, const char *message, enum al_operation_state what,
+                  struct al_merge_outcome *outcome, struct al_error *err)
+{
+    struct al_repo *repo = al_call_repo(call);
+    int r = al_going_on_check(repo, false, al_call_budget(call), err);
+
+    if (r == 0)
+        r = al_git_resume(repo, message, al_call_expected(call), al_call_max_bytes(call),
+                          al_call_budget(call), outcome, err);
+    return r == 0 && outcome->conflicted ? al_git_resume_conflicted(what, outcome, err) : r;
+}
+
+static int make_commit(struct al_call *call, const char *message, struct al_git_output *output,
+                       struct al_error *err)
+{
+    return al_git_commit(al_call_repo(call), message, al_call_expected(call),
+                         al_call_max_bytes(call), al_call_budget(call), output, err);
+}
+
+static unsigned moves(const struct al_operation *operation)
+{
+    /* What is continued may move any branch. */
+    return operation->effects & AL_WRITES_WORKTREE ? 0 : AL_MOVES_BRANCH;
+}
+
+static const char *const hooks[] = { "pre-commit",  "prepare-commit-msg",    "commit-msg",
+                                     "post-commit", "reference-transaction", "post-index-change",
+                                     NULL };
+
+/* What both tools have. */
+#define COMMITS (AL_WRITES_INDEX | AL_WRITES_REFS)
+#define SHARED  .name = "git_commit", .moves_branch = true, .authorize = authorize, .moves = moves
+
+/* The toolset git. */
+
+#define SUMMARY_MAX_CHARS 50
+
+static const struct al_param git_params[] = {
+    AL_STRING(struct commit_args, type, "feat, fix, docs, style, refactor, test, chore, and so on.",
+              .flags = AL_PARAM_REQUIRED, .pattern = "^[a-z]+$", .max_bytes = 64,
+              .bad_message = "type must be lowercase letters only (e.g., feat, fix, docs)"),
+    AL_STRING(struct commit_args, scope, "Area of the change.", .pattern = "^[a-z0-9_-]+$",
+              .max_bytes = 64,
+              .bad_message = "scope must be lowercase alphanumeric, underscore, or hyphen"),
+    AL_STRING(struct commit_args, message, "Further lines are the body.",
+              .flags = AL_PARAM_REQUIRED, .min_bytes = 1, .max_bytes = AL_GIT_TEXT_MAX_BYTES,
+              .bad_message = "message must not be empty"),
+    AL_GIT_TIMEOUT_ROW(struct commit_args),
+    AL_GIT_WORKING_DIR_ROW(struct commit_args),
+};
+
+static void add_prefix(struct al_str *out, const struct commit_args *args)
+{
+    al_str_adds(out, args->type);
+    if (args->scope)
+        al_str_addf(out, "(%s)", args->scope);
+    al_str_adds(out, ": ");
+}
+
+/* The bytes of the message that the summary shows: at most SUMMARY_MAX_CHARS characters of the
+ * first line. */
+static size_t summary_bytes(const char *message)
+{
+    size_t line = strcspn(message, "\n");
+    size_t at = 0;
+
+    for (size_t chars = 0; at < line && chars < SUMMARY_MAX_CHARS; chars++) {
+        uint32_t c;
+        int n = al_utf8_next(message + at, line - at, &c);
+
+        at += n > 0 ? (size_t)n : 1;
+    }
+    return at;
+}
+
+static bool fits_summary(const char *message)
+{
+    return !message[summary_bytes(message)];
+}
+
+static int git_preview(struct al_call *call, const struct al_operation *op, const void *p,
+                       struct al_str *out, struct al_error *err)
+{
+    const struct commit_args *args = p;
+    struct al_repo *repo = al_call_repo(call);
+    bool is_same;
+    int r;
+
+    (void)op;
+    al_git_show_unsigned(repo, out);
+    if (!fits_summary(args->message)) {
+        al_str_adds(out, "The whole message:\n");
+        al_text_add_indented(out, args->message, al_call_budget(call)->in_full);
+        al_str_adds(out, "The change:\n");
+    }
+    if (resumable(call) == AL_IN_PROGRESS_REBASE)
+        return al_git_resume_preview(repo, al_call_budget(call), out, err);
+    r = expect_commit(call, &is_same, err);
+    if (r < 0)
+        return r;
+    return resumable(call) ? al_git_resume_preview(repo, al_call_budget(call), out, err)
+                           : al_git_commit_preview(repo, al_call_budget(call), out, err);
+}
+
+static int git_execute(struct al_call *call, const void *p, struct al_result *result,
+                       struct al_error *err)
+{
+    const struct commit_args *args = p;
+    const enum al_operation_state what = resumable(call);
+    struct al_repo *repo = al_call_repo(call);
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .out = AL_TEXT_INIT(0),
+                                                                 .err = AL_TEXT_INIT(0) };
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
+    int r;
+
+    add_prefix(&message, args);
+    al_str_addf(&message, "%s\n", args->message);
+    r = what ? resume(call, message.buf, what, &outcome, err)
+             : make_commit(call, message.buf, &output, err);
+    if (r < 0)
+        return r;
+    if (what) {
+        al_str_addf(&output.out.out, "%s%s", outcome.text.buf, outcome.text.len ? "\n" : "");
+        al_git_resume_summary(repo, what, &notes);
+    }
+    al_git_skipped_hooks(repo, hooks, &notes);
+    al_git_skipped_signature(repo, &notes);
+    al_call_shape_text(call, &output, notes.buf, result);
+    return 0;
+}
+
+static const struct al_operation git_operations[] = {
+    { "commit", resumes, COMMITS | AL_WRITES_WORKTREE, git_execute, AL_ASKS_BY_EFFECTS },
+    { "commit", NULL, COMMITS, git_execute, AL_ASKS_BY_EFFECTS },
+};
+
+static void git_summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct commit_args *args = p;
+
+    (void)op;
+    al_str_adds(out, "Commit: ");
+    add_prefix(out, args);
+    al_str_add(out, args->message, summary_bytes(args->message));
+    if (!fits_summary(args->message))
+        al_str_adds(out, "...");
+}
+
+const struct al_tool al_tool_git_commit = {
+    SHARED,
+    .title = "Commit staged changes",
+    .about = "Commit what is staged. The message becomes \"type(scope): message\" of these three "
+             "parameters.",
+    AL_TOOL_ROWS(git_params, git_operations),
+    AL_GIT_COMMON_OFFSETS(struct commit_args),
+    .preview = git_preview,
+    .summarize = git_summarize,
+};
+
+/* The toolset workflow. */
 
 /* Limit for a model's answer, since other calls wait for the write lock. */
 #define WAIT_MS        20000
@@ -104,60 +341,13 @@ static int workflow_make_message(struct al_call *call, char **ret_message, struc
 
 #define SHORT_HASH_SIZE 7
 
-struct commit_args {
-    const char *message;
-    bool all;
-    AL_WORKFLOW_FIELDS;
-};
-
-static const struct al_param params[] = {
+static const struct al_param workflow_params[] = {
     AL_STRING(struct commit_args, message, "Message; default: one made from the change.",
               .min_bytes = 1, .max_bytes = AL_WORKFLOW_TEXT_MAX_BYTES),
     AL_BOOL(struct commit_args, all, "Stage every change first, new files too.",
             .flags = AL_PARAM_EVERY_PATH, .default_int = 0),
     AL_WORKFLOW_CWD_ROW(struct commit_args),
 };
-
-/* Continuing a stopped operation may write the working tree as well.  Only the state of the
- * repository tells whether the call continues one. */
-static bool resumes(const struct al_call *call, const void *p)
-{
-    const struct al_repo *repo = call ? al_call_repo(call) : NULL;
-
-    (void)p;
-    return repo && al_git_resume_writes(repo);
-}
-
-static enum al_operation_state resumable(struct al_call *call)
-{
-    return al_git_resumable(al_call_repo(call));
-}
-
-/* Check before every file is staged: staging would mark conflicts as resolved, content might need a
- * filter, and without an identity the commit would fail afterwards. */
-static int check_all(struct al_call *call, struct al_error *err)
-{
-    const struct al_repo *repo = al_call_repo(call);
-    const struct al_strv *files;
-    int r = al_git_check_no_conflicts(repo, al_call_budget(call), err);
-
-    if (r == 0 && !repo->vetting->has_identity)
-        r = al_git_no_identity(err);
-    if (r < 0 || !al_git_has_filters(repo))
-        return r;
-    r = al_call_affected_files(call, &files, err);
-    return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
-}
-
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
-{
-    const struct commit_args *args = p;
-    int r = al_git_check_signature(al_call_repo(call), err);
-
-    if (r == 0 && resumable(call))
-        r = al_git_resume_check(al_call_repo(call), al_call_budget(call), err);
-    return r == 0 && args->all ? check_all(call, err) : r;
-}
 
 static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
                           struct al_error *err)
@@ -169,12 +359,6 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
                      : 0;
 }
 
-static void add_message(const char *message, bool in_full, struct al_str *out)
-{
-    al_str_adds(out, "The message:\n");
-    al_text_add_indented(out, message, in_full);
-}
-
 /* Show the message that will be used.  The draft is kept while the commit stays the same, since a
  * model may have written it. */
 static int add_draft(struct al_call *call, bool is_same_commit, struct al_str *out,
@@ -184,28 +368,14 @@ static int add_draft(struct al_call *call, bool is_same_commit, struct al_str *o
     int r;
 
     if (al_call_draft(call) && (is_same_commit || al_call_budget(call)->in_full)) {
-        add_message(al_call_draft(call), al_call_budget(call)->in_full, out);
+        add_message(call, al_call_draft(call), out);
         return 0;
     }
     r = workflow_make_message(call, &message, err);
     if (r < 0)
         return r;
     al_call_set_draft(call, message);
-    add_message(message, al_call_budget(call)->in_full, out);
-    return 0;
-}
-
-/* Keep what the commit will contain, to compare it with the commit that is made.  *ret_same: it has
- * not changed since the last preview. */
-static int expect_commit(struct al_call *call, bool *ret_same, struct al_error *err)
-{
-    char *expected;
-    int r = al_git_expect_commit(al_call_repo(call), al_call_budget(call), &expected, err);
-
-    if (r < 0)
-        return r;
-    *ret_same = al_call_expected(call) && !strcmp(al_call_expected(call), expected);
-    al_call_set_expected(call, expected);
+    add_message(call, message, out);
     return 0;
 }
 
@@ -232,8 +402,8 @@ static int show_staged_first(struct al_call *call, const struct al_strv *files, 
     return 0;
 }
 
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
+static int workflow_preview(struct al_call *call, const struct al_operation *op, const void *p,
+                            struct al_str *out, struct al_error *err)
 {
     static const struct al_diff_options unstaged = { .unified = -1 };
     const struct commit_args *args = p;
@@ -245,7 +415,7 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     (void)op;
     al_git_show_unsigned(repo, out);
     if (args->message)
-        add_message(args->message, al_call_budget(call)->in_full, out);
+        add_message(call, args->message, out);
     if (resumable(call) && !args->all)
         return al_git_resume_preview(repo, al_call_budget(call), out, err);
     if (!args->all) {
@@ -283,21 +453,8 @@ static int stage_everything(struct al_call *call, struct al_result *result, stru
                       al_call_budget(call), &output, err);
 }
 
-static int make_commit(struct al_call *call, const char *message, struct al_error *err)
-{
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-
-    return al_git_commit(al_call_repo(call), message, al_call_expected(call),
-                         al_call_max_bytes(call), al_call_budget(call), &output, err);
-}
-
 static void set_result(struct al_call *call, const char *message, struct al_result *result)
 {
-    static const char *const hooks[] = {
-        "pre-commit",  "prepare-commit-msg",    "commit-msg",
-        "post-commit", "reference-transaction", "post-index-change",
-        NULL
-    };
     al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
     al_auto(al_str_clear) struct al_str used = AL_STR_INIT;
     json_t *object = al_json_object();
@@ -312,20 +469,15 @@ static void set_result(struct al_call *call, const char *message, struct al_resu
     al_workflow_skipped(call, hooks, true, result);
 }
 
-static int resume(struct al_call *call, const struct commit_args *args, struct al_result *result,
-                  struct al_error *err)
+static int resume_it(struct al_call *call, const struct commit_args *args, struct al_result *result,
+                     struct al_error *err)
 {
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     al_auto(al_freep) char *message = NULL;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     enum al_operation_state what = resumable(call);
-    int r = al_going_on_check(al_call_repo(call), false, al_call_budget(call), err);
+    int r = resume(call, args->message, what, &outcome, err);
 
-    if (r == 0)
-        r = al_git_resume(al_call_repo(call), args->message, al_call_expected(call),
-                          al_call_max_bytes(call), al_call_budget(call), &outcome, err);
-    if (r == 0 && outcome.conflicted)
-        r = al_git_resume_conflicted(what, &outcome, err);
     if (r == 0)
         r = al_git_read_message(al_call_repo(call), al_call_max_bytes(call), al_call_budget(call),
                                 &message, err);
@@ -337,10 +489,11 @@ static int resume(struct al_call *call, const struct commit_args *args, struct a
     return 0;
 }
 
-static int execute(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int workflow_execute(struct al_call *call, const void *p, struct al_result *result,
+                            struct al_error *err)
 {
     const struct commit_args *args = p;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *made = NULL;
     const char *message = args->message ? args->message : al_call_draft(call);
     int r = args->all ? stage_everything(call, result, err) : 0;
@@ -348,13 +501,13 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r < 0)
         return r;
     if (resumable(call))
-        return resume(call, args, result, err);
+        return resume_it(call, args, result, err);
     if (!message) {
         r = workflow_make_message(call, &made, err);
         message = made;
     }
     if (r == 0)
-        r = make_commit(call, message, err);
+        r = make_commit(call, message, &output, err);
     if (r == 0)
         set_result(call, message, result);
     if (r < 0 && err && args->all && err->code == AL_CODE_NO_STAGED_CHANGES)
@@ -362,13 +515,12 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     return r;
 }
 
-static const struct al_operation operations[] = {
-    { "commit", resumes, AL_WRITES_INDEX | AL_WRITES_REFS | AL_WRITES_WORKTREE, execute,
-      AL_ASKS_NEVER },
-    { "commit", NULL, AL_WRITES_INDEX | AL_WRITES_REFS, execute, AL_ASKS_NEVER },
+static const struct al_operation workflow_operations[] = {
+    { "commit", resumes, COMMITS | AL_WRITES_WORKTREE, workflow_execute, AL_ASKS_NEVER },
+    { "commit", NULL, COMMITS, workflow_execute, AL_ASKS_NEVER },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void workflow_summarize(const struct al_operation *op, const void *p, struct al_str *out)
 {
     const struct commit_args *args = p;
 
@@ -389,25 +541,16 @@ static const char output_schema[] = AL_JSON({
 });
 /* clang-format on */
 
-static unsigned moves(const struct al_operation *operation)
-{
-    /* What is continued may move any branch. */
-    return operation->effects & AL_WRITES_WORKTREE ? 0 : AL_MOVES_BRANCH;
-}
-
 const struct al_tool al_tool_workflow_commit = {
-    .name = "git_commit",
+    SHARED,
     .title = "Commit",
     .about = "Commit what is staged, or every change (all); goes on with a rebase, cherry-pick or "
              "revert that "
              "stopped.",
-    AL_TOOL_ROWS(params, operations),
+    AL_TOOL_ROWS(workflow_params, workflow_operations),
     AL_WORKFLOW_TOOL(struct commit_args),
-    .moves_branch = true,
-    .authorize = authorize,
     .affected_files = affected_files,
-    .preview = preview,
-    .moves = moves,
-    .summarize = summarize,
+    .preview = workflow_preview,
+    .summarize = workflow_summarize,
     .output_schema = output_schema,
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_restore: take back changes of files, or unstage them. */
+/* git_restore: take back changes of files, or unstage them; with git's words, and with text of our
+ * own, for hunks and from any revision too. */
 #include "gitops/porcelain/restore.h"
+
 #include "answer/state_line.h"
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
@@ -12,71 +14,30 @@
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "guard/arg.h"
+#include "guard/text.h"
+#include "tool/call.h"
 #include "tool/resolved.h"
 #include "toolsets/everyday/chosen.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
 #include "toolsets/everyday/untracked_lost.h"
+#include "toolsets/git/git.h"
 
 struct restore_args {
     struct al_strv paths, hunks;
     bool staged;
+    bool worktree; /* of the toolset git, where it is the default */
     const char *rev;
-    AL_EVERYDAY_FIELDS;
+    AL_GIT_COMMON_FIELDS;
 };
-
-static const struct al_param params[] = {
-    AL_EVERYDAY_PATHS_ROW(struct restore_args, .min = 0),
-    AL_CHOSEN_ROW(struct restore_args),
-    AL_BOOL(struct restore_args, staged, "Unstage, the file stays; with rev: both.",
-            .default_int = 0),
-    AL_STRING(struct restore_args, rev, "Restore as it is there.", .flags = AL_PARAM_NAME,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
-    AL_EVERYDAY_WORKING_DIR_ROW(struct restore_args),
-};
-
-static bool writes_index(const struct restore_args *args)
-{
-    return args->staged;
-}
 
 static bool writes_files(const struct restore_args *args)
 {
-    return !args->staged || args->rev;
+    return args->worktree || !args->staged || args->rev;
 }
 
 AL_WHEN(only_index, struct restore_args, !writes_files(args))
-AL_WHEN(only_files, struct restore_args, !writes_index(args))
-
-static int check(const void *p, struct al_error *err)
-{
-    const struct restore_args *args = p;
-
-    if (!args->paths.count && !args->hunks.count)
-        return al_failure_bad_args(err, "paths [\".\"] is everything in working_dir.",
-                                   "Name what to restore: paths or hunks");
-    if (args->paths.count && args->hunks.count)
-        return al_failure_bad_args(err, "The id of a hunk says which file it is of.",
-                                   "paths and hunks cannot be given together");
-    if (args->hunks.count && args->rev)
-        return al_failure_bad_args(err, "git_restore with paths takes whole files from a revision.",
-                                   "hunks and rev cannot be given together");
-    return args->rev ? al_arg_check_revision("rev", args->rev, err) : 0;
-}
-
-static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
-                   struct al_error *err)
-{
-    const struct restore_args *args = p;
-    al_auto(al_freep) char *oid = NULL;
-    int r = 0;
-
-    if (args->rev)
-        r = al_git_resolve_commit(al_call_repo(call), args->rev, al_call_budget(call), &oid, err);
-    if (r == 0 && oid)
-        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
-    return r;
-}
+AL_WHEN(only_files, struct restore_args, !args->staged)
 
 static enum al_hunk_side side_of(const struct restore_args *args)
 {
@@ -94,6 +55,7 @@ static int files_of_hunks(struct al_call *call, const struct restore_args *args,
     return r;
 }
 
+/* List the files that the arguments match: all, or those of directories, patterns and hunks. */
 static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
                           struct al_error *err)
 {
@@ -107,9 +69,9 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     if (!writes_files(args))
         return al_git_affected_files(repo, &args->paths, false, al_call_budget(call), out, err);
     r = al_git_overwritten_files(repo, &args->paths, false, al_call_budget(call), out, err);
-    if (r == 0 && commit)
-        r = al_git_untracked_overwritten(repo, commit, &args->paths, al_call_budget(call), out,
-                                         err);
+    if (r == 0 && (commit || args->staged))
+        r = al_git_untracked_overwritten(repo, commit ? commit : "HEAD", &args->paths,
+                                         al_call_budget(call), out, err);
     return r;
 }
 
@@ -120,6 +82,9 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
     const struct restore_args *args = p;
     struct al_repo *repo = al_call_repo(call);
 
+    if (args->staged && args->worktree)
+        return al_git_reset_files(repo, "HEAD", &args->paths, false, al_call_budget(call),
+                                  ret_known, out, err);
     *ret_known = !args->staged && !args->rev && !al_repo_index_facts(&repo->at).marks;
     if (!*ret_known)
         return 0;
@@ -171,21 +136,159 @@ static int show_loss(struct al_call *call, const struct restore_args *args, bool
                : r;
 }
 
+/* Show what is lost: unstaged changes, staged ones, or both. */
 static int preview(struct al_call *call, const struct al_operation *op, const void *p,
                    struct al_str *out, struct al_error *err)
 {
     const struct restore_args *args = p;
+    bool both = args->staged && args->worktree;
     int r = 0;
 
     (void)op;
     if (args->hunks.count)
         return al_chosen_show(call, &args->hunks, out, err);
     if (args->staged)
-        r = show_loss(call, args, true, "This is no longer staged:", out, err);
+        r = show_loss(call, args, true,
+                      both ? "This is staged, and lost:" : "This is no longer staged:", out, err);
     if (r == 0 && writes_files(args))
-        r = show_loss(call, args, false, "This is lost:", out, err);
+        r = show_loss(call, args, false,
+                      both ? "This is not staged, and lost:" : "This is lost:", out, err);
     if (r == 0 && !out->len)
         al_call_skip_approval(call);
+    return r;
+}
+
+static int restore(struct al_call *call, const struct restore_args *args,
+                   struct al_git_output *output, struct al_error *err)
+{
+    const struct al_restore_options options = {
+        .paths = &args->paths,
+        .staged = args->staged,
+        .worktree = writes_files(args),
+        .source = al_call_resolved(call, AL_RESOLVED_COMMIT),
+    };
+
+    return al_git_restore(al_call_repo(call), &options, al_call_max_bytes(call),
+                          al_call_budget(call), output, err);
+}
+
+/* What both tools have. */
+#define INDEX (AL_WRITES_INDEX | AL_DISCARDS_WORK)
+#define FILES (AL_WRITES_WORKTREE | AL_DISCARDS_WORK)
+#define SHARED                                                                                     \
+    .name = "git_restore", .authorize = authorize, .affected_files = affected_files,               \
+    .changed_files = changed_files, .preview = preview
+
+/* The toolset git. */
+
+static const struct al_param git_params[] = {
+    AL_STRINGS(struct restore_args, paths, "Files to restore.",
+               .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH, .min = 1, .max = AL_GIT_PATHS_MAX,
+               .max_bytes = AL_GIT_PATH_MAX_BYTES,
+               .bad_message = "paths must contain at least one element"),
+    AL_BOOL(struct restore_args, staged, "Unstage.", .default_int = 0),
+    AL_BOOL(struct restore_args, worktree,
+            "Lose the changes on disk, with staged too; false: the file on disk stays.",
+            .default_int = 1),
+    AL_GIT_TIMEOUT_ROW(struct restore_args),
+    AL_GIT_WORKING_DIR_ROW(struct restore_args),
+};
+
+static int git_check(const void *p, struct al_error *err)
+{
+    const struct restore_args *args = p;
+
+    if (!args->staged && !args->worktree)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "At least one of staged or worktree must be true");
+    return 0;
+}
+
+static int git_execute(struct al_call *call, const void *p, struct al_result *result,
+                       struct al_error *err)
+{
+    const struct restore_args *args = p;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    bool both = false;
+    int r = 0;
+
+    if (args->staged && args->worktree)
+        r = al_git_has_staged(al_call_repo(call), &args->paths, al_call_budget(call), &both, err);
+    if (r == 0)
+        r = restore(call, args, &output, err);
+    if (r == 0)
+        al_git_shape_restored(call, &args->paths, both, &output, result);
+    return r;
+}
+
+static const struct al_operation git_operations[] = {
+    { "worktree", only_files, FILES, git_execute, AL_ASKS_BY_EFFECTS },
+    { "staged", only_index, INDEX, git_execute, AL_ASKS_BY_EFFECTS },
+    { "both", NULL, INDEX | FILES, git_execute, AL_ASKS_BY_EFFECTS },
+};
+
+static void git_summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct restore_args *args = p;
+
+    (void)op;
+    if (!args->staged)
+        al_str_addf(out, "Restore %zu file(s) to worktree", args->paths.count);
+    else if (!args->worktree)
+        al_str_addf(out, "Unstage %zu file(s)", args->paths.count);
+    else
+        al_str_addf(out, "Restore and unstage %zu file(s)", args->paths.count);
+}
+
+const struct al_tool al_tool_git_restore = {
+    SHARED,
+    .title = "Restore files",
+    .about = "Discard changes of files on disk, or unstage them.",
+    AL_TOOL_ROWS(git_params, git_operations),
+    AL_GIT_COMMON_OFFSETS(struct restore_args),
+    .check = git_check,
+    .summarize = git_summarize,
+};
+
+/* The toolset everyday. */
+
+static const struct al_param everyday_params[] = {
+    AL_EVERYDAY_PATHS_ROW(struct restore_args, .min = 0),
+    AL_CHOSEN_ROW(struct restore_args),
+    AL_BOOL(struct restore_args, staged, "Unstage, the file stays; with rev: both.",
+            .default_int = 0),
+    AL_STRING(struct restore_args, rev, "Restore as it is there.", .flags = AL_PARAM_NAME,
+              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct restore_args),
+};
+
+static int everyday_check(const void *p, struct al_error *err)
+{
+    const struct restore_args *args = p;
+
+    if (!args->paths.count && !args->hunks.count)
+        return al_failure_bad_args(err, "paths [\".\"] is everything in working_dir.",
+                                   "Name what to restore: paths or hunks");
+    if (args->paths.count && args->hunks.count)
+        return al_failure_bad_args(err, "The id of a hunk says which file it is of.",
+                                   "paths and hunks cannot be given together");
+    if (args->hunks.count && args->rev)
+        return al_failure_bad_args(err, "git_restore with paths takes whole files from a revision.",
+                                   "hunks and rev cannot be given together");
+    return args->rev ? al_arg_check_revision("rev", args->rev, err) : 0;
+}
+
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct restore_args *args = p;
+    al_auto(al_freep) char *oid = NULL;
+    int r = 0;
+
+    if (args->rev)
+        r = al_git_resolve_commit(al_call_repo(call), args->rev, al_call_budget(call), &oid, err);
+    if (r == 0 && oid)
+        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
     return r;
 }
 
@@ -294,12 +397,6 @@ static void say_done(struct al_call *call, const struct restore_args *args,
 static int restore_files(struct al_call *call, const struct restore_args *args, struct al_str *text,
                          struct al_error *err)
 {
-    const struct al_restore_options options = {
-        .paths = &args->paths,
-        .staged = args->staged,
-        .worktree = writes_files(args),
-        .source = al_call_resolved(call, AL_RESOLVED_COMMIT),
-    };
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv removed = AL_STRV_INIT;
@@ -308,8 +405,7 @@ static int restore_files(struct al_call *call, const struct restore_args *args, 
     if (r == 0 && args->rev && files.count)
         r = list_filtered(call, args, "--diff-filter=A", &removed, err);
     if (r == 0)
-        r = al_git_restore(al_call_repo(call), &options, al_call_max_bytes(call),
-                           al_call_budget(call), &output, err);
+        r = restore(call, args, &output, err);
     if (r < 0)
         return r;
     if (!files.count)
@@ -318,8 +414,8 @@ static int restore_files(struct al_call *call, const struct restore_args *args, 
     return 0;
 }
 
-static int execute(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int everyday_execute(struct al_call *call, const void *p, struct al_result *result,
+                            struct al_error *err)
 {
     static const char *const hooks[] = { "post-index-change", NULL };
     const struct restore_args *args = p;
@@ -335,15 +431,13 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     return 0;
 }
 
-static const struct al_operation operations[] = {
-    { "unstage", only_index, AL_WRITES_INDEX | AL_DISCARDS_WORK, execute, AL_ASKS_UNLESS_SAVED },
-    { "worktree", only_files, AL_WRITES_WORKTREE | AL_DISCARDS_WORK, execute,
-      AL_ASKS_UNLESS_SAVED },
-    { "both", NULL, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK, execute,
-      AL_ASKS_UNLESS_SAVED },
+static const struct al_operation everyday_operations[] = {
+    { "unstage", only_index, INDEX, everyday_execute, AL_ASKS_UNLESS_SAVED },
+    { "worktree", only_files, FILES, everyday_execute, AL_ASKS_UNLESS_SAVED },
+    { "both", NULL, INDEX | FILES, everyday_execute, AL_ASKS_UNLESS_SAVED },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void everyday_summarize(const struct al_operation *op, const void *p, struct al_str *out)
 {
     const struct restore_args *args = p;
     const char *verb = args->rev ? "Restore" : args->staged ? "Unstage" : "Take back changes of";
@@ -360,16 +454,12 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
 }
 
 const struct al_tool al_tool_everyday_restore = {
-    .name = "git_restore",
+    SHARED,
     .title = "Restore",
     .about = "Take back changes of files or hunks on disk, or unstage them.",
-    AL_TOOL_ROWS(params, operations),
+    AL_TOOL_ROWS(everyday_params, everyday_operations),
     AL_EVERYDAY_TOOL(struct restore_args),
-    .check = check,
+    .check = everyday_check,
     .resolve = resolve,
-    .authorize = authorize,
-    .affected_files = affected_files,
-    .changed_files = changed_files,
-    .preview = preview,
-    .summarize = summarize,
+    .summarize = everyday_summarize,
 };
