@@ -151,18 +151,6 @@ static int check(const struct al_repo *repo, enum al_operation_state state,
     return r < 0 ? r : vet(repo, state, budget, commits, err);
 }
 
-int al_git_resume_vet(const struct al_repo *repo, struct al_run_limits *budget,
-                      struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
-    enum al_operation_state state = al_git_resumable(repo);
-    size_t left;
-
-    if (state == AL_IN_PROGRESS_REBASE)
-        return al_git_rebase_vet(repo, budget, &left, err);
-    return vet(repo, state, budget, &commits, err);
-}
-
 int al_git_resume_check(const struct al_repo *repo, struct al_run_limits *budget,
                         struct al_error *err)
 {
@@ -195,8 +183,10 @@ int al_git_resume_preview(const struct al_repo *repo, struct al_run_limits *budg
     return al_git_commit_preview(repo, budget, out, err);
 }
 
-int al_git_resume_emptied(const struct al_repo *repo, enum al_operation_state state, int r,
-                          struct al_error *err)
+/* Say in airlock's words that git stopped since a commit has become empty: git names commands that
+ * an agent cannot run.  `r` is what git's run came to. */
+static int emptied(const struct al_repo *repo, enum al_operation_state state, int r,
+                   struct al_error *err)
 {
     static const char *const words[] = { "cherry-pick is now empty", "nothing to commit",
                                          "nothing added to commit", "no changes added to commit" };
@@ -217,18 +207,17 @@ int al_git_resume_emptied(const struct al_repo *repo, enum al_operation_state st
                              commits.items[0], al_operation_state_name(state));
 }
 
-/* Run the git command with --continue. git uses the message it has prepared. */
-static int run_continue(struct al_repo *repo, enum al_operation_state state, size_t max_bytes,
-                        struct al_run_limits *budget, struct al_merge_outcome *outcome,
-                        struct al_error *err)
+/* Run the git command with --continue or --skip. git uses the message it has prepared. */
+static int go_on(struct al_repo *repo, enum al_operation_state state, const char *how,
+                 size_t max_bytes, struct al_run_limits *budget, struct al_merge_outcome *outcome,
+                 struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     command.class = AL_GIT_WRITE;
-    command.starts_children = true; /* it runs git commit */
-    al_strv_adds(&command.argv, "git", al_operation_state_name(state), "--continue", NULL);
-    return al_git_resume_emptied(
-        repo, state, al_merge_run(repo, &command, max_bytes, budget, outcome, err), err);
+    command.starts_children = true; /* it runs git commit and git reset */
+    al_strv_adds(&command.argv, "git", al_operation_state_name(state), how, NULL);
+    return emptied(repo, state, al_merge_run(repo, &command, max_bytes, budget, outcome, err), err);
 }
 
 /* Commit with the caller's message, if there is one, or one that git would not keep whole, then
@@ -244,7 +233,7 @@ static int run(struct al_repo *repo, enum al_operation_state state, const char *
     if (!message && state == AL_IN_PROGRESS_CHERRY_PICK)
         message = own = al_git_picked_message(repo);
     if (!message)
-        return run_continue(repo, state, max_bytes, budget, outcome, err);
+        return go_on(repo, state, "--continue", max_bytes, budget, outcome, err);
     r = al_git_commit(repo, message, expected, max_bytes, budget, &output, err);
     if (r < 0)
         return r;
@@ -254,7 +243,7 @@ static int run(struct al_repo *repo, enum al_operation_state state, const char *
     if (al_git_resumable(repo) != state)
         return 0;
     al_str_addc(&outcome->text, '\n');
-    return run_continue(repo, state, max_bytes, budget, outcome, err);
+    return go_on(repo, state, "--continue", max_bytes, budget, outcome, err);
 }
 
 static int resume(struct al_repo *repo, enum al_operation_state state, const char *message,
@@ -270,6 +259,14 @@ static int resume(struct al_repo *repo, enum al_operation_state state, const cha
     return r < 0 ? r : run(repo, state, message, expected, max_bytes, budget, outcome, err);
 }
 
+static void hand_over(const struct al_repo *repo, enum al_operation_state state,
+                      struct al_merge_outcome *outcome, struct al_merge_outcome *ret_outcome)
+{
+    outcome->in_progress = al_git_resumable(repo) == state;
+    *ret_outcome = *outcome;
+    *outcome = AL_MERGE_INIT;
+}
+
 int al_git_resume(struct al_repo *repo, const char *message, const char *expected, size_t max_bytes,
                   struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
                   struct al_error *err)
@@ -279,15 +276,13 @@ int al_git_resume(struct al_repo *repo, const char *message, const char *expecte
     int r;
 
     if (state == AL_IN_PROGRESS_REBASE)
-        return al_git_resume_emptied(
-            repo, state, al_git_rebase_continue(repo, message, max_bytes, budget, ret_outcome, err),
-            err);
+        return emptied(repo, state,
+                       al_git_rebase_continue(repo, message, max_bytes, budget, ret_outcome, err),
+                       err);
     r = resume(repo, state, message, expected, max_bytes, budget, &outcome, err);
     if (r < 0)
         return r;
-    outcome.in_progress = al_git_resumable(repo) == state;
-    *ret_outcome = outcome;
-    outcome = AL_MERGE_INIT;
+    hand_over(repo, state, &outcome, ret_outcome);
     return 0;
 }
 
@@ -314,4 +309,35 @@ int al_git_resume_conflicted(enum al_operation_state state, const struct al_merg
     if (err)
         err->reason = "conflict";
     return r;
+}
+
+int al_git_skip_check(const struct al_repo *repo, struct al_run_limits *budget,
+                      struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
+    enum al_operation_state state = al_git_resumable(repo);
+    size_t left;
+
+    if (state == AL_IN_PROGRESS_NONE)
+        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+                                 "There is no commit to skip: no rebase, cherry-pick or revert is "
+                                 "in progress");
+    if (state == AL_IN_PROGRESS_REBASE)
+        return al_git_rebase_vet(repo, budget, &left, err);
+    return vet(repo, state, budget, &commits, err);
+}
+
+int al_git_skip(struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
+                struct al_merge_outcome *ret_outcome, struct al_error *err)
+{
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    enum al_operation_state state = al_git_resumable(repo);
+    int r = al_git_skip_check(repo, budget, err);
+
+    if (r == 0)
+        r = go_on(repo, state, "--skip", max_bytes, budget, &outcome, err);
+    if (r < 0)
+        return r;
+    hand_over(repo, state, &outcome, ret_outcome);
+    return 0;
 }

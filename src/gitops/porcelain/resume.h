@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Continue a rebase, a cherry-pick or a revert that stopped.  git_commit does so.
+ * Continue a rebase, a cherry-pick or a revert that stopped, with the commit it stopped at or
+ * without it (--skip).
  *
  * The todo list of a cherry-pick or a revert is a file in the repository, like a rebase's, so it is
  * vetted: airlock refuses a sequence that signs or has a merge strategy of its own.
@@ -28,23 +29,9 @@ bool al_git_resume_writes(const struct al_repo *repo);
 int al_git_resume_check(const struct al_repo *repo, struct al_run_limits *budget,
                         struct al_error *err);
 
-/** The part of al_git_resume_check() that is about the operation itself: conflicts may be left. */
-int al_git_resume_vet(const struct al_repo *repo, struct al_run_limits *budget,
-                      struct al_error *err);
-
 /** Append the staged change and the number of remaining commits, as an excerpt for an approval. */
 int al_git_resume_preview(const struct al_repo *repo, struct al_run_limits *budget,
                           struct al_str *out, struct al_error *err);
-
-/**
- * Say in airlock's words that git stopped since a commit has become empty: git names commands that
- * an agent cannot run.  Called before the repository is restored.
- *
- * @param r  What git's run came to.
- * @return `r`; of such a stop AL_ERR_EXECUTION with AL_CODE_NO_STAGED_CHANGES.
- */
-int al_git_resume_emptied(const struct al_repo *repo, enum al_operation_state state, int r,
-                          struct al_error *err);
 
 /**
  * Commit what is staged and continue with the remaining commits.  Another conflict is a success,
@@ -68,5 +55,19 @@ void al_git_resume_summary(const struct al_repo *repo, enum al_operation_state s
  * AL_ERR_EXECUTION with AL_CODE_CONFLICT. */
 int al_git_resume_conflicted(enum al_operation_state state, const struct al_merge_outcome *outcome,
                              struct al_error *err);
+
+/**
+ * Check al_git_skip() before approval is asked for: a rebase, cherry-pick or revert is in progress,
+ * and what is left of it is allowed, as for continuing.
+ */
+int al_git_skip_check(const struct al_repo *repo, struct al_run_limits *budget,
+                      struct al_error *err);
+
+/**
+ * Run git with `--skip`.  Another conflict is a success, see the outcome.  When git times out, is
+ * cancelled, or fails without conflicts, the repository is restored to where it had stopped.
+ */
+int al_git_skip(struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
+                struct al_merge_outcome *ret_outcome, struct al_error *err);
 
 #endif

@@ -11,7 +11,6 @@
 #include "gitops/message/commit_message.h"
 #include "gitops/porcelain/commit.h"
 #include "gitops/porcelain/resume.h"
-#include "gitops/porcelain/skip.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/replay/going_on.h"
