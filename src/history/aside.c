@@ -360,18 +360,6 @@ static int open_place(const char *path, const char **ret_name)
     return *path != '/' ? -EINVAL : al_nofollow_open_parent(root_fd, path + 1, false, ret_name);
 }
 
-/* Whether it could go back: nothing is there. */
-static int check_place(const char *path, struct al_error *err)
-{
-    const char *name;
-    struct stat st;
-    al_auto(al_closep) int fd = open_place(path, &name);
-
-    if (fd >= 0 && fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return 0;
-    return cannot(path, "come back", fd < 0 ? fd : -EEXIST, err);
-}
-
 static int move_back(struct al_aside_entry *entry, size_t item, struct al_error *err)
 {
     const char *path = entry->items.items[item], *name;
@@ -383,43 +371,32 @@ static int move_back(struct al_aside_entry *entry, size_t item, struct al_error 
     return r < 0 ? cannot(path, "come back", r, err) : 0;
 }
 
-/* Those from `first` on are back, and go aside again. */
-static void take_away_again(struct al_aside_entry *entry, const bool *was_aside, size_t first)
+int al_aside_return(struct al_aside_entry *entry, struct al_error *err)
 {
-    for (size_t i = first; i < entry->items.count; i++) {
+    const size_t count = entry->items.count;
+    al_auto(al_freep) bool *is_back = al_calloc(count + 1, sizeof(*is_back));
+    int r = append(entry, "again", "", true);
+
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot write a record in airlock/aside");
+    for (size_t i = count; i > 0 && r == 0; i--)
+        if (is_aside(entry, i - 1)) {
+            r = move_back(entry, i - 1, err);
+            is_back[i - 1] = r == 0;
+        }
+    if (r == 0) {
+        al_aside_remove(entry);
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) { /* all or none */
         const char *name;
-        al_auto(al_closep) int fd = was_aside[i] ? open_place(entry->items.items[i], &name) : -1;
+        al_auto(al_closep) int fd = is_back[i] ? open_place(entry->items.items[i], &name) : -1;
 
         if (fd >= 0)
             (void)take_away(entry, i, fd, name);
     }
     (void)append(entry, "end", "", true);
-}
-
-int al_aside_return(struct al_aside_entry *entry, struct al_error *err)
-{
-    const size_t count = entry->items.count;
-    al_auto(al_freep) bool *was_aside = al_calloc(count + 1, sizeof(*was_aside));
-    int r = 0;
-
-    for (size_t i = 0; i < count && r == 0; i++) {
-        was_aside[i] = is_aside(entry, i);
-        r = was_aside[i] ? check_place(entry->items.items[i], err) : 0;
-    }
-    if (r < 0)
-        return r;
-    r = append(entry, "again", "", true);
-    if (r < 0)
-        return al_error_errno(err, -r, "cannot write a record in airlock/aside");
-    for (size_t i = count; i > 0; i--) {
-        r = was_aside[i - 1] ? move_back(entry, i - 1, err) : 0;
-        if (r < 0) {
-            take_away_again(entry, was_aside, i);
-            return r;
-        }
-    }
-    al_aside_remove(entry);
-    return 0;
+    return r;
 }
 
 /* --- Size, removal, clearing up --- */
@@ -513,7 +490,7 @@ static void move_all_back(struct al_aside_entry *entry, struct al_strv *ret_kept
     if (entry->note && al_aside_return(entry, NULL) == 0)
         return;
     for (size_t i = entry->items.count; i > 0 && !entry->note; i--)
-        if (is_aside(entry, i - 1) && check_place(entry->items.items[i - 1], NULL) == 0)
+        if (is_aside(entry, i - 1))
             (void)move_back(entry, i - 1, NULL);
     if (is_empty(entry)) {
         al_aside_remove(entry);

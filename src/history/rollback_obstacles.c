@@ -191,33 +191,35 @@ int al_obstacles_stash(struct al_way *way, struct al_error *err)
 
 /* --- Files in the way --- */
 
-static void add_file(struct al_way *way, struct al_differences *more,
-                     const struct al_difference *file)
+static void add_file(struct al_way *way, const struct al_difference *file)
 {
     const struct al_difference change = {
         .part = AL_PART_WORKTREE, .name = file->name, .from_mode = file->to_mode, .from = file->to
     };
 
-    if (!al_change_find(&way->changes, change.part, change.name) &&
-        !al_change_find(more, change.part, change.name))
-        al_change_add(more, &change);
+    if (al_change_find(&way->changes, change.part, change.name))
+        return;
+    al_change_add(&way->changes, &change);
+    if (!way->plan.resumes)
+        al_obstacles_add_lost(way, &change);
 }
 
+/* What is added has no `to`: it makes no more changes, wherever it is put. */
 void al_obstacles_add_files(struct al_way *way)
 {
     const struct al_differences *now = &way->from->values;
-    struct al_differences more = { .items = NULL }, *changes = &way->changes;
 
-    for (size_t i = 0; i < changes->count; i++) {
-        al_auto(al_freep) char *part = al_asprintf("%s/", changes->items[i].name);
-        size_t at = al_change_at(now, AL_PART_WORKTREE, part);
+    for (size_t i = 0; i < way->changes.count; i++) {
+        const struct al_difference *change = &way->changes.items[i];
+        al_auto(al_freep) char *part = al_asprintf("%s/", change->name);
 
-        if (changes->items[i].part != AL_PART_WORKTREE || !changes->items[i].to)
+        if (change->part != AL_PART_WORKTREE || !change->to)
             continue;
-        for (; at < now->count && now->items[at].part == AL_PART_WORKTREE &&
-               al_starts_with(now->items[at].name, part);
+        for (size_t at = al_change_at(now, AL_PART_WORKTREE, part);
+             at < now->count && now->items[at].part == AL_PART_WORKTREE &&
+             al_starts_with(now->items[at].name, part);
              at++)
-            add_file(way, &more, &now->items[at]);
+            add_file(way, &now->items[at]);
         part[strlen(part) - 1] = '\0';
         for (char *slash = strchr(part, '/'); slash; slash = strchr(slash + 1, '/')) {
             const struct al_difference *file;
@@ -226,15 +228,9 @@ void al_obstacles_add_files(struct al_way *way)
             file = al_change_find(now, AL_PART_WORKTREE, part);
             *slash = '/';
             if (file)
-                add_file(way, &more, file);
+                add_file(way, file);
         }
     }
-    for (size_t i = 0; i < more.count; i++) {
-        if (!way->plan.resumes)
-            al_obstacles_add_lost(way, &more.items[i]);
-        al_change_add(changes, &more.items[i]);
-    }
-    al_differences_clear(&more);
 }
 
 static bool is_removed(const struct al_way *way, const char *path)
