@@ -213,6 +213,8 @@ static void decide_remove(struct al_rescue *rescue, const struct al_watch_event 
         return;
     answer->is_done = true;
     answer->error = take(rescue, fd, name, event->path);
+    if (answer->error)
+        return;
     free(rescue->removed);
     rescue->removed = al_strdup(event->path);
 }
@@ -222,22 +224,15 @@ static int rename_over(struct al_rescue *rescue, int from_fd, const char *from, 
                        const char *to, const char *to_path)
 {
     for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
-        if (renameat2(from_fd, from, to_fd, to, RENAME_NOREPLACE) == 0)
-            return 0;
-        if (errno != EEXIST && errno != EINVAL)
-            return errno;
+        int error = -al_aside_rename(from_fd, from, to_fd, to);
+
+        if (error != EEXIST)
+            return error;
         if (renameat2(from_fd, from, to_fd, to, RENAME_EXCHANGE) == 0)
             return take(rescue, from_fd, from, to_path);
-        if (errno == EINVAL) { /* the file system cannot exchange */
-            int error = take(rescue, to_fd, to, to_path);
-
-            if (error && error != ENOENT)
-                return error;
-            if (error && renameat(from_fd, from, to_fd, to) == 0)
-                return 0;
-        } else if (errno != ENOENT) {
-            return errno;
-        }
+        error = errno != EINVAL ? errno : take(rescue, to_fd, to, to_path); /* it cannot exchange */
+        if (error && error != ENOENT)
+            return error;
     }
     return EBUSY;
 }

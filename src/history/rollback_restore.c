@@ -2,12 +2,12 @@
 /*
  * Putting back what checkpoints have.
  *
- * A file is written under a temporary name, and then exchanged with what has its place.  What comes
- * out is looked at: if it is not what was expected, somebody else saved it meanwhile, and both are
- * exchanged again.  So nothing is written over that nobody has a copy of.  What is to be removed is
- * moved to the temporary name and looked at in the same way, and a new file is placed where nothing
- * is.  No symbolic link is followed, so nothing outside the directory is touched, whatever is in
- * it.
+ * A file is written without a name, gets a temporary one, and is then exchanged with what has its
+ * place.  What comes out is looked at: if it is not what was expected, somebody else saved it
+ * meanwhile, and both are exchanged again.  So nothing is written over that nobody has a copy of.
+ * What is to be removed is moved to the temporary name and looked at in the same way, and a new
+ * file is placed where nothing is.  No symbolic link is followed, so nothing outside the directory
+ * is touched, whatever is in it.
  *
  * Source: openat2(2) RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, renameat2(2) RENAME_EXCHANGE,
  * gitrepository-layout(5), git's api-lockfile.

@@ -305,23 +305,17 @@ static int write_note(const struct al_repo *repo, const struct al_worktree_found
 
 /* --- There --- */
 
-static int move_admin(struct al_aside_entry *entry, int common_fd,
-                      const struct al_worktree_found *found, struct al_error *err)
-{
-    al_auto(al_closep) int fd = al_nofollow_open(common_fd, "worktrees", O_RDONLY | O_DIRECTORY);
-
-    return fd < 0 ? al_error_errno(err, -fd, "cannot open the worktrees of the repository")
-                  : al_aside_move(entry, fd, found->id, found->git_dir, err);
-}
-
 static int move_both(struct al_aside_entry *entry, int common_fd,
                      const struct al_worktree_place *place, const struct al_worktree_found *found,
                      const char *name, struct al_error *err)
 {
-    int r = found->has_top ? al_aside_move(entry, place->fd, name, found->top, err) : 0;
+    al_auto(al_closep) int fd = al_nofollow_open(common_fd, "worktrees", O_RDONLY | O_DIRECTORY);
+    int r = fd < 0 ? al_error_errno(err, -fd, "cannot open the worktrees of the repository") : 0;
 
+    if (r == 0 && found->has_top)
+        r = al_aside_move(entry, place->fd, name, found->top, err);
     if (r == 0)
-        r = move_admin(entry, common_fd, found, err);
+        r = al_aside_move(entry, fd, found->id, found->git_dir, err);
     return r < 0 ? r : al_aside_end(entry, err);
 }
 
