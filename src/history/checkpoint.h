@@ -307,7 +307,7 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
  *
  * Packing references or refreshing the file times in an index makes no difference.  Two indexes are
  * equal when their entries are: mode, object, stage, path, and the intent-to-add, skip-worktree and
- * assume-unchanged bits.  Split indexes are equal when their bytes are.
+ * assume-unchanged bits.
  *
  * @param before  The checkpoint before the execution.
  * @param end     The one after.  If the execution was interrupted, a later one.

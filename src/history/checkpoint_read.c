@@ -244,7 +244,6 @@ static bool add_refs(struct loading *loading)
 static int parse(struct loading *loading, bool sha256, struct al_error *err)
 {
     struct al_saved *saved = loading->saved;
-    char entries[AL_OID_TEXT];
 
     if (!parse_about(loading->texts[TEXT_ABOUT].buf, saved) || !add_head(loading, sha256) ||
         !add_refs(loading))
@@ -252,9 +251,9 @@ static int parse(struct loading *loading, bool sha256, struct al_error *err)
     saved->has_index = *loading->oids[TEXT_INDEX];
     saved->index = loading->texts[TEXT_INDEX];
     loading->texts[TEXT_INDEX] = AL_STR_INIT;
-    digest_index(&saved->index, sha256, entries);
-    al_differences_add(&saved->values, AL_PART_INDEX, "index")->to =
-        al_strdup(saved->entries[0] ? saved->entries : entries);
+    if (!saved->entries[0])
+        digest_index(&saved->index, sha256, saved->entries);
+    al_differences_add(&saved->values, AL_PART_INDEX, "index")->to = al_strdup(saved->entries);
     saved->writes_all = !*loading->oids[TEXT_WRITES];
     parse_words(&loading->texts[saved->writes_all ? TEXT_WRITTEN : TEXT_WRITES], &saved->writes);
     parse_words(&loading->texts[TEXT_LEFT_OUT], &saved->left_out);
@@ -287,8 +286,7 @@ static int read_checkpoint(struct al_store *store, const char *id, struct al_run
     return r;
 }
 
-/* Free those that were loaded longest ago. */
-static void unload(struct al_store *store, size_t most)
+void al_checkpoints_unload(struct al_store *store, size_t most)
 {
     size_t count = 0;
 
@@ -300,11 +298,6 @@ static void unload(struct al_store *store, size_t most)
         *at = saved->next;
         saved_free(saved);
     }
-}
-
-void al_checkpoints_unload(struct al_store *store)
-{
-    unload(store, 0);
 }
 
 int al_checkpoint_load(struct al_store *store, const char *id, bool keep,
@@ -326,7 +319,7 @@ int al_checkpoint_load(struct al_store *store, const char *id, bool keep,
     saved->is_kept |= keep;
     saved->next = store->loaded;
     store->loaded = saved;
-    unload(store, LOADED_MAX);
+    al_checkpoints_unload(store, LOADED_MAX);
     *ret_saved = saved;
     return 0;
 }
@@ -354,72 +347,59 @@ int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, c
                            const char **ret_missing, struct al_error *err)
 {
     const struct al_saved *saved;
-    const char *missing = NULL;
-    struct al_deadline deadline;
     int r = al_checkpoint_load(store, id, false, budget, &saved, err);
 
     if (r < 0)
         return r;
-    deadline = al_deadline_begin(budget);
-    for (size_t i = 0; r == 0 && !missing && i < names->count; i++) {
+    *ret_missing = NULL;
+    for (size_t i = 0; !*ret_missing && i < names->count; i++)
         if (!is_saved_as_is(saved, dir_fd, dir, names->items[i], store->sha256))
-            missing = names->items[i];
-        r = al_deadline_check(&deadline, err);
-    }
-    al_deadline_sync(&deadline);
-    if (r == 0)
-        *ret_missing = missing;
-    return r;
+            *ret_missing = names->items[i];
+    return 0;
 }
 
-/** Blobs that are looked for in the store's index over the working tree. */
+/** A set of blobs. */
 struct blobs {
-    struct al_oid_set asked, found;
+    struct al_oid_set set;
     size_t oid_bytes;
 };
 
-static void blobs_clear(struct blobs *blobs)
-{
-    al_oid_set_clear(&blobs->asked);
-    al_oid_set_clear(&blobs->found);
-}
-
-static bool find_blob(void *payload, const struct al_index_entry *entry)
+static bool add_blob(void *payload, const struct al_index_entry *entry)
 {
     struct blobs *blobs = payload;
     struct al_oid oid = { .bytes = { 0 } };
 
     memcpy(oid.bytes, entry->oid, blobs->oid_bytes);
-    if (al_oid_set_has(&blobs->asked, &oid))
-        (void)al_oid_set_add(&blobs->found, &oid);
-    return blobs->found.count < blobs->asked.count;
+    (void)al_oid_set_add(&blobs->set, &oid);
+    return true;
 }
 
 int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t count,
                        struct al_run_limits *budget, bool *ret_has, struct al_error *err)
 {
-    al_auto(blobs_clear) struct blobs blobs = { .oid_bytes = al_oid_bytes(store->sha256) };
+    struct blobs found = { .oid_bytes = al_oid_bytes(store->sha256) };
     al_auto(al_strv_clear) struct al_strv asked = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
     struct al_oid oid;
     char text[AL_OID_TEXT];
     int r = 0;
 
+    /* Nearly all of them are as the checkpoint has recorded them in the store's index. */
+    if (store->has_listed)
+        al_files_read_index(store, add_blob, &found);
     for (size_t i = 0; i < count; i++)
-        if (!al_oid_is_none(&oids[i]) && al_oid_set_add(&blobs.asked, &oids[i])) {
+        if (!al_oid_is_none(&oids[i]) && !al_oid_set_has(&found.set, &oids[i])) {
             al_oid_text(&oids[i], store->sha256, text);
             al_strv_add(&asked, text);
         }
-    /* Nearly all of them are as the checkpoint has recorded them. */
-    if (store->has_listed)
-        al_files_read_index(store, find_blob, &blobs);
-    if (blobs.found.count < blobs.asked.count)
+    if (asked.count)
         r = al_bare_existing(&store->bare, &asked, true, &lines, budget, err);
     for (const char *at = lines.buf; r == 0 && *at; at = strchr(at, '\n') + 1)
         if (al_oid_parse(at, store->sha256, &oid))
-            (void)al_oid_set_add(&blobs.found, &oid);
+            (void)al_oid_set_add(&found.set, &oid);
     for (size_t i = 0; i < count; i++)
-        ret_has[i] = r == 0 && al_oid_set_has(&blobs.found, &oids[i]);
+        ret_has[i] = r == 0 && al_oid_set_has(&found.set, &oids[i]);
+    al_oid_set_clear(&found.set);
     return r;
 }
 

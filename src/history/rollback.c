@@ -4,17 +4,21 @@
  *
  *   lock                     held for                  by
  *
+ *   rollback.lock (flock)    every run                 so that a second one does not take it back
  *   airlock's write lock     every run but a dry run   so that airlock's other writers wait
  *   index.lock               every run but a dry run   so that git's writers wait
  *
- * index.lock is locked (flock(2)) as long as its rollback lives, so one with a rollback's token
- * that is not was left by one that was killed.
+ * Since only one rollback runs at a time, a lock with a rollback's token was left by one that was
+ * killed.
  */
 #include "history/rollback.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 
 #include "gitops/command.h"
 #include "gitops/plumbing/bare.h"
@@ -50,6 +54,7 @@ struct context {
     struct al_run_limits apply_limits;
     struct al_record *record;
     char *summary; /* for the journal */
+    int lock_fd;   /* rollback.lock in the store */
     struct al_lockfile index_lock;
     char leftover[AL_LOCK_TOKEN]; /* token of index_lock, if a killed rollback left that; else "" */
     /* No rollback left the repository half changed, or this one has begun to restore it. */
@@ -57,6 +62,18 @@ struct context {
 };
 
 /* --- Locks --- */
+
+static int lock_store(struct context *ctx, struct al_error *err)
+{
+    ctx->lock_fd = openat(ctx->way.store->dir_fd, "rollback.lock",
+                          O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (ctx->lock_fd >= 0 && flock(ctx->lock_fd, LOCK_EX | LOCK_NB) == 0)
+        return 0;
+    if (ctx->lock_fd < 0 || errno != EWOULDBLOCK)
+        return al_error_errno(err, errno, "cannot lock the store of checkpoints");
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                             "another rollback of this repository is at work");
+}
 
 /* Make airlock's and git's other writers wait.  A lock that a killed rollback left is adopted and
  * not released in between, because the repository may be half changed. */
@@ -88,6 +105,7 @@ static void unlock(struct context *ctx)
         al_lockfile_leave(&ctx->index_lock);
     al_lockfile_release(&ctx->index_lock);
     al_write_lock_release(ctx->way.repo);
+    al_close(ctx->lock_fd);
 }
 
 /* --- The journal --- */
@@ -354,6 +372,7 @@ int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *opti
     struct context ctx = {
         .options = options,
         .way = { .repo = repo, .budget = budget, .report = rollback, AL_WAY_INIT },
+        .lock_fd = -1,
         .index_lock = AL_LOCKFILE_INIT,
     };
     struct al_store *store = NULL;
@@ -364,6 +383,8 @@ int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *opti
     ctx.way.store = store;
     if (r == 0)
         r = al_way_open(&ctx.way, err);
+    if (r == 0)
+        r = lock_store(&ctx, err);
     if (r == 0)
         al_worktree_tidy(repo, true, NULL);
     if (r == 0 && !options->dry_run)

@@ -79,7 +79,6 @@ void al_executions_clear(struct al_executions *executions)
     for (size_t i = 0; i < executions->count; i++)
         execution_clear(&executions->items[i]);
     free(executions->items);
-    *executions = (struct al_executions){ .items = NULL };
 }
 
 static bool is_of(const char *name, const char *wanted)
@@ -138,11 +137,9 @@ int al_execution_read(struct al_store *store, struct al_execution *execution,
     else if (r == 0)
         r = al_checkpoint_changes_of(store, execution->before, execution->after, budget, changes,
                                      err);
-    for (size_t i = 0; execution->input && i < changes->count;)
-        if (is_leftover(&changes->items[i]))
-            al_change_drop(changes, &changes->items[i]);
-        else
-            i++;
+    for (size_t i = changes->count; execution->input && i > 0; i--)
+        if (is_leftover(&changes->items[i - 1]))
+            al_change_drop(changes, &changes->items[i - 1]);
     execution->is_read = r == 0;
     return r;
 }

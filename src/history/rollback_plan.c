@@ -487,15 +487,13 @@ int al_way_to(struct al_way *way, const char *before, const struct al_strv *file
 
     if (r == 0)
         r = al_checkpoint_changes_of(way->store, before, way->present, way->budget, changes, err);
-    for (size_t i = 0; i < changes->count;) {
-        struct al_difference *change = &changes->items[i];
+    for (size_t i = changes->count; i > 0; i--) {
+        struct al_difference *change = &changes->items[i - 1];
 
         turn(change);
         if (files && change->part == AL_PART_WORKTREE &&
             !al_strv_contains_sorted(files, change->name))
             al_change_drop(changes, change);
-        else
-            i++;
     }
     return r == 0 && changes->index_was_written
                ? al_checkpoint_load(way->store, before, true, way->budget, &way->index, err)

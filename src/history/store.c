@@ -158,7 +158,7 @@ void al_store_close(struct al_store *store)
 {
     if (!store)
         return;
-    al_checkpoints_unload(store);
+    al_checkpoints_unload(store, 0);
     al_strv_clear(&store->nested);
     al_close(store->lock_fd);
     al_close(store->pack_fd);

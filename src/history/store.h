@@ -87,8 +87,9 @@ bool al_store_lock_alone(const struct al_store *store);
 /** Lock the store shared again. */
 void al_store_lock_shared(const struct al_store *store);
 
-/** Free what al_checkpoint_load() has read. */
-void al_checkpoints_unload(struct al_store *store);
+/** Free what al_checkpoint_load() has read longest ago, but for so many and those that are kept; 0:
+ * all. */
+void al_checkpoints_unload(struct al_store *store, size_t most);
 
 /** Append those of `paths` (relative to the top), and of the files below them, that are there now
  * and that the checkpoint, which was taken just now, does not have: at most 100. */

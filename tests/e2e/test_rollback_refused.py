@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A rollback that is refused or only looks leaves the store of checkpoints as it was."""
+import fcntl
 import os
 
 import harness
@@ -46,6 +47,17 @@ class Untouched(rollback.Rollback):
         """the first refusal, of a store that nothing was read from before"""
         self.change()
         self.assert_untouched(lambda: self.command("rollback", "2"))
+
+    def test_another_at_work(self):
+        """refused, since another rollback is at work: this one would take that one back"""
+        [lock] = [path.parent / "rollback.lock"
+                  for path in (self.home / ".local/state/airlock").glob("*/checkpoints.git")]
+        with open(lock, "w", encoding="ascii") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            for words in ((), ("--force",), ("--dry-run",)):
+                self.assert_untouched(lambda options=words: self.refuses(
+                    "another rollback of this repository is at work", *options))
+        self.rollback("2")
 
     def test_in_the_way(self):
         """refused, since an ignored file is in the way: --force does not help"""
