@@ -425,22 +425,20 @@ static int remove_files(const struct al_way *way, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv gone = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv ignored = AL_STRV_INIT;
-    size_t next = 0;
     int r;
 
     for (size_t i = 0; i < way->changes.count; i++)
         if (al_change_is_file(&way->changes.items[i]) && !way->changes.items[i].to)
             al_strv_add(&gone, way->changes.items[i].name);
     r = al_git_ignored_paths(way->repo, way->top_fd, &gone, way->budget, &ignored, err);
+    al_strv_sort(&ignored);
     for (size_t i = 0; i < gone.count && r == 0; i++) {
-        const struct al_difference *change =
-            al_change_find(&way->changes, AL_PART_WORKTREE, gone.items[i]);
-        bool is_ignored = next < ignored.count && !strcmp(ignored.items[next], gone.items[i]);
+        const char *name = gone.items[i];
+        const struct al_difference *change = al_change_find(&way->changes, AL_PART_WORKTREE, name);
 
-        next += is_ignored; /* git answers in the order of the question */
-        if ((is_ignored && !makes_way(way, gone.items[i]) && !is_made(way, gone.items[i])) ||
-            change->was_left_out)
-            al_strv_add(&way->report->kept, gone.items[i]);
+        if (change->was_left_out || (al_strv_contains_sorted(&ignored, name) &&
+                                     !makes_way(way, name) && !is_made(way, name)))
+            al_strv_add(&way->report->kept, name);
         else
             r = remove_file(way, change, err);
     }
