@@ -166,21 +166,23 @@ static int open_log(struct al_chain *chain, uint64_t *ret_size)
  */
 static int finish_append(struct al_chain *chain, struct al_head *head, uint64_t size)
 {
-    al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(chain->fd, head->size);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    const size_t len = (size_t)(size - head->size);
     char mac[AL_MAC_HEX + 1];
-    const char *line;
-    size_t len;
-    int r;
+    const char *end;
 
-    r = al_lines_next(&lines, &line, &len);
-    if (r < 0)
-        return r == -EFBIG ? 0 : r;
-    if (r == 0) {
+    if (len > AL_JOURNAL_LINE_MAX_BYTES)
+        return 0;
+    al_str_reserve(&text, len);
+    if (pread(chain->fd, text.buf, len, (off_t)head->size) != (ssize_t)len)
+        return -EIO;
+    end = memchr(text.buf, '\n', len);
+    if (!end) {
         if (ftruncate(chain->fd, (off_t)head->size) < 0)
             return -errno;
     } else {
-        al_key_mac(&chain->key, line, len, mac);
-        if (head->size + len + 1 != size || strcmp(mac, head->next) != 0)
+        al_key_mac(&chain->key, text.buf, len - 1, mac);
+        if (end != text.buf + len - 1 || strcmp(mac, head->next) != 0)
             return 0;
         head->seq++;
         head->size = size;
@@ -573,7 +575,7 @@ static int walk_lines(struct walk *walk, struct al_history *history)
         report(walk, walk->lines + 1, "something else was written after line %" PRIu64,
                walk->lines);
     else if (r == 0)
-        check_end(walk, history->lines.buf.len - history->lines.begin);
+        check_end(walk, history->buf.len - history->begin);
     return r == -EFBIG || r > 0 ? 0 : r;
 }
 

@@ -25,7 +25,8 @@
 #define TEXT_MARGIN_BYTES 1024u
 
 /*
- * A thread that synchronises the log for calls that were answered already.
+ * A thread that synchronises the log for calls that were answered already, and ends when none is
+ * left.
  *
  * A call is added after its line was written to the log.  Its open record stays until the line and
  * the head are on the disk, so that a power failure in between leaves an interrupted call, and not
@@ -34,9 +35,8 @@
 struct later {
     bool wanted;          /* else closing a record synchronises */
     pthread_mutex_t lock; /* protects what follows */
-    pthread_cond_t changed;
-    pthread_t thread; /* with the first call that needs it */
-    bool runs, stop;
+    pthread_t thread;
+    bool started, runs; /* a thread that does not run any more is still to be joined */
     struct al_record *records;
 };
 
@@ -269,19 +269,23 @@ static void *thread_main(void *payload)
     struct later *later = &journal->later;
 
     (void)pthread_mutex_lock(&later->lock);
-    while (later->records || !later->stop) {
+    while (later->records) {
         struct al_record *records = al_take(&later->records);
 
-        if (!records) {
-            (void)pthread_cond_wait(&later->changed, &later->lock);
-            continue;
-        }
         (void)pthread_mutex_unlock(&later->lock);
         sync_all(journal, records);
         (void)pthread_mutex_lock(&later->lock);
     }
+    later->runs = false;
     (void)pthread_mutex_unlock(&later->lock);
     return NULL;
+}
+
+/* Wait for the thread, which ends by itself. */
+static void join(struct later *later)
+{
+    if (later->started)
+        (void)pthread_join(later->thread, NULL);
 }
 
 /* Have a call's line synchronised and its record freed.  False when there is no thread, which
@@ -293,30 +297,19 @@ static bool sync_later(struct later *later, struct al_record *record)
     if (!later->wanted)
         return false;
     (void)pthread_mutex_lock(&later->lock);
-    if (!later->runs)
+    if (!later->runs) {
+        join(later);
         later->runs = pthread_create(&later->thread, NULL, thread_main, record->journal) == 0;
+        later->started = later->runs;
+    }
     runs = later->runs;
     if (runs) {
         al_open_record_written(&record->open);
         record->next = later->records;
         later->records = record;
-        (void)pthread_cond_signal(&later->changed);
     }
     (void)pthread_mutex_unlock(&later->lock);
     return runs;
-}
-
-/* Wait until all calls are synchronised, and end the thread. */
-static void end_later(struct later *later)
-{
-    (void)pthread_mutex_lock(&later->lock);
-    later->stop = true;
-    (void)pthread_cond_signal(&later->changed);
-    (void)pthread_mutex_unlock(&later->lock);
-    if (later->runs)
-        (void)pthread_join(later->thread, NULL);
-    (void)pthread_cond_destroy(&later->changed);
-    (void)pthread_mutex_destroy(&later->lock);
 }
 
 /* --- The journal --- */
@@ -357,7 +350,6 @@ int al_journal_open(const char *file, struct al_journal **ret_journal, struct al
 
     journal->open_fd = -1;
     (void)pthread_mutex_init(&journal->later.lock, NULL);
-    (void)pthread_cond_init(&journal->later.changed, NULL);
     r = open_journal(journal, file, err);
     if (r < 0)
         al_journal_free(journal);
@@ -370,7 +362,8 @@ void al_journal_free(struct al_journal *journal)
 {
     if (!journal)
         return;
-    end_later(&journal->later); /* before what it uses */
+    join(&journal->later); /* before what it uses */
+    (void)pthread_mutex_destroy(&journal->later.lock);
     al_chain_close(&journal->chain);
     al_close(journal->open_fd);
     free(journal);
@@ -472,12 +465,8 @@ static const char *outcome_of(const struct al_record_end *end)
 /* Calls that only read, or that did nothing, do not wait for the disk. */
 static bool is_durable(const struct al_record_end *end, const char *outcome)
 {
-    static const char *const nothing_done[] = { "refused", "declined", "dry_run" };
-
-    for (size_t i = 0; i < AL_COUNT(nothing_done); i++)
-        if (!strcmp(outcome, nothing_done[i]))
-            return false;
-    return al_effects_have_side_effects(end->effects);
+    return al_effects_have_side_effects(end->effects) && strcmp(outcome, "refused") != 0 &&
+           strcmp(outcome, "declined") != 0 && strcmp(outcome, "dry_run") != 0;
 }
 
 int al_record_close(struct al_record *record, const struct al_record_end *end)

@@ -171,40 +171,21 @@ bool al_journal_is_about(const json_t *line, const char *repository);
 /** airlock never writes a longer line: a message has at most 10 MiB. */
 #define AL_JOURNAL_LINE_MAX_BYTES (64u << 20)
 
-/** A position in a file of the log.  Set up with AL_LINES_INIT. */
-struct al_lines {
-    int fd;         /* borrowed; its file offset is not used */
-    uint64_t at;    /* offset of the next byte to read */
-    uint64_t limit; /* nothing at or beyond this offset is read */
+/** The lines of a journal, oldest first, and where they are read.  Set up with AL_HISTORY_INIT. */
+struct al_history {
+    const char *file;   /* borrowed */
+    uint64_t index;     /**< the file that is read next: full logs from 0 on, then the log */
+    uint64_t last;      /**< of the log */
+    uint64_t size;      /**< of the log, in bytes */
+    bool follow;        /**< read what is appended later, too */
+    bool is_torn;       /**< a full log that was read ended in a partial line */
+    int fd;             /* of the file that is read; -1: it is not open yet */
+    uint64_t at, limit; /* offset of the next byte to read, and where to stop */
     struct al_str buf;
     size_t begin; /* offset in buf of the next line */
 };
 
-#define AL_LINES_INIT(descriptor, from)                                                            \
-    ((struct al_lines){ .fd = (descriptor), .at = (from), .limit = UINT64_MAX, .buf = AL_STR_INIT })
-
-void al_lines_clear(struct al_lines *lines);
-
-/**
- * The next line, with a NUL in place of its newline.  Borrowed until the next call.
- *
- * @return 1; 0 at the end, where a later call finds what was appended since; -errno; -EFBIG for a
- *         line over AL_JOURNAL_LINE_MAX_BYTES.
- */
-int al_lines_next(struct al_lines *lines, const char **ret_line, size_t *ret_len);
-
-/** The lines of a journal, oldest first, and where they are read.  Set up with AL_HISTORY_INIT. */
-struct al_history {
-    const char *file;      /* borrowed */
-    uint64_t index;        /**< the file that is read next: full logs from 0 on, then the log */
-    uint64_t last;         /**< of the log */
-    uint64_t size;         /**< of the log, in bytes */
-    bool follow;           /**< read what is appended later, too */
-    bool is_torn;          /**< a full log that was read ended in a partial line */
-    struct al_lines lines; /* its descriptor is owned; -1: the file is not open yet */
-};
-
-#define AL_HISTORY_INIT ((struct al_history){ .lines = AL_LINES_INIT(-1, 0) })
+#define AL_HISTORY_INIT ((struct al_history){ .fd = -1, .buf = AL_STR_INIT })
 
 /** Find the files of the journal `file` while no line is appended.  0, also when there is no
  * journal; or -errno. */
@@ -215,7 +196,12 @@ void al_history_clear(struct al_history *history);
  * there is something. */
 bool al_history_skip_old(struct al_history *history, uint64_t max_bytes);
 
-/** The next line.  As al_lines_next(). */
+/**
+ * The next line, with a NUL in place of its newline.  Borrowed until the next call.
+ *
+ * @return 1; 0 at the end, where a later call finds what was appended since if that is followed;
+ *         -errno; -EFBIG for a line over AL_JOURNAL_LINE_MAX_BYTES.
+ */
 int al_history_next(struct al_history *history, const char **ret_line, size_t *ret_len);
 
 #endif

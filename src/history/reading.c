@@ -67,44 +67,40 @@ uint64_t al_journal_count_full(const char *file)
 
 /* --- Lines --- */
 
-void al_lines_clear(struct al_lines *lines)
-{
-    al_str_clear(&lines->buf);
-}
-
 /* Read the next part of the file.  1; 0 at its end; -errno. */
-static int fill(struct al_lines *lines)
+static int fill(struct al_history *history)
 {
-    uint64_t left = lines->limit - lines->at;
+    uint64_t left = history->limit - history->at;
     size_t want = left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES;
     ssize_t n;
 
-    if (lines->begin) {
-        lines->buf.len -= lines->begin;
-        memmove(lines->buf.buf, lines->buf.buf + lines->begin, lines->buf.len);
-        lines->begin = 0;
+    if (history->begin) {
+        history->buf.len -= history->begin;
+        memmove(history->buf.buf, history->buf.buf + history->begin, history->buf.len);
+        history->begin = 0;
     }
     if (!want)
         return 0;
-    al_str_reserve(&lines->buf, want);
+    al_str_reserve(&history->buf, want);
     do
-        n = pread(lines->fd, lines->buf.buf + lines->buf.len, want, (off_t)lines->at);
+        n = pread(history->fd, history->buf.buf + history->buf.len, want, (off_t)history->at);
     while (n < 0 && errno == EINTR);
     if (n < 0)
         return -errno;
-    lines->buf.len += (size_t)n;
-    lines->buf.buf[lines->buf.len] = '\0';
-    lines->at += (uint64_t)n;
+    history->buf.len += (size_t)n;
+    history->buf.buf[history->buf.len] = '\0';
+    history->at += (uint64_t)n;
     return n > 0;
 }
 
-int al_lines_next(struct al_lines *lines, const char **ret_line, size_t *ret_len)
+/* The next line of the file.  1; 0 at its end; -errno. */
+static int next_line(struct al_history *history, const char **ret_line, size_t *ret_len)
 {
     size_t searched = 0; /* bytes of the line that are known to have no newline */
 
     for (;;) {
-        char *line = lines->buf.buf + lines->begin;
-        size_t have = lines->buf.len - lines->begin;
+        char *line = history->buf.buf + history->begin;
+        size_t have = history->buf.len - history->begin;
         char *end = memchr(line + searched, '\n', have - searched);
         int r;
 
@@ -115,11 +111,11 @@ int al_lines_next(struct al_lines *lines, const char **ret_line, size_t *ret_len
             *end = '\0';
             *ret_line = line;
             *ret_len = (size_t)(end - line);
-            lines->begin += *ret_len + 1;
+            history->begin += *ret_len + 1;
             return 1;
         }
         searched = have;
-        r = fill(lines);
+        r = fill(history);
         if (r <= 0)
             return r;
     }
@@ -156,8 +152,8 @@ int al_history_open(const char *file, struct al_history *ret_history)
 
 void al_history_clear(struct al_history *history)
 {
-    al_close(history->lines.fd);
-    al_lines_clear(&history->lines);
+    al_close(history->fd);
+    al_str_clear(&history->buf);
     *history = AL_HISTORY_INIT;
 }
 
@@ -182,9 +178,10 @@ static int open_file(struct al_history *history)
         al_close(fd);
         return -EINVAL;
     }
-    history->lines = AL_LINES_INIT(fd, 0);
-    if (history->index == history->last && !history->follow)
-        history->lines.limit = history->size;
+    history->fd = fd;
+    history->at = 0;
+    history->limit =
+        history->index == history->last && !history->follow ? history->size : UINT64_MAX;
     return 0;
 }
 
@@ -195,11 +192,11 @@ bool al_history_skip_old(struct al_history *history, uint64_t max_bytes)
     size_t len;
 
     history->index = history->last - (history->last && history->size < max_bytes);
-    if (open_file(history) < 0 || history->lines.fd < 0 || fstat(history->lines.fd, &st) < 0 ||
+    if (open_file(history) < 0 || history->fd < 0 || fstat(history->fd, &st) < 0 ||
         (uint64_t)st.st_size <= max_bytes)
         return history->index > 0;
-    history->lines.at = (uint64_t)st.st_size - max_bytes;
-    (void)al_lines_next(&history->lines, &text, &len); /* the rest of a line */
+    history->at = (uint64_t)st.st_size - max_bytes;
+    (void)next_line(history, &text, &len); /* the rest of a line */
     return true;
 }
 
@@ -220,16 +217,16 @@ int al_history_next(struct al_history *history, const char **ret_line, size_t *r
     for (;;) {
         /* The end of a file that was full before this read is its end. */
         const bool full = is_full(history);
-        int r = history->lines.fd < 0 ? open_file(history) : 0;
+        int r = history->fd < 0 ? open_file(history) : 0;
 
-        if (r == 0 && history->lines.fd >= 0)
-            r = al_lines_next(&history->lines, ret_line, ret_len);
+        if (r == 0 && history->fd >= 0)
+            r = next_line(history, ret_line, ret_len);
         if (r != 0 || !full)
             return r;
-        history->is_torn |= history->lines.buf.len > history->lines.begin;
-        al_close(history->lines.fd);
-        al_lines_clear(&history->lines);
-        history->lines = AL_LINES_INIT(-1, 0);
+        history->is_torn |= history->buf.len > history->begin;
+        al_close(history->fd);
+        history->fd = -1;
+        history->buf.len = history->begin = 0;
         history->index++;
     }
 }

@@ -30,22 +30,32 @@ static int open_log(const struct tmpdir *dir)
     return fd;
 }
 
-static void assert_line(struct al_lines *lines, const char *wanted)
+/* The lines of the file, and of what is appended to it. */
+static struct al_history history_of(const char *path)
+{
+    struct al_history history;
+
+    assert_int_equal(al_history_open(path, &history), 0);
+    history.follow = true;
+    return history;
+}
+
+static void assert_line(struct al_history *lines, const char *wanted)
 {
     const char *line;
     size_t len;
 
-    assert_int_equal(al_lines_next(lines, &line, &len), 1);
+    assert_int_equal(al_history_next(lines, &line, &len), 1);
     assert_string_equal(line, wanted);
     assert_int_equal(len, strlen(wanted));
 }
 
-static void assert_end(struct al_lines *lines)
+static void assert_end(struct al_history *lines)
 {
     const char *line;
     size_t len;
 
-    assert_int_equal(al_lines_next(lines, &line, &len), 0);
+    assert_int_equal(al_history_next(lines, &line, &len), 0);
 }
 
 static void gives_lines_and_what_is_left_of_one(void **state)
@@ -54,7 +64,8 @@ static void gives_lines_and_what_is_left_of_one(void **state)
 
     tmpdir_write(dir, "log", "one\n\nthree\nrest");
     al_auto(al_closep) int fd = open_log(dir);
-    al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(fd, 0);
+    al_auto(al_freep) char *path = tmpdir_path(dir, "log");
+    al_auto(al_history_clear) struct al_history lines = history_of(path);
     assert_line(&lines, "one");
     assert_line(&lines, "");
     assert_line(&lines, "three");
@@ -67,7 +78,8 @@ static void goes_on_when_the_file_has_grown(void **state)
 
     tmpdir_write(dir, "log", "one\nha");
     al_auto(al_closep) int fd = open_log(dir);
-    al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(fd, 0);
+    al_auto(al_freep) char *path = tmpdir_path(dir, "log");
+    al_auto(al_history_clear) struct al_history lines = history_of(path);
     assert_line(&lines, "one");
     assert_end(&lines);
     assert_int_equal(al_write_all(fd, "lf\nmore", 7), 0);
@@ -84,14 +96,13 @@ static void starts_and_stops_where_it_is_told(void **state)
 
     tmpdir_write(dir, "log", "one\ntwo\nthree\n");
     al_auto(al_closep) int fd = open_log(dir);
-    al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(fd, 4);
-    lines.limit = 10;
-    assert_line(&lines, "two");
-    assert_end(&lines);
-    lines.limit = 13;
-    assert_end(&lines);
-    lines.limit = 14;
+    al_auto(al_freep) char *path = tmpdir_path(dir, "log");
+    al_auto(al_history_clear) struct al_history lines = history_of(path);
+    lines.follow = false;
+    assert_int_equal(al_write_all(fd, "four\n", 5), 0);
+    assert_true(al_history_skip_old(&lines, 12));
     assert_line(&lines, "three");
+    assert_end(&lines);
 }
 
 static void finds_the_end_of_a_line_on_either_side_of_a_read(void **state)
@@ -107,7 +118,8 @@ static void finds_the_end_of_a_line_on_either_side_of_a_read(void **state)
         tmpdir_write(dir, "log", text);
         text[len] = '\0';
         al_auto(al_closep) int fd = open_log(dir);
-        al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(fd, 0);
+        al_auto(al_freep) char *path = tmpdir_path(dir, "log");
+        al_auto(al_history_clear) struct al_history lines = history_of(path);
         assert_line(&lines, text);
         assert_line(&lines, "two");
         assert_end(&lines);
@@ -126,8 +138,9 @@ static void refuses_a_line_over_the_limit(void **state)
         al_auto(al_closep) int fd = open_log(dir);
         assert_int_equal(ftruncate(fd, (off_t)len), 0); /* a sparse file of NULs */
         assert_int_equal(al_write_all(fd, "\n", 1), 0);
-        al_auto(al_lines_clear) struct al_lines lines = AL_LINES_INIT(fd, 0);
-        assert_int_equal(al_lines_next(&lines, &line, &found),
+        al_auto(al_freep) char *path = tmpdir_path(dir, "log");
+        al_auto(al_history_clear) struct al_history lines = history_of(path);
+        assert_int_equal(al_history_next(&lines, &line, &found),
                          len > AL_JOURNAL_LINE_MAX_BYTES ? -EFBIG : 1);
     }
 }
