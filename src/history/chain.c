@@ -125,38 +125,25 @@ static int lock(struct al_chain *chain)
 
 static void unlock(struct al_chain *chain)
 {
+    al_close(chain->fd);
+    chain->fd = -1;
     (void)flock(chain->head_fd, LOCK_UN); /* the lock is held, so this cannot fail */
     (void)pthread_mutex_unlock(&chain->lock);
 }
 
-/* Open a regular file, and create it (0600) when there is none.  Links are not followed, and a fifo
- * is not waited for.  A descriptor or -errno; -EINVAL when it is not a regular file. */
-static int open_regular(const char *path, int flags, struct stat *ret_st)
+/* Open a regular file, with O_CREAT a new one (0600).  Links are not followed, and a fifo is not
+ * waited for.  A descriptor or -errno; -EINVAL when it is not a regular file. */
+static int open_regular(const char *path, int flags)
 {
-    int fd = open(path, flags | O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    int fd = open(path, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    struct stat st;
 
     if (fd < 0)
         return -errno;
-    if (fstat(fd, ret_st) == 0 && S_ISREG(ret_st->st_mode))
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
         return fd;
     al_close(fd);
     return -EINVAL;
-}
-
-/* Open the file that has the log's name now, or create it.  0 or -errno. */
-static int open_log(struct al_chain *chain, uint64_t *ret_size)
-{
-    struct stat st;
-    int fd = open_regular(chain->file, O_APPEND, &st);
-
-    if (fd < 0)
-        return fd;
-    al_close(chain->fd);
-    chain->fd = fd;
-    chain->dev = st.st_dev;
-    chain->ino = st.st_ino;
-    *ret_size = (uint64_t)st.st_size;
-    return 0;
 }
 
 /*
@@ -203,22 +190,22 @@ static bool was_renamed(const struct al_chain *chain, const struct al_head *head
            (uint64_t)st.st_size == head->size;
 }
 
-/* Open the log again if another process began a new file.  There is none if that process died while
- * it did. */
-static int reopen_log(struct al_chain *chain, const struct al_head *head, uint64_t *ret_size)
+/* Open the log.  There is none if a process died while it began a new file. */
+static int open_log(struct al_chain *chain, const struct al_head *head, uint64_t *ret_size)
 {
-    struct stat named;
+    struct stat st;
 
-    if (lstat(chain->file, &named) < 0) {
-        if (errno != ENOENT)
-            return -errno;
-        if (!was_renamed(chain, head))
-            return -ESTALE; /* the log was removed, so nothing written to it would be read */
-    } else if (named.st_dev == chain->dev && named.st_ino == chain->ino) {
-        *ret_size = (uint64_t)named.st_size;
-        return 0;
-    }
-    return open_log(chain, ret_size);
+    chain->fd = open_regular(chain->file, O_APPEND);
+    if (chain->fd == -ENOENT && !was_renamed(chain, head))
+        return -ESTALE; /* it was removed, so nothing written to a new one would be expected */
+    if (chain->fd == -ENOENT)
+        chain->fd = open_regular(chain->file, O_APPEND | O_CREAT);
+    if (chain->fd < 0)
+        return chain->fd;
+    if (fstat(chain->fd, &st) < 0)
+        return -errno;
+    *ret_size = (uint64_t)st.st_size;
+    return 0;
 }
 
 /* Test whether the log ends in a partial line. */
@@ -240,7 +227,7 @@ static int read_end(struct al_chain *chain, struct al_head *head, bool *ret_in_l
     *ret_in_line = false;
     r = read_head(chain->head_fd, &chain->key, head, &found);
     if (r == 0)
-        r = reopen_log(chain, head, &size);
+        r = open_log(chain, head, &size);
     if (r < 0)
         return r;
     if (size < head->size && was_renamed(chain, head))
@@ -264,21 +251,21 @@ static int read_end(struct al_chain *chain, struct al_head *head, bool *ret_in_l
 static int begin_file(struct al_chain *chain, struct al_head *head, size_t len)
 {
     al_auto(al_freep) char *full = NULL;
-    uint64_t size;
-    int r;
 
     if (head->seq == 0 || head->size == 0 || head->size + len <= chain->max_bytes)
         return 0;
+    if (fdatasync(chain->fd) < 0) /* al_chain_sync() only sees the new one */
+        return -errno;
     full = al_journal_full_path(chain->file, al_journal_count_full(chain->file) + 1);
     if (renameat2(AT_FDCWD, chain->file, AT_FDCWD, full, RENAME_NOREPLACE) < 0) {
         al_log_warn("the journal '%s' is full and cannot be renamed: %s", chain->file,
                     strerrordesc_np(errno));
         return 0; /* a file that is too large is better than a call without a line */
     }
-    r = open_log(chain, &size);
-    if (r == 0)
-        head->size = 0;
-    return r;
+    al_close(chain->fd);
+    head->size = 0;
+    chain->fd = open_regular(chain->file, O_APPEND | O_CREAT);
+    return chain->fd < 0 ? chain->fd : 0;
 }
 
 /* Append with one write(2) to a log of `size` bytes.  A partial write, as on a full disk, is cut
@@ -349,24 +336,14 @@ int al_chain_append(struct al_chain *chain, json_t *line, struct al_error *err)
 /* The lock is not held meanwhile, so that calls that only read do not wait for the disk. */
 int al_chain_sync(struct al_chain *chain, struct al_error *err)
 {
-    al_auto(al_closep) int fd = -1;
-    bool is_new;
-    ino_t ino;
-    int r = 0;
+    al_auto(al_closep) int fd = open(chain->file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat st;
 
-    (void)pthread_mutex_lock(&chain->lock);
-    fd = fcntl(chain->fd, F_DUPFD_CLOEXEC, 0);
-    ino = chain->ino;
-    is_new = ino != chain->synced;
-    (void)pthread_mutex_unlock(&chain->lock);
-    if (fd < 0 || fdatasync(fd) < 0 || fdatasync(chain->head_fd) < 0 ||
-        (is_new && fsync(chain->dir_fd) < 0))
-        r = -errno;
-    (void)pthread_mutex_lock(&chain->lock);
-    if (r == 0)
-        chain->synced = ino;
-    (void)pthread_mutex_unlock(&chain->lock);
-    return r < 0 ? al_error_errno(err, -r, "cannot synchronise the journal '%s'", chain->file) : 0;
+    if (fd < 0 || fstat(fd, &st) < 0 || fdatasync(fd) < 0 || fdatasync(chain->head_fd) < 0 ||
+        (st.st_ino != chain->synced && fsync(chain->dir_fd) < 0))
+        return al_error_errno(err, errno, "cannot synchronise the journal '%s'", chain->file);
+    chain->synced = st.st_ino;
+    return 0;
 }
 
 int al_chain_check(struct al_chain *chain, struct al_error *err)
@@ -379,7 +356,7 @@ int al_chain_check(struct al_chain *chain, struct al_error *err)
     if (r == 0) {
         r = read_head(chain->head_fd, &chain->key, &head, &found);
         if (r == 0)
-            r = reopen_log(chain, &head, &size);
+            r = open_log(chain, &head, &size);
         unlock(chain);
     }
     if (r == -ESTALE)
@@ -404,11 +381,9 @@ static int load_or_create_key(struct al_chain *chain, struct al_error *err)
 static int open_files(struct al_chain *chain, struct al_error *err)
 {
     al_auto(al_freep) char *head = al_journal_beside(chain->file, ".head");
-    struct stat st;
-    uint64_t size;
     int r;
 
-    chain->head_fd = open_regular(head, 0, &st);
+    chain->head_fd = open_regular(head, O_CREAT);
     if (chain->head_fd < 0)
         return al_error_errno(err, -chain->head_fd, "cannot open '%s'", head);
     /* The head is read before each line, and the kernel would update its access time each time.
@@ -418,11 +393,13 @@ static int open_files(struct al_chain *chain, struct al_error *err)
     if (r < 0)
         return al_error_errno(err, -r, "cannot lock '%s'", head);
     r = load_or_create_key(chain, err);
+    if (r == 0) {
+        chain->fd = open_regular(chain->file, O_APPEND | O_CREAT);
+        if (chain->fd < 0)
+            r = al_error_errno(err, -chain->fd, "cannot open '%s'", chain->file);
+    }
     unlock(chain);
-    if (r < 0)
-        return r;
-    r = open_log(chain, &size);
-    return r < 0 ? al_error_errno(err, -r, "cannot open '%s'", chain->file) : 0;
+    return r;
 }
 
 int al_chain_open(struct al_chain *chain, const char *file, struct al_error *err)
@@ -448,7 +425,6 @@ int al_chain_open(struct al_chain *chain, const char *file, struct al_error *err
 
 void al_chain_close(struct al_chain *chain)
 {
-    al_close(chain->fd);
     al_close(chain->head_fd);
     al_close(chain->dir_fd);
     explicit_bzero(&chain->key, sizeof(chain->key));

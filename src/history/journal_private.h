@@ -55,19 +55,16 @@ struct al_head {
 /** Overwrite the head.  0 or -errno. */
 int al_head_write(int fd, const struct al_key *key, const struct al_head *head);
 
-/** The log, its head and its key.  A full file is renamed and a new one begun.  A writer that has
- * the old file open notices that its device and inode do not have the log's name any more, and
- * opens the new one. */
+/** The log, its head and its key.  A full log is renamed and a new one begun, so the log is opened
+ * for each line. */
 struct al_chain {
     char *file;
     uint64_t max_bytes; /**< of one file; one with a single line may be larger */
     struct al_key key;
     pthread_mutex_t lock; /* between threads; flock(2) on the head is between processes */
     int dir_fd, head_fd;
-    int fd; /* of the log */
-    dev_t dev;
-    ino_t ino;
-    ino_t synced; /* the log whose name is known to be on the disk; 0: none */
+    int fd;               /* of the log, while the chain is locked */
+    _Atomic ino_t synced; /* the log whose name is known to be on the disk; 0: none */
 };
 
 /** Open the log, its head and its key, and create those that are missing.  Threads: the chain may
