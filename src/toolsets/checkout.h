@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The parts of git_checkout that both toolsets share. */
+/* The parts of git_checkout and git_switch that toolsets share. */
 #ifndef AL_TOOLSETS_CHECKOUT_H
 #define AL_TOOLSETS_CHECKOUT_H
 
@@ -30,24 +30,8 @@ int al_switch_changed_files(struct al_call *call, bool *ret_known, struct al_str
  * resolved. */
 int al_switch_check(struct al_call *call, const char *word, struct al_error *err);
 
-/** The state before a switch. */
-struct al_switch_origin {
-    enum al_operation_state operation; /**< the operation in progress, such as a rebase */
-    char *commit;                      /**< the commit of HEAD; owned */
-};
-
-void al_switch_origin_clear(struct al_switch_origin *origin);
-
-/** Read the current state. */
-struct al_switch_origin al_switch_origin_get(const struct al_call *call);
-
-/** For a preview: append a line about an operation in progress, which a switch leaves unfinished.
- */
-void al_switch_preview_operation(const struct al_call *call, struct al_str *out);
-
-/** After a switch: add a note about the operation that was in progress, with how to return to it or
- * abort it. */
-void al_switch_note_operation(const struct al_call *call, const struct al_switch_origin *origin,
-                              struct al_result *result);
+/** The commit that HEAD was at, "1a2b3c4 subject", if a switch left it on no branch and no tag;
+ * else NULL.  Caller frees. */
+char *al_switch_left_commit(const struct al_git_output *output);
 
 #endif

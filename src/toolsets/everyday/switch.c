@@ -225,21 +225,6 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
     return args->create && !args->from ? 0 : al_switch_changed_files(call, ret_known, out, err);
 }
 
-/* The commit that HEAD was at, if no branch or tag has it: git's warning lists it first. */
-static void note_dangling(const struct al_git_output *output, struct al_str *text)
-{
-    const char *warning = strstr(output->err.out.buf, "Warning: you are leaving ");
-    const char *commit = warning ? strstr(warning, "\n  ") : NULL;
-
-    if (!commit)
-        return;
-    commit += strlen("\n  ");
-    al_str_addf(text,
-                "HEAD was at %.*s, which is on no branch: git_branch with action create and from "
-                "%.*s keeps it\n",
-                (int)strcspn(commit, "\n"), commit, (int)strcspn(commit, " \n"), commit);
-}
-
 static int describe(struct al_call *call, const struct switch_args *args, const char *before,
                     struct al_str *text, struct al_error *err)
 {
@@ -268,6 +253,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     static const char *const hooks[] = { "post-checkout", NULL };
     const struct switch_args *args = p;
     const struct al_checkout_options options = options_of(call, args);
+    al_auto(al_freep) char *left = NULL;
     al_auto(al_freep) char *before = al_ref_read_head(&al_call_repo(call)->at);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -282,7 +268,12 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     r = describe(call, args, before, &text, err);
     if (r < 0)
         return r;
-    note_dangling(&output, &text);
+    left = al_switch_left_commit(&output);
+    if (left)
+        al_str_addf(&text,
+                    "HEAD was at %s, which is on no branch: git_branch with action create and from "
+                    "%.*s keeps it\n",
+                    left, (int)strcspn(left, " "), left);
     al_outcome_add_skipped(call, hooks, false, &text);
     al_answer_done(call, &text, result);
     return 0;
