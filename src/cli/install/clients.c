@@ -11,7 +11,7 @@
 /* Seconds for which Codex waits for a tool, so that a user can answer an approval. */
 #define CODEX_TIMEOUT_S 600
 
-static json_t *list_from(const struct al_strv *command, size_t first)
+json_t *al_client_list(const struct al_strv *command, size_t first)
 {
     json_t *list = al_json_array();
 
@@ -25,7 +25,7 @@ static json_t *make_plain(const struct al_strv *command)
     json_t *entry = al_json_object();
 
     al_json_set(entry, "command", al_json_string(command->items[0]));
-    al_json_set(entry, "args", list_from(command, 1));
+    al_json_set(entry, "args", al_client_list(command, 1));
     return entry;
 }
 
@@ -35,7 +35,7 @@ static json_t *make_typed(const struct al_strv *command)
 
     al_json_set(entry, "type", al_json_string("stdio"));
     al_json_set(entry, "command", al_json_string(command->items[0]));
-    al_json_set(entry, "args", list_from(command, 1));
+    al_json_set(entry, "args", al_client_list(command, 1));
     return entry;
 }
 
@@ -52,7 +52,7 @@ static json_t *make_opencode(const struct al_strv *command)
     json_t *entry = al_json_object();
 
     al_json_set(entry, "type", al_json_string("local"));
-    al_json_set(entry, "command", list_from(command, 0));
+    al_json_set(entry, "command", al_client_list(command, 0));
     al_json_set(entry, "enabled", al_json_bool(true));
     return entry;
 }
@@ -63,12 +63,12 @@ static json_t *make_zed(const struct al_strv *command)
 
     al_json_set(entry, "source", al_json_string("custom"));
     al_json_set(entry, "command", al_json_string(command->items[0]));
-    al_json_set(entry, "args", list_from(command, 1));
+    al_json_set(entry, "args", al_client_list(command, 1));
     al_json_set(entry, "env", al_json_object());
     return entry;
 }
 
-static bool add_strings(const json_t *list, struct al_strv *ret)
+bool al_client_strings(const json_t *list, struct al_strv *ret)
 {
     const json_t *item;
     size_t i;
@@ -79,7 +79,7 @@ static bool add_strings(const json_t *list, struct al_strv *ret)
             return false;
         al_strv_add(ret, json_string_value(item));
     }
-    return true;
+    return json_is_array(list);
 }
 
 static bool read_plain(const json_t *entry, struct al_strv *ret)
@@ -87,17 +87,17 @@ static bool read_plain(const json_t *entry, struct al_strv *ret)
     const char *program = al_json_get_string(entry, "command");
     const json_t *args = json_object_get(entry, "args");
 
-    if (!program || (args && !json_is_array(args)))
+    if (!program)
         return false;
     al_strv_add(ret, program);
-    return add_strings(args, ret);
+    return !args || al_client_strings(args, ret);
 }
 
 static bool read_opencode(const json_t *entry, struct al_strv *ret)
 {
     const json_t *command = json_object_get(entry, "command");
 
-    return json_is_array(command) && json_array_size(command) && add_strings(command, ret);
+    return json_array_size(command) && al_client_strings(command, ret);
 }
 
 static const struct al_client clients[] = {

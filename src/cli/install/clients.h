@@ -44,4 +44,10 @@ int al_client_put(const struct al_client *client, struct al_settings_text *setti
 int al_client_remove(const struct al_client *client, struct al_settings_text *settings,
                      struct al_error *err);
 
+/** A list of strings, from one of them on.  A new reference. */
+json_t *al_client_list(const struct al_strv *items, size_t from);
+
+/** Append the strings of a list.  False: it is none, or has something else. */
+bool al_client_strings(const json_t *list, struct al_strv *ret);
+
 #endif

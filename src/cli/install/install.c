@@ -192,20 +192,6 @@ static char *path_of(const char *state_dir, const char *file)
     return al_asprintf("%s/installs/%s.json", state_dir, text);
 }
 
-static bool take_strings(const json_t *list, struct al_strv *ret)
-{
-    const json_t *item;
-    size_t i;
-
-    json_array_foreach(list, i, item)
-    {
-        if (!json_is_string(item))
-            return false;
-        al_strv_add(ret, json_string_value(item));
-    }
-    return json_is_array(list);
-}
-
 /* Read the record of a file; `exists` is false when there is none that can be read. */
 static void install_record_read(const char *state_dir, const char *file,
                                 struct al_install_record *ret)
@@ -220,18 +206,9 @@ static void install_record_read(const char *state_dir, const char *file,
     value = json_loadb(text.buf, text.len, 0, NULL);
     ret->made_file = json_is_true(json_object_get(value, "made_file"));
     ret->dirs = (unsigned)json_integer_value(json_object_get(value, "dirs"));
-    ret->exists = take_strings(json_object_get(value, "before"), &ret->before) &&
-                  take_strings(json_object_get(value, "after"), &ret->after) &&
+    ret->exists = al_client_strings(json_object_get(value, "before"), &ret->before) &&
+                  al_client_strings(json_object_get(value, "after"), &ret->after) &&
                   ret->before.count == ret->after.count;
-}
-
-static json_t *strings(const struct al_strv *items)
-{
-    json_t *list = al_json_array();
-
-    for (size_t i = 0; i < items->count; i++)
-        al_json_append(list, al_json_string(items->items[i]));
-    return list;
 }
 
 /* Write it.  0 or AL_ERR_EXECUTION. */
@@ -248,8 +225,8 @@ static int install_record_write(const struct al_install_record *record, const ch
     al_json_set(value, "file", al_json_string(file));
     al_json_set(value, "made_file", al_json_bool(record->made_file));
     al_json_set(value, "dirs", al_json_int(record->dirs));
-    al_json_set(value, "before", strings(&record->before));
-    al_json_set(value, "after", strings(&record->after));
+    al_json_set(value, "before", al_client_list(&record->before, 0));
+    al_json_set(value, "after", al_client_list(&record->after, 0));
     al_json_dump(value, false, &text);
     al_str_addc(&text, '\n');
     r = al_fs_mkdirs(dir, 0700);
