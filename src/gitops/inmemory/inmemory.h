@@ -63,13 +63,8 @@ int al_inmemory_merge(struct al_inmemory *memory, const char *ours, const char *
                       struct al_run_limits *budget, struct al_merged *ret_merged,
                       struct al_error *err);
 
-/** Merge two trees with a given base, as picking a commit does.  The three are ids of commits or
- * trees.  al_git_empty_tree() is the base of a commit without parents. */
-int al_inmemory_merge_with_base(struct al_inmemory *memory, const char *base, const char *ours,
-                                const char *theirs, struct al_run_limits *budget,
-                                struct al_merged *ret_merged, struct al_error *err);
-
-/** The same for the ids of three trees, by side. */
+/** Merge two trees with a given base, as picking a commit does: the ids of three trees, by side.
+ * al_git_empty_tree() is the base of a commit without parents. */
 int al_inmemory_merge_trees(struct al_inmemory *memory, const char *const trees[AL_SIDES],
                             struct al_run_limits *budget, struct al_merged *ret_merged,
                             struct al_error *err);

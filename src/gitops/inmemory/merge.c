@@ -135,38 +135,3 @@ int al_inmemory_merge_trees(struct al_inmemory *memory, const char *const trees[
         r = stand_in(memory, trees[AL_SIDE_THEIRS], base, "theirs", theirs, err);
     return r < 0 ? r : merge_tree(memory, ours, theirs, budget, ret_merged, err);
 }
-
-/* The trees of several objects, with one child. */
-static int find_trees(const struct al_inmemory *memory, const char *const given[AL_SIDES],
-                      struct al_run_limits *budget, struct al_strv *ret_trees, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct al_buffer out = { .max_bytes = 0 };
-    char *save = NULL;
-    int r;
-
-    al_strv_adds(&command.argv, "git", "rev-parse", NULL);
-    for (size_t i = 0; i < AL_SIDES; i++)
-        al_strv_addf(&command.argv, "%s^{tree}", given[i]);
-    r = al_inmemory_git(memory, &command, budget, &out, NULL, err);
-    for (char *id = out.data ? strtok_r(out.data, "\n", &save) : NULL; r == 0 && id;
-         id = strtok_r(NULL, "\n", &save))
-        al_strv_add(ret_trees, id);
-    al_buffer_clear(&out);
-    return r == 0 && ret_trees->count != AL_SIDES
-               ? al_error_set(err, AL_ERR_EXECUTION, "git rev-parse did not say what was asked")
-               : r;
-}
-
-int al_inmemory_merge_with_base(struct al_inmemory *memory, const char *base, const char *ours,
-                                const char *theirs, struct al_run_limits *budget,
-                                struct al_merged *ret_merged, struct al_error *err)
-{
-    const char *const given[AL_SIDES] = { base, ours, theirs };
-    al_auto(al_strv_clear) struct al_strv trees = AL_STRV_INIT;
-    int r = find_trees(memory, given, budget, &trees, err);
-
-    return r < 0 ? r
-                 : al_inmemory_merge_trees(memory, (const char *const *)trees.items, budget,
-                                           ret_merged, err);
-}

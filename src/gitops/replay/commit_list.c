@@ -65,6 +65,21 @@ int al_commit_list_add(const struct al_repo *repo, const char *word, bool newest
     return read_ids(repo, &command, budget, out, err);
 }
 
+int al_commit_list_full(const struct al_repo *repo, const struct al_strv *words,
+                        struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+
+    for (size_t i = 0; i < words->count; i++)
+        al_str_addf(&input, "%s\n", words->items[i]);
+    command.input = input.buf;
+    command.input_len = input.len;
+    begin(&command);
+    al_strv_adds(&command.argv, "--no-walk=unsorted", "--stdin", NULL);
+    return read_ids(repo, &command, budget, out, err);
+}
+
 /* Count the commits that `words` (for git rev-list, ending with NULL) select. */
 static int count_commits(const struct al_repo *repo, const char *const *words,
                          struct al_run_limits *budget, size_t *ret_count, struct al_error *err)

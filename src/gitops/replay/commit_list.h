@@ -39,4 +39,8 @@ int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all
                           struct al_run_limits *budget, struct al_rebase_list *ret_list,
                           struct al_error *err);
 
+/** Append the full ids of commits whose ids may be abbreviated.  One git child. */
+int al_commit_list_full(const struct al_repo *repo, const struct al_strv *words,
+                        struct al_run_limits *budget, struct al_strv *out, struct al_error *err);
+
 #endif

@@ -186,18 +186,26 @@ static void a_given_base_is_the_base(void **state)
     repo = must_open(w, "repo");
     memory = must_open_memory(w, repo);
     base = id_of(w, "topic^^{tree}");
-    ours = id_of(w, "other");
-    theirs = id_of(w, "topic");
-    assert_worked(
-        w, al_inmemory_merge_with_base(memory, base, ours, theirs, &budget, &merged, &w->err));
+    ours = id_of(w, "other^{tree}");
+    theirs = id_of(w, "topic^{tree}");
+    assert_worked(w,
+                  al_inmemory_merge_trees(
+                      memory,
+                      (const char *[AL_SIDES]){
+                          [AL_SIDE_BASE] = base, [AL_SIDE_OURS] = ours, [AL_SIDE_THEIRS] = theirs },
+                      &budget, &merged, &w->err));
     assert_false(merged.conflicted);
     git_ok(w->repo, "cherry-pick", "topic", NULL);
     tree = id_of(w, "HEAD^{tree}");
     assert_string_equal(merged.tree, tree);
     al_merged_clear(&merged);
     /* Sides that are the same, and nothing as the base */
-    assert_worked(w, al_inmemory_merge_with_base(memory, al_git_empty_tree(repo), ours, ours,
-                                                 &budget, &merged, &w->err));
+    assert_worked(w, al_inmemory_merge_trees(
+                         memory,
+                         (const char *[AL_SIDES]){ [AL_SIDE_BASE] = al_git_empty_tree(repo),
+                                                   [AL_SIDE_OURS] = ours,
+                                                   [AL_SIDE_THEIRS] = ours },
+                         &budget, &merged, &w->err));
     assert_false(merged.conflicted);
 }
 
