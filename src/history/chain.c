@@ -268,22 +268,6 @@ static int begin_file(struct al_chain *chain, struct al_head *head, size_t len)
     return chain->fd < 0 ? chain->fd : 0;
 }
 
-/* Append with one write(2) to a log of `size` bytes.  A partial write, as on a full disk, is cut
- * off again. */
-static int write_line(const struct al_chain *chain, const struct al_str *text, uint64_t size)
-{
-    ssize_t n;
-
-    do
-        n = write(chain->fd, text->buf, text->len);
-    while (n < 0 && errno == EINTR);
-    if (n == (ssize_t)text->len)
-        return 0;
-    if (n < 0)
-        return -errno;
-    return ftruncate(chain->fd, (off_t)size) < 0 ? -errno : -ENOSPC;
-}
-
 static int append_locked(struct al_chain *chain, json_t *line)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -303,14 +287,13 @@ static int append_locked(struct al_chain *chain, json_t *line)
     al_str_addc(&text, '\n');
 
     r = begin_file(chain, &head, text.len);
+    if (r == 0)
+        r = al_head_write(chain->head_fd, &chain->key, &head);
     if (r < 0)
         return r;
-    r = al_head_write(chain->head_fd, &chain->key, &head);
-    if (r < 0)
-        return r;
-    r = write_line(chain, &text, head.size);
-    if (r < 0)
-        return r; /* an announced line that was not written is no error */
+    r = al_write_all(chain->fd, text.buf, text.len);
+    if (r < 0) /* a part of it, as on a full disk, is cut off; that it was announced is no error */
+        return ftruncate(chain->fd, (off_t)head.size) < 0 ? -errno : r;
     head.seq++;
     head.size += text.len;
     memcpy(head.mac, head.next, sizeof(head.mac));
