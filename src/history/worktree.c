@@ -394,10 +394,10 @@ int al_worktree_check_return(const struct al_repo *repo, const struct al_worktre
                              const char *id, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_aside_entry_clear) struct al_aside_entry entry = AL_ASIDE_ENTRY_INIT;
-    al_auto(al_freep) char *branch = NULL, *path = NULL, *top = al_text_sanitize_line(found->top);
+    al_auto(al_freep) char *branch = NULL, *top = al_text_sanitize_line(found->top);
+    al_auto(al_error_clear) struct al_error held = AL_ERROR_INIT;
     const char *admin;
     struct stat st;
-    int r;
 
     if (found->has_top && !found->id)
         return al_error_set(err, AL_ERR_EXECUTION,
@@ -415,13 +415,11 @@ int al_worktree_check_return(const struct al_repo *repo, const struct al_worktre
                             "the repository; remove that with 'git worktree remove' first",
                             name, strrchr(admin, '/') + 1);
     branch = value_of(entry.note, "branch ");
-    r = branch ? al_worktree_find_branch(repo, branch, budget, &path, err) : 0;
-    if (r < 0 || !path)
-        return r;
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "the worktree '%s' cannot come back: its branch '%s' is checked out in "
-                        "'%s'; switch that to another branch first",
-                        name, branch + strlen("refs/heads/"), path);
+    if (branch &&
+        al_worktree_check_free(repo, branch + strlen("refs/heads/"), false, budget, &held) < 0)
+        return al_error_set(err, held.status, "the worktree '%s' cannot come back: its branch %s",
+                            name, held.message);
+    return 0;
 }
 
 static int make_branch(const struct al_repo *repo, const char *note, struct al_run_limits *budget,

@@ -12,12 +12,12 @@
 #include "answer/place.h"
 #include "gitops/command.h"
 #include "gitops/git_lock.h"
-#include "gitops/plumbing/heads.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/porcelain/parse.h"
 #include "gitops/reading/read_refs.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
+#include "gitops/worktree/list.h"
 #include "guard/arg.h"
 #include "guard/text.h"
 #include "tool/call.h"
@@ -238,12 +238,14 @@ static unsigned moves(const struct al_operation *operation)
     return AL_MOVES_NAMED | (!strcmp(operation->name, "rename") ? AL_MOVES_HEAD : 0);
 }
 
+static int authorize(struct al_call *call, const void *p, struct al_error *err);
+
 /* What the tools have. */
 #define CHANGES (AL_WRITES_REFS | AL_WRITES_CONFIG)
 #define SHARED                                                                                     \
     .name = "git_branch", .title = "Branches", .deletes_branch = is_delete,                        \
-    .affected_files = affected_files, .preview = preview, .git_locks = git_locks,                  \
-    .summarize = summarize
+    .affected_files = affected_files, .authorize = authorize, .preview = preview,                  \
+    .git_locks = git_locks, .summarize = summarize
 
 /* The toolset git. */
 
@@ -592,8 +594,7 @@ static int look_at(struct al_call *call, const char *name, bool force, struct pr
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
     al_auto(al_strv_clear) struct al_strv current = AL_STRV_INIT;
-    bool elsewhere = false;
-    int r;
+    al_auto(al_error_clear) struct al_error held = AL_ERROR_INIT;
 
     al_ref_head_branches(&repo->at, &current);
     if (!al_ref_exists(&repo->at, ref)) {
@@ -604,13 +605,11 @@ static int look_at(struct al_call *call, const char *name, bool force, struct pr
         tell(problems, "git_switch to another branch first.", "'%s' is the current branch", name);
         return 0;
     }
-    r = al_git_is_checked_out_elsewhere(repo, ref, al_call_budget(call), &elsewhere, err);
-    if (r == 0 && elsewhere)
-        tell(problems, "git_status shows the working trees; it can go when none has it.",
-             "'%s' is checked out in another working tree", name);
-    else if (r == 0 && !force)
-        r = look_at_commits(call, name, &current, problems, err);
-    return r;
+    if (al_worktree_check_free(repo, name, true, al_call_budget(call), &held) < 0)
+        tell(problems, held.remedy, "%s", held.message);
+    else if (!force)
+        return look_at_commits(call, name, &current, problems, err);
+    return 0;
 }
 
 /* Check that git would delete these branches, before the first one goes. */
@@ -865,15 +864,21 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     return r;
 }
 
+/* git refuses to delete what another worktree has checked out, but renames it under that. */
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct request request = request_of(p);
+    al_auto(al_freep) char *name = request.action == RENAME ? renamed_branch(call, &request) : NULL;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
-    if (request.action != DELETE)
-        return 0;
-    add_deleted(&request, &names);
-    return branch_delete_check(call, &names, request.force, err);
+    if (request.action == DELETE && is_everyday(call)) {
+        add_deleted(&request, &names);
+        return branch_delete_check(call, &names, request.force, err);
+    }
+    if (!name && request.action == DELETE)
+        name = al_strdup(request.name);
+    return name ? al_worktree_check_free(al_call_repo(call), name, true, al_call_budget(call), err)
+                : 0;
 }
 
 static int everyday_list(struct al_call *call, const void *p, struct al_result *result,
@@ -960,5 +965,4 @@ const struct al_tool al_tool_everyday_branch = {
     AL_EVERYDAY_TOOL(struct branch_args),
     .check = everyday_check,
     .resolve = resolve,
-    .authorize = authorize,
 };

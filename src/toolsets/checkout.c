@@ -9,7 +9,6 @@
 #include "gitops/diff/diff.h"
 #include "gitops/failure.h"
 #include "gitops/plumbing/batch.h"
-#include "gitops/plumbing/heads.h"
 #include "gitops/plumbing/index_facts.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/plumbing/skipped.h"
@@ -22,6 +21,7 @@
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/merge.h"
+#include "gitops/worktree/list.h"
 #include "guard/arg.h"
 #include "guard/text.h"
 #include "tool/call.h"
@@ -124,22 +124,15 @@ int al_switch_check(struct al_call *call, const char *word, struct al_error *err
     const char *branch = al_call_resolved(call, AL_RESOLVED_BRANCH);
     al_auto(al_freep) char *safe = al_text_sanitize_line(branch ? branch + strlen(heads) : word);
     al_auto(al_freep) char *head = al_ref_read_head(&al_call_repo(call)->at);
-    bool elsewhere = false;
-    int r = 0;
 
     if (names_nothing(call))
         return al_git_would_fail(err, "fatal: invalid reference: %s", safe);
     /* The branch that is checked out here may be so elsewhere too. */
-    if (branch &&
-        !(head && al_starts_with(head, "ref: ") && !strcmp(head + strlen("ref: "), branch)))
-        r = al_git_is_checked_out_elsewhere(al_call_repo(call), branch, al_call_budget(call),
-                                            &elsewhere, err);
-    if (r < 0 || !elsewhere)
-        return r;
-    return al_git_would_fail(err,
-                             "fatal: '%s' is already checked out in another working tree of this "
-                             "repository",
-                             safe);
+    if (!branch ||
+        (head && al_starts_with(head, "ref: ") && !strcmp(head + strlen("ref: "), branch)))
+        return 0;
+    return al_worktree_check_free(al_call_repo(call), branch + strlen(heads), true,
+                                  al_call_budget(call), err);
 }
 
 /* The state before a switch. */

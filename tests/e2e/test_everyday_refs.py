@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """everyday: git_branch, git_tag and git_pr."""
+import shutil
 import subprocess
 
 import everyday
@@ -220,6 +221,60 @@ class Worktrees(everyday.Case):
                                                      "branch": "z", "from": "nowhere"})):
             result = self.fails(kind, "", "git_worktree", arguments)
             self.assertEqual(len(result.text.splitlines()), 2, result)
+
+    def toolset(self, toolset, tool, arguments):
+        """A call of another toolset, allowed whatever it asks."""
+        return harness.Case.call(self, tool, arguments, "--toolset", toolset, "--approval", "allow")
+
+    def test_held(self):
+        """git_branch: what another worktree has checked out is not renamed or deleted under it"""
+        self.init()
+        self.git("branch", "free")
+        self.git("worktree", "add", "-q", "-b", "held", str(self.base / "other"))
+        self.git("worktree", "add", "-q", "-f", str(self.base / "twin"), "main")
+        words = f"'held' is checked out in the worktree '{self.base}/other'"
+        for action in ({"action": "rename", "new_name": "x"}, {"action": "delete", "force": True}):
+            result = self.fails("ExecutionFailed", words, "git_branch", action | {"name": "held"})
+            self.assertIn("or switch that worktree to another branch first", result.text)
+            self.assertNotIn("git_status shows", result.text)
+        for toolset, arguments in (("git", {"rename": "held", "new_name": "x"}), ("git", {"force_delete": "held"}),
+                                   ("workflow", {"action": "rename", "name": "held", "newName": "x"}),
+                                   ("workflow", {"action": "delete", "name": "held", "force": True})):
+            result = self.toolset(toolset, "git_branch", arguments)
+            self.assertTrue(result.failed, result)
+            self.assertIn(words, result.text)
+        for arguments in ({"name": "main"}, {}):  # the current branch, which the twin has too
+            self.fails("ExecutionFailed", f"'main' is checked out in the worktree '{self.base}/twin'", "git_branch",
+                       {"action": "rename", "new_name": "x"} | arguments)
+        self.assertEqual(self.git("symbolic-ref", "HEAD", cwd=self.base / "other").stdout, b"refs/heads/held\n")
+        self.git("worktree", "remove", str(self.base / "twin"))
+        for name in ("main", "free"):
+            self.says("git_branch", {"action": "rename", "name": name, "new_name": name + "-x"})
+            self.says("git_undo")
+
+    def test_gone(self):
+        """a branch whose worktree lost its files: what holds it, and how it gets free"""
+        self.init()
+        for name, held in (("theirs", self.base / "theirs"), ("locked", self.base / "locked")):
+            self.git("worktree", "add", "-q", "-b", name, str(held))
+        self.git("worktree", "lock", str(self.base / "locked"))
+        self.says("git_worktree", {"action": "add", "name": "ours"})
+        for path in (self.base / "theirs", self.base / "locked", self.root / ".worktrees/ours"):
+            shutil.rmtree(path)
+        for name, remedy in (("theirs", "'git worktree prune'"), ("locked", "'git worktree unlock'"),
+                             ("ours", "git_worktree with action remove")):
+            for tool, arguments in (("git_switch", {"branch": name}),
+                                    ("git_branch", {"action": "delete", "name": name}),
+                                    ("git_branch", {"action": "rename", "name": name, "new_name": "x"}),
+                                    ("git_worktree", {"action": "add", "name": "n", "branch": name})):
+                result = self.fails("ExecutionFailed", "whose files are gone", tool, arguments)
+                self.assertIn(remedy, result.text, result)
+            for toolset, arguments in (("git", {"delete": name}), ("workflow", {"action": "delete", "name": name})):
+                self.assertIn(remedy, self.toolset(toolset, "git_branch", arguments).text)
+        self.says("git_worktree", {"action": "remove", "name": "ours"})
+        self.git("worktree", "prune")
+        for name in ("ours", "theirs"):
+            self.says("git_switch", {"branch": name})
 
 
 harness.main()

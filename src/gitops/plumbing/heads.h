@@ -80,20 +80,4 @@ char *al_git_default_branch(const struct al_location *at);
 int al_git_remote_branches(const struct al_repo *repo, const char *name,
                            struct al_run_limits *budget, struct al_strv *out, struct al_error *err);
 
-/* --- Worktrees --- */
-
-/*
- * The other working trees of a repository.
- *
- * Source: git-for-each-ref(1) "worktreepath", git-worktree(1).
- */
-
-/** Find out whether another working tree has a branch checked out.
- *
- * @param ref  The full name of the branch.
- */
-int al_git_is_checked_out_elsewhere(const struct al_repo *repo, const char *ref,
-                                    struct al_run_limits *budget, bool *ret_is,
-                                    struct al_error *err);
-
 #endif

@@ -94,9 +94,7 @@ static int check_branch(const struct al_repo *repo, const struct al_worktree_add
 {
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", options->branch);
     al_auto(al_freep) char *safe = al_text_sanitize_line(options->branch);
-    al_auto(al_freep) char *place = NULL;
     bool exists = al_ref_exists(&repo->at, ref);
-    int r;
 
     if (options->start && exists)
         return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_EXISTS,
@@ -108,13 +106,7 @@ static int check_branch(const struct al_repo *repo, const struct al_worktree_add
     if (!exists)
         return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
                                  "There is no branch '%s'; create makes one", safe);
-    r = al_worktree_find_branch(repo, ref, budget, &place, err);
-    if (r < 0 || !place)
-        return r;
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "The branch '%s' is checked out in the worktree '%s' already; a branch can "
-                        "be checked out once only",
-                        safe, place);
+    return al_worktree_check_free(repo, options->branch, false, budget, err);
 }
 
 /* git would run these programs for the files that it writes. */

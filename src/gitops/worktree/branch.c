@@ -67,12 +67,13 @@ void al_worktree_unmake_branch(const struct al_repo *repo, const char *name,
 {
     struct al_run_limits budget = { .left_ms = UNMAKE_MS, .exit_code = -1 };
     const struct al_ref_move move = { record->branch, record->branch_oid, NULL };
-    al_auto(al_freep) char *now = NULL, *place = NULL;
+    al_auto(al_freep) char *now = NULL;
 
     if (!record->branch || !record->branch_oid || !record->tree || !is_as_made(repo, name, record))
         return;
     now = al_ref_oid(&repo->at, record->branch);
     if (!strcmp(now, record->branch_oid) &&
-        al_worktree_find_branch(repo, record->branch, &budget, &place, NULL) == 0 && !place)
+        al_worktree_check_free(repo, record->branch + strlen("refs/heads/"), false, &budget,
+                               NULL) == 0)
         (void)al_git_move_refs(repo, &move, 1, &budget, NULL);
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/worktree/list.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/run.h"
 #include "gitops/worktree/beside.h"
+#include "gitops/worktree/record.h"
 #include "guard/text.h"
 
 static void entry_clear(struct al_worktree_entry *entry)
@@ -64,9 +65,10 @@ static bool take_line(void *payload, char *const *fields)
         set(&entry->head, value);
     else if ((value = value_of(line, "branch")))
         set(&entry->branch, al_starts_with(value, "refs/heads/") ? value + 11 : value);
-    else if ((value = value_of(line, "locked")))
+    else if ((value = value_of(line, "locked"))) {
         set(&entry->locked, value);
-    else if (value_of(line, "bare"))
+        entry->is_gone = access(entry->path, F_OK) != 0; /* of those git does not say so */
+    } else if (value_of(line, "bare"))
         entry->is_bare = true;
     else if (value_of(line, "prunable"))
         entry->is_gone = true;
@@ -91,19 +93,47 @@ int al_worktree_list(const struct al_repo *repo, struct al_run_limits *budget,
     return 0;
 }
 
-int al_worktree_find_branch(const struct al_repo *repo, const char *ref,
-                            struct al_run_limits *budget, char **ret_path, struct al_error *err)
+/* Whether airlock made it, so that a tool can remove it. */
+static bool is_ours(const struct al_repo *repo, const struct al_worktree_entry *entry)
+{
+    al_auto(al_worktree_record_clear) struct al_worktree_record record = AL_WORKTREE_RECORD_INIT;
+
+    return al_worktree_record_read(repo->at.git, repo->at.common_dir, strrchr(entry->path, '/') + 1,
+                                   &record) == 0 &&
+           record.path && !strcmp(record.path, entry->path);
+}
+
+static int is_held(const struct al_repo *repo, const struct al_worktree_entry *entry,
+                   struct al_error *err)
+{
+    al_auto(al_freep) char *branch = al_text_sanitize_line(entry->branch);
+    al_auto(al_freep) char *path = al_text_sanitize_line(entry->path);
+    int r = al_error_set(err, AL_ERR_EXECUTION, "'%s' is checked out in the worktree '%s'%s",
+                         branch, path, entry->is_gone ? ", whose files are gone" : "");
+
+    if (err)
+        err->remedy =
+            !entry->is_gone ? "Work on it there, or switch that worktree to another branch first."
+            : is_ours(repo, entry) ? "git_worktree with action remove removes what is left of it."
+            : entry->locked
+                ? "It is locked, perhaps for a disk that comes back; if not, a user can "
+                  "free the branch with 'git worktree unlock', then 'git worktree prune'."
+                : "A user can free the branch with 'git worktree prune'.";
+    return r;
+}
+
+int al_worktree_check_free(const struct al_repo *repo, const char *branch, bool is_ok_here,
+                           struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_worktrees_clear) struct al_worktrees worktrees = AL_WORKTREES_INIT;
     int r = al_worktree_list(repo, budget, &worktrees, err);
 
-    *ret_path = NULL;
     for (size_t i = 0; r == 0 && i < worktrees.count; i++) {
         const struct al_worktree_entry *entry = &worktrees.items[i];
 
-        if (!*ret_path && entry->branch && !entry->is_bare &&
-            !strcmp(entry->branch, ref + strlen("refs/heads/")))
-            *ret_path = al_text_sanitize_line(entry->path);
+        if (entry->branch && !entry->is_bare && !strcmp(entry->branch, branch) &&
+            !(is_ok_here && !strcmp(entry->path, repo->at.top)))
+            r = is_held(repo, entry, err);
     }
     return r;
 }
@@ -154,16 +184,6 @@ static int count(const struct al_repo *repo, struct al_run_limits *budget,
     return r;
 }
 
-/* The number that a text begins with. */
-static size_t parse_count(const char *text)
-{
-    size_t count = 0;
-
-    for (; *text >= '0' && *text <= '9' && count < SIZE_MAX / 16; text++)
-        count = count * 10 + (size_t)(*text - '0');
-    return count;
-}
-
 /* "<behind> TAB <ahead>" */
 static int compare(const struct al_repo *repo, const char *default_branch,
                    struct al_run_limits *budget, struct al_worktree_entry *entry,
@@ -182,8 +202,8 @@ static int compare(const struct al_repo *repo, const char *default_branch,
     if (!tab)
         return r;
     entry->is_compared = true;
-    entry->behind = parse_count(word);
-    entry->ahead = parse_count(tab + 1);
+    entry->behind = strtoull(word, NULL, 10);
+    entry->ahead = strtoull(tab + 1, NULL, 10);
     return 0;
 }
 

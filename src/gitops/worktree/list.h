@@ -51,10 +51,12 @@ int al_worktree_look(const struct al_repo *repo, const char *default_branch,
                      struct al_run_limits *budget, struct al_worktree_entry *entry,
                      struct al_error *err);
 
-/** The path of the worktree that has a branch (a full name) checked out, safe text; NULL: none has.
- * Caller frees. */
-int al_worktree_find_branch(const struct al_repo *repo, const char *ref,
-                            struct al_run_limits *budget, char **ret_path, struct al_error *err);
+/** Test that no working tree has a branch (without refs/heads/) checked out; the error says which
+ * one has, and how the branch gets free.
+ *
+ * @param is_ok_here  The working tree of `repo` may have it. */
+int al_worktree_check_free(const struct al_repo *repo, const char *branch, bool is_ok_here,
+                           struct al_run_limits *budget, struct al_error *err);
 
 /** The most names that al_worktree_list_files() gives. */
 #define AL_WORKTREE_IGNORED_MAX 1000
