@@ -22,7 +22,6 @@
 #define TRIES_MAX        1000
 #define DEPTH_MAX        128
 #define MARK_MAX_BYTES   128
-#define NS               1000000000
 
 void al_aside_entry_clear(struct al_aside_entry *entry)
 {
@@ -512,15 +511,6 @@ void al_aside_tidy(int common_fd, const struct al_strv *below, struct al_strv *r
     }
 }
 
-/* When all of it had been moved, or was last looked at in vain. */
-static int64_t ended_ns(const struct al_aside_entry *entry)
-{
-    struct stat st;
-
-    return fstat(entry->record_fd, &st) < 0 ? 0
-                                            : (int64_t)st.st_mtim.tv_sec * NS + st.st_mtim.tv_nsec;
-}
-
 void al_aside_gc(int common_fd, int64_t needed_since_ns, int64_t young_since_ns, uint64_t max_bytes)
 {
     al_auto(al_aside_entry_clear) struct al_aside_entry entry = AL_ASIDE_ENTRY_INIT;
@@ -528,7 +518,8 @@ void al_aside_gc(int common_fd, int64_t needed_since_ns, int64_t young_since_ns,
 
     /* The newest first: they are kept as long as there is room. */
     for (unsigned long seq = ULONG_MAX; al_aside_next(common_fd, &seq, &entry);) {
-        const int64_t when_ns = ended_ns(&entry);
+        /* when all of it had been moved, or was last looked at in vain */
+        const int64_t when_ns = al_file_id_at(entry.fd, "record").mtime_ns;
         uint64_t bytes = bytes_of(entry.fd, ".", 0);
 
         if (!entry.is_whole && !entry.is_gone)

@@ -33,6 +33,24 @@ void al_obstacles_add_lost(struct al_way *way, const struct al_difference *chang
     al_strv_take(&way->report->lost, al_difference_words(change));
 }
 
+/* Drop the items that say this; NULL: those that say what the one before says. */
+static void drop_items(struct al_strv *list, const char *words)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        const char *same = words || !kept ? words : list->items[kept - 1];
+
+        if (same && !strcmp(list->items[i], same))
+            free(list->items[i]);
+        else
+            list->items[kept++] = list->items[i];
+    }
+    list->count = kept;
+    if (list->items)
+        list->items[kept] = NULL;
+}
+
 /* --- The stash --- */
 
 /* Read the entries of the stash's log, oldest first.  A line is "<id of the entry before> <id>
@@ -336,20 +354,6 @@ static bool will_go(const struct al_way *way, const char *id)
     return false;
 }
 
-static void drop_words(const struct al_difference *change, struct al_strv *lost)
-{
-    al_auto(al_freep) char *words = al_difference_words(change);
-    size_t kept = 0;
-
-    for (size_t i = 0; i < lost->count; i++) {
-        if (!strcmp(lost->items[i], words))
-            free(lost->items[i]);
-        else
-            lost->items[kept++] = lost->items[i];
-    }
-    lost->count = kept;
-}
-
 static bool was_moved(const struct al_way *way, const char *name)
 {
     bool moved = false;
@@ -401,7 +405,9 @@ static bool check_head(void *payload, const struct al_head *head)
     if (checks_out || (ref && was_moved(way, head->branch))) {
         elsewhere->r = refuse_branch(head, !checks_out, elsewhere->err);
     } else if (ref) {
-        drop_words(ref, &way->report->lost);
+        al_auto(al_freep) char *words = al_difference_words(ref);
+
+        drop_items(&way->report->lost, words);
         al_change_drop(&way->changes, ref);
     }
     return elsewhere->r == 0;
@@ -630,7 +636,6 @@ static int check_worktrees(struct al_way *way, const char *journal_file, struct 
 int al_obstacles_check(struct al_way *way, const char *journal_file, struct al_error *err)
 {
     struct al_strv *lost = &way->report->lost;
-    size_t kept = 0;
     int r = read_worktrees(way, err);
 
     if (r == 0)
@@ -642,13 +647,6 @@ int al_obstacles_check(struct al_way *way, const char *journal_file, struct al_e
     if (r == 0)
         al_obstacles_unsaved(way);
     al_strv_sort(lost); /* it may be lost in several places, and is named once */
-    for (size_t i = 0; i < lost->count; i++)
-        if (kept && !strcmp(lost->items[kept - 1], lost->items[i]))
-            free(lost->items[i]);
-        else
-            lost->items[kept++] = lost->items[i];
-    lost->count = kept;
-    if (lost->items)
-        lost->items[kept] = NULL;
+    drop_items(lost, NULL);
     return r;
 }
