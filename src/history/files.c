@@ -851,12 +851,15 @@ static int record_top(struct recorder *recorder, struct al_error *err)
     return r < 0 ? r : al_modes_write(&files->modes, store, err);
 }
 
-/* Set up a recorder of the working tree. */
-static struct recorder recorder_of(struct al_store *store, int top_fd, const char *index,
-                                   struct al_run_limits *budget)
+int al_files_record(struct al_store *store, int top_fd, const struct al_checkpoint_reason *reason,
+                    struct al_run_limits *budget, struct al_files *files, struct al_error *err)
 {
-    return (struct recorder){
+    al_auto(al_strv_clear) struct al_strv nested = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str links = AL_STR_INIT;
+    al_auto(al_freep) char *index = al_fs_join(store->path, INDEX_NAME);
+    al_auto(recorder_clear) struct recorder recorder = {
         .store = store,
+        .files = files,
         .dir = { .bare = &store->bare,
                  .fd = top_fd,
                  .index = index,
@@ -866,25 +869,15 @@ static struct recorder recorder_of(struct al_store *store, int top_fd, const cha
         .saved = AL_DIR_WORKTREE,
         .add = AL_STR_INIT,
         .drop = AL_STR_INIT,
+        .nested = &nested,
+        .reason = reason,
+        .links = &links,
     };
-}
-
-int al_files_record(struct al_store *store, int top_fd, const struct al_checkpoint_reason *reason,
-                    struct al_run_limits *budget, struct al_files *files, struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv nested = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str links = AL_STR_INIT;
-    al_auto(al_freep) char *index = al_fs_join(store->path, INDEX_NAME);
-    al_auto(recorder_clear) struct recorder recorder = recorder_of(store, top_fd, index, budget);
     al_auto(al_closep) int lock_fd =
         openat(store->dir_fd, "files.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     int r = lock_fd < 0 ? al_store_unusable(store, errno, err)
                         : al_store_wait(store, lock_fd, LOCK_EX, budget, err);
 
-    recorder.files = files;
-    recorder.nested = &nested;
-    recorder.links = &links;
-    recorder.reason = reason;
     return r < 0 ? r : record_top(&recorder, err);
 }
 

@@ -97,7 +97,7 @@ static int prune(struct al_store *store, struct al_run_limits *budget, struct al
     al_auto(al_freep) char *name = NULL;
     al_auto(al_closedirp) DIR *dir = NULL;
     struct dirent *entry;
-    int r = al_bare_pack_all(&store->bare, budget, &hash, err);
+    int r = al_bare_pack(&store->bare, NULL, true, budget, &hash, err);
 
     if (r == 0)
         r = al_store_sync_dir(store, "objects/pack", err);

@@ -93,33 +93,28 @@ static int add(struct reader *reader, const char *path, unsigned mode, struct al
     return al_deadline_step(reader->deadline, reader->err);
 }
 
-static int add_file(struct reader *reader, int dir_fd, const char *path)
+/* Add a file or a link, unless it has another type (of st_mode) by now. */
+static int add_file(struct reader *reader, int dir_fd, const char *path, mode_t type)
 {
     al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
-    al_auto(al_closep) int fd = al_nofollow_open(dir_fd, path, O_RDONLY);
+    al_auto(al_closep) int fd =
+        al_nofollow_open(dir_fd, path, S_ISLNK(type) ? O_PATH | O_NOFOLLOW : O_RDONLY);
+    char target[PATH_MAX];
     struct stat st;
-    int r;
+    ssize_t r;
 
-    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+    if (fd < 0 || fstat(fd, &st) < 0 || ((st.st_mode ^ type) & S_IFMT))
         return 0;
-    r = al_fs_read_fd(fd, AL_GITDIR_FILE_BYTES, &bytes);
+    r = S_ISLNK(type) ? readlinkat(fd, "", target, sizeof(target))
+                      : al_fs_read_fd(fd, AL_GITDIR_FILE_BYTES, &bytes);
     if (r == -EFBIG)
         return too_much(reader, "a file larger than", AL_GITDIR_FILE_BYTES, "bytes");
-    return r < 0 ? al_error_errno(reader->err, -r, "cannot read '%s'", path)
-                 : add(reader, path, st.st_mode, &bytes);
-}
-
-static int add_link(struct reader *reader, int dir_fd, const char *path)
-{
-    al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
-    al_auto(al_closep) int fd = al_nofollow_open(dir_fd, path, O_PATH | O_NOFOLLOW);
-    char target[PATH_MAX];
-    ssize_t len = fd < 0 ? -1 : readlinkat(fd, "", target, sizeof(target));
-
-    if (len < 0)
-        return 0;
-    al_str_add(&bytes, target, (size_t)len);
-    return add(reader, path, S_IFLNK | 0777, &bytes);
+    if (r < 0)
+        return al_error_errno(reader->err, S_ISLNK(type) ? errno : (int)-r, "cannot read '%s'",
+                              path);
+    if (S_ISLNK(type))
+        al_str_add(&bytes, target, (size_t)r);
+    return add(reader, path, st.st_mode, &bytes);
 }
 
 static int add_path(struct reader *reader, int dir_fd, const char *path, int depth);
@@ -154,9 +149,8 @@ static int add_path(struct reader *reader, int dir_fd, const char *path, int dep
         return 0;
     if (S_ISDIR(st.st_mode))
         return add_dir(reader, dir_fd, path, depth);
-    if (S_ISLNK(st.st_mode))
-        return add_link(reader, dir_fd, path);
-    return S_ISREG(st.st_mode) ? add_file(reader, dir_fd, path) : 0;
+    return S_ISLNK(st.st_mode) || S_ISREG(st.st_mode) ? add_file(reader, dir_fd, path, st.st_mode)
+                                                      : 0;
 }
 
 /* The shared parts of a split index; the index names them by checksum. */
@@ -168,7 +162,7 @@ static int add_shared_indexes(struct reader *reader, int git_fd)
 
     while (r == 0 && dir && (entry = readdir(dir)))
         if (al_starts_with(entry->d_name, "sharedindex."))
-            r = add_file(reader, git_fd, entry->d_name);
+            r = add_file(reader, git_fd, entry->d_name, S_IFREG);
     return r;
 }
 

@@ -28,7 +28,7 @@ static void parse(const struct al_str *text, struct al_modes *modes)
         return;
     for (at += *at == '\n'; at < text->buf + text->len; at += strlen(at) + 1) {
         char *path;
-        const unsigned mode = (unsigned)strtoul(at, &path, 8) & PERMISSIONS;
+        const unsigned mode = (unsigned)strtoull(at, &path, 8) & PERMISSIONS;
 
         if (*path == ' ')
             al_differences_add(&modes->known, AL_PART_WORKTREE, path + 1)->to_mode = mode;

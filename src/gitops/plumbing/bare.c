@@ -280,15 +280,18 @@ int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool re
     al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
     int r;
 
-    command.input = lines->buf;
-    command.input_len = lines->len;
+    command.input = lines ? lines->buf : NULL;
+    command.input_len = lines ? lines->len : 0;
     command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "git", "pack-objects", "-q", "--non-empty", NULL);
+    /* Missing objects were lost before, or never downloaded; the others are still packed. */
     if (reachable)
-        /* Missing objects were lost before, or never downloaded; the others are still packed. */
         al_strv_adds(&command.argv, "--revs", "--missing=allow-any", NULL);
+    /* Existing deltas are reused; the search for new ones would take the time of a call. */
+    if (!lines)
+        al_strv_adds(&command.argv, "--all", "--honor-pack-keep", "--window=0", NULL);
     al_strv_add(&command.argv, "objects/pack/pack");
-    r = al_bare_run(bare, &command, true, al_git_sink(&output), budget, err);
+    r = al_bare_run(bare, &command, lines != NULL, al_git_sink(&output), budget, err);
     if (r < 0)
         return r;
     al_str_trim_end(&output);
@@ -484,26 +487,6 @@ int al_bare_tidy(const struct al_bare *bare, struct al_run_limits *budget, struc
     al_strv_adds(&pack_refs.argv, "git", "-c", SYNC_REFS, "pack-refs", "--all", NULL);
     r = run_quietly(bare, &repack, budget, err);
     return r < 0 ? r : run_quietly(bare, &pack_refs, budget, err);
-}
-
-int al_bare_pack_all(const struct al_bare *bare, struct al_run_limits *budget, char **ret_hash,
-                     struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
-    int r;
-
-    command.class = AL_GIT_WRITE;
-    /* Existing deltas are reused; the search for new ones would take the time of a call. */
-    al_strv_adds(&command.argv, "git", "pack-objects", "-q", "--non-empty", "--all",
-                 "--missing=allow-any", "--honor-pack-keep", "--window=0", "objects/pack/pack",
-                 NULL);
-    r = al_bare_run(bare, &command, false, al_git_sink(&output), budget, err);
-    if (r < 0)
-        return r;
-    al_str_trim_end(&output);
-    *ret_hash = al_strndup(output.buf, output.len);
-    return 0;
 }
 
 int al_bare_expire(const struct al_bare *bare, const char *expiry, struct al_run_limits *budget,

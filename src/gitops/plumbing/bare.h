@@ -62,7 +62,8 @@ int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, boo
  * Pack objects, borrowed ones included, into the bare repository.
  *
  * @param lines  One a line: if `reachable`, revisions as rev-list takes them and before them
- *               "--shallow <id>" for commits whose parents do not count; else object ids.
+ *               "--shallow <id>" for commits whose parents do not count; else object ids.  NULL:
+ *               what the references lead to, with nothing borrowed and without kept packs.
  * @param[out] ret_hash  The hash in the name of the pack, pack-<hash>; "" when there was nothing to
  *                       pack.
  */
@@ -127,11 +128,6 @@ int al_bare_delete_refs(const struct al_bare *bare, const struct al_strv *names,
 
 /** Combine small packs (geometric repack) and pack the references. */
 int al_bare_tidy(const struct al_bare *bare, struct al_run_limits *budget, struct al_error *err);
-
-/** Pack every object that a reference leads to, except those of kept packs and those that are
- * missing.  *ret_hash is as for al_bare_pack(). */
-int al_bare_pack_all(const struct al_bare *bare, struct al_run_limits *budget, char **ret_hash,
-                     struct al_error *err);
 
 /** Join all packs.  Objects that no reference holds are deleted if they are older than `expiry`, a
  * date as git takes it. */
