@@ -133,8 +133,9 @@ static bool can_make(const struct al_saved *before, const struct al_saved *end,
     const char *name = change->part == AL_PART_STASH ? "refs/stash" : change->name;
 
     if (change->part == AL_PART_WORKTREE)
-        return before->writes_all || al_files_concern(&before->writes, change->name) ||
-               (end->writes_all && al_files_concern(&end->writes, change->name));
+        return before->writes_all || al_strv_contains_sorted(&before->writes, name) ||
+               al_files_concern(&before->writes, name) ||
+               (end->writes_all && al_files_concern(&end->writes, name));
     if (before->moves_all || change->part == AL_PART_INDEX || change->part == AL_PART_LINKED ||
         (change->part == AL_PART_STATE && strcmp(name, "config") != 0))
         return true;

@@ -409,9 +409,8 @@ static int put_back(struct al_way *way, const char *before, const struct al_strv
 
     if (r == 0)
         r = al_way_to(way, before, files, err);
-    for (size_t i = 0; r == 0 && i < way->changes.count; i++)
-        if (way->changes.items[i].part == AL_PART_LINKED)
-            return al_error_set(err, AL_ERR_EXECUTION, "a linked worktree came or went");
+    if (r == 0 && al_change_at(&way->changes, AL_PART_LINKED, "") < way->changes.count)
+        return al_error_set(err, AL_ERR_EXECUTION, "a linked worktree came or went");
     if (r < 0)
         return r;
     al_obstacles_unsaved(way);
