@@ -314,33 +314,26 @@ static bool sync_later(struct later *later, struct al_record *record)
 
 /* --- The journal --- */
 
-static int name_session(struct al_journal *journal, struct al_error *err)
-{
-    unsigned char tail[3];
-    char stamp[16];
-
-    if (getrandom(tail, sizeof(tail), 0) != (ssize_t)sizeof(tail))
-        return al_error_errno(err, errno, "cannot make a session id");
-    al_clock_stamp(stamp);
-    (void)snprintf(journal->session_id, sizeof(journal->session_id), "%s-%02x%02x%02x", stamp,
-                   tail[0], tail[1], tail[2]);
-    return 0;
-}
-
 static int open_journal(struct al_journal *journal, const char *file, struct al_error *err)
 {
     al_auto(al_freep) char *dir = NULL;
+    unsigned char tail[3];
+    char stamp[16];
     int r = al_chain_open(&journal->chain, file, err);
 
     if (r < 0)
         return r;
     dir = al_asprintf("%.*s/open", (int)(strrchr(file, '/') - file), file);
-    r = journal->open_fd = al_journal_open_dir(dir, err);
-    if (r >= 0)
-        r = name_session(journal, err);
-    if (r == 0)
-        al_journal_recover(&journal->chain, journal->open_fd);
-    return r;
+    journal->open_fd = al_journal_open_dir(dir, err);
+    if (journal->open_fd < 0)
+        return journal->open_fd;
+    if (getrandom(tail, sizeof(tail), 0) != (ssize_t)sizeof(tail))
+        return al_error_errno(err, errno, "cannot make a session id");
+    al_clock_stamp(stamp);
+    (void)snprintf(journal->session_id, sizeof(journal->session_id), "%s-%02x%02x%02x", stamp,
+                   tail[0], tail[1], tail[2]);
+    al_journal_recover(&journal->chain, journal->open_fd);
+    return 0;
 }
 
 int al_journal_open(const char *file, struct al_journal **ret_journal, struct al_error *err)
@@ -355,7 +348,7 @@ int al_journal_open(const char *file, struct al_journal **ret_journal, struct al
         al_journal_free(journal);
     else
         *ret_journal = journal;
-    return r < 0 ? r : 0;
+    return r;
 }
 
 void al_journal_free(struct al_journal *journal)

@@ -212,6 +212,14 @@ static bool is_full(const struct al_history *history)
     return lstat(path, &st) == 0;
 }
 
+/* Whether the file that is read was removed, after which another journal may begin. */
+static bool is_removed(const struct al_history *history)
+{
+    struct stat st;
+
+    return history->follow && history->fd >= 0 && fstat(history->fd, &st) == 0 && !st.st_nlink;
+}
+
 int al_history_next(struct al_history *history, const char **ret_line, size_t *ret_len)
 {
     for (;;) {
@@ -221,13 +229,13 @@ int al_history_next(struct al_history *history, const char **ret_line, size_t *r
 
         if (r == 0 && history->fd >= 0)
             r = next_line(history, ret_line, ret_len);
-        if (r != 0 || !full)
+        if (r != 0 || (!full && !is_removed(history)))
             return r;
         history->is_torn |= history->buf.len > history->begin;
         al_close(history->fd);
         history->fd = -1;
         history->buf.len = history->begin = 0;
-        history->index++;
+        history->index = full ? history->index + 1 : 0;
     }
 }
 

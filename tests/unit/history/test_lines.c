@@ -90,6 +90,22 @@ static void goes_on_when_the_file_has_grown(void **state)
     assert_end(&lines);
 }
 
+/* Somebody removes the log while it is followed, and airlock is started again. */
+static void goes_on_with_a_new_log(void **state)
+{
+    struct tmpdir *dir = *state;
+
+    tmpdir_write(dir, "log", "one\n");
+    al_auto(al_freep) char *path = tmpdir_path(dir, "log");
+    al_auto(al_history_clear) struct al_history lines = history_of(path);
+    assert_line(&lines, "one");
+    assert_int_equal(unlinkat(dir->fd, "log", 0), 0);
+    assert_end(&lines);
+    tmpdir_write(dir, "log", "new\n");
+    assert_line(&lines, "new");
+    assert_end(&lines);
+}
+
 static void starts_and_stops_where_it_is_told(void **state)
 {
     struct tmpdir *dir = *state;
@@ -150,6 +166,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_lines_and_what_is_left_of_one),
         cmocka_unit_test(goes_on_when_the_file_has_grown),
+        cmocka_unit_test(goes_on_with_a_new_log),
         cmocka_unit_test(starts_and_stops_where_it_is_told),
         cmocka_unit_test(finds_the_end_of_a_line_on_either_side_of_a_read),
         cmocka_unit_test(refuses_a_line_over_the_limit),
