@@ -121,7 +121,7 @@ struct item {
     size_t first;                /* the first of the executions that changed it */
     bool stays;   /* nothing but what is known of a remote changed it, and that is left so */
     bool yields;  /* the target has it, and also a directory in its place or a file above it */
-    bool has_gap; /* of the index: somebody else changed it in between */
+    bool has_gap; /* of the index: somebody else changed it in between, not to the target's */
 };
 
 struct items {
@@ -147,7 +147,7 @@ static int go_on(struct al_way *way, struct item *item, const struct item *next,
     }
     if (!al_change_is_same(item->change.from, item->change.from_mode, change->to,
                            change->to_mode)) {
-        item->has_gap = true;
+        item->has_gap |= !al_change_is_same(change->to, 0, item->change.to, 0);
         if (change->part != AL_PART_INDEX || *change->name == '/')
             r = al_obstacles_others(way, &item->change, change->to, change->to_mode, err);
     }
@@ -375,7 +375,8 @@ static int find_index(struct al_way *way, const struct items *items, struct al_e
     const struct item *item = find_item(items, AL_PART_INDEX, "index");
     const char *now = al_change_find(&way->from->values, AL_PART_INDEX, "index")->to;
     struct al_difference *change = al_change_find(&way->changes, AL_PART_INDEX, "index");
-    const bool is_others = change && (item->has_gap || strcmp(item->change.from, now) != 0);
+    const bool is_others =
+        item && (item->has_gap || (change && strcmp(item->change.from, now) != 0));
     bool by_entry = false;
     int r = 0;
 
@@ -384,15 +385,13 @@ static int find_index(struct al_way *way, const struct items *items, struct al_e
                AL_OID_TEXT);
     if (is_others)
         r = find_entries(way, &by_entry, err);
-    if (r < 0)
-        return r;
-    if (by_entry && !way->entries.count)
+    if (by_entry && change && !way->entries.count)
         al_change_drop(&way->changes, change);
-    if (by_entry)
-        return 0;
+    if (r < 0 || by_entry)
+        return r;
     al_differences_clear(&way->entries);
     if (is_others && !way->plan.resumes)
-        al_obstacles_add_lost(way, change);
+        al_obstacles_add_lost(way, &item->change);
     r = find_whole(way, item ? item->change.to : now, err);
     /* Which entries these are is only looked at. */
     if (r == 0 && way->index)

@@ -208,6 +208,20 @@ class Others(rollback.Rollback):
         self.assertEqual((self.root / "b.txt").read_text(), "a user's\n")
         self.assertEqual((self.root / "a.txt").read_text(), "two\n")
 
+    def test_staged_in_between(self):
+        """something staged between two calls, of which the second staged the target's again"""
+        self.write("a.txt", "two\n")
+        self.ok("git_add", {"paths": ["a.txt"]})
+        self.write("a.txt", "a user's\n")
+        self.git("add", "a.txt")
+        staged = self.snapshot()["git:index"]
+        self.ok("git_restore", {"paths": ["a.txt"], "staged": True})
+        self.refuses("would be lost", "2", names=["a.txt in the index"])
+        self.rollback("2", "--force")
+        self.assertEqual(self.out("diff", "--cached", "--name-only"), "")
+        self.rollback("2")
+        self.assertEqual(self.snapshot()["git:index"], staged)
+
     def test_the_same(self):
         """what a user did that is as it was before is no reason to refuse"""
         self.write("a.txt", "two\n")

@@ -10,7 +10,8 @@ import harness
 import random_calls
 import rollback
 
-NAMED = {"HEAD": "HEAD", "state:logs/refs/stash": "the stash"}
+NAMED = {"HEAD": "HEAD", "state:logs/refs/stash": "the stash", "index": "the index (what is staged)"}
+SPLIT = "index:"  # the index is split; None: and empty, so that it differs from no other in that
 STATE = ("ORIG_HEAD", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "MERGE_RR", "MERGE_AUTOSTASH",
          "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "SQUASH_MSG", "config",
          "logs/refs/stash", "rebase-merge", "rebase-apply", "sequencer")
@@ -31,18 +32,34 @@ def loses_entry(now, target):
     return any(line.partition(" ")[2] not in (target[1] if target else "") for line in lines)
 
 
+def index_of(things):
+    """What is staged."""
+    return {name: value for name, value in things.items()
+            if name.startswith("index:") and value is not None}
+
+
+def with_one_index(things):
+    """The same with the index as one thing."""
+    index = index_of(things)
+    return {name: value for name, value in things.items() if name not in index} | {"index": index}
+
+
+def changes(before, after):
+    """From each thing that differs to its values."""
+    return {name: (before.get(name), after.get(name)) for name in before.keys() | after.keys()
+            if before.get(name) != after.get(name)}
+
+
 class Model:
-    """The changes of executions: one dictionary each, from a thing to its values before and after."""
+    """The executions that changed something: everything before and after each."""
 
     def __init__(self):
         self.executions = []
 
     def add(self, before, after):
         """An execution, if it changed anything."""
-        changed = {name: (before.get(name), after.get(name)) for name in before.keys() | after.keys()
-                   if before.get(name) != after.get(name)}
-        if changed:
-            self.executions.append(changed)
+        if changes(before, after):
+            self.executions.append((before, after))
 
     @staticmethod
     def resolve_conflicts(target, first):
@@ -60,6 +77,11 @@ class Model:
 
     def way_back(self, count, present):
         """What a rollback of `count` gives, and the things that others changed as well."""
+        executions = self.executions[-count:]
+        if SPLIT in present or any(index_of(before) != index_of(after) and SPLIT in before | after
+                                   for before, after in executions):
+            executions = [tuple(map(with_one_index, pair)) for pair in executions]
+            present = with_one_index(present)
         target, left, first, lost = {}, {}, {}, set()
 
         def check(name, value):
@@ -67,8 +89,8 @@ class Model:
                                           loses_entry(value, target[name])):
                 lost.add(name)
 
-        for number, changed in enumerate(self.executions[-count:]):
-            for name, (before, after) in changed.items():
+        for number, pair in enumerate(executions):
+            for name, (before, after) in changes(*pair).items():
                 if name not in target:
                     target[name], first[name] = before, number
                 elif before != left[name]:
@@ -88,6 +110,7 @@ class Model:
                         other.startswith(name + "/") or name.startswith(other + "/")):
                     result[other] = None
                     lost.add(other)
+        result |= result.pop("index", {})
         return {name: value for name, value in result.items() if value is not None}, lost
 
 
@@ -108,6 +131,8 @@ class Random(random_calls.Repository):
         for entry in self.out("ls-files", "-s", "-v", "-z").split("\0")[:-1]:
             values, _, name = entry.partition("\t")
             found["index:" + name] = found.get("index:" + name, "") + values + "\n"
+        if self.out("rev-parse", "--shared-index-path"):
+            found[SPLIT] = "split" if index_of(found) else None
         for line in self.out("for-each-ref", "--format=%(refname) %(objectname)").splitlines():
             name, value = line.split()
             found["ref:" + name] = value
@@ -128,15 +153,12 @@ class Random(random_calls.Repository):
             done = self.command("rollback", str(count), "--force")
         self.assertEqual((done.returncode, done.stderr), (0, ""), (saying, done))
         self.assert_things(expected, saying)
-        model.add(present, expected)
+        model.add(present, self.things())
         self.server = harness.Server(self)
 
     def assert_things(self, expected, saying):
         """It is as the model says."""
-        now = self.things()
-        differing = {name: (expected.get(name), now.get(name)) for name in expected | now
-                     if expected.get(name) != now.get(name)}
-        self.assertEqual(differing, {}, saying)
+        self.assertEqual(changes(expected, self.things()), {}, saying)
 
     def run_all(self, seed, operations):
         """The operations in a new repository of a seed."""
