@@ -109,6 +109,43 @@ static size_t find_bearer(const struct place *place, size_t *ret_from)
     return end - from >= TOKEN_MIN_BYTES || (digit && end - from >= 8) ? end : 0;
 }
 
+static bool is_parameter(char c)
+{
+    return is_token68(c) || c == ';';
+}
+
+/* The end of name=value or name="text"; `at` if there is no '='. */
+static size_t skip_parameter(const struct place *place, size_t at)
+{
+    size_t end = skip(place, at, is_parameter);
+
+    if (!memchr(place->text + at, '=', end - at))
+        return at;
+    if (end == place->len || place->text[end - 1] != '=' || place->text[end] != '"')
+        return end;
+    for (end++; end < place->len && place->text[end] != '"' && place->text[end] != '\n'; end++)
+        end += place->text[end] == '\\' && end + 1 < place->len;
+    return end < place->len && place->text[end] == '"' ? end + 1 : end;
+}
+
+/* Credentials are a word, or parameters with commas between them. */
+static size_t skip_credentials(const struct place *place, size_t at)
+{
+    size_t end = skip_parameter(place, at), next = at;
+
+    if (end == at)
+        return skip(place, at, is_token68);
+    while (end > next && end < place->len && place->text[end] == ',') {
+        const size_t last = end;
+
+        next = skip(place, end + 1, is_space);
+        end = skip_parameter(place, next);
+        if (end == next)
+            return last;
+    }
+    return end;
+}
+
 /* "Authorization: <scheme> <credentials>".  What looks like a scheme may be the credentials. */
 static size_t find_authorization(const struct place *place, size_t *ret_from)
 {
@@ -124,7 +161,7 @@ static size_t find_authorization(const struct place *place, size_t *ret_from)
     next = skip(place, end, is_space);
     *ret_from = at;
     if (end > at && next > end && skip(place, next, is_token68) > next)
-        end = skip(place, next, is_token68);
+        end = skip_credentials(place, next);
     return end > at ? end : 0;
 }
 

@@ -68,6 +68,12 @@ static void synchronises_what_changes_something_and_nothing_else(void **state)
     assert_int_equal(close_one(journal, 0, AL_ERR_BAD_ARGS), 0);
     assert_int_equal(close_one(journal, AL_DISCARDS_WORK, AL_ERR_BAD_ARGS), 0);
     assert_int_equal(close_one(journal, AL_DISCARDS_WORK, AL_ERR_APPROVAL_DENIED), 0);
+    syncs = 0;
+    assert_int_equal(
+        al_record_close(begin(journal),
+                        &(struct al_record_end){ .effects = AL_RUNS_PROGRAM, .dry_run = true }),
+        0);
+    assert_int_equal(syncs, 0);
     /* log, head, and once the directory with their names */
     assert_int_equal(close_one(journal, AL_WRITES_INDEX, AL_OK), 3);
     assert_int_equal(close_one(journal, AL_WRITES_INDEX, AL_OK), 2);
