@@ -229,6 +229,7 @@ struct al_difference *al_differences_add(struct al_differences *changes, enum al
 struct al_difference *al_change_find(const struct al_differences *changes, enum al_part part,
                                      const char *name);
 
+/** Remove one of them. */
 void al_change_drop(struct al_differences *changes, struct al_difference *change);
 
 /** The first one whose name is not before `name`, of the same part or a later one. */

@@ -79,7 +79,7 @@ static bool add_record(void *payload, char *const *fields)
 {
     struct loading *loading = payload;
     char *tab = strchr(fields[0], '\t'), *oid = strstr(fields[0], " blob ");
-    const unsigned mode = (unsigned)strtoul(fields[0], NULL, 8);
+    const unsigned mode = (unsigned)strtoull(fields[0], NULL, 8);
     al_auto(al_freep) char *file = NULL;
     struct al_difference *value;
 
