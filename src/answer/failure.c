@@ -173,13 +173,31 @@ static char *wrong_side(struct al_call *call, const char *word)
     return al_strdup(*right ? right : word);
 }
 
+/* Whether a reference, or that of HEAD (NULL), is broken; the error then says so. */
+static bool tell_broken(struct al_call *call, const char *ref, struct al_error *err)
+{
+    al_auto(al_freep) char *broken = al_ref_broken(&al_call_repo(call)->at, ref);
+
+    if (!broken)
+        return false;
+    free(err->message);
+    err->message = al_asprintf("'%s' is broken: its file holds no commit's id", broken);
+    err->remedy =
+        "A user can mend it: its log below .git/logs ends with the commit it was at; once "
+        "the broken file is moved away, 'git update-ref' writes it.";
+    return true;
+}
+
 /* "HEAD~50" has a base that is there. */
 static void complete_revision(struct al_call *call, const char *given, struct al_error *err)
 {
     al_auto(al_freep) char *word = wrong_side(call, given);
     al_auto(al_freep) char *base = al_strndup(word, strcspn(word, "~^@:"));
+    al_auto(al_freep) char *branch = al_asprintf("refs/heads/%s", base);
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
 
+    if (tell_broken(call, strcmp(base, "HEAD") != 0 ? branch : NULL, err))
+        return;
     if (!strcmp(base, "HEAD") && !names_commit(call, "HEAD"))
         al_str_adds(&message, "There is no commit on this branch yet");
     else if (al_is_oid(word, strlen(word)) && strlen(word) >= 7) {
@@ -244,8 +262,9 @@ static void near_names_complete(struct al_call *call, struct al_error *err)
 /* Whether a line is git's advice about commands, which the caller does not have. */
 static bool is_advice(const char *line)
 {
-    static const char *const beginnings[] = { "hint:",       "Please ", "Aborting",
-                                              "(use \"git ", "Use '",   "Or " };
+    static const char *const beginnings[] = {
+        "hint:", "Please ", "Aborting", "(use \"git ", "Use '", "Or ", "warning: ignoring "
+    };
 
     for (size_t i = 0; i < AL_COUNT(beginnings); i++)
         if (al_starts_with(line, beginnings[i]))
@@ -312,20 +331,8 @@ static const struct {
 } remedies[] = {
     { AL_CODE_NONE, "outside the repository", NULL,
       "Paths are relative to working_dir and inside its repository." },
-    { AL_CODE_NONE, "does not have any commits yet", "git_commit",
-      "The branch has no commit yet: git_commit makes the first one." },
-    { AL_CODE_NONE, "ambiguous argument 'HEAD'", "git_commit",
-      "The branch has no commit yet: git_commit makes the first one." },
     { AL_CODE_NONE, "There is no commit on this branch yet", "git_commit",
       "HEAD names a commit only where there is one: git_commit makes the first one." },
-    { AL_CODE_NONE, "could not resolve HEAD", "git_commit",
-      "The branch has no commit yet: git_commit makes the first one." },
-    { AL_CODE_NONE, "not a valid object name: 'HEAD'", "git_commit",
-      "The branch has no commit yet: git_commit makes the first one." },
-    { AL_CODE_NONE, "no such ref: HEAD", "git_commit",
-      "The branch has no commit yet: git_commit makes the first one." },
-    { AL_CODE_NONE, "You do not have the initial commit yet", "git_commit",
-      "The branch has no commit yet: git_commit makes the first one." },
     { AL_CODE_NONE, "is unmerged", "git_conflicts",
       "git_conflicts shows its conflicts and resolves them." },
     { AL_CODE_NONE, "in the middle of a merge", "git_conflicts",
@@ -404,29 +411,27 @@ static const struct {
       "git_branch lists the branches there are, git_tag the tags, git_log the commits." },
 };
 
-static bool session_has(const struct al_call *call, const char *tool)
+static const char *remedy_of(const struct al_call *call, const struct al_error *err)
 {
     const struct al_session *session = al_call_session(call);
 
-    return session->registry && al_registry_find(session->registry, tool) &&
-           al_grant_has_tool(session->grant, tool);
-}
-
-static const char *remedy_of(const struct al_call *call, const struct al_error *err)
-{
     for (size_t i = 0; i < AL_COUNT(remedies); i++) {
         if (remedies[i].code != AL_CODE_NONE && remedies[i].code != err->code)
             continue;
         if (remedies[i].words && (!err->message || !strstr(err->message, remedies[i].words)))
             continue;
-        if (!remedies[i].tool || session_has(call, remedies[i].tool))
+        if (!remedies[i].tool || al_session_has(session, remedies[i].tool, NULL))
             return remedies[i].remedy;
     }
+    if (err->status == AL_ERR_EXECUTION && al_call_repo(call) &&
+        al_session_has(session, "git_commit", NULL) && al_ref_is_unborn(&al_call_repo(call)->at))
+        return "The branch has no commit yet: git_commit makes the first one.";
     if (err->status == AL_ERR_SANDBOX)
         return "Use a repository and paths inside the allowed roots.";
     if (err->status == AL_ERR_BAD_ARGS)
         return "Nothing was done; call again with arguments as the input schema has them.";
-    return session_has(call, "git_status") && strcmp(al_call_tool(call)->name, "git_status") != 0
+    return al_session_has(session, "git_status", NULL) &&
+                   strcmp(al_call_tool(call)->name, "git_status") != 0
                ? "git_status shows the state of the repository."
                : "A user can look at the repository with git itself.";
 }
@@ -449,6 +454,8 @@ void al_failure_complete(struct al_call *call, struct al_error *err)
     if (!al_failure_begin(err))
         return;
     near_names_complete(call, err);
+    if (err->status == AL_ERR_EXECUTION && !err->remedy && al_call_repo(call))
+        (void)tell_broken(call, NULL, err);
     if (!err->remedy)
         err->remedy = remedy_of(call, err);
 }

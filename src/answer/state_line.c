@@ -5,7 +5,6 @@
 
 #include "answer/answer.h"
 #include "answer/place.h"
-#include "gitops/refs.h"
 #include "gitops/sequencer/operation_state.h"
 
 static void add_tracking(const struct al_worktree_state *state, struct al_str *out)
@@ -36,7 +35,7 @@ void al_state_add_branch(const struct al_worktree_state *state, struct al_str *o
     al_place_add_name(state->branch, out);
     add_tracking(state, out);
     if (!state->head || !*state->head)
-        al_str_adds(out, ", no commits yet");
+        al_str_adds(out, state->is_broken ? ", its reference is broken" : ", no commits yet");
 }
 
 void al_state_add_operation(const struct al_repo *repo, struct al_str *out)
@@ -49,22 +48,6 @@ void al_state_add_operation(const struct al_repo *repo, struct al_str *out)
     al_str_adds(out, state == AL_IN_PROGRESS_AM ? "git am" : al_operation_state_name(state));
     if (al_git_operation_step(repo, &step, &last))
         al_str_addf(out, " %lu/%lu", step, last);
-}
-
-/* Set the branch and the commit of HEAD from git's files: for a bare repository, and for a git
- * status that fails.  `state` is initialised. */
-static void read_files(const struct al_repo *repo, struct al_worktree_state *state)
-{
-    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
-    static const char heads[] = "refs/heads/";
-
-    al_worktree_state_clear(state);
-    *state = AL_WORKTREE_STATE_INIT;
-    state->head = al_ref_head(&repo->at);
-    al_ref_follow_head(&repo->at, &refs);
-    if (refs.count)
-        state->branch = al_strdup(
-            al_starts_with(refs.items[0], heads) ? refs.items[0] + strlen(heads) : refs.items[0]);
 }
 
 static void add_number(size_t count, const char *what, struct al_str *out)
@@ -85,8 +68,12 @@ void al_state_line(struct al_call *call, struct al_str *out)
     if (!repo)
         return;
     if (al_location_is_bare(&repo->at) ||
-        al_git_read_worktree_state(repo, "no", NULL, NULL, al_call_budget(call), &state, NULL) < 0)
-        read_files(repo, &state);
+        al_git_read_worktree_state(repo, "no", NULL, NULL, al_call_budget(call), &state, NULL) <
+            0) {
+        al_worktree_state_clear(&state);
+        state = AL_WORKTREE_STATE_INIT;
+        al_worktree_state_read_head(repo, &state);
+    }
     al_state_add_branch(&state, out);
     add_number(state.staged, "staged", out);
     add_number(state.unstaged, "not staged", out);

@@ -224,6 +224,28 @@ char *al_ref_oid(const struct al_location *at, const char *ref)
     return refs.count ? commit_at_end(at, &refs, &line) : al_strdup("");
 }
 
+char *al_ref_broken(const struct al_location *at, const char *ref)
+{
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+    al_auto(al_freep) char *line = NULL;
+    size_t len;
+
+    follow_all(at, ref ? al_strdup(ref) : follow_head(at), &refs, &line);
+    len = line ? strcspn(line, " \t") : 0;
+    if (!refs.count || !line || al_starts_with(line, "ref:") ||
+        ((len == 40 || len == 64) && al_is_oid(line, len)))
+        return NULL;
+    return al_strdup(refs.items[refs.count - 1]);
+}
+
+bool al_ref_is_unborn(const struct al_location *at)
+{
+    al_auto(al_freep) char *head = al_ref_head(at);
+    al_auto(al_freep) char *broken = al_ref_broken(at, NULL);
+
+    return !*head && !broken;
+}
+
 /* Append the branch that a stopped rebase will move when it is completed. */
 static void add_rebased(const struct al_location *at, struct al_strv *refs)
 {

@@ -36,6 +36,14 @@ char *al_ref_head(const struct al_location *at);
 /** The object id that a full reference name leads to; "" when there is none.  Caller frees. */
 char *al_ref_oid(const struct al_location *at, const char *ref);
 
+/** The reference that a full name, or HEAD (NULL), leads to, if its file holds no object id: a
+ * power failure may leave it empty or zeroed.  NULL: it is in order, or there is none.  Caller
+ * frees. */
+char *al_ref_broken(const struct al_location *at, const char *ref);
+
+/** Test whether HEAD is on a branch that has no commit yet. */
+bool al_ref_is_unborn(const struct al_location *at);
+
 /** Append the branches that a commit would move: the current branch and, if that is a symbolic
  * reference, those it leads to.  "HEAD" when it is detached.  Also the branch of a stopped
  * rebase, which moves when the rebase is completed. */

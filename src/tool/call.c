@@ -120,8 +120,7 @@ static const struct {
       "See git_branch with list_all for the branches there are." },
 };
 
-/* Whether the session has the tool, from this toolset (NULL: any). */
-static bool session_has(const struct al_session *session, const char *tool, const char *from)
+bool al_session_has(const struct al_session *session, const char *tool, const char *from)
 {
     const struct al_listed_tool *listed =
         session->registry ? al_registry_find(session->registry, tool) : NULL;
@@ -139,7 +138,7 @@ static const char *remedy_elsewhere(const struct al_call *call, const struct al_
 
         if ((words ? strstr(error->message, words) != NULL
                    : error->code == remedies_elsewhere[i].code) &&
-            session_has(call->session, remedies_elsewhere[i].tool, remedies_elsewhere[i].from))
+            al_session_has(call->session, remedies_elsewhere[i].tool, remedies_elsewhere[i].from))
             return remedies_elsewhere[i].remedy;
     }
     return NULL;
@@ -158,7 +157,7 @@ static char *remedy_for(const struct al_call *call, const struct al_error *error
         if (!strstr(error->message, remedies[i].words) ||
             (toolset && strcmp(toolset, call->input->tool->toolset->name) != 0))
             continue;
-        if (!tool || session_has(call->session, tool, NULL))
+        if (!tool || al_session_has(call->session, tool, NULL))
             return al_strdup(remedies[i].remedy);
     }
     elsewhere = remedy_elsewhere(call, error);

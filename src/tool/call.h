@@ -258,6 +258,9 @@ bool al_call_is_saved(const struct al_call *call);
 
 /** The session of the call.  Borrowed. */
 const struct al_session *al_call_session(const struct al_call *call);
+
+/** Test whether a session has the tool, from this toolset (NULL: any). */
+bool al_session_has(const struct al_session *session, const char *tool, const char *from);
 struct al_cancel *al_call_cancel(const struct al_call *call);
 
 /** The name of the agent that calls: the session's, else the client's; NULL: it has none. Borrowed.

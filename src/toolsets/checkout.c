@@ -168,10 +168,7 @@ static void preview_operation(const struct al_call *call, struct al_str *out)
 static void add_abort(const struct al_call *call, enum al_operation_state operation,
                       struct al_str *out)
 {
-    const struct al_session *session = al_call_session(call);
-
-    if (al_registry_find(session->registry, "git_merge") &&
-        al_grant_has_tool(session->grant, "git_merge"))
+    if (al_session_has(al_call_session(call), "git_merge", NULL))
         al_str_adds(out, "git_merge with abort gives it up");
     else
         al_str_addf(out, "a user gives it up with 'git %s --abort'",

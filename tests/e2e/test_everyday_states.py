@@ -89,6 +89,34 @@ class States(everyday.Case):
                    succeed=("git_status", "git_branch", "git_tag", "git_stash list", "git_conflicts",
                             "git_remote", "git_worktree"))
 
+    def test_broken(self):
+        """a branch whose file a power failure has left empty, zeroed or cut is broken, not without commits"""
+        self.story()
+        self.git("branch", "-q", "sound")
+        self.git("remote", "add", "origin", str(self.base / "nowhere"))
+        refs = self.root / ".git/refs"
+        (refs / "remotes/origin").mkdir(parents=True)
+        (refs / "remotes/origin/HEAD").write_text("ref: refs/remotes/origin/gone\n", encoding="utf-8")
+        sound = (refs / "heads/main").read_bytes()
+        for content in (b"", b"\0" * 41, sound[:20] + b"\n", b"nonsense\n"):
+            (refs / "heads/topic").write_bytes(content)
+            result = self.fails("ExecutionFailed", "'refs/heads/topic' is broken", "git_switch", {"branch": "topic"})
+            self.assertIn("'git update-ref' writes it", result.text)
+            self.assertNotIn("create makes", result.text)
+            (refs / "heads/main").write_bytes(content)
+            for tool, arguments in (("git_log", {}), ("git_show", {}), ("git_show", {"rev": "HEAD~1"}),
+                                    ("git_commit", {"message": "m"}), ("git_stash", {}),
+                                    ("git_diff", {"from": "HEAD"})):
+                text = self.call(tool, arguments).text
+                self.assertIn("'refs/heads/main' is broken: its file holds no commit's id", text, tool)
+                self.assertNotIn("no commit yet", text)
+            text = self.says("git_status")
+            self.assertTrue(text.startswith("main, its reference is broken"), text)
+            self.assertNotIn("gone", text)  # the default branch of a remote that has it no more
+            self.assertNotIn("o commits yet", harness.Case.call(self, "git_log", {}, "--toolset", "workflow").text)
+            (refs / "heads/main").write_bytes(sound)
+        self.assertNotIn("broken", self.says("git_status").splitlines()[0])
+
     def test_merge_in_progress(self):
         """a merge that stopped: an index with conflicts"""
         self.story()

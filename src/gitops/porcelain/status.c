@@ -171,14 +171,6 @@ int al_git_log(const struct al_repo *repo, const struct al_log_options *options,
                       ret_output, err);
 }
 
-/* Whether HEAD is on an unborn branch, whose history is empty. */
-static bool is_unborn(const struct al_repo *repo)
-{
-    al_auto(al_freep) char *head = al_ref_head(&repo->at);
-
-    return !*head;
-}
-
 int al_git_read_log(const struct al_repo *repo, const struct al_commits_options *options,
                     size_t max_bytes, struct al_run_limits *budget, struct al_commits *history,
                     struct al_error *err)
@@ -209,7 +201,7 @@ int al_git_read_log(const struct al_repo *repo, const struct al_commits_options 
                    &(struct al_git_run){ .sink = { al_nul_records_add, &reader.records } }, budget,
                    &output, err);
     al_nul_records_clear(&reader.records);
-    if (r == 0 && !al_git_read_well(&output) && !is_unborn(repo))
+    if (r == 0 && !al_git_read_well(&output) && !al_ref_is_unborn(&repo->at))
         r = al_git_failed(&output, err);
     return r;
 }

@@ -87,14 +87,6 @@ static void add_format(const struct al_log_query *query, struct al_strv *argv)
         al_strv_add(argv, "--patch");
 }
 
-/* Whether HEAD is on an unborn branch, whose history is empty. */
-static bool is_unborn(const struct al_repo *repo, const struct al_log_query *query)
-{
-    al_auto(al_freep) char *head = al_ref_head(&repo->at);
-
-    return !*head && (!query->range || !strcmp(query->range, "HEAD"));
-}
-
 int al_git_read_commits(const struct al_repo *repo, const struct al_log_query *query,
                         const struct al_log_taker *to, struct al_run_limits *budget,
                         bool *ret_unborn, struct al_error *err)
@@ -121,7 +113,7 @@ int al_git_read_commits(const struct al_repo *repo, const struct al_log_query *q
         al_log_reader_end(&reader);
         return 0;
     }
-    *ret_unborn = is_unborn(repo, query);
+    *ret_unborn = (!query->range || !strcmp(query->range, "HEAD")) && al_ref_is_unborn(&repo->at);
     return *ret_unborn ? 0 : al_git_failed(&output, err);
 }
 

@@ -6,7 +6,6 @@
 
 #include "gitops/command.h"
 #include "gitops/nul_records.h"
-#include "gitops/plumbing/heads.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 
@@ -148,20 +147,31 @@ static bool take_record(void *payload, char *const *fields)
     return true;
 }
 
-/* git prints "(detached)" when HEAD is on no branch, but a branch may have that name too. */
+void al_worktree_state_read_head(const struct al_repo *repo, struct al_worktree_state *state)
+{
+    static const char heads[] = "refs/heads/";
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+    al_auto(al_freep) char *broken = al_ref_broken(&repo->at, NULL);
+
+    al_ref_follow_head(&repo->at, &refs);
+    free(al_take(&state->branch));
+    if (refs.count)
+        state->branch = al_strdup(
+            al_starts_with(refs.items[0], heads) ? refs.items[0] + strlen(heads) : refs.items[0]);
+    free(state->head);
+    state->head = broken ? al_strdup("") : al_ref_head(&repo->at);
+    state->is_broken = broken;
+}
+
+/* git prints "(detached)" when HEAD is on no branch, but a branch may have that name too; and no
+ * name of a branch that is broken. */
 static void settle_branch(const struct al_repo *repo, const struct reader *reader)
 {
     struct al_worktree_state *to = reader->to;
-    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
 
-    if (!to->head)
-        to->head = al_strdup("");
+    if (!to->head || !*to->head || (to->branch && !strcmp(to->branch, "(detached)")))
+        al_worktree_state_read_head(repo, to);
     to->is_gone = to->upstream && *to->head && !reader->has_ahead;
-    if (!to->branch || strcmp(to->branch, "(detached)") != 0)
-        return;
-    al_ref_follow_head(&repo->at, &refs);
-    if (!refs.count)
-        free(al_take(&to->branch));
 }
 
 int al_git_read_worktree_state(const struct al_repo *repo, const char *untracked,
@@ -188,43 +198,4 @@ int al_git_read_worktree_state(const struct al_repo *repo, const char *untracked
     if (r == 0)
         settle_branch(repo, &reader);
     return r;
-}
-
-/* --- Other worktrees --- */
-
-/** More are not listed. */
-#define WORKTREES_MAX 1000
-
-static const char heads[] = "refs/heads/";
-
-void al_other_worktrees_clear(struct al_other_worktrees *worktrees)
-{
-    for (size_t i = 0; i < worktrees->count; i++) {
-        free(worktrees->items[i].path);
-        free(worktrees->items[i].branch);
-        free(worktrees->items[i].head);
-    }
-    free(worktrees->items);
-    *worktrees = AL_OTHER_WORKTREES_INIT;
-}
-
-static bool take_head(void *payload, const struct al_head *head)
-{
-    struct al_other_worktrees *to = payload;
-    const bool on_branch = head->branch && al_starts_with(head->branch, heads);
-
-    if (head->is_own || !head->top || (!head->branch && !head->oid))
-        return true;
-    to->items = al_reallocarray(to->items, to->count + 1, sizeof(*to->items));
-    to->items[to->count++] = (struct al_other_worktree){
-        .path = al_strdup(head->top),
-        .branch = on_branch ? al_strdup(head->branch + strlen(heads)) : NULL,
-        .head = al_strdup(head->oid ? head->oid : ""),
-    };
-    return to->count < WORKTREES_MAX;
-}
-
-void al_git_other_worktrees(const struct al_repo *repo, struct al_other_worktrees *ret_worktrees)
-{
-    (void)al_git_each_head(&repo->at, take_head, ret_worktrees, NULL);
 }

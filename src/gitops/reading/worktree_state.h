@@ -29,6 +29,7 @@ struct al_worktree_state {
     char *branch;   /**< name without refs/heads/; NULL: HEAD is on none */
     char *head;     /**< the commit of HEAD; "" while there is none */
     char *upstream; /**< e.g. origin/main; NULL: none is set */
+    bool is_broken; /**< the reference of the branch is, so that `head` is "" */
     bool is_gone;   /**< the upstream is set but does not exist */
     uint64_t ahead, behind;
     size_t staged, unstaged, conflicts, untracked;
@@ -50,32 +51,8 @@ int al_git_read_worktree_state(const struct al_repo *repo, const char *untracked
                                void *payload, struct al_run_limits *budget,
                                struct al_worktree_state *ret_state, struct al_error *err);
 
-/* --- Other worktrees --- */
-
-/*
- * The other working trees of a repository, read from git's files: no git is started.
- *
- * Source: gitrepository-layout(5), "worktrees".
- */
-
-/** One working tree. */
-struct al_other_worktree {
-    char *path;   /**< absolute, as git has it; raw bytes */
-    char *branch; /**< without refs/heads/; NULL: HEAD is on none */
-    char *head;   /**< the commit of a HEAD that is on no branch; "" else */
-};
-
-/** All of them but this one. */
-struct al_other_worktrees {
-    struct al_other_worktree *items;
-    size_t count;
-};
-
-#define AL_OTHER_WORKTREES_INIT ((struct al_other_worktrees){ .items = NULL })
-
-void al_other_worktrees_clear(struct al_other_worktrees *worktrees);
-
-/** List them, the main one first.  What cannot be read is left out. */
-void al_git_other_worktrees(const struct al_repo *repo, struct al_other_worktrees *ret_worktrees);
+/** Set the branch and the commit of HEAD from git's files: for a bare repository, and where git
+ * status does not say them. */
+void al_worktree_state_read_head(const struct al_repo *repo, struct al_worktree_state *state);
 
 #endif

@@ -12,6 +12,7 @@
 #include "answer/place.h"
 #include "gitops/reading/read_log.h"
 #include "gitops/reading/read_object.h"
+#include "gitops/refs.h"
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "toolsets/everyday/change_view.h"
@@ -346,7 +347,7 @@ static int show_revision(struct al_call *call, const struct show_args *args, con
     }
     if (r < 0)
         return r;
-    if (info.type == AL_OBJECT_NONE && !args->rev) {
+    if (info.type == AL_OBJECT_NONE && !args->rev && al_ref_is_unborn(&repo->at)) {
         (void)al_pages_adds(pages, "No commits yet.\n");
         return al_pages_end(pages, "", result, err);
     }

@@ -6,6 +6,7 @@
 #include "answer/answer.h"
 #include "answer/place.h"
 #include "answer/state_line.h"
+#include "gitops/plumbing/heads.h"
 #include "gitops/plumbing/stash_owners.h"
 #include "gitops/reading/worktree_state.h"
 #include "gitops/refs.h"
@@ -21,7 +22,10 @@ static char *remote_default(const struct al_repo *repo, const char *remote)
     al_auto(al_freep) char *target = al_ref_read_loose(&repo->at, name);
     al_auto(al_freep) char *prefix = al_asprintf("ref: refs/remotes/%s/", remote);
 
-    return target && al_starts_with(target, prefix) ? al_strdup(target + strlen(prefix)) : NULL;
+    return target && al_starts_with(target, prefix) &&
+                   al_ref_exists(&repo->at, target + strlen("ref: "))
+               ? al_strdup(target + strlen(prefix))
+               : NULL;
 }
 
 char *al_default_branch(const struct al_repo *repo)
@@ -94,28 +98,42 @@ static void add_stashes(const struct al_repo *repo, struct al_str *out)
     al_str_addc(out, '\n');
 }
 
+/* The other working trees, while they are listed. */
+struct worktrees {
+    struct al_str text;
+    size_t count;
+};
+
+static bool take_worktree(void *payload, const struct al_head *head)
+{
+    static const char heads[] = "refs/heads/";
+    struct worktrees *to = payload;
+    const bool on_branch = head->branch && al_starts_with(head->branch, heads);
+
+    if (head->is_own || !head->top || (!head->branch && !head->oid) || to->count++ >= WORKTREES_MAX)
+        return true;
+    al_str_addc(&to->text, ' ');
+    al_place_add_name(head->top, &to->text);
+    if (on_branch) {
+        al_str_adds(&to->text, " on ");
+        al_place_add_name(head->branch + strlen(heads), &to->text);
+    } else {
+        al_str_addf(&to->text, " detached at %.*s", AL_SHORT_ID, head->oid ? head->oid : "");
+    }
+    al_str_addc(&to->text, '\n');
+    return true;
+}
+
 static void add_worktrees(const struct al_repo *repo, struct al_str *out)
 {
-    al_auto(al_other_worktrees_clear) struct al_other_worktrees others = AL_OTHER_WORKTREES_INIT;
+    struct worktrees others = { .text = AL_STR_INIT };
 
-    al_git_other_worktrees(repo, &others);
+    (void)al_git_each_head(&repo->at, take_worktree, &others, NULL);
     if (others.count)
-        al_str_adds(out, "other working trees:\n");
-    for (size_t i = 0; i < others.count && i < WORKTREES_MAX; i++) {
-        const struct al_other_worktree *other = &others.items[i];
-
-        al_str_addc(out, ' ');
-        al_place_add_name(other->path, out);
-        if (other->branch) {
-            al_str_adds(out, " on ");
-            al_place_add_name(other->branch, out);
-        } else {
-            al_str_addf(out, " detached at %.*s", AL_SHORT_ID, other->head);
-        }
-        al_str_addc(out, '\n');
-    }
+        al_str_addf(out, "other working trees:\n%s", others.text.buf);
     if (others.count > WORKTREES_MAX)
         al_str_addf(out, " and %zu more\n", others.count - WORKTREES_MAX);
+    al_str_clear(&others.text);
 }
 
 void al_status_add_facts(const struct al_repo *repo, const struct al_worktree_state *state,
