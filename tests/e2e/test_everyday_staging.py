@@ -178,6 +178,23 @@ class Restore(Case):
                          "Unstaged f.txt, new\nmain, 1 not staged")
         self.assertEqual((self.root / "f.txt").read_bytes().decode(), "x\n")
 
+    def test_unborn(self):
+        """git_restore with staged: before the first commit it unstages, as git reset does then"""
+        self.git("checkout", "-q", "--orphan", "empty")
+        self.git("rm", "-r", "-q", "--cached", ".")
+        for name in (".env", "a", "b", "dir/c"):
+            self.write(name, f"{name}\n")
+        self.git("add", "-f", ".env", "a", "b", "dir")
+        self.assertIn(".env", self.says("git_restore", {"paths": [".env"], "staged": True}))
+        self.assertEqual(self.out("ls-files"), "a\nb\ndir/c\n")
+        self.says("git_restore", {"hunks": self.hunk_ids(True)[:1], "staged": True})
+        self.assertEqual(self.out("ls-files"), "b\ndir/c\n")
+        harness.Case.ok(self, "git_restore", {"paths": ["b"], "staged": True}, "--toolset", "git")
+        self.fails("ExecutionFailed", "none", "git_restore", {"paths": ["none"], "staged": True})
+        self.says("git_restore", {"paths": ["."], "staged": True})
+        self.assertEqual(self.out("ls-files"), "")
+        self.assertEqual((self.root / ".env").read_text(encoding="utf-8"), ".env\n")
+
     def test_rev(self):
         """git_restore: rev restores the file, with staged the index too"""
         self.commit("f.txt", "second\n", "second")

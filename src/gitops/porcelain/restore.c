@@ -5,6 +5,8 @@
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/partial_clone.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"
@@ -68,11 +70,13 @@ int al_git_restore(struct al_repo *repo, const struct al_restore_options *option
                    struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    /* Before the first commit git would ask for HEAD. */
+    const bool unborn = !options->source && !options->worktree && al_ref_is_unborn(&repo->at);
+    const char *source = unborn ? al_git_empty_tree(repo) : options->source;
 
     if (options->worktree) {
         const char *head = options->staged ? "HEAD" : NULL;
-        int r = al_git_check_downloaded(repo, options->source ? options->source : head,
-                                        options->paths, budget, err);
+        int r = al_git_check_downloaded(repo, source ? source : head, options->paths, budget, err);
 
         if (r < 0)
             return r;
@@ -82,8 +86,8 @@ int al_git_restore(struct al_repo *repo, const struct al_restore_options *option
         al_strv_add(&command.argv, "--staged");
     if (options->worktree)
         al_strv_add(&command.argv, "--worktree");
-    if (options->source)
-        al_strv_addf(&command.argv, "--source=%s", options->source);
+    if (source)
+        al_strv_addf(&command.argv, "--source=%s", source);
     return run_on_paths(repo, &command, options->paths, max_bytes, budget, ret_output, err);
 }
 
@@ -92,9 +96,8 @@ int al_git_checkout_paths(struct al_repo *repo, const struct al_strv *paths, siz
                           struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    int r;
+    int r = al_git_check_downloaded(repo, NULL, paths, budget, err);
 
-    r = al_git_check_downloaded(repo, NULL, paths, budget, err);
     if (r < 0)
         return r;
     al_strv_adds(&command.argv, "git", "checkout", NULL);
@@ -102,8 +105,6 @@ int al_git_checkout_paths(struct al_repo *repo, const struct al_strv *paths, siz
 }
 
 /* --- Reset --- */
-
-#define KEPT_BYTES (64u * 1024u)
 
 int al_git_reset_check(const struct al_repo *repo, const char *oid, enum al_reset_mode mode,
                        struct al_run_limits *budget, struct al_error *err)
@@ -138,6 +139,6 @@ int al_git_reset(struct al_repo *repo, const char *oid, enum al_reset_mode mode,
                  "--", NULL);
     return al_git_run(
         &repo->at, &command,
-        &(struct al_git_run){ .max_bytes = KEPT_BYTES, .waits_for_lock = true, .checked = true },
+        &(struct al_git_run){ .max_bytes = 64u << 10, .waits_for_lock = true, .checked = true },
         budget, &output, err);
 }
