@@ -207,46 +207,43 @@ int al_obstacles_stash(struct al_way *way, struct al_error *err)
     return 0;
 }
 
-/* --- Files in the way --- */
+/* --- In the way --- */
 
-static void add_file(struct al_way *way, const struct al_difference *file)
+static void add_in_the_way(struct al_way *way, const struct al_difference *value,
+                           struct al_differences *changes)
 {
-    const struct al_difference change = {
-        .part = AL_PART_WORKTREE, .name = file->name, .from_mode = file->to_mode, .from = file->to
-    };
+    struct al_difference change;
 
-    if (al_change_find(&way->changes, change.part, change.name))
+    if (!al_change_has_place(value) || al_change_find(changes, value->part, value->name))
         return;
-    al_change_add(&way->changes, &change);
+    change = (struct al_difference){
+        .part = value->part, .name = value->name, .from_mode = value->to_mode, .from = value->to
+    };
+    al_change_add(changes, &change);
     if (!way->plan.resumes)
         al_obstacles_add_lost(way, &change);
 }
 
 /* What is added has no `to`: it makes no more changes, wherever it is put. */
-void al_obstacles_add_files(struct al_way *way)
+void al_obstacles_in_the_way(struct al_way *way, const struct al_differences *now,
+                             struct al_differences *changes)
 {
-    const struct al_differences *now = &way->from->values;
+    for (size_t i = 0; i < changes->count; i++) {
+        const enum al_part which = changes->items[i].part;
+        al_auto(al_freep) char *part = al_asprintf("%s/", changes->items[i].name);
 
-    for (size_t i = 0; i < way->changes.count; i++) {
-        const struct al_difference *change = &way->changes.items[i];
-        al_auto(al_freep) char *part = al_asprintf("%s/", change->name);
-
-        if (change->part != AL_PART_WORKTREE || !change->to)
+        if (!al_change_has_place(&changes->items[i]))
             continue;
-        for (size_t at = al_change_at(now, AL_PART_WORKTREE, part);
-             at < now->count && now->items[at].part == AL_PART_WORKTREE &&
+        for (size_t at = al_change_at(now, which, part);
+             at < now->count && now->items[at].part == which &&
              al_starts_with(now->items[at].name, part);
              at++)
-            add_file(way, &now->items[at]);
+            add_in_the_way(way, &now->items[at], changes);
         part[strlen(part) - 1] = '\0';
         for (char *slash = strchr(part, '/'); slash; slash = strchr(slash + 1, '/')) {
-            const struct al_difference *file;
-
             *slash = '\0';
-            file = al_change_find(now, AL_PART_WORKTREE, part);
+            add_in_the_way(way, al_change_find(now, which, part), changes);
             *slash = '/';
-            if (file)
-                add_file(way, file);
         }
     }
 }
@@ -423,26 +420,23 @@ static int check_branches(struct al_way *way, struct al_error *err)
 
 /* --- What was staged, and committed since by somebody else --- */
 
-static const char *ref_of(const struct al_saved *state, const struct al_differences *changes,
-                          const char *name)
+static const char *value_of(const struct al_saved *state, const struct al_differences *changes,
+                            enum al_part part, const char *name)
 {
-    const struct al_difference *change =
-        changes ? al_change_find(changes, AL_PART_REF, name) : NULL;
+    const struct al_difference *change = changes ? al_change_find(changes, part, name) : NULL;
 
     if (!change)
-        change = al_change_find(&state->values, AL_PART_REF, name);
+        change = al_change_find(&state->values, part, name);
     return change ? change->to : NULL;
 }
 
 void al_state_commit(const struct al_saved *state, const struct al_differences *changes,
                      char ret_commit[AL_OID_TEXT])
 {
-    const struct al_difference *head =
-        changes ? al_change_find(changes, AL_PART_HEAD, "HEAD") : NULL;
-    const char *value = head ? head->to : al_change_find(&state->values, AL_PART_HEAD, "HEAD")->to;
+    const char *value = value_of(state, changes, AL_PART_HEAD, "HEAD");
 
     for (int i = 0; value && i < SYMBOLIC_MAX && al_starts_with(value, "ref: "); i++)
-        value = ref_of(state, changes, value + strlen("ref: "));
+        value = value_of(state, changes, AL_PART_REF, value + strlen("ref: "));
     if (!value || al_starts_with(value, "ref: "))
         value = AL_COMMIT_NONE;
     if (!changes && (state->commit[0] || state->without & AL_PARTS_REFS))

@@ -94,6 +94,12 @@ bool al_change_is_file(const struct al_difference *change)
            !al_starts_with(change->name, ".git/") && al_path_is_plain(change->name);
 }
 
+bool al_change_has_place(const struct al_difference *change)
+{
+    return change && change->to &&
+           (change->part == AL_PART_WORKTREE || al_ends_with(change->to, " 0\n"));
+}
+
 /* --- Values --- */
 
 static int add_bytes(void *payload, size_t which, const char *data, size_t len, bool last,
@@ -165,6 +171,42 @@ static int by_thing(const void *a, const void *b)
     return order ? order : (one->first > two->first) - (one->first < two->first);
 }
 
+static int by_order(const void *key, const void *item)
+{
+    return al_difference_order(key, &((const struct item *)item)->change);
+}
+
+static struct item *find_item(const struct items *items, enum al_part part, const char *name)
+{
+    const struct al_difference key = { .part = part, .name = (char *)(uintptr_t)name };
+
+    return items->count ? bsearch(&key, items->items, items->count, sizeof(*items->items), by_order)
+                        : NULL;
+}
+
+/* Two files of the target, or two entries, may have come from different times, one where the other
+ * needs a directory.  The one that was there before the earlier execution comes back. */
+static void resolve_conflict(const struct items *items, struct item *item)
+{
+    al_auto(al_freep) char *part = al_strdup(item->change.name);
+
+    for (char *slash = strchr(part, '/'); slash && al_change_has_place(&item->change);
+         slash = strchr(slash + 1, '/')) {
+        struct item *above;
+
+        *slash = '\0';
+        above = find_item(items, item->change.part, part);
+        *slash = '/';
+        if (above && al_change_has_place(&above->change)) {
+            struct item *loser = above->first < item->first ? item : above;
+
+            loser->change.to = NULL;
+            loser->change.to_mode = 0;
+            loser->yields = true;
+        }
+    }
+}
+
 /* Find what the executions changed together; with `entries`, of the index. */
 static int collect(struct al_way *way, bool entries, struct items *items, struct al_error *err)
 {
@@ -195,43 +237,44 @@ static int collect(struct al_way *way, bool entries, struct items *items, struct
         else if (r == 0)
             r = go_on(way, last, &items->items[i], err);
     }
+    for (size_t i = 0; i < items->count; i++)
+        resolve_conflict(items, &items->items[i]);
     return r;
 }
 
-static int by_order(const void *key, const void *item)
+/* The shared part of a split index is git's to remove: some index may need it. */
+static bool is_gits(const struct al_difference *change)
 {
-    return al_difference_order(key, &((const struct item *)item)->change);
+    return change->part == AL_PART_STATE && !change->to &&
+           al_starts_with(change->name, "sharedindex.");
 }
 
-static struct item *find_item(const struct items *items, enum al_part part, const char *name)
+static int add_way(struct al_way *way, const struct items *items, const struct al_differences *now,
+                   struct al_differences *changes, struct al_error *err)
 {
-    const struct al_difference key = { .part = part, .name = (char *)(uintptr_t)name };
+    int r = 0;
 
-    return items->count ? bsearch(&key, items->items, items->count, sizeof(*items->items), by_order)
-                        : NULL;
-}
+    for (size_t i = 0; i < items->count && r == 0; i++) {
+        const struct item *item = &items->items[i];
+        struct al_difference change = item->change;
+        const struct al_difference *found = al_change_find(now, change.part, change.name);
 
-/* Two files of the target may have come from different times, one where the other needs a
- * directory.  The one that was there before the earlier execution comes back. */
-static void resolve_conflict(const struct items *items, struct item *item)
-{
-    al_auto(al_freep) char *part = al_strdup(item->change.name);
-
-    for (char *slash = strchr(part, '/'); slash && item->change.to;
-         slash = strchr(slash + 1, '/')) {
-        struct item *above;
-
-        *slash = '\0';
-        above = find_item(items, AL_PART_WORKTREE, part);
-        *slash = '/';
-        if (above && above->change.to) {
-            struct item *loser = above->first < item->first ? item : above;
-
-            loser->change.to = NULL;
-            loser->change.to_mode = 0;
-            loser->yields = true;
-        }
+        change.from = found ? found->to : NULL;
+        change.from_mode = found ? found->to_mode : 0;
+        if (item->stays || is_gits(&change) ||
+            al_change_is_same(change.from, change.from_mode, change.to, change.to_mode))
+            continue;
+        append(changes, &change);
+        if (way->plan.resumes || (change.part == AL_PART_INDEX && *change.name != '/'))
+            continue;
+        if (item->yields)
+            al_obstacles_add_lost(way, &item->change);
+        else if (!al_change_is_same(change.from, change.from_mode, item->change.from,
+                                    item->change.from_mode))
+            r = al_obstacles_others(way, &item->change, change.from, change.from_mode, err);
     }
+    al_obstacles_in_the_way(way, now, changes);
+    return r;
 }
 
 /* --- Entries of the index --- */
@@ -307,9 +350,6 @@ static bool can_be_made(const struct al_difference *entry)
             return false;
     return true;
 }
-
-static int add_way(struct al_way *way, const struct items *items, const struct al_differences *now,
-                   struct al_differences *changes, struct al_error *err);
 
 /* Go back entry by entry: somebody else has changed others.  False: that cannot be done. */
 static int find_entries(struct al_way *way, bool *ret_found, struct al_error *err)
@@ -401,40 +441,6 @@ static int find_index(struct al_way *way, const struct items *items, struct al_e
 
 /* --- The way back --- */
 
-/* The shared part of a split index is git's to remove: some index may need it. */
-static bool is_gits(const struct al_difference *change)
-{
-    return change->part == AL_PART_STATE && !change->to &&
-           al_starts_with(change->name, "sharedindex.");
-}
-
-static int add_way(struct al_way *way, const struct items *items, const struct al_differences *now,
-                   struct al_differences *changes, struct al_error *err)
-{
-    int r = 0;
-
-    for (size_t i = 0; i < items->count && r == 0; i++) {
-        const struct item *item = &items->items[i];
-        struct al_difference change = item->change;
-        const struct al_difference *found = al_change_find(now, change.part, change.name);
-
-        change.from = found ? found->to : NULL;
-        change.from_mode = found ? found->to_mode : 0;
-        if (item->stays || is_gits(&change) ||
-            al_change_is_same(change.from, change.from_mode, change.to, change.to_mode))
-            continue;
-        append(changes, &change);
-        if (way->plan.resumes || (change.part == AL_PART_INDEX && *change.name != '/'))
-            continue;
-        if (item->yields)
-            al_obstacles_add_lost(way, &item->change);
-        else if (!al_change_is_same(change.from, change.from_mode, item->change.from,
-                                    item->change.from_mode))
-            r = al_obstacles_others(way, &item->change, change.from, change.from_mode, err);
-    }
-    return r;
-}
-
 /* A rollback that goes on after it was killed: changes since it began are somebody else's. */
 static int check_since_begun(struct al_way *way, struct al_error *err)
 {
@@ -464,13 +470,8 @@ int al_way_find(struct al_way *way, struct al_error *err)
         r = al_execution_read_end(way, i, way->plan.end, err);
     if (r == 0)
         r = collect(way, false, &items, err);
-    for (size_t i = 0; i < items.count; i++)
-        if (items.items[i].change.part == AL_PART_WORKTREE)
-            resolve_conflict(&items, &items.items[i]);
     if (r == 0)
         r = add_way(way, &items, &way->from->values, &way->changes, err);
-    if (r == 0)
-        al_obstacles_add_files(way);
     if (r == 0 && way->plan.resumes)
         r = check_since_begun(way, err);
     if (r == 0)

@@ -192,6 +192,10 @@ bool al_change_is_same(const char *a, unsigned a_mode, const char *b, unsigned b
  * of that, whatever a checkpoint says. */
 bool al_change_is_file(const struct al_difference *change);
 
+/** Test whether it gives or finds something that cannot be where another one needs a directory: a
+ * file, or an entry of the index.  The sides of a conflict can, and NULL. */
+bool al_change_has_place(const struct al_difference *change);
+
 /** Read a blob of the store; NULL is an empty one. */
 int al_way_read_blob(const struct al_way *way, const char *oid, struct al_str *ret_text,
                      struct al_error *err);
@@ -208,8 +212,10 @@ void al_obstacles_add_lost(struct al_way *way, const struct al_difference *chang
  * they are not this worktree's.  refs/stash comes along with its log. */
 int al_obstacles_stash(struct al_way *way, struct al_error *err);
 
-/** Remove the files that are in the way of others, too, and name them as lost. */
-void al_obstacles_add_files(struct al_way *way);
+/** Remove also the files, or entries of the index, that are `now` in the way of others that come
+ * back, and name them as lost. */
+void al_obstacles_in_the_way(struct al_way *way, const struct al_differences *now,
+                             struct al_differences *changes);
 
 /** Find what is in the way of the files and is in no checkpoint. */
 void al_obstacles_unsaved(struct al_way *way);

@@ -209,21 +209,17 @@ class Effects(random_calls.Repository):
         return store
 
     def without(self, before):
-        """The parts that one of the two checkpoints of an execution lacks, and the files of the
-        working tree that both have all the same."""
-        store = self.store_of(before)
-        found, files = [], []
+        """The parts that one of the two checkpoints of an execution lacks, and the files that are
+        the execution's; None: all that changed."""
+        store, found = self.store_of(before), set()
         for checkpoint in (before, f"refs/after/{before}"):
             about = self.out("cat-file", "blob", f"{checkpoint}:about", cwd=store).splitlines()
-            found.append({word for line in about if line.startswith("without ")
-                          for word in line.split()[1:]})
-            pieces = self.out("ls-tree", "-r", "--name-only", checkpoint, "paths/", cwd=store)
-            text = b"".join(self.git("cat-file", "blob", f"{checkpoint}:{piece}", cwd=store).stdout
-                            for piece in pieces.split())
-            files.append({f"worktree:{name.decode()}" for name in text.split(b"\0") if name})
-            if "worktree" not in found[-1]:
-                files.pop()
-        return found[0] | found[1], set.intersection(*files) if files else set()
+            found |= {word for line in about if line.startswith("without ")
+                      for word in line.split()[1:]}
+        written = self.git("cat-file", "blob", f"refs/after/{before}:written", cwd=store,
+                           check=False)
+        files = {f"worktree:{name}" for name in written.stdout.decode().split("\0") if name}
+        return found, files if written.returncode == 0 else None
 
     def check(self, seed, calls):
         """Some calls in the repository of a seed; gives the operations that were without a part."""
@@ -245,14 +241,15 @@ class Effects(random_calls.Repository):
                 self.assertEqual(parts, set(), said)
                 continue
             without, files = self.without(line["git_commit"])
-            lacking = {part for part in parts - files if part.partition(":")[0] in without
+            wrote = {part for part in parts if part.startswith("worktree:")}
+            lacking = {part for part in parts if part.partition(":")[0] in without
                        or part.partition(":")[0] not in ("worktree", "index", "refs")}
             self.assertEqual(lacking, set(), said)
+            self.assertLessEqual(wrote, files if files is not None else wrote, said)
             self.assert_moves(line["git_commit"], changed, said)
-            if files:
-                names = {part.partition(":")[2] for part in parts & files}
-                self.assert_saved(line["git_commit"], names, (before, after), said)
-            if without:
+            self.assert_saved(line["git_commit"], {part.partition(":")[2] for part in wrote},
+                              (before, after), said)
+            if without or files is not None:
                 partial.add((tool, line["operation"]))
         return partial
 

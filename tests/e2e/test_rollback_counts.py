@@ -222,6 +222,16 @@ class Others(rollback.Rollback):
         self.rollback("2")
         self.assertEqual(self.snapshot()["git:index"], staged)
 
+    def test_way_staged(self):
+        """a user's entry of the index where a directory has to come back"""
+        self.commit("dir/x", "x\n", "third")
+        self.write("dir/x", "y\n")
+        self.ok("git_add", {"paths": ["dir/x"]})
+        self.git("rm", "-q", "-f", "dir/x")
+        self.write("dir", "a user's\n")
+        self.git("add", "dir")
+        self.assert_asks_first("dir in the index", "dir/x in the index")
+
     def test_the_same(self):
         """what a user did that is as it was before is no reason to refuse"""
         self.write("a.txt", "two\n")

@@ -44,6 +44,13 @@ def with_one_index(things):
     return {name: value for name, value in things.items() if name not in index} | {"index": index}
 
 
+def has_place(name, value):
+    """Whether it is a file or an entry, so that nothing else may need a directory there; the sides of
+    a conflict may."""
+    return bool(value) and (name.startswith("file:") or
+                            name.startswith("index:") and value.endswith(" 0\n"))
+
+
 def changes(before, after):
     """From each thing that differs to its values."""
     return {name: (before.get(name), after.get(name)) for name in before.keys() | after.keys()
@@ -65,11 +72,10 @@ class Model:
     def resolve_conflicts(target, first):
         """Of a file and a directory in the same place the one that was there earlier comes back."""
         yielding = set()
-        for name in sorted((name for name in target if name.startswith("file:")),
-                           key=str.encode):
+        for name in sorted(target, key=str.encode):
             parts = name.split("/")
             for above in ("/".join(parts[:size]) for size in range(1, len(parts))):
-                if target[name] and target.get(above):
+                if has_place(name, target[name]) and has_place(above, target.get(above)):
                     loser = name if first[above] < first[name] else above
                     target[loser] = None
                     yielding.add(loser)
@@ -102,11 +108,11 @@ class Model:
             if name not in yielding and present.get(name) not in (value, target[name]):
                 check(name, present.get(name))
         result = present | target
-        for name in [name for name in target if name.startswith("file:") and target[name]]:
-            if present.get(name) == target[name]:
+        for name in target:
+            if not has_place(name, target[name]) or present.get(name) == target[name]:
                 continue
             for other in present:
-                if other.startswith("file:") and other not in target and (
+                if has_place(other, present[other]) and other not in target and (
                         other.startswith(name + "/") or name.startswith(other + "/")):
                     result[other] = None
                     lost.add(other)
