@@ -37,6 +37,7 @@ static const struct {
     { "There is no remote '", "'", REMOTE },
     { "The remote has no branch '", "'", THEIR_BRANCH },
     { "pathspec '", "' did not match any files", ANY_PATH },
+    { "Pathspec '", "' is in submodule '", ANY_PATH },
     { "pathspec '", "' did not match any file(s) known to git", TRACKED_PATH },
 };
 
@@ -222,7 +223,7 @@ static void complete_path(struct al_call *call, enum kind kind, const char *give
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
 
     al_strv_add(&paths, path);
-    al_missing_paths_add(call, &paths, &scope, &message);
+    err->remedy = al_missing_paths_add(call, &paths, &scope, &message);
     if (!message.len)
         al_str_addf(&message, "No %sfile matches '%s'", kind == ANY_PATH ? "" : "tracked ", path);
     al_str_trim_end(&message);
@@ -346,28 +347,16 @@ static const struct {
       "A user can set user.name and user.email; until then nothing can be committed." },
     { AL_CODE_NONE, "a program airlock does not run", NULL,
       "A user can do this with git itself, which runs the filter (of Git LFS: git-lfs); other "
-      "files "
-      "go on working." },
-    { AL_CODE_NONE, "did not match any file", "git_status",
-      "git_status has the names; paths are relative to working_dir." },
-    { AL_CODE_NONE, "' in the working tree", "git_status",
-      "git_status has the names; paths are relative to working_dir." },
-    { AL_CODE_NONE, "file matches '", "git_status",
-      "git_status has the names; paths are relative to working_dir." },
-    { AL_CODE_NONE, "' is not tracked", "git_add",
-      "git_add tracks it; to be rid of it, delete the file." },
+      "files go on working." },
     { AL_CODE_CONFLICT, "conflict markers on disk", "git_conflicts",
       "Edit the file until none is left, or let git_conflicts resolve it with take ours or theirs, "
       "content or hunks." },
     { AL_CODE_CONFLICT, NULL, "git_conflicts",
       "git_conflicts shows the conflicts and resolves them; with action abort it gives the "
-      "operation "
-      "up." },
+      "operation up." },
     { AL_CODE_NONE, "untracked working tree files would be overwritten by", NULL,
       "Move or remove these files first." },
     { AL_CODE_DIRTY_WORKDIR, NULL, "git_stash",
-      "Commit these changes with git_commit, or put them aside with git_stash, first." },
-    { AL_CODE_NONE, "would be overwritten by", "git_stash",
       "Commit these changes with git_commit, or put them aside with git_stash, first." },
     { AL_CODE_NONE, "'create' must be a boolean", "git_switch",
       "branch is the name, and create says whether to make it: branch=NAME create=true." },
@@ -403,12 +392,6 @@ static const struct {
     { AL_CODE_NONE, "egular expression", NULL,
       "Correct the expression, or search for plain text." },
     { AL_CODE_NONE, "Unmatched", NULL, "Correct the expression, or search for plain text." },
-    { AL_CODE_NONE, "unable to resolve revision", "git_log",
-      "git_branch lists the branches there are, git_tag the tags, git_log the commits." },
-    { AL_CODE_NONE, "unknown revision", "git_log",
-      "git_branch lists the branches there are, git_tag the tags, git_log the commits." },
-    { AL_CODE_NONE, "bad revision", "git_log",
-      "git_branch lists the branches there are, git_tag the tags, git_log the commits." },
 };
 
 static const char *remedy_of(const struct al_call *call, const struct al_error *err)

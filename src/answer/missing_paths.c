@@ -24,6 +24,7 @@ struct wanted {
     char *path;      /* relative to the top */
     bool is_on_disk; /* as something */
     bool is_found;   /* in what the call looks at */
+    size_t inside;   /* the length of the working tree below the top that it lies in; 0: none */
     char *near;
     size_t edits;    /* from `path` to `near` */
     char *same_name; /* a file of this name elsewhere */
@@ -32,6 +33,7 @@ struct wanted {
 struct search {
     struct wanted *wanted;
     size_t count;
+    bool lacks; /* one of them is not on disk */
 };
 
 static void search_clear(struct search *search)
@@ -42,12 +44,6 @@ static void search_clear(struct search *search)
         free(search->wanted[i].same_name);
     }
     free(search->wanted);
-}
-
-/* Test whether a word is a pathspec that may match several names: a glob, or one with magic. */
-static bool is_pattern(const char *path)
-{
-    return path[0] == ':' || strpbrk(path, "*?[\\");
 }
 
 static size_t components(const char *path)
@@ -132,6 +128,20 @@ static bool take_listed(void *payload, const struct al_listed *listed)
     return true;
 }
 
+/* The length of the part of a path that is a working tree of its own: a submodule, a clone or a
+ * linked worktree.  0: none is. */
+static size_t find_inside(int top_fd, const char *path)
+{
+    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+        al_auto(al_freep) char *git = al_asprintf("%.*s/.git", (int)(slash - path), path);
+        al_auto(al_closep) int fd = al_nofollow_open(top_fd, git, O_PATH);
+
+        if (fd >= 0)
+            return (size_t)(slash - path);
+    }
+    return 0;
+}
+
 /* The paths of the call.  A path outside of the roots or the repository is not looked for. */
 static void read_paths(const struct al_repo *repo, const struct al_strv *paths, int top_fd,
                        struct search *search)
@@ -141,11 +151,14 @@ static void read_paths(const struct al_repo *repo, const struct al_strv *paths, 
         struct wanted *wanted = &search->wanted[search->count];
         al_auto(al_closep) int fd = -1;
 
-        if (is_pattern(paths->items[i]) ||
+        /* What has a glob or magic may match several names. */
+        if (paths->items[i][0] == ':' || strpbrk(paths->items[i], "*?[\\") ||
             al_place_from_argument(repo, "paths", paths->items[i], &wanted->path, NULL) < 0)
             continue;
         fd = al_nofollow_open(top_fd, wanted->path, O_PATH | O_NOFOLLOW);
         wanted->is_on_disk = fd >= 0;
+        search->lacks |= fd < 0;
+        wanted->inside = find_inside(top_fd, wanted->path);
         search->count++;
     }
 }
@@ -154,14 +167,6 @@ static bool all_found(const struct search *search)
 {
     for (size_t i = 0; i < search->count; i++)
         if (!search->wanted[i].is_found)
-            return false;
-    return true;
-}
-
-static bool all_on_disk(const struct search *search)
-{
-    for (size_t i = 0; i < search->count; i++)
-        if (!search->wanted[i].is_on_disk)
             return false;
     return true;
 }
@@ -183,7 +188,7 @@ static void find_tracked(struct al_call *call, struct search *search)
 static void search_worktree(struct al_call *call, const struct al_path_scope *scope, int top_fd,
                             struct search *search)
 {
-    if (all_on_disk(search)) {
+    if (!search->lacks) {
         if (!scope->untracked)
             find_tracked(call, search);
     } else if (al_git_list_files(al_call_repo(call), top_fd, false, take_listed, search,
@@ -191,7 +196,8 @@ static void search_worktree(struct al_call *call, const struct al_path_scope *sc
         search->count = 0;
     }
     for (size_t i = 0; i < search->count; i++)
-        search->wanted[i].is_found |= scope->untracked && search->wanted[i].is_on_disk;
+        search->wanted[i].is_found |=
+            scope->untracked && search->wanted[i].is_on_disk && !search->wanted[i].inside;
 }
 
 static void search_tree(struct al_call *call, const char *rev, struct search *search)
@@ -236,6 +242,15 @@ static void add_line(struct al_call *call, const struct wanted *wanted,
     const char *meant = wanted->near ? wanted->near : wanted->same_name;
     al_auto(al_freep) char *shown = al_place(repo, wanted->path);
 
+    if (wanted->inside) {
+        al_auto(al_freep) char *dir =
+            al_asprintf("%s/%.*s", repo->at.top, (int)wanted->inside, wanted->path);
+
+        al_str_addf(out, "'%s' is in another working tree, with working_dir '", shown);
+        al_place_add_name(dir, out);
+        al_str_adds(out, "'\n");
+        return;
+    }
     if (wanted->is_on_disk && scope->worktree) {
         al_str_addf(out, "'%s' is not tracked\n", shown);
         return;
@@ -250,28 +265,42 @@ static void add_line(struct al_call *call, const struct wanted *wanted,
     al_str_addc(out, '\n');
 }
 
-void al_missing_paths_add(struct al_call *call, const struct al_strv *paths,
-                          const struct al_path_scope *scope, struct al_str *out)
+static const char names[] = "git_status has the names; paths are relative to working_dir.";
+
+static const char *remedy_for(const struct wanted *wanted, const struct al_path_scope *scope)
+{
+    return wanted->inside       ? "Call again with that working_dir; paths are relative to it."
+           : !scope->worktree   ? "git_show with the path of a directory lists what is in it; "
+                                  "git_log with paths and "
+                                  "follow tells what became of a file."
+           : wanted->is_on_disk ? "git_add tracks it."
+                                : names;
+}
+
+const char *al_missing_paths_add(struct al_call *call, const struct al_strv *paths,
+                                 const struct al_path_scope *scope, struct al_str *out)
 {
     const struct al_repo *repo = al_call_repo(call);
     al_auto(search_clear) struct search search = { .count = 0 };
     al_auto(al_closep) int top_fd = -1;
     size_t told = 0;
+    const char *remedy = names;
 
     if (!repo || al_location_is_bare(&repo->at) ||
         al_location_open_top(&repo->at, &top_fd, NULL) < 0)
-        return;
+        return NULL;
     read_paths(repo, paths, top_fd, &search);
     if (search.count && scope->worktree)
         search_worktree(call, scope, top_fd, &search);
     if (scope->rev && !all_found(&search))
         search_revision(call, scope->rev, &search);
-    for (size_t i = 0; i < search.count && told < TOLD_MAX; i++) {
-        if (search.wanted[i].is_found)
+    for (size_t i = 0; i < search.count; i++) {
+        if (search.wanted[i].is_found || told++ >= TOLD_MAX)
             continue;
         add_line(call, &search.wanted[i], scope, out);
-        told++;
+        remedy = remedy_for(&search.wanted[i], scope);
     }
+    return remedy;
 }
 
 void al_missing_paths_end(struct al_call *call, const struct al_strv *paths, const char *rev,
@@ -293,18 +322,14 @@ int al_missing_path_fail(struct al_call *call, const char *path, const char *rev
     const struct al_path_scope scope = { .rev = rev };
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    const char *remedy;
 
     al_strv_add(&paths, path);
-    al_missing_paths_add(call, &paths, &scope, &message);
+    remedy = al_missing_paths_add(call, &paths, &scope, &message);
     if (!message.len) {
-        al_str_adds(&message, "There is no file '");
-        al_place_add_name(path, &message);
-        al_str_adds(&message, "'");
+        al_str_addf(&message, "There is no file '%s'", path);
         add_where(&scope, &message);
     }
     al_str_trim_end(&message);
-    return al_failure_bad_args(err,
-                               "git_show with the path of a directory lists what is in it; git_log "
-                               "with paths and follow tells what became of a file.",
-                               "%s", message.buf);
+    return al_failure_bad_args(err, remedy, "%s", message.buf);
 }

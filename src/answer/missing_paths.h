@@ -23,11 +23,15 @@ struct al_path_scope {
  * did you mean 'src/parse.c'?".  Of one that is there and not tracked, if that is why it is not
  * found: "'new.c' is not tracked".  Nothing for globs and other pathspecs with magic.
  *
+ * A file of a submodule, or of another repository or worktree inside, is said to be in that.
+ *
  * Children: none if all paths are on disk and `untracked` is set; else one for the index, and one
  * for each side of `rev`.  A git that fails adds nothing.
+ *
+ * @return What helps with the last one, a constant; NULL: there is no working tree.
  */
-void al_missing_paths_add(struct al_call *call, const struct al_strv *paths,
-                          const struct al_path_scope *scope, struct al_str *out);
+const char *al_missing_paths_add(struct al_call *call, const struct al_strv *paths,
+                                 const struct al_path_scope *scope, struct al_str *out);
 
 /**
  * End an answer that is not empty with a line for each path that is neither in `rev` nor on disk.

@@ -68,12 +68,8 @@ void al_state_line(struct al_call *call, struct al_str *out)
     if (!repo)
         return;
     if (al_location_is_bare(&repo->at) ||
-        al_git_read_worktree_state(repo, "no", NULL, NULL, al_call_budget(call), &state, NULL) <
-            0) {
-        al_worktree_state_clear(&state);
-        state = AL_WORKTREE_STATE_INIT;
+        al_git_read_worktree_state(repo, "no", NULL, NULL, al_call_budget(call), &state, NULL) < 0)
         al_worktree_state_read_head(repo, &state);
-    }
     al_state_add_branch(&state, out);
     add_number(state.staged, "staged", out);
     add_number(state.unstaged, "not staged", out);

@@ -125,6 +125,33 @@ class Paths(Case):
                       self.says("git_diff", {"staged": True}))
 
 
+class Inside(Case):
+    def test_inside(self):
+        """a file of a submodule, a clone or a worktree inside: named with its working_dir, never to be deleted"""
+        for name in ("sub", "clone"):
+            self.init(self.base / name)
+            self.commit("s", "1\n", "s1", where=self.base / name)
+        allow = ("-c", "protocol.file.allow=always")
+        self.git(*allow, "submodule", "--quiet", "add", str(self.base / "sub"), "sub")
+        self.git("commit", "-q", "-m", "sub")
+        self.git("clone", "-q", str(self.base / "clone"), "deep/clone")
+        self.git("worktree", "add", "-q", "wt")
+        (self.root / "wt/s").write_text("1\n", encoding="utf-8")
+        for place in ("sub", "deep/clone", "wt"):
+            (self.root / place / "s").write_text("2\n", encoding="utf-8")
+            words = f"'{place}/s' is in another working tree, with working_dir '{self.root}/{place}'"
+            for tool, key in (("git_restore", "paths"), ("git_blame", "path"), ("git_diff", "paths")):
+                result = self.call(tool, {key: f"{place}/s" if key == "path" else [f"{place}/s"]})
+                self.assertIn(words, result.text, tool)
+                self.assertNotIn("delete", result.text)
+                self.assertNotIn("git_status shows", result.text)
+            self.assertIn("s", self.says("git_diff", {"working_dir": str(self.root / place)}))
+        result = self.fails("ExecutionFailed", "'sub/s' is in another working tree", "git_add", {"paths": ["sub/s"]})
+        self.assertIn("Call again with that working_dir", result.text)
+        self.write("loose", "1\n")
+        result = self.fails("ExecutionFailed", "'loose' is not tracked\ngit_add tracks it.", "git_restore", {"paths": ["loose"]})
+
+
 class Names(Case):
     def setUp(self):
         super().setUp()

@@ -96,17 +96,15 @@ static int check_branch(const struct al_repo *repo, const struct al_worktree_add
     al_auto(al_freep) char *safe = al_text_sanitize_line(options->branch);
     bool exists = al_ref_exists(&repo->at, ref);
 
-    if (options->start)
-        return !exists ? 0
-                       : al_error_set_code(
-                             err, AL_ERR_EXECUTION, AL_CODE_BRANCH_EXISTS,
-                             "A branch named '%s' exists already; leave create out to check it "
-                             "out, or name another one",
-                             safe);
-    if (!exists)
+    if (options->start && exists)
+        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_EXISTS,
+                                 "A branch named '%s' exists already; leave create out to check it "
+                                 "out, or name another one",
+                                 safe);
+    if (!options->start && !exists)
         return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
                                  "There is no branch '%s'; create makes one", safe);
-    return al_worktree_check_free(repo, options->branch, false, budget, err);
+    return options->start ? 0 : al_worktree_check_free(repo, options->branch, false, budget, err);
 }
 
 /* git would run these programs for the files that it writes. */
