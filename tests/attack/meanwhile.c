@@ -2,8 +2,9 @@
 /*
  * meanwhile NUMBER ACTIONS COMMAND...: run a command, and do something else when it, or anything
  * that it started, is about to take its NUMBER-th step: a system call that looks at a name, or
- * changes one, or writes.  NUMBER 0 does nothing.  What the steps are about is appended to the file
- * that the environment variable MEANWHILE_STEPS names, a line each.
+ * changes one, or writes; after the last one, if it takes fewer.  NUMBER 0 does nothing.  What the
+ * steps are about is appended to the file that the environment variable MEANWHILE_STEPS names, a
+ * line each.
  *
  * ACTIONS are done in order by another process, which the command waits for, unless that one waits
  * itself; separated by newlines:
@@ -243,6 +244,11 @@ int main(int argc, char **argv)
     (void)ptrace(PTRACE_SETOPTIONS, tracing.first, NULL, (void *)OPTIONS);
     (void)ptrace(PTRACE_SYSCALL, tracing.first, NULL, NULL);
     trace(&tracing);
+    if (tracing.steps < tracing.number) { /* it took fewer steps this time */
+        tracing.actor = begin_actions(tracing.actions, tracing.end_fds);
+        (void)close(tracing.end_fds[1]);
+        (void)waitpid(tracing.actor, NULL, 0);
+    }
     if (tracing.told)
         (void)fclose(tracing.told);
     return tracing.exit_status;
