@@ -10,7 +10,6 @@
 
 #include "answer/answer.h"
 #include "answer/place.h"
-#include "gitops/command.h"
 #include "gitops/git_lock.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/porcelain/parse.h"

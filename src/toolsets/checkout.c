@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#include "gitops/command.h"
 #include "gitops/diff/diff.h"
 #include "gitops/failure.h"
 #include "gitops/plumbing/batch.h"
@@ -20,7 +19,6 @@
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
-#include "gitops/sequencer/merge.h"
 #include "gitops/worktree/list.h"
 #include "guard/arg.h"
 #include "guard/text.h"

@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#include "gitops/command.h"
 #include "gitops/diff/diff.h"
 #include "gitops/failure.h"
 #include "gitops/message/commit_message.h"

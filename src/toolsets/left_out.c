@@ -4,7 +4,6 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -112,8 +111,8 @@ static const char *reason_of(int top, const char *name)
     al_auto(al_closep) int fd = -1;
     struct stat st;
 
-    if (warning)
-        return warning;
+    if (warning || al_ends_with(name, "/")) /* a clone of this repository would lack its commit */
+        return warning ? warning : "a repository of its own";
     fd = al_nofollow_open(top, name, O_RDONLY);
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         return NULL;

@@ -4,7 +4,6 @@
 #include "gitops/porcelain/restore.h"
 
 #include "answer/state_line.h"
-#include "gitops/command.h"
 #include "gitops/diff/diff.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/index_facts.h"

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/git_lock.h"
 #include "gitops/plumbing/stash_owners.h"

@@ -82,6 +82,23 @@ class Add(Case):
         self.assertEqual(self.git("diff", "--cached", "--name-only").stdout.split(),
                          [b".env", b"new"])
 
+    def test_inside(self):
+        """a worktree, a clone and a repository without commits inside: left out under all, said by path"""
+        self.git("worktree", "add", "-q", ".claude/wt")
+        self.init(self.root / "deep/clone")
+        self.commit("s", "1\n", "s", where=self.root / "deep/clone")
+        self.init(self.root / "fresh")
+        self.write("fresh/x", "1\n")
+        for tool, arguments in (("git_add", {"all": True}), ("git_commit", {"message": "m", "all": True})):
+            self.write("n", f"{tool}\n")
+            text = self.says(tool, arguments)
+            for name in (".claude/wt/", "deep/clone/"):
+                self.assertIn(f"{name} (a repository of its own)", text)
+            self.assertNotIn("160000", self.out("ls-files", "-s"))
+            self.assertEqual(self.out("ls-files"), "a.txt\nf.txt\nn\n")
+        text = self.says("git_add", {"paths": ["deep/clone"]})
+        self.assertIn("is a repository of its own: only its commit is staged", text)
+
     def test_update(self):
         """git_add: update stages tracked files only, in paths if given"""
         self.commit("d/g.txt", "g\n", "g")

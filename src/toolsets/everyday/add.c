@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_add: stage files or hunks. */
 #include "gitops/porcelain/add.h"
-#include "gitops/command.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/ls_files.h"
 #include "gitops/preview/affected_files.h"
@@ -174,6 +173,7 @@ static int add_files(struct al_call *call, const struct add_args *args, struct a
         .limited = args->update && args->paths.count,
     };
     const struct al_strv *files;
+    bool has_inner = false;
     int r = al_call_affected_files(call, &files, err);
 
     if (r == 0 && args->all)
@@ -186,6 +186,12 @@ static int add_files(struct al_call *call, const struct add_args *args, struct a
     keep_staged(call, files, &without, &staged);
     al_str_adds(text, staged.count ? "Staged " : "Nothing to stage: no change here is unstaged");
     al_chosen_add_names(call, &staged, text);
+    for (size_t i = 0; i < staged.count; i++)
+        has_inner |= al_ends_with(staged.items[i], "/");
+    if (has_inner)
+        al_str_adds(text,
+                    "\nWhat ends with / is a repository of its own: only its commit is staged, "
+                    "which a clone of this one lacks");
     al_str_addf(text, "\n%s%s", left_out.buf,
                 left_out.len ? "; name them in paths to stage them\n" : "");
     return 0;

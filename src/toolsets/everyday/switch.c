@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "answer/place.h"
-#include "gitops/command.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/porcelain/checkout.h"
 #include "gitops/refs.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "answer/place.h"
-#include "gitops/command.h"
 #include "gitops/git_lock.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/porcelain/branch.h"
