@@ -195,6 +195,7 @@ static void complete_revision(struct al_call *call, const char *given, struct al
     al_auto(al_freep) char *word = wrong_side(call, given);
     al_auto(al_freep) char *base = al_strndup(word, strcspn(word, "~^@:"));
     al_auto(al_freep) char *branch = al_asprintf("refs/heads/%s", base);
+    al_auto(al_freep) char *shallow = al_shallow_commits(&al_call_repo(call)->at);
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
 
     if (tell_broken(call, strcmp(base, "HEAD") != 0 ? branch : NULL, err))
@@ -204,7 +205,10 @@ static void complete_revision(struct al_call *call, const char *given, struct al
     else if (al_is_oid(word, strlen(word)) && strlen(word) >= 7) {
         al_str_addf(&message, "'%s' names no commit", word);
     } else if (strcmp(base, word) != 0 && *base && names_commit(call, base)) {
-        al_str_addf(&message, "'%s' names no commit, although '%s' does", word, base);
+        al_str_addf(&message, "'%s' names no commit, although '%s' does%s", word, base,
+                    shallow ? ": the clone is shallow, and older commits are not in it" : "");
+        if (shallow)
+            err->remedy = "A user can fetch the rest of the history with 'git fetch --unshallow'.";
     } else {
         al_str_addf(&message, "'%s' names no branch, tag or commit", word);
         add_near(call, REVISION, *base ? base : word, &message);
@@ -340,9 +344,6 @@ static const struct {
       "git_conflicts with action continue or abort brings it to an end first." },
     { AL_CODE_NONE, "airlock leaves to git itself", "git_conflicts",
       "A user can go on with git itself; git_conflicts with action abort gives it up." },
-    { AL_CODE_NONE, "is neither a commit nor a tree", NULL,
-      "The clone may lack it; a user can fetch the rest of the history with git fetch "
-      "--unshallow." },
     { AL_CODE_NONE, "user.name or user.email not configured", NULL,
       "A user can set user.name and user.email; until then nothing can be committed." },
     { AL_CODE_NONE, "a program airlock does not run", NULL,
@@ -375,8 +376,7 @@ static const struct {
       "Give working_dir a directory inside a git repository." },
     { AL_CODE_PROTECTED_PATH, NULL, NULL, "Name files of the working tree; .git is git's own." },
     { AL_CODE_LOCK_TIMEOUT, NULL, NULL,
-      "Another git is at work there: try again later; a user can remove the lock when no git "
-      "runs." },
+      "Another git is at work there: try again later; a user can remove the lock if none runs." },
     { AL_CODE_TIMEOUT, NULL, NULL,
       "Ask for less at once; a user can raise timeout_ms in [tools.git] of the configuration." },
     { AL_CODE_SNAPSHOT_DISABLED, NULL, NULL,

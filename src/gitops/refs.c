@@ -19,6 +19,7 @@
 #define PACKED_PIECE_BYTES (1u << 20)
 #define PACKED_OID_MAX     65 /* SHA-256 in hex, and a newline before it */
 #define SYMREF_DEPTH_MAX   5
+#define SHALLOW_MAX_BYTES  (1u << 20)
 
 bool al_is_reference(const char *name)
 {
@@ -244,6 +245,14 @@ bool al_ref_is_unborn(const struct al_location *at)
     al_auto(al_freep) char *broken = al_ref_broken(at, NULL);
 
     return !*head && !broken;
+}
+
+char *al_shallow_commits(const struct al_location *at)
+{
+    al_auto(al_freep) char *path = al_fs_join(at->common_dir, "shallow");
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    return al_fs_read(AT_FDCWD, path, SHALLOW_MAX_BYTES, &text) < 0 ? NULL : al_str_detach(&text);
 }
 
 /* Append the branch that a stopped rebase will move when it is completed. */

@@ -44,6 +44,10 @@ char *al_ref_broken(const struct al_location *at, const char *ref);
 /** Test whether HEAD is on a branch that has no commit yet. */
 bool al_ref_is_unborn(const struct al_location *at);
 
+/** The commits at which the history of a shallow clone ends, an id a line; NULL: it is whole.
+ * Caller frees. */
+char *al_shallow_commits(const struct al_location *at);
+
 /** Append the branches that a commit would move: the current branch and, if that is a symbolic
  * reference, those it leads to.  "HEAD" when it is detached.  Also the branch of a stopped
  * rebase, which moves when the rebase is completed. */

@@ -12,7 +12,6 @@
 #include "gitops/oid.h"
 #include "gitops/refs.h"
 #include "gitops/repo/remotes.h"
-#include "gitops/repo/repo.h"
 #include "gitops/transport/network.h"
 #include "guard/text.h"
 #include "tool/call.h"

@@ -6,7 +6,6 @@
 #include "answer/place.h"
 #include "gitops/git_lock.h"
 #include "gitops/repo/remotes.h"
-#include "gitops/repo/repo.h"
 #include "guard/url.h"
 #include "tool/call.h"
 #include "tool/ignored.h"

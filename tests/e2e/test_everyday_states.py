@@ -169,6 +169,14 @@ class States(everyday.Case):
         clone = self.base / "clone"
         self.git("clone", "-q", "--depth=1", f"file://{self.root}", str(clone))
         self.root = clone
+        for tool, arguments in (("git_blame", {"path": "f.txt"}), ("git_status", {}), ("git_log", {}),
+                                ("git_log", {"changed": "line 7"}), ("git_show", {"rev": "HEAD~1"}),
+                                ("git_log", {"range": "HEAD~3..HEAD"}), ("git_reset", {"to": "HEAD~2"})):
+            self.assertEqual(self.call(tool, arguments).text.replace("--unshallow", "").count("shallow"),
+                             1, self.call(tool, arguments).text)
+        self.assertIn("git fetch --unshallow", self.call("git_show", {"rev": "HEAD~1"}).text)
+        self.assertNotIn("shallow", self.call("git_show", {"rev": "nowhere"}).text)
+        self.assertNotIn("shallow", self.call("git_log", {"max_count": 1, "range": "HEAD"}).text)
         self.write("f.txt", text_with(at5="ours", at20="mine"))
         self.sweep(fail=("git_reset hard", "git_merge"),
                    succeed=("git_status", "git_log", "git_add", "git_stash", "git_blame"))

@@ -48,10 +48,16 @@ int al_inmemory_tree(const struct al_inmemory *memory, const char *oid,
     char *tree = NULL;
     int r = al_git_find_object(&memory->view, oid, "tree", budget, &tree, err);
 
-    if (r == 0 && !tree)
-        r = al_error_set(err, AL_ERR_EXECUTION, "%s is neither a commit nor a tree", oid);
-    if (r == 0)
+    if (r < 0)
+        return r;
+    if (tree) {
         *ret_tree = tree;
+        return 0;
+    }
+    r = al_error_set(err, AL_ERR_EXECUTION, "%s is neither a commit nor a tree", oid);
+    if (err)
+        err->remedy = "The clone may lack it; a user can fetch the rest of the history with 'git "
+                      "fetch --unshallow'.";
     return r;
 }
 

@@ -2,22 +2,13 @@
 #include "gitops/preview/commits.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/verify_objects.h"
+#include "gitops/refs.h"
 #include "gitops/run.h"
-#include "util/fs.h"
 
 #define LIST_MAX_BYTES (64u * 1024u)
-
-static bool is_shallow(const struct al_repo *repo)
-{
-    al_auto(al_freep) char *path = al_fs_join(repo->at.common_dir, "shallow");
-    struct stat st;
-
-    return lstat(path, &st) == 0;
-}
 
 static int list(const struct al_repo *repo, const struct al_commits_shown *shown,
                 struct al_run_limits *budget, struct al_git_output *ret_output,
@@ -62,6 +53,7 @@ int al_git_commits_excerpt(const struct al_repo *repo, const struct al_commits_s
                            struct al_error *err)
 {
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *shallow = al_shallow_commits(&repo->at);
     bool all = true;
     int r = al_git_verify_commits(repo, shown->words, budget, &all, err);
 
@@ -78,7 +70,7 @@ int al_git_commits_excerpt(const struct al_repo *repo, const struct al_commits_s
         return 0;
     al_str_addf(out, "%s\n", shown->title);
     al_git_add_excerpt(budget, output.out.out.buf, output.out.out.len, output.stopped, out);
-    if (is_shallow(repo))
+    if (shallow)
         al_str_adds(out, "The repository is shallow (.git/shallow): commits beyond its boundary "
                          "are not listed.\n");
     return 0;

@@ -9,6 +9,7 @@
 #include "answer/state_line.h"
 #include "gitops/reading/read_blame.h"
 #include "gitops/reading/read_object.h"
+#include "gitops/refs.h"
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "toolsets/everyday/change_view.h"
@@ -53,6 +54,7 @@ struct showing {
     struct al_pages *pages;
     struct al_strv told; /* ids of the commits whose subject was shown */
     uint64_t line;       /* the last one that was read */
+    char *shallow;       /* the commits at which a shallow clone ends; NULL: it is whole */
 };
 
 /* "a1b2c3d4 2026-02-07 Lee  subject"; the subject once. */
@@ -68,6 +70,8 @@ static void add_heading(struct showing *showing, const struct al_blamed *commit,
         al_strv_add(&showing->told, commit->oid);
         al_str_adds(out, "  ");
         al_place_add_name(commit->subject, out);
+        if (showing->shallow && strstr(showing->shallow, commit->oid))
+            al_str_adds(out, " (^ this or an older commit: the clone is shallow)");
     }
     al_str_addc(out, '\n');
 }
@@ -119,7 +123,8 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 {
     const struct blame_args *args = p;
     al_auto(al_pages_clear) struct al_pages pages = AL_PAGES_INIT;
-    struct showing showing = { .pages = &pages, .told = AL_STRV_INIT };
+    al_auto(al_freep) char *shallow = al_shallow_commits(&al_call_repo(call)->at);
+    struct showing showing = { .pages = &pages, .told = AL_STRV_INIT, .shallow = shallow };
     al_auto(al_freep) char *left = NULL;
     struct al_lines lines;
     int r = al_pages_begin(&pages, call, &args->page, err);

@@ -7,6 +7,7 @@
 #include "answer/missing_paths.h"
 #include "answer/place.h"
 #include "gitops/reading/read_log.h"
+#include "gitops/refs.h"
 #include "guard/arg.h"
 #include "guard/date.h"
 #include "tool/call.h"
@@ -264,6 +265,7 @@ static int show(struct al_call *call, const struct al_log_query *query, struct s
                                      .take_files = take_files,
                                      .patch = { take_file, take_hunk, showing } };
     al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
+    al_auto(al_freep) char *shallow = al_shallow_commits(&al_call_repo(call)->at);
     bool unborn = false;
     int r = al_git_read_commits(al_call_repo(call), query, &to, al_call_budget(call), &unborn, err);
 
@@ -277,6 +279,8 @@ static int show(struct al_call *call, const struct al_log_query *query, struct s
     else
         al_missing_paths_end(call, &showing->args->paths,
                              showing->args->range ? showing->args->range : "HEAD", &showing->pages);
+    if (shallow && showing->read && !showing->has_more && !showing->args->range)
+        (void)al_pages_adds(&showing->pages, "-- shallow clone: older commits are not here\n");
     add_left(showing, &left);
     return al_pages_end(&showing->pages, left.buf, result, err);
 }

@@ -2,7 +2,6 @@
 /* git_rebase: replay the commits of the current branch elsewhere, or as a plan says. */
 #include <ctype.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "answer/answer.h"
 #include "answer/failure.h"
@@ -19,7 +18,6 @@
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
 #include "toolsets/everyday/replay.h"
-#include "util/fs.h"
 
 /* Add the commits of `list` as `git rebase --autosquash` orders them. */
 static int rebase_autosquash(struct al_call *call, const struct al_strv *list,
@@ -143,8 +141,8 @@ static int rebase_plan_base(struct al_call *call, const struct al_strv *oids, ch
                            err);
     if (r < 0 || *ret_onto)
         return r;
-    shallow = al_fs_join(al_call_repo(call)->at.common_dir, "shallow");
-    if (access(shallow, F_OK) == 0)
+    shallow = al_shallow_commits(&al_call_repo(call)->at);
+    if (shallow)
         return al_failure_set(err,
                               "Plan the commits above it; a user can fetch the rest of the history "
                               "with git fetch --unshallow.",

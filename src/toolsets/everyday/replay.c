@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "answer/answer.h"
 #include "answer/failure.h"
 #include "answer/place.h"
 #include "gitops/failure.h"

@@ -139,6 +139,10 @@ static void add_worktrees(const struct al_repo *repo, struct al_str *out)
 void al_status_add_facts(const struct al_repo *repo, const struct al_worktree_state *state,
                          struct al_str *out)
 {
+    al_auto(al_freep) char *shallow = al_shallow_commits(&repo->at);
+
+    if (shallow)
+        al_str_adds(out, "shallow clone: older commits are not here\n");
     add_default_branch(repo, state, out);
     add_remotes(repo, out);
     add_stashes(repo, out);
