@@ -9,8 +9,8 @@
 struct al_call;
 
 /**
- * Find the untracked files to leave out: files that look like secrets, core dumps and large files, and
- * repositories and worktrees inside of this one, of which git stages the commit alone.
+ * Find the untracked files to leave out: files that look like secrets, core dumps and large files,
+ * and repositories and worktrees inside of this one, of which git stages the commit alone.
  *
  * @param except     Absolute paths of files that are not left out; NULL: none.
  * @param ret_names  Their names, relative to the top of the working tree.
