@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "history/aside.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -90,12 +91,13 @@ static int make_folder(int base_fd, struct al_aside_entry *entry)
         char name[32];
 
         (void)snprintf(name, sizeof(name), "%lu", ++entry->seq);
-        if (mkdirat(base_fd, name, 0700) == 0 && open_folder(base_fd, entry))
+        if (mkdirat(base_fd, name, 0700) < 0) {
+            if (errno != EEXIST)
+                return -errno;
+        } else if (open_folder(base_fd, entry)) {
             return 0;
-        if (entry->fd < 0 && errno != EEXIST)
-            return -errno;
-        al_close(entry->fd); /* another process took it for one that a crash has left */
-        entry->fd = -1;
+        }
+        al_closep(&entry->fd); /* another process took it for one that a crash has left */
     }
     return -EEXIST;
 }
@@ -261,15 +263,19 @@ bool al_aside_next(int common_fd, unsigned long *seq, struct al_aside_entry *ent
 
 /* --- Things --- */
 
-/* Few file systems do not know that flag, and a look before has to do there. */
+/* Few file systems do not know that flag.  There a file has both names for a moment; a directory
+ * cannot, and a look before has to do. */
 int al_aside_rename(int from_fd, const char *from, int to_fd, const char *to)
 {
     struct stat st;
 
     if (renameat2(from_fd, from, to_fd, to, RENAME_NOREPLACE) == 0)
         return 0;
-    if (errno != EINVAL)
+    if (errno != EINVAL || fstatat(from_fd, from, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return -errno;
+    if (!S_ISDIR(st.st_mode))
+        return linkat(from_fd, from, to_fd, to, 0) < 0 || unlinkat(from_fd, from, 0) < 0 ? -errno
+                                                                                         : 0;
     if (fstatat(to_fd, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
         return -EEXIST;
     return renameat(from_fd, from, to_fd, to) < 0 ? -errno : 0;
@@ -313,17 +319,20 @@ static int cannot(const char *path, const char *what, int r, struct al_error *er
     return al_error_errno(err, -r, "'%s' cannot %s", safe, what);
 }
 
+/* Nothing has that number in a folder that is locked.  In one step: what somebody puts into its
+ * place meanwhile stays there. */
 static int take_away(struct al_aside_entry *entry, size_t item, int parent_fd, const char *name)
 {
     char to[32];
     int r;
 
     (void)snprintf(to, sizeof(to), "%zu", item);
-    r = al_aside_rename(parent_fd, name, entry->fd, to);
-    if (r != -EXDEV)
-        return r;
+    if (renameat(parent_fd, name, entry->fd, to) == 0)
+        return 0;
+    if (errno != EXDEV)
+        return -errno;
     r = entry->hidden_fd >= 0 ? 0 : make_hidden(entry, parent_fd);
-    return r < 0 ? r : al_aside_rename(parent_fd, name, entry->hidden_fd, to);
+    return r == 0 && renameat(parent_fd, name, entry->hidden_fd, to) < 0 ? -errno : r;
 }
 
 int al_aside_move(struct al_aside_entry *entry, int parent_fd, const char *name, const char *path,
@@ -334,7 +343,7 @@ int al_aside_move(struct al_aside_entry *entry, int parent_fd, const char *name,
 
     if (fstatat(parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return al_error_set(err, AL_ERR_NOT_FOUND, "there is nothing to move aside");
-    r = append(entry, "item", path, entry->note && !entry->items.count);
+    r = append(entry, "item", path, entry->note != NULL); /* or a part of them would come back */
     if (r == 0)
         r = take_away(entry, entry->items.count - 1, parent_fd, name);
     return r < 0 ? cannot(path, "be moved aside", r, err) : 0;
@@ -422,12 +431,32 @@ static uint64_t bytes_of(int dir_fd, const char *name, int depth)
     return bytes;
 }
 
-static bool is_empty(const struct al_aside_entry *entry)
+/* Whether something is aside; each is named.  A power failure may leave a thing and take the words
+ * that tell where it was. */
+static bool has_things(const struct al_aside_entry *entry, struct al_strv *ret_kept)
 {
-    for (size_t i = 0; i < entry->items.count; i++)
-        if (is_aside(entry, i))
-            return false;
-    return true;
+    const int fds[] = { entry->fd, entry->hidden_fd };
+    bool has = false;
+
+    for (size_t i = 0; i < AL_COUNT(fds) && fds[i] >= 0; i++) {
+        al_auto(al_closedirp) DIR *dir = al_fs_list_at(fds[i]);
+        al_auto(al_freep) char *folder = al_fs_fd_path(fds[i]);
+        const struct dirent *thing;
+
+        has |= !dir;
+        while (dir && (thing = readdir(dir))) {
+            const size_t item = strtoull(thing->d_name, NULL, 10);
+            const char *path = item < entry->items.count ? entry->items.items[item] : "?";
+            al_auto(al_freep) char *line = al_asprintf("%s: %s/%s", path, folder, thing->d_name);
+
+            if (!isdigit((unsigned char)*thing->d_name))
+                continue;
+            has = true;
+            if (ret_kept)
+                al_strv_take(ret_kept, al_text_sanitize_line(line));
+        }
+    }
+    return has;
 }
 
 /* What a crash leaves half removed is not moved back, and the next one removes the rest: its record
@@ -437,7 +466,7 @@ void al_aside_remove(struct al_aside_entry *entry)
     al_auto(al_closep) int base_fd = openat(entry->fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
     char name[64];
 
-    if (entry->note && !is_empty(entry))
+    if (entry->note && has_things(entry, NULL))
         (void)append(entry, "gone", "", true);
     hidden_name(entry, name);
     if (entry->hidden_fd >= 0)
@@ -471,18 +500,6 @@ static bool is_ours(const struct al_aside_entry *entry, const struct al_strv *be
     return ours;
 }
 
-static void name_kept(const struct al_aside_entry *entry, struct al_strv *ret_kept)
-{
-    for (size_t i = 0; i < entry->items.count && ret_kept; i++) {
-        al_auto(al_freep) char *place = al_aside_item_path(entry, i);
-        al_auto(al_freep) char *line =
-            place ? al_asprintf("%s: %s", entry->items.items[i], place) : NULL;
-
-        if (line)
-            al_strv_take(ret_kept, al_text_sanitize_line(line));
-    }
-}
-
 /* Files go back each for itself; those that cannot are a whole entry from now on. */
 static void move_all_back(struct al_aside_entry *entry, struct al_strv *ret_kept)
 {
@@ -491,12 +508,10 @@ static void move_all_back(struct al_aside_entry *entry, struct al_strv *ret_kept
     for (size_t i = entry->items.count; i > 0 && !entry->note; i--)
         if (is_aside(entry, i - 1))
             (void)move_back(entry, i - 1, NULL);
-    if (is_empty(entry)) {
+    if (has_things(entry, ret_kept))
+        (void)append(entry, "end", "", true);
+    else
         al_aside_remove(entry);
-        return;
-    }
-    (void)append(entry, "end", "", true);
-    name_kept(entry, ret_kept);
 }
 
 void al_aside_tidy(int common_fd, const struct al_strv *below, struct al_strv *ret_kept)
@@ -504,7 +519,7 @@ void al_aside_tidy(int common_fd, const struct al_strv *below, struct al_strv *r
     al_auto(al_aside_entry_clear) struct al_aside_entry entry = AL_ASIDE_ENTRY_INIT;
 
     for (unsigned long seq = ULONG_MAX; al_aside_next(common_fd, &seq, &entry);) {
-        if (entry.is_gone || (is_empty(&entry) && !may_have_more(&entry)))
+        if (entry.is_gone || (!has_things(&entry, NULL) && !may_have_more(&entry)))
             al_aside_remove(&entry);
         else if (!entry.is_whole && is_ours(&entry, below))
             move_all_back(&entry, ret_kept);

@@ -112,7 +112,8 @@ void al_aside_remove(struct al_aside_entry *entry);
  *
  * @param below  Where the repository's things can have been: absolute directories.  A record that
  *               names another place is not airlock's, but came with the repository.
- * @param ret_kept  What stays aside is added: "<path>: <place>", each once; NULL: nobody asks.
+ * @param ret_kept  What stays aside is added: "<path>: <place>", each once, with "?" as the path if
+ *                  a power failure took it; NULL: nobody asks.
  */
 void al_aside_tidy(int common_fd, const struct al_strv *below, struct al_strv *ret_kept);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* history/aside.h: what is moved aside comes back as it was, and a process that is killed leaves
- * every thing whole at one of two places.  renameat2(2) is this file's own. */
+ * every thing whole at one of two places.  The system calls that rename, and mkdirat(2), are this
+ * file's own. */
 #include "history/aside.h"
 
 #include <errno.h>
@@ -21,6 +22,15 @@
 static int fail_at, fail_with; /* which rename fails, from 1; 0: none */
 static bool is_far;            /* the aside folder is on another file system */
 static int kill_at;            /* the rename before which the process dies; 0: none */
+static bool is_plain;          /* a file system without flags of renameat2(2) */
+static const char *saved_as;   /* what somebody saves before the next call that changes a name */
+static bool is_tidied;         /* the next folder that is made is removed at once */
+
+int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to);
+int __real_linkat(int from_fd, const char *from, int to_fd, const char *to, int flags);
+int __wrap_linkat(int from_fd, const char *from, int to_fd, const char *to, int flags);
+int __real_mkdirat(int dir_fd, const char *name, mode_t mode);
+int __wrap_mkdirat(int dir_fd, const char *name, mode_t mode);
 
 int __real_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags);
 int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags);
@@ -32,8 +42,22 @@ static bool is_in_base(int fd)
     return path && strstr(path, "/airlock/aside/");
 }
 
+static void save(int dir_fd)
+{
+    al_auto(al_closep) int fd =
+        saved_as ? openat(dir_fd, al_take(&saved_as), O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
+
+    if (fd >= 0)
+        assert_int_equal(al_write_all(fd, "saved", 5), 0);
+}
+
 int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags)
 {
+    if (is_plain && flags) {
+        errno = EINVAL;
+        return -1;
+    }
+    save(to_fd);
     if (kill_at && --kill_at == 0)
         raise(SIGKILL);
     if (fail_at && --fail_at == 0) {
@@ -45,6 +69,28 @@ int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, u
         return -1;
     }
     return __real_renameat2(from_fd, from, to_fd, to, flags);
+}
+
+int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to)
+{
+    return __wrap_renameat2(from_fd, from, to_fd, to, 0);
+}
+
+int __wrap_linkat(int from_fd, const char *from, int to_fd, const char *to, int flags)
+{
+    save(to_fd);
+    return __real_linkat(from_fd, from, to_fd, to, flags);
+}
+
+int __wrap_mkdirat(int dir_fd, const char *name, mode_t mode)
+{
+    int r = __real_mkdirat(dir_fd, name, mode);
+
+    if (is_tidied && *name == '1') {
+        is_tidied = false;
+        assert_int_equal(unlinkat(dir_fd, name, AT_REMOVEDIR), 0);
+    }
+    return r;
 }
 
 struct lab {
@@ -59,7 +105,8 @@ static int setup(void **state)
     al_auto(al_freep) char *tree = NULL;
 
     fail_at = kill_at = 0;
-    is_far = false;
+    is_far = is_plain = is_tidied = false;
+    saved_as = NULL;
     lab->dir = tmpdir_new();
     tmpdir_mkdir(lab->dir, "git");
     tmpdir_mkdir(lab->dir, "tree");
@@ -132,12 +179,17 @@ static size_t count_entries(const struct lab *lab)
     return count;
 }
 
-static void tidy(const struct lab *lab)
+static void tidy_and_ask(const struct lab *lab, struct al_strv *ret_kept)
 {
     al_auto(al_strv_clear) struct al_strv below = AL_STRV_INIT;
 
     al_strv_take(&below, tmpdir_path(lab->dir, "tree"));
-    al_aside_tidy(lab->git_fd, &below, NULL);
+    al_aside_tidy(lab->git_fd, &below, ret_kept);
+}
+
+static void tidy(const struct lab *lab)
+{
+    tidy_and_ask(lab, NULL);
 }
 
 /* The only entry, as another process finds it. */
@@ -204,6 +256,33 @@ static void test_hidden_folder_is_ignored_and_its_own(void **state)
     assert_int_equal(mkdirat(lab->tree_fd, AL_ASIDE_HIDDEN "1/0", 0700), 0);
     load_only(lab, &entry);
     assert_false(is_aside(&entry, 0));
+    al_aside_entry_clear(&entry);
+}
+
+static void test_plain_file_system(void **state)
+{
+    struct lab *lab = *state;
+    al_auto(al_freep) char *saved = NULL;
+
+    is_plain = true;
+    there_and_back(lab);
+    tmpdir_symlink(lab->dir, "nowhere", "tree/link");
+    assert_int_equal(al_aside_rename(lab->tree_fd, "link", lab->tree_fd, "moved"), 0);
+    assert_int_equal(al_aside_rename(lab->tree_fd, "a", lab->tree_fd, "moved"), -EEXIST);
+    saved_as = "new"; /* after it was seen that nothing is there */
+    assert_int_equal(al_aside_rename(lab->tree_fd, "moved", lab->tree_fd, "new"), -EEXIST);
+    saved = tmpdir_read(lab->dir, "tree/new");
+    assert_string_equal(saved, "saved");
+}
+
+static void test_folder_is_gone_at_once(void **state)
+{
+    struct lab *lab = *state;
+    struct al_aside_entry entry = AL_ASIDE_ENTRY_INIT;
+
+    is_tidied = true;
+    begin(lab, &entry);
+    assert_int_equal(entry.seq, 2);
     al_aside_entry_clear(&entry);
 }
 
@@ -327,6 +406,34 @@ static void write_record(const struct lab *lab, const char *word)
     assert_int_equal(al_write_all(fd, word, strlen(word) + 1), 0);
 }
 
+/* The record did not reach the disk, what was moved did. */
+static void test_power_failure(void **state)
+{
+    struct lab *lab = *state;
+
+    for (int i = 0; i < 2; i++) {
+        struct al_aside_entry entry = AL_ASIDE_ENTRY_INIT;
+        al_auto(al_strv_clear) struct al_strv kept = AL_STRV_INIT;
+
+        is_far = i; /* the hidden folder's place is on the disk before it is made */
+        assert_int_equal(al_aside_begin(lab->git_fd, NULL, lab->tree_fd, &entry, NULL), 0);
+        if (is_far)
+            assert_int_equal(move_one_of(lab, &entry, "a"), 0);
+        else
+            assert_int_equal(ftruncate(entry.record_fd, 0), 0);
+        tmpdir_write(lab->dir, is_far ? "tree/" AL_ASIDE_HIDDEN "2/7" : "git/airlock/aside/1/7",
+                     "");
+        al_aside_entry_clear(&entry);
+        for (int j = 0; j < 3; j++)
+            tidy_and_ask(lab, &kept);
+        assert_there(lab, true);
+        assert_int_equal(count_entries(lab), i + 1);
+        assert_int_equal(kept.count, 1);
+        assert_true(al_starts_with(kept.items[0], "?: /"));
+        assert_true(al_ends_with(kept.items[0], is_far ? "/" AL_ASIDE_HIDDEN "2/7" : "/aside/1/7"));
+    }
+}
+
 /* Somebody else wrote the record: nothing goes where it says. */
 static void test_forged(void **state)
 {
@@ -404,6 +511,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_comes_back, setup, teardown),
         cmocka_unit_test_setup_teardown(test_comes_back_from_beside, setup, teardown),
         cmocka_unit_test_setup_teardown(test_hidden_folder_is_ignored_and_its_own, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_plain_file_system, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_folder_is_gone_at_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_power_failure, setup, teardown),
         cmocka_unit_test_setup_teardown(test_something_in_the_way, setup, teardown),
         cmocka_unit_test_setup_teardown(test_fails_on_the_way_back, setup, teardown),
         cmocka_unit_test_setup_teardown(test_fails_on_the_way_there, setup, teardown),
