@@ -26,7 +26,6 @@
 #include "guard/root.h"
 #include "guard/rules/effects.h"
 #include "history/rollback_private.h"
-#include "history/worktree.h"
 #include "util/log.h"
 
 #define TOOL           "rollback"
@@ -303,10 +302,13 @@ static int restore(struct context *ctx, struct al_error *err)
     r = al_restore_apply(way, err);
     if (r < 0 && err && !err->remedy)
         err->remedy = "It stopped half way. 'airlock rollback' goes back to how it was before.";
-    for (size_t i = 0; i < way->changes.count; i++)
-        if (way->changes.items[i].part == AL_PART_WORKTREE &&
-            !al_strv_contains(&ctx->way.report->left, way->changes.items[i].name))
-            al_strv_add(&written, way->changes.items[i].name);
+    for (size_t i = 0; i < way->changes.count; i++) {
+        const struct al_difference *change = &way->changes.items[i];
+        al_auto(al_freep) char *words = al_difference_words(change);
+
+        if (change->part == AL_PART_WORKTREE && !al_strv_contains(&way->report->left, words))
+            al_strv_add(&written, change->name);
+    }
     /* Also after a failure, so that its result can be undone as well. */
     taken = al_checkpoint_create(way->store,
                                  &(struct al_checkpoint_reason){ .tool = TOOL,
@@ -324,12 +326,24 @@ static int restore(struct context *ctx, struct al_error *err)
     return r;
 }
 
+/* Clear up after a call that was killed, and name what cannot go back. */
+static void tidy(const struct context *ctx)
+{
+    al_auto(al_strv_clear) struct al_strv kept = AL_STRV_INIT;
+
+    al_worktree_tidy(ctx->way.repo, true, &kept);
+    for (size_t i = 0; i < kept.count; i++)
+        al_log_warn("a call was killed, and what it had taken away is kept: %s", kept.items[i]);
+}
+
 static int apply(struct context *ctx, struct al_error *err)
 {
     struct al_record_end record;
     bool changed = false;
-    int r = prepare(ctx, err);
+    int r;
 
+    tidy(ctx);
+    r = prepare(ctx, err);
     if (r == 0)
         r = check_refusals(ctx, err);
     if (r == 0)
@@ -385,8 +399,6 @@ int al_rollback_run(struct al_repo *repo, const struct al_rollback_options *opti
         r = al_way_open(&ctx.way, err);
     if (r == 0)
         r = lock_store(&ctx, err);
-    if (r == 0)
-        al_worktree_tidy(repo, true, NULL);
     if (r == 0 && !options->dry_run)
         r = lock(&ctx, err);
     if (r == 0)

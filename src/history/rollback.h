@@ -38,21 +38,21 @@ struct al_rollback_options {
     bool lines; /**< of al_difference_read(): patches with lines; else only how much changed */
 };
 
-/** The result.  Set up with AL_ROLLBACK_INIT. */
+/** The result, its lists in words of one line each.  Set up with AL_ROLLBACK_INIT. */
 struct al_rollback {
     size_t count; /**< executions that are undone */
     /** The count for a rollback that goes one execution further back.  0: there is none, or this
      * was a dry run. */
     size_t further;
     bool resumed; /**< it continued a rollback that was interrupted */
-    /** Changes in words that no execution made and that would be lost. */
+    /** Changes that no execution made and that would be lost. */
     struct al_strv lost;
     /** Files whose staged change was committed since, so going back would stage the opposite. */
     struct al_strv committed;
     struct al_strv unsaved; /**< files in the way that no checkpoint has */
     /** Files that stay although the checkpoint does not have them. */
     struct al_strv kept;
-    /** What somebody changed while the rollback was at work, in words: it stays as it is, and the
+    /** What somebody changed while the rollback was at work: it stays as it is, and the
      * rest is rolled back. */
     struct al_strv left;
     struct al_differences changes; /**< from the present to the checkpoint */

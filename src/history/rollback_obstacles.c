@@ -4,14 +4,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "gitops/command.h"
 #include "gitops/plumbing/heads.h"
 #include "gitops/plumbing/rollback_plumbing.h"
 #include "gitops/worktree/remove.h"
@@ -19,7 +16,6 @@
 #include "guard/text.h"
 #include "history/rescue.h"
 #include "history/rollback_private.h"
-#include "history/worktree.h"
 #include "util/fs.h"
 
 #define DEPTH_MAX    200u /* each level has a descriptor */
@@ -328,15 +324,14 @@ void al_obstacles_unsaved(struct al_way *way)
 
     for (size_t i = 0; i < way->changes.count; i++) {
         const struct al_difference *change = &way->changes.items[i];
-        char *found = al_change_is_file(change) && change->to && !change->from
-                          ? find_unsaved(way, change)
-                          : NULL;
+        al_auto(al_freep) char *found = al_change_is_file(change) && change->to && !change->from
+                                            ? find_unsaved(way, change)
+                                            : NULL;
+        al_auto(al_freep) char *words = found ? al_text_sanitize_line(found) : NULL;
 
         /* It is the same for all files of a directory. */
-        if (found && unsaved->count && !strcmp(unsaved->items[unsaved->count - 1], found))
-            free(found);
-        else if (found)
-            al_strv_take(unsaved, found);
+        if (words && (!unsaved->count || strcmp(unsaved->items[unsaved->count - 1], words) != 0))
+            al_strv_take(unsaved, al_take(&words));
     }
 }
 

@@ -35,7 +35,6 @@
 #include "history/gitdir.h"
 #include "history/rescue.h"
 #include "history/rollback_private.h"
-#include "history/worktree.h"
 #include "util/fs.h"
 
 #define TEMP_PREFIX    ".airlock-"
@@ -438,7 +437,7 @@ static int remove_files(const struct al_way *way, struct al_error *err)
 
         if (change->was_left_out || (al_strv_contains_sorted(&ignored, name) &&
                                      !makes_way(way, name) && !is_made(way, name)))
-            al_strv_add(&way->report->kept, name);
+            al_strv_take(&way->report->kept, al_difference_words(change));
         else
             r = remove_file(way, change, err);
     }

@@ -4,7 +4,8 @@
  * that it started, is about to take its NUMBER-th step: a system call that looks at a name, or
  * changes one, or writes; after the last one, if it takes fewer.  NUMBER 0 does nothing.  What the
  * steps are about is appended to the file that the environment variable MEANWHILE_STEPS names, a
- * line each.
+ * line each.  With MEANWHILE_PLAIN the file system knows no flag of renameat2(2), as NFS does not;
+ * exit code 77 where this cannot be played.
  *
  * ACTIONS are done in order by another process, which the command waits for, unless that one waits
  * itself; separated by newlines:
@@ -15,8 +16,9 @@
  *   move PATH PATH      rename
  *   delete PATH         unlink
  *
- * Source: ptrace(2) PTRACE_GET_SYSCALL_INFO.
+ * Source: ptrace(2) PTRACE_GET_SYSCALL_INFO, PTRACE_SETREGS.
  */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -27,6 +29,8 @@
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -88,7 +92,8 @@ static void tell(FILE *out, pid_t pid, const struct info *info)
         (void)snprintf(link, sizeof(link), "/proc/%d/mem", (int)pid);
         fd = open(link, O_RDONLY | O_CLOEXEC);
         (void)!pread(fd, name, sizeof(name) - 1, (off_t)address);
-        if (info->nr == SYS_renameat || info->nr == SYS_renameat2) /* onto which name */
+        if (info->nr == SYS_renameat || info->nr == SYS_renameat2 ||
+            info->nr == SYS_linkat) /* onto which name */
             (void)!pread(fd, name, sizeof(name) - 1, (off_t)info->args[3]);
         (void)close(fd);
     }
@@ -155,11 +160,30 @@ static pid_t begin_actions(const char *actions, int end_fds[2])
     return pid;
 }
 
+/* Give the call that is about to begin another fifth argument. */
+static void set_flags(pid_t pid, unsigned flags)
+{
+    struct user_regs_struct regs;
+    struct iovec all = { &regs, sizeof(regs) };
+
+    (void)ptrace(PTRACE_GETREGSET, pid, (void *)NT_PRSTATUS, &all);
+#if defined(__x86_64__)
+    regs.r8 = flags;
+#elif defined(__aarch64__)
+    regs.regs[4] = flags;
+#else
+#define UNKNOWN_MACHINE 1
+    (void)flags;
+#endif
+    (void)ptrace(PTRACE_SETREGSET, pid, (void *)NT_PRSTATUS, &all);
+}
+
 struct tracing {
     pid_t first, actor;
     long number, steps;
     const char *actions;
     FILE *told;
+    bool is_plain;
     int end_fds[2], exit_status;
 };
 
@@ -188,6 +212,8 @@ static void stopped(struct tracing *tracing, pid_t pid, int status)
         (void)ptrace(PTRACE_GET_SYSCALL_INFO, pid, (void *)sizeof(info), &info);
         if (is_step(&info))
             take_step(tracing, pid, &info);
+        if (tracing->is_plain && info.op == OP_ENTRY && info.nr == SYS_renameat2 && info.args[4])
+            set_flags(pid, ~0u);
     } else if (sig == SIGTRAP || (sig == SIGSTOP && pid != tracing->first)) {
         sig = 0; /* an event, or a new one */
     }
@@ -232,6 +258,11 @@ int main(int argc, char **argv)
         tracing.told = fopen(getenv("MEANWHILE_STEPS"), "ae");
         (void)unsetenv("MEANWHILE_STEPS");
     }
+    tracing.is_plain = getenv("MEANWHILE_PLAIN");
+#ifdef UNKNOWN_MACHINE
+    if (tracing.is_plain)
+        return 77;
+#endif
     tracing.first = fork();
     if (tracing.first == 0) {
         (void)ptrace(PTRACE_TRACEME, 0, NULL, NULL);

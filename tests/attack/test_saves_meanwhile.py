@@ -26,6 +26,8 @@ STEPS = 4 if not SEEDS else 24  # of each verb, for each seed
 
 import harness  # pylint: disable=wrong-import-position
 
+NAMES = ("clean", "dirty", "gone", "deep", "staged", "untracked", "new")
+
 # Two calls in one session.
 CLIENT = """
 import json, subprocess, sys
@@ -102,15 +104,14 @@ class Meanwhile(harness.Case):
                               capture_output=True, check=False, text=True, timeout=100)
         return done.stdout + done.stderr
 
-    def steps(self, words):
-        """The steps that are about files of the tree, and how many there are of all."""
+    def steps(self, words, names=NAMES, **variables):
+        """The steps that are about files of these names, and how many there are of all."""
         told = self.home / "steps"
         self.reset()
-        self.run_to(0, [], words, MEANWHILE_STEPS=str(told))
-        lines = told.read_text(encoding="utf-8", errors="replace").splitlines()
+        self.run_to(0, [], words, MEANWHILE_STEPS=str(told), **variables)
+        lines = told.read_text(errors="surrogateescape").splitlines()
         about = [number for number, line in enumerate(lines, 1)
-                 if os.path.basename(line.partition(" ")[2]) in
-                 ("clean", "dirty", "gone", "deep", "staged", "untracked", "new")]
+                 if os.path.basename(line.partition(" ")[2]) in names]
         return about, len(lines)
 
     # What is left.
@@ -267,20 +268,41 @@ class Meanwhile(harness.Case):
 
     def test_left(self):
         """what is saved when a rollback is about to write that file stays there, and is named"""
+        self.leave()
+
+    def test_left_plain(self):
+        """the same on a file system that neither exchanges names nor refuses to replace one"""
+        done = subprocess.run([MEANWHILE, "0", "", "/bin/true"], check=False,
+                              env=self.env | {"MEANWHILE_PLAIN": "1"})
+        if done.returncode == 77:
+            self.skipTest("not on this machine")
+        self.leave(("dirty",), MEANWHILE_PLAIN="1")
+
+    def test_left_name(self):
+        """the same for a file whose name is no UTF-8"""
+        name = os.fsdecode(b"caf\xe9")
+        self.write(name, "committed\n")
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", "odd")
+        self.write(name, "mine\n")
+        self.leave((name,), name, "caf<E9>")
+
+    def leave(self, names=NAMES, name="dirty", shown="dirty", **variables):
+        """Save at each step that is about a file of these names."""
         words = self.rolling_back()
-        about, _ = self.steps(words)
+        about, _ = self.steps(words, names, **variables)
         left = 0
         for number in about:
             self.reset()
-            said = self.run_to(number, [f"save {self.root / 'dirty'} saved"], words)
-            text = (self.root / "dirty").read_text(encoding="utf-8")
-            self.assertEqual(text, "saved", said)
+            said = self.run_to(number, [f"save {self.root / name} saved"], words, **variables)
+            self.assertEqual((self.root / name).read_text(), "saved", said)
             if "Left as they are" in said:
                 left += 1
+                self.assertIn(f"  {shown}\n", said)
                 self.assertEqual((self.root / "d/dirty").read_text(), "d/dirty mine\n")
                 subprocess.run([*words, "--redo"], cwd=self.root, env=self.env, check=True,
                                capture_output=True)  # it is not the rollback's change
-                self.assertEqual((self.root / "dirty").read_text(), "saved")
+                self.assertEqual((self.root / name).read_text(), "saved")
                 self.assertEqual((self.root / "d/dirty").read_text(), "d/dirty committed\n")
         self.assertGreater(left, 0)
 

@@ -51,6 +51,25 @@ class Crashes(rollback.Rollback):
         self.assertEqual((done.returncode, done.stderr), (0, ""), done)
         self.assertIn("+since\n", done.stdout)
 
+    def test_taken_away(self):
+        """what a killed call had taken away comes back with a rollback, or is named; not with a dry
+        run"""
+        self.write("a.txt", "two\n")
+        self.ok("git_add", {"paths": ["a.txt"]})
+        folder = self.root / ".git/airlock/aside/7"
+        folder.mkdir(parents=True)
+        (folder / "record").write_bytes(b"item " + os.fsencode(self.root / "mine") + b"\0")
+        for number in range(2):  # the power failed before the second one's place was on the disk
+            (folder / str(number)).write_text(f"mine {number}\n", encoding="utf-8")
+        self.assert_untouched(lambda: self.command("rollback", "--dry-run"))
+        self.assertFalse((self.root / "mine").exists())
+        done = self.command("rollback")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual((self.root / "mine").read_text(encoding="utf-8"), "mine 0\n")
+        self.assertEqual((folder / "1").read_text(encoding="utf-8"), "mine 1\n")
+        self.assertIn(f"?: {folder}/1\n", done.stderr)
+        self.assertNotIn("aside", self.command("rollback").stderr)  # once is enough
+
     def test_line(self):
         """the line of the call that was interrupted names its checkpoint"""
         self.crash()

@@ -343,7 +343,7 @@ static void add_list(struct al_str *out, const char *title, const struct al_strv
         return;
     al_str_addf(out, "%s\n", title);
     for (size_t i = 0; i < names->count && i < LISTED_MAX; i++) {
-        al_auto(al_freep) char *safe = al_text_sanitize_line(names->items[i]);
+        al_auto(al_freep) char *safe = al_text_join_lines(names->items[i]);
 
         al_str_addf(out, "  %s\n", safe);
     }
