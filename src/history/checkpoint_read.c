@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/bare.h"

@@ -2,7 +2,6 @@
 /* The differences between two checkpoints. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "history/checkpoint.h"
 #include "util/fs.h"

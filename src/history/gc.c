@@ -17,7 +17,6 @@
 #include "gitops/location.h"
 #include "gitops/plumbing/bare.h"
 #include "history/aside.h"
-#include "history/files.h"
 #include "history/keep.h"
 #include "history/store.h"
 #include "util/fs.h"

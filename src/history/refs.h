@@ -7,7 +7,6 @@
 #include <stddef.h>
 
 #include "history/checkpoint.h"
-#include "util/str.h"
 
 /** One reference.  `value` is an object id, or "ref: <name>" for a symbolic reference. */
 struct al_saved_ref {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The executions of a repository: what each changed, which of them a rollback undoes, and `airlock
  * diff`, which shows them. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "history/store.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "gitops/plumbing/bare.h"
 #include "gitops/plumbing/snapshot.h"
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"
-#include "history/files.h"
 #include "util/fs.h"
 
 #define PACKED_MAX_BYTES (64u << 20)

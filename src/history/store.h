@@ -24,9 +24,7 @@
 
 #include "gitops/oid.h"
 #include "gitops/plumbing/bare.h"
-#include "gitops/run.h"
 #include "history/checkpoint.h"
-#include "history/refs.h"
 
 /** The references of checkpoints before and after an execution. */
 #define AL_REF_BEFORE "refs/before/"
