@@ -171,7 +171,6 @@ static void leaves_no_part_of_a_line_when_the_disk_is_full(void **state)
 {
     const struct tmpdir *dir = *state;
     struct al_journal *journal = journal_open(dir);
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     size_t first, line;
 
     (void)signal(SIGXFSZ, SIG_IGN);

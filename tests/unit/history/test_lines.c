@@ -63,7 +63,6 @@ static void gives_lines_and_what_is_left_of_one(void **state)
     struct tmpdir *dir = *state;
 
     tmpdir_write(dir, "log", "one\n\nthree\nrest");
-    al_auto(al_closep) int fd = open_log(dir);
     al_auto(al_freep) char *path = tmpdir_path(dir, "log");
     al_auto(al_history_clear) struct al_history lines = history_of(path);
     assert_line(&lines, "one");
@@ -133,7 +132,6 @@ static void finds_the_end_of_a_line_on_either_side_of_a_read(void **state)
         memcpy(text + len, "\ntwo\n", 5);
         tmpdir_write(dir, "log", text);
         text[len] = '\0';
-        al_auto(al_closep) int fd = open_log(dir);
         al_auto(al_freep) char *path = tmpdir_path(dir, "log");
         al_auto(al_history_clear) struct al_history lines = history_of(path);
         assert_line(&lines, text);

@@ -203,7 +203,6 @@ static void keeps_what_cannot_be_read(void **state)
         { -EIO, true }, { -ENOMEM, true }, { -EISDIR, true }, { -EACCES, true }, { -EFBIG, true }
     };
     struct tmpdir *dir = *state;
-    al_auto(al_closep) int fd = open_dir(dir);
 
     for (size_t i = 0; i < COUNT(cases); i++) {
         tmpdir_write(dir, "open/2000000000-1.jsonl", "{\"a\":1}\n");
