@@ -215,53 +215,57 @@ static int pack(struct keeper *keeper, const struct al_strv *wanted, const struc
     return r < 0 ? al_store_unusable(keeper->store, -r, keeper->err) : 0;
 }
 
-/* Pack each for itself, since some do not exist, or an ancestor of theirs does not: those are
- * packed without their parents. */
-static int pack_each(struct keeper *keeper, const struct al_strv *staying)
+/* Pack commits, in parts where an ancestor of one does not exist: that one is packed without its
+ * parents. */
+static int pack_parts(struct keeper *keeper, const struct al_strv *wanted,
+                      const struct al_strv *staying)
 {
-    al_auto(al_str_clear) struct al_str existing = AL_STR_INIT;
-    al_auto(al_strv_clear) struct al_strv there = AL_STRV_INIT;
-    char *save = NULL;
-    int r = al_bare_existing(&keeper->store->bare, staying, false, &existing, keeper->budget,
-                             keeper->err);
+    const size_t half = wanted->count / 2;
+    const struct al_strv parts[] = { { .items = wanted->items, .count = half },
+                                     { .items = wanted->items + half,
+                                       .count = wanted->count - half } };
+    int r = pack(keeper, wanted, staying, NULL);
 
-    for (char *line = strtok_r(existing.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-        al_strv_add(&there, line);
-    for (size_t i = 0; r == 0 && i < keeper->wanted.list.count; i++) {
-        al_auto(al_strv_clear) struct al_strv one = AL_STRV_INIT;
-
-        al_strv_add(&one, keeper->wanted.list.items[i]);
-        r = pack(keeper, &one, &there, NULL);
-        if (al_git_exited_with_error(r, keeper->budget))
-            r = pack(keeper, &one, &there, one.items[0]);
-        if (al_git_exited_with_error(r, keeper->budget)) { /* it does not exist */
-            al_error_clear(keeper->err);
-            r = 0;
-        }
-    }
-    return r;
-}
-
-static int keep_wanted(struct keeper *keeper)
-{
-    al_auto(al_strv_clear) struct al_strv staying = AL_STRV_INIT;
-    int r;
-
-    list_staying(keeper, &staying);
-    r = pack(keeper, &keeper->wanted.list, &staying, NULL);
     if (!al_git_exited_with_error(r, keeper->budget))
         return r;
     al_error_clear(keeper->err);
-    return pack_each(keeper, &staying);
+    if (half) {
+        r = pack_parts(keeper, &parts[0], staying);
+        return r < 0 ? r : pack_parts(keeper, &parts[1], staying);
+    }
+    r = pack(keeper, wanted, staying, wanted->items[0]);
+    if (!al_git_exited_with_error(r, keeper->budget))
+        return r;
+    al_error_clear(keeper->err); /* its files do not exist */
+    return 0;
 }
 
-static int write_seen(struct keeper *keeper)
+/* Pack what exists: a file like ORIG_HEAD may name a commit that the repository has removed. */
+static int keep_wanted(struct keeper *keeper)
+{
+    al_auto(al_str_clear) struct al_str existing = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv asked = AL_STRV_INIT, wanted = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv staying = AL_STRV_INIT;
+    char *save = NULL;
+    int r;
+
+    list_staying(keeper, &asked);
+    for (size_t i = 0; i < keeper->wanted.list.count; i++)
+        al_strv_add(&asked, keeper->wanted.list.items[i]);
+    r = al_bare_existing(&keeper->store->bare, &asked, false, &existing, keeper->budget,
+                         keeper->err);
+    for (char *line = strtok_r(existing.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        al_strv_add(is_in(&keeper->wanted, line) ? &wanted : &staying, line);
+    return r < 0 || !wanted.count ? r : pack_parts(keeper, &wanted, &staying);
+}
+
+static int write_seen(struct keeper *keeper, const struct al_strv *refs)
 {
     struct al_str *text = &keeper->lines;
     int r;
 
-    for (size_t i = 0; i < keeper->now.list.count; i++)
-        al_str_addf(text, "%s" IS_REFERENCE "\n", keeper->now.list.items[i]);
+    for (size_t i = 0; i < refs->count; i++)
+        al_str_addf(text, "%s" IS_REFERENCE "\n", refs->items[i]);
     for (size_t i = 0; i < keeper->known.list.count; i++)
         if (is_in(&keeper->frail, keeper->known.list.items[i]))
             al_str_addf(text, "%s" IS_REACHED "\n", keeper->known.list.items[i]);
@@ -287,7 +291,7 @@ int al_keep_lost(struct al_store *store, const struct al_refs *refs,
                                                    .seen = AL_STR_INIT,
                                                    .budget = budget,
                                                    .err = err };
-    int r = 0;
+    int r = 0, written;
 
     collect(&keeper, refs, files);
     read_seen(&keeper);
@@ -295,7 +299,9 @@ int al_keep_lost(struct al_store *store, const struct al_refs *refs,
         choose(&keeper, refs, dropping);
     if (keeper.wanted.list.count)
         r = keep_wanted(&keeper);
-    return r < 0 ? r : write_seen(&keeper);
+    /* What is packed so far is not packed again. */
+    written = write_seen(&keeper, r < 0 ? &keeper.before.list : &keeper.now.list);
+    return r < 0 ? r : written;
 }
 
 void al_keep_release(struct al_store *store, int64_t oldest_s)

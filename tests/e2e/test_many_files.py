@@ -39,6 +39,9 @@ class ManyFiles(rollback.Rollback):
         self.assertEqual(len(self.out("diff", "--name-only", "-z")), length)
         before = self.snapshot()
         harness.Server(self, "--approval", "allow").ok("git_restore", {"paths": ["."]})
+        # The limit of the store counts packs.
+        [store] = (self.home / ".local/state/airlock").glob("*/checkpoints.git/objects")
+        self.assertEqual([file for file in store.glob("??/*") if file.stat().st_size > 4096], [])
         self.assertEqual(self.out("diff", "--name-only", "-z"), "")
         self.rollback()
         self.assertEqual(self.snapshot(), before)

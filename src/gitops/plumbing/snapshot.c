@@ -195,8 +195,8 @@ int al_snapshot_update(const struct al_snapshot_dir *dir, const struct al_str *p
     command.input = paths->buf;
     command.input_len = paths->len;
     /* All new blobs go into one pack, not compressed: git repack does that later. */
-    if (!feeds)
-        al_strv_adds(&command.argv, "-c", "core.bigFileThreshold=1", NULL);
+    al_strv_add(&command.argv, "-c");
+    al_strv_addf(&command.argv, "core.bigFileThreshold=%d", feeds ? FED_MAX_BYTES : 1);
     al_strv_adds(&command.argv, "-c", "core.compression=0", "update-index", NULL);
     if (drop)
         al_strv_add(&command.argv, "--force-remove");

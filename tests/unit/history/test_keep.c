@@ -257,6 +257,38 @@ static void keeps_a_stash_without_parents(void **state)
     assert_kept(s, entry, "a.txt", "stashed\n");
 }
 
+/* Branches that stand on each other, with a head that a clean-up has removed: they share a pack. */
+static void packs_together_what_is_there(void **state)
+{
+    struct saver *s = *state;
+    al_auto(al_strv_clear) struct al_strv dropping = AL_STRV_INIT;
+    al_auto(al_freep) char *last = make_side(s);
+    al_auto(al_freep) char *packs = NULL;
+    al_auto(subdir_closep) struct tmpdir *bare = NULL;
+
+    al_strv_add(&dropping, "refs/heads/side");
+    for (int i = 0; i < 5; i++) {
+        al_auto(al_freep) char *name = al_asprintf("side%d", i);
+
+        git_ok(s->w->repo, "switch", "-q", "-c", name, i ? "-" : "side", NULL);
+        git_ok(s->w->repo, "commit", "-q", "--allow-empty", "-m", name, NULL);
+        free(last);
+        last = rev(s, name);
+        git_ok(s->w->repo, "switch", "-q", "main", NULL);
+        al_strv_addf(&dropping, "refs/heads/%s", name);
+    }
+    tmpdir_write(s->w->repo, ".git/ORIG_HEAD", "1111111111111111111111111111111111111111\n");
+    assert_int_equal(try_take(s, NULL, &dropping), 0);
+    bare = store_open_bare(s);
+    packs = git_output(bare, "-c", "alias.k=!ls objects/pack", "k", NULL);
+    assert_non_null(strstr(packs, ".keep"));
+    assert_null(strstr(strstr(packs, ".keep") + 1, ".keep"));
+    for (size_t i = 0; i < dropping.count; i++)
+        git_ok(s->w->repo, "branch", "-q", "-D", dropping.items[i] + strlen("refs/heads/"), NULL);
+    forget(s);
+    assert_kept(s, last, "side.txt", "side\n");
+}
+
 static void lives_with_a_stash_that_is_broken(void **state)
 {
     struct saver *s = *state;
@@ -280,6 +312,7 @@ int main(void)
         SAVER_TEST(keeps_nothing_that_is_still_there),
         SAVER_TEST(keeps_what_a_lost_branch_grew_from),
         SAVER_TEST(keeps_a_head_when_nothing_reaches_it_any_more),
+        SAVER_TEST(packs_together_what_is_there),
         SAVER_TEST(lives_with_a_stash_that_is_broken),
         SAVER_TEST(lives_with_a_lost_commit_without_parents),
         SAVER_TEST(keeps_a_stash_without_parents),
