@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -89,13 +90,14 @@ static void remove_leftovers(const struct al_store *store)
 
 /* Objects that no checkpoint needs.  A file that was as the repository's HEAD had it when the store
  * began is in the repository alone, so git may miss it here.  What has been packed together takes
- * the place of all other packs. */
+ * the place of all other packs, and of the loose objects of links. */
 static int prune(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_freep) char *hash = NULL;
     al_auto(al_freep) char *name = NULL;
     al_auto(al_closedirp) DIR *dir = NULL;
     struct dirent *entry;
+    char loose[sizeof("objects/00")];
     int r = al_bare_pack(&store->bare, NULL, true, budget, &hash, err);
 
     if (r == 0)
@@ -114,6 +116,10 @@ static int prune(struct al_store *store, struct al_run_limits *budget, struct al
             continue;
         (void)unlinkat(store->pack_fd, index, 0);
         (void)unlinkat(store->pack_fd, entry->d_name, 0);
+    }
+    for (unsigned i = 0; i <= UINT8_MAX; i++) {
+        (void)snprintf(loose, sizeof(loose), "objects/%02x", i);
+        remove_named(store, loose, "", "");
     }
     return 0;
 }

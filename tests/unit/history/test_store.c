@@ -95,11 +95,13 @@ static void joins_small_packs(void **state)
 static void drops_the_oldest_when_it_is_too_large(void **state)
 {
     struct saver *s = *state;
+    al_auto(al_freep) char *loose = NULL;
     char first[AL_OID_TEXT];
 
     s->settings.max_store_bytes = 600u << 10;
     take(s, NULL);
     memcpy(first, s->id, sizeof(first));
+    free(store_git(s, "hash-object", "-w", "/dev/null"));
     for (int i = 0; i < 12; i++) {
         execute(s, 100u << 10);
         maintain(s);
@@ -109,6 +111,8 @@ static void drops_the_oldest_when_it_is_too_large(void **state)
     assert_false(al_checkpoint_exists(s->store, first));
     assert_true(count(s) >= 4);
     assert_whole(s, s->id);
+    loose = store_git(s, "count-objects");
+    assert_string_equal(loose, "0 objects, 0 kilobytes\n");
 }
 
 static void keeps_the_last_execution_however_large_it_is(void **state)
