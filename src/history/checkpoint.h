@@ -256,7 +256,8 @@ struct al_saved {
     bool has_index;
     struct al_str index;       /**< the index file, byte for byte */
     int64_t index_mtime_ns;    /**< when it was written, since 1970; 0: unknown */
-    char entries[AL_OID_TEXT]; /**< digest of the entries of a split index; else "" */
+    char entries[AL_OID_TEXT]; /**< digest of its entries */
+    struct al_strv staged;     /**< blobs of entries that HEAD's commit does not have */
     /** The commit that HEAD led to; AL_COMMIT_NONE: none yet.  "": a checkpoint that has
      * references, which tell it, or one for which nobody asks. */
     char commit[AL_OID_TEXT];
@@ -319,5 +320,9 @@ int al_checkpoint_changes_of(struct al_store *store, const char *before, const c
 
 /** Whether a file is one of these, below one of them, or in the way of one. */
 bool al_files_concern(const struct al_strv *files, const char *path);
+
+/** Test whether a reference or file of the git directory is one of those that can be moved, see
+ * struct al_checkpoint_reason. */
+bool al_moves_concern(const struct al_strv *moves, const char *name);
 
 #endif

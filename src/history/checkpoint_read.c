@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reading checkpoints.  Everything is read from the store and nothing from the repository. */
+#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@ static void saved_free(struct al_saved *saved)
     al_strv_clear(&saved->writes);
     al_strv_clear(&saved->moves);
     al_strv_clear(&saved->left_out);
+    al_strv_clear(&saved->staged);
     al_str_clear(&saved->index);
     al_differences_clear(&saved->values);
     free(saved);
@@ -93,6 +95,8 @@ static bool add_record(void *payload, char *const *fields)
         return true;
     }
     file = al_files_path(tab + 1);
+    if (al_starts_with(tab + 1, "staged/"))
+        al_strv_add(&loading->saved->staged, oid + 6);
     if (file)
         value = al_differences_add(&loading->saved->values, AL_PART_WORKTREE, file);
     else if (al_starts_with(tab + 1, "state/"))
@@ -144,34 +148,38 @@ static int read_texts(struct al_store *store, struct loading *loading, struct al
 
 /* --- The digest of an index's entries --- */
 
-struct digest {
-    struct al_hash hash;
-    size_t oid_bytes;
-};
-
+/* As git-ls-files(1) -v -s -z prints it, which does not tell that only the name is staged. */
 static bool digest_entry(void *payload, const struct al_index_entry *entry)
 {
-    struct digest *digest = payload;
-    const uint32_t facts[] = { entry->mode, entry->stage, entry->skip_worktree,
-                               entry->assume_unchanged, entry->intent_to_add };
+    struct al_hash *hash = payload;
+    const char tag = entry->stage ? 'M' : entry->skip_worktree ? 'S' : 'H';
+    struct al_oid oid = { .bytes = { 0 } };
+    char text[AL_OID_TEXT], words[AL_OID_TEXT + 32];
+    int len;
 
-    al_hash_add(&digest->hash, facts, sizeof(facts));
-    al_hash_add(&digest->hash, entry->oid, digest->oid_bytes);
-    al_hash_add(&digest->hash, entry->name, strlen(entry->name) + 1);
+    memcpy(oid.bytes, entry->oid, al_oid_bytes(hash->sha256));
+    al_oid_text(&oid, hash->sha256, text);
+    len = snprintf(words, sizeof(words), "%c %06o %s %u\t",
+                   entry->assume_unchanged ? tolower(tag) : tag, (unsigned)entry->mode, text,
+                   entry->stage);
+    al_hash_add(hash, words, (size_t)len);
+    al_hash_add(hash, entry->name, strlen(entry->name) + 1);
+    if (entry->intent_to_add)
+        al_hash_add(hash, "", 1);
     return true;
 }
 
-/* Equal entries have equal digests, whatever else the index has.  That of a split index was made
- * when the checkpoint was taken. */
+/* Equal entries have equal digests, whatever else the index has.  git made that of an index which
+ * is not read as a whole, when the checkpoint was taken. */
 static void digest_index(const struct al_str *index, bool sha256, char ret_digest[AL_OID_TEXT])
 {
-    struct digest digest = { .oid_bytes = al_oid_bytes(sha256) };
+    struct al_hash hash;
     struct al_oid oid;
 
-    al_hash_init(&digest.hash, true);
-    (void)al_index_read_bytes(index->buf, index->len, digest.oid_bytes, digest_entry, &digest);
-    al_hash_end(&digest.hash, &oid);
-    al_oid_text(&oid, true, ret_digest);
+    al_hash_init(&hash, sha256);
+    (void)al_index_read_bytes(index->buf, index->len, al_oid_bytes(sha256), digest_entry, &hash);
+    al_hash_end(&hash, &oid);
+    al_oid_text(&oid, sha256, ret_digest);
 }
 
 /* --- Parsing --- */
@@ -228,24 +236,13 @@ static bool add_head(struct loading *loading, bool sha256)
     return head != NULL;
 }
 
-static bool add_refs(struct loading *loading)
-{
-    const struct al_str *text = &loading->texts[TEXT_REFS];
-    al_auto(al_refs_clear) struct al_refs refs = { .items = NULL };
-    const bool known = al_refs_parse(text->buf, text->len, &refs);
-
-    for (size_t i = 0; known && i < refs.count; i++)
-        al_differences_add(&loading->saved->values, AL_PART_REF, refs.items[i].name)->to =
-            al_take(&refs.items[i].value);
-    return known;
-}
-
 static int parse(struct loading *loading, bool sha256, struct al_error *err)
 {
     struct al_saved *saved = loading->saved;
+    const struct al_str *refs = &loading->texts[TEXT_REFS];
 
     if (!parse_about(loading->texts[TEXT_ABOUT].buf, saved) || !add_head(loading, sha256) ||
-        !add_refs(loading))
+        !al_refs_parse(refs->buf, refs->len, &saved->values))
         return al_error_set(err, AL_ERR_EXECUTION, "the checkpoint is not in a form airlock reads");
     saved->has_index = *loading->oids[TEXT_INDEX];
     saved->index = loading->texts[TEXT_INDEX];

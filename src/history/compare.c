@@ -124,6 +124,15 @@ bool al_files_concern(const struct al_strv *files, const char *path)
     return false;
 }
 
+bool al_moves_concern(const struct al_strv *moves, const char *name)
+{
+    for (size_t i = 0; i < moves->count; i++)
+        if (al_ends_with(moves->items[i], "/") ? al_starts_with(name, moves->items[i])
+                                               : !strcmp(name, moves->items[i]))
+            return true;
+    return false;
+}
+
 /* Whether the execution with this checkpoint before can have made a change.  A later checkpoint
  * that is not the one after it, but before another one, says nothing about it. */
 static bool can_make(const struct al_saved *before, const struct al_saved *end,
@@ -135,16 +144,9 @@ static bool can_make(const struct al_saved *before, const struct al_saved *end,
         return before->writes_all || al_strv_contains_sorted(&before->writes, name) ||
                al_files_concern(&before->writes, name) ||
                (end->writes_all && al_files_concern(&end->writes, name));
-    if (before->moves_all || change->part == AL_PART_INDEX || change->part == AL_PART_LINKED ||
-        (change->part == AL_PART_STATE && strcmp(name, "config") != 0))
-        return true;
-    for (size_t i = 0; i < before->moves.count; i++) {
-        const char *moved = before->moves.items[i];
-
-        if (al_ends_with(moved, "/") ? al_starts_with(name, moved) : !strcmp(name, moved))
-            return true;
-    }
-    return false;
+    return before->moves_all || change->part == AL_PART_INDEX || change->part == AL_PART_LINKED ||
+           (change->part == AL_PART_STATE && strcmp(name, "config") != 0) ||
+           al_moves_concern(&before->moves, name);
 }
 
 int al_checkpoint_changes_of(struct al_store *store, const char *before, const char *end,

@@ -45,10 +45,10 @@ struct al_pending_checkpoint {
     bool has_index;
     struct al_str index;
     int64_t index_mtime_ns;
-    char entries[AL_OID_TEXT]; /* digest of a split index; else "" */
+    char entries[AL_OID_TEXT]; /* digest, if git makes it; else "" */
     struct al_strv staged;     /* blobs of the index that HEAD does not have; not after */
     struct al_str ref_lines;   /* as git lists the references */
-    struct al_refs refs;
+    struct al_differences refs;
     struct al_gitdir_files gitdir;
     struct al_str stream;
     char reference[64]; /* its reference while it is new; "": there is none */
@@ -68,7 +68,7 @@ static void reset(struct al_pending_checkpoint *taken)
     al_str_clear(&taken->index);
     al_strv_clear(&taken->staged);
     al_str_clear(&taken->ref_lines);
-    al_refs_clear(&taken->refs);
+    al_differences_clear(&taken->refs);
     al_gitdir_files_clear(&taken->gitdir);
     al_str_clear(&taken->stream);
     taken->has_index = false;
@@ -162,28 +162,27 @@ static bool add_hashed(void *payload, const char *data, size_t len)
     return true;
 }
 
-static bool skip(void *payload, const struct al_index_entry *entry)
+/* An index that airlock does not read as a whole: some entries are in another file, or stand for
+ * directories, or are unknown.  git tells all of them. */
+static int digest_entries(struct al_pending_checkpoint *taken)
 {
-    (void)payload;
-    (void)entry;
-    return true;
-}
-
-/* Some entries of a split index are in another file: git tells all of them. */
-static int digest_split(struct al_pending_checkpoint *taken)
-{
+    struct al_index_entry entry;
+    struct al_index_scan scan;
     struct al_hash hash;
     struct al_oid digest;
     int r;
 
-    if (al_index_read_bytes(taken->index.buf, taken->index.len, al_oid_bytes(taken->store->sha256),
-                            skip, NULL) != AL_INDEX_SPLIT)
+    al_index_begin_bytes(&scan, taken->index.buf, taken->index.len,
+                         al_oid_bytes(taken->store->sha256));
+    while (al_index_next(&scan, &entry))
+        ;
+    if (al_index_end(&scan) == AL_INDEX_WHOLE)
         return 0;
-    al_hash_init(&hash, true);
+    al_hash_init(&hash, taken->store->sha256);
     r = al_snapshot_index_entries(taken->store->repo, taken->top_fd,
                                   (struct al_sink){ add_hashed, &hash }, taken->budget, taken->err);
     al_hash_end(&hash, &digest);
-    al_oid_text(&digest, true, taken->entries);
+    al_oid_text(&digest, taken->store->sha256, taken->entries);
     return r;
 }
 
@@ -201,21 +200,12 @@ static int read_index(struct al_pending_checkpoint *taken)
         return al_error_errno(taken->err, -r, "cannot read the index");
     taken->has_index = true;
     taken->index_mtime_ns = al_file_id_from(&st).mtime_ns;
-    r = digest_split(taken);
+    r = digest_entries(taken);
     /* The next checkpoint before an operation copies what this one has staged. */
     return r < 0 || taken->reason.before ? r : find_staged(taken);
 }
 
 /* --- References --- */
-
-static bool is_moved(const struct al_strv *moves, const char *name)
-{
-    for (size_t i = 0; i < moves->count; i++)
-        if (al_ends_with(moves->items[i], "/") ? al_starts_with(name, moves->items[i])
-                                               : !strcmp(name, moves->items[i]))
-            return true;
-    return false;
-}
 
 static int read_refs(struct al_pending_checkpoint *taken)
 {
@@ -496,7 +486,7 @@ static int keep_lost(struct al_pending_checkpoint *taken, const struct al_strv *
     const bool has_refs = has(taken, AL_PARTS_REFS);
 
     /* A detached HEAD is left behind. */
-    if (!has_refs && (reason->before || !reason->moves || !is_moved(reason->moves, "HEAD")))
+    if (!has_refs && (reason->before || !reason->moves || !al_moves_concern(reason->moves, "HEAD")))
         return 0;
     return al_keep_lost(taken->store, has_refs ? &taken->refs : NULL, &taken->gitdir, dropping,
                         loses_nothing(reason), taken->budget, taken->err);

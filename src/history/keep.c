@@ -94,7 +94,7 @@ static void add_lines(struct ids *ids, const struct al_gitdir_files *files, cons
     }
 }
 
-static void collect(struct keeper *keeper, const struct al_refs *refs,
+static void collect(struct keeper *keeper, const struct al_differences *refs,
                     const struct al_gitdir_files *files)
 {
     static const char *const heads[] = { "HEAD",
@@ -111,7 +111,7 @@ static void collect(struct keeper *keeper, const struct al_refs *refs,
 
     for (size_t i = 0; refs && i < refs->count; i++)
         add(strcmp(refs->items[i].name, "refs/stash") != 0 ? &keeper->now : &keeper->frail,
-            refs->items[i].value);
+            refs->items[i].to);
     for (size_t i = 0; i < AL_COUNT(heads); i++)
         add_lines(&keeper->frail, files, heads[i], false);
     add_lines(&keeper->frail, files, "logs/refs/stash", true);
@@ -150,7 +150,7 @@ static void read_seen(struct keeper *keeper)
     }
 }
 
-static void choose(struct keeper *keeper, const struct al_refs *refs,
+static void choose(struct keeper *keeper, const struct al_differences *refs,
                    const struct al_strv *dropping)
 {
     const struct al_strv *before = &keeper->before.list, *frail = &keeper->frail.list;
@@ -166,8 +166,8 @@ static void choose(struct keeper *keeper, const struct al_refs *refs,
             add(&keeper->wanted, frail->items[i]);
     for (size_t i = 0; refs && dropping && i < refs->count; i++)
         if (al_strv_contains(dropping, refs->items[i].name) &&
-            !is_in(&keeper->held, refs->items[i].value))
-            add(&keeper->wanted, refs->items[i].value);
+            !is_in(&keeper->held, refs->items[i].to))
+            add(&keeper->wanted, refs->items[i].to);
 }
 
 /* The references that stay: new ones first, since a reference that was moved is where the commits
@@ -275,7 +275,7 @@ static int write_seen(struct keeper *keeper, const struct al_strv *refs)
     return r < 0 ? al_store_unusable(keeper->store, -r, keeper->err) : 0;
 }
 
-int al_keep_lost(struct al_store *store, const struct al_refs *refs,
+int al_keep_lost(struct al_store *store, const struct al_differences *refs,
                  const struct al_gitdir_files *files, const struct al_strv *dropping,
                  bool nothing_lost, struct al_run_limits *budget, struct al_error *err)
 {

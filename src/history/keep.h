@@ -27,7 +27,7 @@
  * @param dropping      References that the operation may delete or move, by full name; may be NULL.
  * @param nothing_lost  Only note the references: they were moved forward.
  */
-int al_keep_lost(struct al_store *store, const struct al_refs *refs,
+int al_keep_lost(struct al_store *store, const struct al_differences *refs,
                  const struct al_gitdir_files *files, const struct al_strv *dropping,
                  bool nothing_lost, struct al_run_limits *budget, struct al_error *err);
 

@@ -6,25 +6,6 @@
 
 #include "gitops/oid.h"
 
-void al_refs_clear(struct al_refs *refs)
-{
-    for (size_t i = 0; i < refs->count; i++) {
-        free(refs->items[i].name);
-        free(refs->items[i].value);
-    }
-    free(refs->items);
-    *refs = (struct al_refs){ .items = NULL };
-}
-
-static void add(struct al_refs *refs, char *name, char *value)
-{
-    if (refs->count == refs->capacity) {
-        refs->capacity = refs->capacity ? 2 * refs->capacity : 64;
-        refs->items = al_reallocarray(refs->items, refs->capacity, sizeof(*refs->items));
-    }
-    refs->items[refs->count++] = (struct al_saved_ref){ .name = name, .value = value };
-}
-
 /* git refuses other names too, and a list with one reference a line could not represent them. */
 static bool is_name(const char *name)
 {
@@ -54,22 +35,19 @@ char *al_ref_value(const char *text, bool sha256)
     return al_take(&line);
 }
 
-bool al_refs_parse(const char *text, size_t len, struct al_refs *ret_refs)
+bool al_refs_parse(const char *text, size_t len, struct al_differences *refs)
 {
-    al_auto(al_refs_clear) struct al_refs refs = { .items = NULL };
-
     while (len) {
         const char *end = memchr(text, '\n', len);
         const char *space = end ? memrchr(text, ' ', (size_t)(end - text)) : NULL;
+        al_auto(al_freep) char *name = NULL;
 
         if (!space)
             return false;
-        add(&refs, al_strndup(space + 1, (size_t)(end - space - 1)),
-            al_strndup(text, (size_t)(space - text)));
+        name = al_strndup(space + 1, (size_t)(end - space - 1));
+        al_differences_add(refs, AL_PART_REF, name)->to = al_strndup(text, (size_t)(space - text));
         len -= (size_t)(end - text) + 1;
         text = end + 1;
     }
-    *ret_refs = refs;
-    refs = (struct al_refs){ .items = NULL };
     return true;
 }

@@ -8,22 +8,9 @@
 
 #include "history/checkpoint.h"
 
-/** One reference.  `value` is an object id, or "ref: <name>" for a symbolic reference. */
-struct al_saved_ref {
-    char *name, *value;
-};
-
-/** References, sorted by name.  Zero-initialised is empty. */
-struct al_refs {
-    struct al_saved_ref *items;
-    size_t count, capacity;
-};
-
-void al_refs_clear(struct al_refs *refs);
-
-/** Parse the references as a checkpoint has them: "<value> SP <name>" LF each.  False when the text
- * is not in that form. */
-bool al_refs_parse(const char *text, size_t len, struct al_refs *ret_refs);
+/** Add the references as a checkpoint has them, "<value> SP <name>" LF each, with their values as
+ * `to`.  False when the text is not in that form. */
+bool al_refs_parse(const char *text, size_t len, struct al_differences *refs);
 
 /** The value of a reference whose file has this text: an object id or "ref: <name>".  NULL when the
  * text is neither.  Caller frees. */

@@ -596,6 +596,9 @@ static int add_named(const struct al_way *way, struct al_strv *ids, struct al_er
     for (size_t i = 0; i < way->entries.count; i++)
         if (way->entries.items[i].to && !strstr(way->entries.items[i].to, " 160000 "))
             add_words(way, way->entries.items[i].to, ids);
+    /* The entries of a split or sparse index are not known. */
+    for (size_t i = 0; way->index && i < way->index->staged.count; i++)
+        al_strv_add(ids, way->index->staged.items[i]);
     for (size_t i = 0; r == 0 && i < way->changes.count; i++) {
         const struct al_difference *change = &way->changes.items[i];
         al_auto(al_str_clear) struct al_str text = AL_STR_INIT;

@@ -122,6 +122,22 @@ class Lost(rollback.Rollback):
         self.rollback()
         self.assert_same(after)
 
+    def test_split_index(self):
+        """what was staged comes back for an index that airlock does not read, too"""
+        self.git("update-index", "--split-index")
+        self.write("a.txt", "staged\n")
+        self.write("new.txt", "staged and new\n")
+        self.git("add", "a.txt", "new.txt")
+        before = self.out("ls-files", "-s")
+        self.ok("git_restore", {"paths": ["a.txt", "new.txt"], "staged": True})
+        self.git("reset", "-q", "--hard")
+        self.git("reflog", "expire", "--expire=now", "--all")
+        self.git("gc", "-q", "--prune=now")
+        self.rollback("--force")
+        self.assertEqual(self.out("ls-files", "-s"), before)
+        self.assertEqual(self.out("diff", "--cached", "--name-only"), "a.txt\nnew.txt\n")
+        self.git("write-tree")
+
     def test_cloned_again(self):
         """another repository at the same path has checkpoints, though the store has a commit of
         the first one without its parents"""

@@ -38,6 +38,39 @@ class Others(rollback.Rollback):
         self.git("add", "a.txt")
         return self.out("rev-parse", "HEAD")
 
+    def add(self, name):
+        """Change a file and stage it with a call; gives the entries before."""
+        before = self.out("ls-files", "-s", "-v")
+        self.write(name, "changed\n")
+        self.ok("git_add", {"paths": [name]})
+        return before
+
+    def test_index_written_in_another_form(self):
+        """somebody who only gives the index another form changes no entry"""
+        self.commit("in/a", "a\n", "second")
+        self.commit("out/b", "b\n", "third")
+        split = [["update-index", form] for form in ("--split-index", "--no-split-index")]
+        sparse = [["sparse-checkout", "set", form, "in"] for form in ("--sparse-index",
+                                                                      "--no-sparse-index")]
+        for one, two in split, split[::-1], sparse, sparse[::-1]:
+            self.git(*one)
+            before = self.add("in/a")
+            self.git(*two)
+            self.rollback()
+            self.assertEqual(self.out("ls-files", "-s", "-v"), before)
+            self.git("checkout", "-q", "--", "in/a")
+
+    def test_long_path(self):
+        """an entry behind one whose path is longer than any file's"""
+        path = "/".join(["b" * 200] * 170)
+        blob = self.out("rev-parse", "HEAD:a.txt").strip()
+        self.git("update-index", "--index-info", stdin=f"100644 {blob} 0\t{path}\n".encode())
+        self.write("c.txt", "c\n")
+        before = self.out("ls-files", "-s")
+        self.ok("git_add", {"paths": ["c.txt"]})
+        self.rollback()
+        self.assertEqual(self.out("ls-files", "-s"), before)
+
     def test_interrupted_commit(self):
         """an interrupted commit moved the current branch only: --force takes back nothing else"""
         head = self.begin()

@@ -78,7 +78,7 @@ static void parses_what_git_lists(void **state)
         { "refs/remotes/origin/HEAD", "ref: refs/heads/main" },
         { "refs/tags/v1", TWO },
     };
-    al_auto(al_refs_clear) struct al_refs refs = { .items = NULL };
+    al_auto(al_differences_clear) struct al_differences refs = { .items = NULL };
 
     (void)state;
     assert_true(al_refs_parse("", 0, &refs));
@@ -87,7 +87,7 @@ static void parses_what_git_lists(void **state)
     assert_int_equal(refs.count, COUNT(expected));
     for (size_t i = 0; i < refs.count; i++) {
         assert_string_equal(refs.items[i].name, expected[i][0]);
-        assert_string_equal(refs.items[i].value, expected[i][1]);
+        assert_string_equal(refs.items[i].to, expected[i][1]);
     }
 }
 
@@ -102,10 +102,9 @@ static void parses_nothing_that_is_cut_or_has_no_name(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(texts); i++) {
-        struct al_refs refs = { .items = NULL };
+        al_auto(al_differences_clear) struct al_differences refs = { .items = NULL };
 
         assert_false(al_refs_parse(texts[i], strlen(texts[i]), &refs));
-        assert_null(refs.items);
     }
 }
 
