@@ -242,9 +242,25 @@ static size_t target_of(const struct al_executions *executions, size_t rollback,
     return otherwise;
 }
 
+/* Forget what a rollback has taken back, and the rollback: neither is a step, and what they changed
+ * is as it was before them, or somebody else's. */
+static void forget_undone(struct al_executions *executions)
+{
+    for (size_t end = executions->count, first; end > 0; end = first) {
+        first = end - 1;
+        if (!executions->items[first].input)
+            continue;
+        first = target_of(executions, first, first);
+        for (size_t i = first; i < end; i++)
+            execution_clear(&executions->items[i]);
+        memmove(&executions->items[first], &executions->items[end],
+                (executions->count - end) * sizeof(*executions->items));
+        executions->count -= end - first;
+    }
+}
+
 /* Go back to the next step before *at: 1; 0: there is none. */
-static int step_back(struct al_way *way, bool skips_undone, size_t *at, struct al_strv *pushes,
-                     struct al_error *err)
+static int step_back(struct al_way *way, size_t *at, struct al_strv *pushes, struct al_error *err)
 {
     const struct al_executions *executions = &way->executions;
 
@@ -252,10 +268,6 @@ static int step_back(struct al_way *way, bool skips_undone, size_t *at, struct a
         const struct al_execution *execution = &executions->items[--*at];
         int r;
 
-        if (skips_undone && execution->input) {
-            *at = target_of(executions, *at, *at);
-            continue;
-        }
         if (!al_checkpoint_exists(way->store, execution->before))
             return 0; /* the older ones are gone as well */
         r = is_step(way, *at, err);
@@ -319,7 +331,7 @@ static int choose(struct al_way *way, const struct al_rollback_options *options,
     if (r < 0)
         return r;
     do {
-        r = step_back(way, options->own_session, &at, report ? &report->pushes : NULL, err);
+        r = step_back(way, &at, report ? &report->pushes : NULL, err);
         if (r == 1) {
             name_call(&way->executions.items[at], report ? &report->calls : NULL);
             plan->oldest = at;
@@ -388,6 +400,8 @@ static bool resume(struct al_way *way, const struct al_rollback_options *options
 int al_plan_make(struct al_way *way, const struct al_rollback_options *options,
                  struct al_error *err)
 {
+    if (options->own_session && !options->redo)
+        forget_undone(&way->executions);
     way->plan = (struct al_plan){ .end = way->executions.count };
     if (resume(way, options))
         return 0;
@@ -398,7 +412,7 @@ size_t al_plan_further(struct al_way *way)
 {
     size_t at = way->plan.oldest;
 
-    return step_back(way, false, &at, NULL, NULL) == 1 ? way->plan.count + 2 : 0;
+    return step_back(way, &at, NULL, NULL) == 1 ? way->plan.count + 2 : 0;
 }
 
 /* --- To look at --- */

@@ -371,6 +371,27 @@ static int refuse_branch(const struct al_head *head, bool moves, struct al_error
                         branch, place);
 }
 
+/* A branch that goes must not be left checked out, unless it had no commit then either. */
+static int check_own_head(struct al_way *way, const char *branch, struct al_error *err)
+{
+    const struct al_difference *ref = al_change_find(&way->changes, AL_PART_REF, branch);
+    const char *before = way->executions.items[way->plan.oldest].before;
+    al_auto(al_freep) char *safe = al_text_sanitize_line(branch);
+    const struct al_saved *saved;
+    int r = 0;
+
+    if (!ref || ref->to || al_change_find(&way->changes, AL_PART_HEAD, "HEAD"))
+        return 0;
+    r = al_checkpoint_load(way->store, before, false, way->budget, &saved, err);
+    return r < 0 || !strcmp(al_change_find(&saved->values, AL_PART_HEAD, "HEAD")->to,
+                            al_change_find(&way->from->values, AL_PART_HEAD, "HEAD")->to)
+               ? r
+               : al_error_set(err, AL_ERR_EXECUTION,
+                              "the rollback would delete '%s', which is checked out; switch to "
+                              "another branch first",
+                              safe);
+}
+
 struct elsewhere {
     struct al_way *way;
     struct al_error *err;
@@ -389,8 +410,10 @@ static bool check_head(void *payload, const struct al_head *head)
     struct al_difference *ref;
     bool checks_out;
 
+    if (head->is_own && head->branch)
+        elsewhere->r = check_own_head(way, head->branch, elsewhere->err);
     if (head->is_own || !head->branch || (head->name ? will_go(way, head->name) : !head->has_index))
-        return true;
+        return elsewhere->r == 0;
     ref = al_change_find(&way->changes, AL_PART_REF, head->branch);
     checks_out = own && own->to && al_starts_with(own->to, "ref: ") &&
                  !strcmp(own->to + strlen("ref: "), head->branch);

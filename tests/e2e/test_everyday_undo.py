@@ -249,6 +249,21 @@ class Undo(everyday.Case):
         self.assertEqual((self.root / "theirs").read_text(), "t\n")
         self.assertEqual(self.text(), "mine\n")
 
+    def test_undone_meanwhile(self):
+        """git_undo: a step that was undone counts as nothing when an earlier one is undone"""
+        self.write("other.txt", "one\n")
+        self.git("add", "other.txt")
+        self.git("commit", "-q", "-m", "other")
+        self.write("f.txt", "mine\n")
+        self.server.says("git_commit", {"all": True, "message": "mine"})
+        self.write("other.txt", "dirty\n")
+        self.server.says("git_restore", {"paths": ["other.txt"]})
+        self.server.says("git_undo")
+        self.assertEqual((self.root / "other.txt").read_text(), "dirty\n")
+        self.write("other.txt", "somebody else's\n")
+        self.assertIn("Undone: git_commit", self.server.says("git_undo"))
+        self.assertEqual((self.root / "other.txt").read_text(), "somebody else's\n")
+
     def test_nothing(self):
         """git_undo: nothing to undo is an answer; bad steps are not"""
         self.assertIn("Nothing to undo", self.server.says("git_undo"))

@@ -122,6 +122,24 @@ class Others(rollback.Rollback):
         self.assertIn("stash@{0}", self.out("stash", "list"))
         self.assertEqual(self.git("config", "their.key", check=False).returncode, 1)
 
+    def test_checked_out_since(self):
+        """a new branch that the user has checked out since is not deleted under their feet; one that an
+        execution began with its first commit is"""
+        self.begin()
+        self.ok("git_branch", {"create": "ours"})
+        self.git("switch", "-q", "ours")
+        self.refuses("the rollback would delete 'refs/heads/ours', which is checked out; switch to "
+                     "another branch first")
+        self.refuses("which is checked out", "--force")
+        self.git("switch", "-q", "main")
+        self.rollback()
+        self.assertNotIn("ours", self.out("branch"))
+        self.git("checkout", "-q", "--orphan", "bare")
+        self.ok("git_commit", {"type": "feat", "message": "first"})
+        self.rollback()
+        self.assertEqual(self.out("branch", "--list", "bare"), "")
+        self.assertEqual(self.out("symbolic-ref", "HEAD"), "refs/heads/bare\n")
+
     def test_meanwhile(self):
         """plain git makes a branch and sets a key while a call runs: neither is the call's"""
         self.begin()
