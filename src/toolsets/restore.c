@@ -223,7 +223,7 @@ static int git_execute(struct al_call *call, const void *p, struct al_result *re
 static const struct al_operation git_operations[] = {
     { "worktree", only_files, FILES, git_execute, AL_ASKS_BY_EFFECTS },
     { "staged", only_index, INDEX, git_execute, AL_ASKS_BY_EFFECTS },
-    { "both", NULL, INDEX | FILES, git_execute, AL_ASKS_BY_EFFECTS },
+    { "both", NULL, INDEX | AL_WRITES_WORKTREE, git_execute, AL_ASKS_BY_EFFECTS },
 };
 
 static void git_summarize(const struct al_operation *op, const void *p, struct al_str *out)
@@ -433,7 +433,7 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
 static const struct al_operation everyday_operations[] = {
     { "unstage", only_index, INDEX, everyday_execute, AL_ASKS_UNLESS_SAVED },
     { "worktree", only_files, FILES, everyday_execute, AL_ASKS_UNLESS_SAVED },
-    { "both", NULL, INDEX | FILES, everyday_execute, AL_ASKS_UNLESS_SAVED },
+    { "both", NULL, INDEX | AL_WRITES_WORKTREE, everyday_execute, AL_ASKS_UNLESS_SAVED },
 };
 
 static void everyday_summarize(const struct al_operation *op, const void *p, struct al_str *out)

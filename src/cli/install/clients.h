@@ -45,7 +45,7 @@ int al_client_remove(const struct al_client *client, struct al_settings_text *se
                      struct al_error *err);
 
 /** A list of strings, from one of them on.  A new reference. */
-json_t *al_client_list(const struct al_strv *items, size_t from);
+json_t *al_client_list(const struct al_strv *command, size_t first);
 
 /** Append the strings of a list.  False: it is none, or has something else. */
 bool al_client_strings(const json_t *list, struct al_strv *ret);
