@@ -647,7 +647,7 @@ const struct al_tool al_tool_git_worktree = {
     .name = "git_worktree",
     .title = "Worktrees",
     .about = "Linked worktrees, one for each agent: list, add, remove (airlock rollback brings it "
-             "back, all but ignored files), lock or unlock.",
+             "back whole), lock or unlock.",
     AL_TOOL_ROWS(params, operations),
     .args_size = sizeof(struct worktree_args),
     .working_dir_offset = offsetof(struct worktree_args, working_dir),

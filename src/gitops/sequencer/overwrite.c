@@ -122,7 +122,7 @@ static int check_found(const struct al_repo *repo, const struct al_strv *found,
                               word);
         if (err) {
             err->reason = "conflict";
-            err->remedy = "Nothing was changed; git would have written over it without a word.";
+            err->remedy = "No file was changed.";
         }
     }
     return r;
