@@ -240,7 +240,8 @@ static int pack_parts(struct keeper *keeper, const struct al_strv *wanted,
     return 0;
 }
 
-/* Pack what exists: a file like ORIG_HEAD may name a commit that the repository has removed. */
+/* Pack them, or what exists of them: a file like ORIG_HEAD may name a commit that the repository
+ * has removed. */
 static int keep_wanted(struct keeper *keeper)
 {
     al_auto(al_str_clear) struct al_str existing = AL_STR_INIT;
@@ -250,6 +251,10 @@ static int keep_wanted(struct keeper *keeper)
     int r;
 
     list_staying(keeper, &asked);
+    r = pack(keeper, &keeper->wanted.list, &asked, NULL);
+    if (!al_git_exited_with_error(r, keeper->budget))
+        return r;
+    al_error_clear(keeper->err);
     for (size_t i = 0; i < keeper->wanted.list.count; i++)
         al_strv_add(&asked, keeper->wanted.list.items[i]);
     r = al_bare_existing(&keeper->store->bare, &asked, false, &existing, keeper->budget,
