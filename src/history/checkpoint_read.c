@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reading checkpoints.  Everything is read from the store and nothing from the repository. */
-#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -160,7 +159,7 @@ static bool digest_entry(void *payload, const struct al_index_entry *entry)
     memcpy(oid.bytes, entry->oid, al_oid_bytes(hash->sha256));
     al_oid_text(&oid, hash->sha256, text);
     len = snprintf(words, sizeof(words), "%c %06o %s %u\t",
-                   entry->assume_unchanged ? tolower(tag) : tag, (unsigned)entry->mode, text,
+                   entry->assume_unchanged ? tag + ('a' - 'A') : tag, (unsigned)entry->mode, text,
                    entry->stage);
     al_hash_add(hash, words, (size_t)len);
     al_hash_add(hash, entry->name, strlen(entry->name) + 1);
