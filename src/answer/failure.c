@@ -423,7 +423,7 @@ bool al_failure_begin(struct al_error *err)
 {
     const enum al_status status = err->status;
 
-    /* What is about an approval has a remedy of its own. */
+    /* An error about an approval has a remedy of its own. */
     if (status == AL_OK || status == AL_ERR_CANCELLED || status == AL_ERR_APPROVAL_REQUIRED ||
         status == AL_ERR_APPROVAL_DENIED || status == AL_ERR_NOT_GRANTED)
         return false;

@@ -151,7 +151,7 @@ static void read_paths(const struct al_repo *repo, const struct al_strv *paths, 
         struct wanted *wanted = &search->wanted[search->count];
         al_auto(al_closep) int fd = -1;
 
-        /* What has a glob or magic may match several names. */
+        /* A pathspec with a glob or magic may match several names. */
         if (paths->items[i][0] == ':' || strpbrk(paths->items[i], "*?[\\") ||
             al_place_from_argument(repo, "paths", paths->items[i], &wanted->path, NULL) < 0)
             continue;

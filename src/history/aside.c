@@ -147,7 +147,7 @@ static int append(struct al_aside_entry *entry, const char *word, const char *va
     return r;
 }
 
-/* What a crash has torn off is not there. */
+/* A word that a crash has torn off is not there. */
 static int read_record(struct al_aside_entry *entry)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -459,8 +459,8 @@ static bool has_things(const struct al_aside_entry *entry, struct al_strv *ret_k
     return has;
 }
 
-/* What a crash leaves half removed is not moved back, and the next one removes the rest: its record
- * says so, or is gone. */
+/* Things that a crash leaves half removed are not moved back, and the next one removes the rest:
+ * its record says so, or is gone. */
 void al_aside_remove(struct al_aside_entry *entry)
 {
     al_auto(al_closep) int base_fd = openat(entry->fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);

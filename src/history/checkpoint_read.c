@@ -20,7 +20,7 @@
 #include "history/worktree.h"
 #include "util/fs.h"
 
-/* What is kept of the checkpoints that were read last; a rollback of one execution looks at four.
+/* The store keeps the checkpoints that were read last; a rollback of one execution looks at four.
  */
 #define LOADED_MAX 4u
 

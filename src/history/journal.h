@@ -112,7 +112,7 @@ struct al_record_end {
     const char *repository;  /**< the same */
     const char *confinement; /**< "landlock7+seccomp", "none", … */
     const char *git_commit;  /**< the checkpoint; NULL when there is none */
-    /* What follows is known when it has ended. */
+    /* The rest is known when it has ended. */
     int status;   /**< 0 or an enum al_status */
     bool dry_run; /**< it succeeded and changed nothing, as asked */
     /** The result's text or the error's message.  It is cut at 4 KiB. */

@@ -304,7 +304,7 @@ int al_keep_lost(struct al_store *store, const struct al_differences *refs,
         choose(&keeper, refs, dropping);
     if (keeper.wanted.list.count)
         r = keep_wanted(&keeper);
-    /* What is packed so far is not packed again. */
+    /* Commits that are packed by now are not packed again. */
     written = write_seen(&keeper, r < 0 ? &keeper.before.list : &keeper.now.list);
     return r < 0 ? r : written;
 }

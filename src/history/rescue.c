@@ -50,7 +50,7 @@ static bool is_written(int fd)
     return fcntl(fd, F_SETLEASE, F_RDLCK) < 0 && errno == EAGAIN;
 }
 
-/* What cannot be opened: a link, a socket, what nobody may read. */
+/* Files that cannot be opened: a link, a socket, one that nobody may read. */
 static void look_from_outside(int dir_fd, const char *name, bool sha256, struct al_look *look)
 {
     char target[PATH_MAX];

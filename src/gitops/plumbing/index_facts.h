@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What holds for all entries of an index. */
+/* Facts about all entries of an index. */
 #ifndef AL_GITOPS_PLUMBING_INDEX_FACTS_H
 #define AL_GITOPS_PLUMBING_INDEX_FACTS_H
 
@@ -7,7 +7,7 @@
 
 #include "gitops/location.h"
 
-/** What entries of an index may have. */
+/** Facts about the entries of an index. */
 struct al_index_facts {
     /** One is marked as unchanged or as not in the working tree: git does not look at its file. */
     bool marks;
