@@ -6,7 +6,7 @@ PREFIX = /usr/local
 NINJA = $(shell command -v ninja || echo ninja)
 
 .DEFAULT_GOAL = build/airlock
-.PHONY: build/airlock deps test-deps demo test check soak asan tsan fuzz lint size format bench bench-economy install clean help
+.PHONY: build/airlock deps test-deps demo recording test check soak asan tsan fuzz lint size format bench bench-economy install clean help
 
 build/airlock: $(BUILD)/build.ninja ## build the program (the default)
 	@$(NINJA) -C $(BUILD) airlock
@@ -27,6 +27,9 @@ demo: deps ## watch an agent use airlock in a scratch repository
 	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
 	@$(NINJA) -C $(BUILD) airlock
 	@python3 tools/demo.py $(BUILD)/airlock
+
+recording: build/airlock ## draw the picture of the README from the demo anew
+	@python3 tools/recording.py $(BUILD)/airlock docs/demo.svg
 
 test: test-deps ## everything: gcc and clang, all tests, all tests again under ASan and UBSan, lint
 	@python3 tools/run-tests.py all

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""demo.py AIRLOCK: an agent at work in a scratch repository, and an attack that fails.
+"""demo.py AIRLOCK [--story]: an agent in a scratch repository; --story: the first three acts alone.
 
 Everything shown happens: the server is the real one, spoken to over MCP; the answers are printed as
 they came, shortened where that is said.  Ends with 1 when something was not as it should be.
+recording.py makes the picture of the README from --story, which is in colour and without times.
 """
 import json
 import os
@@ -15,9 +16,10 @@ import tempfile
 import textwrap
 import time
 
-WIDTH = 96
+STORY = "--story" in sys.argv[2:]
+WIDTH = 86 if STORY else 96
 LABEL = 9
-COLOUR = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+COLOUR = STORY or (sys.stdout.isatty() and "NO_COLOR" not in os.environ)
 
 
 # What it looks like
@@ -56,7 +58,7 @@ def say(who, text, colour="", lines=8, note=""):
         if len(row) > room and "\033" not in row:
             row = row[:room - 1] + "…"
         gap = room - len(row) - len(note)
-        tail = " " * gap + dim(note) if note and i == 0 and gap > 1 else ""
+        tail = " " * gap + dim(note) if note and i == 0 and gap > 1 and not STORY else ""
         print(f"   {padded(who if i == 0 else '', LABEL, colour)}  {row}{tail}")
 
 
@@ -68,8 +70,18 @@ def airlock(text, note="", lines=8):
     say("airlock", text, "32", lines, note)
 
 
-def user(text):
-    say("user", text, "33")
+def you(text):
+    say("you", text, "33")
+
+
+def shell(done, line, colour="", lines=9):
+    """A command of yours, and what it printed, the first lines of it."""
+    print(f"   {padded('you', LABEL, '33')}  {dim('$')} {bold(line)}")
+    rows = (done.stdout + done.stderr).rstrip("\n").split("\n")
+    for row in rows[:lines]:
+        print(f"   {'':{LABEL}}  {paint(row, colour)}")
+    if rows[lines:]:
+        print(f"   {'':{LABEL}}  {dim(f'… {len(rows) - lines} more lines')}")
 
 
 def aside(text):
@@ -107,6 +119,9 @@ int count_words(const char *text, int len)
     return words;
 }
 """
+
+MORNING = (FIRST.replace("while (text[i] == ' ')", "while (i < len && is_blank(text[i]))")
+           .replace("int words = 0;", "int words = 0, inside = 0;"))
 
 
 class Stage:
@@ -217,7 +232,7 @@ class Client:
         text = "\n".join(row for row in message["params"]["message"].split("\n")
                          if row and not row.startswith('"always"'))
         say("asks", text.replace(f"{self.top}/", ""), "33;1", lines=self.ask_lines)
-        user(self.answer)
+        you(self.answer)
         self.was_asked = True
         self._send({"id": message["id"],
                     "result": {"action": "accept", "content": {"decision": self.answer}}})
@@ -236,6 +251,7 @@ class Client:
             text = result["content"][0]["text"]
             kind = result.get("_meta", {}).get("airlock/error", {}).get("kind")
             text = text.replace(f"{self.top}/", "")
+            text = re.sub(r"(?m)^airlock: hook not run.*", lambda row: paint(row[0], "32"), text)
             airlock((paint(kind, "31;1") + ": " if kind else "") + text, lines=lines,
                     note="" if self.was_asked else f"{took:.0f} ms")
         return result, took
@@ -252,17 +268,63 @@ def kind_of(result):
     return result.get("_meta", {}).get("airlock/error", {}).get("kind")
 
 
-def act_connect(client, stage):
-    chapter(1, "An agent connects")
-    agent("initialize, tools/list")
+def connect(client):
+    """Greet the server; gives its greeting, its tools and the milliseconds."""
     start = time.monotonic()
     hello = client.request("initialize", {
         "protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}},
         "clientInfo": {"name": "demo", "version": "1"}})
     client.notify("notifications/initialized")
     tools = client.request("tools/list", {})["tools"]
-    took = (time.monotonic() - start) * 1000
+    return hello, tools, (time.monotonic() - start) * 1000
+
+
+def act_undo(client, stage):
+    chapter(1, "An agent throws your work away. One command brings it back.")
+    aside("You have edited parser.c all morning, and committed nothing.")
+    stage.write("parser.c", MORNING)
+    before = stage.git(stage.project, "diff")
+    client.call("git_reset", to="HEAD", mode="hard")
+    check(not stage.git(stage.project, "diff"), "the changes are discarded")
+    aside("Your changes are gone, and git has no copy of them. airlock has:")
+    shell(stage.run(client.binary, "rollback", "-y", cwd=stage.project), "airlock rollback -y",
+          lines=2)
+    check(before == stage.git(stage.project, "diff"), "the changes are back")
+    shell(stage.run("git", "diff", "--shortstat", cwd=stage.project), "git diff --shortstat")
+
+
+def act_push(client, stage):
+    chapter(2, "What leaves the machine asks you first.")
+    aside("The agent commits your change, unasked: you can undo that. You cannot undo a push.")
+    client.call("git_commit", quiet=True, message="Take tabs for blanks", paths=["parser.c"])
+    result, _ = client.call("git_push")
+    check(not result.get("isError") and client.was_asked, "an approved push happens")
+
+
+def act_hook(client, stage):
+    chapter(3, "What a repository brings along does not run.")
+    hook = os.path.join(stage.project, ".git", "hooks", "pre-commit")
+    with open(hook, "w", encoding="ascii") as file:
+        file.write(f"#!/bin/sh\necho hook >>'{stage.alarms}'\n"
+                   "echo 'planted program: I run as you, and could read ~/.ssh'\n")
+    os.chmod(hook, 0o755)
+    aside("Somebody has planted .git/hooks/pre-commit. Plain git, in a copy, runs it:")
+    stage.write("README.md", "A parser, 1.0.\n")
+    twin = os.path.join(stage.top, "twin-of-hook")
+    shutil.copytree(stage.project, twin, symlinks=True)
+    done = stage.run("git", "commit", "-qam", "Release", cwd=twin)
+    shell(done, "git commit -am Release", "31")
+    check(stage.rang() == ["hook"], "git runs the hook")
+    client.call("git_commit", message="Release", all=True)
+    check(not stage.rang(), "airlock does not run the hook")
+    os.unlink(hook)
+
+
+def act_tools(client, stage, greeting):
+    chapter(4, "What an agent gets")
+    hello, tools, took = greeting
     info = hello["serverInfo"]
+    agent("initialize, tools/list")
     airlock(f"{info['name']} {info['version']}, MCP {hello['protocolVersion']}",
             note=f"{took:.1f} ms, {len(tools)} tools")
     listed = json.loads(stage.run(client.binary, "tools", "--json", cwd=stage.project).stdout)
@@ -275,32 +337,25 @@ def act_connect(client, stage):
 
 
 def act_work(client, stage):
-    chapter(2, "It looks around, and commits one of two changes")
-    client.call("git_status")
-    stage.write("parser.c", FIRST.replace("while (text[i]", "while (i < len && text[i]")
+    chapter(5, "It commits one of two changes, and takes its own last call back")
+    stage.write("parser.c", MORNING.replace("return i;", "return i < len ? i : len;")
                 .replace("    return words;", '    printf("%d words\\n", words);\n    return words;'))
     aside("The agent edits parser.c with a tool of its own: a fix, and a line to debug with.")
     result, _ = client.call("git_diff", hunks=True, lines=20)
     ids = re.findall(r"(?m)^@@ (\w{8})", result["content"][0]["text"])
     check(len(ids) == 2, "each change is a hunk with an id")
-    result, _ = client.call("git_commit", message="Stop at the end of the text", hunks=ids[:1])
+    result, _ = client.call("git_commit", message="Stay inside the text", hunks=ids[:1])
     check(not result.get("isError"), "one hunk is committed without a question")
     check("printf" in stage.git(stage.project, "diff"), "the other one is not")
-
-
-def act_undo(client, stage):
-    chapter(3, "It throws work away, and takes that back")
     client.call("git_restore", paths=["parser.c"])
     check(not stage.git(stage.project, "diff"), "the change is discarded")
-    aside("Plain git has no copy of that line any more. airlock saved it before the call.")
     client.call("git_undo")
     check("printf" in stage.git(stage.project, "diff"), "the change is back")
 
 
-def act_ask(client, stage):
-    chapter(4, "What leaves the machine, or rewrites what has left it, asks")
-    result, _ = client.call("git_push")
-    check(not result.get("isError") and client.was_asked, "an approved push happens")
+def act_reject(client):
+    chapter(6, "What rewrites what others have asks, and no means no")
+    client.call("git_push")
     client.answer = "reject"
     result, _ = client.call("git_commit", amend=True, message="Better words")
     check(kind_of(result) == "ApprovalDenied", "a rejected change does not happen")
@@ -308,7 +363,7 @@ def act_ask(client, stage):
 
 
 def act_escape(client):
-    chapter(6, "It tries to get out")
+    chapter(8, "It tries to get out")
     for tool, arguments, kind in (
             ("git_diff", {"paths": ["../../../etc/passwd"]}, "SandboxViolation"),
             ("git_status", {"working_dir": "/etc"}, "SandboxViolation"),
@@ -338,7 +393,7 @@ def plant(stage):
 
 
 def act_attack(client, stage):
-    chapter(7, "An attacker has changed .git/config")
+    chapter(9, "An attacker has changed .git/config")
     aside("Planted: core.fsmonitor, a textconv for *.md, a filter for *.dat, two hooks. Each is a "
           "program that leaves its name when it runs. First plain git on a copy, then airlock:")
     plant(stage)
@@ -394,7 +449,7 @@ class Silent:
 
 
 def act_journal(binary, stage):
-    chapter(5, "The user looks at what happened")
+    chapter(7, "You look at what happened")
     done = stage.run(binary, "log", "7", cwd=stage.top)
     print(f"   {dim('$ airlock log 7')}")
     rows = [re.split(r" {2,}", line[11:]) for line in done.stdout.rstrip("\n").split("\n")]
@@ -423,18 +478,25 @@ def act_journal(binary, stage):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2 or sys.argv[2:] not in ([], ["--story"]):
         sys.exit(__doc__)
     binary = os.path.abspath(sys.argv[1])
     stage = Stage()
     try:
         version = stage.run(binary, "--version").stdout.strip().split("\n")
-        print(bold(version[0]) + dim("  " + ", ".join(version[1:])))
+        if not STORY:
+            print(bold(version[0]) + dim("  " + ", ".join(version[1:])))
         client = Client(binary, stage, [stage.project, stage.hubs])
-        act_connect(client, stage)
-        act_work(client, stage)
+        greeting = connect(client)
         act_undo(client, stage)
-        act_ask(client, stage)
+        act_push(client, stage)
+        act_hook(client, stage)
+        if STORY:
+            client.close()
+            return 0
+        act_tools(client, stage, greeting)
+        act_work(client, stage)
+        act_reject(client)
         act_journal(binary, stage)
         act_escape(client)
         act_attack(client, stage)
