@@ -53,11 +53,10 @@ struct al_page {
 
 /** The rows of these arguments.  `T` is the tool's args struct. */
 #define AL_PAGE_ROWS(T)                                                                            \
-    AL_INT_AS(T, page.max_bytes, "max_bytes", "Most bytes to answer.",                             \
-              .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_NO_DESCRIPTION, .min = AL_ANSWER_MIN_BYTES, \
-              .max = AL_ANSWER_MAX_BYTES, .default_int = AL_ANSWER_DEFAULT_BYTES),                 \
-        AL_STRING_AS(T, page.cursor, "cursor", "Where the answer before this one ended.",          \
-                     .flags = AL_PARAM_NO_DESCRIPTION | AL_PARAM_NAME, .max_bytes = 128)
+    AL_INT_AS(T, page.max_bytes, "max_bytes", NULL, .flags = AL_PARAM_HAS_DEFAULT,                 \
+              .min = AL_ANSWER_MIN_BYTES, .max = AL_ANSWER_MAX_BYTES,                              \
+              .default_int = AL_ANSWER_DEFAULT_BYTES),                                             \
+        AL_STRING_AS(T, page.cursor, "cursor", NULL, .flags = AL_PARAM_NAME, .max_bytes = 128)
 
 struct al_pages {
     struct al_call *call;

@@ -59,9 +59,7 @@ static char *string_fault(const struct al_param *param)
 {
     const char *standard = param->default_str;
 
-    if (param->max_bytes == 0)
-        return al_strdup("has no max_bytes");
-    if (param->min_bytes > param->max_bytes)
+    if (param->min_bytes > al_param_max_bytes(param))
         return al_strdup("has min_bytes above max_bytes");
     if (param->pattern) {
         char *fault = al_pattern_fault(param->pattern);
@@ -71,8 +69,9 @@ static char *string_fault(const struct al_param *param)
     }
     if ((param->flags & AL_PARAM_HAS_DEFAULT) && !standard)
         return al_strdup("says that it has a default and has none");
-    if (standard && (strlen(standard) < param->min_bytes || strlen(standard) > param->max_bytes ||
-                     (param->pattern && !al_pattern_matches(param->pattern, standard))))
+    if (standard &&
+        (strlen(standard) < param->min_bytes || strlen(standard) > al_param_max_bytes(param) ||
+         (param->pattern && !al_pattern_matches(param->pattern, standard))))
         return al_strdup("has a default that breaks its own rules");
     return NULL;
 }
@@ -81,9 +80,7 @@ static char *list_fault(const struct al_param *param)
 {
     if (param->default_str || (param->flags & AL_PARAM_HAS_DEFAULT))
         return al_strdup("is a list with a default");
-    if (param->max < 1)
-        return al_strdup("has no max number of items");
-    if (param->min < 0 || param->min > param->max)
+    if (param->min < 0 || param->min > al_param_max_items(param))
         return al_strdup("has a min outside 0..max");
     return NULL;
 }
@@ -204,7 +201,7 @@ static char *working_dir_fault(const struct al_tool *tool, const struct al_param
 /* What a row says by itself. */
 static char *row_fault(const struct al_param *param)
 {
-    char *fault = prose_fault(param->about, PARAM_ABOUT_MAX_BYTES);
+    char *fault = param->about ? prose_fault(param->about, PARAM_ABOUT_MAX_BYTES) : NULL;
 
     if (!fault && (strcspn(param->name, LETTERS) > 0 || !only(param->name, LETTERS DIGITS "_")))
         fault = al_strdup("has a name that is not letters, digits and underscores");
@@ -219,8 +216,7 @@ static char *member_fault(const struct al_object *object, const struct al_param 
 {
     /* The stages read only these flags of a member. */
     const unsigned allowed = AL_PARAM_REQUIRED | AL_PARAM_HAS_DEFAULT | AL_PARAM_MAX_HIDDEN |
-                             AL_PARAM_BRANCH | AL_PARAM_NO_DESCRIPTION | AL_PARAM_NAME |
-                             AL_PARAM_MAY_BE_ABSENT;
+                             AL_PARAM_BRANCH | AL_PARAM_NAME | AL_PARAM_MAY_BE_ABSENT;
     char *fault;
 
     if (member->type == AL_TYPE_OBJECT || member->type == AL_TYPE_OBJECTS)

@@ -83,9 +83,9 @@ static int check_string(const struct al_param *param, const json_t *value, struc
     if (strlen(text) != len)
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "Invalid arguments: '%s' contains a NUL character", param->name);
-    if (len > param->max_bytes)
+    if (len > al_param_max_bytes(param))
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s cannot be longer than %zu bytes", param->name,
-                            param->max_bytes);
+                            al_param_max_bytes(param));
     if (param->min_bytes > 0 && (len < param->min_bytes || is_blank(text, len))) {
         if (param->bad_message)
             return says_bad(param, err);
@@ -176,10 +176,10 @@ static int decode_count(const struct al_param *param, const json_t *value, struc
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s must contain at least %" PRId64 " element(s)",
                             param->name, param->min);
     }
-    if ((int64_t)count > param->max)
+    if ((int64_t)count > al_param_max_items(param))
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "%s cannot contain more than %" PRId64 " elements", param->name,
-                            param->max);
+                            al_param_max_items(param));
     return 0;
 }
 

@@ -56,8 +56,6 @@ enum al_param_flags {
     /** Names a branch that the call deletes (see `deletes_branch`).  The checkpoint keeps the
      * commits that only this branch reaches. */
     AL_PARAM_DELETED_BRANCH = 1 << 10,
-    /** The name explains the parameter: the schema prints no description. */
-    AL_PARAM_NO_DESCRIPTION = 1 << 11,
     /** Policy: a string that names the directory files are written into, anywhere in the roots. */
     AL_PARAM_OUTPUT = 1 << 12,
     /** Names a branch, a revision or a directory that policy does not look at.  The journal records
@@ -92,69 +90,59 @@ struct al_object {
 
 /** One parameter.  Write rows with the macros below: they check the field's type. */
 struct al_param {
-    const char *name, *about;
+    const char *name;
+    const char *about; /**< the schema's description; NULL: the name explains the parameter */
     enum al_param_type type;
     unsigned flags; /**< enum al_param_flags */
     size_t offset;  /**< of the field in the tool's argument struct */
     /** Integer: bounds of the value, always enforced.  List: bounds of the number of items; a `min`
-     * above 0 is printed as minItems, `max` is never printed. */
+     * above 0 is printed as minItems, `max` is never printed; 0: AL_PARAM_ITEMS_MAX. */
     int64_t min, max;
     int64_t default_int;     /**< bool, integer, choice */
     const char *default_str; /**< string: always applied, printed with AL_PARAM_HAS_DEFAULT */
     const char *pattern;     /**< string: see tool/pattern.h; NULL: none */
     size_t min_bytes;        /**< string: printed as minLength; a blank string is empty */
-    size_t max_bytes;        /**< string, or each item of a list: never printed */
+    size_t max_bytes; /**< string, or each item of a list: never printed; 0: what a path, a name or
+                         a text has, by the flags */
     const struct al_choice *choices;
     const struct al_object *object; /**< object, or each item of an array of them: its members */
     const char *bad_message; /**< replaces the generic message for a bound or pattern; NULL: none */
 };
 
 #define AL_FIELD(T, field, ctype) (offsetof(T, field) + 0 * sizeof(&((T *)0)->field == (ctype *)0))
+
+/* A row: the struct, the field, the description or NULL, then what else there is to say. */
+#define AL_ROW_OF(T, field, json, ctype, kind, ...)                                                \
+    {                                                                                              \
+        .name = (json), .type = (kind), .offset = AL_FIELD(T, field, ctype), .about = __VA_ARGS__  \
+    }
 /* Rows whose JSON name differs from the field's name: "newName" for new_name. */
-#define AL_BOOL_AS(T, field, json, text, ...)                                                      \
-    {                                                                                              \
-        .name = (json), .about = (text), .type = AL_TYPE_BOOL, .offset = AL_FIELD(T, field, bool), \
-        __VA_ARGS__                                                                                \
-    }
-#define AL_INT_AS(T, field, json, text, ...)                                                       \
-    {                                                                                              \
-        .name = (json), .about = (text), .type = AL_TYPE_INT,                                      \
-        .offset = AL_FIELD(T, field, struct al_opt_int), __VA_ARGS__                               \
-    }
-#define AL_STRING_AS(T, field, json, text, ...)                                                    \
-    {                                                                                              \
-        .name = (json), .about = (text), .type = AL_TYPE_STRING,                                   \
-        .offset = AL_FIELD(T, field, const char *), __VA_ARGS__                                    \
-    }
-#define AL_STRINGS_AS(T, field, json, text, ...)                                                   \
-    {                                                                                              \
-        .name = (json), .about = (text), .type = AL_TYPE_STRINGS,                                  \
-        .offset = AL_FIELD(T, field, struct al_strv), __VA_ARGS__                                  \
-    }
-#define AL_CHOICE_AS(T, field, json, text, ...)                                                    \
-    {                                                                                              \
-        .name = (json), .about = (text), .type = AL_TYPE_CHOICE,                                   \
-        .offset = AL_FIELD(T, field, int), __VA_ARGS__                                             \
-    }
-#define AL_OBJECT_AS(T, field, json, text, members, ...)                                           \
-    {                                                                                              \
-        .name = (json), .about = (text), .type = AL_TYPE_OBJECT,                                   \
-        .offset = AL_FIELD(T, field.given, bool), .object = &(members), __VA_ARGS__                \
-    }
-#define AL_OBJECTS_AS(T, field, json, text, members, ...)                                          \
-    {                                                                                              \
-        .name = (json), .about = (text), .type = AL_TYPE_OBJECTS,                                  \
-        .offset = AL_FIELD(T, field, struct al_objects), .object = &(members), __VA_ARGS__         \
-    }
-#define AL_BOOL(T, field, text, ...)    AL_BOOL_AS(T, field, #field, text, __VA_ARGS__)
-#define AL_INT(T, field, text, ...)     AL_INT_AS(T, field, #field, text, __VA_ARGS__)
-#define AL_STRING(T, field, text, ...)  AL_STRING_AS(T, field, #field, text, __VA_ARGS__)
-#define AL_STRINGS(T, field, text, ...) AL_STRINGS_AS(T, field, #field, text, __VA_ARGS__)
-#define AL_CHOICE(T, field, text, ...)  AL_CHOICE_AS(T, field, #field, text, __VA_ARGS__)
+#define AL_BOOL_AS(T, field, json, ...) AL_ROW_OF(T, field, json, bool, AL_TYPE_BOOL, __VA_ARGS__)
+#define AL_INT_AS(T, field, json, ...)                                                             \
+    AL_ROW_OF(T, field, json, struct al_opt_int, AL_TYPE_INT, __VA_ARGS__)
+#define AL_STRING_AS(T, field, json, ...)                                                          \
+    AL_ROW_OF(T, field, json, const char *, AL_TYPE_STRING, __VA_ARGS__)
+#define AL_STRINGS_AS(T, field, json, ...)                                                         \
+    AL_ROW_OF(T, field, json, struct al_strv, AL_TYPE_STRINGS, __VA_ARGS__)
+#define AL_CHOICE_AS(T, field, json, ...)                                                          \
+    AL_ROW_OF(T, field, json, int, AL_TYPE_CHOICE, __VA_ARGS__)
+#define AL_BOOL(T, field, ...)    AL_BOOL_AS(T, field, #field, __VA_ARGS__)
+#define AL_INT(T, field, ...)     AL_INT_AS(T, field, #field, __VA_ARGS__)
+#define AL_STRING(T, field, ...)  AL_STRING_AS(T, field, #field, __VA_ARGS__)
+#define AL_STRINGS(T, field, ...) AL_STRINGS_AS(T, field, #field, __VA_ARGS__)
+#define AL_CHOICE(T, field, ...)  AL_CHOICE_AS(T, field, #field, __VA_ARGS__)
+/* An object's members come after the description. */
 #define AL_OBJECT(T, field, text, members, ...)                                                    \
-    AL_OBJECT_AS(T, field, #field, text, members, __VA_ARGS__)
+    AL_ROW_OF(T, field.given, #field, bool, AL_TYPE_OBJECT, text, .object = &(members), __VA_ARGS__)
 #define AL_OBJECTS(T, field, text, members, ...)                                                   \
-    AL_OBJECTS_AS(T, field, #field, text, members, __VA_ARGS__)
+    AL_ROW_OF(T, field, #field, struct al_objects, AL_TYPE_OBJECTS, text, .object = &(members),    \
+              __VA_ARGS__)
+
+/* Limits of the rows that give none. */
+#define AL_PARAM_NAME_MAX_BYTES 1024
+#define AL_PARAM_PATH_MAX_BYTES 4096
+#define AL_PARAM_TEXT_MAX_BYTES 65536
+#define AL_PARAM_ITEMS_MAX      10000
 
 /** The largest number of parameters a tool may have. */
 #define AL_PARAMS_MAX 32
@@ -167,6 +155,10 @@ struct al_tool_defaults {
 
 /** Test whether a parameter is required in a session with these defaults, as the schema says. */
 bool al_param_is_required(const struct al_param *param, const struct al_tool_defaults *defaults);
+
+/** The limit of a string's bytes, or of each item of a list, and that of a list's items. */
+size_t al_param_max_bytes(const struct al_param *param);
+int64_t al_param_max_items(const struct al_param *param);
 
 /** The default of an integer row: its own, or the configured one its flags name. */
 int64_t al_param_default_int(const struct al_param *param, const struct al_tool_defaults *defaults);

@@ -20,6 +20,21 @@ bool al_param_is_required(const struct al_param *param, const struct al_tool_def
     return param->flags & AL_PARAM_REQUIRED;
 }
 
+size_t al_param_max_bytes(const struct al_param *param)
+{
+    if (param->max_bytes)
+        return param->max_bytes;
+    if (param->flags & (AL_PARAM_PATH | AL_PARAM_OUTPUT))
+        return AL_PARAM_PATH_MAX_BYTES;
+    return param->flags & (AL_PARAM_BRANCH | AL_PARAM_NAME) ? AL_PARAM_NAME_MAX_BYTES
+                                                            : AL_PARAM_TEXT_MAX_BYTES;
+}
+
+int64_t al_param_max_items(const struct al_param *param)
+{
+    return param->max ? param->max : AL_PARAM_ITEMS_MAX;
+}
+
 static json_t *typed(const char *type)
 {
     json_t *schema = al_json_object();
@@ -143,7 +158,7 @@ static json_t *rows_schema(const struct al_param *params, size_t nparams,
         const struct al_param *param = &params[i];
         json_t *property = param_schema(param, defaults);
 
-        if (!(param->flags & AL_PARAM_NO_DESCRIPTION))
+        if (param->about)
             al_json_set(property, "description", al_json_string(param->about));
         al_json_set(properties, param->name, property);
         if (al_param_is_required(param, defaults))

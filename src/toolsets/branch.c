@@ -40,7 +40,6 @@ struct branch_args {
     bool list_all, list_remote;
     const char *create, *delete, *force_delete, *rename;
     AL_GIT_COMMON_FIELDS;
-    AL_WORKFLOW_FIELDS;
 };
 
 /* In the order of the schemas. */
@@ -249,20 +248,16 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err);
 /* The toolset git. */
 
 static const struct al_param git_params[] = {
-    AL_BOOL(struct branch_args, list_all, "List remote ones too.", .default_int = 0),
-    AL_BOOL(struct branch_args, list_remote, "List remote ones only.", .default_int = 0),
-    AL_STRING(struct branch_args, create, "Create this branch at HEAD.", .flags = AL_PARAM_BRANCH,
-              .max_bytes = AL_GIT_REF_MAX_BYTES),
+    AL_BOOL(struct branch_args, list_all, "List remote ones too."),
+    AL_BOOL(struct branch_args, list_remote, "List remote ones only."),
+    AL_STRING(struct branch_args, create, "Create this branch at HEAD.", .flags = AL_PARAM_BRANCH),
     AL_STRING(struct branch_args, delete, "Delete this merged branch.",
-              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH,
-              .max_bytes = AL_GIT_REF_MAX_BYTES),
+              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH),
     AL_STRING(struct branch_args, force_delete, "Delete this branch, merged or not.",
-              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH,
-              .max_bytes = AL_GIT_REF_MAX_BYTES),
+              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH),
     AL_STRING(struct branch_args, rename, "Rename this branch; needs new_name.",
-              .flags = AL_PARAM_BRANCH, .max_bytes = AL_GIT_REF_MAX_BYTES),
-    AL_STRING(struct branch_args, new_name, "The new name, with rename.", .flags = AL_PARAM_BRANCH,
-              .max_bytes = AL_GIT_REF_MAX_BYTES),
+              .flags = AL_PARAM_BRANCH),
+    AL_STRING(struct branch_args, new_name, "The new name, with rename.", .flags = AL_PARAM_BRANCH),
     AL_GIT_TIMEOUT_ROW(struct branch_args),
     AL_GIT_WORKING_DIR_ROW(struct branch_args),
 };
@@ -369,12 +364,11 @@ static const struct al_param workflow_params[] = {
     AL_CHOICE(struct branch_args, action, "What to do.", .choices = workflow_actions,
               .flags = AL_PARAM_REQUIRED),
     AL_STRING(struct branch_args, name, "Branch to create, delete or rename.",
-              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH,
-              .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
+              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH),
     AL_STRING_AS(struct branch_args, new_name, "newName", "New name (rename).",
-                 .flags = AL_PARAM_BRANCH, .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
-    AL_BOOL(struct branch_args, remote, "List remote-tracking branches as well.", .default_int = 0),
-    AL_BOOL(struct branch_args, force, "Delete even if not merged.", .default_int = 0),
+                 .flags = AL_PARAM_BRANCH),
+    AL_BOOL(struct branch_args, remote, "List remote-tracking branches as well."),
+    AL_BOOL(struct branch_args, force, "Delete even if not merged."),
     AL_WORKFLOW_CWD_ROW(struct branch_args),
 };
 
@@ -759,24 +753,18 @@ static int list_branches(struct al_call *call, const struct al_refs_query *query
 }
 
 #define REVISION_ROW(field, about)                                                                 \
-    AL_STRING(struct branch_args, field, about, .flags = AL_PARAM_NAME | AL_PARAM_NO_DESCRIPTION,  \
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES)
+    AL_STRING(struct branch_args, field, NULL, .flags = AL_PARAM_NAME)
 
 static const struct al_param everyday_params[] = {
-    AL_CHOICE(struct branch_args, action, "What to do.", .choices = actions, .default_int = LIST,
-              .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_CHOICE(struct branch_args, action, NULL, .choices = actions, .default_int = LIST),
     AL_STRING(struct branch_args, name, "A glob for list.",
-              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+              .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH),
     AL_STRINGS(struct branch_args, names, "Several to delete.",
-               .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH, .max = AL_EVERYDAY_PATHS_MAX,
-               .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
-    AL_STRING(struct branch_args, new_name, "For rename.",
-              .flags = AL_PARAM_BRANCH | AL_PARAM_NO_DESCRIPTION,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+               .flags = AL_PARAM_BRANCH | AL_PARAM_DELETED_BRANCH),
+    AL_STRING(struct branch_args, new_name, NULL, .flags = AL_PARAM_BRANCH),
     REVISION_ROW(from, "Where a created branch begins."),
     REVISION_ROW(merged_into, "List: only what this commit contains."),
-    AL_BOOL(struct branch_args, force, "Delete what is not merged.", .flags = 0),
+    AL_BOOL(struct branch_args, force, "Delete what is not merged."),
     REVISION_ROW(contains, "List: only what contains this commit."),
     AL_EVERYDAY_WORKING_DIR_ROW(struct branch_args),
 };

@@ -219,7 +219,6 @@ struct checkout_args {
     /* Of the toolset git. */
     const char *branch, *create_branch, *commit;
     AL_GIT_COMMON_FIELDS;
-    AL_WORKFLOW_FIELDS;
 };
 
 static const char *const hooks[] = { "post-checkout", "reference-transaction", "post-index-change",
@@ -265,14 +264,14 @@ static int show_loss(struct al_call *call, const char *from, const struct al_str
 
 static const struct al_param git_params[] = {
     AL_STRING(struct checkout_args, branch, "Branch to switch to.",
-              .flags = AL_PARAM_BRANCH | AL_PARAM_EVERY_PATH, .max_bytes = AL_GIT_REF_MAX_BYTES),
+              .flags = AL_PARAM_BRANCH | AL_PARAM_EVERY_PATH),
     AL_STRING(struct checkout_args, create_branch, "Create and switch to it.",
-              .flags = AL_PARAM_BRANCH, .max_bytes = AL_GIT_REF_MAX_BYTES),
+              .flags = AL_PARAM_BRANCH),
     AL_STRING(struct checkout_args, commit, "Detach HEAD there.",
-              .flags = AL_PARAM_EVERY_PATH | AL_PARAM_NAME, .max_bytes = AL_GIT_REF_MAX_BYTES),
+              .flags = AL_PARAM_EVERY_PATH | AL_PARAM_NAME),
     AL_STRINGS(struct checkout_args, paths,
-               "Put these back from the index, when nothing else is given.", .flags = AL_PARAM_PATH,
-               .max = AL_GIT_PATHS_MAX, .max_bytes = AL_GIT_PATH_MAX_BYTES),
+               "Put these back from the index, when nothing else is given.",
+               .flags = AL_PARAM_PATH),
     AL_GIT_TIMEOUT_ROW(struct checkout_args),
     AL_GIT_WORKING_DIR_ROW(struct checkout_args),
 };
@@ -502,12 +501,11 @@ const struct al_tool al_tool_git_checkout = {
 
 static const struct al_param workflow_params[] = {
     AL_STRING(struct checkout_args, target, "Branch or commit.",
-              .flags = AL_PARAM_REQUIRED | AL_PARAM_BRANCH, .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
-    AL_BOOL(struct checkout_args, create, "Create the branch if there is none.", .default_int = 0),
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_BRANCH),
+    AL_BOOL(struct checkout_args, create, "Create the branch if there is none."),
     AL_STRINGS(struct checkout_args, paths, "Only put these files back as target has them.",
-               .flags = AL_PARAM_PATH, .max = AL_WORKFLOW_PATHS_MAX,
-               .max_bytes = AL_WORKFLOW_PATH_MAX_BYTES),
-    AL_BOOL(struct checkout_args, force, "Discard local changes.", .default_int = 0),
+               .flags = AL_PARAM_PATH),
+    AL_BOOL(struct checkout_args, force, "Discard local changes."),
     AL_WORKFLOW_CWD_ROW(struct checkout_args),
 };
 

@@ -41,7 +41,6 @@ struct commit_args {
     bool all;
     const char *type, *scope; /* of the toolset git */
     AL_GIT_COMMON_FIELDS;
-    AL_WORKFLOW_FIELDS;
 };
 
 /* Continuing a stopped operation may write the working tree as well.  Only the state of the
@@ -151,7 +150,7 @@ static const struct al_param git_params[] = {
               .max_bytes = 64,
               .bad_message = "scope must be lowercase alphanumeric, underscore, or hyphen"),
     AL_STRING(struct commit_args, message, "Further lines are the body.",
-              .flags = AL_PARAM_REQUIRED, .min_bytes = 1, .max_bytes = AL_GIT_TEXT_MAX_BYTES,
+              .flags = AL_PARAM_REQUIRED, .min_bytes = 1,
               .bad_message = "message must not be empty"),
     AL_GIT_TIMEOUT_ROW(struct commit_args),
     AL_GIT_WORKING_DIR_ROW(struct commit_args),
@@ -342,9 +341,9 @@ static int workflow_make_message(struct al_call *call, char **ret_message, struc
 
 static const struct al_param workflow_params[] = {
     AL_STRING(struct commit_args, message, "Message; default: one made from the change.",
-              .min_bytes = 1, .max_bytes = AL_WORKFLOW_TEXT_MAX_BYTES),
+              .min_bytes = 1),
     AL_BOOL(struct commit_args, all, "Stage every change first, new files too.",
-            .flags = AL_PARAM_EVERY_PATH, .default_int = 0),
+            .flags = AL_PARAM_EVERY_PATH),
     AL_WORKFLOW_CWD_ROW(struct commit_args),
 };
 

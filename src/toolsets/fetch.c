@@ -16,7 +16,6 @@
 struct fetch_args {
     const char *remote, *branch;
     bool all, prune, tags;
-    AL_WORKFLOW_FIELDS;
     AL_EVERYDAY_FIELDS;
 };
 
@@ -136,10 +135,9 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
 
 static const struct al_param workflow_params[] = {
     AL_TRANSFER_ROW_REMOTE(struct fetch_args),
-    AL_STRING(struct fetch_args, branch, "Only this branch.", .flags = AL_PARAM_NAME,
-              .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
-    AL_BOOL(struct fetch_args, all, "From all remotes.", .default_int = 0),
-    AL_BOOL(struct fetch_args, prune, "Forget branches that are gone.", .default_int = 0),
+    AL_STRING(struct fetch_args, branch, "Only this branch.", .flags = AL_PARAM_NAME),
+    AL_BOOL(struct fetch_args, all, "From all remotes."),
+    AL_BOOL(struct fetch_args, prune, "Forget branches that are gone."),
     AL_WORKFLOW_CWD_ROW(struct fetch_args),
 };
 
@@ -224,13 +222,9 @@ const struct al_tool al_tool_workflow_fetch = {
 
 static const struct al_param everyday_params[] = {
     AL_TRANSFER_ROW_ANY_REMOTE(struct fetch_args),
-    AL_STRING(struct fetch_args, branch, "Only this one.",
-              .flags = AL_PARAM_NAME | AL_PARAM_NO_DESCRIPTION,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
-    AL_BOOL(struct fetch_args, prune, "Forget branches that are gone.", .default_int = 0,
-            .flags = AL_PARAM_NO_DESCRIPTION),
-    AL_BOOL(struct fetch_args, tags, "All tags too.", .default_int = 0,
-            .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_STRING(struct fetch_args, branch, NULL, .flags = AL_PARAM_NAME),
+    AL_BOOL(struct fetch_args, prune, NULL),
+    AL_BOOL(struct fetch_args, tags, NULL),
     AL_EVERYDAY_WORKING_DIR_ROW(struct fetch_args),
 };
 

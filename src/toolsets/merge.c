@@ -30,7 +30,6 @@
 struct merge_args {
     const char *branch, *message;
     bool no_ff, abort, squash;
-    AL_WORKFLOW_FIELDS;
     AL_EVERYDAY_FIELDS;
 };
 
@@ -145,12 +144,10 @@ static void add_summary(const struct merge_args *args, int message_bytes, struct
 static const struct al_param workflow_params[] = {
     AL_STRING(struct merge_args, branch, "What to merge; \"\" with abort.",
               .flags =
-                  AL_PARAM_REQUIRED | AL_PARAM_MAY_BE_ABSENT | AL_PARAM_EVERY_PATH | AL_PARAM_NAME,
-              .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
-    AL_BOOL_AS(struct merge_args, no_ff, "noFf", "Always make a merge commit.", .default_int = 0),
-    AL_BOOL(struct merge_args, abort, "Give up what is in progress.", .default_int = 0),
-    AL_STRING(struct merge_args, message, "Message of the merge commit.",
-              .flags = AL_PARAM_NO_DESCRIPTION, .max_bytes = AL_WORKFLOW_TEXT_MAX_BYTES),
+                  AL_PARAM_REQUIRED | AL_PARAM_MAY_BE_ABSENT | AL_PARAM_EVERY_PATH | AL_PARAM_NAME),
+    AL_BOOL_AS(struct merge_args, no_ff, "noFf", "Always make a merge commit."),
+    AL_BOOL(struct merge_args, abort, "Give up what is in progress."),
+    AL_STRING(struct merge_args, message, NULL),
     AL_WORKFLOW_CWD_ROW(struct merge_args),
 };
 
@@ -269,15 +266,11 @@ const struct al_tool al_tool_workflow_merge = {
 /* The toolset everyday. */
 
 static const struct al_param everyday_params[] = {
-    AL_STRING(struct merge_args, branch, "What to merge.",
-              .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME | AL_PARAM_NO_DESCRIPTION, .min_bytes = 1,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
-    AL_BOOL(struct merge_args, squash, "One change without a merge; committed with message.",
-            .default_int = 0),
-    AL_BOOL(struct merge_args, no_ff, "Always a merge commit.", .default_int = 0,
-            .flags = AL_PARAM_NO_DESCRIPTION),
-    AL_STRING(struct merge_args, message, "Message.", .flags = AL_PARAM_NO_DESCRIPTION,
-              .min_bytes = 1, .max_bytes = AL_EVERYDAY_TEXT_MAX_BYTES),
+    AL_STRING(struct merge_args, branch, NULL, .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME,
+              .min_bytes = 1),
+    AL_BOOL(struct merge_args, squash, "One change without a merge; committed with message."),
+    AL_BOOL(struct merge_args, no_ff, NULL),
+    AL_STRING(struct merge_args, message, NULL, .min_bytes = 1),
     AL_EVERYDAY_WORKING_DIR_ROW(struct merge_args),
 };
 

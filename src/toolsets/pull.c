@@ -26,7 +26,6 @@
 struct pull_args {
     const char *remote, *branch;
     bool rebase;
-    AL_WORKFLOW_FIELDS;
     AL_EVERYDAY_FIELDS;
 };
 
@@ -278,8 +277,8 @@ static const char *const rebase_hooks[] = { "pre-rebase", "post-checkout", "post
 static const struct al_param workflow_params[] = {
     AL_TRANSFER_ROW_REMOTE(struct pull_args),
     AL_STRING(struct pull_args, branch, "Default: the one followed, else of the same name.",
-              .flags = AL_PARAM_NAME, .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
-    AL_BOOL(struct pull_args, rebase, "Rebase instead of merge.", .default_int = 0),
+              .flags = AL_PARAM_NAME),
+    AL_BOOL(struct pull_args, rebase, "Rebase instead of merge."),
     AL_WORKFLOW_CWD_ROW(struct pull_args),
 };
 
@@ -367,10 +366,8 @@ const struct al_tool al_tool_workflow_pull = {
 
 static const struct al_param everyday_params[] = {
     AL_TRANSFER_ROW_ANY_REMOTE(struct pull_args),
-    AL_STRING(struct pull_args, branch, "Default: the one that is followed.",
-              .flags = AL_PARAM_NAME | AL_PARAM_NO_DESCRIPTION,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
-    AL_BOOL(struct pull_args, rebase, "Rebase instead of merge.", .default_int = 0),
+    AL_STRING(struct pull_args, branch, NULL, .flags = AL_PARAM_NAME),
+    AL_BOOL(struct pull_args, rebase, "Rebase instead of merge."),
     AL_EVERYDAY_WORKING_DIR_ROW(struct pull_args),
 };
 

@@ -25,7 +25,6 @@
 struct push_args {
     const char *remote, *branch;
     bool set_upstream, force, tags, delete;
-    AL_WORKFLOW_FIELDS;
     AL_EVERYDAY_FIELDS;
 };
 
@@ -477,11 +476,9 @@ static const char *const always_by[] = { "branch", "address", NULL };
 
 static const struct al_param workflow_params[] = {
     AL_TRANSFER_ROW_REMOTE(struct push_args),
-    AL_STRING(struct push_args, branch, "Default: the current one.", .flags = AL_PARAM_BRANCH,
-              .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
-    AL_BOOL(struct push_args, force, "Replace what was last seen there.", .default_int = 0),
-    AL_BOOL_AS(struct push_args, set_upstream, "setUpstream", "Follow the remote's branch.",
-               .default_int = 0),
+    AL_STRING(struct push_args, branch, "Default: the current one.", .flags = AL_PARAM_BRANCH),
+    AL_BOOL(struct push_args, force, "Replace what was last seen there."),
+    AL_BOOL_AS(struct push_args, set_upstream, "setUpstream", "Follow the remote's branch."),
     AL_WORKFLOW_CWD_ROW(struct push_args),
 };
 
@@ -562,13 +559,11 @@ const struct al_tool al_tool_workflow_push = {
 
 static const struct al_param everyday_params[] = {
     AL_TRANSFER_ROW_ANY_REMOTE(struct push_args),
-    AL_STRING(struct push_args, branch, "Default: the current one.", .flags = AL_PARAM_BRANCH,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
-    AL_BOOL(struct push_args, set_upstream, "Follow it.", .default_int = 0,
-            .flags = AL_PARAM_NO_DESCRIPTION),
-    AL_BOOL(struct push_args, force, "Replace what was last seen there.", .default_int = 0),
-    AL_BOOL(struct push_args, tags, "All tags too.", .default_int = 0),
-    AL_BOOL(struct push_args, delete, "Delete the branch there.", .default_int = 0),
+    AL_STRING(struct push_args, branch, "Default: the current one.", .flags = AL_PARAM_BRANCH),
+    AL_BOOL(struct push_args, set_upstream, NULL),
+    AL_BOOL(struct push_args, force, "Replace what was last seen there."),
+    AL_BOOL(struct push_args, tags, "All tags too."),
+    AL_BOOL(struct push_args, delete, "Delete the branch there."),
     AL_EVERYDAY_WORKING_DIR_ROW(struct push_args),
 };
 

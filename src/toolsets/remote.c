@@ -17,7 +17,6 @@ enum action { LIST, ADD, REMOVE, RENAME };
 struct remote_args {
     int action;
     const char *name, *url, *new_name;
-    AL_WORKFLOW_FIELDS;
     AL_EVERYDAY_FIELDS;
 };
 
@@ -142,10 +141,10 @@ static const struct al_param workflow_params[] = {
     AL_CHOICE(struct remote_args, action, "What to do.", .flags = AL_PARAM_REQUIRED,
               .choices = actions),
     AL_STRING(struct remote_args, name, "Remote, for all but list.",
-              .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
+              .max_bytes = AL_PARAM_NAME_MAX_BYTES),
     AL_STRING(struct remote_args, url, "Address, for add.", .max_bytes = AL_URL_MAX_BYTES),
     AL_STRING_AS(struct remote_args, new_name, "newName", "New name, for rename.",
-                 .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
+                 .max_bytes = AL_PARAM_NAME_MAX_BYTES),
     AL_WORKFLOW_CWD_ROW(struct remote_args),
 };
 
@@ -279,14 +278,10 @@ const struct al_tool al_tool_workflow_remote = {
 /* The toolset everyday. */
 
 static const struct al_param everyday_params[] = {
-    AL_CHOICE(struct remote_args, action, "What to do.", .choices = actions,
-              .flags = AL_PARAM_NO_DESCRIPTION),
-    AL_STRING(struct remote_args, name, "Remote.", .flags = AL_PARAM_NO_DESCRIPTION,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
-    AL_STRING(struct remote_args, url, "Address.", .flags = AL_PARAM_NO_DESCRIPTION,
-              .max_bytes = AL_URL_MAX_BYTES),
-    AL_STRING(struct remote_args, new_name, "New name.", .flags = AL_PARAM_NO_DESCRIPTION,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_CHOICE(struct remote_args, action, NULL, .choices = actions),
+    AL_STRING(struct remote_args, name, NULL, .max_bytes = AL_PARAM_NAME_MAX_BYTES),
+    AL_STRING(struct remote_args, url, NULL, .max_bytes = AL_URL_MAX_BYTES),
+    AL_STRING(struct remote_args, new_name, NULL, .max_bytes = AL_PARAM_NAME_MAX_BYTES),
     AL_EVERYDAY_WORKING_DIR_ROW(struct remote_args),
 };
 

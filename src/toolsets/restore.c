@@ -182,10 +182,9 @@ static int restore(struct al_call *call, const struct restore_args *args,
 
 static const struct al_param git_params[] = {
     AL_STRINGS(struct restore_args, paths, "Files to restore.",
-               .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH, .min = 1, .max = AL_GIT_PATHS_MAX,
-               .max_bytes = AL_GIT_PATH_MAX_BYTES,
+               .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH, .min = 1,
                .bad_message = "paths must contain at least one element"),
-    AL_BOOL(struct restore_args, staged, "Unstage.", .default_int = 0),
+    AL_BOOL(struct restore_args, staged, "Unstage."),
     AL_BOOL(struct restore_args, worktree,
             "Lose the changes on disk, with staged too; false: the file on disk stays.",
             .default_int = 1),
@@ -254,10 +253,8 @@ const struct al_tool al_tool_git_restore = {
 static const struct al_param everyday_params[] = {
     AL_EVERYDAY_PATHS_ROW(struct restore_args, .min = 0),
     AL_CHOSEN_ROW(struct restore_args),
-    AL_BOOL(struct restore_args, staged, "Unstage, the file stays; with rev: both.",
-            .default_int = 0),
-    AL_STRING(struct restore_args, rev, "Restore as it is there.", .flags = AL_PARAM_NAME,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_BOOL(struct restore_args, staged, "Unstage, the file stays; with rev: both."),
+    AL_STRING(struct restore_args, rev, "Restore as it is there.", .flags = AL_PARAM_NAME),
     AL_EVERYDAY_WORKING_DIR_ROW(struct restore_args),
 };
 

@@ -366,7 +366,6 @@ static void add_ignored(const void *p, const char *untracked, struct al_ignored 
 struct stash_args {
     struct al_stash_args stash; /* must be first, see toolsets/stash.h */
     AL_GIT_COMMON_FIELDS;
-    AL_WORKFLOW_FIELDS;
 };
 
 /* The toolset git. */
@@ -381,12 +380,11 @@ static const struct al_choice git_actions[] = {
 static const struct al_param git_params[] = {
     AL_CHOICE_AS(struct stash_args, stash.action, "action", "What to do.", .choices = git_actions,
                  .default_int = AL_STASH_COMMAND_PUSH),
-    AL_STRING_AS(struct stash_args, stash.message, "message", "For push.",
-                 .max_bytes = AL_GIT_TEXT_MAX_BYTES),
+    AL_STRING_AS(struct stash_args, stash.message, "message", "For push."),
     AL_INT_AS(struct stash_args, stash.index, "index", "Entry; default: 0, the newest.", .min = 0,
               .max = INT32_MAX, .flags = AL_PARAM_MAX_HIDDEN),
     AL_BOOL_AS(struct stash_args, stash.include_untracked, "include_untracked",
-               "With push: untracked files too.", .default_int = 0),
+               "With push: untracked files too."),
     AL_GIT_TIMEOUT_ROW(struct stash_args),
     AL_GIT_WORKING_DIR_ROW(struct stash_args),
 };
@@ -489,13 +487,12 @@ static const struct al_choice workflow_actions[] = {
 static const struct al_param workflow_params[] = {
     AL_CHOICE_AS(struct stash_args, stash.action, "action", "What to do.",
                  .choices = workflow_actions, .flags = AL_PARAM_REQUIRED),
-    AL_STRING_AS(struct stash_args, stash.message, "message", "Message of the entry (push).",
-                 .max_bytes = AL_WORKFLOW_TEXT_MAX_BYTES),
+    AL_STRING_AS(struct stash_args, stash.message, "message", "Message of the entry (push)."),
     AL_INT_AS(struct stash_args, stash.index, "index",
               "Entry to pop, apply or drop; default: the newest, 0.", .min = 0, .max = INT32_MAX,
               .flags = AL_PARAM_MAX_HIDDEN),
     AL_BOOL_AS(struct stash_args, stash.include_untracked, "includeUntracked",
-               "With push: untracked files too.", .default_int = 0),
+               "With push: untracked files too."),
     AL_WORKFLOW_CWD_ROW(struct stash_args),
 };
 

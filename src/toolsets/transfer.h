@@ -10,21 +10,17 @@
 #include "tool/call.h"
 #include "tool/resolved.h"
 
-/** Limit of the name of a remote. */
-#define AL_TRANSFER_NAME_MAX_BYTES 1024
-
 /** The remote when none is given. */
 #define AL_DEFAULT_REMOTE "origin"
 
 /** The parameter row of the remote.  `T` is the tool's args struct. */
 #define AL_TRANSFER_ROW_REMOTE(T)                                                                  \
-    AL_STRING(T, remote, "Remote.", .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_NO_DESCRIPTION,       \
-              .default_str = AL_DEFAULT_REMOTE, .max_bytes = AL_TRANSFER_NAME_MAX_BYTES)
+    AL_STRING(T, remote, NULL, .flags = AL_PARAM_HAS_DEFAULT, .default_str = AL_DEFAULT_REMOTE,    \
+              .max_bytes = AL_PARAM_NAME_MAX_BYTES)
 
 /** The same for one without a default. */
 #define AL_TRANSFER_ROW_ANY_REMOTE(T)                                                              \
-    AL_STRING(T, remote, "Remote.", .flags = AL_PARAM_NO_DESCRIPTION | AL_PARAM_NAME,              \
-              .max_bytes = AL_TRANSFER_NAME_MAX_BYTES)
+    AL_STRING(T, remote, NULL, .flags = AL_PARAM_NAME, .max_bytes = AL_PARAM_NAME_MAX_BYTES)
 
 /** Check the names of a remote and a branch.  Both may be NULL.  AL_ERR_BAD_ARGS for invalid
  * ones. */

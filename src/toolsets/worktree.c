@@ -252,9 +252,7 @@ static int worktree_add_loss(struct al_call *call, const char *top, struct al_st
 }
 
 #define NAME_MAX_BYTES   64
-#define REF_MAX_BYTES    1024
 #define REASON_MAX_BYTES 1024
-#define PATH_MAX_BYTES   4096
 #define MISSING_SHOWN    20
 
 enum action { LIST, ADD, REMOVE, LOCK, UNLOCK };
@@ -276,14 +274,13 @@ static const struct al_param params[] = {
     AL_STRING(struct worktree_args, name, "Its name, one path component.", .flags = AL_PARAM_NAME,
               .max_bytes = NAME_MAX_BYTES),
     AL_STRING(struct worktree_args, branch,
-              "With add: the branch; default: a new one of this name.", .flags = AL_PARAM_BRANCH,
-              .max_bytes = REF_MAX_BYTES),
-    AL_BOOL(struct worktree_args, create, "With add: make the branch.", .default_int = 0),
+              "With add: the branch; default: a new one of this name.", .flags = AL_PARAM_BRANCH),
+    AL_BOOL(struct worktree_args, create, "With add: make the branch."),
     AL_STRING(struct worktree_args, from, "Where the new branch begins; default: HEAD.",
-              .flags = AL_PARAM_NAME, .max_bytes = REF_MAX_BYTES),
+              .flags = AL_PARAM_NAME),
     AL_STRING(struct worktree_args, reason, "Lock it, and why.", .max_bytes = REASON_MAX_BYTES),
-    AL_STRING(struct worktree_args, working_dir, "Where git runs.",
-              .flags = AL_PARAM_NO_DESCRIPTION | AL_PARAM_NAME, .max_bytes = PATH_MAX_BYTES),
+    AL_STRING(struct worktree_args, working_dir, NULL, .flags = AL_PARAM_NAME,
+              .max_bytes = AL_PARAM_PATH_MAX_BYTES),
 };
 
 static bool is(const void *p, enum action action)

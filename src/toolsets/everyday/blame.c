@@ -22,12 +22,10 @@ struct blame_args {
 };
 
 static const struct al_param params[] = {
-    AL_STRING(struct blame_args, path, "The file.",
-              .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH | AL_PARAM_NO_DESCRIPTION, .min_bytes = 1,
-              .max_bytes = AL_EVERYDAY_PATH_MAX_BYTES),
+    AL_STRING(struct blame_args, path, NULL, .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH,
+              .min_bytes = 1),
     AL_STRING(struct blame_args, lines, "\"120,160\".", .max_bytes = 64),
-    AL_STRING(struct blame_args, rev, "Default: the working tree.", .flags = AL_PARAM_NAME,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_STRING(struct blame_args, rev, "Default: the working tree.", .flags = AL_PARAM_NAME),
     AL_PAGE_ROWS(struct blame_args),
     AL_EVERYDAY_WORKING_DIR_ROW(struct blame_args),
 };

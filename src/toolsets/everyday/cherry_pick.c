@@ -26,9 +26,8 @@ struct pick_args {
 #define COMMITS_ROW                                                                                \
     AL_STRINGS(struct pick_args, commits, "Revisions, or ranges A..B.",                            \
                .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME, .min = 1, .max = COMMITS_MAX,           \
-               .max_bytes = AL_EVERYDAY_REF_MAX_BYTES, .min_bytes = 1)
-#define NO_COMMIT_ROW                                                                              \
-    AL_BOOL(struct pick_args, no_commit, "Only stage the changes.", .default_int = 0)
+               .min_bytes = 1)
+#define NO_COMMIT_ROW AL_BOOL(struct pick_args, no_commit, "Only stage the changes.")
 
 static const struct al_param pick_params[] = {
     COMMITS_ROW,

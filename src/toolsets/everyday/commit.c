@@ -143,19 +143,15 @@ struct commit_args {
 };
 
 static const struct al_param params[] = {
-    AL_STRING(struct commit_args, message, "With amend: default, the old one.",
-              .max_bytes = AL_EVERYDAY_TEXT_MAX_BYTES),
+    AL_STRING(struct commit_args, message, "With amend: default, the old one."),
     AL_STRINGS(struct commit_args, paths, "Commit just these; what else is staged stays.",
-               .flags = AL_PARAM_PATH, .max = AL_EVERYDAY_PATHS_MAX,
-               .max_bytes = AL_EVERYDAY_PATH_MAX_BYTES),
+               .flags = AL_PARAM_PATH),
     AL_STRINGS(struct commit_args, hunks, "Commit just these, by id.", .max = AL_CHOSEN_IDS_MAX,
                .max_bytes = AL_HUNK_ID_TEXT),
     AL_BOOL(struct commit_args, all, "Every change, new files too.", .flags = AL_PARAM_EVERY_PATH),
-    AL_BOOL(struct commit_args, amend, "Replace the last commit.",
-            .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_BOOL(struct commit_args, amend, NULL),
     AL_STRING(struct commit_args, author, "Name <address>.", .max_bytes = 1024),
-    AL_BOOL(struct commit_args, allow_empty, "Without a change too.",
-            .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_BOOL(struct commit_args, allow_empty, NULL),
     AL_EVERYDAY_WORKING_DIR_ROW(struct commit_args),
 };
 

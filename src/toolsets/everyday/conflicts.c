@@ -43,15 +43,13 @@ struct hunk_arg {
 };
 
 static const struct al_param members[] = {
-    AL_STRING(struct hunk_arg, id, "Hunk.", .flags = AL_PARAM_REQUIRED | AL_PARAM_NO_DESCRIPTION,
-              .min_bytes = 1, .max_bytes = ID_MAX_BYTES),
+    AL_STRING(struct hunk_arg, id, NULL, .flags = AL_PARAM_REQUIRED, .min_bytes = 1,
+              .max_bytes = ID_MAX_BYTES),
     AL_STRING(
-        struct hunk_arg, take, "Side.", .pattern = "^(ours|theirs)$", .max_bytes = 6,
-        .flags = AL_PARAM_NO_DESCRIPTION,
+        struct hunk_arg, take, NULL, .pattern = "^(ours|theirs)$", .max_bytes = 6,
         .bad_message =
             "take of a hunk is ours or theirs; for any other text leave take out and give content"),
-    AL_STRING(struct hunk_arg, content, "Lines.", .flags = AL_PARAM_NO_DESCRIPTION,
-              .max_bytes = HUNK_CONTENT_MAX_BYTES),
+    AL_STRING(struct hunk_arg, content, NULL, .max_bytes = HUNK_CONTENT_MAX_BYTES),
 };
 
 /* The members of an item, for AL_OBJECTS(). */
@@ -381,11 +379,8 @@ static const struct al_choice actions[] = {
 };
 
 static const struct al_param params[] = {
-    AL_CHOICE(struct al_conflicts_args, action, "What to do.", .choices = actions,
-              .flags = AL_PARAM_NO_DESCRIPTION),
-    AL_STRING(struct al_conflicts_args, path, "One file.",
-              .flags = AL_PARAM_PATH | AL_PARAM_NO_DESCRIPTION, .min_bytes = 1,
-              .max_bytes = AL_EVERYDAY_PATH_MAX_BYTES),
+    AL_CHOICE(struct al_conflicts_args, action, NULL, .choices = actions),
+    AL_STRING(struct al_conflicts_args, path, NULL, .flags = AL_PARAM_PATH, .min_bytes = 1),
     AL_STRING(struct al_conflicts_args, take, "ours, theirs, or disk: the file as it is now.",
               .pattern = "^(ours|theirs|disk)$", .max_bytes = 6,
               .bad_message = "take is ours, theirs or disk"),

@@ -6,7 +6,7 @@
  *
  * Parameters
  *   - Names are snake_case.  `working_dir` is the last row of every tool.  A description is written
- *     only where the name does not say it: else AL_PARAM_NO_DESCRIPTION.
+ *     only where the name does not say it: else it is NULL.
  *   - Paths are relative to working_dir, where git runs; "../x" too (AL_PARAM_PATH).
  *   - No argument is ignored: `check` refuses two that cannot both hold.
  *
@@ -73,17 +73,10 @@ extern const struct al_tool al_tool_everyday_push;
 extern const struct al_tool al_tool_everyday_fetch;
 extern const struct al_tool al_tool_everyday_remote;
 
-/* Limits of arguments.  They are enforced but not printed in schemas. */
-#define AL_EVERYDAY_PATH_MAX_BYTES 4096
-#define AL_EVERYDAY_PATHS_MAX      10000
-#define AL_EVERYDAY_REF_MAX_BYTES  1024
-#define AL_EVERYDAY_TEXT_MAX_BYTES 65536
-
 /* The last field, the last row and the settings of every tool.  `T` is the tool's args struct. */
 #define AL_EVERYDAY_FIELDS const char *working_dir
 #define AL_EVERYDAY_WORKING_DIR_ROW(T)                                                             \
-    AL_STRING(T, working_dir, "Where git runs.", .flags = AL_PARAM_NO_DESCRIPTION | AL_PARAM_NAME, \
-              .max_bytes = AL_EVERYDAY_PATH_MAX_BYTES)
+    AL_STRING(T, working_dir, NULL, .flags = AL_PARAM_NAME, .max_bytes = AL_PARAM_PATH_MAX_BYTES)
 #define AL_EVERYDAY_TOOL(T)                                                                        \
     .args_size = sizeof(T), .working_dir_offset = offsetof(T, working_dir), .is_terse = true,      \
     .takes_parent_paths = true, .saves_writes = true, .complete_error = al_failure_complete
@@ -94,8 +87,6 @@ extern const struct al_tool al_tool_everyday_remote;
 
 /* Rows that several tools have. */
 #define AL_EVERYDAY_PATHS_ROW(T, ...)                                                              \
-    AL_STRINGS(T, paths, "Files, directories, globs.",                                             \
-               .flags = AL_PARAM_NO_DESCRIPTION | AL_PARAM_PATH, .max = AL_EVERYDAY_PATHS_MAX,     \
-               .max_bytes = AL_EVERYDAY_PATH_MAX_BYTES, __VA_ARGS__)
+    AL_STRINGS(T, paths, NULL, .flags = AL_PARAM_PATH, __VA_ARGS__)
 
 #endif

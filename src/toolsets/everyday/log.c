@@ -30,32 +30,23 @@ struct log_args {
     AL_EVERYDAY_FIELDS;
 };
 
-#define TEXT_ROW(field, about)                                                                     \
-    AL_STRING(struct log_args, field, about, .min_bytes = 1,                                       \
-              .max_bytes = AL_EVERYDAY_TEXT_MAX_BYTES)
+#define TEXT_ROW(field, about) AL_STRING(struct log_args, field, about, .min_bytes = 1)
 
 static const struct al_param params[] = {
-    AL_STRING(struct log_args, range, "A..B, A...B or a revision.", .flags = AL_PARAM_NAME,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_STRING(struct log_args, range, "A..B, A...B or a revision.", .flags = AL_PARAM_NAME),
     AL_EVERYDAY_PATHS_ROW(struct log_args, .min = 0),
-    AL_STRING(struct log_args, author, "Part of a name or address.",
-              .flags = AL_PARAM_NO_DESCRIPTION, .min_bytes = 1,
-              .max_bytes = AL_EVERYDAY_TEXT_MAX_BYTES),
+    AL_STRING(struct log_args, author, NULL, .min_bytes = 1),
     TEXT_ROW(since, "A date or a revision."),
-    AL_STRING(struct log_args, until, "A date or a revision.", .flags = AL_PARAM_NO_DESCRIPTION,
-              .min_bytes = 1, .max_bytes = AL_EVERYDAY_TEXT_MAX_BYTES),
+    AL_STRING(struct log_args, until, NULL, .min_bytes = 1),
     TEXT_ROW(grep, "Regex for the message."),
     TEXT_ROW(changed, "Text added or removed by the commit."),
-    AL_BOOL(struct log_args, regex, "changed is a regex.", .flags = 0),
-    AL_INT(struct log_args, max_count, "Most commits of an answer.",
-           .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_NO_DESCRIPTION | AL_PARAM_MAX_HIDDEN, .min = 1,
-           .max = COUNT_MAX, .default_int = COUNT_DEFAULT),
-    AL_BOOL(struct log_args, stat, "With the changed files.", .flags = AL_PARAM_NO_DESCRIPTION),
-    AL_BOOL(struct log_args, patch, "With the changes.", .flags = AL_PARAM_NO_DESCRIPTION),
-    AL_BOOL(struct log_args, follow, "Across renames of the one path.",
-            .flags = AL_PARAM_NO_DESCRIPTION),
-    AL_BOOL(struct log_args, first_parent, "Not into merged branches.",
-            .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_BOOL(struct log_args, regex, "changed is a regex."),
+    AL_INT(struct log_args, max_count, NULL, .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_MAX_HIDDEN,
+           .min = 1, .max = COUNT_MAX, .default_int = COUNT_DEFAULT),
+    AL_BOOL(struct log_args, stat, NULL),
+    AL_BOOL(struct log_args, patch, NULL),
+    AL_BOOL(struct log_args, follow, NULL),
+    AL_BOOL(struct log_args, first_parent, NULL),
     AL_PAGE_ROWS(struct log_args),
     AL_EVERYDAY_WORKING_DIR_ROW(struct log_args),
 };

@@ -11,8 +11,7 @@ struct pr_args {
 };
 
 static const struct al_param params[] = {
-    AL_STRING(struct pr_args, target, "Default: the default branch.", .flags = AL_PARAM_NAME,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_STRING(struct pr_args, target, "Default: the default branch.", .flags = AL_PARAM_NAME),
     AL_STRING(struct pr_args, template, "With {title} {commits} {files} {branch} {target}.",
               .max_bytes = AL_PULL_REQUEST_TEMPLATE_BYTES),
     AL_EVERYDAY_WORKING_DIR_ROW(struct pr_args),

@@ -40,13 +40,10 @@ static const struct al_choice actions[] = {
 };
 
 static const struct al_param members[] = {
-    AL_STRING(struct step_arg, commit, "Commit.",
-              .flags = AL_PARAM_REQUIRED | AL_PARAM_NO_DESCRIPTION | AL_PARAM_NAME, .min_bytes = 1,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
-    AL_CHOICE_AS(struct step_arg, action, "do", "What to do.", .choices = actions,
-                 .flags = AL_PARAM_NO_DESCRIPTION),
-    AL_STRING(struct step_arg, message, "Of reword and squash.", .flags = AL_PARAM_NO_DESCRIPTION,
-              .max_bytes = MESSAGE_MAX_BYTES, .min_bytes = 1),
+    AL_STRING(struct step_arg, commit, NULL, .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME,
+              .min_bytes = 1),
+    AL_CHOICE_AS(struct step_arg, action, "do", NULL, .choices = actions),
+    AL_STRING(struct step_arg, message, NULL, .max_bytes = MESSAGE_MAX_BYTES, .min_bytes = 1),
 };
 
 /* The members of a step, for AL_OBJECTS(). */
@@ -340,12 +337,10 @@ struct rebase_args {
 
 static const struct al_param params[] = {
     AL_STRING(struct rebase_args, onto,
-              "Default: the upstream; with plan, below its oldest commit.", .flags = AL_PARAM_NAME,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+              "Default: the upstream; with plan, below its oldest commit.", .flags = AL_PARAM_NAME),
     AL_OBJECTS(struct rebase_args, plan, "Every commit, oldest first, as it is to be.",
                rebase_plan_row, .min = 1, .max = PLAN_MAX),
-    AL_BOOL(struct rebase_args, autosquash, "Move fixup! and squash! commits.", .default_int = 0,
-            .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_BOOL(struct rebase_args, autosquash, NULL),
     AL_EVERYDAY_WORKING_DIR_ROW(struct rebase_args),
 };
 

@@ -40,8 +40,7 @@ static const struct al_choice modes[] = {
 };
 
 static const struct al_param params[] = {
-    AL_STRING(struct reset_args, to, "Commit.", .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_STRING(struct reset_args, to, "Commit.", .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME),
     AL_CHOICE(struct reset_args, mode, "What becomes of changes: unstaged, staged, kept, or lost.",
               .choices = modes, .default_int = AL_RESET_MIXED),
     AL_EVERYDAY_WORKING_DIR_ROW(struct reset_args),

@@ -222,12 +222,11 @@ struct show_args {
 };
 
 static const struct al_param params[] = {
-    AL_STRING(struct show_args, rev, "Default: HEAD.", .flags = AL_PARAM_NAME,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_STRING(struct show_args, rev, "Default: HEAD.", .flags = AL_PARAM_NAME),
     AL_STRING(struct show_args, path, "A file or directory at that revision.",
-              .flags = AL_PARAM_PATH, .max_bytes = AL_EVERYDAY_PATH_MAX_BYTES),
+              .flags = AL_PARAM_PATH),
     AL_STRING(struct show_args, lines, "Of the file, numbered: \"4,6\".", .max_bytes = 64),
-    AL_BOOL(struct show_args, stat, "Without the patch.", .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_BOOL(struct show_args, stat, NULL),
     AL_PAGE_ROWS(struct show_args),
     AL_EVERYDAY_WORKING_DIR_ROW(struct show_args),
 };

@@ -258,15 +258,13 @@ static const struct al_choice actions[] = {
 };
 
 static const struct al_param params[] = {
-    AL_CHOICE_AS(struct stash_args, stash.action, "action", "What to do.", .choices = actions,
-                 .default_int = AL_STASH_COMMAND_PUSH, .flags = AL_PARAM_NO_DESCRIPTION),
-    AL_STRING_AS(struct stash_args, stash.message, "message", "Words for push.",
-                 .flags = AL_PARAM_NO_DESCRIPTION, .max_bytes = AL_EVERYDAY_TEXT_MAX_BYTES),
+    AL_CHOICE_AS(struct stash_args, stash.action, "action", NULL, .choices = actions,
+                 .default_int = AL_STASH_COMMAND_PUSH),
+    AL_STRING_AS(struct stash_args, stash.message, "message", NULL),
     AL_STRINGS_AS(struct stash_args, stash.paths, "paths", "Only these (push).",
-                  .flags = AL_PARAM_PATH, .max = AL_EVERYDAY_PATHS_MAX,
-                  .max_bytes = AL_EVERYDAY_PATH_MAX_BYTES),
+                  .flags = AL_PARAM_PATH),
     AL_BOOL_AS(struct stash_args, stash.include_untracked, "untracked",
-               "Untracked files too (push).", .default_int = 0),
+               "Untracked files too (push)."),
     AL_STRING(struct stash_args, id, "Entry; default: the newest of this worktree.",
               .flags = AL_PARAM_NAME, .max_bytes = 128),
     AL_EVERYDAY_WORKING_DIR_ROW(struct stash_args),

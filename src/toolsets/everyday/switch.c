@@ -23,14 +23,11 @@ struct switch_args {
 };
 
 static const struct al_param params[] = {
-    AL_STRING(struct switch_args, branch, "Branch.",
-              .flags = AL_PARAM_BRANCH | AL_PARAM_NO_DESCRIPTION,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
-    AL_BOOL(struct switch_args, create, "Make the branch.", .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_STRING(struct switch_args, branch, NULL, .flags = AL_PARAM_BRANCH),
+    AL_BOOL(struct switch_args, create, NULL),
     AL_STRING(struct switch_args, from, "Where create begins; default HEAD.",
-              .flags = AL_PARAM_NAME, .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
-    AL_STRING(struct switch_args, rev, "Commit to look at, on no branch.", .flags = AL_PARAM_NAME,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+              .flags = AL_PARAM_NAME),
+    AL_STRING(struct switch_args, rev, "Commit to look at, on no branch.", .flags = AL_PARAM_NAME),
     AL_EVERYDAY_WORKING_DIR_ROW(struct switch_args),
 };
 

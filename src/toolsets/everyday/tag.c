@@ -34,18 +34,11 @@ static const struct al_choice actions[] = {
 };
 
 static const struct al_param params[] = {
-    AL_CHOICE(struct tag_args, action, "What to do.", .choices = actions, .default_int = LIST,
-              .flags = AL_PARAM_NO_DESCRIPTION),
-    AL_STRING(struct tag_args, name, "The tag.",
-              .flags = AL_PARAM_NAME | AL_PARAM_DELETED_TAG | AL_PARAM_NO_DESCRIPTION,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
-    AL_STRING(struct tag_args, rev, "What to tag.",
-              .flags = AL_PARAM_NAME | AL_PARAM_NO_DESCRIPTION,
-              .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
-    AL_STRING(struct tag_args, message, "Makes it annotated.", .min_bytes = 1,
-              .max_bytes = AL_EVERYDAY_TEXT_MAX_BYTES),
-    AL_STRING(struct tag_args, pattern, "Glob for list.", .flags = AL_PARAM_NO_DESCRIPTION,
-              .min_bytes = 1, .max_bytes = AL_EVERYDAY_REF_MAX_BYTES),
+    AL_CHOICE(struct tag_args, action, NULL, .choices = actions, .default_int = LIST),
+    AL_STRING(struct tag_args, name, NULL, .flags = AL_PARAM_NAME | AL_PARAM_DELETED_TAG),
+    AL_STRING(struct tag_args, rev, NULL, .flags = AL_PARAM_NAME),
+    AL_STRING(struct tag_args, message, "Makes it annotated.", .min_bytes = 1),
+    AL_STRING(struct tag_args, pattern, NULL, .min_bytes = 1, .max_bytes = AL_PARAM_NAME_MAX_BYTES),
     AL_EVERYDAY_WORKING_DIR_ROW(struct tag_args),
 };
 

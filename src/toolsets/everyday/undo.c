@@ -19,7 +19,7 @@ struct undo_args {
 static const struct al_param params[] = {
     AL_INT(struct undo_args, steps, "How many calls; -1 redoes the last undo.",
            .flags = AL_PARAM_HAS_DEFAULT, .min = -1, .max = STEPS_MAX, .default_int = 1),
-    AL_BOOL(struct undo_args, dry_run, "Say only.", .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_BOOL(struct undo_args, dry_run, NULL),
     AL_EVERYDAY_WORKING_DIR_ROW(struct undo_args),
 };
 

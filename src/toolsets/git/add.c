@@ -22,12 +22,9 @@ struct add_args {
 };
 
 static const struct al_param params[] = {
-    AL_STRINGS(struct add_args, paths, "Ignored with all.", .max = AL_GIT_PATHS_MAX,
-               .flags = AL_PARAM_PATH, .max_bytes = AL_GIT_PATH_MAX_BYTES),
-    AL_BOOL(struct add_args, all, "All changes, new files too.", .flags = AL_PARAM_EVERY_PATH,
-            .default_int = 0),
-    AL_BOOL(struct add_args, update, "Tracked files only.", .flags = AL_PARAM_EVERY_PATH,
-            .default_int = 0),
+    AL_STRINGS(struct add_args, paths, "Ignored with all.", .flags = AL_PARAM_PATH),
+    AL_BOOL(struct add_args, all, "All changes, new files too.", .flags = AL_PARAM_EVERY_PATH),
+    AL_BOOL(struct add_args, update, "Tracked files only.", .flags = AL_PARAM_EVERY_PATH),
     AL_GIT_TIMEOUT_ROW(struct add_args),
     AL_GIT_WORKING_DIR_ROW(struct add_args),
 };

@@ -21,14 +21,13 @@ struct blame_args {
 };
 
 static const struct al_param params[] = {
-    AL_STRING(struct blame_args, path, "File to blame.", .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH,
-              .max_bytes = AL_GIT_PATH_MAX_BYTES),
+    AL_STRING(struct blame_args, path, "File to blame.",
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH),
     AL_INT(struct blame_args, start_line, "First line, counted from 1.", .min = 1, .max = INT32_MAX,
            .flags = AL_PARAM_MAX_HIDDEN),
     AL_INT(struct blame_args, end_line, "Last line.", .min = 1, .max = INT32_MAX,
            .flags = AL_PARAM_MAX_HIDDEN),
-    AL_STRING(struct blame_args, commit, "Default: the working tree.", .flags = AL_PARAM_NAME,
-              .max_bytes = AL_GIT_REF_MAX_BYTES),
+    AL_STRING(struct blame_args, commit, "Default: the working tree.", .flags = AL_PARAM_NAME),
     AL_GIT_MAX_BYTES_ROW(struct blame_args),
     AL_GIT_TIMEOUT_ROW(struct blame_args),
     AL_GIT_WORKING_DIR_ROW(struct blame_args),

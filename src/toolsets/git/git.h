@@ -28,18 +28,12 @@ extern const struct al_tool al_tool_git_branch;
 extern const struct al_tool al_tool_git_checkout;
 extern const struct al_tool al_tool_git_stash;
 
-/* Limits of arguments.  They are enforced but not printed in schemas. */
-#define AL_GIT_PATH_MAX_BYTES 4096
-#define AL_GIT_PATHS_MAX      10000
-#define AL_GIT_REF_MAX_BYTES  1024
-#define AL_GIT_TEXT_MAX_BYTES 65536
-
 /* Parameter rows of every tool.  `T` is the tool's args struct. */
 #define AL_GIT_TIMEOUT_ROW(T)                                                                      \
     AL_INT(T, timeout_ms, "Timeout.", .flags = AL_PARAM_TIMEOUT, .min = 100, .max = 600000)
 #define AL_GIT_WORKING_DIR_ROW(T)                                                                  \
     AL_STRING(T, working_dir, "Where git runs.", .flags = AL_PARAM_NAME,                           \
-              .max_bytes = AL_GIT_PATH_MAX_BYTES)
+              .max_bytes = AL_PARAM_PATH_MAX_BYTES)
 #define AL_GIT_MAX_BYTES_ROW(T)                                                                    \
     AL_INT(T, max_bytes, "Cap of the output.", .flags = AL_PARAM_MAX_BYTES, .min = 1,              \
            .max = 5000000)

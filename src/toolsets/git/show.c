@@ -18,11 +18,10 @@ struct show_args {
 
 static const struct al_param params[] = {
     AL_STRING(struct show_args, commit, "What to show.",
-              .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_NAME, .default_str = "HEAD",
-              .max_bytes = AL_GIT_REF_MAX_BYTES),
-    AL_BOOL(struct show_args, stat, "As --stat.", .default_int = 0),
-    AL_BOOL(struct show_args, name_only, "Names only; wins over stat.", .default_int = 0),
-    AL_STRING(struct show_args, format, "As --format.", .max_bytes = AL_GIT_TEXT_MAX_BYTES),
+              .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_NAME, .default_str = "HEAD"),
+    AL_BOOL(struct show_args, stat, "As --stat."),
+    AL_BOOL(struct show_args, name_only, "Names only; wins over stat."),
+    AL_STRING(struct show_args, format, "As --format."),
     AL_GIT_MAX_BYTES_ROW(struct show_args),
     AL_GIT_TIMEOUT_ROW(struct show_args),
     AL_GIT_WORKING_DIR_ROW(struct show_args),

@@ -21,10 +21,9 @@ struct compare_args {
 static const struct al_param params[] = {
     AL_STRINGS(struct compare_args, branches,
                "Default: those that worktrees have checked out, else all that are not in into.",
-               .flags = AL_PARAM_NAME, .max = AL_COMPARE_BRANCHES_MAX,
-               .max_bytes = AL_PARALLEL_REF_MAX_BYTES),
+               .flags = AL_PARAM_NAME, .max = AL_COMPARE_BRANCHES_MAX),
     AL_STRING(struct compare_args, into, "What they land in; default: the default branch.",
-              .flags = AL_PARAM_NAME, .max_bytes = AL_PARALLEL_REF_MAX_BYTES),
+              .flags = AL_PARAM_NAME),
     AL_PARALLEL_WORKING_DIR_ROW(struct compare_args),
 };
 

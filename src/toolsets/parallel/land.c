@@ -34,16 +34,13 @@ static const struct al_choice strategies[] = {
 
 static const struct al_param params[] = {
     AL_STRING(struct land_args, branch, "The branch to land.",
-              .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME, .min_bytes = 1,
-              .max_bytes = AL_PARALLEL_REF_MAX_BYTES),
-    AL_STRING(struct land_args, into, "Default: the default branch.", .flags = AL_PARAM_BRANCH,
-              .max_bytes = AL_PARALLEL_REF_MAX_BYTES),
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME, .min_bytes = 1),
+    AL_STRING(struct land_args, into, "Default: the default branch.", .flags = AL_PARAM_BRANCH),
     AL_CHOICE(struct land_args, strategy,
               "merge: a merge commit; squash: one commit; rebase: new commits on top; ff: only if "
               "nothing has to be made.",
               .choices = strategies, .default_int = AL_LAND_MERGE),
-    AL_STRING(struct land_args, message, "Of a merge or squash.",
-              .max_bytes = AL_PARALLEL_TEXT_MAX_BYTES),
+    AL_STRING(struct land_args, message, "Of a merge or squash."),
     AL_PARALLEL_WORKING_DIR_ROW(struct land_args),
 };
 

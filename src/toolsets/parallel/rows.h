@@ -6,16 +6,10 @@
 #include "answer/failure.h"
 #include "tool/tool.h"
 
-/* Limits of arguments.  They are enforced but not printed in schemas. */
-#define AL_PARALLEL_PATH_MAX_BYTES 4096
-#define AL_PARALLEL_REF_MAX_BYTES  1024
-#define AL_PARALLEL_TEXT_MAX_BYTES 65536
-
 /* The last field, the last row and the settings of a tool.  `T` is the tool's args struct. */
 #define AL_PARALLEL_FIELDS const char *working_dir
 #define AL_PARALLEL_WORKING_DIR_ROW(T)                                                             \
-    AL_STRING(T, working_dir, "Where git runs.", .flags = AL_PARAM_NO_DESCRIPTION | AL_PARAM_NAME, \
-              .max_bytes = AL_PARALLEL_PATH_MAX_BYTES)
+    AL_STRING(T, working_dir, NULL, .flags = AL_PARAM_NAME, .max_bytes = AL_PARAM_PATH_MAX_BYTES)
 #define AL_PARALLEL_TOOL(T)                                                                        \
     .args_size = sizeof(T), .working_dir_offset = offsetof(T, working_dir),                        \
     .complete_error = al_failure_complete

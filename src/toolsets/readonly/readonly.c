@@ -62,7 +62,7 @@ static const struct al_param params[] = {
               "Commit, branch or tag; log and diff take A..B too. show needs it.",
               .flags = AL_PARAM_NAME, .max_bytes = REF_MAX_BYTES, REF_PATTERN),
     AL_STRING(struct git_args, path, "Path inside repo, relative to it. blame needs it.",
-              .flags = AL_PARAM_PATH, .max_bytes = 4096),
+              .flags = AL_PARAM_PATH),
     AL_INT(struct git_args, timeout_s, "Seconds until git is stopped.",
            .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_SECONDS, .min = 1, .max = TIMEOUT_MAX_S,
            .default_int = TIMEOUT_S),

@@ -33,8 +33,7 @@ static const struct al_param params[] = {
                "Files, directories (\"docs/\") or patterns. Default: what was pulled before.",
                .flags = AL_PARAM_NAME, .min = 1, .max = AL_STAGING_PATHS_MAX,
                .max_bytes = AL_STAGING_PATH_MAX_BYTES),
-    AL_CHOICE_AS(struct pull_args, dest_zone, "destZone", "Part of the sandbox.", .choices = zones,
-                 .flags = AL_PARAM_NO_DESCRIPTION),
+    AL_CHOICE_AS(struct pull_args, dest_zone, "destZone", NULL, .choices = zones),
 };
 
 static int check(const void *p, struct al_error *err)

@@ -17,8 +17,7 @@ static const struct al_choice types[] = {
 };
 
 static const struct al_param rows[] = {
-    AL_CHOICE(struct al_target_args, type, "Working tree, bare repository, or GitHub.",
-              .choices = types, .flags = AL_PARAM_REQUIRED | AL_PARAM_NO_DESCRIPTION),
+    AL_CHOICE(struct al_target_args, type, NULL, .choices = types, .flags = AL_PARAM_REQUIRED),
     AL_STRING(struct al_target_args, path, "Of a local repository, such as \".\".",
               .flags = AL_PARAM_NAME, .max_bytes = PATH_MAX_BYTES),
     AL_STRING(struct al_target_args, repo, "On GitHub: user/name.", .flags = AL_PARAM_NAME,

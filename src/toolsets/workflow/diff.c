@@ -19,11 +19,10 @@ struct diff_args {
 };
 
 static const struct al_param params[] = {
-    AL_BOOL(struct diff_args, staged, "Diff what is staged.", .default_int = 0),
-    AL_STRINGS(struct diff_args, paths, "Only these files or directories.", .flags = AL_PARAM_PATH,
-               .max = AL_WORKFLOW_PATHS_MAX, .max_bytes = AL_WORKFLOW_PATH_MAX_BYTES),
+    AL_BOOL(struct diff_args, staged, "Diff what is staged."),
+    AL_STRINGS(struct diff_args, paths, "Only these files or directories.", .flags = AL_PARAM_PATH),
     AL_STRING(struct diff_args, ref, "Commit to compare with, or a range, e.g. main..feature.",
-              .flags = AL_PARAM_NAME, .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
+              .flags = AL_PARAM_NAME),
     AL_WORKFLOW_CWD_ROW(struct diff_args),
 };
 

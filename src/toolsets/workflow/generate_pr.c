@@ -12,8 +12,7 @@ struct generate_pr_args {
 };
 
 static const struct al_param params[] = {
-    AL_STRING(struct generate_pr_args, target, "Branch to merge into.", .flags = AL_PARAM_NAME,
-              .max_bytes = AL_WORKFLOW_REF_MAX_BYTES),
+    AL_STRING(struct generate_pr_args, target, "Branch to merge into.", .flags = AL_PARAM_NAME),
     AL_STRING(struct generate_pr_args, template,
               "With {title} {commits} {files} {branch} {target}.",
               .max_bytes = AL_PULL_REQUEST_TEMPLATE_BYTES),

@@ -21,13 +21,12 @@ struct log_args {
 static const struct al_param params[] = {
     AL_INT(struct log_args, limit, "Most commits to list.", .flags = AL_PARAM_HAS_DEFAULT, .min = 1,
            .max = LIMIT_MAX, .default_int = LIMIT_DEFAULT),
-    AL_STRING(struct log_args, author, "Only commits whose author's name or address contains this.",
-              .max_bytes = AL_WORKFLOW_TEXT_MAX_BYTES),
-    AL_STRING(struct log_args, since, "Only commits after this date, e.g. 2024-01-01, 1.week.ago.",
-              .max_bytes = AL_WORKFLOW_TEXT_MAX_BYTES),
-    AL_STRING(struct log_args, until, "Before this date.", .max_bytes = AL_WORKFLOW_TEXT_MAX_BYTES),
+    AL_STRING(struct log_args, author,
+              "Only commits whose author's name or address contains this."),
+    AL_STRING(struct log_args, since, "Only commits after this date, e.g. 2024-01-01, 1.week.ago."),
+    AL_STRING(struct log_args, until, "Before this date."),
     AL_STRING(struct log_args, path, "Only commits that touch this file or directory.",
-              .flags = AL_PARAM_PATH, .max_bytes = AL_WORKFLOW_PATH_MAX_BYTES),
+              .flags = AL_PARAM_PATH),
     AL_WORKFLOW_CWD_ROW(struct log_args),
 };
 

@@ -20,9 +20,8 @@ static const struct al_choice strategies[] = {
 };
 
 static const struct al_param params[] = {
-    AL_STRING(struct resolve_args, path, "Conflicted file.",
-              .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH | AL_PARAM_NO_DESCRIPTION, .min_bytes = 1,
-              .max_bytes = AL_WORKFLOW_PATH_MAX_BYTES),
+    AL_STRING(struct resolve_args, path, NULL, .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH,
+              .min_bytes = 1),
     AL_CHOICE(struct resolve_args, strategy, "What to keep.", .choices = strategies,
               .flags = AL_PARAM_REQUIRED),
     AL_STRING(struct resolve_args, content, "The whole new file.", .max_bytes = CONTENT_MAX_BYTES),

@@ -58,19 +58,13 @@ extern const struct al_tool al_tool_workflow_pull;
 extern const struct al_tool al_tool_workflow_push;
 extern const struct al_tool al_tool_workflow_remote;
 
-/* Limits of arguments.  They are enforced but not printed in schemas. */
-#define AL_WORKFLOW_PATH_MAX_BYTES 4096
-#define AL_WORKFLOW_PATHS_MAX      10000
-#define AL_WORKFLOW_REF_MAX_BYTES  1024
-#define AL_WORKFLOW_TEXT_MAX_BYTES 65536
-
 /* The fields, the row and the settings of every tool.  `T` is the tool's args struct. */
-#define AL_WORKFLOW_FIELDS const char *cwd
+#define AL_WORKFLOW_FIELDS const char *working_dir
 #define AL_WORKFLOW_CWD_ROW(T)                                                                     \
-    AL_STRING(T, cwd, "Where git runs.", .flags = AL_PARAM_NO_DESCRIPTION | AL_PARAM_NAME,         \
-              .max_bytes = AL_WORKFLOW_PATH_MAX_BYTES)
+    AL_STRING_AS(T, working_dir, "cwd", NULL, .flags = AL_PARAM_NAME,                              \
+                 .max_bytes = AL_PARAM_PATH_MAX_BYTES)
 #define AL_WORKFLOW_TOOL(T)                                                                        \
-    .args_size = sizeof(T), .working_dir_offset = offsetof(T, cwd), .runs_at_top = true,           \
+    .args_size = sizeof(T), .working_dir_offset = offsetof(T, working_dir), .runs_at_top = true,   \
     .complete_error = al_workflow_complete_error
 
 #endif

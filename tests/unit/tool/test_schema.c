@@ -43,8 +43,7 @@ static void prints(const struct al_param *row, const char *expected)
 
 static void a_speaking_name_has_no_description(void **state)
 {
-    static const struct al_param row =
-        AL_BOOL(struct args, cached, "C.", .flags = AL_PARAM_NO_DESCRIPTION, .default_int = 0);
+    static const struct al_param row = AL_BOOL(struct args, cached, NULL);
     static const struct al_tool tool = { .params = &row, .nparams = 1 };
     al_auto(al_json_decrefp) json_t *schema = al_tool_schema(&tool, &defaults);
     json_t *property = json_object_get(json_object_get(schema, "properties"), "cached");
