@@ -276,7 +276,8 @@ static const struct command_help {
       "show one with its operations and parameters. The servers of [mcp.servers] in the\n"
       "configuration are started, and their tools listed too.\n",
       looking_options,
-      "  --json                 names, schemas, effects, risk and approval as JSON\n" },
+      "  --json                 names, schemas, effects, risk and approval as JSON\n"
+      "  --markdown             alone: all toolsets, configuration keys and error codes\n" },
     { "log", "airlock log [OPTIONS] [N]",
       "Show the last N tool executions, or all. airlock --tool-log [N] is the same.\n",
       journal_options,

@@ -54,6 +54,9 @@ void al_tool_show(const struct al_listed_tool *listed, const struct al_tool_defa
  * Returns the exit code. */
 int al_tools_show_help(const struct al_options *options, const char *word);
 
+/** Print docs/REFERENCE.md.  Defined in reference.c.  Returns the exit code. */
+int al_cli_reference(void);
+
 /** The error AL_ERR_BAD_ARGS for a tool that the session does not have: names the nearest tool, or
  * the toolset that has it. */
 int al_unknown_tool(const struct al_setup *setup, const char *word, struct al_error *err);

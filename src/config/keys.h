@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The keys of the file.  Each key is a row of one table, bound to a field of struct al_config.
- * Reading, copying, releasing and suggesting the nearest key all use these rows. */
+ * Reading, copying, releasing, suggesting the nearest key and the
+ * reference page all use these rows. */
 #ifndef AL_CONFIG_KEYS_H
 #define AL_CONFIG_KEYS_H
 
@@ -31,7 +32,8 @@ enum al_key_kind {
 };
 
 struct al_key {
-    const char *path; /**< dotted, from the top */
+    const char *path;  /**< dotted, from the top */
+    const char *about; /**< for the reference page */
     enum al_key_kind kind;
     size_t offset;            /**< in struct al_config; of a rule's key, in struct al_rule */
     int64_t min, max;         /**< UINT32, UINT64: of the value; STRINGS: of the number of items */
@@ -40,6 +42,9 @@ struct al_key {
     int (*check)(const char *item,
                  struct al_error *err); /**< applied to each string; may be NULL */
 };
+
+/** One key after the other, in the order of the table; NULL: there are no more. */
+const struct al_key *al_key_nth(size_t i);
 
 /** The key with this name, or NULL.  *ret_is_table then says whether the name is a table that
  * contains keys. */

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What clients see of the tools, committed: schema/<toolset>/<tool>.json.
+"""What clients see of the tools, committed: schema/<toolset>/<tool>.json, and docs/REFERENCE.md.
 
-  golden.py PRINT_TOOLS            compare, as TAP
-  golden.py PRINT_TOOLS --update   write the files anew (`ninja -C build update-golden`)
+  golden.py PRINT_TOOLS AIRLOCK            compare, as TAP
+  golden.py PRINT_TOOLS AIRLOCK --update   write the files anew (`ninja -C build update-golden`)
 
 A change of these files is a change of the contract with every model that uses them.
 """
@@ -14,22 +14,27 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent / "schema"
+PAGE = "../../../docs/REFERENCE.md"
 
 
-def definitions(program):
-    """{path below schema/: text} of all tools."""
+def definitions(program, airlock):
+    """{path below schema/: text} of all tools, and of the page."""
     printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     files = {}
     for tool in json.loads(printed):
         path = f"{tool.pop('toolset')}/{tool['name']}.json"
         files[path] = json.dumps(tool, indent=2, ensure_ascii=False) + "\n"
+    files[PAGE] = subprocess.run([airlock, "tools", "--markdown"], check=True, capture_output=True,
+                                 text=True).stdout
     return files
 
 
 def committed():
     """{path below schema/: text} of the files that are there."""
-    return {str(path.relative_to(HERE)): path.read_text(encoding="utf-8")
-            for path in HERE.glob("*/*.json")}
+    files = {str(path.relative_to(HERE)): path for path in HERE.glob("*/*.json")}
+    if (HERE / PAGE).exists():
+        files[PAGE] = HERE / PAGE
+    return {name: path.read_text(encoding="utf-8") for name, path in files.items()}
 
 
 def update(files):
@@ -61,8 +66,8 @@ def compare(files):
 
 def main():
     """The command line."""
-    files = definitions(sys.argv[1])
-    if "--update" in sys.argv[2:]:
+    files = definitions(sys.argv[1], sys.argv[2])
+    if "--update" in sys.argv[3:]:
         update(files)
         return 0
     return 0 if compare(files) else 1

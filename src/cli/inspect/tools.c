@@ -256,6 +256,8 @@ int al_cmd_tools(int argc, char **argv)
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     int r;
 
+    if (argc == 1 && !strcmp(argv[0], "--markdown"))
+        return al_cli_reference();
     r = al_options_read_all(&options, true, &argc, argv, &err);
     if (r == 0)
         r = al_options_refuse(&options, "tools", of_calls, &err);
