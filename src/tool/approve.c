@@ -135,7 +135,7 @@ static int ask_approvers(struct al_call *call, const struct al_ruling *ruling,
 {
     al_auto(al_approval_answer_clear) struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
     al_auto(al_freep) char *rule = name_rule(call, ruling);
-    const char *by = "none";
+    const char *by = NULL;
     int r = al_approval_ask(call, request, rule, &answer, &by, err);
 
     if (r == AL_ERR_TIMEOUT)

@@ -119,7 +119,8 @@ static int ask_in_queue(struct asking *asking, struct al_approval_answer *ret_an
     const bool is_asked =
         ret_answer->decision != AL_ANSWER_NONE && ret_answer->decision != AL_ANSWER_TOO_MANY;
 
-    if (r == 0 && !is_asked && al_review_is_attached(asking->queue))
+    /* A question that is put for a review waits: if that one dies, another one has it. */
+    if (r == 0 && !is_asked && (!*ret_by || al_review_is_attached(asking->queue)))
         await_review(asking);
     switch (al_review_end(asking->queue, &asking->entry, ret_answer)) {
     case AL_REVIEW_WAITS:

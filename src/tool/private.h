@@ -180,7 +180,7 @@ int al_call_preview(struct al_call *call, struct al_str *out, struct al_error *e
  * doors of the session's queue (review/queue.h).  The first answer counts.
  *
  * @param rule    The rule that asks; "": the operation's row does.
- * @param ret_by  Who answered, for the journal.
+ * @param ret_by  Who answered, for the journal; stays NULL if nobody was asked but in the queue.
  * @return 0 with *ret_answer, whose decision is AL_ANSWER_NONE when nobody can answer;
  *         AL_ERR_TIMEOUT when nobody did in time; AL_ERR_CANCELLED.
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* tool/approve.c: a call changes nothing but what the user approved in its present state. */
 #include "guard/rules/approval.h"
+#include "review/queue.h"
 #include "tests/unit/tool/lib.h"
 
 static void writes_unasked_in_mode_allow(void **state)
@@ -100,6 +101,30 @@ static void asks_the_next_when_one_cannot_ask(void **state)
     run_with(scene, &stage, STAGE_B, approvers, 2);
     assert_int_equal(scene->result.status, AL_ERR_APPROVAL_REQUIRED);
     assert_journal(scene, "refused none none stage no");
+}
+
+/* A review that dies as soon as it is shown a question. */
+static bool is_attended_once(void *payload)
+{
+    bool *attended = payload, was = *attended;
+
+    *attended = false;
+    return was;
+}
+
+static void a_question_waits_though_its_review_dies_at_once(void **state)
+{
+    struct scene *scene = *state;
+    bool attended = true;
+
+    scene->session.review = al_review_queue_new(1);
+    al_review_expect(scene->session.review, is_attended_once, &attended);
+    run_with(scene, &stage, STAGE_A, NULL, 0);
+    assert_int_equal(scene->result.status, AL_ERR_APPROVAL_REQUIRED);
+    assert_non_null(strstr(scene->result.text.buf, "nobody answered within 1 s"));
+    run_with(scene, &stage, STAGE_A, NULL, 0); /* nobody is there from the start */
+    assert_null(strstr(scene->result.text.buf, "nobody answered within 1 s"));
+    al_review_queue_free(al_take(&scene->session.review));
 }
 
 static void asks_nobody_else_after_a_rejection(void **state)
@@ -255,6 +280,7 @@ int main(void)
         SCENE_TEST(does_what_was_approved_once),
         SCENE_TEST(remembers_always_for_the_same_thing_only),
         SCENE_TEST(asks_the_next_when_one_cannot_ask),
+        SCENE_TEST(a_question_waits_though_its_review_dies_at_once),
         SCENE_TEST(asks_nobody_else_after_a_rejection),
         SCENE_TEST(a_reason_goes_to_the_agent_and_into_the_journal),
         SCENE_TEST(what_is_not_offered_is_no_answer),
