@@ -4,8 +4,9 @@
  * that it started, is about to take its NUMBER-th step: a system call that looks at a name, or
  * changes one, or writes; after the last one, if it takes fewer.  NUMBER 0 does nothing.  What the
  * steps are about is appended to the file that the environment variable MEANWHILE_STEPS names, a
- * line each.  With MEANWHILE_PLAIN the file system knows no flag of renameat2(2), as NFS does not;
- * exit code 77 where this cannot be played.
+ * line each.  Programs work side by side, so a step has another number each time: with such a line
+ * in MEANWHILE_STEP, only the steps count that are about the same.  With MEANWHILE_PLAIN the file
+ * system knows no flag of renameat2(2), as NFS does not; exit code 77 where this cannot be played.
  *
  * ACTIONS are done in order by another process, which the command waits for, unless that one waits
  * itself; separated by newlines:
@@ -69,8 +70,8 @@ static bool is_step(const struct info *info)
     return false;
 }
 
-/* The name that a step is about, as the command has it. */
-static void tell(FILE *out, pid_t pid, const struct info *info)
+/* The call, and the name that a step is about, as the command has it. */
+static void describe(pid_t pid, const struct info *info, char ret_line[4128])
 {
     static const unsigned long long named_first[] = {
 #ifdef SYS_rename
@@ -97,7 +98,7 @@ static void tell(FILE *out, pid_t pid, const struct info *info)
             (void)!pread(fd, name, sizeof(name) - 1, (off_t)info->args[3]);
         (void)close(fd);
     }
-    (void)fprintf(out, "%llu %s\n", info->nr, name);
+    (void)snprintf(ret_line, 4128, "%llu %s", info->nr, name);
 }
 
 static void put(int fd, const char *text)
@@ -181,7 +182,7 @@ static void set_flags(pid_t pid, unsigned flags)
 struct tracing {
     pid_t first, actor;
     long number, steps;
-    const char *actions;
+    const char *actions, *step;
     FILE *told;
     bool is_plain;
     int end_fds[2], exit_status;
@@ -189,8 +190,13 @@ struct tracing {
 
 static void take_step(struct tracing *tracing, pid_t pid, const struct info *info)
 {
+    char line[4128];
+
+    describe(pid, info, line);
     if (tracing->told)
-        tell(tracing->told, pid, info);
+        (void)fprintf(tracing->told, "%s\n", line);
+    if (tracing->step && strcmp(line, tracing->step) != 0)
+        return;
     if (++tracing->steps != tracing->number)
         return;
     tracing->actor = begin_actions(tracing->actions, tracing->end_fds);
@@ -258,6 +264,7 @@ int main(int argc, char **argv)
         tracing.told = fopen(getenv("MEANWHILE_STEPS"), "ae");
         (void)unsetenv("MEANWHILE_STEPS");
     }
+    tracing.step = getenv("MEANWHILE_STEP");
     tracing.is_plain = getenv("MEANWHILE_PLAIN");
 #ifdef UNKNOWN_MACHINE
     if (tracing.is_plain)

@@ -10,6 +10,7 @@ checkpoint, in what the repository reaches, or aside with its name in the answer
 A seed chooses steps and actions; the default is a fixed slice.  With SEEDS it is so many seeds more,
 from the time on.  Plain git is the control: it loses what is saved before it unlinks a file.
 """
+import collections
 import os
 import pathlib
 import random
@@ -96,22 +97,31 @@ class Meanwhile(harness.Case):
         return [harness.AIRLOCK, "call", "--root", str(self.root), "--approval", "allow",
                 "--toolset", toolset, tool, harness.json.dumps(arguments)]
 
-    def run_to(self, number, actions, words, **variables):
+    def run_to(self, step, actions, words, **variables):
         """Run it, with the actions at a step; gives all it says."""
         harness.signal.alarm(harness.WATCHDOG_SECONDS)
+        number, line = step
+        if line:
+            variables["MEANWHILE_STEP"] = line
         done = subprocess.run([MEANWHILE, str(number), "\n".join(actions), *words], cwd=self.root,
                               env=self.env | LEAKS_OFF | variables, stdin=subprocess.DEVNULL,
                               capture_output=True, check=False, text=True, timeout=100)
         return done.stdout + done.stderr
 
     def steps(self, words, names=NAMES, **variables):
-        """The steps that are about files of these names, and how many there are of all."""
+        """The steps that are about files of these names, and how many there are of all.
+
+        A step is the number of those that are about the same, and what it is about.
+        """
         told = self.home / "steps"
         self.reset()
-        self.run_to(0, [], words, MEANWHILE_STEPS=str(told), **variables)
+        self.run_to((0, None), [], words, MEANWHILE_STEPS=str(told), **variables)
         lines = told.read_text(errors="surrogateescape").splitlines()
-        about = [number for number, line in enumerate(lines, 1)
-                 if os.path.basename(line.partition(" ")[2]) in names]
+        about, seen = [], collections.Counter()
+        for line in lines:
+            seen[line] += 1
+            if os.path.basename(line.partition(" ")[2]) in names:
+                about.append((seen[line], line))
         return about, len(lines)
 
     # What is left.
@@ -173,14 +183,14 @@ class Meanwhile(harness.Case):
         for seed in range(first, first + max(SEEDS, 1)):
             chance = random.Random(f"{seed} {title}")
             for turn in range(STEPS):
-                number = chance.choice(about) if turn % 4 else chance.randint(1, count)
-                actions, contents = self.actions(chance, number, names)
+                step = chance.choice(about) if turn % 4 else (chance.randint(1, count), None)
+                actions, contents = self.actions(chance, step[0], names)
                 self.reset()
-                said = self.run_to(number, actions, words)
+                said = self.run_to(step, actions, words)
                 try:
                     self.check(contents, said)
                 except AssertionError as exc:
-                    raise AssertionError(f"seed {seed}, step {number} of {count}: {actions}") from exc
+                    raise AssertionError(f"seed {seed}, step {step} of {count}: {actions}") from exc
 
     # The verbs.
 
@@ -191,9 +201,9 @@ class Meanwhile(harness.Case):
         self.keep()
         about, _ = self.steps(words)
         lost = 0
-        for number in about:
+        for step in about:
             self.reset()
-            self.run_to(number, [f"save {self.root / 'dirty'} saved"], words)
+            self.run_to(step, [f"save {self.root / 'dirty'} saved"], words)
             lost += b"saved" not in self.everything()[0]
         self.assertGreater(lost, 0)
 
@@ -292,9 +302,9 @@ class Meanwhile(harness.Case):
         words = self.rolling_back()
         about, _ = self.steps(words, names, **variables)
         left = 0
-        for number in about:
+        for step in about:
             self.reset()
-            said = self.run_to(number, [f"save {self.root / name} saved"], words, **variables)
+            said = self.run_to(step, [f"save {self.root / name} saved"], words, **variables)
             self.assertEqual((self.root / name).read_text(), "saved", said)
             if "Left as they are" in said:
                 left += 1
