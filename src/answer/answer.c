@@ -13,7 +13,6 @@
 #include "answer/state_line.h"
 #include "guard/text.h"
 #include "tool/call.h"
-#include "tool/spelling.h"
 #include "util/error.h"
 #include "util/json.h"
 #include "util/str.h"

@@ -6,7 +6,7 @@
  * Names are never quoted.  Control characters, newlines among them, are shown as <U+000A>.
  *
  * Arguments: a tool with `takes_parent_paths` gets "../x" as the absolute path it means and
- * "<U+000A>" as the character, before any other stage looks at it (tool/parent_paths.h).
+ * "<U+000A>" as the character, before any other stage looks at it (tool/targets.c).
  */
 #ifndef AL_ANSWER_PLACE_H
 #define AL_ANSWER_PLACE_H

@@ -11,7 +11,6 @@
 #include "cli/print.h"
 #include "guard/root.h"
 #include "guard/text.h"
-#include "tool/spelling.h"
 #include "tool/tool.h"
 #include "util/nearest.h"
 

@@ -14,7 +14,6 @@
 #include "guard/text.h"
 #include "tool/mounts.h"
 #include "tool/registry.h"
-#include "tool/spelling.h"
 #include "util/fs.h"
 #include "util/log.h"
 #include "util/nearest.h"

@@ -9,7 +9,6 @@
 #include "mcp/reply.h"
 #include "tool/mounts.h"
 #include "tool/registry.h"
-#include "tool/spelling.h"
 
 /* A message, and what the client can do according to the message's era. */
 struct request {

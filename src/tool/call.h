@@ -363,6 +363,19 @@ int al_call_check_in_checkpoint(struct al_call *call, const char *what, const st
  * tree. */
 int al_call_refuse_bare(const struct al_call *call, struct al_error *err);
 
+/** A call that runs in the working tree `top`, in any process, other than this one: "git_commit of
+ * agent x (process 4711)".  NULL: there is none.  Safe text.  Caller frees. */
+char *al_call_running_in(const struct al_call *call, const char *top);
+
+/**
+ * The last call in each of these working trees that the current file of the journal has:
+ * "git_commit of agent x, 2026-01-31T10:00:00.000Z".
+ *
+ * @param ret_words  One for each; NULL: there is none.  Safe text.  The caller frees them.
+ */
+void al_call_last_in(const struct al_call *call, const char *const *tops, size_t ntops,
+                     char **ret_words);
+
 /** The byte cap of the text: `max_bytes` of the arguments, else the configured one. */
 size_t al_call_max_bytes(const struct al_call *call);
 

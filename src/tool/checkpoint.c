@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Stage 6: the checkpoints before and after an operation that changes the repository. */
+/* Stages 6 and 7: the checkpoints before and after an operation that changes the repository.  What
+ * a call that failed changed is put back, or named; what somebody saved meanwhile is not lost. */
 #include <stdlib.h>
 
 #include "gitops/command.h"
+#include "gitops/git_lock.h"
 #include "gitops/refs.h"
+#include "gitops/repo/git.h"
 #include "guard/path.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "history/checkpoint.h"
+#include "history/rescue.h"
+#include "history/rollback.h"
 #include "history/worktree.h"
 #include "tool/private.h"
 #include "util/fs.h"
@@ -32,7 +37,7 @@ static unsigned parts_without(unsigned effects)
     return without;
 }
 
-struct al_checkpoint_reason al_call_reason(const struct al_call *call, const char *before)
+static struct al_checkpoint_reason reason_of(const struct al_call *call, const char *before)
 {
     return (struct al_checkpoint_reason){ .tool = call->tool->name,
                                           .rewrites =
@@ -253,7 +258,7 @@ static int create_checkpoint(struct al_call *call, struct al_strv *ret_missing,
         return r;
     find_linked(call);
     find_moves(call);
-    reason = al_call_reason(call, NULL);
+    reason = reason_of(call, NULL);
     add_deleted_branches(call, &dropping);
     reason.dropping = &dropping;
     reason.overwriting = call->knows_files && (writes_over_files(call) || call->tool->saves_writes)
@@ -368,10 +373,134 @@ void al_call_checkpoint_drop(struct al_call *call)
     call->store = NULL;
 }
 
+#define NAMED_MAX 20
+
+/* A killed git removes its lock at once.  That of another process is waited for only this long. */
+#define LOCK_MS         5000u
+
+#define A_USER_RESTORES " A user restores the state before it with 'airlock rollback'"
+
+static void add_name(const struct al_difference *change, struct al_str *out)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(change->name);
+
+    al_str_adds(out, change->part == AL_PART_INDEX   ? "the index"
+                     : change->part == AL_PART_STASH ? "the stash"
+                                                     : safe);
+}
+
+/* A user may edit files while the call runs, so files are put back only if they are those that git
+ * has written, or can have written.  What a program does is its own. */
+static bool may_put_back(const struct al_call *call)
+{
+    const unsigned effects = call->operation->effects;
+
+    if (effects & (AL_RUNS_PROGRAM | AL_WRITES_FILES))
+        return false;
+    return !(effects & AL_WRITES_WORKTREE) || call->knows_touched || call->knows_files;
+}
+
+/* Whether a change is worth reporting.  State files that git writes as it begins (ORIG_HEAD) are
+ * not, nor are the refs of a fetch, which is complete in itself, nor what somebody else saved. */
+static bool is_work(const struct al_call *call, const struct al_difference *change)
+{
+    if (change->part == AL_PART_WORKTREE && call->knows_touched && may_put_back(call))
+        return al_strv_contains_sorted(&call->touched, change->name);
+    return change->part != AL_PART_STATE &&
+           !(change->part == AL_PART_REF && (al_starts_with(change->name, "refs/remotes/") ||
+                                             al_starts_with(change->name, "refs/tags/")));
+}
+
+static void list(const struct al_call *call, const struct al_differences *changes,
+                 struct al_str *out)
+{
+    size_t named = 0, more = 0;
+
+    for (size_t i = 0; i < changes->count; i++) {
+        if (!is_work(call, &changes->items[i]))
+            continue;
+        if (named == NAMED_MAX) {
+            more++;
+            continue;
+        }
+        al_str_adds(out, named++ ? ", " : "");
+        add_name(&changes->items[i], out);
+    }
+    if (more)
+        al_str_addf(out, " and %zu more", more);
+}
+
+/* Put everything back, and take the checkpoint after once more: it says what the call changed. */
+static bool put_back(struct al_call *call, const char *after, struct al_run_limits *budget,
+                     struct al_str *left)
+{
+    const struct al_checkpoint_reason reason = reason_of(call, call->checkpoint);
+    struct al_run_limits brief = { .left_ms = LOCK_MS };
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    char id[AL_OID_TEXT];
+    int r = al_git_lock_wait(&call->repo->at, AL_LOCK_INDEX, &brief, &why);
+
+    if (r == 0)
+        r = al_rollback_put_back(call->repo, call->store, call->checkpoint, after,
+                                 call->knows_touched ? &call->touched : NULL, budget, left, &why);
+    if (r == 0)
+        (void)al_checkpoint_create(call->store, &reason, budget, id, &why);
+    if (why.message)
+        al_log_warn("after %s: %s", call->tool->name, why.message);
+    return r == 0;
+}
+
+/* What became of the changes, as text; NULL: there is no more to say. */
+static char *settle(struct al_call *call, const char *after, const struct al_differences *changes,
+                    struct al_run_limits *budget, struct al_error *failure)
+{
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
+    bool is_back = changes->count && may_put_back(call) && put_back(call, after, budget, &left);
+
+    list(call, changes, &names);
+    if (!names.len)
+        return NULL;
+    if (!is_back)
+        return al_asprintf("The call failed, but it had changed: %s." A_USER_RESTORES, names.buf);
+    if (failure->status != AL_ERR_TIMEOUT || left.len)
+        return al_asprintf("This failed in the middle of its work, and everything was put back as "
+                           "it was%s%s",
+                           left.len ? ", but for what somebody else changed meanwhile: " : "",
+                           left.buf);
+    failure->remedy = "Everything was put back as it was; the user can raise timeout_ms in "
+                      "[tools.git] of the configuration.";
+    return NULL;
+}
+
+static void note_half_done(struct al_call *call, const char *after, struct al_run_limits *budget,
+                           struct al_error *failure)
+{
+    struct al_differences changes = { .items = NULL };
+
+    /* A conflict is left for the caller to resolve, and its message says so.  A rollback checks
+     * before it begins, and completes what was interrupted. */
+    if (!call->executed || !call->repo || failure->code == AL_CODE_CONFLICT ||
+        call->tool->goes_back ||
+        !(call->operation->effects & (AL_WRITES_WORKTREE | AL_WRITES_INDEX)))
+        return;
+    free(call->half_done);
+    if (!call->checkpoint[0])
+        call->half_done = al_strdup("The call failed and has no checkpoint, so it cannot be told "
+                                    "what it changed until then; look at the files it is about");
+    else if (!*after || al_checkpoint_changes_of(call->store, call->checkpoint, after, budget,
+                                                 &changes, NULL) < 0)
+        call->half_done = al_strdup("The call failed, and it cannot be told what it changed until "
+                                    "then." A_USER_RESTORES);
+    else
+        call->half_done = settle(call, after, &changes, budget, failure);
+    al_differences_clear(&changes);
+}
+
 void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    const struct al_checkpoint_reason reason = al_call_reason(call, call->checkpoint);
+    const struct al_checkpoint_reason reason = reason_of(call, call->checkpoint);
     struct al_run_limits budget = { .left_ms = AFTER_MS, .exit_code = -1 };
     char id[AL_OID_TEXT] = "";
     int r = 0;
@@ -379,11 +508,71 @@ void al_call_checkpoint_after(struct al_call *call, struct al_error *failure)
     if (call->checkpoint[0])
         r = al_checkpoint_create(call->store, &reason, &budget, id, &err);
     if (failure && call->session->checkpoints)
-        al_call_note_half_done(call, r == 0 ? id : "", &budget, failure);
+        note_half_done(call, r == 0 ? id : "", &budget, failure);
     if (call->checkpoint[0] && r == 0)
         r = al_store_gc(call->store, &budget, &err);
     if (r < 0)
         al_log_warn("after %s: %s", call->tool->name, err.message);
     al_store_close(call->store);
     call->store = NULL;
+}
+
+int al_call_rescue_begin(struct al_call *call, struct al_error *err)
+{
+    int r;
+
+    if (!call->checkpoint[0] || !(call->operation->effects & AL_WRITES_WORKTREE))
+        return 0;
+    r = al_rescue_begin(&call->repo->at, al_git_requires_confinement(call->session->git),
+                        &call->rescue, err);
+    if (r == 0)
+        call->budget.watch = al_rescue_watch(call->rescue);
+    return r;
+}
+
+static char *describe(const struct al_strv *kept)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_str_adds(&text, "Somebody else saved files while this call was at work. What they saved is "
+                       "kept here:");
+    for (size_t i = 0; i < kept->count && i < NAMED_MAX; i++)
+        al_str_addf(&text, "\n%s", kept->items[i]);
+    if (kept->count > NAMED_MAX)
+        al_str_addf(&text, "\nand %zu more", kept->count - NAMED_MAX);
+    return al_strdup(text.buf);
+}
+
+/* What git was seen to write is the call's too, if somebody moved a branch between the look at what
+ * the call can write and git's own. */
+static void add_touched(struct al_call *call)
+{
+    const size_t known = call->writes.count;
+
+    al_strv_sort(&call->writes);
+    for (size_t i = 0; i < call->touched.count; i++)
+        if (!al_strv_contains_sorted(&(struct al_strv){ call->writes.items, known },
+                                     call->touched.items[i]))
+            al_strv_add(&call->writes, call->touched.items[i]);
+}
+
+void al_call_rescue_end(struct al_call *call)
+{
+    struct al_run_limits budget = { .left_ms = AFTER_MS, .exit_code = -1 };
+    al_auto(al_strv_clear) struct al_strv kept = AL_STRV_INIT;
+
+    call->budget.watch = NULL;
+    if (!call->rescue)
+        return;
+    call->knows_touched = al_rescue_take_touched(call->rescue, &call->touched);
+    add_touched(call);
+    /* What it could not ask about stays aside. */
+    (void)al_rescue_end(call->rescue, call->store, &budget, &kept, NULL);
+    if (kept.count) {
+        al_auto(al_freep) char *before = al_take(&call->rescued), *now = describe(&kept);
+
+        call->rescued = before ? al_asprintf("%s\n\n%s", before, now) : al_take(&now);
+    }
+    al_rescue_free(call->rescue);
+    call->rescue = NULL;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The parameters of a tool: one const row each, written with the macros below.  The JSON Schema
- * (schema.c), the decoder (decode.c), the self-check (check.c) and the documentation read the rows.
+ * and the decoder (rows.c), the table test (tests/tables/self_check.c) and the documentation read
+ * the rows.
  */
 #ifndef AL_TOOL_PARAM_H
 #define AL_TOOL_PARAM_H
@@ -100,7 +101,7 @@ struct al_param {
     int64_t min, max;
     int64_t default_int;     /**< bool, integer, choice */
     const char *default_str; /**< string: always applied, printed with AL_PARAM_HAS_DEFAULT */
-    const char *pattern;     /**< string: see tool/pattern.h; NULL: none */
+    const char *pattern;     /**< string: see al_pattern_matches(); NULL: none */
     size_t min_bytes;        /**< string: printed as minLength; a blank string is empty */
     size_t max_bytes; /**< string, or each item of a list: never printed; 0: what a path, a name or
                          a text has, by the flags */
@@ -146,6 +147,14 @@ struct al_param {
 
 /** The largest number of parameters a tool may have. */
 #define AL_PARAMS_MAX 32
+
+/** Test whether a JSON member is this parameter: by its own name, by the same words in snake or
+ * camel case (new_name, newName), or with `cwd` for `working_dir` and vice versa. */
+bool al_param_is_called(const struct al_param *param, const char *name);
+
+/** Test whether a text matches the pattern of a row, which means the same as an ECMA-262 and as a
+ * POSIX extended regular expression: tests/tables/self_check.c has the subset. */
+bool al_pattern_matches(const char *pattern, const char *text);
 
 /** The configured defaults that a schema prints and decoding applies. */
 struct al_tool_defaults {

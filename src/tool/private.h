@@ -68,6 +68,42 @@ struct al_call {
     bool executed;   /* stage 7 began */
 };
 
+/* The fields of the arguments, through the rows. */
+
+/** The field of a parameter, to be written. */
+void *al_args_field(void *args, const struct al_param *param);
+
+/** The value of a parameter of type AL_TYPE_BOOL. */
+bool al_args_bool(const void *args, const struct al_param *param);
+
+/** The value of a parameter of type AL_TYPE_INT. */
+const struct al_opt_int *al_args_int(const void *args, const struct al_param *param);
+
+/** The value of a parameter of type AL_TYPE_STRING, NULL when it is absent.  Borrowed. */
+const char *al_args_string(const void *args, const struct al_param *param);
+
+/** The value of a parameter of type AL_TYPE_STRINGS.  Borrowed. */
+const struct al_strv *al_args_strings(const void *args, const struct al_param *param);
+
+/** An item of a parameter of type AL_TYPE_OBJECTS: the struct that its members' offsets are in. */
+void *al_args_item(const struct al_param *param, const struct al_objects *list, size_t i);
+
+/**
+ * Make each path of the arguments that begins with ".." absolute: the working directory without as
+ * many components, then the rest.  The working directory is canonical, so no link is involved.  Any
+ * later ".." is refused where the path is resolved.
+ *
+ * A control or invisible character that is written as <U+000A> is read as that character, unless a
+ * file has the very name that was given.
+ *
+ * @return 0; AL_ERR_SANDBOX for a path that leaves the working tree or goes into .git.
+ */
+int al_call_take_parent_paths(struct al_call *call, struct al_error *err);
+
+/** Read the bytes that are written as <E9> in arguments that name a file, a directory, a branch or
+ * a revision, see al_utf8_unescape(). */
+void al_call_take_bytes(struct al_call *call);
+
 /** The directory a call works in: the top of the repository, or the first root.  For a repository
  * elsewhere its name, "github:user/name". */
 const char *al_call_repository_path(const struct al_call *call);
@@ -100,10 +136,6 @@ void al_call_rescue_end(struct al_call *call);
  * still valid.  The caller releases the lock. */
 int al_call_prepare(struct al_call *call, struct al_error *err);
 
-/** Wait until a call that changes the repository could have all the locks it needs, without keeping
- * one: before a user is asked. */
-int al_call_await_locks(struct al_call *call, struct al_error *err);
-
 /** Run the tool's resolve, unless its values are current. */
 int al_call_resolve(struct al_call *call, struct al_error *err);
 
@@ -127,10 +159,6 @@ int al_call_policy_targets(struct al_call *call, struct al_strv *ret_branches,
 void al_call_named_branches(const struct al_call *call, unsigned flag,
                             struct al_strv *ret_branches);
 
-/** Append the line "airlock: ignored: a, b, since …" after what `out` contains; nothing when every
- * argument counts. */
-void al_call_note_ignored(const struct al_call *call, struct al_str *out);
-
 /** Stage 6: create the checkpoint before an operation that changes the repository. */
 int al_call_checkpoint_before(struct al_call *call, struct al_error *err);
 
@@ -145,19 +173,6 @@ void al_call_checkpoint_drop(struct al_call *call);
  */
 void al_call_checkpoint_after(struct al_call *call, struct al_error *failure);
 
-/** Why the checkpoint of a call is taken, and what it can change.  Borrows from the call.
- * @param before  For the one after: the one before.  NULL: it is that. */
-struct al_checkpoint_reason al_call_reason(const struct al_call *call, const char *before);
-
-/**
- * Put back what a failed call that writes files or the index changed.  What became of it is noted
- * in call->half_done or in the remedy.
- *
- * @param after  The checkpoint after; "" when there is none.
- */
-void al_call_note_half_done(struct al_call *call, const char *after, struct al_run_limits *budget,
-                            struct al_error *failure);
-
 /** The warning for a call without a repository, which gets no checkpoint. */
 #define AL_TRACE_NO_GIT "Warning: git auto-commit failed (not in git repo?)"
 
@@ -170,10 +185,6 @@ void al_call_trace_end(const struct al_call *call, const struct al_result *resul
 /** The policy's ruling about a call with these targets. */
 struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct al_strv *branches,
                                        const struct al_strv *paths);
-
-/** Append the tool's preview for the user to `out`.  Repeated while the objects it reads change;
- * refused when they keep changing. */
-int al_call_preview(struct al_call *call, struct al_str *out, struct al_error *err);
 
 /**
  * Ask whoever can answer a question: the call's approvers one after the other, and meanwhile the
@@ -188,36 +199,9 @@ int al_approval_ask(struct al_call *call, const struct al_approval_request *requ
                     const char *rule, struct al_approval_answer *ret_answer, const char **ret_by,
                     struct al_error *err);
 
-/**
- * Append the preview in full length, safe.  Fails when the repository is no longer what the user
- * was asked about.
- *
- * @param payload  The call, whose approver is asking.
- */
-int al_approval_add_full(void *payload, struct al_str *out, struct al_error *err);
-
-/** Stage 5: evaluate policy, then ask the approvers in order.  0: the call may go on. */
-int al_approval_obtain(struct al_call *call, struct al_error *err);
-
-/** The digest that binds an answer to the current HEAD, index, affected files and objects. */
-int al_approval_bind(struct al_call *call, char ret_state[65], struct al_error *err);
-
-/** HEAD's branches, one a line.  Caller frees. */
-char *al_approval_branches(const struct al_call *call);
-
-/**
- * The values that an "always" would cover.  Caller frees.
- *
- * @param shown  As safe text for users; false: unchanged, for comparison.
- */
-char *al_approval_always_values(const struct al_call *call, bool shown);
-
 /** The same call for a terminal, as text that follows a verb: a colon and the command line;
  * or, if the arguments are long or contain a secret, words that stand for them.  Safe text.  Caller
  * frees. */
 char *al_call_command_line(const struct al_call *call);
-
-/** Test whether the repository is still what the user was shown; true when nothing was asked. */
-int al_approval_check(struct al_call *call, bool *ret_current, struct al_error *err);
 
 #endif

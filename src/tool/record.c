@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Stages 1 and 9: the call's record in the journal, and its updates in between. */
+/* Stages 1 and 9, the record of a call, and the lines of `-v`; and what the journal knows of the
+ * calls in other working trees. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gitops/repo/remotes.h"
 #include "gitops/repo/repo.h"
 #include "guard/redact.h"
 #include "guard/root.h"
+#include "guard/text.h"
+#include "history/journal.h"
 #include "tool/private.h"
-#include "tool/spelling.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/utf8.h"
 
 /* Whether a row names a file, a branch or a revision. */
 static bool row_is_name(const struct al_param *params, size_t nparams, const char *name)
@@ -132,4 +140,179 @@ void al_call_record_failure(const struct al_session *session, const struct al_ca
 
     al_call_record_open(&call);
     al_call_record_close(&call, &result);
+}
+
+#define RESULT_MAX_BYTES 200u
+
+al_printf(2, 3) static void trace(const struct al_call *call, const char *fmt, ...)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    al_auto(al_freep) char *safe = NULL;
+    va_list args;
+
+    if (!call->session->trace)
+        return;
+    va_start(args, fmt);
+    al_str_addv(&line, fmt, args);
+    va_end(args);
+    safe = al_text_join_lines(line.buf);
+    call->session->trace(safe);
+}
+
+void al_call_trace_begin(const struct al_call *call)
+{
+    trace(call, "Tool: %s", call->tool->name);
+    if (call->summary && call->tool->trace_command) {
+        al_auto(al_str_clear) struct al_str command = AL_STR_INIT;
+
+        call->tool->trace_command(call->args, &command);
+        trace(call, "Command: %s", command.buf);
+    } else if (call->summary) {
+        trace(call, "Command: %s", call->summary);
+    }
+}
+
+static void trace_effects(const struct al_call *call)
+{
+    al_auto(al_freep) char *names = al_effects_list(call->operation->effects);
+
+    trace(call, "Validation: \u2713 passed (%s: %s; %s, %s)", call->operation->name, names,
+          call->decision ? call->decision : "none", call->decided_by ? call->decided_by : "none");
+}
+
+static void trace_checkpoint(const struct al_call *call)
+{
+    char stamp[16];
+
+    if (!al_effects_have_side_effects(call->operation->effects) ||
+        (call->tool->open_repository && (!call->repo || call->repo->at.is_own)))
+        return;
+    al_clock_stamp(stamp);
+    if (!call->repo)
+        trace(call, AL_TRACE_NO_GIT);
+    else if (call->checkpoint[0])
+        trace(call, "Git: committed %.10s (pre-tool: %s at %s)", call->checkpoint, call->tool->name,
+              stamp);
+}
+
+static void trace_checked(const struct al_call *call)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+
+    call->tool->describe_checked(call->args, &words);
+    trace(call, "Validation: \u2713 passed (%s)", words.buf);
+}
+
+void al_call_trace_execute(const struct al_call *call, int64_t timeout_ms)
+{
+    if (!call->session->trace)
+        return;
+    if (call->tool->describe_checked)
+        trace_checked(call);
+    else
+        trace_effects(call);
+    trace_checkpoint(call);
+    trace(call, "Executing with timeout %gs...", (double)timeout_ms / 1000);
+}
+
+void al_call_trace_end(const struct al_call *call, const struct al_result *result, bool executed)
+{
+    const char *text = result->text.buf;
+    size_t len = strcspn(text, "\n");
+
+    if (result->status != AL_OK && !executed) {
+        trace(call, "Validation: \u2717 %s", result->error.message);
+        if (result->error.code == AL_CODE_NOT_INITIALIZED)
+            trace(call, AL_TRACE_NO_GIT);
+    }
+    trace(call, "Duration: %" PRId64 "ms", result->duration_ms);
+    if (!executed)
+        return;
+    if (len > RESULT_MAX_BYTES)
+        len = al_utf8_floor(text, RESULT_MAX_BYTES);
+    trace(call, "Result: %s%.*s%s", result->status == AL_OK ? "" : "failed: ", (int)len, text,
+          text[len] && text[len + 1] ? " ..." : "");
+}
+
+/* What is this much before the end of the journal is not read. */
+#define READ_BACK_BYTES (64u << 20)
+
+/* Safe text.  Caller frees. */
+static char *name_call(const json_t *call)
+{
+    const char *tool = al_json_get_string(call, "tool");
+    const char *agent = al_json_get_string(call, "agent");
+    al_auto(al_freep) char *words = al_asprintf("%s%s%s", tool ? tool : "a call",
+                                                agent ? " of agent " : "", agent ? agent : "");
+
+    return al_text_sanitize_line(words);
+}
+
+struct running {
+    const char *top;
+    char *words; /* of the first one; NULL: none */
+};
+
+static void take_running(void *payload, long pid, const json_t *call)
+{
+    struct running *running = payload;
+    al_auto(al_freep) char *name = NULL;
+
+    if (running->words || !al_journal_is_about(call, running->top))
+        return;
+    name = name_call(call);
+    running->words = al_asprintf("%s (process %ld)", name, pid);
+}
+
+/* This call is recorded with its own working tree, which is another one. */
+char *al_call_running_in(const struct al_call *call, const char *top)
+{
+    const struct al_journal *journal = call->session->journal;
+    struct running running = { .top = top };
+
+    if (journal)
+        (void)al_journal_running(al_journal_file(journal), take_running, &running);
+    return running.words;
+}
+
+static void take_line(const char *text, size_t len, const char *const *tops, size_t ntops,
+                      char **words)
+{
+    static const char member[] = "\"repository\":\"";
+    al_auto(al_json_decrefp) json_t *line = NULL;
+    al_auto(al_freep) char *repository = NULL;
+    const char *time;
+
+    if (!memmem(text, len, member, strlen(member)))
+        return;
+    line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
+    repository = al_journal_path(line, "repository");
+    time = al_json_get_string(line, "time");
+    for (size_t i = 0; repository && time && i < ntops; i++) {
+        al_auto(al_freep) char *name = NULL;
+        al_auto(al_freep) char *when = NULL;
+
+        if (strcmp(repository, tops[i]) != 0)
+            continue;
+        name = name_call(line);
+        when = al_text_sanitize_line(time);
+        free(words[i]);
+        words[i] = al_asprintf("%s, %s", name, when);
+    }
+}
+
+void al_call_last_in(const struct al_call *call, const char *const *tops, size_t ntops,
+                     char **ret_words)
+{
+    const struct al_journal *journal = call->session->journal;
+    al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
+    const char *text;
+    size_t len;
+
+    memset(ret_words, 0, ntops * sizeof(*ret_words));
+    if (!journal || al_history_open(al_journal_file(journal), &history) < 0)
+        return;
+    (void)al_history_skip_old(&history, READ_BACK_BYTES);
+    while (al_history_next(&history, &text, &len) > 0)
+        take_line(text, len, tops, ntops, ret_words);
 }

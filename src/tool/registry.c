@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The tools that a client sees: those of the chosen toolsets.  The earlier toolset wins a name. */
+/* The tools that a client sees: those of the chosen toolsets, where the earlier toolset wins a
+ * name; those of other servers; and what an unknown name was probably meant to be. */
 #include "tool/registry.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "guard/rules/grant.h"
 #include "guard/text.h"
+#include "tool/mounts.h"
 #include "util/error.h"
+#include "util/nearest.h"
 #include "util/str.h"
 #include "util/yaml.h"
 
@@ -151,4 +155,189 @@ const struct al_listed_tool *al_registry_find(const struct al_registry *registry
             return &registry->items[i];
     }
     return NULL;
+}
+
+/** Longer than any name of a tool or parameter. */
+#define NAME_MAX_BYTES 128
+
+/* Names are ASCII, whatever the locale. */
+static bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static char to_lower(char c)
+{
+    return is_upper(c) ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_letter_or_digit(char c)
+{
+    return (to_lower(c) >= 'a' && to_lower(c) <= 'z') || (c >= '0' && c <= '9');
+}
+
+/* newName becomes new_name, and cwd becomes working_dir. */
+static void to_snake(const char *name, struct al_str *out)
+{
+    for (const char *at = name; *at; at++) {
+        if (is_upper(*at) && at > name)
+            al_str_addc(out, '_');
+        al_str_addc(out, to_lower(*at));
+    }
+    if (!strcmp(out->buf, "cwd")) {
+        al_str_reset(out);
+        al_str_adds(out, "working_dir");
+    }
+}
+
+bool al_param_is_called(const struct al_param *param, const char *name)
+{
+    al_auto(al_str_clear) struct al_str own = AL_STR_INIT, given = AL_STR_INIT;
+
+    if (!strcmp(param->name, name))
+        return true;
+    if (strlen(name) > NAME_MAX_BYTES || is_upper(*name) ||
+        (*name != *param->name && *name != 'c' &&
+         *name != 'w')) /* a cheap test that decides for most calls */
+        return false;
+    to_snake(param->name, &own);
+    to_snake(name, &given);
+    return !strcmp(own.buf, given.buf);
+}
+
+/* The name reduced to letters and digits: without a client's prefix ("mcp__airlock__git_log"),
+ * case, '_', '-', '.', and a leading "git". */
+static void to_letters(const char *name, struct al_str *out)
+{
+    for (const char *at = name; (at = strstr(at, "__")); at += 2)
+        name = at + 2;
+    for (; *name; name++)
+        if (is_letter_or_digit(*name))
+            al_str_addc(out, to_lower(*name));
+    if (al_starts_with(out->buf, "git") && out->len > strlen("git")) {
+        al_auto(al_freep) char *rest = al_strdup(out->buf + strlen("git"));
+
+        al_str_reset(out);
+        al_str_adds(out, rest);
+    }
+}
+
+/* A command of git that this session has under two other names; NULL: it has not. */
+static const char *split_tools(const struct al_registry *registry, const struct al_grant *grant,
+                               const char *letters)
+{
+    static const char *const parts[] = { "git_switch", "git_restore" };
+
+    if (strcmp(letters, "checkout") != 0)
+        return NULL;
+    for (size_t i = 0; i < AL_COUNT(parts); i++)
+        if (!al_registry_find(registry, parts[i]) || !al_grant_has_tool(grant, parts[i]))
+            return NULL;
+    return "git_switch or git_restore";
+}
+
+const char *al_registry_nearest(const struct al_registry *registry, const struct al_grant *grant,
+                                const char *name)
+{
+    al_auto(al_str_clear) struct al_str letters = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv candidates = AL_STRV_INIT;
+    struct al_nearest nearest = { .found = NULL };
+    const char *found = NULL;
+
+    if (strlen(name) > NAME_MAX_BYTES)
+        return NULL;
+    to_letters(name, &letters);
+    nearest.word = letters.buf;
+    for (size_t i = 0; i < registry->count; i++) {
+        const char *own = registry->items[i].tool->name;
+        al_auto(al_str_clear) struct al_str own_letters = AL_STR_INIT;
+
+        if (!al_grant_has_tool(grant, own))
+            continue;
+        to_letters(own, &own_letters);
+        al_strv_add(&candidates, own_letters.buf); /* the list outlives this iteration */
+        al_nearest_offer(&nearest, candidates.items[candidates.count - 1]);
+        if (nearest.found == candidates.items[candidates.count - 1])
+            found = own;
+    }
+    return found ? found : split_tools(registry, grant, letters.buf);
+}
+
+void al_mounts_await(struct al_mounts *mounts, uint32_t wait_ms, struct al_cancel *cancel)
+{
+    if (mounts)
+        mounts->ops->await(mounts, wait_ms, cancel);
+}
+
+const struct al_mounted_list *al_mounts_list(struct al_mounts *mounts)
+{
+    return mounts ? mounts->ops->list(mounts) : NULL;
+}
+
+void al_mounted_list_unref(struct al_mounts *mounts, const struct al_mounted_list *list)
+{
+    if (list)
+        mounts->ops->unref(list);
+}
+
+/* The tool of this name; NULL: there is none, or `list` is NULL.  Borrowed from `list`. */
+static const struct al_listed_tool *find_in_list(const struct al_mounted_list *list,
+                                                 const char *name)
+{
+    for (size_t i = 0; list && i < list->count; i++)
+        if (!strcmp(list->items[i].tool->name, name))
+            return &list->items[i];
+    return NULL;
+}
+
+bool al_mounts_claims(const struct al_mounts *mounts, const char *name)
+{
+    return mounts && mounts->ops->claims(mounts, name);
+}
+
+/* AL_ERR_NOT_FOUND, with the name that was probably meant. */
+static int unknown(const struct al_mounted_list *list, const char *name, struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(name);
+    struct al_nearest nearest = { .word = name };
+
+    for (size_t i = 0; list && i < list->count; i++)
+        al_nearest_offer(&nearest, list->items[i].tool->name);
+    if (nearest.found)
+        return al_error_set(err, AL_ERR_NOT_FOUND, "unknown tool '%s'; did you mean %s?", safe,
+                            nearest.found);
+    return al_error_set(err, AL_ERR_NOT_FOUND, "unknown tool '%s'; airlock tools lists them", safe);
+}
+
+int al_mounts_find(struct al_mounts *mounts, const char *name, struct al_cancel *cancel,
+                   const struct al_mounted_list **ret_list, const struct al_listed_tool **ret_tool,
+                   struct al_error *err)
+{
+    int r = mounts->ops->await_tool(mounts, name, cancel, err);
+    const struct al_mounted_list *list;
+    const struct al_listed_tool *tool;
+
+    if (r < 0)
+        return r;
+    list = al_mounts_list(mounts);
+    tool = find_in_list(list, name);
+    if (!tool) {
+        r = unknown(list, name, err);
+        al_mounted_list_unref(mounts, list);
+        return r;
+    }
+    *ret_list = list;
+    *ret_tool = tool;
+    return 0;
+}
+
+bool al_mounts_replaces(struct al_mounts *mounts, const char *native)
+{
+    return mounts && mounts->ops->replaces(mounts, native);
+}
+
+void al_mounts_watch(struct al_mounts *mounts, void (*changed)(void *payload), void *payload)
+{
+    if (mounts)
+        mounts->ops->watch(mounts, changed, payload);
 }

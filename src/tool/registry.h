@@ -11,6 +11,7 @@
 #include "util/error.h"
 #include "util/str.h"
 
+struct al_grant;
 struct al_session;
 struct al_yaml;
 
@@ -28,9 +29,6 @@ struct al_toolset_context {
     const char *worker;           /**< the name in the worker file */
     struct al_session *session;   /**< being set up: gets what the toolset keeps of `config` */
 };
-
-struct al_toolset_context;
-struct al_toolset_registry;
 
 /** A named list of tools. */
 struct al_toolset {
@@ -73,6 +71,17 @@ void al_registry_clear(struct al_registry *registry);
 
 /** The tool of this name, borrowed; NULL when the registry has none. */
 const struct al_listed_tool *al_registry_find(const struct al_registry *registry, const char *name);
+
+/**
+ * The tool that `name` may have been meant for: the name in another case, with a client's prefix,
+ * without "git_", or with a typing error.  Tools outside `grant` (NULL: everything is granted) do
+ * not count.
+ *
+ * @return The name in the registry, or the names of the two tools that stand for a command of git:
+ *         text for a message, borrowed.  NULL when none is near.
+ */
+const char *al_registry_nearest(const struct al_registry *registry, const struct al_grant *grant,
+                                const char *name);
 
 /** Forget every toolset; the registry can be filled again. */
 void al_toolset_registry_clear(struct al_toolset_registry *registry);

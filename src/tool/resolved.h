@@ -31,7 +31,4 @@ void al_resolved_add(struct al_resolved *resolved, const char *name, const char 
 /** The first value of this name; NULL when there is none.  Borrowed. */
 const char *al_resolved_find(const struct al_resolved *resolved, const char *name);
 
-/** Append all names and values to `out`.  Different lists give different bytes. */
-void al_resolved_write(const struct al_resolved *resolved, struct al_str *out);
-
 #endif

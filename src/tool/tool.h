@@ -4,8 +4,9 @@
  *
  * - Parameter rows (tool/param.h) describe the input.  The JSON Schema, the decoder, the validation
  *   and the documentation all read the same row.
- * - Operation rows (tool/operation.h) describe what the tool can do.  The first row that applies to
- * the decoded arguments is approved, run and recorded.  The last row always applies and declares
+ * - Operation rows describe what the tool can do, with which effects, and whether the user is
+ * asked. Approval, policy rules, checkpoints and the journal read them.  The first row that applies
+ * to the decoded arguments is approved, run and recorded.  The last row always applies and declares
  * the worst effects.
  * - Hooks add what rows cannot say.  Each belongs to one stage of the pipeline; NULL means that the
  *   tool does not need it.
@@ -24,17 +25,69 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tool/operation.h"
+#include "guard/rules/effects.h"
 #include "tool/param.h"
 #include "util/error.h"
 #include "util/json.h"
 #include "util/str.h"
 
 struct al_call;
-struct al_ignored;
 struct al_repo;
 struct al_resolved;
+struct al_result;
 struct al_session;
+
+/** The need of an operation for an approval, when no rule of the user's matches. */
+enum al_asks {
+    AL_ASKS_BY_EFFECTS, /**< when it changes the repository */
+    AL_ASKS_ALWAYS,
+    AL_ASKS_NEVER,
+    /** When no checkpoint can be taken of what it changes: the session takes none, the repository
+     * has no working tree, or saving fails.  What a checkpoint has is brought back, not asked
+     * about.  The approval mode "deny" refuses it all the same. */
+    AL_ASKS_UNLESS_SAVED,
+};
+
+/** The references that an operation with AL_WRITES_REFS can move.  Any other that changed meanwhile
+ * was changed by another program, and a rollback leaves it. */
+enum al_moves {
+    AL_MOVES_HEAD = 1 << 0,   /**< HEAD: to another branch, or detached */
+    AL_MOVES_BRANCH = 1 << 1, /**< the branch that HEAD is on, or a detached HEAD */
+    AL_MOVES_NAMED = 1 << 2,  /**< the branches that arguments with AL_PARAM_BRANCH name */
+    AL_MOVES_STASH = 1 << 3,  /**< the stash */
+    AL_MOVES_NEW = 1 << 4,    /**< the named branches, if they are not there yet */
+};
+
+/** One thing a tool can do. */
+struct al_operation {
+    const char *name; /**< as the journal and policy rules spell it */
+    /** Stage 3: whether the call is this operation.  The call knows its session and, if there is
+     * one, its repository (al_call_repo()); the grant has not been checked yet.  NULL: always, for
+     * the last row alone. */
+    bool (*applies)(const struct al_call *call, const void *args);
+    unsigned effects; /**< enum al_effects */
+    /** Stage 7: do it. */
+    int (*execute)(struct al_call *call, const void *args, struct al_result *result,
+                   struct al_error *err);
+    enum al_asks asks;
+};
+
+/** A stricter form of an operation, for calls whose real effects only the repository shows.
+ * `airlock tools` and policy rules see the plain operation. */
+struct al_stricter {
+    struct al_operation operation; /**< has the plain operation's name; its `applies` is not used */
+    bool (*holds)(struct al_call *call, const void *args); /**< asked at the end of stage 4 */
+    const char *condition; /**< the same in words, printed after "asks": "for …" */
+};
+
+/** Arguments that have no effect because another argument wins.  The caller is told which ones. */
+struct al_ignored {
+    struct al_strv names; /**< of parameters, as in the schema */
+    const char *since;    /**< the reason, as a clause after "since" */
+};
+
+/** For a tool's `ignored`: note that this parameter had no effect, if it was given. */
+void al_ignored_add(struct al_ignored *ignored, bool given, const char *name);
 
 /** What a tool of another MCP server has in place of parameter rows, as the server says it.  The
  * text is safe.  Borrowed from the list that the tool is in (tool/mounts.h). */
@@ -115,7 +168,7 @@ struct al_tool {
     bool is_terse;
 
     /** Paths of the arguments may begin with "..", as long as they stay inside the working tree:
-     * such a path is made absolute at the beginning of stage 4 (tool/parent_paths.h). */
+     * such a path is made absolute at the beginning of stage 4. */
     bool takes_parent_paths;
 
     /**
@@ -256,14 +309,14 @@ unsigned al_tool_effects(const struct al_tool *tool);
 /** Test whether any operation of a tool needs an approval when no rule matches. */
 bool al_tool_asks(const struct al_tool *tool, bool saves);
 
+/** Test whether an operation needs an approval when no rule matches.
+ *
+ * @param saves  Whether a checkpoint is taken before a call. */
+bool al_operation_asks(const struct al_operation *op, bool saves);
+
 /** The first operation that applies; never NULL. */
 const struct al_operation *al_tool_select(const struct al_tool *tool, const struct al_call *call,
                                           const void *args);
-
-/** The stricter form of `op` if one holds for this call, else `op`.  From the end of stage 4 on. */
-const struct al_operation *al_tool_tighten(const struct al_tool *tool,
-                                           const struct al_operation *op, struct al_call *call,
-                                           const void *args);
 
 /** The input schema, members in row order.  Caller owns the reference. */
 json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults *defaults);
@@ -285,9 +338,5 @@ json_t *al_tool_annotations(const struct al_tool *tool, bool saves);
 int al_tool_decode(const struct al_tool *tool, const json_t *arguments,
                    const struct al_tool_defaults *defaults, void *args, struct al_error *err);
 void al_tool_args_clear(const struct al_tool *tool, void *args);
-
-/** The first fault in a tool's tables, for the table test; NULL when there is none.  Caller frees.
- */
-char *al_tool_self_check(const struct al_tool *tool);
 
 #endif

@@ -20,7 +20,6 @@
 #include "guard/arg.h"
 #include "guard/text.h"
 #include "tool/call.h"
-#include "tool/ignored.h"
 #include "tool/resolved.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"

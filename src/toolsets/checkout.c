@@ -23,7 +23,6 @@
 #include "guard/arg.h"
 #include "guard/text.h"
 #include "tool/call.h"
-#include "tool/ignored.h"
 #include "tool/resolved.h"
 #include "toolsets/git/git.h"
 #include "toolsets/workflow/results.h"

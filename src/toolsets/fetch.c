@@ -7,7 +7,6 @@
 #include "gitops/refs.h"
 #include "gitops/repo/remotes.h"
 #include "guard/text.h"
-#include "tool/ignored.h"
 #include "tool/resolved.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/transfer.h"

@@ -19,7 +19,6 @@
 #include "gitops/sequencer/overwrite.h"
 #include "guard/arg.h"
 #include "tool/call.h"
-#include "tool/ignored.h"
 #include "tool/resolved.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"

@@ -8,7 +8,6 @@
 #include "gitops/repo/remotes.h"
 #include "guard/url.h"
 #include "tool/call.h"
-#include "tool/ignored.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/workflow/workflow.h"
 

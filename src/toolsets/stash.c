@@ -13,7 +13,6 @@
 #include "gitops/replay/merge_guard.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/overwrite.h"
-#include "tool/ignored.h"
 #include "tool/resolved.h"
 #include "toolsets/git/git.h"
 #include "toolsets/workflow/workflow.h"

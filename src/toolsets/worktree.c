@@ -22,7 +22,6 @@
 #include "guard/text.h"
 #include "history/worktree.h"
 #include "tool/resolved.h"
-#include "tool/worktree_calls.h"
 #include "util/fs.h"
 #include "util/str.h"
 

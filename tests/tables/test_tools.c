@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Every registered tool of every toolset keeps the rules of the tables (tool/check.c). */
+/* Every registered tool of every toolset keeps the rules of the tables (self_check.c). */
 #include "toolsets/toolsets.h"
 
 #include "tests/lib/assert.h"
+#include "tests/tables/self_check.h"
 
 /** Limit of a toolset's tools/list: every client reads it before its first call. */
 #define LIST_MAX_BYTES 16384

@@ -3,7 +3,7 @@
  * Run a git command that merges changes, for merge and rebase.
  *
  * Such a command works in several steps.  It may stop at conflicts, which is not a failure.  What
- * it leaves half done, the call puts back from its checkpoint (tool/half_done.c).
+ * it leaves half done, the call puts back from its checkpoint (tool/checkpoint.c).
  */
 #ifndef AL_GITOPS_SEQUENCER_MERGE_RUN_H
 #define AL_GITOPS_SEQUENCER_MERGE_RUN_H

@@ -9,7 +9,6 @@
 #include "gitops/run.h"
 #include "guard/text.h"
 #include "tool/call.h"
-#include "tool/ignored.h"
 #include "toolsets/git/git.h"
 #include "util/log.h"
 

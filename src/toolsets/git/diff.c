@@ -13,7 +13,6 @@
 #include "guard/path.h"
 #include "guard/root.h"
 #include "tool/call.h"
-#include "tool/ignored.h"
 #include "toolsets/git/git.h"
 #include "util/fs.h"
 #include "util/json.h"

@@ -7,7 +7,6 @@
 #include "guard/date.h"
 #include "guard/text.h"
 #include "tool/call.h"
-#include "tool/ignored.h"
 #include "toolsets/git/git.h"
 #include "util/utf8.h"
 

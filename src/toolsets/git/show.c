@@ -5,7 +5,6 @@
 #include "gitops/run.h"
 #include "guard/arg.h"
 #include "tool/call.h"
-#include "tool/ignored.h"
 #include "toolsets/git/git.h"
 
 struct show_args {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The tests of tool/check.c share a sound tool and the comparison of a fault. */
+/* The tests of tests/tables/self_check.c share a sound tool and the comparison of a fault. */
 #ifndef TESTS_UNIT_TOOL_CHECK_LIB_H
 #define TESTS_UNIT_TOOL_CHECK_LIB_H
 
 #include "tests/lib/assert.h"
+#include "tests/tables/self_check.h"
 #include "tool/call.h"
 #include "tool/tool.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The tests of tool/decode.c share a tool with a parameter of each kind. */
+/* The tests of tool/rows.c share a tool with a parameter of each kind. */
 #ifndef TESTS_UNIT_TOOL_DECODE_LIB_H
 #define TESTS_UNIT_TOOL_DECODE_LIB_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/approve.c: a call changes nothing but what the user approved in its present state. */
+/* tool/decide.c: a call changes nothing but what the user approved in its present state. */
 #include "guard/rules/approval.h"
 #include "review/queue.h"
 #include "tests/unit/tool/lib.h"

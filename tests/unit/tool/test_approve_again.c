@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/approve.c: the user is asked again if the repository changed meanwhile. */
+/* tool/decide.c: the user is asked again if the repository changed meanwhile. */
 #include "gitops/preview/affected_files.h"
 #include "guard/rules/approval.h"
 #include "tests/unit/tool/lib.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/check.c: for every rule one broken table, and a sound one next to it. */
+/* tests/tables/self_check.c: for every rule one broken table, and a sound one next to it. */
 #include "tests/unit/tool/check_lib.h"
 
 static void finds_in_rows(const struct al_param *rows, size_t count, const char *expected)

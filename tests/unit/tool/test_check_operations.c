@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/check.c, operations: for every rule one broken table, and a sound one next to it. */
+/* tests/tables/self_check.c, operations: for every rule one broken table, and a sound one next to
+ * it. */
 #include "tests/unit/tool/check_lib.h"
 
 static bool applies(const struct al_call *call, const void *args)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/decode.c: the arguments that reach a handler are typed, bounded and complete. */
+/* tool/rows.c: the arguments that reach a handler are typed, bounded and complete. */
 #include "tests/unit/tool/decode_lib.h"
 
 static void no_arguments_give_the_defaults(void **state)

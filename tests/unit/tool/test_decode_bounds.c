@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/decode.c: numbers, texts and lists stay within the bounds of their parameter. */
+/* tool/rows.c: numbers, texts and lists stay within the bounds of their parameter. */
 #include "tests/unit/tool/decode_lib.h"
 
 static void integers_stay_within_their_bounds(void **state)

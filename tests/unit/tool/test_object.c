@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Parameters of type object: their schema, their decoding, their faults, and their branches. */
 #include "tests/lib/assert.h"
+#include "tests/tables/self_check.h"
 #include "tool/private.h"
 
 struct place {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Parameters that are arrays of objects: their schema, decoding, faults, and branches. */
 #include "tests/lib/assert.h"
-#include "tool/args.h"
+#include "tests/tables/self_check.h"
 #include "tool/private.h"
 
 struct step {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/operation.c: the first operation that applies to the arguments is selected. */
+/* tool/rows.c: the first operation that applies to the arguments is selected. */
 #include "tool/tool.h"
 
 #include "tests/lib/assert.h"

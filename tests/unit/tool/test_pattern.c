@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/pattern.c: the subset that POSIX ERE and ECMA-262 share, and what lies outside of it. */
-#include "tool/pattern.h"
-
+/* The subset that POSIX ERE and ECMA-262 share, and what lies outside of it. */
 #include "tests/lib/assert.h"
+#include "tests/tables/self_check.h"
 #include "util/mem.h"
 
 /* NULL: the pattern is accepted. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/approve.c, policy: a rule decides about the state in which the call runs. */
+/* tool/decide.c, policy: a rule decides about the state in which the call runs. */
 #include "tests/unit/tool/lib.h"
 
 #include "guard/rules/policy.h"

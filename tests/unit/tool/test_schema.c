@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/schema.c: rows give the required JSON Schema, and hints come from effects. */
+/* tool/rows.c: rows give the required JSON Schema, and hints come from effects. */
 #include "tool/tool.h"
 
 #include "tests/lib/assert.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tool/spelling.c: names in another spelling, and with typing errors. */
-#include "tool/spelling.h"
-
+/* Names in another spelling, and with typing errors. */
 #include "tests/lib/assert.h"
+#include "tool/registry.h"
 #include "util/nearest.h"
 
 struct args {

@@ -1,15 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Decode JSON arguments into a tool's argument struct, by its parameter rows. */
+/* What the rows of a tool say: the fields of its arguments, decoding, the schema and annotations
+ * that clients see, and the operation of a call. */
 #include <inttypes.h>
+#include <regex.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "guard/text.h"
-#include "tool/args.h"
-#include "tool/pattern.h"
-#include "tool/spelling.h"
-#include "tool/tool.h"
+#include "tool/private.h"
 #include "util/nearest.h"
+#include "util/str.h"
 #include "util/utf8.h"
+
+static const void *read_field(const void *args, const struct al_param *param)
+{
+    return (const char *)args + param->offset;
+}
+
+void *al_args_field(void *args, const struct al_param *param)
+{
+    return (char *)args + param->offset;
+}
+
+bool al_args_bool(const void *args, const struct al_param *param)
+{
+    return *(const bool *)read_field(args, param);
+}
+
+const struct al_opt_int *al_args_int(const void *args, const struct al_param *param)
+{
+    return read_field(args, param);
+}
+
+const char *al_args_string(const void *args, const struct al_param *param)
+{
+    return *(const char *const *)read_field(args, param);
+}
+
+const struct al_strv *al_args_strings(const void *args, const struct al_param *param)
+{
+    return read_field(args, param);
+}
+
+void *al_args_item(const struct al_param *param, const struct al_objects *list, size_t i)
+{
+    return (char *)list->items + i * param->object->size;
+}
+
+static void clear_lists(const struct al_param *params, size_t nparams, void *args);
+
+static void clear_items(const struct al_param *param, struct al_objects *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        clear_lists(param->object->params, param->object->nparams, al_args_item(param, list, i));
+    free(list->items);
+    *list = (struct al_objects){ .items = NULL };
+}
+
+static void clear_lists(const struct al_param *params, size_t nparams, void *args)
+{
+    for (size_t i = 0; i < nparams; i++) {
+        const struct al_param *param = &params[i];
+
+        if (param->type == AL_TYPE_STRINGS)
+            al_strv_clear(al_args_field(args, param));
+        if (param->type == AL_TYPE_OBJECT)
+            clear_lists(param->object->params, param->object->nparams, al_args_field(args, param));
+        if (param->type == AL_TYPE_OBJECTS)
+            clear_items(param, al_args_field(args, param));
+    }
+}
+
+void al_tool_args_clear(const struct al_tool *tool, void *args)
+{
+    clear_lists(tool->params, tool->nparams, args);
+    memset(args, 0, tool->args_size);
+}
+
+bool al_pattern_matches(const char *pattern, const char *text)
+{
+    regex_t compiled;
+    bool matches;
+
+    /* Compiling for each call takes a few microseconds, and needs no lock. */
+    if (regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB) != 0)
+        abort();
+    matches = regexec(&compiled, text, 0, NULL, 0) == 0;
+    regfree(&compiled);
+    return matches;
+}
 
 static int says_bad(const struct al_param *param, struct al_error *err)
 {
@@ -220,8 +299,8 @@ static int decode_choice(const struct al_param *param, const json_t *value, int 
 }
 
 /* Decode the value of a parameter of any type but AL_TYPE_OBJECT and AL_TYPE_OBJECTS. */
-static int al_decode_value(const struct al_param *param, const json_t *value, void *field,
-                           struct al_error *err)
+static int decode_value(const struct al_param *param, const json_t *value, void *field,
+                        struct al_error *err)
 {
     switch (param->type) {
     case AL_TYPE_BOOL:
@@ -406,7 +485,7 @@ static int decode_row(const struct al_param *param, const json_t *value,
         return decode_object(param, value, defaults, field, err);
     if (param->type == AL_TYPE_OBJECTS)
         return decode_objects(param, value, defaults, field, err);
-    return al_decode_value(param, value, field, err);
+    return decode_value(param, value, field, err);
 }
 
 static int decode_rows(const struct rows *rows, const json_t *arguments,
@@ -497,4 +576,293 @@ int al_tool_decode(const struct al_tool *tool, const json_t *arguments,
     if (r < 0)
         al_tool_args_clear(tool, args);
     return r;
+}
+
+unsigned al_tool_effects(const struct al_tool *tool)
+{
+    unsigned effects = 0;
+
+    for (size_t i = 0; i < tool->noperations; i++)
+        effects |= tool->operations[i].effects;
+    return effects;
+}
+
+bool al_operation_asks(const struct al_operation *op, bool saves)
+{
+    switch (op->asks) {
+    case AL_ASKS_ALWAYS:
+        return true;
+    case AL_ASKS_NEVER:
+        return false;
+    case AL_ASKS_UNLESS_SAVED:
+        return !saves && al_effects_change_repository(op->effects);
+    case AL_ASKS_BY_EFFECTS:
+        break;
+    }
+    return al_effects_change_repository(op->effects);
+}
+
+bool al_tool_asks(const struct al_tool *tool, bool saves)
+{
+    for (size_t i = 0; i < tool->noperations; i++)
+        if (al_operation_asks(&tool->operations[i], saves))
+            return true;
+    return false;
+}
+
+/* Whether an operation may destroy something that nothing brings back. */
+static bool destroys(const struct al_operation *op, bool saves)
+{
+    return (op->asks != AL_ASKS_UNLESS_SAVED || !saves) && al_effects_destructive(op->effects);
+}
+
+const struct al_operation *al_tool_select(const struct al_tool *tool, const struct al_call *call,
+                                          const void *args)
+{
+    const struct al_operation *op = tool->operations;
+
+    while (op->applies && !op->applies(call, args))
+        op++;
+    return op;
+}
+
+int64_t al_param_default_int(const struct al_param *param, const struct al_tool_defaults *defaults)
+{
+    if (param->flags & AL_PARAM_TIMEOUT)
+        return defaults->timeout_ms;
+    if (param->flags & AL_PARAM_MAX_BYTES)
+        return defaults->max_bytes;
+    return param->default_int;
+}
+
+bool al_param_is_required(const struct al_param *param, const struct al_tool_defaults *defaults)
+{
+    if ((param->flags & AL_PARAM_DEFAULT_TARGET) && defaults->has_target)
+        return false;
+    return param->flags & AL_PARAM_REQUIRED;
+}
+
+size_t al_param_max_bytes(const struct al_param *param)
+{
+    if (param->max_bytes)
+        return param->max_bytes;
+    if (param->flags & (AL_PARAM_PATH | AL_PARAM_OUTPUT))
+        return AL_PARAM_PATH_MAX_BYTES;
+    return param->flags & (AL_PARAM_BRANCH | AL_PARAM_NAME) ? AL_PARAM_NAME_MAX_BYTES
+                                                            : AL_PARAM_TEXT_MAX_BYTES;
+}
+
+int64_t al_param_max_items(const struct al_param *param)
+{
+    return param->max ? param->max : AL_PARAM_ITEMS_MAX;
+}
+
+static json_t *typed(const char *type)
+{
+    json_t *schema = al_json_object();
+
+    al_json_set(schema, "type", al_json_string(type));
+    return schema;
+}
+
+static void add_string_rules(const struct al_param *param, json_t *schema)
+{
+    if (param->min_bytes > 0)
+        al_json_set(schema, "minLength", al_json_int((int64_t)param->min_bytes));
+    if (param->pattern)
+        al_json_set(schema, "pattern", al_json_string(param->pattern));
+}
+
+static json_t *bool_schema(const struct al_param *param)
+{
+    json_t *schema = typed("boolean");
+
+    if (!(param->flags & AL_PARAM_REQUIRED))
+        al_json_set(schema, "default", al_json_bool(param->default_int != 0));
+    return schema;
+}
+
+static json_t *int_schema(const struct al_param *param, const struct al_tool_defaults *defaults)
+{
+    const unsigned has_default = AL_PARAM_HAS_DEFAULT | AL_PARAM_TIMEOUT | AL_PARAM_MAX_BYTES;
+    json_t *schema = typed("integer");
+
+    al_json_set(schema, "minimum", al_json_int(param->min));
+    if (!(param->flags & (AL_PARAM_MAX_HIDDEN | AL_PARAM_TIMEOUT)))
+        al_json_set(schema, "maximum", al_json_int(param->max));
+    if (param->flags & has_default)
+        al_json_set(schema, "default", al_json_int(al_param_default_int(param, defaults)));
+    return schema;
+}
+
+static json_t *string_schema(const struct al_param *param)
+{
+    json_t *schema = typed("string");
+
+    add_string_rules(param, schema);
+    if (param->flags & AL_PARAM_HAS_DEFAULT)
+        al_json_set(schema, "default", al_json_string(param->default_str));
+    return schema;
+}
+
+static json_t *strings_schema(const struct al_param *param)
+{
+    json_t *schema = typed("array");
+    json_t *items = typed("string");
+
+    add_string_rules(param, items);
+    al_json_set(schema, "items", items);
+    if (param->min > 0)
+        al_json_set(schema, "minItems", al_json_int(param->min));
+    return schema;
+}
+
+static json_t *choice_schema(const struct al_param *param)
+{
+    json_t *schema = typed("string");
+    json_t *names = al_json_array();
+    const char *standard = NULL;
+
+    for (const struct al_choice *choice = param->choices; choice->name; choice++) {
+        al_json_append(names, al_json_string(choice->name));
+        if (choice->value == param->default_int)
+            standard = choice->name;
+    }
+    al_json_set(schema, "enum", names);
+    if (standard && !(param->flags & AL_PARAM_REQUIRED))
+        al_json_set(schema, "default", al_json_string(standard));
+    return schema;
+}
+
+static json_t *rows_schema(const struct al_param *params, size_t nparams,
+                           const struct al_tool_defaults *defaults);
+
+static json_t *objects_schema(const struct al_param *param, const struct al_tool_defaults *defaults)
+{
+    json_t *schema = typed("array");
+
+    al_json_set(schema, "items",
+                rows_schema(param->object->params, param->object->nparams, defaults));
+    if (param->min > 0)
+        al_json_set(schema, "minItems", al_json_int(param->min));
+    return schema;
+}
+
+static json_t *param_schema(const struct al_param *param, const struct al_tool_defaults *defaults)
+{
+    switch (param->type) {
+    case AL_TYPE_BOOL:
+        return bool_schema(param);
+    case AL_TYPE_INT:
+        return int_schema(param, defaults);
+    case AL_TYPE_STRING:
+        return string_schema(param);
+    case AL_TYPE_STRINGS:
+        return strings_schema(param);
+    case AL_TYPE_CHOICE:
+        return choice_schema(param);
+    case AL_TYPE_OBJECT:
+        return rows_schema(param->object->params, param->object->nparams, defaults);
+    case AL_TYPE_OBJECTS:
+        return objects_schema(param, defaults);
+    }
+    abort(); /* a row of no type */
+}
+
+static json_t *rows_schema(const struct al_param *params, size_t nparams,
+                           const struct al_tool_defaults *defaults)
+{
+    al_auto(al_json_decrefp) json_t *required = al_json_array();
+    json_t *properties = al_json_object();
+    json_t *schema = typed("object");
+
+    for (size_t i = 0; i < nparams; i++) {
+        const struct al_param *param = &params[i];
+        json_t *property = param_schema(param, defaults);
+
+        if (param->about)
+            al_json_set(property, "description", al_json_string(param->about));
+        al_json_set(properties, param->name, property);
+        if (al_param_is_required(param, defaults))
+            al_json_append(required, al_json_string(param->name));
+    }
+    al_json_set(schema, "properties", properties);
+    if (json_array_size(required) > 0)
+        al_json_set(schema, "required", al_take(&required));
+    al_json_set(schema, "additionalProperties", al_json_bool(false));
+    return schema;
+}
+
+/* Take out what a client assumes without it. */
+static void shorten_schema(json_t *schema)
+{
+    const char *name;
+    json_t *property;
+
+    (void)json_object_del(schema, "additionalProperties");
+    json_object_foreach(json_object_get(schema, "properties"), name, property)
+    {
+        if (json_is_false(json_object_get(property, "default")))
+            (void)json_object_del(property, "default");
+        (void)json_object_del(property, "minLength");
+        shorten_schema(json_object_get(property, "items"));
+    }
+}
+
+/* Source: MCP, "ToolAnnotations". */
+static void shorten_hints(json_t *hints)
+{
+    static const struct {
+        const char *name;
+        bool standard,
+            for_changes; /* `for_changes`: has a meaning only if the tool changes things */
+    } known[] = {
+        { "destructiveHint", true, true },
+        { "idempotentHint", false, true },
+        { "openWorldHint", true, false },
+        { "readOnlyHint", false, false },
+    };
+    bool reads = json_is_true(json_object_get(hints, "readOnlyHint"));
+
+    for (size_t i = 0; i < AL_COUNT(known); i++)
+        if ((reads && known[i].for_changes) ||
+            json_is_true(json_object_get(hints, known[i].name)) == known[i].standard)
+            (void)json_object_del(hints, known[i].name);
+}
+
+json_t *al_tool_schema(const struct al_tool *tool, const struct al_tool_defaults *defaults)
+{
+    json_t *schema;
+
+    if (tool->definition)
+        return json_incref((json_t *)tool->definition->input_schema);
+    schema = rows_schema(tool->params, tool->nparams, defaults);
+    if (tool->is_terse)
+        shorten_schema(schema);
+    return schema;
+}
+
+json_t *al_tool_annotations(const struct al_tool *tool, bool saves)
+{
+    unsigned effects = al_tool_effects(tool);
+    bool may_destroy = false, saved = false;
+    json_t *hints;
+
+    if (tool->definition)
+        return json_incref((json_t *)tool->definition->annotations);
+    for (size_t i = 0; i < tool->noperations; i++) {
+        may_destroy |= destroys(&tool->operations[i], saves);
+        saved |= tool->operations[i].asks == AL_ASKS_UNLESS_SAVED;
+    }
+    /* What asks in a tool that does not ask otherwise cannot be brought back. */
+    for (size_t i = 0; i < tool->nstricter && saved; i++)
+        may_destroy |= destroys(&tool->stricter[i].operation, saves);
+    hints = al_json_object();
+    al_json_set(hints, "readOnlyHint", al_json_bool(al_effects_read_only(effects)));
+    al_json_set(hints, "destructiveHint", al_json_bool(may_destroy));
+    al_json_set(hints, "idempotentHint", al_json_bool(al_effects_idempotent(effects)));
+    al_json_set(hints, "openWorldHint", al_json_bool(al_effects_open_world(effects)));
+    if (tool->is_terse)
+        shorten_hints(hints);
+    return hints;
 }
