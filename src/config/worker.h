@@ -4,7 +4,7 @@
  * session and configures them.
  *
  * Roots, grants and rules of a worker file only narrow what the configuration allows.  The text
- * below the frontmatter is for the agent and is not looked at.  docs/WORKERS.md is the reference.
+ * below the frontmatter is for the agent and is not looked at.  docs/RULES.md is the reference.
  */
 #ifndef AL_CONFIG_WORKER_H
 #define AL_CONFIG_WORKER_H

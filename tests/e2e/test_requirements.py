@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/REQUIREMENTS.md and the tests name the same ids and the same cases."""
+"""tests/e2e/REQUIREMENTS.md and the tests name the same ids and the same cases."""
 import pathlib
 import re
 
@@ -29,7 +29,7 @@ ID = r"(?:T-GIT-[A-Z]+-\d\d|R\d-\d+)"
 def listed():
     """{id: (file or a reason, [case])} of the page."""
     rows = {}
-    text = (TOP / "docs/REQUIREMENTS.md").read_text(encoding="utf-8")
+    text = (TOP / "tests/e2e/REQUIREMENTS.md").read_text(encoding="utf-8")
     for name, where, cases in re.findall(rf"^\| ({ID}) \| (.+?) \| (.+?) \|$", text, re.M):
         if name in rows:
             raise AssertionError(f"{name} is listed twice")
