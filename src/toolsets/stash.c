@@ -8,7 +8,6 @@
 #include "gitops/plumbing/stash_owners.h"
 #include "gitops/porcelain/parse.h"
 #include "gitops/porcelain/stash.h"
-#include "gitops/porcelain/stash_preview.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/replay/merge_guard.h"
 #include "gitops/run.h"

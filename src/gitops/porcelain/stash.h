@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gitops/command.h"
 #include "gitops/porcelain/parse.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
@@ -61,5 +62,16 @@ int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_
 /** Count the stash entries. */
 int al_git_count_stashes(const struct al_repo *repo, struct al_run_limits *budget,
                          uint64_t *ret_count, struct al_error *err);
+
+/**
+ * Append what a stash command would change: for a push the files it takes away (`files`, listed by
+ * al_git_overwritten_files()), else the content of the entries that would be restored or dropped.
+ *
+ * @param[out] ret_any  Whether the command would do anything: there is a change to stash, or the
+ *                      entry exists.
+ */
+int al_git_stash_preview(const struct al_repo *repo, const struct al_stash_options *options,
+                         const struct al_strv *files, struct al_run_limits *budget,
+                         struct al_str *out, bool *ret_any, struct al_error *err);
 
 #endif

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/porcelain/stash_drop.h: the entry that is named is dropped, and no other, even if another
- * git changes the indexes just then. */
-#include "gitops/porcelain/stash_drop.h"
+/* A drop by gitops/porcelain/stash.h: the entry that is named is dropped, and no other, even if
+ * another git changes the indexes just then. */
+#include "gitops/porcelain/stash.h"
 
 #include "gitops/plumbing/stash_owners.h"
-#include "gitops/porcelain/stash.h"
 #include "tests/unit/gitops/lib.h"
 
 /* So many times another git pushes while a drop looks for the entry: before, or after. */
@@ -47,6 +46,7 @@ static int drop_amid(struct world *w, size_t index, int pushes_before, int pushe
     al_auto(repo_freep) struct al_repo *repo = must_open(w, "repo");
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct al_stash_options options = { .action = AL_STASH_DROP };
     struct al_run_limits budget = long_budget();
     int r;
 
@@ -55,8 +55,8 @@ static int drop_amid(struct world *w, size_t index, int pushes_before, int pushe
     before = pushes_before;
     after = pushes_after;
     pushing = w;
-    r = al_git_stash_drop(repo, index < oids.count ? oids.items[index] : "0123", &budget, &output,
-                          &w->err);
+    options.entries = index < oids.count ? oids.items[index] : "0123";
+    r = al_git_stash(repo, &options, 1u << 20, &budget, &output, &w->err);
     pushing = NULL;
     if (r == 0)
         assert_non_null(strstr(output.out.out.buf, oids.items[index]));
