@@ -9,7 +9,7 @@
 #include "gitops/git_lock.h"
 #include "gitops/oid.h"
 #include "gitops/plumbing/state_digest.h"
-#include "gitops/preview/stable_read.h"
+#include "gitops/preview/verify_objects.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "gitops/repo/write_lock.h"

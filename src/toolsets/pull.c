@@ -8,7 +8,6 @@
 #include "gitops/plumbing/heads.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
-#include "gitops/replay/commit_list.h"
 #include "gitops/replay/merge_guard.h"
 #include "gitops/replay/work.h"
 #include "gitops/repo/remotes.h"

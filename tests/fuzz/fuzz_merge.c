@@ -9,10 +9,9 @@
 #include "gitops/diff/cat_file.h"
 #include "gitops/diff/diff_raw.h"
 #include "gitops/message/commit_message.h"
-#include "gitops/message/message_cleanup.h"
 #include "gitops/message/pull_request.h"
 #include "gitops/sequencer/conflict_hunks.h"
-#include "gitops/sequencer/todo.h"
+#include "gitops/sequencer/rebase_continue.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { BLOBS, CHANGES, MARKERS, NOTES, MESSAGE, TEMPLATE, TARGETS };

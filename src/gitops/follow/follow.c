@@ -1,30 +1,419 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/follow/follow.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <fts.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "gitops/follow/paths.h"
+#include "gitops/nul_records.h"
+#include "gitops/oid.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/preview/affected_files.h"
 #include "gitops/private_dir.h"
+#include "gitops/run.h"
 #include "guard/text.h"
+#include "util/fs.h"
+#include "util/sorted.h"
+
+/* --- Paths --- */
+
+/* A path that differs between the commits. */
+struct follow_path {
+    char *name;
+    char mode[7], oid[AL_OID_TEXT]; /* in the new commit; mode "000000": deleted */
+    bool is_new;                    /* the old commit has no file there */
+    bool entry_changed;             /* the entry stays as it is, and so does the file */
+    bool file_changed;              /* the file stays as it is */
+    bool is_missing;                /* skip-worktree, and there is no file: none is written */
+    bool assumes_unchanged, skips_worktree; /* the marks of the entry */
+};
+
+/* The paths, sorted by name.  Zero-initialised, there are none. */
+struct follow_paths {
+    struct follow_path *items;
+    size_t count, room;
+};
+
+#define MESSAGE_BYTES (64u * 1024u)
+
+static void follow_paths_clear(struct follow_paths *paths)
+{
+    for (size_t i = 0; i < paths->count; i++)
+        free(paths->items[i].name);
+    free(paths->items);
+    *paths = (struct follow_paths){ .items = NULL };
+}
+
+/* A submodule is a directory with files that no commit of the target has. */
+static bool replaces_submodule(const char *record)
+{
+    return al_starts_with(record, ":160000 100") || al_starts_with(record, ":160000 120");
+}
+
+/* One record of a raw diff: ":<old mode> <new mode> <old id> <new id> <status>" and the path. */
+static bool take_change(void *payload, char *const *fields)
+{
+    struct follow_paths *paths = payload;
+    struct follow_path *path;
+    const char *oid;
+
+    if (paths->count == paths->room) {
+        paths->room = paths->room ? 2 * paths->room : 64;
+        paths->items = al_reallocarray(paths->items, paths->room, sizeof(*paths->items));
+    }
+    path = &paths->items[paths->count];
+    *path = (struct follow_path){ .name = NULL };
+    if (strlen(fields[0]) < sizeof(":100644 100644 ") - 1)
+        return false;
+    memcpy(path->mode, fields[0] + strlen(":100644 "), 6);
+    oid = strchr(fields[0] + strlen(":100644 100644 "), ' ');
+    if (!oid || strcspn(oid + 1, " ") >= sizeof(path->oid))
+        return false;
+    memcpy(path->oid, oid + 1, strcspn(oid + 1, " "));
+    path->is_new = al_starts_with(fields[0], ":000000") || replaces_submodule(fields[0]);
+    path->name = al_strdup(fields[1]);
+    paths->count++;
+    return true;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(((const struct follow_path *)a)->name, ((const struct follow_path *)b)->name);
+}
+
+/* The path of this name; NULL: it does not differ. */
+static struct follow_path *follow_paths_find(const struct follow_paths *paths, const char *name)
+{
+    const size_t at = al_sorted_find(paths->items, paths->count, sizeof(*paths->items), name);
+
+    return at == SIZE_MAX ? NULL : &paths->items[at];
+}
+
+/* Whether `name` is in the directory `dir`. */
+static bool is_in(const char *name, const char *dir)
+{
+    const size_t len = strlen(dir);
+
+    return !strncmp(name, dir, len) && name[len] == '/';
+}
+
+/* A path that does not differ was added by the user when a new path is above or beneath
+ * it.  The index cannot have both. */
+static bool take_entry_changed(void *payload, char *const *fields)
+{
+    struct follow_paths *paths = payload;
+    struct follow_path *path = follow_paths_find(paths, fields[0]);
+
+    if (path) {
+        path->entry_changed = true;
+        return true;
+    }
+    for (path = paths->items; path < paths->items + paths->count; path++)
+        if (path->is_new && (is_in(path->name, fields[0]) || is_in(fields[0], path->name)))
+            path->entry_changed = true;
+    return true;
+}
+
+static bool take_file_changed(void *payload, char *const *fields)
+{
+    struct follow_path *path = follow_paths_find(payload, fields[0]);
+
+    if (path)
+        path->file_changed = true;
+    return true;
+}
+
+/* Read what a git in the working tree prints: records of `nfields` fields, ended by NUL each. */
+static int follow_read(const struct al_follow *with, const char *const *words,
+                       struct follow_paths *paths, bool (*take)(void *, char *const *),
+                       size_t nfields, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(nfields, take, paths);
+
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, NULL);
+    for (; *words; words++)
+        al_strv_add(&command.argv, *words);
+    return al_git_read_records(&with->repo->at, &command, &records, budget, err);
+}
+
+/* Run a git that writes there.  `out` gets the beginning of its output as safe text; NULL:
+ * dropped. */
+static int follow_run(const struct al_follow *with, struct al_git_command *command,
+                      struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    command->class = AL_GIT_WRITE;
+    r = al_git_run(&with->repo->at, command,
+                   &(struct al_git_run){ .max_bytes = MESSAGE_BYTES, .checked = true }, budget,
+                   &output, err);
+    if (r == 0 && out)
+        al_str_adds(out, output.out.out.buf);
+    return r;
+}
+
+/* A file whose stat differs from its entry may have the same content. */
+static int refresh(const struct al_follow *with, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    command.class = AL_GIT_WRITE;
+    al_strv_adds(&command.argv, "git", "update-index", "-q", "--ignore-submodules", "--refresh",
+                 NULL);
+    return al_git_run(&with->repo->at, &command, &(struct al_git_run){ .max_bytes = MESSAGE_BYTES },
+                      budget, &output, err); /* exits with 1 when files have changed */
+}
+
+/* Test whether the new commit does not have the path. */
+static bool follow_path_is_deleted(const struct follow_path *path)
+{
+    return !strcmp(path->mode, "000000");
+}
+
+/* `path` cannot follow unless `other`, which is above or beneath it, is deleted; NULL: it does
+ * not differ. */
+static void wait_for(struct follow_path *path, const struct follow_path *other)
+{
+    if (!other || !follow_path_is_deleted(other) || other->entry_changed || other->file_changed)
+        path->file_changed = true;
+    if (other && other->entry_changed)
+        path->entry_changed = true;
+}
+
+/* A file or link where a directory would come. */
+static void look_above(const struct al_follow *with, const struct follow_paths *paths,
+                       struct follow_path *path)
+{
+    for (const char *slash = strchr(path->name, '/'); slash; slash = strchr(slash + 1, '/')) {
+        al_auto(al_freep) char *name = al_strndup(path->name, (size_t)(slash - path->name));
+        al_auto(al_freep) char *file = al_fs_join(with->repo->at.top, name);
+        struct stat st;
+
+        if (lstat(file, &st) < 0)
+            return;
+        if (!S_ISDIR(st.st_mode)) {
+            wait_for(path, follow_paths_find(paths, name));
+            return;
+        }
+    }
+}
+
+/* A directory where a file would come: git would delete what is ignored in it. */
+static void look_beneath(const struct al_follow *with, const struct follow_paths *paths,
+                         struct follow_path *path)
+{
+    al_auto(al_freep) char *dir = al_fs_join(with->repo->at.top, path->name);
+    char *const roots[] = { dir, NULL };
+    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    FTSENT *entry;
+
+    if (!walk) {
+        path->file_changed = true;
+        return;
+    }
+    errno = 0;
+    while (!path->file_changed && (entry = fts_read(walk))) {
+        if (entry->fts_info == FTS_D || entry->fts_info == FTS_DP)
+            continue;
+        wait_for(path,
+                 follow_paths_find(paths, entry->fts_path + strlen(dir) - strlen(path->name)));
+    }
+    if (errno != 0) /* the walk was not to the end */
+        path->file_changed = true;
+    (void)fts_close(walk);
+}
+
+/* A new path has no entry; a file there is one that the user made. */
+static void find_untracked(const struct al_follow *with, struct follow_paths *paths)
+{
+    for (size_t i = 0; i < paths->count; i++) {
+        struct follow_path *path = &paths->items[i];
+        al_auto(al_freep) char *file = al_fs_join(with->repo->at.top, path->name);
+        struct stat st;
+
+        if (!path->is_new)
+            continue;
+        look_above(with, paths, path);
+        if (lstat(file, &st) < 0)
+            continue;
+        if (S_ISDIR(st.st_mode))
+            look_beneath(with, paths, path);
+        else
+            path->file_changed = true;
+    }
+}
+
+/* --- Marks --- */
+
+/*
+ * An index entry can be marked: assume-unchanged, or skip-worktree.  git does not look at the files
+ * of such entries, and forgets the marks when an entry is set.
+ *
+ * Source: git-update-index(1) "USING “ASSUME UNCHANGED” BIT", "SKIP-WORKTREE BIT".
+ */
+
+/* "<tag> SP <path>".  The tag is a small letter for assume-unchanged, and S for skip-worktree. */
+static bool take_mark(void *payload, char *const *fields)
+{
+    const char tag = fields[0][0];
+    struct follow_path *path =
+        tag && fields[0][1] == ' ' ? follow_paths_find(payload, fields[0] + 2) : NULL;
+
+    if (!path)
+        return true;
+    path->assumes_unchanged = islower((unsigned char)tag) != 0;
+    path->skips_worktree = tag == 'S' || tag == 's';
+    return true;
+}
+
+/* The files of marked entries that differ from their entries. */
+static int find_changed(const struct al_follow *with, struct follow_paths *paths,
+                        const struct al_str *words, struct al_run_limits *budget,
+                        struct al_error *err)
+{
+    al_auto(al_unseen_changes_clear) struct al_unseen_changes unseen = AL_UNSEEN_CHANGES_INIT;
+    const struct al_buffer known = { .data = NULL };
+    int r = al_git_find_unseen_changes(with->repo, words, &known, budget, &unseen, err);
+
+    for (size_t at = 0; r == 0 && at < unseen.names.len; at += strlen(unseen.names.data + at) + 1) {
+        struct follow_path *path = follow_paths_find(paths, unseen.names.data + at);
+
+        if (path)
+            path->file_changed = true;
+    }
+    return r;
+}
+
+static void find_missing(const struct al_follow *with, struct follow_path *path)
+{
+    al_auto(al_freep) char *file = al_fs_join(with->repo->at.top, path->name);
+    struct stat st;
+
+    if (path->skips_worktree && lstat(file, &st) < 0)
+        path->is_missing = path->file_changed = true;
+}
+
+/* Find the marks, and the changes of files that git does not look at because of them. */
+static int follow_look_at_marks(const struct al_follow *with, struct follow_paths *paths,
+                                struct al_run_limits *budget, struct al_error *err)
+{
+    const char *const entries[] = { "-C", with->repo->at.top, "ls-files", "-v", "-z", NULL };
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    int r = follow_read(with, entries, paths, take_mark, 1, budget, err);
+
+    for (size_t i = 0; i < paths->count && r == 0; i++) {
+        struct follow_path *path = &paths->items[i];
+
+        if (!path->assumes_unchanged && !path->skips_worktree)
+            continue;
+        al_str_addf(&words, ":(top,literal)%s", path->name);
+        al_str_addc(&words, '\0');
+        find_missing(with, path);
+    }
+    return r < 0 || !words.len ? r : find_changed(with, paths, &words, budget, err);
+}
+
+static int mark(const struct al_follow *with, const char *option, const struct al_str *names,
+                struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    if (!names->len)
+        return 0;
+    command.input = names->buf;
+    command.input_len = names->len;
+    al_strv_adds(&command.argv, "git", "-C", with->repo->at.top, "update-index", option, "-z",
+                 "--stdin", NULL);
+    return follow_run(with, &command, budget, NULL, err);
+}
+
+/* Mark the entries again that were marked before. */
+static int follow_restore_marks(const struct al_follow *with, const struct follow_paths *paths,
+                                struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str assumed = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str skipped = AL_STR_INIT;
+    int r;
+
+    for (size_t i = 0; i < paths->count; i++) {
+        const struct follow_path *path = &paths->items[i];
+        const size_t len = strlen(path->name) + 1;
+
+        if (path->entry_changed || follow_path_is_deleted(path))
+            continue;
+        if (path->assumes_unchanged)
+            al_str_add(&assumed, path->name, len);
+        if (path->skips_worktree)
+            al_str_add(&skipped, path->name, len);
+    }
+    r = mark(with, "--assume-unchanged", &assumed, budget, err);
+    return r < 0 ? r : mark(with, "--skip-worktree", &skipped, budget, err);
+}
+
+/* Look which paths a commit changes, and which of them the user has changed.  To look again, clear
+ * `paths` first. */
+static int follow_look(const struct al_follow *with, const char *commit, struct follow_paths *paths,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    const char *const changes[] = { "diff-tree",    "-r",       "-z",   "--raw", "--no-abbrev",
+                                    "--no-renames", with->from, commit, "--",    NULL };
+    /* Changes inside a submodule are its own; git would run there to find them. */
+    const char *const entries[] = { "diff-index",  "--cached",     "-z",
+                                    "--name-only", "--no-renames", "--ignore-submodules=dirty",
+                                    with->from,    "--",           NULL };
+    const char *const files[] = { "diff-files", "-z", "--name-only", "--ignore-submodules=dirty",
+                                  "--",         NULL };
+    /* In place of the files' stat data, this compares their content where those differ. */
+    const char *const contents[] = { "diff",
+                                     "-z",
+                                     "--name-only",
+                                     "--no-renames",
+                                     "--no-ext-diff",
+                                     "--no-textconv",
+                                     "--ignore-submodules=dirty",
+                                     "--",
+                                     NULL };
+    int r = with->only_looks ? 0 : refresh(with, budget, err);
+
+    if (r == 0)
+        r = follow_read(with, changes, paths, take_change, 2, budget, err);
+    if (r < 0)
+        return r;
+    qsort(paths->items, paths->count, sizeof(*paths->items), compare_paths);
+    r = follow_read(with, entries, paths, take_entry_changed, 1, budget, err);
+    if (r == 0)
+        r = follow_read(with, with->only_looks ? contents : files, paths, take_file_changed, 1,
+                        budget, err);
+    find_untracked(with, paths);
+    return r < 0 ? r : follow_look_at_marks(with, paths, budget, err);
+}
+
+/* --- Follow --- */
 
 #define NAMED_MAX 20
 #define TRIES_MAX 20 /* each leaves out at least one path more */
 
 /* "<mode> SP <oid> TAB <path>" NUL for paths whose files follow (`whole`), or only their entries.
  */
-static size_t add_entries(const struct al_follow_paths *paths, bool whole, struct al_str *out)
+static size_t add_entries(const struct follow_paths *paths, bool whole, struct al_str *out)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < paths->count; i++) {
-        const struct al_follow_path *path = &paths->items[i];
+        const struct follow_path *path = &paths->items[i];
 
         if (path->entry_changed || path->file_changed == whole)
             continue;
-        al_str_addf(out, "%s %s\t%s", al_follow_path_is_deleted(path) ? "0" : path->mode, path->oid,
+        al_str_addf(out, "%s %s\t%s", follow_path_is_deleted(path) ? "0" : path->mode, path->oid,
                     path->name);
         al_str_addc(out, '\0');
         count++;
@@ -41,7 +430,7 @@ static int set_entries(const struct al_follow *with, const struct al_str *entrie
     command.input = entries->buf;
     command.input_len = entries->len;
     al_strv_adds(&command.argv, "git", "update-index", "-z", "--index-info", NULL);
-    return al_follow_run(with, &command, budget, NULL, err);
+    return follow_run(with, &command, budget, NULL, err);
 }
 
 /* The tree of the old commit with the paths whose files follow. */
@@ -56,11 +445,11 @@ static int make_tree(const struct al_follow *with, const struct al_str *entries,
     read.index = write.index = index;
     al_strv_adds(&read.argv, "git", "read-tree", with->from, NULL);
     al_strv_adds(&write.argv, "git", "write-tree", "--missing-ok", NULL);
-    r = al_follow_run(with, &read, budget, NULL, err);
+    r = follow_run(with, &read, budget, NULL, err);
     if (r == 0 && entries->len)
         r = set_entries(with, entries, index, budget, err);
     if (r == 0)
-        r = al_follow_run(with, &write, budget, ret_tree, err);
+        r = follow_run(with, &write, budget, ret_tree, err);
     (void)unlink(index);
     al_str_trim_end(ret_tree);
     return r;
@@ -72,11 +461,11 @@ static int merge_trees(const struct al_follow *with, const char *to, struct al_r
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "read-tree", "-m", "-u", with->from, to, NULL);
-    return al_follow_run(with, &command, budget, NULL, err);
+    return follow_run(with, &command, budget, NULL, err);
 }
 
 /* git names the file that it would overwrite, which was not there or not changed a moment ago. */
-static void add_refused(const struct al_follow_paths *paths, const char *message,
+static void add_refused(const struct follow_paths *paths, const char *message,
                         struct al_strv *refused)
 {
     for (size_t i = 0; i < paths->count; i++) {
@@ -88,26 +477,25 @@ static void add_refused(const struct al_follow_paths *paths, const char *message
     }
 }
 
-static void leave(struct al_follow_paths *paths, const struct al_strv *names)
+static void leave(struct follow_paths *paths, const struct al_strv *names)
 {
     for (size_t i = 0; i < names->count; i++) {
-        struct al_follow_path *path = al_follow_paths_find(paths, names->items[i]);
+        struct follow_path *path = follow_paths_find(paths, names->items[i]);
 
         if (path)
             path->file_changed = true;
     }
 }
 
-static void leave_all(struct al_follow_paths *paths)
+static void leave_all(struct follow_paths *paths)
 {
     for (size_t i = 0; i < paths->count; i++)
         paths->items[i].file_changed = true;
 }
 
 /* Bring along what the user has not changed.  `ret_why` is set when git would not. */
-static int bring(const struct al_follow *with, const char *commit,
-                 const struct al_follow_paths *paths, struct al_run_limits *budget,
-                 struct al_error *ret_why, struct al_error *err)
+static int bring(const struct al_follow *with, const char *commit, const struct follow_paths *paths,
+                 struct al_run_limits *budget, struct al_error *ret_why, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str follow = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str tree = AL_STR_INIT;
@@ -124,7 +512,7 @@ static int bring(const struct al_follow *with, const char *commit,
 
 /* A file may get in the way after it was looked for.  Then all is looked at again; whatever git
  * refuses is left out, one path after the other. */
-static int follow(const struct al_follow *with, const char *commit, struct al_follow_paths *paths,
+static int follow(const struct al_follow *with, const char *commit, struct follow_paths *paths,
                   struct al_run_limits *budget, struct al_strv *notes, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv refused = AL_STRV_INIT;
@@ -136,8 +524,8 @@ static int follow(const struct al_follow *with, const char *commit, struct al_fo
         size_t count;
         int r;
 
-        al_follow_paths_clear(paths);
-        r = al_follow_look(with, commit, paths, budget, err);
+        follow_paths_clear(paths);
+        r = follow_look(with, commit, paths, budget, err);
         if (r < 0)
             return r;
         leave(paths, &refused);
@@ -157,17 +545,17 @@ static int follow(const struct al_follow *with, const char *commit, struct al_fo
 }
 
 /* The paths that the user has changed. */
-static void list_changed(const struct al_follow_paths *paths, struct al_strv *out)
+static void list_changed(const struct follow_paths *paths, struct al_strv *out)
 {
     for (size_t i = 0; i < paths->count; i++) {
-        const struct al_follow_path *path = &paths->items[i];
+        const struct follow_path *path = &paths->items[i];
 
         if (path->entry_changed || (path->file_changed && !path->is_missing))
             al_strv_add(out, path->name);
     }
 }
 
-static void name_those_left(const struct al_follow *with, const struct al_follow_paths *paths,
+static void name_those_left(const struct al_follow *with, const struct follow_paths *paths,
                             struct al_strv *notes)
 {
     al_auto(al_strv_clear) struct al_strv left = AL_STRV_INIT;
@@ -182,7 +570,7 @@ static void name_those_left(const struct al_follow *with, const struct al_follow
 }
 
 /* The entries of files that stay follow, so that the next commit does not undo it. */
-static int finish(const struct al_follow *with, const struct al_follow_paths *paths,
+static int finish(const struct al_follow *with, const struct follow_paths *paths,
                   struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str entries = AL_STR_INIT;
@@ -190,13 +578,13 @@ static int finish(const struct al_follow *with, const struct al_follow_paths *pa
 
     if (add_entries(paths, false, &entries))
         r = set_entries(with, &entries, NULL, budget, err);
-    return r < 0 ? r : al_follow_restore_marks(with, paths, budget, err);
+    return r < 0 ? r : follow_restore_marks(with, paths, budget, err);
 }
 
 int al_follow_partly(const struct al_follow *with, const char *to, struct al_run_limits *budget,
                      struct al_strv *notes, struct al_error *err)
 {
-    al_auto(al_follow_paths_clear) struct al_follow_paths paths = { .items = NULL };
+    al_auto(follow_paths_clear) struct follow_paths paths = { .items = NULL };
     int r = follow(with, to, &paths, budget, notes, err);
 
     if (r == 0)
@@ -210,8 +598,8 @@ int al_follow_find_changed(const struct al_follow *with, const char *to,
                            struct al_run_limits *budget, struct al_strv *ret_paths,
                            struct al_error *err)
 {
-    al_auto(al_follow_paths_clear) struct al_follow_paths paths = { .items = NULL };
-    int r = al_follow_look(with, to, &paths, budget, err);
+    al_auto(follow_paths_clear) struct follow_paths paths = { .items = NULL };
+    int r = follow_look(with, to, &paths, budget, err);
 
     if (r == 0)
         list_changed(&paths, ret_paths);
@@ -233,10 +621,10 @@ int al_follow_refuse(const struct al_follow *with, const struct al_strv *paths,
 int al_follow_wholly(const struct al_follow *with, const char *to, struct al_run_limits *budget,
                      struct al_error *err)
 {
-    al_auto(al_follow_paths_clear) struct al_follow_paths paths = { .items = NULL };
+    al_auto(follow_paths_clear) struct follow_paths paths = { .items = NULL };
     al_auto(al_strv_clear) struct al_strv changed = AL_STRV_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    int r = al_follow_look(with, to, &paths, budget, err);
+    int r = follow_look(with, to, &paths, budget, err);
 
     if (r < 0)
         return r;

@@ -18,7 +18,6 @@
 
 #include "gitops/inmemory/private.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/preview/stable_read.h"
 #include "gitops/preview/verify_objects.h"
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"

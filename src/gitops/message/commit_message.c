@@ -4,13 +4,251 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gitops/diff/diff.h"
 #include "gitops/diff/diff_raw.h"
-#include "gitops/message/message_cleanup.h"
 #include "gitops/sequencer/operation_state.h"
-#include "gitops/sequencer/picked_message.h"
 #include "guard/text.h"
+#include "util/str.h"
+#include "util/utf8.h"
+
+/* --- File category --- */
+
+/* The category of a file, derived from its path by common naming conventions. */
+
+/* Categories of files. */
+enum file_category {
+    CATEGORY_CODE,
+    CATEGORY_TEST,
+    CATEGORY_DOCS,
+    CATEGORY_BUILD,
+    CATEGORY_CI,
+    CATEGORY_CHORE
+};
+
+/* The first row that matches decides. A pattern with a '/' is matched against the whole path ('*'
+ * also matches slashes), any other against the last component. */
+static const struct {
+    const char *pattern;
+    enum file_category category;
+} rows[] = {
+    { "Makefile", CATEGORY_BUILD },
+    { "makefile", CATEGORY_BUILD },
+    { "GNUmakefile", CATEGORY_BUILD },
+    { "*.mk", CATEGORY_BUILD },
+    { "CMakeLists.txt", CATEGORY_BUILD },
+    { "*.cmake", CATEGORY_BUILD },
+    { "meson.build", CATEGORY_BUILD },
+    { "meson_options.txt", CATEGORY_BUILD },
+    { "meson.options", CATEGORY_BUILD },
+    { "configure.ac", CATEGORY_BUILD },
+    { "BUILD.bazel", CATEGORY_BUILD },
+    { "WORKSPACE", CATEGORY_BUILD },
+    { "package.json", CATEGORY_BUILD },
+    { "package-lock.json", CATEGORY_BUILD },
+    { "yarn.lock", CATEGORY_BUILD },
+    { "pnpm-lock.yaml", CATEGORY_BUILD },
+    { "tsconfig*.json", CATEGORY_BUILD },
+    { "Cargo.toml", CATEGORY_BUILD },
+    { "Cargo.lock", CATEGORY_BUILD },
+    { "go.mod", CATEGORY_BUILD },
+    { "go.sum", CATEGORY_BUILD },
+    { "pyproject.toml", CATEGORY_BUILD },
+    { "setup.py", CATEGORY_BUILD },
+    { "setup.cfg", CATEGORY_BUILD },
+    { "requirements*.txt", CATEGORY_BUILD },
+    { "poetry.lock", CATEGORY_BUILD },
+    { "Gemfile", CATEGORY_BUILD },
+    { "Gemfile.lock", CATEGORY_BUILD },
+    { "composer.json", CATEGORY_BUILD },
+    { "composer.lock", CATEGORY_BUILD },
+    { "pom.xml", CATEGORY_BUILD },
+    { "*.gradle", CATEGORY_BUILD },
+    { "*.gradle.kts", CATEGORY_BUILD },
+    { "Dockerfile*", CATEGORY_BUILD },
+    { "docker-compose*.yml", CATEGORY_BUILD },
+
+    { "test/*", CATEGORY_TEST },
+    { "tests/*", CATEGORY_TEST },
+    { "*/test/*", CATEGORY_TEST },
+    { "*/tests/*", CATEGORY_TEST },
+    { "spec/*", CATEGORY_TEST },
+    { "*/__tests__/*", CATEGORY_TEST },
+    { "*/testdata/*", CATEGORY_TEST },
+    { "*_test.*", CATEGORY_TEST },
+    { "test_*.*", CATEGORY_TEST },
+    { "*.test.*", CATEGORY_TEST },
+    { "*.spec.*", CATEGORY_TEST },
+    { "*Test.java", CATEGORY_TEST },
+    { "conftest.py", CATEGORY_TEST },
+
+    { "docs/*", CATEGORY_DOCS },
+    { "doc/*", CATEGORY_DOCS },
+    { "*/docs/*", CATEGORY_DOCS },
+    { "man/*", CATEGORY_DOCS },
+    { "*.md", CATEGORY_DOCS },
+    { "*.rst", CATEGORY_DOCS },
+    { "*.adoc", CATEGORY_DOCS },
+    { "README*", CATEGORY_DOCS },
+    { "CHANGELOG*", CATEGORY_DOCS },
+    { "CONTRIBUTING*", CATEGORY_DOCS },
+    { "LICENSE*", CATEGORY_DOCS },
+    { "COPYING*", CATEGORY_DOCS },
+    { "AUTHORS", CATEGORY_DOCS },
+
+    { ".*", CATEGORY_CHORE }, /* .gitignore, .editorconfig and so on */
+    { ".*/*", CATEGORY_CHORE },
+};
+
+/* The category of a file. */
+static enum file_category file_category_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+
+    if (al_path_runs_in_ci(path))
+        return CATEGORY_CI;
+    for (size_t i = 0; i < AL_COUNT(rows); i++) {
+        const char *against = strchr(rows[i].pattern, '/') ? path : name;
+
+        if (fnmatch(rows[i].pattern, against, 0) == 0)
+            return rows[i].category;
+    }
+    return CATEGORY_CODE;
+}
+
+/* The commit type that Conventional Commits uses for a change of this category alone: "feat",
+ * "test", "docs", "build", "ci" or "chore". The type of a change of code depends on the change. */
+static const char *file_category_type(enum file_category category)
+{
+    static const char *const types[] = {
+        [CATEGORY_CODE] = "feat",   [CATEGORY_TEST] = "test", [CATEGORY_DOCS] = "docs",
+        [CATEGORY_BUILD] = "build", [CATEGORY_CI] = "ci",     [CATEGORY_CHORE] = "chore",
+    };
+
+    return types[category];
+}
+
+/* Directory names that describe the layout of a project instead of a part of it. */
+static bool is_layout(const char *name)
+{
+    static const char *const names[] = {
+        "src",       "source",   "lib",  "libs",    "pkg",       "packages", "internal",
+        "include",   "cmd",      "app",  "apps",    "main",      "crates",   "modules",
+        "test",      "tests",    "spec", "docs",    "doc",       "unit",     "e2e",
+        "__tests__", "testdata", "java", ".github", "workflows",
+    };
+
+    for (size_t i = 0; i < AL_COUNT(names); i++)
+        if (!strcmp(names[i], name))
+            return true;
+    return false;
+}
+
+/* The scope of a change in a directory: its first component that is not mere layout ("src/auth"
+ * gives "auth"); "" when there is none. Caller frees. */
+static char *file_category_scope(const char *dir)
+{
+    al_auto(al_freep) char *copy = al_strdup(dir);
+    char *save = NULL;
+
+    for (char *name = strtok_r(copy, "/", &save); name; name = strtok_r(NULL, "/", &save))
+        if (!is_layout(name))
+            return al_strdup(name);
+    return al_strdup("");
+}
+
+/* --- Message cleanup --- */
+
+#define PROPOSED_BYTES (16u * 1024u)
+
+/* Number of UTF-8 characters. */
+static size_t message_characters(const char *text)
+{
+    size_t count = 0;
+
+    for (; *text; text++)
+        count += ((unsigned char)*text & 0xc0) != 0x80;
+    return count;
+}
+
+/* Clean up the lines of a message: trim line ends and the start of the subject, and put an empty
+ * line after the subject. `take` converts each line; when it returns NULL, there is no message. */
+static char *tidy(const char *text, char *(*take)(const char *line, bool is_subject))
+{
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+    bool subject_is_last = false;
+
+    for (const char *at = text; *at;) {
+        size_t len = strcspn(at, "\n");
+        al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+        al_auto(al_freep) char *taken = NULL;
+
+        al_str_add(&line, at, len);
+        al_str_trim_end(&line);
+        at += len + (at[len] == '\n');
+        if (!message.len && !line.len)
+            continue;
+        taken = take(message.len ? line.buf : line.buf + strspn(line.buf, " \t\r"), !message.len);
+        if (!taken)
+            return NULL;
+        if (subject_is_last && *taken)
+            al_str_addc(&message, '\n');
+        subject_is_last = !message.len;
+        al_str_addf(&message, "%s\n", taken);
+    }
+    al_str_trim_end(&message);
+    if (!message.len)
+        return NULL;
+    al_str_addc(&message, '\n');
+    return al_str_detach(&message);
+}
+
+static char *take_prepared(const char *line, bool is_subject)
+{
+    (void)is_subject;
+    return al_text_join_lines(line);
+}
+
+char *al_message_clean_prepared(const char *text)
+{
+    return tidy(text, take_prepared);
+}
+
+/* Accept a line only if every character is visible, and the subject is not too long. */
+static char *take_proposed(const char *line, bool is_subject)
+{
+    al_auto(al_freep) char *shown = al_text_join_shown_lines(line);
+
+    if (strcmp(shown, line) != 0 || (is_subject && message_characters(line) > AL_SUBJECT_MAX))
+        return NULL;
+    return al_take(&shown);
+}
+
+/* Remove a code fence, "```text" to "```", which models like to add. */
+static char *without_fence(const char *text)
+{
+    const char *first = text + strspn(text, " \t\r\n");
+    const char *begin = strchr(first, '\n');
+    const char *end = begin ? strstr(begin, "\n```") : NULL;
+
+    if (!al_starts_with(first, "```") || !end || end[4 + strspn(end + 4, " \t\r\n")])
+        return al_strdup(text);
+    return al_strndup(begin + 1, end > begin ? (size_t)(end - begin - 1) : 0);
+}
+
+char *al_commit_message_accept(const char *proposed)
+{
+    al_auto(al_freep) char *text = NULL;
+
+    if (strlen(proposed) > PROPOSED_BYTES || !al_utf8_valid(proposed, strlen(proposed)))
+        return NULL;
+    text = without_fence(proposed);
+    return tidy(text, take_proposed);
+}
+
+/* --- Commit message --- */
 
 #define LISTED_MAX   20
 #define NAMED_MAX    3
@@ -25,7 +263,7 @@
 struct subject {
     const struct al_change **items;
     size_t count, total;
-    enum al_file_category category;
+    enum file_category category;
     bool mixed; /* files of several categories, none of them code */
 };
 
@@ -56,18 +294,18 @@ static bool is_moved_only(const struct al_change *change)
 static struct subject subject_of(const struct al_diff_raw *changes)
 {
     struct subject subject = { .items = al_calloc(changes->count, sizeof(*subject.items)),
-                               .category = al_file_category_of(changes->items[0].path),
+                               .category = file_category_of(changes->items[0].path),
                                .total = changes->total };
 
     for (size_t i = 0; i < changes->count; i++) {
-        enum al_file_category category = al_file_category_of(changes->items[i].path);
+        enum file_category category = file_category_of(changes->items[i].path);
 
-        if (category == AL_CATEGORY_CODE)
+        if (category == CATEGORY_CODE)
             subject.items[subject.count++] = &changes->items[i];
         subject.mixed |= category != subject.category;
     }
     if (subject.count) {
-        subject.category = AL_CATEGORY_CODE;
+        subject.category = CATEGORY_CODE;
         subject.mixed = false;
         subject.total -= changes->count - subject.count;
         return subject;
@@ -115,8 +353,8 @@ static const char *type_of(const struct subject *subject)
 {
     if (subject->mixed || all(subject, is_submodule) || all(subject, is_mode_only))
         return "chore";
-    return subject->category == AL_CATEGORY_CODE ? type_of_code(subject)
-                                                 : al_file_category_type(subject->category);
+    return subject->category == CATEGORY_CODE ? type_of_code(subject)
+                                              : file_category_type(subject->category);
 }
 
 /* The longest directory that contains all of the files. Caller frees. */
@@ -138,7 +376,7 @@ static char *scope_of(const struct subject *subject)
 {
     al_auto(al_freep) char *dir = common_dir(subject);
     al_auto(al_freep) char *area =
-        subject->total > subject->count ? al_strdup("") : al_file_category_scope(dir);
+        subject->total > subject->count ? al_strdup("") : file_category_scope(dir);
 
     for (char *at = area; *at; at++)
         if (*at >= 'A' && *at <= 'Z')
@@ -218,7 +456,7 @@ static bool add_what(struct al_str *out, const struct subject *subject, size_t r
         if (subject->total <= NAMED_MAX)
             add_names(&what, subject);
     }
-    if (subject->total <= NAMED_MAX && al_message_characters(what.buf) <= room) {
+    if (subject->total <= NAMED_MAX && message_characters(what.buf) <= room) {
         al_str_adds(out, what.buf);
         return true;
     }
@@ -231,8 +469,7 @@ static bool add_what(struct al_str *out, const struct subject *subject, size_t r
     al_str_addf(&what, "%s %zu file%s", verb_of(subject), subject->total,
                 subject->total == 1 ? "" : "s");
     al_str_adds(out, what.buf);
-    if (*shown &&
-        al_message_characters(what.buf) + strlen(" in ") + al_message_characters(shown) <= room)
+    if (*shown && message_characters(what.buf) + strlen(" in ") + message_characters(shown) <= room)
         al_str_addf(out, " in %s", shown);
     return false;
 }
@@ -276,7 +513,7 @@ void al_commit_message_of_changes(const struct al_diff_raw *changes, struct al_s
     if (*scope)
         al_str_addf(out, "(%s)", scope);
     al_str_adds(out, ": ");
-    named = add_what(out, &subject, AL_SUBJECT_MAX - al_message_characters(out->buf + before));
+    named = add_what(out, &subject, AL_SUBJECT_MAX - message_characters(out->buf + before));
     al_str_addc(out, '\n');
     free(subject.items);
     if (named && changes->total == 1 && changes->items[0].status != 'R')
@@ -320,133 +557,4 @@ int al_git_suggest_message(const struct al_repo *repo, struct al_run_limits *bud
     al_commit_message_of_changes(&changes, &message);
     *ret_message = al_str_detach(&message);
     return 0;
-}
-
-/* --- File category --- */
-
-/* The first row that matches decides. A pattern with a '/' is matched against the whole path ('*'
- * also matches slashes), any other against the last component. */
-static const struct {
-    const char *pattern;
-    enum al_file_category category;
-} rows[] = {
-    { "Makefile", AL_CATEGORY_BUILD },
-    { "makefile", AL_CATEGORY_BUILD },
-    { "GNUmakefile", AL_CATEGORY_BUILD },
-    { "*.mk", AL_CATEGORY_BUILD },
-    { "CMakeLists.txt", AL_CATEGORY_BUILD },
-    { "*.cmake", AL_CATEGORY_BUILD },
-    { "meson.build", AL_CATEGORY_BUILD },
-    { "meson_options.txt", AL_CATEGORY_BUILD },
-    { "meson.options", AL_CATEGORY_BUILD },
-    { "configure.ac", AL_CATEGORY_BUILD },
-    { "BUILD.bazel", AL_CATEGORY_BUILD },
-    { "WORKSPACE", AL_CATEGORY_BUILD },
-    { "package.json", AL_CATEGORY_BUILD },
-    { "package-lock.json", AL_CATEGORY_BUILD },
-    { "yarn.lock", AL_CATEGORY_BUILD },
-    { "pnpm-lock.yaml", AL_CATEGORY_BUILD },
-    { "tsconfig*.json", AL_CATEGORY_BUILD },
-    { "Cargo.toml", AL_CATEGORY_BUILD },
-    { "Cargo.lock", AL_CATEGORY_BUILD },
-    { "go.mod", AL_CATEGORY_BUILD },
-    { "go.sum", AL_CATEGORY_BUILD },
-    { "pyproject.toml", AL_CATEGORY_BUILD },
-    { "setup.py", AL_CATEGORY_BUILD },
-    { "setup.cfg", AL_CATEGORY_BUILD },
-    { "requirements*.txt", AL_CATEGORY_BUILD },
-    { "poetry.lock", AL_CATEGORY_BUILD },
-    { "Gemfile", AL_CATEGORY_BUILD },
-    { "Gemfile.lock", AL_CATEGORY_BUILD },
-    { "composer.json", AL_CATEGORY_BUILD },
-    { "composer.lock", AL_CATEGORY_BUILD },
-    { "pom.xml", AL_CATEGORY_BUILD },
-    { "*.gradle", AL_CATEGORY_BUILD },
-    { "*.gradle.kts", AL_CATEGORY_BUILD },
-    { "Dockerfile*", AL_CATEGORY_BUILD },
-    { "docker-compose*.yml", AL_CATEGORY_BUILD },
-
-    { "test/*", AL_CATEGORY_TEST },
-    { "tests/*", AL_CATEGORY_TEST },
-    { "*/test/*", AL_CATEGORY_TEST },
-    { "*/tests/*", AL_CATEGORY_TEST },
-    { "spec/*", AL_CATEGORY_TEST },
-    { "*/__tests__/*", AL_CATEGORY_TEST },
-    { "*/testdata/*", AL_CATEGORY_TEST },
-    { "*_test.*", AL_CATEGORY_TEST },
-    { "test_*.*", AL_CATEGORY_TEST },
-    { "*.test.*", AL_CATEGORY_TEST },
-    { "*.spec.*", AL_CATEGORY_TEST },
-    { "*Test.java", AL_CATEGORY_TEST },
-    { "conftest.py", AL_CATEGORY_TEST },
-
-    { "docs/*", AL_CATEGORY_DOCS },
-    { "doc/*", AL_CATEGORY_DOCS },
-    { "*/docs/*", AL_CATEGORY_DOCS },
-    { "man/*", AL_CATEGORY_DOCS },
-    { "*.md", AL_CATEGORY_DOCS },
-    { "*.rst", AL_CATEGORY_DOCS },
-    { "*.adoc", AL_CATEGORY_DOCS },
-    { "README*", AL_CATEGORY_DOCS },
-    { "CHANGELOG*", AL_CATEGORY_DOCS },
-    { "CONTRIBUTING*", AL_CATEGORY_DOCS },
-    { "LICENSE*", AL_CATEGORY_DOCS },
-    { "COPYING*", AL_CATEGORY_DOCS },
-    { "AUTHORS", AL_CATEGORY_DOCS },
-
-    { ".*", AL_CATEGORY_CHORE }, /* .gitignore, .editorconfig and so on */
-    { ".*/*", AL_CATEGORY_CHORE },
-};
-
-enum al_file_category al_file_category_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-
-    if (al_path_runs_in_ci(path))
-        return AL_CATEGORY_CI;
-    for (size_t i = 0; i < AL_COUNT(rows); i++) {
-        const char *against = strchr(rows[i].pattern, '/') ? path : name;
-
-        if (fnmatch(rows[i].pattern, against, 0) == 0)
-            return rows[i].category;
-    }
-    return AL_CATEGORY_CODE;
-}
-
-const char *al_file_category_type(enum al_file_category category)
-{
-    static const char *const types[] = {
-        [AL_CATEGORY_CODE] = "feat",   [AL_CATEGORY_TEST] = "test", [AL_CATEGORY_DOCS] = "docs",
-        [AL_CATEGORY_BUILD] = "build", [AL_CATEGORY_CI] = "ci",     [AL_CATEGORY_CHORE] = "chore",
-    };
-
-    return types[category];
-}
-
-/* Directory names that describe the layout of a project instead of a part of it. */
-static bool is_layout(const char *name)
-{
-    static const char *const names[] = {
-        "src",       "source",   "lib",  "libs",    "pkg",       "packages", "internal",
-        "include",   "cmd",      "app",  "apps",    "main",      "crates",   "modules",
-        "test",      "tests",    "spec", "docs",    "doc",       "unit",     "e2e",
-        "__tests__", "testdata", "java", ".github", "workflows",
-    };
-
-    for (size_t i = 0; i < AL_COUNT(names); i++)
-        if (!strcmp(names[i], name))
-            return true;
-    return false;
-}
-
-char *al_file_category_scope(const char *dir)
-{
-    al_auto(al_freep) char *copy = al_strdup(dir);
-    char *save = NULL;
-
-    for (char *name = strtok_r(copy, "/", &save); name; name = strtok_r(NULL, "/", &save))
-        if (!is_layout(name))
-            return al_strdup(name);
-    return al_strdup("");
 }

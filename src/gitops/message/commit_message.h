@@ -8,6 +8,8 @@
 #ifndef AL_GITOPS_MESSAGE_COMMIT_MESSAGE_H
 #define AL_GITOPS_MESSAGE_COMMIT_MESSAGE_H
 
+#include <stddef.h>
+
 #include "gitops/diff/diff_raw.h"
 #include "gitops/repo/repo.h"
 #include "util/str.h"
@@ -26,29 +28,33 @@ void al_commit_message_of_changes(const struct al_diff_raw *changes, struct al_s
 int al_git_suggest_message(const struct al_repo *repo, struct al_run_limits *budget,
                            char **ret_message, bool *ret_generated, struct al_error *err);
 
-/* --- File category --- */
+/* --- Message cleanup --- */
 
-/* The category of a file, derived from its path by common naming conventions. */
+/*
+ * Clean up commit messages that were not generated here: one that git has prepared, and one that a
+ * model proposes.
+ *
+ * A cleaned message has a subject, an empty line after the subject if there is a body, no spaces
+ * at line ends, and a newline at its end.
+ */
 
-/** Categories of files. */
-enum al_file_category {
-    AL_CATEGORY_CODE,
-    AL_CATEGORY_TEST,
-    AL_CATEGORY_DOCS,
-    AL_CATEGORY_BUILD,
-    AL_CATEGORY_CI,
-    AL_CATEGORY_CHORE
-};
+/** Maximum number of characters in a subject. */
+#define AL_SUBJECT_MAX 72
 
-/** The category of a file. */
-enum al_file_category al_file_category_of(const char *path);
+/**
+ * Clean up a message that git has prepared (al_git_prepared_message()).  Its lines are sanitized.
+ *
+ * @return the message, owned by the caller; NULL when nothing is left.
+ */
+char *al_message_clean_prepared(const char *text);
 
-/** The commit type that Conventional Commits uses for a change of this category alone: "feat",
- * "test", "docs", "build", "ci" or "chore". The type of a change of code depends on the change. */
-const char *al_file_category_type(enum al_file_category category);
-
-/** The scope of a change in a directory: its first component that is not mere layout ("src/auth"
- * gives "auth"); "" when there is none. Caller frees. */
-char *al_file_category_scope(const char *dir);
+/**
+ * Clean up a proposed message, and check it.  A code fence around the message is removed.
+ *
+ * @return the message, owned by the caller; NULL when there is no subject or it has more than
+ *         AL_SUBJECT_MAX characters, when there are control characters other than newlines or
+ *         invisible characters, or when the message has more than 16 KiB.
+ */
+char *al_commit_message_accept(const char *proposed);
 
 #endif

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/porcelain/commit.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,16 +12,267 @@
 #include "gitops/diff/diff.h"
 #include "gitops/failure.h"
 #include "gitops/git_lock.h"
+#include "gitops/hunks/hunk_apply.h"
+#include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/scratch_index.h"
-#include "gitops/porcelain/commit_aside.h"
+#include "gitops/porcelain/add.h"
 #include "gitops/porcelain/resume.h"
 #include "gitops/preview/diff_excerpt.h"
+#include "gitops/private_dir.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/expected_commit.h"
-#include "gitops/sequencer/operation_excerpt.h"
+#include "gitops/sequencer/operation_state.h"
 #include "gitops/vet/vet.h"
+#include "guard/nofollow.h"
 #include "util/fs.h"
+
+/* --- Commit aside --- */
+
+/*
+ * A commit that is made aside, and then becomes HEAD if HEAD is still where it was.
+ *
+ * `git commit` takes for the parent whatever HEAD is at when it starts, while the index it commits
+ * was chosen before: a commit that somebody made in between would be reverted.  So git commits in a
+ * git directory of our own, which has the HEAD that the index was chosen for and shares everything
+ * else with the repository.  HEAD itself is then moved by compare-and-swap.
+ *
+ * Source: git-worktree(1) "DETAILS" (commondir, refs/worktree), git-update-ref(1).
+ */
+
+/* Zero-initialised there is none. */
+struct commit_aside {
+    const struct al_repo *repo; /* borrowed */
+    struct al_location at;      /* where git commits; borrows from `repo` */
+    char *dir;                  /* its git directory; private */
+    char *head;                 /* private */
+};
+
+#define BRANCH          "refs/worktree/airlock"
+#define STATE_MAX_BYTES (16u << 20)
+#define LOG_MAX_BYTES   (1u << 20)
+#define REASON_BYTES    1000
+#define KEPT_BYTES      (64u * 1024u)
+
+/* What a merge, a squash or `--no-commit` has left for the commit that concludes it. */
+static const char *const states[] = { "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG",
+                                      "SQUASH_MSG", "MERGE_RR",   "AUTO_MERGE" };
+
+static void remove_dir(char **path)
+{
+    if (*path)
+        al_fs_remove_tree(*path);
+    free(*path);
+}
+
+static int write_file(int dir, const char *name, const char *text, size_t len)
+{
+    al_auto(al_closep) int fd =
+        openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+    return fd < 0 ? -errno : al_write_all(fd, text, len);
+}
+
+static int write_line(int dir, const char *name, const char *line)
+{
+    al_auto(al_freep) char *text = al_asprintf("%s\n", line);
+
+    return write_file(dir, name, text, strlen(text));
+}
+
+static int copy_states(int from, int to)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < AL_COUNT(states); i++) {
+        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+        al_auto(al_closep) int fd = al_nofollow_open(from, states[i], O_RDONLY);
+
+        r = fd < 0 ? fd : al_fs_read_fd(fd, STATE_MAX_BYTES, &text);
+        r = r == -ENOENT ? 0 : r < 0 ? r : write_file(to, states[i], text.buf, text.len);
+    }
+    return r;
+}
+
+/* The configuration of this working tree, and what a split index consists of. */
+static int link_parts(const struct al_repo *repo, int from, int to)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list(openat(from, ".", O_RDONLY | O_DIRECTORY));
+    const struct dirent *entry;
+    int r = dir ? 0 : -EIO;
+
+    while (r == 0 && (entry = readdir(dir))) {
+        al_auto(al_freep) char *path = NULL;
+
+        if (strcmp(entry->d_name, "config.worktree") != 0 &&
+            !al_starts_with(entry->d_name, "sharedindex."))
+            continue;
+        path = al_fs_join(repo->at.git_dir, entry->d_name);
+        r = symlinkat(path, to, entry->d_name) < 0 ? -errno : 0;
+    }
+    return r;
+}
+
+static int fill(const struct al_repo *repo, const char *head, int from, int to)
+{
+    int r = mkdirat(to, "refs", 0700) < 0 || mkdirat(to, "refs/worktree", 0700) < 0 ? -errno : 0;
+
+    if (r == 0)
+        r = write_line(to, "commondir", repo->at.common_dir);
+    if (r == 0)
+        r = write_line(to, "HEAD", "ref: " BRANCH);
+    if (r == 0 && *head)
+        r = write_line(to, BRANCH, head);
+    if (r == 0)
+        r = copy_states(from, to);
+    return r < 0 ? r : link_parts(repo, from, to);
+}
+
+/* Make the directory.  Starts no process.
+ *
+ * @param head  The commit that HEAD is at; "" on an unborn branch.
+ */
+static int commit_aside_open(const struct al_repo *repo, const char *head,
+                             struct commit_aside *ret_aside, struct al_error *err)
+{
+    al_auto(remove_dir) char *path = al_git_private_name(repo->at.git, "commit");
+    al_auto(al_closep) int from = -1, to = -1;
+    int r = al_location_open_git_dir(&repo->at, &from, err);
+
+    if (r < 0)
+        return r;
+    if (mkdir(path, 0700) == 0)
+        to = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    r = to < 0 ? -errno : fill(repo, head, from, to);
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot prepare the commit");
+    ret_aside->repo = repo;
+    ret_aside->head = al_strdup(head);
+    ret_aside->at = repo->at;
+    ret_aside->at.git_dir = ret_aside->dir = al_take(&path);
+    ret_aside->at.git_fd = -1;
+    return 0;
+}
+
+static void commit_aside_clear(struct commit_aside *aside)
+{
+    remove_dir(&aside->dir);
+    free(aside->head);
+    *aside = (struct commit_aside){ .dir = NULL };
+}
+
+/* git's own line about the commit in the log of HEAD: "<old> <new> <who> <when>\t<reason>". */
+static int read_log(const struct commit_aside *aside, char **ret_commit, char **ret_reason)
+{
+    al_auto(al_freep) char *path = al_fs_join(aside->dir, "logs/HEAD");
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    const char *commit, *reason;
+    size_t len;
+    int r = al_fs_read(AT_FDCWD, path, LOG_MAX_BYTES, &text);
+
+    if (r < 0)
+        return r;
+    al_str_trim_end(&text);
+    commit = strchr(text.buf, ' ');
+    reason = strchr(text.buf, '\t');
+    len = commit ? strcspn(commit + 1, " ") : 0;
+    if (!reason || !al_is_oid(commit + 1, len))
+        return -EINVAL;
+    *ret_commit = al_strndup(commit + 1, len);
+    *ret_reason = al_strndup(reason + 1, strnlen(reason + 1, REASON_BYTES));
+    return 0;
+}
+
+/* What git has removed for the commit. */
+static void remove_states(const struct commit_aside *aside)
+{
+    al_auto(al_closep) int git_dir = -1;
+
+    if (al_location_open_git_dir(&aside->repo->at, &git_dir, NULL) < 0)
+        return;
+    for (size_t i = 0; i < AL_COUNT(states); i++) {
+        al_auto(al_freep) char *path = al_fs_join(aside->dir, states[i]);
+
+        if (access(path, F_OK) < 0)
+            (void)unlinkat(git_dir, states[i], 0);
+    }
+}
+
+static bool head_is(const struct commit_aside *aside, const char *commit)
+{
+    al_auto(al_freep) char *now = al_ref_head(&aside->repo->at);
+
+    return !strcmp(now, commit);
+}
+
+static int not_moved(const struct commit_aside *aside, const struct al_git_output *output,
+                     struct al_error *err)
+{
+    int r;
+
+    if (head_is(aside, aside->head))
+        return al_git_failed(output, err);
+    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_CONFLICT,
+                          "The branch moved while the commit was made; nothing was committed");
+    if (err)
+        err->remedy = "git_log shows the branch as it is now.";
+    return r;
+}
+
+/*
+ * Move HEAD to the commit that git made, and remove what a merge had left for it.
+ *
+ * @return 0; AL_ERR_EXECUTION with AL_CODE_CONFLICT when HEAD is not at `head` any more, and then
+ *         nothing was changed.
+ */
+static int commit_aside_accept(struct commit_aside *aside, struct al_run_limits *budget,
+                               struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *commit = NULL, *reason = NULL;
+    int r = read_log(aside, &commit, &reason);
+
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot read the new commit");
+    command.class = AL_GIT_WRITE;
+    /* An empty old value: there must be no branch yet. */
+    al_strv_adds(&command.argv, "git", "update-ref", "-m", reason, "HEAD", commit, aside->head,
+                 NULL);
+    r = al_git_run(&aside->repo->at, &command, &(struct al_git_run){ .max_bytes = KEPT_BYTES },
+                   budget, &output, err);
+    if (r < 0 && head_is(aside, commit)) { /* it was stopped too late */
+        al_error_clear(err);
+        r = 0;
+    } else if (r == 0 && output.exit_code != 0) {
+        r = not_moved(aside, &output, err);
+    }
+    if (r == 0)
+        remove_states(aside);
+    return r;
+}
+
+/* Put the name of the branch into what git said of the commit. */
+static void commit_aside_name_branch(const struct commit_aside *aside, struct al_str *said)
+{
+    static const char ours[] = "[" BRANCH;
+    al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str whole = AL_STR_INIT;
+    const char *name = "detached HEAD";
+
+    if (!al_starts_with(said->buf, ours))
+        return;
+    al_ref_follow_head(&aside->repo->at, &refs);
+    if (refs.count)
+        name = refs.items[refs.count - 1];
+    if (al_starts_with(name, "refs/heads/"))
+        name += strlen("refs/heads/");
+    al_str_addf(&whole, "[%s%s", name, said->buf + strlen(ours));
+    al_str_reset(said);
+    al_str_add(said, whole.buf, whole.len);
+}
+
+/* --- Commit --- */
 
 #define LOCK_ATTEMPTS_MAX 16
 
@@ -136,7 +390,7 @@ int al_git_commit_with(struct al_repo *repo, const struct al_commit_options *opt
                        size_t max_bytes, struct al_run_limits *budget,
                        struct al_git_output *ret_output, struct al_error *err)
 {
-    al_auto(al_commit_aside_clear) struct al_commit_aside aside = { .dir = NULL };
+    al_auto(commit_aside_clear) struct commit_aside aside = { .dir = NULL };
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *head = options->head ? NULL : al_ref_head(&repo->at);
     al_auto(al_freep) char *index = al_fs_join(repo->at.git_dir, "index");
@@ -147,14 +401,14 @@ int al_git_commit_with(struct al_repo *repo, const struct al_commit_options *opt
         return run_at(repo, &repo->at, options, max_bytes, budget, ret_output, err);
     if (!own.index)
         own.index = index;
-    r = al_commit_aside_open(repo, head ? head : options->head, &aside, err);
+    r = commit_aside_open(repo, head ? head : options->head, &aside, err);
     if (r == 0)
         r = run_at(repo, &aside.at, &own, max_bytes, budget, &output, err);
     if (r == 0)
-        r = al_commit_aside_accept(&aside, budget, err);
+        r = commit_aside_accept(&aside, budget, err);
     if (r < 0)
         return r;
-    al_commit_aside_name_branch(&aside, &output.out.out);
+    commit_aside_name_branch(&aside, &output.out.out);
     *ret_output = output;
     output = (struct al_git_output){ .exit_code = -1 };
     return 0;
@@ -212,4 +466,218 @@ int al_git_commit(struct al_repo *repo, const char *message, const char *expecte
         return al_git_commit_with(repo, &options, max_bytes, budget, ret_output, err);
     return (is_part_of_more(repo) ? commit_and_check : check_and_commit)(
         repo, &options, expected, max_bytes, budget, ret_output, err);
+}
+
+/* --- Commit part --- */
+
+void al_commit_indexes_clear(struct al_commit_indexes *indexes)
+{
+    al_scratch_index_removep(&indexes->commit);
+    al_scratch_index_removep(&indexes->after);
+    *indexes = (struct al_commit_indexes){ .commit = NULL };
+}
+
+static int add(struct al_repo *repo, const struct al_add_options *options,
+               struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    return al_git_add(repo, options, KEPT_BYTES, budget, &output, err);
+}
+
+/* List what an index has staged; `paths`: NULL, all. */
+static int list_staged(struct al_repo *repo, const char *index, const struct al_strv *paths,
+                       struct al_run_limits *budget, struct al_buffer *ret_list,
+                       struct al_error *err)
+{
+    const struct al_diff_options options = { .cached = true, .unified = -1, .paths = paths };
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    int r;
+
+    command.index = index;
+    al_strv_adds(&command.argv, "git", "diff", "--name-only", "--no-renames", "--no-relative", "-z",
+                 NULL);
+    r = al_git_diff_add_args(repo, &options, budget, &command.argv, err);
+    return r < 0 ? r : al_git_list_paths(repo, &command, budget, ret_list, err);
+}
+
+/* Unstage these paths in an index. */
+static int unstage(struct al_repo *repo, const char *index, const struct al_strv *paths,
+                   struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+
+    if (!paths->count)
+        return 0;
+    for (size_t i = 0; i < paths->count; i++) {
+        al_str_addf(&list, ":(top,literal)%s", paths->items[i]);
+        al_str_add(&list, "", 1);
+    }
+    command.class = AL_GIT_WRITE;
+    command.index = index;
+    command.input = list.buf;
+    command.input_len = list.len;
+    al_strv_adds(&command.argv, "git", "reset", "-q", "--pathspec-from-file=-",
+                 "--pathspec-file-nul", NULL);
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){ .max_bytes = KEPT_BYTES, .checked = true }, budget,
+                      &output, err);
+}
+
+/* What is staged outside the paths is not committed. */
+static int choose_paths(struct al_repo *repo, const struct al_strv *paths,
+                        struct al_run_limits *budget, struct al_commit_indexes *indexes,
+                        struct al_error *err)
+{
+    const struct al_add_options options = { .mode = AL_ADD_PATHS,
+                                            .paths = paths,
+                                            .index = indexes->after };
+    struct al_buffer all = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    struct al_buffer chosen = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv keep = AL_STRV_INIT, others = AL_STRV_INIT;
+    int r = add(repo, &options, budget, err);
+
+    if (r == 0)
+        r = list_staged(repo, indexes->after, NULL, budget, &all, err);
+    if (r == 0)
+        r = list_staged(repo, indexes->after, paths, budget, &chosen, err);
+    for (size_t at = 0; r == 0 && at < chosen.len; at += strlen(chosen.data + at) + 1)
+        al_strv_add(&keep, chosen.data + at);
+    al_strv_sort(&keep);
+    for (size_t at = 0; r == 0 && at < all.len; at += strlen(all.data + at) + 1)
+        if (!al_strv_contains_sorted(&keep, all.data + at))
+            al_strv_add(&others, all.data + at);
+    al_buffer_clear(&all);
+    al_buffer_clear(&chosen);
+    if (r == 0)
+        r = al_scratch_index_make(repo, indexes->after, &indexes->commit, err);
+    return r < 0 ? r : unstage(repo, indexes->commit, &others, budget, err);
+}
+
+/** The hunks of both sides and the ones that are chosen of each. */
+struct sides {
+    struct al_hunk_list staged, unstaged;
+    struct al_hunk_choice stage, keep; /* unstaged ones to stage, staged ones to commit */
+};
+
+static void clear_sides(struct sides *sides)
+{
+    al_hunk_choice_clear(&sides->stage);
+    al_hunk_choice_clear(&sides->keep);
+    al_hunk_list_clear(&sides->staged);
+    al_hunk_list_clear(&sides->unstaged);
+}
+
+/* Choose each id on the side that has it. */
+static int choose_sides(struct al_repo *repo, const struct al_strv *ids,
+                        struct al_run_limits *budget, struct sides *sides, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv staged = AL_STRV_INIT, unstaged = AL_STRV_INIT;
+    int r = al_git_read_both_hunks(repo, &(struct al_hunk_query){ .binary = true }, budget,
+                                   &sides->staged, &sides->unstaged, err);
+
+    for (size_t i = 0; r == 0 && i < ids->count; i++)
+        al_strv_add(al_hunk_find(&sides->staged, ids->items[i]) ? &staged : &unstaged,
+                    ids->items[i]);
+    if (r == 0)
+        r = al_hunks_choose(&sides->unstaged, &unstaged, &sides->stage, err);
+    return r < 0 ? r : al_hunks_choose(&sides->staged, &staged, &sides->keep, err);
+}
+
+/* The same staged hunk in a later list: HEAD, which both lists begin at, has it at this place. */
+static const struct al_hunk_item *find_again(const struct al_hunk_list *later,
+                                             const struct al_hunk_list *list,
+                                             const struct al_hunk_item *item)
+{
+    for (size_t i = 0; i < later->count; i++)
+        if (later->items[i].content == item->content &&
+            later->items[i].old_start == item->old_start &&
+            !strcmp(later->files[later->items[i].file].path, list->files[item->file].path))
+            return &later->items[i];
+    return NULL;
+}
+
+static int not_apart(const struct al_hunk_item *item, struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "staged hunk %s, which is not chosen, is in the same lines as a hunk that "
+                        "is chosen: choose it too, or unstage it with git_restore first",
+                        item->id);
+}
+
+/* Take the staged hunks that are not chosen out of the commit. */
+static int leave_others(struct al_repo *repo, const struct sides *sides, const char *index,
+                        struct al_run_limits *budget, struct al_error *err)
+{
+    const struct al_hunk_query query = { .side = AL_HUNKS_STAGED, .binary = true, .index = index };
+    al_auto(al_hunk_list_clear) struct al_hunk_list later = AL_HUNK_LIST_INIT;
+    al_auto(al_hunk_choice_clear) struct al_hunk_choice others = { .list = &later };
+    int r;
+
+    if (sides->keep.count == sides->staged.count)
+        return 0;
+    r = al_git_read_hunks(repo, &query, budget, &later, err);
+    if (r < 0)
+        return r;
+    others.chosen = al_calloc(later.count, sizeof(bool));
+    for (size_t i = 0; i < sides->staged.count; i++) {
+        const struct al_hunk_item *item = &sides->staged.items[i], *again;
+
+        if (sides->keep.chosen[i])
+            continue;
+        again = find_again(&later, &sides->staged, item);
+        if (!again)
+            return not_apart(item, err);
+        others.chosen[again - later.items] = true;
+        others.count++;
+    }
+    return al_git_apply_hunks(repo, &others, AL_HUNKS_UNSTAGE, index, budget, err);
+}
+
+static int choose_hunks(struct al_repo *repo, const struct al_strv *ids,
+                        struct al_run_limits *budget, struct al_commit_indexes *indexes,
+                        struct al_error *err)
+{
+    struct sides sides = { .staged = AL_HUNK_LIST_INIT, .unstaged = AL_HUNK_LIST_INIT };
+    int r = choose_sides(repo, ids, budget, &sides, err);
+
+    if (r == 0)
+        r = al_git_apply_hunks(repo, &sides.stage, AL_HUNKS_STAGE, indexes->after, budget, err);
+    if (r == 0)
+        r = al_scratch_index_make(repo, indexes->after, &indexes->commit, err);
+    if (r == 0)
+        r = leave_others(repo, &sides, indexes->commit, budget, err);
+    clear_sides(&sides);
+    return r;
+}
+
+static int choose_all(struct al_repo *repo, const struct al_strv *without,
+                      struct al_run_limits *budget, struct al_commit_indexes *indexes,
+                      struct al_error *err)
+{
+    const struct al_add_options options = { .mode = AL_ADD_ALL,
+                                            .without = without,
+                                            .index = indexes->after };
+    int r = add(repo, &options, budget, err);
+
+    return r < 0 ? r : al_scratch_index_make(repo, indexes->after, &indexes->commit, err);
+}
+
+int al_git_choose_commit(struct al_repo *repo, const struct al_commit_part *part,
+                         struct al_run_limits *budget, struct al_commit_indexes *ret_indexes,
+                         struct al_error *err)
+{
+    int r = al_scratch_index_make(repo, NULL, &ret_indexes->after, err);
+
+    if (r == 0 && part->paths)
+        r = choose_paths(repo, part->paths, budget, ret_indexes, err);
+    else if (r == 0 && part->hunks)
+        r = choose_hunks(repo, part->hunks, budget, ret_indexes, err);
+    else if (r == 0)
+        r = choose_all(repo, part->without, budget, ret_indexes, err);
+    if (r < 0)
+        al_commit_indexes_clear(ret_indexes);
+    return r;
 }

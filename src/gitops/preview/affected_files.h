@@ -7,6 +7,8 @@
 
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
+#include "util/fs.h"
+#include "util/str.h"
 
 /** Append the files that a call which stages or restores `paths` (NULL: all) affects: files that
  * differ from the index and, with `untracked`, untracked ones. Absolute paths, sorted, each
@@ -90,5 +92,34 @@ int al_git_switched_files(const struct al_repo *repo, const char *target,
 int al_git_reset_files(const struct al_repo *repo, const char *target, const struct al_strv *paths,
                        bool untracked, struct al_run_limits *budget, bool *ret_known,
                        struct al_strv *out, struct al_error *err);
+
+/* --- Unseen changes --- */
+
+/*
+ * Find changes that git does not see but overwrites all the same: changes of files that the index
+ * marks as assume-unchanged or skip-worktree, or whose stat data in the index still matches.
+ *
+ * Source: git-update-index(1) "USING “ASSUME UNCHANGED” BIT", "SKIP-WORKTREE BIT"; git-ls-files(1)
+ * "-v".
+ */
+
+struct al_unseen_changes {
+    char *index; /**< temporary index with the entries of these files and no stat data, removed by
+                    al_unseen_changes_clear(); NULL: there are none */
+    struct al_buffer names; /**< the files, relative to the top, each followed by a NUL */
+};
+
+#define AL_UNSEEN_CHANGES_INIT ((struct al_unseen_changes){ .index = NULL })
+
+void al_unseen_changes_clear(struct al_unseen_changes *unseen);
+
+/**
+ * Find such changes among the files that `words` name (pathspecs of al_repo_pathspecs()).
+ *
+ * @param known  Files that git sees a change of, sorted.  They are left out.
+ */
+int al_git_find_unseen_changes(const struct al_repo *repo, const struct al_str *words,
+                               const struct al_buffer *known, struct al_run_limits *budget,
+                               struct al_unseen_changes *unseen, struct al_error *err);
 
 #endif

@@ -3,22 +3,445 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
+#include "gitops/diff/diff_raw.h"
 #include "gitops/failure.h"
 #include "gitops/plumbing/batch.h"
-#include "gitops/preview/excerpt_reader.h"
 #include "gitops/preview/verify_objects.h"
 #include "gitops/private_dir.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
+#include "guard/text.h"
 #include "util/fs.h"
 
-#define TYPE_MASK    0170000u
+/* --- Excerpt reader --- */
+
+/* More than an excerpt shows, so that a binary file at the front does not crowd out the rest. */
+#define KEPT_MAX_BYTES (256u * 1024u)
+/* Reading, and with it the count of lines, ends here. */
+#define READ_MAX_BYTES AL_GIT_IN_FULL_MAX_BYTES
+/* The first word of a file's section in a patch. The section of a conflicted file may begin with
+ * '*' instead. */
+#define SECTION "diff "
+/* The number in its section of the first line of content: the hunk's header comes before. */
+#define FIRST_LINE 2
+
+void al_excerpt_reader_clear(struct al_excerpt_reader *reader)
+{
+    al_diff_raw_clear(&reader->changes);
+    al_str_clear(&reader->patch);
+    al_str_clear(&reader->start);
+    *reader = AL_EXCERPT_READER_INIT;
+}
+
+static struct al_change *current(struct al_excerpt_reader *reader)
+{
+    struct al_diff_raw *changes = &reader->changes;
+
+    return reader->has_section && reader->change < changes->count ? &changes->items[reader->change]
+                                                                  : NULL;
+}
+
+/*
+ * Whether both sides are binary, or the only side there is.  Binary means a NUL byte, as for git: a
+ * comment of control characters must not hide a script.  A text that becomes binary is shown, and a
+ * new file that begins with "#!": a shell runs these in spite of a NUL byte.
+ */
+static bool is_binary(const struct al_excerpt_reader *reader, const struct al_change *change)
+{
+    if (change->status == 'A')
+        return reader->new_side.nul && !reader->new_side.script;
+    if (change->status == 'D')
+        return reader->old_side.nul;
+    return reader->new_side.nul && reader->old_side.nul;
+}
+
+static void end_section(struct al_excerpt_reader *reader)
+{
+    static const char words[] = "(binary content, not shown)\n";
+    struct al_change *change = current(reader);
+
+    if (!change)
+        return;
+    if (is_binary(reader, change)) {
+        change->binary = true;
+        reader->lines -= reader->section_lines;
+        if (reader->hunks_at < reader->patch.len) {
+            al_str_truncate(&reader->patch, reader->hunks_at);
+            al_str_adds(&reader->patch, words);
+            reader->lines++;
+            reader->is_full = false;
+        }
+    }
+    change->patch_end = reader->is_full || change->binary ? SIZE_MAX : reader->patch.len;
+}
+
+/* Begin the next section. A type change has two sections: the removed file, then the added one. */
+static void begin_section(struct al_excerpt_reader *reader)
+{
+    struct al_change *change = current(reader);
+
+    end_section(reader);
+    if (reader->has_section && !(change && change->status == 'T' && reader->sections == 1)) {
+        reader->change++;
+        reader->sections = 0;
+    }
+    reader->has_section = true;
+    reader->sections++;
+    reader->in_hunk = false;
+    reader->old_side = reader->new_side = (struct al_excerpt_side){ .nul = false };
+    reader->section_lines = 0;
+    reader->hunks_at = SIZE_MAX;
+}
+
+/* Handle the start of a line. Content always has ' ', '+' or '-' in front; every other line is a
+ * header. */
+static void begin_line(struct al_excerpt_reader *reader, const char *start)
+{
+    struct al_change *change;
+    const char first = *start, before = reader->first;
+
+    reader->first = first;
+    if (al_starts_with(start, SECTION) || first == '*')
+        begin_section(reader);
+    if (first == '@' && !reader->in_hunk) {
+        reader->in_hunk = true;
+        reader->hunks_at = reader->patch.len;
+    }
+    reader->lines++;
+    change = current(reader);
+    if (!reader->in_hunk || !change)
+        return;
+    reader->section_lines++;
+    reader->new_side.script |= reader->section_lines == FIRST_LINE && al_starts_with(start, "+#!");
+    change->added += first == '+';
+    change->deleted += first == '-';
+    if (first == '\\') { /* "\ No newline at end of file" */
+        change->open_added |= before == '+';
+        change->open_deleted |= before == '-';
+    }
+}
+
+static void keep(struct al_excerpt_reader *reader, const char *data, size_t len)
+{
+    const size_t most = reader->in_full ? READ_MAX_BYTES : KEPT_MAX_BYTES;
+    size_t room;
+
+    if (reader->is_full)
+        return;
+    /* The remark that replaces binary content may be longer than that content was. */
+    room = reader->patch.len < most ? most - reader->patch.len : 0;
+    reader->is_full = len > room;
+    al_str_add(&reader->patch, data, len < room ? len : room);
+}
+
+/* Count the line if it ends with CR LF. */
+static void count_crlf(struct al_excerpt_reader *reader, const char *data, size_t len)
+{
+    struct al_change *change = current(reader);
+    const bool ends = data[len - 1] == '\n';
+    const bool has_cr = len > (size_t)ends ? data[len - 1 - ends] == '\r' : reader->after_cr;
+
+    reader->after_cr = has_cr && !ends;
+    if (!ends || !has_cr || !reader->in_hunk || !change)
+        return;
+    change->crlf_added += reader->first == '+';
+    change->crlf_deleted += reader->first == '-';
+}
+
+static void add_to_side(struct al_excerpt_side *side, const char *data, size_t len)
+{
+    side->nul = side->nul || memchr(data, '\0', len);
+}
+
+static void add_piece(struct al_excerpt_reader *reader, const char *data, size_t len)
+{
+    count_crlf(reader, data, len);
+    if (reader->in_hunk && reader->first != '+')
+        add_to_side(&reader->old_side, data, len);
+    if (reader->in_hunk && reader->first != '-')
+        add_to_side(&reader->new_side, data, len);
+    keep(reader, data, len);
+    reader->in_line = data[len - 1] != '\n';
+}
+
+/* Collect enough of a line to classify it, or all of it. Returns the number of bytes used. */
+static size_t add_beginning(struct al_excerpt_reader *reader, const char *data, size_t len)
+{
+    size_t wanted = strlen(SECTION) - reader->start.len;
+    size_t room = len < wanted ? len : wanted;
+    const char *eol = memchr(data, '\n', room);
+    size_t taken = eol ? (size_t)(eol - data) + 1 : room;
+
+    al_str_add(&reader->start, data, taken);
+    if (eol || taken == wanted) {
+        begin_line(reader, reader->start.buf);
+        add_piece(reader, reader->start.buf, reader->start.len);
+        al_str_reset(&reader->start);
+    }
+    return taken;
+}
+
+static void add_patch(struct al_excerpt_reader *reader, const char *data, size_t len)
+{
+    while (len) {
+        const char *eol = memchr(data, '\n', len);
+        size_t taken = eol ? (size_t)(eol - data) + 1 : len;
+
+        if (reader->in_line)
+            add_piece(reader, data, taken);
+        else
+            taken = add_beginning(reader, data, len);
+        data += taken;
+        len -= taken;
+    }
+}
+
+bool al_excerpt_reader_add(void *payload, const char *data, size_t len)
+{
+    struct al_excerpt_reader *reader = payload;
+
+    reader->bytes += len;
+    reader->changes.all = reader->in_full; /* READ_MAX_BYTES limits them */
+    while (len && !reader->in_patch) {
+        const char *end = memchr(data, '\0', len);
+        size_t piece = end ? (size_t)(end - data) + 1 : len;
+
+        if (*data == '\0' && al_diff_raw_at_end(&reader->changes))
+            reader->in_patch = true;
+        else if (!al_diff_raw_add(&reader->changes, data, piece))
+            return false;
+        data += piece;
+        len -= piece;
+    }
+    add_patch(reader, data, len);
+    reader->more = reader->bytes > READ_MAX_BYTES;
+    return !reader->more;
+}
+
+void al_excerpt_reader_end(struct al_excerpt_reader *reader)
+{
+    struct al_diff_raw *changes = &reader->changes;
+    size_t last = reader->has_section ? reader->change + 1 : 0;
+
+    end_section(reader);
+    if (reader->more || last == changes->total)
+        return;
+    /* The patch does not match the list of files, so its line counts belong to none of them. */
+    for (size_t i = 0; i < changes->count; i++)
+        changes->items[i].patch_end = SIZE_MAX;
+}
+
+/* --- Excerpt write --- */
+
+/* Write the excerpt of a diff: the list of files, then as much of the patch as fits. */
+
+#define LISTED_MAX     200
+#define LIST_MAX_BYTES ((size_t)16 * 1024)
+#define TYPE_MASK      0170000u
+
+static const struct status_name {
+    char status;
+    const char *word;
+} status_names[] = {
+    { 'D', "deleted" }, { 'T', "another type" }, { 'U', "in conflict" }, { 'A', "added" },
+    { 'R', "renamed" }, { 'C', "copied" },       { 'M', "modified" },
+};
+
+static const char *name_of(char status)
+{
+    for (size_t i = 0; i < AL_COUNT(status_names); i++)
+        if (status_names[i].status == status)
+            return status_names[i].word;
+    return "changed";
+}
+
+static bool has_new_mode(const struct al_change *change)
+{
+    return change->old_mode && change->new_mode && change->old_mode != change->new_mode;
+}
+
+/* Sort rank: what is lost or changes its type comes first. */
+static int rank_of(const struct al_change *change)
+{
+    if (change->status == 'D')
+        return 0;
+    if (has_new_mode(change))
+        return 1;
+    if (change->status == 'U')
+        return 2;
+    return change->status == 'A' ? 3 : 4;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct al_change *const *one = a, *const *two = b;
+    int ranks = rank_of(*one) - rank_of(*two);
+
+    if (ranks)
+        return ranks;
+    return *one < *two ? -1 : *one > *two; /* otherwise keep git's order */
+}
+
+const char *al_excerpt_remark(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+    if (!strcmp(name, ".gitattributes"))
+        return "says how git treats files";
+    if (!strcmp(name, ".gitmodules"))
+        return "says where submodules come from";
+    return al_path_runs_in_ci(path) ? "runs in CI" : NULL;
+}
+
+bool al_excerpt_changes_line_ends(const struct al_change *change)
+{
+    const bool crlf_new = change->crlf_added > 0, crlf_old = change->crlf_deleted > 0;
+    const bool lf_new = change->added > change->crlf_added + change->open_added;
+    const bool lf_old = change->deleted > change->crlf_deleted + change->open_deleted;
+
+    if (change->status != 'M' || change->binary || !(crlf_new || lf_new) || !(crlf_old || lf_old))
+        return false;
+    return crlf_new != crlf_old || lf_new != lf_old;
+}
+
+/* Append one line of the list. The name comes last, so that no part of it can pose as a number. */
+static void add_file(const struct al_change *change, struct al_str *out)
+{
+    al_auto(al_freep) char *path = al_text_sanitize_shown_line(change->path);
+    al_auto(al_freep) char *old =
+        change->old_path ? al_text_sanitize_shown_line(change->old_path) : NULL;
+    const char *remark = al_excerpt_remark(change->path);
+
+    al_str_adds(out, "  ");
+    if (change->binary)
+        al_str_adds(out, "binary");
+    else
+        al_str_addf(out, "+%" PRIu64 " -%" PRIu64, change->added, change->deleted);
+    al_str_addf(out, "  %s", name_of(change->status));
+    if (has_new_mode(change))
+        al_str_addf(out, ", mode %06o to %06o", change->old_mode, change->new_mode);
+    if (change->status == 'A' && (change->new_mode & TYPE_MASK) == 0120000)
+        al_str_adds(out, ", a link");
+    if (change->status == 'A' && (change->new_mode & TYPE_MASK) == 0100000 &&
+        change->new_mode & 0111)
+        al_str_adds(out, ", executable");
+    if (al_excerpt_changes_line_ends(change))
+        al_str_adds(out, ", line ends change");
+    if (remark)
+        al_str_addf(out, ", %s", remark);
+    al_str_addf(out, ": %s%s%s\n", old ? old : "", old ? " => " : "", path);
+}
+
+static void add_list(const struct al_diff_raw *changes, bool in_full, struct al_str *out)
+{
+    const struct al_change **sorted = al_reallocarray(NULL, changes->count, sizeof(*sorted));
+    const size_t start = out->len;
+    size_t listed = 0;
+
+    for (size_t i = 0; i < changes->count; i++)
+        sorted[i] = &changes->items[i];
+    qsort(sorted, changes->count, sizeof(*sorted), compare);
+    while (listed < changes->count &&
+           (in_full || (listed < LISTED_MAX && out->len - start < LIST_MAX_BYTES)))
+        add_file(sorted[listed++], out);
+    free(sorted);
+    if (listed < changes->total)
+        al_str_addf(out, "  … and %zu more file%s\n", changes->total - listed,
+                    changes->total - listed == 1 ? "" : "s");
+}
+
+/* Offset of the end of line number `lines`. */
+static size_t end_of(const struct al_str *patch, size_t lines)
+{
+    size_t at = 0;
+
+    while (lines-- && at < patch->len) {
+        const char *eol = memchr(patch->buf + at, '\n', patch->len - at);
+
+        at = eol ? (size_t)(eol - patch->buf) + 1 : patch->len;
+    }
+    return at;
+}
+
+static void add_heading(const struct al_diff_raw *changes, size_t end, bool more,
+                        struct al_str *out)
+{
+    size_t hidden = changes->total - changes->count;
+    uint64_t added = 0, deleted = 0;
+
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct al_change *change = &changes->items[i];
+
+        hidden += change->patch_end == 0 || change->patch_end > end;
+        added += change->added;
+        deleted += change->deleted;
+    }
+    al_str_addf(out, "%zu file%s, %s+%" PRIu64 " -%" PRIu64, changes->total,
+                changes->total == 1 ? "" : "s",
+                more || changes->count < changes->total ? "at least " : "", added, deleted);
+    if (hidden)
+        al_str_addf(out, ", of which %zu %s not shown in full", hidden, hidden == 1 ? "is" : "are");
+    al_str_adds(out, ":\n");
+}
+
+static void write_in_full(struct al_excerpt_reader *reader, struct al_str *out)
+{
+    add_heading(&reader->changes, reader->patch.len, reader->more, out);
+    add_list(&reader->changes, true, out);
+    al_text_sanitize_shown(reader->patch.buf, reader->patch.len, out);
+    if (out->buf[out->len - 1] != '\n')
+        al_str_addc(out, '\n');
+    al_text_add_remaining(out, 0, reader->more);
+}
+
+bool al_excerpt_write_patch(const struct al_excerpt_reader *reader, struct al_str *out)
+{
+    const struct al_str *patch = &reader->patch;
+    uint64_t left = 0;
+
+    if (reader->in_full) {
+        al_text_sanitize_shown(patch->buf, patch->len, out);
+        if (out->len && out->buf[out->len - 1] != '\n')
+            al_str_addc(out, '\n');
+    } else if (patch->len) {
+        left = reader->lines - al_text_add_head(out, patch->buf, patch->len);
+    }
+    al_text_add_remaining(out, left, reader->more);
+    return left || reader->more;
+}
+
+/*
+ * Append the excerpt to `out`: the number of files and lines, and how many of the files are not
+ * shown in full; up to 200 files, those that lose most first; as much of the patch as fits; and how
+ * much is left out.  Appends nothing when nothing changed.
+ */
+static void excerpt_write(struct al_excerpt_reader *reader, struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str head = AL_STR_INIT;
+    size_t lines;
+
+    if (!reader->changes.total)
+        return;
+    if (reader->in_full) {
+        write_in_full(reader, out);
+        return;
+    }
+    lines = al_text_add_head(&head, reader->patch.buf, reader->patch.len);
+    add_heading(&reader->changes, end_of(&reader->patch, lines), reader->more, out);
+    add_list(&reader->changes, false, out);
+    al_str_add(out, head.buf, head.len);
+    al_text_add_remaining(out, reader->lines - lines, reader->more);
+}
+
+/* --- Diff excerpt --- */
+
 #define TYPE_GITLINK 0160000u
 
 /*
@@ -183,7 +606,7 @@ int al_git_diff_excerpt(const struct al_repo *repo, const struct al_diff_options
     r = verify_shown(repo, options, &reader.changes, budget, &all, err);
     if (r < 0)
         return r;
-    al_excerpt_write(&reader, out);
+    excerpt_write(&reader, out);
     if (!all)
         al_str_adds(out, "This is more than airlock checks: a forged object of the repository may "
                          "be shown as another.\n");

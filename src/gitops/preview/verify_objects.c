@@ -1,19 +1,261 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/preview/verify_objects.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "gitops/command.h"
 #include "gitops/failure.h"
+#include "gitops/layer.h"
 #include "gitops/oid.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/preview/stable_read.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"
+#include "guard/root.h"
+#include "guard/text.h"
+#include "proc/cancel.h"
+#include "util/fs.h"
+
+/* --- Stable read --- */
+
+/* The clock of a file system may be this far behind the local clock. */
+#define STABLE_READ_MARGIN_MS 20
+
+#define NS_PER_S              ((int64_t)1000000000)
+#define NS_PER_MS             ((int64_t)1000000)
+#define ALTERNATES_MAX_BYTES  65536u
+#define STORES_MAX            64u
+#define FANOUTS               256u
+
+/* A time without a fraction may come from a file system with coarse times: FAT's resolution is two
+ * seconds. */
+#define COARSEST_NS (2 * NS_PER_S)
+
+void al_stable_read_begin(struct al_stable_read *reading)
+{
+    struct timespec now;
+
+    /* The kernel takes ctime from this clock. It advances by ticks, so a time from a finer clock is
+     * never earlier. */
+    (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    al_strv_clear(&reading->oids);
+    reading->since_ns = now.tv_sec * NS_PER_S + now.tv_nsec - STABLE_READ_MARGIN_MS * NS_PER_MS;
+}
+
+void al_stable_read_wait(const struct al_run_limits *budget)
+{
+    struct pollfd wait = { .fd = al_cancel_fd(budget->cancel), .events = POLLIN };
+
+    (void)poll(&wait, 1, STABLE_READ_MARGIN_MS);
+}
+
+void al_stable_read_clear(struct al_stable_read *reading)
+{
+    al_strv_clear(&reading->oids);
+}
+
+/* One pass over the object stores. */
+struct scan {
+    const struct al_repo *repo;
+    int64_t since_ns;
+    struct al_strv stores; /* object directories, those of alternates included */
+    char *link;            /* the first symbolic link found; NULL: none */
+    bool changed;
+};
+
+static void scan_clear(struct scan *scan)
+{
+    al_strv_clear(&scan->stores);
+    free(scan->link);
+}
+
+/* Compare the ctime that was just read with the window, which ends now.  A ctime in the future
+ * means that the clock was set back; a change made now gets the current time. */
+static void check_time(struct scan *scan, const struct stat *st)
+{
+    int64_t at = st->st_ctim.tv_sec * NS_PER_S + st->st_ctim.tv_nsec;
+    int64_t finest = st->st_ctim.tv_nsec ? 0 : COARSEST_NS;
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    scan->changed |= at >= scan->since_ns - finest && at <= now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+/* Check one directory entry. Returns false when it does not exist: it was not read then, and its
+ * removal shows in the ctime of its directory. */
+static bool check_entry(struct scan *scan, int dir_fd, const char *name)
+{
+    struct stat st;
+
+    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return false;
+    check_time(scan, &st);
+    if (S_ISLNK(st.st_mode) && !scan->link)
+        scan->link = al_strdup(name);
+    return true;
+}
+
+/* Check the entries of a directory, and those of directories in it: layers of a multi-pack-index.
+ */
+static void check_entries(struct scan *scan, int parent_fd, const char *name, bool is_pack_dir)
+{
+    al_auto(al_closedirp) DIR *dir =
+        al_fs_list(openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    const struct dirent *entry;
+
+    while (dir && (entry = readdir(dir))) {
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+            continue;
+        (void)check_entry(scan, dirfd(dir), entry->d_name);
+        if (is_pack_dir && al_ends_with(entry->d_name, ".d"))
+            check_entries(scan, dirfd(dir), entry->d_name, false);
+    }
+    scan->changed |= !dir; /* it existed a moment ago */
+}
+
+static void check_packs(struct scan *scan, int store_fd)
+{
+    if (check_entry(scan, store_fd, "pack") && !scan->link)
+        check_entries(scan, store_fd, "pack", true);
+}
+
+static unsigned digit(char c)
+{
+    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10) & 0xf;
+}
+
+static void check_loose_objects(struct scan *scan, int store_fd, const struct al_strv *oids)
+{
+    bool checked[FANOUTS] = { false }, exists[FANOUTS] = { false };
+
+    for (size_t i = 0; i < oids->count; i++) {
+        const char *oid = oids->items[i];
+        const char fanout[] = { oid[0], oid[1], '\0' };
+        const unsigned number = digit(oid[0]) << 4 | digit(oid[1]);
+        al_auto(al_freep) char *path = NULL;
+
+        if (!checked[number])
+            exists[number] = check_entry(scan, store_fd, fanout);
+        checked[number] = true;
+        if (!exists[number])
+            continue;
+        path = al_asprintf("%s/%s", fanout, oid + 2);
+        (void)check_entry(scan, store_fd, path);
+    }
+}
+
+/* Check the directories that lead to a store, up to a root, since another directory could be
+ * renamed into the path for a while. Agents cannot change directories above a root. */
+static void check_parents(struct scan *scan, const char *store)
+{
+    al_auto(al_freep) char *path = al_strdup(store);
+    const struct al_roots *roots = al_roots_parts(scan->repo->at.git->roots);
+    struct stat st;
+    char *slash;
+
+    for (;;) {
+        for (size_t i = 0; i < roots->count; i++)
+            if (!al_root_is_released(&roots->items[i]) && !strcmp(roots->items[i].path, path))
+                return;
+        slash = strrchr(path, '/');
+        if (!slash || slash == path)
+            return;
+        if (lstat(path, &st) == 0)
+            check_time(scan, &st);
+        *slash = '\0';
+    }
+}
+
+/* Add the alternates of a store. Whether they are allowed was checked when the repository was
+ * opened. */
+static void add_alternates(struct scan *scan, const char *store)
+{
+    al_auto(al_freep) char *path = al_fs_join(store, "info/alternates");
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    char *save = NULL;
+
+    if (al_fs_read(AT_FDCWD, path, ALTERNATES_MAX_BYTES, &text) < 0)
+        return;
+    for (char *line = strtok_r(text.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        al_auto(al_freep) char *other = al_fs_join(store, line);
+        al_auto(al_closep) int fd = open(other, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        al_auto(al_freep) char *abs = fd < 0 ? NULL : al_fs_fd_path(fd);
+
+        check_parents(scan, other);
+        if (*line != '#' && abs && !al_strv_contains(&scan->stores, abs) &&
+            scan->stores.count < STORES_MAX)
+            al_strv_add(&scan->stores, abs);
+    }
+}
+
+static void check_store(struct scan *scan, const char *store, const struct al_strv *oids)
+{
+    static const char *const names[] = { "info", "info/alternates" };
+    al_auto(al_closep) int fd = open(store, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    scan->changed |= fd < 0;
+    check_parents(scan, store);
+    for (size_t i = 0; fd >= 0 && i < AL_COUNT(names); i++)
+        (void)check_entry(scan, fd, names[i]);
+    if (fd < 0)
+        return;
+    check_packs(scan, fd);
+    check_loose_objects(scan, fd, oids);
+    add_alternates(scan, store);
+}
+
+/* Find the first store. A symbolic link on the path to it is checked as well. */
+static int find_store(struct scan *scan, struct al_error *err)
+{
+    al_auto(al_freep) char *path = al_fs_join(scan->repo->at.common_dir, "objects");
+    al_auto(al_closep) int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0 || fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return al_error_errno(err, errno, "cannot open 'objects' in the git directory");
+    check_time(scan, &st);
+    al_strv_take(&scan->stores, al_fs_fd_path(fd));
+    check_parents(scan, scan->repo->at.common_dir);
+    return 0;
+}
+
+int al_stable_read_check(const struct al_repo *repo, const struct al_stable_read *reading,
+                         bool *ret_stable, struct al_error *err)
+{
+    al_auto(scan_clear) struct scan scan = { .repo = repo, .since_ns = reading->since_ns };
+    int r = 0;
+
+    *ret_stable = true;
+    if (!reading->oids.count || repo->at.is_own) /* no agent can write there */
+        return 0;
+    r = find_store(&scan, err);
+    for (size_t i = 0; r == 0 && i < scan.stores.count; i++) {
+        al_auto(al_freep) char *store = al_strdup(scan.stores.items[i]);
+
+        check_store(&scan, store, &reading->oids);
+    }
+    if (r == 0 && scan.link) {
+        al_auto(al_freep) char *word = al_text_sanitize_line(scan.link);
+
+        r = al_error_set(err, AL_ERR_EXECUTION,
+                         "'%s' among the repository's objects is a link, so that what is shown of "
+                         "them cannot be relied on; put the file itself there",
+                         word);
+    }
+    *ret_stable = r == 0 && !scan.changed;
+    return r;
+}
+
+/* --- Verify objects --- */
 
 #define HEADER_MAX_BYTES 256u
 #define LIST_MAX_BYTES   (8u << 20)

@@ -5,7 +5,7 @@
 #include "gitops/replay/work.h"
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/sequencer/overwrite.h"
-#include "gitops/sequencer/todo.h"
+#include "gitops/sequencer/rebase_continue.h"
 
 /* The commit that what is left is replayed onto: what is staged, as it will be committed; or HEAD.
  */

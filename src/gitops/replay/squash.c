@@ -2,7 +2,7 @@
 #include "gitops/replay/squash.h"
 
 #include "gitops/refs.h"
-#include "gitops/sequencer/merge_run.h"
+#include "gitops/sequencer/merge.h"
 
 int al_git_squash_really(struct al_repo *repo, const char *oid, size_t max_bytes,
                          struct al_run_limits *budget, struct al_error *err)

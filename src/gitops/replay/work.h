@@ -20,9 +20,78 @@
 
 #include <stdbool.h>
 
+#include "gitops/command.h"
 #include "gitops/inmemory/inmemory.h"
-#include "gitops/replay/commit_list.h"
+#include "gitops/repo/repo.h"
 #include "gitops/sequencer/merge.h"
+#include "util/str.h"
+
+/* --- Commit list --- */
+
+/*
+ * The commits that a cherry-pick, a revert or a rebase is about, as full ids.
+ *
+ * Source: git-rev-list(1), git-rebase(1), "--reapply-cherry-picks".
+ */
+
+/** Append the commits that a word names: one, or those of a range "A..B".
+ *
+ * @param newest_first  The order of a range. */
+int al_commit_list_add(const struct al_repo *repo, const char *word, bool newest_first,
+                       struct al_run_limits *budget, struct al_strv *out, struct al_error *err);
+
+/** What `git rebase <onto>` replays. */
+struct al_rebase_list {
+    struct al_strv commits; /**< oldest first, without merges and without what `onto` has already */
+    size_t merges;          /**< merges that are left out */
+    size_t known;           /**< commits that are left out since `onto` has their change already */
+};
+
+void al_rebase_list_clear(struct al_rebase_list *list);
+
+/** List the commits that are in HEAD and not in `onto`, oldest first.
+ *
+ * @param onto  A full id; NULL: all commits of HEAD.
+ * @param all   Those whose change `onto` has already as well. */
+int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all,
+                          struct al_run_limits *budget, struct al_rebase_list *ret_list,
+                          struct al_error *err);
+
+/** Append the full ids of commits whose ids may be abbreviated.  One git child. */
+int al_commit_list_full(const struct al_repo *repo, const struct al_strv *words,
+                        struct al_run_limits *budget, struct al_strv *out, struct al_error *err);
+
+/* --- Advance --- */
+
+/*
+ * Move the current branch, the index and the working tree to a commit that was made in memory.
+ *
+ * Local changes to files that do not differ stay.  What is left half done, the call puts back from
+ * its checkpoint.
+ *
+ * Source: git-read-tree(1) "Two Tree Merge", git-update-ref(1).
+ */
+
+/** What to move, and how. */
+struct al_advance {
+    const char *from;   /**< the commit of HEAD */
+    const char *to;     /**< the commit to move to */
+    const char *reflog; /**< the entry of the reflog: "rebase (finish)" */
+    bool keeps_head; /**< only the index and the working tree move: the change is not committed */
+    bool detaches;   /**< HEAD leaves its branch, which stays */
+    bool sets_orig_head;
+};
+
+/**
+ * Move.
+ *
+ * @return 0; AL_ERR_EXECUTION with AL_CODE_DIRTY_WORKDIR when local changes or untracked files
+ * would be overwritten, and when HEAD is not at `from` any more.
+ */
+int al_git_advance(struct al_repo *repo, const struct al_advance *advance,
+                   struct al_run_limits *budget, struct al_error *err);
+
+/* --- Work --- */
 
 /** The command that the work is. */
 enum al_replay_work_kind { AL_WORK_REBASE, AL_WORK_CHERRY_PICK, AL_WORK_REVERT };
@@ -84,11 +153,5 @@ int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,
 int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t max_bytes,
                       struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
                       struct al_error *err);
-
-/** begin_rebase.c: for work that stops, begin the rebase as git does and let git run into the
- * conflict. */
-int al_replay_begin_rebase(struct al_repo *repo, struct al_replay_work *work, size_t max_bytes,
-                           struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
-                           struct al_error *err);
 
 #endif

@@ -1,14 +1,359 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/sequencer/conflict_hunks.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "gitops/location.h"
+#include "gitops/nul_records.h"
 #include "gitops/oid.h"
 #include "gitops/plumbing/revision.h"
+#include "gitops/private_dir.h"
+#include "gitops/run.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
+#include "util/mem.h"
+
+/* A file with more bytes, or more hunks, is not read hunk by hunk, or not at all. */
+#define CONFLICT_FILE_BYTES (16u << 20)
+
+#define CONFLICT_HUNKS_MAX  5000
+
+/* --- Conflict blocks --- */
+
+/*
+ * The conflicts in a text, from the line "<<<<<<<" to the line ">>>>>>>".
+ *
+ * Source: git-merge(1), "HOW CONFLICTS ARE PRESENTED".
+ */
+
+void al_conflict_blocks_clear(struct al_conflict_blocks *blocks)
+{
+    free(blocks->items);
+    *blocks = (struct al_conflict_blocks){ .items = NULL };
+}
+
+/* Take the next line, with its newline, from the front of a text; false at its end. */
+static bool conflict_next_line(struct al_bytes *text, struct al_bytes *ret_line)
+{
+    const char *newline = text->len ? memchr(text->data, '\n', text->len) : NULL;
+
+    if (!text->len)
+        return false;
+    ret_line->data = text->data;
+    ret_line->len = newline ? (size_t)(newline - text->data) + 1 : text->len;
+    text->data += ret_line->len;
+    text->len -= ret_line->len;
+    return true;
+}
+
+/* Count the lines of a text, the last one with or without its newline. */
+static size_t conflict_count_lines(struct al_bytes text)
+{
+    struct al_bytes line;
+    size_t count = 0;
+
+    while (conflict_next_line(&text, &line))
+        count++;
+    return count;
+}
+
+/* The character of a marker of this length, such as '<', that a line is; 0: it is none. */
+static char conflict_marker(struct al_bytes line, size_t marker_size)
+{
+    if (line.len < marker_size || !memchr("<|=>", line.data[0], 4))
+        return 0;
+    for (size_t i = 1; i < marker_size; i++)
+        if (line.data[i] != line.data[0])
+            return 0;
+    return line.len == marker_size || memchr(" \r\n", line.data[marker_size], 3) ? line.data[0] : 0;
+}
+
+/* A text that is read marker by marker. */
+struct markers {
+    struct al_bytes left, line; /* the line is the last marker */
+    size_t size, number;        /* of the line, from 1 */
+    const size_t *lines;
+};
+
+static char next_marker(struct markers *markers)
+{
+    while (conflict_next_line(&markers->left, &markers->line)) {
+        char c = markers->lines && markers->lines[markers->number] == AL_CONFLICT_OWN
+                     ? 0
+                     : conflict_marker(markers->line, markers->size);
+
+        markers->number++;
+        if (c)
+            return c;
+    }
+    return 0;
+}
+
+/* Read the rest of a block, whose first marker was just read.  False when it has no end. */
+static bool read_block(struct markers *markers, const char *text, struct al_conflict_block *block)
+{
+    enum al_stage now = AL_STAGE_OURS, next;
+
+    block->sides[now].data = markers->left.data;
+    for (char c = next_marker(markers); c; c = next_marker(markers)) {
+        if (now == AL_STAGE_OURS && c == '|')
+            next = AL_STAGE_BASE;
+        else if (now != AL_STAGE_THEIRS && c == '=')
+            next = AL_STAGE_THEIRS;
+        else if (now == AL_STAGE_THEIRS && c == '>')
+            next = AL_STAGES;
+        else
+            continue;
+        block->sides[now].len = (size_t)(markers->line.data - block->sides[now].data);
+        block->end = (size_t)(markers->left.data - text);
+        if (next == AL_STAGES)
+            return true;
+        block->has_base = block->has_base || next == AL_STAGE_BASE;
+        block->sides[next].data = markers->left.data;
+        now = next;
+    }
+    return false;
+}
+
+void al_conflict_blocks_find(struct al_bytes text, size_t marker_size, const size_t *lines,
+                             struct al_conflict_blocks *ret_blocks)
+{
+    struct markers markers = { .left = text, .size = marker_size, .lines = lines };
+    size_t room = 0;
+
+    *ret_blocks = (struct al_conflict_blocks){ .items = NULL };
+    for (char c = next_marker(&markers); c; c = next_marker(&markers)) {
+        struct al_conflict_block block = { .start = (size_t)(markers.line.data - text.data),
+                                           .line = markers.number };
+
+        if (c != '<')
+            continue;
+        if (!read_block(&markers, text.data, &block))
+            return;
+        if (ret_blocks->count == room) {
+            room = room ? 2 * room : 16;
+            ret_blocks->items = al_reallocarray(ret_blocks->items, room, sizeof(block));
+        }
+        ret_blocks->items[ret_blocks->count++] = block;
+    }
+}
+
+void al_conflict_take_side(struct al_bytes text, size_t marker_size, enum al_stage side,
+                           struct al_str *out)
+{
+    struct al_conflict_blocks blocks = { .items = NULL };
+    size_t at = 0;
+
+    if (marker_size)
+        al_conflict_blocks_find(text, marker_size, NULL, &blocks);
+    for (size_t i = 0; i < blocks.count; i++) {
+        al_str_add(out, text.data + at, blocks.items[i].start - at);
+        al_str_add(out, blocks.items[i].sides[side].data, blocks.items[i].sides[side].len);
+        at = blocks.items[i].end;
+    }
+    al_str_add(out, text.data + at, text.len - at);
+    al_conflict_blocks_clear(&blocks);
+}
+
+/* --- Conflict sides --- */
+
+/* What git says of files in conflict: their stages and attributes, and what it makes of them. */
+
+#define MARKER_SIZE     7
+#define MARKER_SIZE_MAX 1000
+
+/** All stages that are read at once. */
+#define STAGES_BYTES (256u << 20)
+
+#define ALL_LINES    "--unified=100000000"
+
+/* --- What the repository has --- */
+
+/* Output of check-attr -z: "path NUL attribute NUL value NUL", in the order of the input. */
+struct attributes {
+    struct al_conflict_file *files;
+    size_t count, at;
+};
+
+static bool take_attribute(void *payload, char *const *fields)
+{
+    struct attributes *attributes = payload;
+    struct al_conflict_file *file = &attributes->files[attributes->at / 2];
+    size_t size = 0;
+
+    if (attributes->at / 2 == attributes->count)
+        return false;
+    if (attributes->at++ % 2) {
+        file->is_unmerged = !strcmp(fields[2], "unset") || !strcmp(fields[2], "binary");
+        return true;
+    }
+    for (const char *c = fields[2]; *c >= '0' && *c <= '9' && size < MARKER_SIZE_MAX; c++)
+        size = size * 10 + (size_t)(*c - '0');
+    if (size)
+        file->marker_size = size;
+    return true;
+}
+
+static int read_attributes(const struct al_repo *repo, struct al_conflict_file *files, size_t count,
+                           struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
+    struct attributes attributes = { .files = files, .count = count };
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(3, take_attribute, &attributes);
+
+    for (size_t i = 0; i < count; i++) {
+        files[i].marker_size = MARKER_SIZE;
+        al_str_add(&input, files[i].conflict->path, strlen(files[i].conflict->path) + 1);
+    }
+    command.input = input.buf;
+    command.input_len = input.len;
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "check-attr", "-z", "--stdin",
+                 "conflict-marker-size", "merge", NULL);
+    return al_git_read_records(&repo->at, &command, &records, budget, err);
+}
+
+/* Read what git knows of some files; nothing of them is cleared after a failure. */
+static int conflict_read_stages(const struct al_repo *repo, struct al_conflict_file *files,
+                                size_t count, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_freep) struct al_blob *blobs = al_calloc(AL_STAGES * count + 1, sizeof(*blobs));
+    size_t n = 0;
+    int r = count ? read_attributes(repo, files, count, budget, err) : 0;
+
+    for (size_t i = 0; i < AL_STAGES * count; i++) {
+        const struct al_side *side = &files[i / AL_STAGES].conflict->sides[i % AL_STAGES];
+
+        if (side->oid && !al_side_is_submodule(side))
+            blobs[n++] = (struct al_blob){ .oid = side->oid, .group = i / AL_STAGES };
+    }
+    if (r == 0)
+        r = al_git_cat_file(repo, blobs, n, STAGES_BYTES, budget, err);
+    for (size_t i = 0, k = 0; r == 0 && k < n; i++)
+        if (files[i / AL_STAGES].conflict->sides[i % AL_STAGES].oid == blobs[k].oid)
+            files[i / AL_STAGES].stages[i % AL_STAGES] = blobs[k++];
+    return r;
+}
+
+/* --- What git makes of texts, which it reads from files --- */
+
+struct text_files {
+    char *paths[AL_STAGES];
+};
+
+static void text_files_clear(struct text_files *files)
+{
+    for (size_t i = 0; i < AL_STAGES; i++) {
+        if (files->paths[i])
+            (void)unlink(files->paths[i]);
+        free(files->paths[i]);
+    }
+}
+
+static int write_text(const struct al_repo *repo, const struct al_str *text, char **ret_path,
+                      struct al_error *err)
+{
+    char *path = *ret_path = al_git_private_name(repo->at.git, "side");
+    al_auto(al_closep) int fd =
+        open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int r = fd < 0 ? -errno : al_write_all(fd, text->buf, text->len);
+
+    return r < 0 ? al_error_errno(err, -r, "cannot write a temporary file") : 0;
+}
+
+/* Run a command and append its output, unless it fails: both commands exit with less than 128. */
+static int read_text(const struct al_repo *repo, const struct al_git_command *command,
+                     struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct al_buffer text = { .max_bytes = 4 * CONFLICT_FILE_BYTES };
+    int r = al_git_run(&repo->at, command, &(struct al_git_run){ .sink = al_buffer_sink(&text) },
+                       budget, &output, err);
+
+    if (r == 0 && (output.exit_code < 0 || output.exit_code >= 128))
+        r = al_error_set(err, AL_ERR_EXECUTION, "git did not say what is in conflict");
+    if (r == 0 && text.len)
+        al_str_add(out, text.data, text.len);
+    al_buffer_clear(&text);
+    return r;
+}
+
+/* Merge the stages once more, with markers of this length, in a style of git merge-file. */
+static int conflict_merge(const struct al_repo *repo, const struct al_conflict_file *file,
+                          const char *style, size_t marker_size, struct al_run_limits *budget,
+                          struct al_str *ret_text, struct al_error *err)
+{
+    al_auto(text_files_clear) struct text_files files = { .paths = { NULL } };
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < AL_STAGES; i++) /* git 2.43 would take the ids */
+        r = write_text(repo, &file->stages[i].data, &files.paths[i], err);
+    if (r < 0)
+        return r;
+    al_strv_add(&command.argv, "git");
+    al_strv_adds(&command.argv, "-c", "merge.conflictStyle=merge", "merge-file", "-p", "-q", NULL);
+    if (style)
+        al_strv_add(&command.argv, style);
+    al_strv_addf(&command.argv, "--marker-size=%zu", marker_size);
+    al_strv_adds(&command.argv, "--", files.paths[AL_STAGE_OURS], files.paths[AL_STAGE_BASE],
+                 files.paths[AL_STAGE_THEIRS], NULL);
+    return read_text(repo, &command, budget, ret_text, err);
+}
+
+/* Number the lines of a text by a diff with all of its lines; the same texts have none. */
+static void number_lines(const struct al_str *diff, size_t *lines, size_t count)
+{
+    struct al_bytes left = { diff->buf, diff->len }, line;
+    size_t at = 0, made = 0;
+
+    while (conflict_next_line(&left, &line) && line.data[0] != '@')
+        continue;
+    while (at < count && conflict_next_line(&left, &line)) {
+        if (line.data[0] == ' ' || line.data[0] == '+')
+            lines[at++] = line.data[0] == ' ' ? made : SIZE_MAX;
+        made += line.data[0] == ' ' || line.data[0] == '-';
+    }
+    while (at < count)
+        lines[at++] = made++;
+}
+
+/* Find the line of `made` that each line of `text` is, or SIZE_MAX; both count from 0.  Caller
+ * frees. */
+static int conflict_align(const struct al_repo *repo, const struct al_str *made,
+                          const struct al_str *text, struct al_run_limits *budget,
+                          size_t **ret_lines, struct al_error *err)
+{
+    al_auto(text_files_clear) struct text_files files = { .paths = { NULL } };
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_str_clear) struct al_str diff = AL_STR_INIT;
+    const bool is_same = made->len == text->len && !memcmp(made->buf, text->buf, text->len);
+    size_t count = conflict_count_lines((struct al_bytes){ text->buf, text->len });
+    int r = 0;
+
+    if (!is_same)
+        r = write_text(repo, made, &files.paths[0], err);
+    if (r == 0 && !is_same)
+        r = write_text(repo, text, &files.paths[1], err);
+    if (r == 0 && !is_same) {
+        al_strv_adds(&command.argv, "git", "diff", "--no-index", "--no-color", "--no-ext-diff",
+                     "--no-textconv", "--text", "--diff-algorithm=myers", ALL_LINES, "--",
+                     files.paths[0], files.paths[1], NULL);
+        r = read_text(repo, &command, budget, &diff, err);
+    }
+    if (r < 0)
+        return r;
+    *ret_lines = al_calloc(count + 1, sizeof(**ret_lines));
+    number_lines(&diff, *ret_lines, count);
+    return 0;
+}
+
+/* --- Conflict hunks --- */
 
 #define ID_DIGITS 8
 
@@ -76,12 +421,12 @@ static size_t unused_size(const struct al_conflict_file *file)
     for (size_t i = 0; i < AL_STAGES; i++) {
         struct al_bytes left = bytes_of(&file->stages[i].data), line;
 
-        while (al_conflict_next_line(&left, &line)) {
+        while (conflict_next_line(&left, &line)) {
             size_t run = 1;
 
             while (run < line.len && line.data[run] == line.data[0])
                 run++;
-            if (run < SIZES && al_conflict_marker(line, run))
+            if (run < SIZES && conflict_marker(line, run))
                 used[run] = true;
         }
     }
@@ -107,7 +452,7 @@ static int make(const struct al_repo *repo, const struct al_conflict_file *file,
     if (made->marker_size)
         return 0;
     if (has_both(file))
-        r = al_conflict_merge(repo, file, style, size, budget, &text, err);
+        r = conflict_merge(repo, file, style, size, budget, &text, err);
     if (r < 0)
         return r;
     made->marker_size = file->nested_size && !has_both(file) ? file->nested_size : size;
@@ -123,9 +468,9 @@ static void normalise(const struct al_conflict_made *made, size_t size, struct a
 {
     struct al_bytes left = bytes_of(&made->text), line;
 
-    for (size_t i = 0; al_conflict_next_line(&left, &line); i++) {
-        const char gits = al_conflict_marker(line, made->marker_size);
-        const char any = gits ? gits : al_conflict_marker(line, size);
+    for (size_t i = 0; conflict_next_line(&left, &line); i++) {
+        const char gits = conflict_marker(line, made->marker_size);
+        const char any = gits ? gits : conflict_marker(line, size);
 
         if (is_own)
             is_own[i] = !gits;
@@ -143,14 +488,14 @@ static int align(const struct al_repo *repo, struct al_run_limits *budget,
                  struct al_conflict_file *file, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str made = AL_STR_INIT, plain = AL_STR_INIT;
-    const size_t nmade = al_conflict_count_lines(bytes_of(&file->made.text)),
-                 count = al_conflict_count_lines(bytes_of(&file->plain.text));
+    const size_t nmade = conflict_count_lines(bytes_of(&file->made.text)),
+                 count = conflict_count_lines(bytes_of(&file->plain.text));
     al_auto(al_freep) bool *is_own = al_calloc(nmade + 1, sizeof(*is_own));
     int r;
 
     normalise(&file->made, file->marker_size, &made, is_own);
     normalise(&file->plain, file->marker_size, &plain, NULL);
-    r = al_conflict_align(repo, &made, &plain, budget, &file->lines, err);
+    r = conflict_align(repo, &made, &plain, budget, &file->lines, err);
     for (size_t i = 0; r == 0 && i < count; i++)
         if (file->lines[i] < nmade && is_own[file->lines[i]])
             file->lines[i] = AL_CONFLICT_OWN;
@@ -215,12 +560,12 @@ static void find_markers(struct al_conflict_file *file, bool *ret_base)
     struct al_bytes left = bytes_of(&file->plain.text), line;
 
     file->has_markers = *ret_base = false;
-    for (size_t i = 0; al_conflict_next_line(&left, &line); i++) {
+    for (size_t i = 0; conflict_next_line(&left, &line); i++) {
         const bool is_own = file->lines && file->lines[i] == AL_CONFLICT_OWN;
-        char c = is_own ? 0 : al_conflict_marker(line, file->marker_size);
+        char c = is_own ? 0 : conflict_marker(line, file->marker_size);
 
         if (!c && file->nested_size)
-            c = al_conflict_marker(line, file->nested_size);
+            c = conflict_marker(line, file->nested_size);
         file->has_markers = file->has_markers || (c && c != '=');
         *ret_base = *ret_base || c == '|';
     }
@@ -229,13 +574,13 @@ static void find_markers(struct al_conflict_file *file, bool *ret_base)
 static void check_text(struct al_conflict_file *file)
 {
     file->is_text = !memchr(file->disk.buf, '\0', file->disk.len);
-    file->is_large = file->disk.len > AL_CONFLICT_FILE_BYTES;
+    file->is_large = file->disk.len > CONFLICT_FILE_BYTES;
     for (size_t i = 0; i < AL_STAGES; i++) {
         const struct al_blob *stage = &file->stages[i];
 
         if (memchr(stage->data.buf, '\0', stage->data.len))
             file->is_text = false;
-        if (stage->oid && (!stage->kept || stage->size > AL_CONFLICT_FILE_BYTES))
+        if (stage->oid && (!stage->kept || stage->size > CONFLICT_FILE_BYTES))
             file->is_large = true;
     }
 }
@@ -267,7 +612,7 @@ static int look(const struct al_repo *repo, struct al_run_limits *budget,
     al_conflict_blocks_find(bytes_of(&file->disk), file->marker_size, file->lines, &file->blocks);
     al_conflict_blocks_find(bytes_of(&file->plain.text), file->marker_size, file->lines,
                             &file->plain.blocks);
-    file->is_large = file->blocks.count > AL_CONFLICT_HUNKS_MAX;
+    file->is_large = file->blocks.count > CONFLICT_HUNKS_MAX;
     if (file->is_large)
         al_conflict_blocks_clear(&file->blocks);
     return 0;
@@ -283,7 +628,7 @@ int al_git_conflict_files(const struct al_repo *repo, const struct al_conflict *
         files[i] = AL_CONFLICT_FILE_INIT;
         files[i].conflict = &conflicts[i];
     }
-    r = al_conflict_read_stages(repo, files, count, budget, err);
+    r = conflict_read_stages(repo, files, count, budget, err);
     for (size_t i = 0; r == 0 && i < count; i++) {
         r = find_nested(repo, &files[i], budget, err);
         if (r < 0 || al_conflict_has_links(&conflicts[i]))
@@ -397,7 +742,7 @@ static bool has_lines(struct al_bytes in, struct al_bytes lines)
     do {
         if (in.len >= lines.len && (!lines.len || !memcmp(in.data, lines.data, lines.len)))
             return true;
-    } while (al_conflict_next_line(&in, &line));
+    } while (conflict_next_line(&in, &line));
     return false;
 }
 

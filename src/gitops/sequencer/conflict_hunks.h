@@ -22,9 +22,6 @@
 #include "gitops/sequencer/conflict.h"
 #include "util/str.h"
 
-/** A file with more bytes, or more hunks, is not read hunk by hunk, or not at all. */
-#define AL_CONFLICT_FILE_BYTES (16u << 20)
-#define AL_CONFLICT_HUNKS_MAX  5000
 #define AL_CONFLICT_DISK_BYTES (64u << 20)
 
 /** Bytes of a text, borrowed from it. */
@@ -129,17 +126,6 @@ void al_conflict_file_settle(const struct al_conflict_file *file,
 void al_conflict_take_side(struct al_bytes text, size_t marker_size, enum al_stage side,
                            struct al_str *out);
 
-/* conflict_blocks.c */
-
-/** The character of a marker of this length, such as '<', that a line is; 0: it is none. */
-char al_conflict_marker(struct al_bytes line, size_t marker_size);
-
-/** Take the next line, with its newline, from the front of a text; false at its end. */
-bool al_conflict_next_line(struct al_bytes *text, struct al_bytes *ret_line);
-
-/** Count the lines of a text, the last one with or without its newline. */
-size_t al_conflict_count_lines(struct al_bytes text);
-
 /** A line of the file's own, whatever it looks like. */
 #define AL_CONFLICT_OWN (SIZE_MAX - 1)
 
@@ -151,22 +137,5 @@ void al_conflict_blocks_find(struct al_bytes text, size_t marker_size, const siz
                              struct al_conflict_blocks *ret_blocks);
 
 void al_conflict_blocks_clear(struct al_conflict_blocks *blocks);
-
-/* conflict_sides.c */
-
-/** Read what git knows of some files; nothing of them is cleared after a failure. */
-int al_conflict_read_stages(const struct al_repo *repo, struct al_conflict_file *files,
-                            size_t count, struct al_run_limits *budget, struct al_error *err);
-
-/** Merge the stages once more, with markers of this length, in a style of git merge-file. */
-int al_conflict_merge(const struct al_repo *repo, const struct al_conflict_file *file,
-                      const char *style, size_t marker_size, struct al_run_limits *budget,
-                      struct al_str *ret_text, struct al_error *err);
-
-/** Find the line of `made` that each line of `text` is, or SIZE_MAX; both count from 0.  Caller
- * frees. */
-int al_conflict_align(const struct al_repo *repo, const struct al_str *made,
-                      const struct al_str *text, struct al_run_limits *budget, size_t **ret_lines,
-                      struct al_error *err);
 
 #endif

@@ -7,6 +7,10 @@
 #ifndef AL_GITOPS_SEQUENCER_OPERATION_STATE_H
 #define AL_GITOPS_SEQUENCER_OPERATION_STATE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gitops/command.h"
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 
@@ -61,5 +65,79 @@ int al_git_abort_preview(const struct al_repo *repo, struct al_run_limits *budge
  */
 int al_git_abort(struct al_repo *repo, struct al_run_limits *budget,
                  enum al_operation_state *ret_done, struct al_error *err);
+
+/* --- Operation sides --- */
+
+/*
+ * What the two sides of a conflict stand for: which branch or commit is "ours", and which "theirs".
+ *
+ * Source: git-rebase(1), "--merge": in a rebase, ours is the branch that is rebased onto.
+ */
+
+/** Names of both sides, raw text for a sentence.  Set up with AL_OPERATION_SIDES_INIT. */
+struct al_operation_sides {
+    char *ours, *theirs;
+};
+
+#define AL_OPERATION_SIDES_INIT ((struct al_operation_sides){ .ours = NULL })
+
+void al_operation_sides_clear(struct al_operation_sides *sides);
+
+/** Name the sides of the operation in progress; without one, those of a stash that was brought
+ * back.  One git child. */
+int al_git_operation_sides(const struct al_repo *repo, struct al_run_limits *budget,
+                           struct al_operation_sides *ret_sides, struct al_error *err);
+
+/** Read the object id in a file of the git directory; NULL: there is none.  Caller frees. */
+char *al_operation_oid(const struct al_repo *repo, const char *name);
+
+/* --- Begun --- */
+
+/*
+ * Which operations in progress a session of this process has begun, or has continued to their
+ * present stop.
+ *
+ * A merge or rebase that a user or another agent began is theirs: giving it up loses their work.
+ *
+ * `session` is the number of a session over HTTP, 0 in a process that has one session.
+ *
+ * Threads: safe.
+ */
+
+/** Remember that the operation in progress is this session's.  Nothing when none is. */
+void al_operation_note_begun(const struct al_repo *repo, uint64_t session);
+
+/** Test whether the operation in progress is one that was noted for this session. */
+bool al_operation_was_begun_here(const struct al_repo *repo, uint64_t session);
+
+/* --- Operation excerpt --- */
+
+/* The operation that a commit concludes or continues: a merge, a cherry-pick or a revert. */
+
+/** Append an excerpt for an approval: the operation in progress and the commits it brings in.
+ * Appends nothing when none of these is in progress. */
+int al_git_operation_excerpt(const struct al_repo *repo, struct al_run_limits *budget,
+                             struct al_str *out, struct al_error *err);
+
+/* --- Picked message --- */
+
+/* The message of an operation that stopped with a conflict.  Source: git-commit(1), "--cleanup". */
+
+/**
+ * The message that git prepared for the commit that concludes what stopped, without the list of
+ * conflicts below it.  Its other lines stay, also those that begin with the comment character:
+ * they are the author's.
+ *
+ * @return NULL when there is none; it may be no UTF-8; the caller frees it.
+ */
+char *al_git_prepared_message(const struct al_repo *repo);
+
+/**
+ * Find the message that git prepared, without the list of conflicts below it, if git would lose
+ * lines of it when it goes on: it takes lines that begin as that list does for comments.
+ *
+ * @return NULL when git keeps it whole, or it cannot be told; the caller frees it.
+ */
+char *al_git_picked_message(const struct al_repo *repo);
 
 #endif

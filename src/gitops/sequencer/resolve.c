@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -10,28 +11,219 @@
 
 #include "gitops/command.h"
 #include "gitops/failure.h"
+#include "gitops/layer.h"
 #include "gitops/location.h"
+#include "gitops/plumbing/filters.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/conflict_hunks.h"
-#include "gitops/sequencer/resolve_plan.h"
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
+#include "guard/path.h"
+#include "guard/root.h"
 #include "history/rescue.h"
 #include "util/fs.h"
 #include "util/utf8.h"
+
+/* A larger side is refused. */
+#define RESOLVE_MAX_BYTES (64u << 20)
+
+/* --- Resolve plan --- */
+
+/*
+ * The checks before a conflict is resolved, and what they found.
+ *
+ * resolve.c makes a plan for the check, for the preview and for the resolution itself.
+ */
+
+/* A checked resolution.  Set up with RESOLVE_PLAN_INIT. */
+struct resolve_plan {
+    struct al_conflicts conflicts;
+    const struct al_conflict *conflict; /* one of `conflicts` */
+    const struct al_side *side;         /* the chosen side; NULL: the given content, or the disk */
+    size_t nested_size;    /* length of the markers in that side whose conflicts it resolves too */
+    bool keeps_disk;       /* the file is not written */
+    bool keeps_conflict;   /* the index is not written */
+    bool marks_executable; /* set the executable bit in the index */
+};
+
+#define RESOLVE_PLAN_INIT ((struct resolve_plan){ .conflicts = AL_CONFLICTS_INIT })
+
+static void resolve_plan_clear(struct resolve_plan *plan)
+{
+    al_conflicts_clear(&plan->conflicts);
+}
+
+/* Set the error "'<path>' <why>" with AL_CODE_OPERATION_FAILED.  Returns AL_ERR_EXECUTION. */
+static int resolve_refuse(const char *path, const char *why, struct al_error *err)
+{
+    al_auto(al_freep) char *word = al_text_sanitize_line(path);
+
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED, "'%s' %s", word, why);
+}
+
+/* The directory must be inside the roots. The last component may be a link to anywhere: it is
+ * replaced, never followed. */
+static int check_inside(const struct al_repo *repo, const char *given, struct al_error *err)
+{
+    const char *slash = strrchr(given, '/');
+    al_auto(al_freep) char *parent = al_strndup(given, slash ? (size_t)(slash - given) + 1 : 0);
+    al_auto(al_freep) char *word = al_text_sanitize_line(given);
+    al_auto(al_path_clear) struct al_path path = AL_PATH_INIT;
+
+    if (al_path_has_dot_git(given))
+        return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH, "Protected path: %s",
+                                 word);
+    if (!strcmp(slash ? slash + 1 : given, "..") ||
+        al_path_resolve(repo->at.git->roots, repo->at.top, *parent ? parent : ".", &path, NULL) < 0)
+        return al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: %s", word);
+    return 0;
+}
+
+/* The path relative to the top, as git has it; borrowed from `given`. */
+static const char *resolve_top_path(const struct al_repo *repo, const char *given)
+{
+    size_t len = strlen(repo->at.top);
+
+    if (!strncmp(given, repo->at.top, len) && given[len] == '/')
+        given += len + 1;
+    while (al_starts_with(given, "./"))
+        given += 2;
+    return given;
+}
+
+static int check_content(const struct al_repo *repo, const struct al_conflict_file *file,
+                         const char *content, struct al_run_limits *budget, struct al_error *err)
+{
+    bool has_markers;
+    int r = al_git_has_markers(repo, file, content, budget, &has_markers, err);
+
+    if (r < 0 || !has_markers)
+        return r;
+    r = al_error_set_code(err, AL_ERR_BAD_ARGS, AL_CODE_CONFLICT,
+                          "content still has conflict markers");
+    if (err) {
+        err->reason = "conflict";
+        err->remedy = "Give the whole file as it is to be, without the lines that begin with "
+                      "<<<<<<<, ||||||| or >>>>>>>.";
+    }
+    return r;
+}
+
+static int check_disk(const struct al_conflict_file *file, struct al_error *err)
+{
+    al_auto(al_freep) char *word = al_text_sanitize_line(file->conflict->path);
+
+    if (!file->has_markers)
+        return 0;
+    (void)al_error_set_code(err, AL_ERR_BAD_ARGS, AL_CODE_CONFLICT,
+                            "'%s' still has conflict markers on disk", word);
+    if (err)
+        err->reason = "conflict";
+    return AL_ERR_BAD_ARGS;
+}
+
+int al_git_check_no_markers(const struct al_repo *repo, const struct al_conflict *conflict,
+                            struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
+    int r = al_git_conflict_files(repo, conflict, 1, budget, &file, err);
+
+    return r < 0 ? r : check_disk(&file, err);
+}
+
+static int check_how(const struct al_repo *repo, const struct al_resolve_options *options,
+                     struct al_run_limits *budget, struct resolve_plan *plan, struct al_error *err)
+{
+    al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
+    const bool takes_side = options->how == AL_RESOLVE_OURS || options->how == AL_RESOLVE_THEIRS;
+    int r = al_git_conflict_files(repo, plan->conflict, 1, budget, &file, err);
+
+    plan->nested_size = file.nested_size;
+    plan->keeps_disk = options->how == AL_RESOLVE_DISK;
+    plan->keeps_conflict = options->how == AL_RESOLVE_PARTLY;
+    if (takes_side)
+        plan->side =
+            &plan->conflict
+                 ->sides[options->how == AL_RESOLVE_OURS ? AL_STAGE_OURS : AL_STAGE_THEIRS];
+    if (r < 0 || takes_side)
+        return r;
+    if (plan->keeps_disk)
+        return check_disk(&file, err);
+    if (al_conflict_has_links(plan->conflict))
+        return resolve_refuse(
+            plan->conflict->path,
+            "is a symbolic link or a submodule on one side; choose ours or theirs", err);
+    return plan->keeps_conflict ? 0 : check_content(repo, &file, options->content, budget, err);
+}
+
+static int check_filters(const struct al_repo *repo, const struct al_conflict *conflict,
+                         struct al_run_limits *budget, struct al_error *err)
+{
+    const struct al_buffer list = { .data = conflict->path, .len = strlen(conflict->path) + 1 };
+
+    return al_git_check_filters(repo, &list, NULL, budget, err);
+}
+
+/* Fail unless every parent of the path is a directory, or missing. */
+static int check_parents(const struct al_repo *repo, const char *path, struct al_error *err)
+{
+    al_auto(al_closep) int top = -1;
+    al_auto(al_closep) int parent = -1;
+    const char *name;
+    int r = al_location_open_top(&repo->at, &top, err);
+
+    if (r < 0)
+        return r;
+    parent = al_nofollow_open_parent(top, path, false, &name);
+    if (parent >= 0 || parent == -ENOENT)
+        return 0;
+    return resolve_refuse(path, "lies behind a symbolic link or something that is no directory",
+                          err);
+}
+
+/*
+ * Check the options, and set every member of the plan except `marks_executable`.
+ * @return as al_git_resolve_check().
+ */
+static int plan_resolve(const struct al_repo *repo, const struct al_resolve_options *options,
+                        struct al_run_limits *budget, struct resolve_plan *plan,
+                        struct al_error *err)
+{
+    int r = check_inside(repo, options->path, err);
+
+    if (r == 0)
+        r = al_git_conflicts(repo, budget, &plan->conflicts, err);
+    if (r < 0)
+        return r;
+    plan->conflict = al_conflicts_find(&plan->conflicts, resolve_top_path(repo, options->path));
+    if (!plan->conflict) {
+        r = resolve_refuse(options->path, "is not in conflict", err);
+        if (err) {
+            err->reason = "not_found";
+            err->remedy = "See git_conflict_info for the files that are.";
+        }
+        return r;
+    }
+    r = check_how(repo, options, budget, plan, err);
+    if (r == 0)
+        r = check_parents(repo, plan->conflict->path, err);
+    return r < 0 ? r : check_filters(repo, plan->conflict, budget, err);
+}
+
+/* --- Resolve --- */
 
 #define EXECUTABLE 0111u
 
 int al_git_resolve_check(const struct al_repo *repo, const struct al_resolve_options *options,
                          struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_resolve_plan_clear) struct al_resolve_plan plan = AL_RESOLVE_PLAN_INIT;
+    al_auto(resolve_plan_clear) struct resolve_plan plan = RESOLVE_PLAN_INIT;
 
-    return al_git_plan_resolve(repo, options, budget, &plan, err);
+    return plan_resolve(repo, options, budget, &plan, err);
 }
 
 /* Resolve conflicts that git wrote into the side itself. */
-static void take_nested(const struct al_resolve_plan *plan, struct al_buffer *content)
+static void take_nested(const struct resolve_plan *plan, struct al_buffer *content)
 {
     const enum al_stage stage = (enum al_stage)(plan->side - plan->conflict->sides);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -45,7 +237,7 @@ static void take_nested(const struct al_resolve_plan *plan, struct al_buffer *co
 }
 
 /* Read the side as git would write it into the working tree, with line endings as configured. */
-static int read_side(const struct al_repo *repo, const struct al_resolve_plan *plan,
+static int read_side(const struct al_repo *repo, const struct resolve_plan *plan,
                      struct al_run_limits *budget, struct al_buffer *content, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -65,8 +257,8 @@ static int read_side(const struct al_repo *repo, const struct al_resolve_plan *p
     if (r < 0)
         return r;
     if (output.stopped)
-        return al_resolve_refuse(plan->conflict->path, "is too large; do this one with git itself",
-                                 err);
+        return resolve_refuse(plan->conflict->path, "is too large; do this one with git itself",
+                              err);
     if (output.exit_code != 0)
         return al_git_failed(&output, err);
     take_nested(plan, content);
@@ -92,10 +284,10 @@ static void add_indented(const struct al_run_limits *budget, struct al_str *out,
     al_git_add_excerpt(budget, lines.buf, lines.len, false, out);
 }
 
-static int preview_side(const struct al_repo *repo, const struct al_resolve_plan *plan,
+static int preview_side(const struct al_repo *repo, const struct resolve_plan *plan,
                         struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
-    struct al_buffer content = { .max_bytes = AL_RESOLVE_MAX_BYTES };
+    struct al_buffer content = { .max_bytes = RESOLVE_MAX_BYTES };
     int r = read_side(repo, plan, budget, &content, err);
 
     if (r == 0 && content.len &&
@@ -113,14 +305,14 @@ static int preview_side(const struct al_repo *repo, const struct al_resolve_plan
 void al_git_resolve_affected_files(const struct al_repo *repo,
                                    const struct al_resolve_options *options, struct al_strv *out)
 {
-    al_strv_take(out, al_fs_join(repo->at.top, al_resolve_top_path(repo, options->path)));
+    al_strv_take(out, al_fs_join(repo->at.top, resolve_top_path(repo, options->path)));
 }
 
 int al_git_resolve_preview(const struct al_repo *repo, const struct al_resolve_options *options,
                            struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
-    al_auto(al_resolve_plan_clear) struct al_resolve_plan plan = AL_RESOLVE_PLAN_INIT;
-    int r = al_git_plan_resolve(repo, options, budget, &plan, err);
+    al_auto(resolve_plan_clear) struct resolve_plan plan = RESOLVE_PLAN_INIT;
+    int r = plan_resolve(repo, options, budget, &plan, err);
 
     if (r < 0)
         return r;
@@ -141,7 +333,7 @@ int al_git_resolve_preview(const struct al_repo *repo, const struct al_resolve_o
 
 /* Whether the file becomes executable: as the chosen side is, else as the side that changed the
  * mode. If both changed it, ours decides. */
-static bool is_executable(const struct al_resolve_plan *plan)
+static bool is_executable(const struct resolve_plan *plan)
 {
     const struct al_side *sides = plan->conflict->sides;
     const struct al_side *base = &sides[AL_STAGE_BASE], *ours = &sides[AL_STAGE_OURS];
@@ -154,7 +346,7 @@ static bool is_executable(const struct al_resolve_plan *plan)
 }
 
 /* Permissions of the new content: those of the existing file, else what git would give. */
-static mode_t mode_for(int dir_fd, const char *name, const struct al_resolve_plan *plan)
+static mode_t mode_for(int dir_fd, const char *name, const struct resolve_plan *plan)
 {
     struct stat st;
 
@@ -165,7 +357,7 @@ static mode_t mode_for(int dir_fd, const char *name, const struct al_resolve_pla
 
 /* Write a file or a link under a temporary name in the same directory, and rename it. */
 static int write_beside(const struct al_watch *watch, int parent, const char *name,
-                        const struct al_resolve_plan *plan, const char *top, const char *content,
+                        const struct resolve_plan *plan, const char *top, const char *content,
                         size_t len)
 {
     static _Atomic unsigned serial;
@@ -184,7 +376,7 @@ static int write_beside(const struct al_watch *watch, int parent, const char *na
     return r;
 }
 
-static int write_file(const struct al_repo *repo, int top, const struct al_resolve_plan *plan,
+static int write_file(const struct al_repo *repo, int top, const struct resolve_plan *plan,
                       const char *content, size_t len, const struct al_run_limits *budget,
                       struct al_error *err)
 {
@@ -216,10 +408,10 @@ static int remove_file(const struct al_repo *repo, int top, const char *path,
     return r < 0 && r != -ENOENT ? al_error_errno(err, -r, "cannot remove '%s'", word) : 0;
 }
 
-static int write_to_worktree(const struct al_repo *repo, const struct al_resolve_plan *plan,
+static int write_to_worktree(const struct al_repo *repo, const struct resolve_plan *plan,
                              const char *given, struct al_run_limits *budget, struct al_error *err)
 {
-    struct al_buffer content = { .max_bytes = AL_RESOLVE_MAX_BYTES };
+    struct al_buffer content = { .max_bytes = RESOLVE_MAX_BYTES };
     al_auto(al_closep) int top = -1;
     int r = al_location_open_top(&repo->at, &top, err);
 
@@ -241,7 +433,7 @@ static int write_to_worktree(const struct al_repo *repo, const struct al_resolve
 }
 
 /* With core.fileMode off, git loses the executable bit when it drops the stages of a conflict. */
-static int check_file_mode(const struct al_repo *repo, struct al_resolve_plan *plan,
+static int check_file_mode(const struct al_repo *repo, struct resolve_plan *plan,
                            struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -263,7 +455,7 @@ static int check_file_mode(const struct al_repo *repo, struct al_resolve_plan *p
 }
 
 /* Update the index. A side is entered as the same object; given content is added from the file. */
-static int write_to_index(struct al_repo *repo, const struct al_resolve_plan *plan,
+static int write_to_index(struct al_repo *repo, const struct resolve_plan *plan,
                           struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
@@ -299,8 +491,8 @@ static int write_to_index(struct al_repo *repo, const struct al_resolve_plan *pl
 int al_git_resolve(struct al_repo *repo, const struct al_resolve_options *options,
                    struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_resolve_plan_clear) struct al_resolve_plan plan = AL_RESOLVE_PLAN_INIT;
-    int r = al_git_plan_resolve(repo, options, budget, &plan, err);
+    al_auto(resolve_plan_clear) struct resolve_plan plan = RESOLVE_PLAN_INIT;
+    int r = plan_resolve(repo, options, budget, &plan, err);
 
     if (r == 0)
         r = check_file_mode(repo, &plan, budget, err);

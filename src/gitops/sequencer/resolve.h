@@ -12,9 +12,6 @@
 #include "gitops/sequencer/conflict.h"
 #include "util/str.h"
 
-/** A larger side is refused. */
-#define AL_RESOLVE_MAX_BYTES (64u << 20)
-
 /** The ways to resolve a conflict. */
 enum al_resolution {
     AL_RESOLVE_OURS,

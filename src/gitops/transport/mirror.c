@@ -12,7 +12,6 @@
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/transport/credential.h"
-#include "gitops/transport/exchange.h"
 #include "gitops/transport/network.h"
 #include "gitops/transport/push.h"
 #include "guard/arg.h"

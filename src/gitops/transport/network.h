@@ -75,4 +75,26 @@ int al_network_failed(const struct al_network *network, const struct al_git_outp
 /** Test whether a clone failed for want of the branch that was asked for. */
 bool al_network_lacks_branch(const struct al_git_output *output);
 
+/* --- Exchange --- */
+
+/* An exchange with one address of a remote, as the files of this folder see it. */
+
+/** An exchange with one address of a remote. */
+struct al_network {
+    const struct al_repo *repo;
+    const struct al_remote *remote;
+    enum al_direction direction;
+    struct al_url url;
+    char *address; /* as the remote has it */
+    char *name;    /* of the remote, for this exchange alone */
+    struct al_repo
+        *other;          /* the repository at the other end when it is on this machine, else NULL */
+    int other_fd;        /* its git directory, open; -1 when it is elsewhere */
+    char *repository_id; /* device and inode of that directory; "" when it is elsewhere */
+    bool uses_github_token; /* a server that asks gets the token for GitHub and nothing else, and
+                               none may lead elsewhere */
+    bool is_partial;        /* objects that this fetch does not bring may be missing */
+    bool was_asked;         /* the server asked for credentials */
+};
+
 #endif

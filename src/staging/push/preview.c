@@ -9,8 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "gitops/preview/excerpt_reader.h"
-#include "gitops/preview/stable_read.h"
+#include "gitops/preview/diff_excerpt.h"
 #include "gitops/preview/verify_objects.h"
 #include "gitops/vet/vet.h"
 #include "guard/text.h"

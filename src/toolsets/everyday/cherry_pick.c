@@ -4,7 +4,7 @@
 
 #include "answer/answer.h"
 #include "gitops/refs.h"
-#include "gitops/replay/commit_list.h"
+#include "gitops/replay/work.h"
 #include "gitops/repo/repo.h"
 #include "guard/arg.h"
 #include "tool/resolved.h"

@@ -8,7 +8,7 @@
 #include "answer/state_line.h"
 #include "gitops/repo/repo.h"
 #include "gitops/sequencer/conflict_hunks.h"
-#include "gitops/sequencer/operation_sides.h"
+#include "gitops/sequencer/operation_state.h"
 
 /** More files than this are counted, not listed. */
 #define LISTED_MAX 20

@@ -8,7 +8,6 @@
 #include "answer/place.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
-#include "gitops/replay/commit_list.h"
 #include "gitops/replay/work.h"
 #include "gitops/repo/repo.h"
 #include "guard/arg.h"

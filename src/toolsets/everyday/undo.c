@@ -2,7 +2,6 @@
 /* git_undo: take back what this session's own last calls changed, or an undo. */
 #include "answer/place.h"
 #include "answer/state_line.h"
-#include "gitops/sequencer/begun.h"
 #include "gitops/sequencer/operation_state.h"
 #include "history/rollback.h"
 #include "toolsets/everyday/everyday.h"

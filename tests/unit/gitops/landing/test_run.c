@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/landing/run.c: what another process does between the steps of a landing leaves all or
+/* gitops/landing/landing.c: what another process does between the steps of a landing leaves all or
  * nothing of it. */
 #include "gitops/landing/landing.h"
 #include "tests/unit/gitops/tree.h"

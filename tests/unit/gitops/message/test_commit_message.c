@@ -4,7 +4,6 @@
 #include "gitops/command.h"
 #include "gitops/diff/diff_raw.h"
 #include "gitops/message/commit_message.h"
-#include "gitops/message/message_cleanup.h"
 #include "tests/unit/gitops/lib.h"
 
 static char *describe(struct world *w)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/message/message_cleanup.c: messages are cleaned up, and those that cannot be committed are
+/* gitops/message/commit_message.c: messages are cleaned up, and those that cannot be committed are
  * refused. */
-#include "gitops/message/message_cleanup.h"
+#include "gitops/message/commit_message.h"
 
 #include <stdlib.h>
 #include <string.h>

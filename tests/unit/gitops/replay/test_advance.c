@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/replay/advance.c: files that only look changed do not stop a move, and others do. */
-#include "gitops/replay/advance.h"
+/* gitops/replay/work.c: files that only look changed do not stop a move, and others do. */
+#include "gitops/replay/work.h"
 
 #include <sys/stat.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/sequencer/conflict_blocks.c: the conflicts in a text. */
+/* gitops/sequencer/conflict_hunks.c: the conflicts in a text. */
 #include "gitops/sequencer/conflict_hunks.h"
 #include "tests/lib/assert.h"
 #include "util/str.h"

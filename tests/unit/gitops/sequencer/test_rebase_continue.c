@@ -6,7 +6,6 @@
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/sequencer/rebase_continue.h"
-#include "gitops/sequencer/todo.h"
 #include "tests/unit/gitops/tree.h"
 
 /* Rebase main, three commits of a.txt of which the first conflicts with feature, until it stops. */
