@@ -51,12 +51,7 @@ int al_git_read_records(const struct al_location *at, const struct al_git_comman
                         struct al_nul_records *records, struct al_run_limits *budget,
                         struct al_error *err)
 {
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-
-    return al_git_run(
-        at, command,
-        &(struct al_git_run){ .sink = { al_nul_records_add, records }, .checked = true }, budget,
-        &output, err);
+    return al_git_read(at, command, (struct al_sink){ al_nul_records_add, records }, budget, err);
 }
 
 static bool count_record(void *payload, char *const *fields)

@@ -278,6 +278,15 @@ int al_git_run(const struct al_location *at, const struct al_git_command *comman
     return 0;
 }
 
+int al_git_read(const struct al_location *at, const struct al_git_command *command,
+                struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    return al_git_run(at, command, &(struct al_git_run){ .sink = sink, .checked = true }, budget,
+                      &output, err);
+}
+
 /* --- Deadline --- */
 
 #define STEPS 128

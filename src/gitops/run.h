@@ -75,6 +75,11 @@ int al_git_run(const struct al_location *at, const struct al_git_command *comman
                const struct al_git_run *options, struct al_run_limits *budget,
                struct al_git_output *ret_output, struct al_error *err);
 
+/** Run a git that reads, and pass its output on.  A git that fails is an error; one that was
+ * stopped because `sink` wanted no more is not. */
+int al_git_read(const struct al_location *at, const struct al_git_command *command,
+                struct al_sink sink, struct al_run_limits *budget, struct al_error *err);
+
 /* --- Deadline --- */
 
 /* The deadline and the cancel token of a call, for work that airlock does itself. */

@@ -3,10 +3,9 @@
 
 #include <stdlib.h>
 
-#include "gitops/failure.h"
+#include "gitops/reading/read_refs.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
-#include "gitops/run.h"
 
 #define HEADS "refs/heads/"
 
@@ -17,42 +16,22 @@ void al_target_branches_clear(struct al_target_branches *branches)
     *branches = (struct al_target_branches){ .names = AL_STRV_INIT };
 }
 
-/* One name a line, in pieces. */
+/* The names, while git lists them. */
 struct reading {
     struct al_target_branches *branches;
-    struct al_str line;
     size_t left; /* bytes */
 };
 
-static bool add_name(struct reading *reading)
-{
-    struct al_target_branches *branches = reading->branches;
-
-    if (reading->line.len > reading->left) {
-        branches->truncated = true;
-        return false;
-    }
-    reading->left -= reading->line.len;
-    if (al_starts_with(reading->line.buf, HEADS))
-        al_strv_add(&branches->names, reading->line.buf + strlen(HEADS));
-    al_str_reset(&reading->line);
-    return true;
-}
-
-static bool add_output(void *payload, const char *data, size_t len)
+static bool take_branch(void *payload, const struct al_listed_ref *ref)
 {
     struct reading *reading = payload;
+    size_t len = strlen(HEADS) + strlen(ref->name);
 
-    while (len) {
-        const char *eol = memchr(data, '\n', len);
-        size_t piece = eol ? (size_t)(eol - data) : len;
-
-        al_str_add(&reading->line, data, piece);
-        if (eol && !add_name(reading))
-            return false;
-        data += piece + (eol != NULL);
-        len -= piece + (eol != NULL);
-    }
+    reading->branches->truncated = len > reading->left;
+    if (reading->branches->truncated)
+        return false;
+    reading->left -= len;
+    al_strv_add(&reading->branches->names, ref->name);
     return true;
 }
 
@@ -68,19 +47,12 @@ int al_target_branches_list(const struct al_repo *repo, size_t max_bytes,
                             struct al_run_limits *budget, struct al_target_branches *ret_branches,
                             struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_target_branches_clear) struct al_target_branches branches = { .names =
                                                                                  AL_STRV_INIT };
-    struct reading reading = { .branches = &branches, .line = AL_STR_INIT, .left = max_bytes };
-    int r;
+    struct reading reading = { .branches = &branches, .left = max_bytes };
+    int r = al_git_read_refs(repo, &(struct al_refs_query){ .ids = true }, take_branch, &reading,
+                             budget, err);
 
-    al_strv_adds(&command.argv, "git", "for-each-ref", "--format=%(refname)", HEADS, NULL);
-    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = { add_output, &reading } },
-                   budget, &output, err);
-    al_str_clear(&reading.line);
-    if (r == 0 && !al_git_read_well(&output))
-        r = al_git_failed(&output, err);
     if (r < 0)
         return r;
     branches.current = read_current(repo);

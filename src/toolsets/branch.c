@@ -12,7 +12,6 @@
 #include "answer/place.h"
 #include "gitops/git_lock.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/porcelain/parse.h"
 #include "gitops/reading/read_refs.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
@@ -23,7 +22,6 @@
 #include "tool/resolved.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
-#include "toolsets/everyday/status_facts.h"
 #include "toolsets/git/git.h"
 #include "toolsets/workflow/results.h"
 #include "toolsets/workflow/workflow.h"
@@ -389,40 +387,54 @@ static int workflow_check(const void *p, struct al_error *err)
     return r;
 }
 
-static json_t *branch_of(const struct al_branch *branch)
-{
-    json_t *object = al_json_object();
+/** The branches while git lists them. */
+struct listing {
+    json_t *branches;
+    size_t room; /* bytes that objects may have yet */
+    bool truncated;
+};
 
+static bool list_branch(void *payload, const struct al_listed_ref *branch)
+{
+    struct listing *listing = payload;
+    json_t *object;
+
+    listing->truncated =
+        !al_workflow_fits(&listing->room, strlen(branch->name) + strlen(branch->hash) +
+                                              strlen(branch->upstream) + AL_WORKFLOW_OBJECT_COSTS);
+    if (listing->truncated)
+        return false;
+    object = al_json_object();
     al_json_set(object, "name", al_json_string(branch->name));
-    al_json_set(object, "current", al_json_bool(branch->current));
-    if (branch->remote)
+    al_json_set(object, "current", al_json_bool(branch->is_current));
+    if (branch->is_remote)
         al_json_set(object, "remote", al_json_bool(true));
-    if (branch->upstream)
+    if (*branch->upstream)
         al_json_set(object, "upstream", al_json_string(branch->upstream));
     al_json_set(object, "hash", al_json_string(branch->hash));
-    return object;
+    al_json_append(listing->branches, object);
+    return true;
 }
 
 static int workflow_list(struct al_call *call, const void *p, struct al_result *result,
                          struct al_error *err)
 {
     const struct branch_args *args = p;
-    al_auto(al_branches_clear) struct al_branches branches = AL_BRANCHES_INIT;
+    const struct al_refs_query query = { .remotes = args->remote, .ids = true };
+    al_auto(al_json_decrefp) json_t *branches = al_json_array();
     al_auto(al_freep) char *current = NULL;
-    json_t *object, *array;
-    int r = al_git_read_branches(al_call_repo(call), args->remote, al_call_max_bytes(call),
-                                 al_call_budget(call), &branches, err);
+    struct listing listing = { .branches = branches, .room = al_call_max_bytes(call) };
+    json_t *object;
+    int r = al_git_read_refs(al_call_repo(call), &query, list_branch, &listing,
+                             al_call_budget(call), err);
 
     if (r < 0)
         return r;
-    array = al_json_array();
-    for (size_t i = 0; i < branches.count; i++)
-        al_json_append(array, branch_of(&branches.items[i]));
     current = al_workflow_current_branch(call);
     object = al_json_object();
-    al_json_set(object, "branches", array);
+    al_json_set(object, "branches", al_take(&branches));
     al_json_set(object, "current", al_json_string(current));
-    result->truncated = branches.truncated;
+    result->truncated = listing.truncated;
     al_result_set_structured(result, object);
     return 0;
 }

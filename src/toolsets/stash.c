@@ -6,7 +6,6 @@
 #include "gitops/failure.h"
 #include "gitops/git_lock.h"
 #include "gitops/plumbing/stash_owners.h"
-#include "gitops/porcelain/parse.h"
 #include "gitops/porcelain/stash.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/replay/merge_guard.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/nul_records.h, configlist.h, porcelain.h, hunks.h: output of git means the same however it
- * arrives, and neither a field nor a list grows without bound. */
+/* gitops/nul_records.h, config_list.h, hunks.h: output of git means the same however it
+ * arrives, and no field grows without bound. */
 #include "gitops/diff/hunks.h"
 #include "gitops/nul_records.h"
-#include "gitops/porcelain/parse.h"
 #include "gitops/vet/config_list.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -119,113 +118,6 @@ static void require_equal(const struct seen *a, const struct seen *b)
     fuzz_require(a->text.len == b->text.len && !memcmp(a->text.buf, b->text.buf, a->text.len));
 }
 
-/* Readers of lists.  Each describes what it kept, and that is no more than it was given room for.
- */
-
-enum { STATUS, HISTORY, BRANCHES, STASHES, NAMES, LISTS };
-
-static void see_list(struct seen *seen, const struct al_strv *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        see(seen, list->items[i]);
-    see(seen, "");
-}
-
-static void take_change(void *payload, enum al_status_change change, const char *name)
-{
-    fuzz_require(change < AL_CHANGES);
-    see(payload, name);
-}
-
-static void read_status(const struct al_str *text, uint32_t *seed, size_t room, struct seen *seen)
-{
-    al_auto(al_worktree_clear) struct al_worktree status = AL_WORKTREE_INIT(take_change, seen);
-    struct al_status_reader reader;
-
-    al_status_reader_init(&reader, &status, room);
-    feed(al_nul_records_add, &reader.records, text, seed);
-    al_nul_records_clear(&reader.records);
-    see(seen, status.truncated ? "more" : "");
-}
-
-static void take_commit(void *payload, const struct al_log_entry *entry)
-{
-    see(payload, entry->hash);
-    see(payload, entry->author);
-    see(payload, entry->date);
-    see(payload, entry->subject);
-}
-
-static void read_history(const struct al_str *text, uint32_t *seed, size_t room, struct seen *seen)
-{
-    struct al_commits history = AL_COMMITS_INIT(take_commit, seen);
-    struct al_commits_reader reader;
-
-    al_commits_reader_init(&reader, &history, 3, room);
-    feed(al_nul_records_add, &reader.records, text, seed);
-    al_nul_records_clear(&reader.records);
-    fuzz_require(history.count <= 3);
-    see(seen, history.truncated ? "more" : "");
-}
-
-static void read_branches(const struct al_str *text, uint32_t *seed, size_t room, struct seen *seen)
-{
-    al_auto(al_branches_clear) struct al_branches branches = AL_BRANCHES_INIT;
-    struct al_branches_reader reader;
-
-    al_branches_reader_init(&reader, &branches, room);
-    feed(al_nul_records_add, &reader.records, text, seed);
-    al_nul_records_clear(&reader.records);
-    for (size_t i = 0; i < branches.count; i++) {
-        see(seen, branches.items[i].name);
-        see(seen, branches.items[i].hash);
-        see(seen, branches.items[i].upstream ? branches.items[i].upstream : "(none)");
-    }
-    see(seen, branches.truncated ? "more" : "");
-}
-
-static void read_stashes(const struct al_str *text, uint32_t *seed, size_t room, struct seen *seen)
-{
-    al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
-    struct al_stashes_reader reader;
-
-    al_stashes_reader_init(&reader, &stashes, room);
-    feed(al_nul_records_add, &reader.records, text, seed);
-    al_nul_records_clear(&reader.records);
-    for (size_t i = 0; i < stashes.count; i++) {
-        see(seen, stashes.items[i].message);
-        see(seen, stashes.items[i].branch ? stashes.items[i].branch : "(none)");
-        see(seen, stashes.items[i].date);
-    }
-    see(seen, stashes.truncated ? "more" : "");
-}
-
-static void read_names(const struct al_str *text, uint32_t *seed, size_t room, struct seen *seen)
-{
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    struct al_file_list_reader reader;
-
-    al_file_list_reader_init(&reader, &names, room);
-    feed(al_nul_records_add, &reader.records, text, seed);
-    al_nul_records_clear(&reader.records);
-    see_list(seen, &names);
-    see(seen, reader.truncated ? "more" : "");
-}
-
-static void read_list(int kind, const struct al_str *text, uint32_t *seed, size_t room,
-                      struct seen *seen)
-{
-    static void (*const readers[LISTS])(const struct al_str *, uint32_t *, size_t,
-                                        struct seen *) = {
-        [STATUS] = read_status,   [HISTORY] = read_history, [BRANCHES] = read_branches,
-        [STASHES] = read_stashes, [NAMES] = read_names,
-    };
-
-    readers[kind](text, seed, room, seen);
-    /* Beside what was kept there is a line for each list and one for the rest. */
-    fuzz_require(seen->text.len <= room + 64);
-}
-
 static bool add_hunks(void *payload, const char *data, size_t len)
 {
     al_hunks_add(payload, data, len);
@@ -268,21 +160,16 @@ static void read_hunks(const struct al_str *text, uint32_t *seed, bool cut, stru
     al_str_addf(&seen->text, "%zu", hunks.files);
 }
 
-static int check_lists(struct fuzz_input *input, uint8_t choice)
+static int check_hunks(struct fuzz_input *input)
 {
-    size_t room = (size_t)fuzz_byte(input) * 4;
+    const bool cut = fuzz_byte(input) & 1;
     uint32_t seed = fuzz_byte(input);
     struct seen whole = SEEN_INIT(0, 0), pieces = SEEN_INIT(0, 0);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     inflate(input, &text);
-    if (choice % (LISTS + 1) == LISTS) {
-        read_hunks(&text, NULL, room & 4, &whole);
-        read_hunks(&text, &seed, room & 4, &pieces);
-    } else {
-        read_list(choice % (LISTS + 1), &text, NULL, room, &whole);
-        read_list(choice % (LISTS + 1), &text, &seed, room, &pieces);
-    }
+    read_hunks(&text, NULL, cut, &whole);
+    read_hunks(&text, &seed, cut, &pieces);
     require_equal(&whole, &pieces);
     al_str_clear(&whole.text);
     al_str_clear(&pieces.text);
@@ -314,14 +201,14 @@ static int check_records(struct fuzz_input *input, uint8_t choice)
     return 0;
 }
 
-#define READS_LISTS 0x40
+#define READS_HUNKS 0x40
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input input = { (const char *)data, size };
     uint8_t choice = fuzz_byte(&input);
 
-    if (choice & READS_LISTS)
-        return check_lists(&input, choice & (READS_LISTS - 1));
+    if (choice & READS_HUNKS)
+        return check_hunks(&input);
     return check_records(&input, choice);
 }

@@ -2,7 +2,6 @@
 #include "gitops/diff/cat_file.h"
 
 #include "gitops/command.h"
-#include "gitops/failure.h"
 #include "gitops/run.h"
 
 /* "<oid> commit <size>": an object id has 64 digits at most. */
@@ -119,7 +118,6 @@ static int run_cat_file(const struct al_repo *repo, struct al_blob_reader *reade
                         struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
     int r;
 
@@ -132,13 +130,10 @@ static int run_cat_file(const struct al_repo *repo, struct al_blob_reader *reade
     command.input_len = input.len;
     al_strv_adds(&command.argv, "git", "cat-file", reader->with_data ? "--batch" : "--batch-check",
                  NULL);
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .sink = { al_blob_reader_add, reader } }, budget, &output,
-                   err);
+    r = al_git_read(&repo->at, &command, (struct al_sink){ al_blob_reader_add, reader }, budget,
+                    err);
     if (r < 0)
         return r;
-    if (!al_git_read_well(&output))
-        return al_git_failed(&output, err);
     skip_unread(reader);
     if (reader->broken || reader->left || reader->at < reader->count)
         return al_error_set(err, AL_ERR_EXECUTION, "git cat-file did not say what was asked");

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/failure.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 
@@ -166,20 +165,16 @@ int al_git_staged_changes(const struct al_repo *repo, struct al_run_limits *budg
                           struct al_diff_raw *ret_changes, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_diff_raw_clear) struct al_diff_raw changes = AL_DIFF_RAW_INIT;
     int r;
 
     al_strv_adds(&command.argv, "git", "diff", "--cached", "--raw", "--numstat", "-z",
                  "--find-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv",
                  "--ignore-submodules=dirty", "--", NULL);
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .sink = { al_diff_raw_add, &changes } }, budget, &output,
-                   err);
+    r = al_git_read(&repo->at, &command, (struct al_sink){ al_diff_raw_add, &changes }, budget,
+                    err);
     if (r == 0 && changes.broken)
         r = al_error_set(err, AL_ERR_EXECUTION, "git diff did not list what is staged");
-    else if (r == 0 && !al_git_read_well(&output))
-        r = al_git_failed(&output, err);
     if (r < 0)
         return r;
     *ret_changes = changes;

@@ -2,7 +2,6 @@
 /* Read the hunks of a diff from git. */
 #include "gitops/diff/diff.h"
 #include "gitops/diff/hunks.h"
-#include "gitops/failure.h"
 #include "gitops/hunks/hunk_list.h"
 #include "gitops/run.h"
 
@@ -42,7 +41,6 @@ static int read_side(const struct al_repo *repo, const struct al_hunk_query *que
                                              .unified = AL_HUNKS_CONTEXT,
                                              .paths = query->paths };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct reading reading = { .text = &ret_list->text, .max_bytes = AL_HUNKS_MAX_BYTES };
     int r;
 
@@ -54,10 +52,7 @@ static int read_side(const struct al_repo *repo, const struct al_hunk_query *que
     command.quotes_names = false;
     r = al_git_diff_add_args(repo, &options, budget, &command.argv, err);
     if (r == 0)
-        r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = { add_text, &reading } },
-                       budget, &output, err);
-    if (r == 0 && !al_git_read_well(&output))
-        r = al_git_failed(&output, err);
+        r = al_git_read(&repo->at, &command, (struct al_sink){ add_text, &reading }, budget, err);
     if (r < 0)
         return r;
     ret_list->truncated = reading.cut;

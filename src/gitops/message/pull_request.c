@@ -117,17 +117,6 @@ static bool take_file(void *payload, char *const *fields)
     return true;
 }
 
-static int list(const struct al_repo *repo, const struct al_git_command *command,
-                struct al_nul_records *records, struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = al_git_run(&repo->at, command,
-                       &(struct al_git_run){ .sink = { al_nul_records_add, records } }, budget,
-                       &output, err);
-
-    return r == 0 && !al_git_read_well(&output) ? al_git_failed(&output, err) : r;
-}
-
 static int list_commits(const struct al_repo *repo, const char *target, struct draft *draft,
                         struct al_run_limits *budget, struct al_error *err)
 {
@@ -139,7 +128,7 @@ static int list_commits(const struct al_repo *repo, const char *target, struct d
                  "--no-show-signature", "--no-color", NULL);
     al_strv_addf(&command.argv, "%s..HEAD", target);
     al_strv_add(&command.argv, "--");
-    return list(repo, &command, &records, budget, err);
+    return al_git_read_records(&repo->at, &command, &records, budget, err);
 }
 
 static int list_files(const struct al_repo *repo, const char *target, struct draft *draft,
@@ -153,7 +142,7 @@ static int list_files(const struct al_repo *repo, const char *target, struct dra
                  "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", NULL);
     al_strv_addf(&command.argv, "%s...HEAD", target);
     al_strv_add(&command.argv, "--");
-    return list(repo, &command, &records, budget, err);
+    return al_git_read_records(&repo->at, &command, &records, budget, err);
 }
 
 /* The default branch of origin, as recorded when it was cloned; NULL when it was not recorded.

@@ -101,7 +101,6 @@ static int check_attributes(const struct al_repo *repo, const struct al_buffer *
                             struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct attribute_check check = { .drivers = drivers };
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(3, check_attribute, &check);
@@ -114,13 +113,9 @@ static int check_attributes(const struct al_repo *repo, const struct al_buffer *
     if (index)
         al_strv_add(&command.argv, "--cached");
     al_strv_adds(&command.argv, "-z", "--stdin", attribute, NULL);
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .sink = { al_nul_records_add, &records } }, budget,
-                   &output, err);
+    r = al_git_read_records(&repo->at, &command, &records, budget, err);
     if (r == 0 && check.path)
         r = refuse(&check, attribute, err);
-    else if (r == 0 && !al_git_read_well(&output))
-        r = al_git_failed(&output, err);
     free(check.path);
     free(check.driver);
     return r;

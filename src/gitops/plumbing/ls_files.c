@@ -60,7 +60,6 @@ int al_git_list_files(const struct al_repo *repo, int top_fd, bool ignored, al_l
                       void *payload, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct listing listing = { .take = take, .payload = payload };
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_record, &listing);
@@ -69,14 +68,10 @@ int al_git_list_files(const struct al_repo *repo, int top_fd, bool ignored, al_l
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "ls-files", "-z", "-v", "-s", "-o", "--exclude-standard",
                  ignored ? "-i" : "-c", NULL);
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .sink = { al_nul_records_add, &records } }, budget,
-                   &output, err);
-    if (r < 0)
-        return r;
-    if (listing.broken)
-        return al_error_set(err, AL_ERR_EXECUTION, "git listed files in an unknown form");
-    return !al_git_read_well(&output) ? al_git_failed(&output, err) : 0;
+    r = al_git_read_records(&repo->at, &command, &records, budget, err);
+    return r == 0 && listing.broken
+               ? al_error_set(err, AL_ERR_EXECUTION, "git listed files in an unknown form")
+               : r;
 }
 
 /* --- Ls files tracked --- */

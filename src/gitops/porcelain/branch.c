@@ -10,7 +10,6 @@
 #include "gitops/git_lock.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/filters.h"
-#include "gitops/porcelain/parse.h"
 #include "gitops/preview/commits.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
@@ -34,28 +33,6 @@ int al_git_branch_list(const struct al_repo *repo, bool all, bool remote, size_t
     return al_git_run(&repo->at, &command,
                       &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
                       ret_output, err);
-}
-
-int al_git_read_branches(const struct al_repo *repo, bool remote, size_t max_bytes,
-                         struct al_run_limits *budget, struct al_branches *ret_branches,
-                         struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_branches_clear) struct al_branches branches = AL_BRANCHES_INIT;
-    struct al_branches_reader reader;
-    int r;
-
-    al_strv_adds(&command.argv, "git", "for-each-ref", AL_BRANCHES_FORMAT, "refs/heads", NULL);
-    if (remote)
-        al_strv_add(&command.argv, "refs/remotes");
-    al_branches_reader_init(&reader, &branches, max_bytes);
-    r = al_git_read_records(&repo->at, &command, &reader.records, budget, err);
-    al_nul_records_clear(&reader.records);
-    if (r < 0)
-        return r;
-    *ret_branches = branches;
-    branches = AL_BRANCHES_INIT;
-    return 0;
 }
 
 int al_git_branch_preview(const struct al_repo *repo, const char *name,

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 
-#include "gitops/porcelain/parse.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 
@@ -83,10 +82,5 @@ int al_git_tag_delete(struct al_repo *repo, const char *name, struct al_run_limi
  */
 int al_git_branch_create_from(struct al_repo *repo, const char *name, const char *from,
                               const char *oid, struct al_run_limits *budget, struct al_error *err);
-
-/** Read the local branches and, with `remote`, the remote-tracking ones. One git child. */
-int al_git_read_branches(const struct al_repo *repo, bool remote, size_t max_bytes,
-                         struct al_run_limits *budget, struct al_branches *ret_branches,
-                         struct al_error *err);
 
 #endif

@@ -14,7 +14,6 @@
 #include "gitops/plumbing/partial_clone.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/plumbing/stash_owners.h"
-#include "gitops/porcelain/parse.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/preview/verify_objects.h"
@@ -172,22 +171,83 @@ int al_git_stash_list(const struct al_repo *repo, size_t max_bytes, struct al_ru
     return r;
 }
 
+/* --- Read the entries --- */
+
+#define NO_BRANCH "(no branch)"
+/* Bytes that JSON adds to an entry. */
+#define ENTRY_COSTS 96
+
+/** The entries while git lists them. */
+struct reading {
+    struct al_stashes *to;
+    size_t room; /* bytes that entries may have yet */
+};
+
+void al_stashes_clear(struct al_stashes *stashes)
+{
+    for (size_t i = 0; i < stashes->count; i++) {
+        free(stashes->items[i].message);
+        free(stashes->items[i].branch);
+        free(stashes->items[i].date);
+    }
+    free(stashes->items);
+    *stashes = AL_STASHES_INIT;
+}
+
+/* Parse "WIP on main: 1a2b3c4 subject" or "On main: message". Branch names contain no colon. */
+static void split_subject(const char *subject, struct al_stash_entry *entry)
+{
+    const char *name = subject, *colon;
+
+    if (al_starts_with(name, "WIP "))
+        name += 4;
+    if (!al_starts_with(name, "On ") && !al_starts_with(name, "on "))
+        name = NULL;
+    colon = name ? strchr(name, ':') : NULL;
+    if (!colon || colon[1] != ' ') {
+        entry->message = al_strdup(subject);
+        return;
+    }
+    name += 3;
+    if (strncmp(name, NO_BRANCH ":", strlen(NO_BRANCH) + 1) != 0)
+        entry->branch = al_strndup(name, (size_t)(colon - name));
+    entry->message = al_strdup(colon + 2);
+}
+
+static bool take_stash(void *payload, char *const *fields)
+{
+    struct reading *reading = payload;
+    struct al_stashes *to = reading->to;
+    struct al_stash_entry entry = { .message = NULL };
+    size_t bytes = ENTRY_COSTS + strlen(fields[0]) + strlen(fields[1]);
+
+    to->truncated = bytes > reading->room;
+    if (to->truncated)
+        return false;
+    reading->room -= bytes;
+    split_subject(fields[0], &entry);
+    entry.date = al_strdup(fields[1]);
+    to->items = al_reallocarray(to->items, to->count + 1, sizeof(*to->items));
+    to->items[to->count++] = entry;
+    return true;
+}
+
 int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
                         struct al_stashes *ret_stashes, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_stashes_clear) struct al_stashes stashes = AL_STASHES_INIT;
-    struct al_stashes_reader reader;
+    struct reading reading = { .to = &stashes, .room = max_bytes };
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(2, take_stash, &reading);
     int r;
 
     *ret_stashes = AL_STASHES_INIT;
     if (!al_ref_exists(&repo->at, "refs/stash"))
         return 0;
-    al_strv_adds(&command.argv, "git", "log", "-z", AL_STASHES_FORMAT, "-g", "--no-patch",
+    al_strv_adds(&command.argv, "git", "log", "-z", "--format=%gs%x00%cI", "-g", "--no-patch",
                  "--no-show-signature", "refs/stash", "--", NULL);
-    al_stashes_reader_init(&reader, &stashes, max_bytes);
-    r = al_git_read_records(&repo->at, &command, &reader.records, budget, err);
-    al_nul_records_clear(&reader.records);
+    r = al_git_read_records(&repo->at, &command, &records, budget, err);
     if (r < 0)
         return r;
     *ret_stashes = stashes;

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "gitops/command.h"
-#include "gitops/porcelain/parse.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 
@@ -54,6 +53,24 @@ int al_git_stash_check(const struct al_repo *repo, const struct al_stash_options
 int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
                  struct al_run_limits *budget, struct al_git_output *ret_output,
                  struct al_error *err);
+
+/** One stash entry. Its index in the list is its number. */
+struct al_stash_entry {
+    char *message; /**< without git's prefix "On <branch>: " */
+    char *branch;  /**< NULL: HEAD was detached, or the branch is unknown */
+    char *date;    /**< ISO 8601, strict */
+};
+
+/** Stash entries, newest first. */
+struct al_stashes {
+    struct al_stash_entry *items;
+    size_t count;
+    bool truncated;
+};
+
+#define AL_STASHES_INIT ((struct al_stashes){ .items = NULL })
+
+void al_stashes_clear(struct al_stashes *stashes);
 
 /** Read the stash entries. At most one git child. */
 int al_git_read_stashes(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/reading/change_reader.h"
 #include "gitops/command.h"
-#include "gitops/failure.h"
 #include "gitops/run.h"
 
 #include <stdlib.h>
@@ -396,7 +395,6 @@ int al_git_read_changes(const struct al_repo *repo, const struct al_diff_options
                         struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
     command.bulk = patch;
@@ -405,13 +403,9 @@ int al_git_read_changes(const struct al_repo *repo, const struct al_diff_options
         al_strv_add(&command.argv, "--patch");
     al_git_add_patch_options(&command.argv);
     r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
-    if (r < 0)
-        return r;
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .sink = { al_change_reader_add, reader } }, budget,
-                   &output, err);
-    if (r == 0 && !al_git_read_well(&output))
-        r = al_git_failed(&output, err);
+    if (r == 0)
+        r = al_git_read(&repo->at, &command, (struct al_sink){ al_change_reader_add, reader },
+                        budget, err);
     if (r == 0)
         (void)al_change_reader_end(reader);
     return r;

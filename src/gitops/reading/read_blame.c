@@ -1,45 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/reading/read_blame.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "gitops/command.h"
-#include "gitops/failure.h"
-#include "gitops/plumbing/blame_check.h"
+#include "gitops/layer.h"
 #include "gitops/refs.h"
-#include "gitops/run.h"
+#include "gitops/vet/vet.h"
+#include "guard/path.h"
+#include "guard/root.h"
 
-int al_git_read_blame(const struct al_repo *repo, const char *path, const char *rev,
-                      struct al_blame_lines lines, al_blame_fn take, void *payload,
-                      struct al_run_limits *budget, struct al_error *err)
+/* git prints the first line of such a file if it is no list of commits, so the file must not lie
+ * where an agent may not read.  An override cannot help: git reads the repository's own value
+ * first. */
+int al_git_blame_check(const struct al_repo *repo, struct al_error *err)
 {
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_blame_reader_clear) struct al_blame_reader reader =
-        AL_BLAME_READER_INIT(take, payload);
-    al_auto(al_freep) char *file = NULL;
+    const struct al_strv *files = &repo->vetting->ignore_revs;
+
+    if (files->count > AL_IGNORE_REVS_MAX)
+        return al_error_set(err, AL_ERR_SANDBOX,
+                            "The repository's blame.ignoreRevsFile names more than %d files; "
+                            "remove what is not needed from the repository's configuration",
+                            AL_IGNORE_REVS_MAX);
+    for (size_t i = 0; i < files->count; i++) {
+        al_auto(al_freep) char *abs = NULL;
+        al_auto(al_closep) int fd = -1;
+
+        if (al_roots_open(repo->at.git->roots, files->items[i], O_PATH, &fd, &abs, NULL) ==
+            AL_ERR_SANDBOX)
+            return al_error_set(err, AL_ERR_SANDBOX,
+                                "The repository's blame.ignoreRevsFile leads outside the allowed "
+                                "roots; remove it from the repository's configuration");
+    }
+    return 0;
+}
+
+static int add_words(const struct al_repo *repo, const struct al_blame_query *query,
+                     struct al_strv *argv, struct al_error *err)
+{
+    al_auto(al_freep) char *path = NULL;
     int r = al_git_blame_check(repo, err);
 
     if (r == 0)
-        r = al_repo_file(repo, "path", path, &file, err);
+        r = al_repo_file(repo, "path", query->path, &path, err);
     if (r < 0)
         return r;
+    if (query->last)
+        al_strv_addf(argv, "-L%" PRIu64 ",%" PRIu64, query->first ? query->first : 1, query->last);
+    else if (query->first)
+        al_strv_addf(argv, "-L%" PRIu64 ",", query->first);
+    if (query->rev)
+        al_strv_add(argv, query->rev);
+    al_strv_adds(argv, "--", path, NULL);
+    return 0;
+}
+
+int al_git_blame(const struct al_repo *repo, const struct al_blame_query *query, size_t max_bytes,
+                 struct al_run_limits *budget, struct al_git_output *ret_output,
+                 struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    int r;
+
+    al_strv_adds(&command.argv, "git", "blame", "--no-textconv", NULL);
+    r = add_words(repo, query, &command.argv, err);
+    return r < 0 ? r
+                 : al_git_run(&repo->at, &command,
+                              &(struct al_git_run){ .max_bytes = max_bytes, .checked = true },
+                              budget, ret_output, err);
+}
+
+int al_git_read_blame(const struct al_repo *repo, const struct al_blame_query *query,
+                      al_blame_fn take, void *payload, struct al_run_limits *budget,
+                      struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_blame_reader_clear) struct al_blame_reader reader =
+        AL_BLAME_READER_INIT(take, payload);
+    int r;
+
     al_strv_adds(&command.argv, "git", "blame", "--porcelain", "--no-textconv", "--encoding=UTF-8",
                  NULL);
-    if (lines.last != UINT64_MAX)
-        al_strv_addf(&command.argv, "-L%" PRIu64 ",%" PRIu64, lines.first, lines.last);
-    else if (lines.first > 1)
-        al_strv_addf(&command.argv, "-L%" PRIu64 ",", lines.first);
-    if (rev)
-        al_strv_add(&command.argv, rev);
-    al_strv_adds(&command.argv, "--", file, NULL);
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .sink = { al_blame_reader_add, &reader } }, budget,
-                   &output, err);
-    return r == 0 && !al_git_read_well(&output) ? al_git_failed(&output, err) : r;
+    r = add_words(repo, query, &command.argv, err);
+    return r < 0 ? r
+                 : al_git_read(&repo->at, &command,
+                               (struct al_sink){ al_blame_reader_add, &reader }, budget, err);
 }
 
 /* --- Blame reader --- */

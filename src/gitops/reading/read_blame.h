@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 #include "util/str.h"
 
 /** The commit of a line.  Valid only while it is passed on. */
@@ -27,21 +28,25 @@ struct al_blamed {
 typedef bool (*al_blame_fn)(void *payload, const struct al_blamed *commit, bool begins,
                             uint64_t line, const char *text, size_t len);
 
-/** The lines that are wanted. */
-struct al_blame_lines {
-    uint64_t first; /**< 1: from the beginning */
-    uint64_t last;  /**< UINT64_MAX: to the end */
+/** What is blamed. */
+struct al_blame_query {
+    const char *path;     /**< as the agent wrote it */
+    const char *rev;      /**< NULL: the working tree */
+    uint64_t first, last; /**< lines, counted from 1; 0: from the beginning, to the end */
 };
 
-/**
- * Blame a file.  One git child.
- *
- * @param path   As the agent wrote it.
- * @param rev    NULL: the working tree.
- */
-int al_git_read_blame(const struct al_repo *repo, const char *path, const char *rev,
-                      struct al_blame_lines lines, al_blame_fn take, void *payload,
-                      struct al_run_limits *budget, struct al_error *err);
+/** Run `git blame` for its own text.  A non-zero exit code is an error. */
+int al_git_blame(const struct al_repo *repo, const struct al_blame_query *query, size_t max_bytes,
+                 struct al_run_limits *budget, struct al_git_output *ret_output,
+                 struct al_error *err);
+
+/** Blame a file, line by line.  One git child. */
+int al_git_read_blame(const struct al_repo *repo, const struct al_blame_query *query,
+                      al_blame_fn take, void *payload, struct al_run_limits *budget,
+                      struct al_error *err);
+
+/** AL_ERR_SANDBOX when blame.ignoreRevsFile of the repository leads outside the roots. */
+int al_git_blame_check(const struct al_repo *repo, struct al_error *err);
 
 /* --- Blame reader --- */
 

@@ -81,6 +81,8 @@ static void add_format(const struct al_log_query *query, struct al_strv *argv)
         al_strv_adds(argv, "-z", AL_LOG_FORMAT_LONG, "--numstat", NULL);
     else if (query->patch)
         al_strv_add(argv, AL_LOG_FORMAT_LONG);
+    else if (query->in_full)
+        al_strv_adds(argv, "-z", AL_LOG_FORMAT_FULL, "--no-patch", NULL);
     else
         al_strv_adds(argv, "-z", AL_LOG_FORMAT_SHORT, "--no-patch", NULL);
     if (query->patch)

@@ -21,16 +21,17 @@ struct al_log_query {
     bool regex;                  /**< `changed` is an expression that a changed line matches */
     bool follow, first_parent;
     bool no_walk;       /**< only the commit that `range` names */
+    bool in_full;       /**< without `no_walk`, `stat` and `patch`: what is not abbreviated */
     bool stat, patch;   /**< what is shown of a commit beside its header */
     uint64_t max_count; /**< 0: all */
 };
 
 /** One commit.  Valid only while it is passed on. */
 struct al_logged {
-    const char *hash;        /**< abbreviated by git; whole with `no_walk` */
-    const char *date;        /**< 2026-02-07, the author's */
-    const char *author;      /**< the name; with `stat`, `patch` or `no_walk` "Name <mail>" */
-    const char *decorations; /**< "HEAD -> main, tag: v1"; "" for none */
+    const char *hash;        /**< abbreviated by git; whole with `no_walk` or `in_full` */
+    const char *date;        /**< 2026-02-07, the author's; strict ISO 8601 with `in_full` */
+    const char *author;      /**< "Name <mail>"; the name alone in the short form */
+    const char *decorations; /**< "HEAD -> main, tag: v1"; "" for none, and with `in_full` */
     const char *message; /**< the subject; with `stat`, `patch` or `no_walk` the whole message */
     const char *parents; /**< with `no_walk` their ids, else "" */
 };
@@ -70,6 +71,8 @@ int al_git_commit_time(const struct al_repo *repo, const char *word, struct al_r
 
 /** One line a commit, with -z. */
 #define AL_LOG_FORMAT_SHORT "--format=%x00%h%x00%ad%x00%an%x00%D%x00%x00%s"
+/** The same, in full. */
+#define AL_LOG_FORMAT_FULL "--format=%x00%H%x00%aI%x00%an <%ae>%x00%x00%x00%s"
 /** The whole message, with -z and --numstat, or with --patch and without -z. */
 #define AL_LOG_FORMAT_LONG "--format=%x00%h%x00%ad%x00%an <%ae>%x00%D%x00%x00%B%x00"
 /** One commit, with -z, --numstat and --patch. */

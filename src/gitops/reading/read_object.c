@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "gitops/command.h"
-#include "gitops/failure.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/partial_clone.h"
 #include "gitops/plumbing/revision.h"
@@ -85,14 +84,11 @@ int al_git_read_object(const struct al_repo *repo, const struct al_object_info *
                        struct al_sink to, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
 
     command.bulk = true;
     al_strv_adds(&command.argv, "git", "cat-file", info->type == AL_OBJECT_TAG ? "tag" : "blob",
                  info->oid, NULL);
-    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = to }, budget, &output, err);
-    return r == 0 && !al_git_read_well(&output) ? al_git_failed(&output, err) : r;
+    return al_git_read(&repo->at, &command, to, budget, err);
 }
 
 struct listing {

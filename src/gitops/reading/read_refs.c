@@ -10,6 +10,8 @@
 #define BRANCHES_FORMAT                                                                            \
     "--format=%(HEAD)%(refname)%00%(objectname:short) %(committerdate:short)%00"                   \
     "%(upstream:short)%00%(upstream:track,nobracket)%00%(worktreepath)%00%(contents:subject)%00"
+#define IDS_FORMAT "--format=%(HEAD)%(refname)%00%(objectname) %00%(upstream)%00%00%00%00"
+#define IDS_FORMAT "--format=%(HEAD)%(refname)%00%(objectname) %00%(upstream)%00%00%00%00"
 #define TAGS_FORMAT                                                                                \
     "--format= %(refname)%00%(if)%(*objectname)%(then)%(*objectname:short)%(else)"                 \
     "%(objectname:short)%(end) "                                                                   \
@@ -23,18 +25,14 @@ struct listing {
     bool tags;
 };
 
-/* The name without its prefix, which says what it is; NULL for another reference. */
-static const char *short_name(const char *ref, struct al_listed_ref *to)
+static const char *short_name(const char *ref)
 {
     static const char *const prefixes[] = { heads, remotes, tags };
 
-    for (size_t i = 0; i < AL_COUNT(prefixes); i++) {
-        if (!al_starts_with(ref, prefixes[i]))
-            continue;
-        to->is_remote = prefixes[i] == remotes;
-        return ref + strlen(prefixes[i]);
-    }
-    return NULL;
+    for (size_t i = 0; i < AL_COUNT(prefixes); i++)
+        if (al_starts_with(ref, prefixes[i]))
+            return ref + strlen(prefixes[i]);
+    return ref;
 }
 
 static bool take_record(void *payload, char *const *fields)
@@ -46,14 +44,15 @@ static bool take_record(void *payload, char *const *fields)
 
     if (!*mark || !space)
         return true;
-    ref.name = short_name(mark + 1, &ref);
-    if (!ref.name || (ref.is_remote && al_ends_with(ref.name, "/HEAD")))
+    ref.name = short_name(mark + 1);
+    ref.is_remote = al_starts_with(mark + 1, remotes);
+    if (ref.is_remote && al_ends_with(ref.name, "/HEAD"))
         return true;
     *space = '\0';
     ref.hash = fields[1];
     ref.date = space + 1;
     ref.is_annotated = listing->tags && !strcmp(fields[2], "tag");
-    ref.upstream = listing->tags ? "" : fields[2];
+    ref.upstream = listing->tags ? "" : short_name(fields[2]);
     ref.track = fields[3];
     ref.worktree = fields[4];
     ref.subject = fields[5];
@@ -78,10 +77,14 @@ int al_git_read_refs(const struct al_repo *repo, const struct al_refs_query *que
     int r;
 
     al_strv_adds(&command.argv, "git", "for-each-ref",
-                 query->tags ? "--sort=-creatordate" : "--sort=-committerdate", NULL);
+                 query->tags  ? TAGS_FORMAT
+                 : query->ids ? IDS_FORMAT
+                              : BRANCHES_FORMAT,
+                 NULL);
+    if (!query->ids)
+        al_strv_add(&command.argv, query->tags ? "--sort=-creatordate" : "--sort=-committerdate");
     if (!query->tags)
         al_strv_add(&command.argv, "--sort=refname:rstrip=-2"); /* heads before remotes */
-    al_strv_add(&command.argv, query->tags ? TAGS_FORMAT : BRANCHES_FORMAT);
     if (query->merged_into)
         al_strv_addf(&command.argv, "--merged=%s", query->merged_into);
     if (query->contains)

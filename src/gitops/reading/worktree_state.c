@@ -7,7 +7,6 @@
 #include "gitops/command.h"
 #include "gitops/nul_records.h"
 #include "gitops/refs.h"
-#include "gitops/run.h"
 
 /* Fields of a record before the path: "1 XY sub mH mI mW hH hI path". */
 #define FIELDS_CHANGED  8
@@ -16,7 +15,7 @@
 
 struct reader {
     struct al_nul_records records;
-    void (*take)(void *payload, const struct al_file_state *file);
+    bool (*take)(void *payload, const struct al_file_state *file);
     void *payload;
     struct al_worktree_state *to;
     bool has_ahead;
@@ -118,16 +117,15 @@ static bool read_tracked(const char *record, struct al_file_state *file)
     return true;
 }
 
-static void take_file(struct reader *reader, const char *record, const char *old_path)
+static bool take_file(struct reader *reader, const char *record, const char *old_path)
 {
     struct al_file_state file = { .kind = *record, .staged = '.', .unstaged = '.' };
 
     file.old_path = old_path;
     if (!(*record == '?' ? read_untracked(record, &file) : read_tracked(record, &file)))
-        return;
+        return true;
     count(reader->to, &file);
-    if (reader->take)
-        reader->take(reader->payload, &file);
+    return !reader->take || reader->take(reader->payload, &file);
 }
 
 static bool take_record(void *payload, char *const *fields)
@@ -137,13 +135,13 @@ static bool take_record(void *payload, char *const *fields)
     al_auto(al_freep) char *renamed = al_take(&reader->renamed);
 
     if (renamed)
-        take_file(reader, renamed, record);
-    else if (*record == '#')
+        return take_file(reader, renamed, record);
+    if (*record && strchr("1u?", *record))
+        return take_file(reader, record, NULL);
+    if (*record == '#')
         take_header(reader, record);
     else if (*record == '2')
         reader->renamed = al_strdup(record);
-    else if (*record && strchr("1u?", *record))
-        take_file(reader, record, NULL);
     return true;
 }
 
@@ -175,12 +173,11 @@ static void settle_branch(const struct al_repo *repo, const struct reader *reade
 }
 
 int al_git_read_worktree_state(const struct al_repo *repo, const char *untracked,
-                               void (*take)(void *payload, const struct al_file_state *file),
+                               bool (*take)(void *payload, const struct al_file_state *file),
                                void *payload, struct al_run_limits *budget,
                                struct al_worktree_state *ret_state, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     struct reader reader = { .take = take, .payload = payload, .to = ret_state };
     int r;
 
@@ -189,10 +186,7 @@ int al_git_read_worktree_state(const struct al_repo *repo, const char *untracked
     al_strv_adds(&command.argv, "git", "status", "--porcelain=v2", "--branch", "-z",
                  "--find-renames", "--ignore-submodules=dirty", NULL);
     al_strv_addf(&command.argv, "--untracked-files=%s", untracked);
-    r = al_git_run(
-        &repo->at, &command,
-        &(struct al_git_run){ .sink = { al_nul_records_add, &reader.records }, .checked = true },
-        budget, &output, err);
+    r = al_git_read_records(&repo->at, &command, &reader.records, budget, err);
     al_nul_records_clear(&reader.records);
     free(reader.renamed);
     if (r == 0)

@@ -43,11 +43,12 @@ void al_worktree_state_clear(struct al_worktree_state *state);
  * Read it with one git child.
  *
  * @param untracked  "no", "normal" or "all", as for git status.
- * @param take       Gets each file; NULL: only the numbers are wanted.
+ * @param take       Gets each file, and ends the reading with false; NULL: only the numbers are
+ *                   wanted.
  * @return 0; what git fails with.  The caller clears `ret_state`, after a failure too.
  */
 int al_git_read_worktree_state(const struct al_repo *repo, const char *untracked,
-                               void (*take)(void *payload, const struct al_file_state *file),
+                               bool (*take)(void *payload, const struct al_file_state *file),
                                void *payload, struct al_run_limits *budget,
                                struct al_worktree_state *ret_state, struct al_error *err);
 

@@ -6,7 +6,7 @@
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/layer.h"
-#include "gitops/plumbing/blame_check.h"
+#include "gitops/reading/read_blame.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "guard/date.h"

@@ -73,6 +73,12 @@ extern const struct al_tool al_tool_everyday_push;
 extern const struct al_tool al_tool_everyday_fetch;
 extern const struct al_tool al_tool_everyday_remote;
 
+struct al_repo;
+
+/** The default branch: that of origin, or of the only remote, else main or master if it exists;
+ * NULL.  Caller frees. */
+char *al_default_branch(const struct al_repo *repo);
+
 /* The last field, the last row and the settings of every tool.  `T` is the tool's args struct. */
 #define AL_EVERYDAY_FIELDS const char *working_dir
 #define AL_EVERYDAY_WORKING_DIR_ROW(T)                                                             \

@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "answer/failure.h"
-#include "gitops/nul_records.h"
 #include "gitops/plumbing/skipped.h"
-#include "gitops/porcelain/parse.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "guard/gitdir.h"
@@ -99,6 +97,14 @@ void al_workflow_complete_error(struct al_call *call, struct al_error *err)
         err->remedy = remedy_of(err);
 }
 
+bool al_workflow_fits(size_t *room, size_t bytes)
+{
+    const bool fits = bytes <= *room;
+
+    *room -= fits ? bytes : 0;
+    return fits;
+}
+
 json_t *al_workflow_strings(const struct al_strv *items)
 {
     json_t *array = al_json_array();
@@ -110,14 +116,18 @@ json_t *al_workflow_strings(const struct al_strv *items)
 
 json_t *al_workflow_names(const struct al_buffer *names, size_t max_bytes, bool *ret_truncated)
 {
-    al_auto(al_strv_clear) struct al_strv list = AL_STRV_INIT;
-    struct al_file_list_reader reader;
+    json_t *array = al_json_array();
+    bool truncated = false;
 
-    al_file_list_reader_init(&reader, &list, max_bytes);
-    (void)al_nul_records_add(&reader.records, names->data, names->len);
-    al_nul_records_clear(&reader.records);
-    *ret_truncated = reader.truncated;
-    return al_workflow_strings(&list);
+    for (size_t at = 0, len; at < names->len && !truncated; at += len + 1) {
+        len = strlen(names->data + at);
+        truncated = at + len == names->len || /* cut in the middle */
+                    !al_workflow_fits(&max_bytes, len + AL_WORKFLOW_NAME_COSTS);
+        if (!truncated)
+            al_json_append(array, al_json_name(names->data + at));
+    }
+    *ret_truncated = truncated;
+    return array;
 }
 
 void al_workflow_skipped(struct al_call *call, const char *const *hooks, bool commits,

@@ -14,6 +14,13 @@ struct al_buffer;
 struct al_call;
 struct al_result;
 
+/** Bytes that JSON adds to a name in a list, and to an object of a few members. */
+#define AL_WORKFLOW_NAME_COSTS   3
+#define AL_WORKFLOW_OBJECT_COSTS 96
+
+/** Subtract `bytes` from the room that a list has yet; false: they do not fit. */
+bool al_workflow_fits(size_t *room, size_t bytes);
+
 /** An array of strings.  The caller owns the reference. */
 json_t *al_workflow_strings(const struct al_strv *items);
 

@@ -5,7 +5,7 @@
  * The source is included, not linked: its entries are fed by hand below.
  */
 #include "gitops/command.h"
-#include "gitops/porcelain/status.h"
+#include "gitops/reading/read_blame.h"
 #include "gitops/run.h"
 #include "gitops/vet/vet.c"
 #include "gitops/vet/vet.h"
@@ -90,7 +90,7 @@ static int blame_with(struct world *w, int count)
     al_auto(repo_freep) struct al_repo *repo = NULL;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    const struct al_blame_options options = { .path = "a.txt" };
+    const struct al_blame_query options = { .path = "a.txt" };
     struct al_run_limits budget = long_budget();
 
     al_str_adds(&text, "[core]\n\trepositoryformatversion = 0\n\tbare = false\n[blame]\n");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_blame: who last changed each line of a file. */
+/* git_blame: who last changed each line of a file; with git's words, and with text of our own. */
+#include "gitops/reading/read_blame.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,21 +9,119 @@
 #include "answer/missing_paths.h"
 #include "answer/place.h"
 #include "answer/state_line.h"
-#include "gitops/reading/read_blame.h"
+#include "gitops/command.h"
+#include "gitops/plumbing/skipped.h"
 #include "gitops/reading/read_object.h"
 #include "gitops/refs.h"
+#include "gitops/repo/repo.h"
+#include "gitops/run.h"
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "toolsets/everyday/change_view.h"
 #include "toolsets/everyday/everyday.h"
+#include "toolsets/git/git.h"
 
 struct blame_args {
-    const char *path, *lines, *rev;
+    const char *path;
+    struct al_opt_int start_line, end_line; /* of the toolset git */
+    const char *commit;
+    struct al_opt_int max_bytes;
+    const char *lines, *rev; /* of the toolset everyday */
     struct al_page page;
-    AL_EVERYDAY_FIELDS;
+    AL_GIT_COMMON_FIELDS;
 };
 
-static const struct al_param params[] = {
+/* Refuse a path outside the repository first. */
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    al_auto(al_freep) char *path = NULL;
+
+    return al_repo_file(al_call_repo(call), "path", ((const struct blame_args *)p)->path, &path,
+                        err);
+}
+
+/* What both tools have. */
+#define SHARED .name = "git_blame", .title = "Blame a file", .authorize = authorize
+
+/* The toolset git. */
+
+static const struct al_param git_params[] = {
+    AL_STRING(struct blame_args, path, "File to blame.",
+              .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH),
+    AL_INT(struct blame_args, start_line, "First line, counted from 1.", .min = 1, .max = INT32_MAX,
+           .flags = AL_PARAM_MAX_HIDDEN),
+    AL_INT(struct blame_args, end_line, "Last line.", .min = 1, .max = INT32_MAX,
+           .flags = AL_PARAM_MAX_HIDDEN),
+    AL_STRING(struct blame_args, commit, "Default: the working tree.", .flags = AL_PARAM_NAME),
+    AL_GIT_MAX_BYTES_ROW(struct blame_args),
+    AL_GIT_TIMEOUT_ROW(struct blame_args),
+    AL_GIT_WORKING_DIR_ROW(struct blame_args),
+};
+
+static int git_check(const void *p, struct al_error *err)
+{
+    const struct blame_args *args = p;
+
+    if (!args->path[strspn(args->path, " \t\r\n")])
+        return al_error_set(err, AL_ERR_BAD_ARGS, "path must not be empty");
+    if (args->start_line.given && args->end_line.given &&
+        args->start_line.value > args->end_line.value)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "start_line must be <= end_line");
+    return args->commit ? al_arg_check_revision("commit", args->commit, err) : 0;
+}
+
+static int git_blame(struct al_call *call, const void *p, struct al_result *result,
+                     struct al_error *err)
+{
+    const struct blame_args *args = p;
+    const struct al_blame_query query = {
+        .path = args->path,
+        .rev = args->commit,
+        .first = args->start_line.given ? (uint64_t)args->start_line.value : 0,
+        .last = args->end_line.given ? (uint64_t)args->end_line.value : 0,
+    };
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
+    int r = al_git_blame(al_call_repo(call), &query, al_call_max_bytes(call), al_call_budget(call),
+                         &output, err);
+
+    if (r < 0)
+        return r;
+    if (!args->commit) /* otherwise the working tree is not read */
+        al_git_skipped_filters(al_call_repo(call), al_call_budget(call), &notes);
+    al_call_shape_text(call, &output, notes.buf, result);
+    return 0;
+}
+
+static const struct al_operation git_operations[] = {
+    { "blame", NULL, AL_READS, git_blame, AL_ASKS_BY_EFFECTS },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct blame_args *args = p;
+
+    (void)op;
+    al_str_addf(out, "Blame %s", args->path);
+    if (args->start_line.given || args->end_line.given)
+        al_str_addf(out, " lines %" PRId64 "-",
+                    args->start_line.given ? args->start_line.value : 1);
+    if (args->end_line.given)
+        al_str_addf(out, "%" PRId64, args->end_line.value);
+}
+
+const struct al_tool al_tool_git_blame = {
+    SHARED,
+    .about = "Show which commit last changed each line of a file, or of a range.",
+    AL_TOOL_ROWS(git_params, git_operations),
+    AL_GIT_COMMON_OFFSETS(struct blame_args),
+    .check = git_check,
+    .summarize = summarize,
+};
+
+/* The toolset everyday. */
+
+static const struct al_param everyday_params[] = {
     AL_STRING(struct blame_args, path, NULL, .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH,
               .min_bytes = 1),
     AL_STRING(struct blame_args, lines, "\"120,160\".", .max_bytes = 64),
@@ -30,21 +130,13 @@ static const struct al_param params[] = {
     AL_EVERYDAY_WORKING_DIR_ROW(struct blame_args),
 };
 
-static int check(const void *p, struct al_error *err)
+static int everyday_check(const void *p, struct al_error *err)
 {
     const struct blame_args *args = p;
     struct al_lines lines;
     int r = al_lines_read(args->lines, &lines, err);
 
     return r == 0 && args->rev ? al_arg_check_revision("rev", args->rev, err) : r;
-}
-
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
-{
-    al_auto(al_freep) char *path = NULL;
-
-    return al_repo_file(al_call_repo(call), "path", ((const struct blame_args *)p)->path, &path,
-                        err);
 }
 
 /** The lines while they are shown. */
@@ -116,23 +208,26 @@ static int explain_missing(struct al_call *call, const struct blame_args *args,
     return al_missing_path_fail(call, args->path, rev, err);
 }
 
-static int execute(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int everyday_blame(struct al_call *call, const void *p, struct al_result *result,
+                          struct al_error *err)
 {
     const struct blame_args *args = p;
     al_auto(al_pages_clear) struct al_pages pages = AL_PAGES_INIT;
     al_auto(al_freep) char *shallow = al_shallow_commits(&al_call_repo(call)->at);
     struct showing showing = { .pages = &pages, .told = AL_STRV_INIT, .shallow = shallow };
     al_auto(al_freep) char *left = NULL;
+    struct al_blame_query query = { .path = args->path, .rev = args->rev };
     struct al_lines lines;
     int r = al_pages_begin(&pages, call, &args->page, err);
 
     if (r == 0)
         r = al_lines_read(args->lines, &lines, err);
-    if (r == 0)
-        r = al_git_read_blame(al_call_repo(call), args->path, args->rev,
-                              (struct al_blame_lines){ lines.first, lines.last }, take_line,
-                              &showing, al_call_budget(call), err);
+    if (r == 0) {
+        query.first = lines.first > 1 ? lines.first : 0;
+        query.last = lines.last < UINT64_MAX ? lines.last : 0;
+        r = al_git_read_blame(al_call_repo(call), &query, take_line, &showing, al_call_budget(call),
+                              err);
+    }
     al_strv_clear(&showing.told);
     if (r < 0)
         return err && al_starts_with(err->message, "fatal: no such path")
@@ -144,17 +239,15 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     return al_pages_end(&pages, left, result, err);
 }
 
-static const struct al_operation operations[] = {
-    { "blame", NULL, AL_READS, execute, AL_ASKS_NEVER },
+static const struct al_operation everyday_operations[] = {
+    { "blame", NULL, AL_READS, everyday_blame, AL_ASKS_NEVER },
 };
 
 const struct al_tool al_tool_everyday_blame = {
-    .name = "git_blame",
-    .title = "Blame a file",
+    SHARED,
     .about = "Show which commit last changed each line of a file.",
-    AL_TOOL_ROWS(params, operations),
+    AL_TOOL_ROWS(everyday_params, everyday_operations),
     AL_EVERYDAY_TOOL(struct blame_args),
     AL_EVERYDAY_PAGES,
-    .check = check,
-    .authorize = authorize,
+    .check = everyday_check,
 };

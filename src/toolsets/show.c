@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* git_show: a commit or a tag; with a path, the file or the directory at that revision. */
+/* git_show: a commit with its changes, with git's words; or with text of our own, a commit, a tag,
+ * a file or a directory at a revision. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +11,96 @@
 #include "answer/failure.h"
 #include "answer/missing_paths.h"
 #include "answer/place.h"
+#include "gitops/command.h"
+#include "gitops/porcelain/status.h"
 #include "gitops/reading/read_log.h"
 #include "gitops/reading/read_object.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 #include "guard/arg.h"
 #include "tool/call.h"
 #include "toolsets/everyday/change_view.h"
 #include "toolsets/everyday/everyday.h"
+#include "toolsets/git/git.h"
+
+struct show_args {
+    bool stat;
+    const char *commit, *format; /* of the toolset git */
+    bool name_only;
+    struct al_opt_int max_bytes;
+    const char *rev, *path, *lines; /* of the toolset everyday */
+    struct al_page page;
+    AL_GIT_COMMON_FIELDS;
+};
+
+/* The toolset git. */
+
+static const struct al_param git_params[] = {
+    AL_STRING(struct show_args, commit, "What to show.",
+              .flags = AL_PARAM_HAS_DEFAULT | AL_PARAM_NAME, .default_str = "HEAD"),
+    AL_BOOL(struct show_args, stat, "As --stat."),
+    AL_BOOL(struct show_args, name_only, "Names only; wins over stat."),
+    AL_STRING(struct show_args, format, "As --format."),
+    AL_GIT_MAX_BYTES_ROW(struct show_args),
+    AL_GIT_TIMEOUT_ROW(struct show_args),
+    AL_GIT_WORKING_DIR_ROW(struct show_args),
+};
+
+static int git_check(const void *p, struct al_error *err)
+{
+    return al_arg_check_revision("commit", ((const struct show_args *)p)->commit, err);
+}
+
+static int git_show(struct al_call *call, const void *p, struct al_result *result,
+                    struct al_error *err)
+{
+    const struct show_args *args = p;
+    const struct al_show_options options = {
+        .commit = args->commit,
+        .stat = args->stat,
+        .name_only = args->name_only,
+        .format = args->format,
+    };
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r = al_git_show(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
+                        &output, err);
+
+    if (r < 0)
+        return r;
+    al_call_shape_text(call, &output, "", result);
+    return 0;
+}
+
+static const struct al_operation git_operations[] = {
+    { "show", NULL, AL_READS, git_show, AL_ASKS_BY_EFFECTS },
+};
+
+static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    (void)op;
+    al_str_addf(out, "Show commit %s", ((const struct show_args *)p)->commit);
+}
+
+static void ignored(const void *p, struct al_ignored *out)
+{
+    const struct show_args *args = p;
+
+    out->since = "name_only is given";
+    al_ignored_add(out, args->name_only && args->stat, "stat");
+}
+
+const struct al_tool al_tool_git_show = {
+    .name = "git_show",
+    .title = "Show a commit",
+    .about = "Show one commit: author, date, message and changes.",
+    AL_TOOL_ROWS(git_params, git_operations),
+    AL_GIT_COMMON_OFFSETS(struct show_args),
+    .check = git_check,
+    .ignored = ignored,
+    .summarize = summarize,
+};
+
+/* The toolset everyday. */
 
 /* A file with a NUL in this many bytes at its beginning is binary, as for git. */
 #define BINARY_BYTES 8000u
@@ -214,14 +298,7 @@ static void file_view_add_tag(const char *text, size_t len, struct al_str *out)
 
 #define TAG_MAX_BYTES 65536u
 
-struct show_args {
-    const char *rev, *path, *lines;
-    bool stat;
-    struct al_page page;
-    AL_EVERYDAY_FIELDS;
-};
-
-static const struct al_param params[] = {
+static const struct al_param everyday_params[] = {
     AL_STRING(struct show_args, rev, "Default: HEAD.", .flags = AL_PARAM_NAME),
     AL_STRING(struct show_args, path, "A file or directory at that revision.",
               .flags = AL_PARAM_PATH),
@@ -231,7 +308,7 @@ static const struct al_param params[] = {
     AL_EVERYDAY_WORKING_DIR_ROW(struct show_args),
 };
 
-static int check(const void *p, struct al_error *err)
+static int everyday_check(const void *p, struct al_error *err)
 {
     const struct show_args *args = p;
     struct al_lines lines;
@@ -390,8 +467,8 @@ static int show_path(struct al_call *call, const struct show_args *args, const c
     return view_file(call, &info, &lines, pages, result, err);
 }
 
-static int execute(struct al_call *call, const void *p, struct al_result *result,
-                   struct al_error *err)
+static int everyday_show(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
 {
     const struct show_args *args = p;
     const char *rev = args->rev ? args->rev : "HEAD";
@@ -404,17 +481,17 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                       : show_revision(call, args, rev, &pages, result, err);
 }
 
-static const struct al_operation operations[] = {
-    { "show", NULL, AL_READS, execute, AL_ASKS_NEVER },
+static const struct al_operation everyday_operations[] = {
+    { "show", NULL, AL_READS, everyday_show, AL_ASKS_NEVER },
 };
 
 const struct al_tool al_tool_everyday_show = {
     .name = "git_show",
     .title = "Show a commit or file",
     .about = "Show a commit or tag; with path a file or directory at a revision.",
-    AL_TOOL_ROWS(params, operations),
+    AL_TOOL_ROWS(everyday_params, everyday_operations),
     AL_EVERYDAY_TOOL(struct show_args),
     AL_EVERYDAY_PAGES,
-    .check = check,
+    .check = everyday_check,
     .authorize = authorize,
 };

@@ -1,0 +1,700 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git_diff: what has changed, between any two of the working tree, the index and revisions.  With
+ * git's words or as patch files, with structured results, and with text. */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "answer/missing_paths.h"
+#include "answer/place.h"
+#include "gitops/command.h"
+#include "gitops/diff/diff.h"
+#include "gitops/diff/diff_stream.h"
+#include "gitops/diff/hunks.h"
+#include "gitops/diff/patch_files.h"
+#include "gitops/hunks/hunk_list.h"
+#include "gitops/plumbing/skipped.h"
+#include "gitops/reading/change_reader.h"
+#include "gitops/reading/worktree_state.h"
+#include "gitops/run.h"
+#include "guard/arg.h"
+#include "guard/gitdir.h"
+#include "guard/path.h"
+#include "guard/root.h"
+#include "guard/text.h"
+#include "tool/call.h"
+#include "toolsets/everyday/change_view.h"
+#include "toolsets/everyday/everyday.h"
+#include "toolsets/git/git.h"
+#include "toolsets/workflow/results.h"
+#include "toolsets/workflow/workflow.h"
+#include "util/fs.h"
+#include "util/json.h"
+
+struct diff_args {
+    struct al_strv paths;
+    bool stat;              /* of the toolsets git and everyday */
+    bool staged;            /* of the toolsets workflow and everyday */
+    bool cached, name_only; /* of the toolset git */
+    struct al_opt_int unified;
+    const char *from_ref, *to_ref, *output_dir;
+    struct al_opt_int max_bytes;
+    const char *ref;       /* of the toolset workflow */
+    const char *from, *to; /* of the toolset everyday */
+    bool hunks;
+    struct al_opt_int context;
+    struct al_page page;
+    AL_GIT_COMMON_FIELDS;
+};
+
+/* The toolset git. */
+
+static const struct al_param git_params[] = {
+    AL_BOOL(struct diff_args, cached, "Staged changes."),
+    AL_BOOL(struct diff_args, name_only, "Names only."),
+    AL_BOOL(struct diff_args, stat, "As --stat."),
+    AL_INT(struct diff_args, unified, "Lines of context.", .min = 0, .max = 1000000,
+           .flags = AL_PARAM_MAX_HIDDEN),
+    AL_STRINGS(struct diff_args, paths, "Only these paths.", .flags = AL_PARAM_PATH),
+    AL_STRING(struct diff_args, from_ref, "Compare from.", .flags = AL_PARAM_NAME),
+    AL_STRING(struct diff_args, to_ref, "Compare to; needs from_ref.", .flags = AL_PARAM_NAME),
+    AL_STRING(struct diff_args, output_dir,
+              "Write a patch file per path here, replacing files; needs both refs.",
+              .flags = AL_PARAM_OUTPUT),
+    AL_GIT_MAX_BYTES_ROW(struct diff_args),
+    AL_GIT_TIMEOUT_ROW(struct diff_args),
+    AL_GIT_WORKING_DIR_ROW(struct diff_args),
+};
+
+static int git_check(const void *p, struct al_error *err)
+{
+    const struct diff_args *args = p;
+    int r = 0;
+
+    if (args->cached && (args->from_ref || args->to_ref))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "cached cannot be used with from_ref/to_ref");
+    if (args->output_dir && (!args->from_ref || !args->to_ref))
+        return al_error_set(err, AL_ERR_BAD_ARGS, "output_dir requires both from_ref and to_ref");
+    if (args->to_ref && !args->from_ref)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "to_ref requires from_ref");
+    if (args->from_ref)
+        r = al_arg_check_revision("from_ref", args->from_ref, err);
+    if (r == 0 && args->to_ref)
+        r = al_arg_check_revision("to_ref", args->to_ref, err);
+    return r;
+}
+
+static struct al_diff_options options_of(const struct diff_args *args)
+{
+    return (struct al_diff_options){
+        .cached = args->cached,
+        .name_only = args->name_only,
+        .stat = args->stat,
+        .unified = args->unified.given ? args->unified.value : -1,
+        .from_ref = args->from_ref,
+        .to_ref = args->to_ref,
+        .paths = &args->paths,
+    };
+}
+
+AL_WHEN(only_shows, struct diff_args, !args->output_dir)
+
+static int git_show(struct al_call *call, const void *p, struct al_result *result,
+                    struct al_error *err)
+{
+    const struct diff_args *args = p;
+    const struct al_diff_options options = options_of(args);
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
+    int r;
+
+    r = al_git_diff(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
+                    &output, err);
+    if (r < 0)
+        return r;
+    if (!args->cached && !args->to_ref) /* otherwise the working tree is not read */
+        al_git_skipped_filters(al_call_repo(call), al_call_budget(call), &notes);
+    al_call_shape_text(call, &output, notes.buf, result);
+    return 0;
+}
+
+static int refuse_git_dir(struct al_error *err)
+{
+    return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH,
+                             "output_dir cannot lie in a .git directory");
+}
+
+/* Resolve and check the directory for the patches.  Done again before they are written, since a
+ * link may have changed. */
+static int resolve_output(struct al_call *call, const struct diff_args *args,
+                          struct al_path *ret_dir, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    int r =
+        al_path_resolve(al_call_session(call)->roots, repo->at.dir, args->output_dir, ret_dir, err);
+
+    if (r == 0)
+        r = al_call_check_granted(call, ret_dir->abs, true, err);
+    if (r < 0)
+        return r;
+    if (al_path_has_dot_git(ret_dir->abs) || al_fs_beneath(repo->at.git_dir, ret_dir->abs) ||
+        al_fs_beneath(repo->at.common_dir, ret_dir->abs) ||
+        (ret_dir->fd >= 0 && al_gitdir_contains(ret_dir->fd, NULL)))
+        return refuse_git_dir(err);
+    if (ret_dir->fd >= 0 && !S_ISDIR(ret_dir->mode))
+        return al_error_set(err, AL_ERR_EXECUTION, "output_dir exists and is no directory");
+    return 0;
+}
+
+/** Payload of check_replaced(). */
+struct replaced {
+    struct al_call *call;
+    const struct al_path *dir;
+};
+
+static int check_replaced(void *payload, const struct al_strv *names, struct al_error *err)
+{
+    const struct replaced *replaced = payload;
+
+    return al_call_check_in_checkpoint(replaced->call, "output_dir", replaced->dir, names, err);
+}
+
+static int write_patches(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
+{
+    const struct diff_args *args = p;
+    const struct al_diff_options options = options_of(args);
+    al_auto(al_path_clear) struct al_path dir = AL_PATH_INIT;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_json_decrefp) json_t *list = NULL;
+    struct replaced replaced = { .call = call, .dir = &dir };
+    bool existed;
+    int r;
+
+    r = resolve_output(call, args, &dir, err);
+    if (r < 0)
+        return r;
+    existed = dir.fd >= 0;
+    r = al_path_mkdirs(&dir, args->output_dir, err);
+    if (r == 0)
+        r = al_git_write_patches(al_call_repo(call), &options, dir.fd,
+                                 &(struct al_replacing){ check_replaced, &replaced },
+                                 al_call_budget(call), &names, err);
+    if (r < 0) {
+        if (!existed && dir.fd >= 0)
+            (void)rmdir(dir.abs); /* made above, and still empty */
+        return r;
+    }
+    list = al_json_object();
+    al_json_set(list, "patches", al_json_array());
+    for (size_t i = 0; i < names.count; i++)
+        al_json_append(json_object_get(list, "patches"), al_json_string(names.items[i]));
+    al_json_dump(list, false, &result->text);
+    result->exit_code = 0;
+    return 0;
+}
+
+/* No approval is asked for: the checkpoint has the files that are replaced. */
+static const struct al_operation git_operations[] = {
+    { "show", only_shows, AL_READS, git_show, AL_ASKS_BY_EFFECTS },
+    { "write_patches", NULL, AL_READS | AL_WRITES_WORKTREE | AL_WRITES_FILES, write_patches,
+      AL_ASKS_NEVER },
+};
+
+static int git_authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct diff_args *args = p;
+    al_auto(al_path_clear) struct al_path dir = AL_PATH_INIT;
+
+    return args->output_dir ? resolve_output(call, args, &dir, err) : 0;
+}
+
+static void git_summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct diff_args *args = p;
+
+    (void)op;
+    al_str_adds(out, "Show diff");
+    if (args->cached)
+        al_str_adds(out, " cached");
+    if (args->from_ref)
+        al_str_addf(out, " %s..%s", args->from_ref, args->to_ref ? args->to_ref : "");
+    if (args->output_dir)
+        al_str_addf(out, " as patch files in %s", args->output_dir);
+}
+
+static void ignored(const void *p, struct al_ignored *out)
+{
+    const struct diff_args *args = p;
+
+    out->since = args->output_dir ? "output_dir is given" : "name_only is given";
+    al_ignored_add(out, args->output_dir && args->name_only, "name_only");
+    al_ignored_add(out, (args->output_dir || args->name_only) && args->stat, "stat");
+    al_ignored_add(out, args->output_dir && args->max_bytes.given, "max_bytes");
+}
+
+const struct al_tool al_tool_git_diff = {
+    .name = "git_diff",
+    .title = "Show changes",
+    .about = "Show unstaged changes, staged ones (cached), or those between two commits. "
+             "Reads, but for output_dir, which writes files.",
+    AL_TOOL_ROWS(git_params, git_operations),
+    AL_GIT_COMMON_OFFSETS(struct diff_args),
+    .check = git_check,
+    .authorize = git_authorize,
+    .ignored = ignored,
+    .summarize = git_summarize,
+};
+
+/* The toolset workflow. */
+
+static const struct al_param workflow_params[] = {
+    AL_BOOL(struct diff_args, staged, "Diff what is staged."),
+    AL_STRINGS(struct diff_args, paths, "Only these files or directories.", .flags = AL_PARAM_PATH),
+    AL_STRING(struct diff_args, ref, "Commit to compare with, or a range, e.g. main..feature.",
+              .flags = AL_PARAM_NAME),
+    AL_WORKFLOW_CWD_ROW(struct diff_args),
+};
+
+static int workflow_check(const void *p, struct al_error *err)
+{
+    const struct diff_args *args = p;
+    bool is_range = false;
+    int r = args->ref ? al_arg_check_range("ref", args->ref, &is_range, err) : 0;
+
+    if (r == 0 && is_range && args->staged)
+        r = al_error_set(err, AL_ERR_BAD_ARGS,
+                         "staged compares with one commit; ref must not be a range");
+    return r;
+}
+
+static int workflow_authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    return al_workflow_check_paths(call, "paths", &((const struct diff_args *)p)->paths, err);
+}
+
+/* JSON text, and the same text escaped for a JSON string.  Both are written while git still runs,
+ * which takes no extra time. */
+struct escaped_json {
+    struct al_str json, quoted;
+    size_t done; /* bytes of `json` that `quoted` already contains */
+};
+
+#define ESCAPED_JSON_INIT ((struct escaped_json){ .json = AL_STR_INIT, .quoted = AL_STR_INIT })
+
+static void quote_new(struct escaped_json *text)
+{
+    al_json_escape(text->json.buf + text->done, text->json.len - text->done, &text->quoted);
+    text->done = text->json.len;
+}
+
+/* The result: the object so far, and the hunks, which are appended at its end. */
+struct diff_result {
+    struct escaped_json object, hunks;
+};
+
+static void diff_result_clear(struct diff_result *parts)
+{
+    al_str_clear(&parts->object.json);
+    al_str_clear(&parts->object.quoted);
+    al_str_clear(&parts->hunks.json);
+    al_str_clear(&parts->hunks.quoted);
+}
+
+static void begin_hunk(struct al_str *out, const struct al_hunk *hunk)
+{
+    al_str_adds(out, out->len ? "]},{\"file\":\"" : "{\"file\":\"");
+    al_text_escape_name(hunk->file, out);
+    al_str_addf(out,
+                "\",\"oldStart\":%" PRId64 ",\"oldLines\":%" PRId64 ",\"newStart\":%" PRId64
+                ",\"newLines\":%" PRId64,
+                hunk->old_start, hunk->old_lines, hunk->new_start, hunk->new_lines);
+    if (hunk->header_len) {
+        al_str_adds(out, ",\"header\":\"");
+        al_text_escape(hunk->header, hunk->header_len, out);
+        al_str_addc(out, '"');
+    }
+    al_str_adds(out, ",\"lines\":[");
+}
+
+/* Add a line to the patch and to its hunk.  It is escaped once. */
+static void add_line(void *payload, const struct al_patch_line *line)
+{
+    struct diff_result *parts = payload;
+    struct al_str *json = &parts->object.json, *hunks = &parts->hunks.json;
+    size_t at = json->len;
+
+    al_text_escape(line->text, line->len, json);
+    if (line->head)
+        begin_hunk(hunks, line->head);
+    if (line->in_hunk) {
+        al_str_adds(hunks, hunks->buf[hunks->len - 1] == '[' ? "\"" : ",\"");
+        al_str_add(hunks, json->buf + at, json->len - at);
+        al_str_addc(hunks, '"');
+    }
+    if (line->ended)
+        al_str_adds(json, "\\n");
+    quote_new(&parts->object);
+    quote_new(&parts->hunks);
+}
+
+static void append(struct escaped_json *to, const struct escaped_json *from)
+{
+    quote_new(to);
+    al_str_add(&to->json, from->json.buf, from->json.len);
+    al_str_add(&to->quoted, from->quoted.buf, from->quoted.len);
+    to->done = to->json.len;
+}
+
+static void end_object(struct diff_result *parts, const struct al_hunks *patch)
+{
+    struct escaped_json *object = &parts->object, *hunks = &parts->hunks;
+
+    al_str_addf(&object->json, "\",\"truncated\":%s,\"filesChanged\":%zu",
+                patch->truncated ? "true" : "false", patch->files);
+    if (!patch->truncated) {
+        al_str_adds(&object->json, ",\"hunks\":[");
+        append(object, hunks);
+        al_str_adds(&object->json, hunks->json.len ? "]}]" : "]");
+    }
+    al_str_addc(&object->json, '}');
+    quote_new(object);
+}
+
+static int workflow_show(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
+{
+    const struct diff_args *args = p;
+    const struct al_diff_options options = {
+        .cached = args->staged,
+        .unified = -1,
+        .from_ref = args->ref,
+        .paths = &args->paths,
+    };
+    al_auto(diff_result_clear) struct diff_result parts = { ESCAPED_JSON_INIT, ESCAPED_JSON_INIT };
+    al_auto(al_hunks_clear) struct al_hunks patch = AL_HUNKS_INIT(add_line, &parts);
+    int r;
+
+    al_str_adds(&parts.object.json, "{\"diff\":\"");
+    r = al_git_read_diff(al_call_repo(call), &options, al_call_max_bytes(call),
+                         al_call_budget(call), &patch, err);
+    if (r < 0) {
+        if (args->ref && err->reason && err->code == AL_CODE_NONE)
+            err->code = AL_CODE_BRANCH_NOT_FOUND;
+        return r;
+    }
+    result->truncated = patch.truncated;
+    end_object(&parts, &patch);
+    al_result_take_json(result, &parts.object.json, &parts.object.quoted);
+    return 0;
+}
+
+static const struct al_operation workflow_operations[] = {
+    { "show", NULL, AL_READS, workflow_show, AL_ASKS_NEVER },
+};
+
+static void workflow_summarize(const struct al_operation *op, const void *p, struct al_str *out)
+{
+    const struct diff_args *args = p;
+
+    (void)op;
+    al_str_addf(out, "Show diff%s%s%s", args->staged ? " of what is staged" : "",
+                args->ref ? " against " : "", args->ref ? args->ref : "");
+}
+
+/* clang-format off */
+static const char output_schema[] = AL_JSON({
+    "type": "object",
+    "properties": {
+        "diff": {"type": "string"},
+        "truncated": {"type": "boolean"},
+        "filesChanged": {"type": "integer"},
+        "hunks": {"type": "array", "items": {
+            "type": "object",
+            "properties": {
+                "file": {"type": "string"},
+                "oldStart": {"type": "integer"},
+                "oldLines": {"type": "integer"},
+                "newStart": {"type": "integer"},
+                "newLines": {"type": "integer"},
+                "header": {"type": "string"},
+                "lines": {"type": "array", "items": {"type": "string"}}
+            },
+            "required": ["file", "oldStart", "oldLines", "newStart", "newLines", "lines"]
+        }}
+    },
+    "required": ["diff", "truncated", "filesChanged"]
+});
+/* clang-format on */
+
+const struct al_tool al_tool_workflow_diff = {
+    .name = "git_diff",
+    .title = "Show changes",
+    .about = "Show unstaged changes, staged ones, or those against a commit or within a range.",
+    AL_TOOL_ROWS(workflow_params, workflow_operations),
+    AL_WORKFLOW_TOOL(struct diff_args),
+    .check = workflow_check,
+    .authorize = workflow_authorize,
+    .summarize = workflow_summarize,
+    .output_schema = output_schema,
+};
+
+/* The toolset everyday. */
+
+#define CONTEXT_DEFAULT 3
+#define CONTEXT_MAX     1000
+
+static const struct al_param everyday_params[] = {
+    AL_STRING(struct diff_args, from, "A revision, or a range A...B.", .flags = AL_PARAM_NAME),
+    AL_STRING(struct diff_args, to, NULL, .flags = AL_PARAM_NAME),
+    AL_BOOL(struct diff_args, staged, NULL),
+    AL_EVERYDAY_PATHS_ROW(struct diff_args, .min = 0),
+    AL_BOOL(struct diff_args, stat, NULL),
+    AL_BOOL(struct diff_args, hunks, "Each hunk with an id, for git_add and others."),
+    AL_INT(struct diff_args, context, NULL, .min = 0, .max = CONTEXT_MAX,
+           .default_int = CONTEXT_DEFAULT),
+    AL_PAGE_ROWS(struct diff_args),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct diff_args),
+};
+
+static int check_revisions(const struct diff_args *args, struct al_error *err)
+{
+    bool is_range = false;
+    int r = args->from ? al_arg_check_range("from", args->from, &is_range, err) : 0;
+
+    if (r == 0 && args->to)
+        r = al_arg_check_revision("to", args->to, err);
+    if (r < 0)
+        return r;
+    if (args->to && !args->from)
+        return al_failure_bad_args(err, "Give from as well, or make to the from.",
+                                   "to: without from there is nothing to compare it with");
+    if (is_range && args->to)
+        return al_failure_bad_args(err, "Give a range in from, or from and to.",
+                                   "from is a range, so to cannot be given");
+    if (args->staged && (args->to || is_range))
+        return al_failure_bad_args(
+            err, "Leave out staged, or compare the index with one revision.",
+            "staged compares the index with one revision, not two revisions");
+    return 0;
+}
+
+static int everyday_check(const void *p, struct al_error *err)
+{
+    const struct diff_args *args = p;
+    int r = check_revisions(args, err);
+
+    if (r < 0)
+        return r;
+    if (args->hunks && args->from)
+        return al_failure_bad_args(err, "Leave out from: hunks are of what can be staged.",
+                                   "hunks: only changes of the working tree or the index have ids");
+    if (args->hunks && args->stat)
+        return al_failure_bad_args(err, "Give hunks or stat.", "stat and hunks exclude each other");
+    if (args->stat && args->context.given)
+        return al_failure_bad_args(err, "Leave out context, or stat.",
+                                   "context: with stat no lines are shown");
+    return 0;
+}
+
+static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct diff_args *args = p;
+    al_auto(al_str_clear) struct al_str specs = AL_STR_INIT;
+
+    return al_repo_pathspecs(al_call_repo(call), &args->paths, al_call_budget(call), &specs, err);
+}
+
+static bool is_range(const struct diff_args *args)
+{
+    return args->from && strstr(args->from, "..");
+}
+
+static void add_number(size_t count, const char *what, struct al_str *out)
+{
+    if (!count)
+        return;
+    al_answer_add_counted(count, "file is ", "files are ", out);
+    al_str_addf(out, "%s\n", what);
+}
+
+/* What a new file needs to be compared, and where else changes are. */
+static void add_elsewhere(struct al_call *call, const struct diff_args *args, struct al_str *out)
+{
+    al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
+
+    if (args->from || al_git_read_worktree_state(al_call_repo(call), "normal", NULL, NULL,
+                                                 al_call_budget(call), &state, NULL) < 0)
+        return;
+    add_number(args->staged ? state.unstaged : state.staged,
+               args->staged ? "changed and not staged: see git_diff without staged"
+                            : "staged: see git_diff with staged",
+               out);
+    add_number(state.untracked, "untracked: see git_status", out);
+}
+
+/* Both sides as one range.  NULL: there is one side, or none.  Caller frees. */
+static char *range_of(const struct diff_args *args)
+{
+    return args->to ? al_asprintf("%s..%s", args->from, args->to) : NULL;
+}
+
+static void add_missing(struct al_call *call, const struct diff_args *args, struct al_pages *pages)
+{
+    al_auto(al_freep) char *both = range_of(args);
+    const char *from = args->from ? args->from : "HEAD";
+
+    al_missing_paths_end(call, &args->paths, both ? both : from, pages);
+}
+
+static void add_nothing(struct al_call *call, const struct diff_args *args, struct al_pages *pages)
+{
+    al_auto(al_freep) char *both = range_of(args);
+    const struct al_path_scope scope = { .rev = both ? both : args->from,
+                                         .worktree = !args->to && !is_range(args) };
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    struct al_str *out = &text;
+
+    al_str_adds(out, "No changes");
+    if (args->staged)
+        al_str_addf(out, " staged%s", args->from ? " against that revision" : "");
+    else if (!args->from)
+        al_str_adds(out, " in the working tree that are not staged");
+    al_str_adds(out, args->paths.count ? " in these paths.\n" : ".\n");
+    if (args->paths.count)
+        al_missing_paths_add(call, &args->paths, &scope, out);
+    else
+        add_elsewhere(call, args, out);
+    (void)al_pages_adds(pages, out->buf);
+}
+
+static int show_changes(struct al_call *call, const struct diff_args *args, struct al_pages *pages,
+                        struct al_result *result, struct al_error *err)
+{
+    const struct al_diff_options options = {
+        .cached = args->staged,
+        .unified = args->stat            ? -1
+                   : args->context.given ? args->context.value
+                                         : CONTEXT_DEFAULT,
+        .from_ref = args->from,
+        .to_ref = args->to,
+        .paths = args->paths.count ? &args->paths : NULL,
+    };
+    al_auto(al_change_view_clear) struct al_change_view view = {
+        .pages = pages, .repo = al_call_repo(call), .lists_all = args->stat, .header = AL_STR_INIT
+    };
+    al_auto(al_change_reader_clear) struct al_change_reader reader;
+    al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
+    struct al_patch_taker to = al_change_view_taker;
+    int r;
+
+    to.payload = &view;
+    al_change_reader_init(&reader, al_change_view_files, &to);
+    r = al_git_read_changes(al_call_repo(call), &options, !args->stat, al_call_budget(call),
+                            &reader, err);
+    if (r < 0)
+        return r;
+    al_change_view_end(&view);
+    if (!reader.files.count && !pages->text.len)
+        add_nothing(call, args, pages);
+    else
+        add_missing(call, args, pages);
+    al_change_view_left(&view, &left);
+    return al_pages_end(pages, left.buf, result, err);
+}
+
+/* The line of a file above its hunks. */
+static void add_hunk_file(const struct al_repo *repo, const struct al_hunk_file *file,
+                          struct al_str *out)
+{
+    const char *fact = file->status == 'A'   ? " (new file)"
+                       : file->status == 'D' ? " (deleted file)"
+                       : file->status == 'U' ? " (in conflict: git_conflicts shows it)"
+                                             : "";
+
+    al_str_adds(out, "--- ");
+    al_place_add(repo, file->path, out);
+    if (file->added || file->deleted)
+        al_str_addf(out, " +%" PRIu64 " -%" PRIu64, file->added, file->deleted);
+    al_str_addf(out, "%s\n", fact);
+}
+
+/* Append the files of a list, each with its hunks; false: the page is full. */
+static bool add_hunks(const struct al_repo *repo, const struct al_hunk_list *list, size_t context,
+                      struct al_pages *pages, size_t *ret_shown)
+{
+    for (size_t i = 0; i < list->nfiles; i++) {
+        const struct al_hunk_file *file = &list->files[i];
+        al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;
+
+        add_hunk_file(repo, file, &unit);
+        for (size_t k = file->first; k < file->first + file->count; k++) {
+            al_hunk_show(list, &list->items[k], context, &unit);
+            if (!al_pages_add(pages, unit.buf, unit.len))
+                return false;
+            al_str_reset(&unit);
+            (*ret_shown)++;
+        }
+        if (unit.len && !al_pages_add(pages, unit.buf, unit.len))
+            return false;
+    }
+    return true;
+}
+
+static int show_hunks(struct al_call *call, const struct diff_args *args, struct al_pages *pages,
+                      struct al_result *result, struct al_error *err)
+{
+    const struct al_hunk_query query = { .side = args->staged ? AL_HUNKS_STAGED : AL_HUNKS_UNSTAGED,
+                                         .paths = args->paths.count ? &args->paths : NULL };
+    const int64_t context = args->context.given ? args->context.value : CONTEXT_DEFAULT;
+    al_auto(al_hunk_list_clear) struct al_hunk_list list = AL_HUNK_LIST_INIT;
+    al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
+    size_t shown = 0;
+    int r = al_git_read_hunks(al_call_repo(call), &query, al_call_budget(call), &list, err);
+
+    if (r < 0)
+        return r;
+    if (!list.nfiles && !list.truncated)
+        add_nothing(call, args, pages);
+    if (!add_hunks(al_call_repo(call), &list, (size_t)context, pages, &shown)) {
+        al_answer_add_count(list.count - shown, &left);
+        al_str_adds(&left, " of ");
+        al_answer_add_counted(list.count, "hunk", "hunks", &left);
+        al_str_adds(&left, " not shown");
+    }
+    if (list.nfiles)
+        add_missing(call, args, pages);
+    if (list.truncated)
+        (void)al_pages_adds(pages, "The diff is larger than 64 MiB, and what is beyond has no ids: "
+                                   "give paths.\n");
+    return al_pages_end(pages, left.buf, result, err);
+}
+
+static int everyday_diff(struct al_call *call, const void *p, struct al_result *result,
+                         struct al_error *err)
+{
+    const struct diff_args *args = p;
+    al_auto(al_pages_clear) struct al_pages pages = AL_PAGES_INIT;
+    int r = al_pages_begin(&pages, call, &args->page, err);
+
+    if (r < 0)
+        return r;
+    return args->hunks ? show_hunks(call, args, &pages, result, err)
+                       : show_changes(call, args, &pages, result, err);
+}
+
+static const struct al_operation everyday_operations[] = {
+    { "diff", NULL, AL_READS, everyday_diff, AL_ASKS_NEVER },
+};
+
+const struct al_tool al_tool_everyday_diff = {
+    .name = "git_diff",
+    .title = "Show changes",
+    .about = "Show changes of the working tree, the index or between revisions.",
+    AL_TOOL_ROWS(everyday_params, everyday_operations),
+    AL_EVERYDAY_TOOL(struct diff_args),
+    AL_EVERYDAY_PAGES,
+    .check = everyday_check,
+    .authorize = everyday_authorize,
+};
