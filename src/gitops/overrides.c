@@ -114,7 +114,7 @@ static const struct override fixed[] = {
 
 /* Keys with a name that the repository chooses; '*' stands for it. */
 static const struct driver {
-    const char *pattern, *value;
+    const char *pattern, *value;   /* NULL: the key stays as it is */
     const char *also, *also_value; /* another variable of the same subsection */
 } drivers[] = {
     { "filter.*.clean", "", "required", "false" },
@@ -140,7 +140,9 @@ static const struct driver {
     { "branch.*.mergeoptions", "", NULL, NULL },
     { "branch.*.rebase", "false", NULL, NULL },
     { "gpg.*.program", "/bin/false", NULL, NULL },
-    { "hook.*.command", "", NULL, NULL },
+    /* an empty command would make every call fail that has the event */
+    { "hook.*.command", NULL, "enabled", "false" },
+    { "hook.*.event", NULL, "enabled", "false" },
     { "pretty.*", "medium", NULL, NULL },
     { "alias.*", "", NULL, NULL },
     { "difftool.*.cmd", "false", NULL, NULL },
@@ -187,13 +189,13 @@ static bool is_driver(const struct driver *driver, const char *key)
 
 static bool add_driver(struct al_strv *pairs, const struct driver *driver, const char *key)
 {
-    bool is_new = add_once(pairs, key, driver->value);
+    bool is_new = driver->value && add_once(pairs, key, driver->value);
 
     if (driver->also) {
         const char *name = strrchr(key, '.');
         al_auto(al_freep) char *also = al_asprintf("%.*s.%s", (int)(name - key), key, driver->also);
 
-        (void)add_once(pairs, also, driver->also_value);
+        is_new |= add_once(pairs, also, driver->also_value);
     }
     return is_new;
 }

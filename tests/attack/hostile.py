@@ -33,6 +33,7 @@ def id_ran(_scene, output):
 def hook_pre_auto_gc(s):
     """the hook pre-auto-gc by way of gc.auto"""
     s.config("gc.auto", "1")
+    s.config("maintenance.strategy", "gc")
     s.config("gc.autoDetach", "false")
     s.hook("pre-auto-gc")
     for n in range(10):

@@ -22,7 +22,13 @@ import scratch
 
 MARK = "airlock-secret-7f3a"  # what a secret outside contains; seeing it in an answer is a leak
 SHOUT = "CANARY-RAN"          # what a planted program says; never spelled out in a repository
+# From git 2.54 on: the tests of hooks then run a second time.
+HOOKS_ARE_CONFIGURED = os.environ.get("AIRLOCK_HOOKS") == "config"
+
 LIMIT_S = 540                 # a process that takes longer hangs, and the test fails
+
+# As in tests/e2e/harness.py.
+KINDS = ("GIT_DEFAULT_HASH", "GIT_DEFAULT_REF_FORMAT")
 
 GIT = shutil.which("git") or "/usr/bin/git"
 
@@ -112,7 +118,8 @@ class Lab:
                "TZ": "UTC", "GIT_CONFIG_NOSYSTEM": "1",
                "GIT_AUTHOR_DATE": "2026-01-02T03:04:05Z",
                "GIT_COMMITTER_DATE": "2026-01-02T03:04:05Z"}
-        env.update((k, v) for k, v in os.environ.items() if k.endswith("SAN_OPTIONS"))
+        env.update((k, v) for k, v in os.environ.items()
+                   if k.endswith("SAN_OPTIONS") or k in KINDS)
         env.update(more)
         return env
 
@@ -306,6 +313,11 @@ class Scene:
         return self.path(name)
 
     def hook(self, name):
+        """A hook: a file, or with AIRLOCK_HOOKS=config a program that the configuration names."""
+        if HOOKS_ARE_CONFIGURED:
+            self.config("hook.evil.command", self.canary())
+            self.config("hook.evil.event", name)
+            return self.script()
         return self.script(".git/hooks/" + name)
 
 

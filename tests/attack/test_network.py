@@ -7,7 +7,7 @@ import os
 import subprocess
 import threading
 
-from lab import GIT, MARK, SHOUT, git_interpreter, remove, run, write
+from lab import GIT, HOOKS_ARE_CONFIGURED, MARK, SHOUT, git_interpreter, remove, run, write
 from vectors import TESTS, main
 
 FETCH = ("git_fetch", {}, ("fetch", "origin"))
@@ -61,6 +61,14 @@ class Place:
         write(path, f"#!/bin/sh\n: >'{self.out('fired')}'; : >'{self.root}/fired'; "
                     f"printf '{shout}\\n' - >&2; {then}\n", 0o755)
         return path
+
+    def hook(self, git_dir, name):
+        """A hook of a repository, as Scene.hook()."""
+        if HOOKS_ARE_CONFIGURED:
+            self.config(("hook.evil.command", self.script(os.path.join(self.root, "canary"))),
+                        ("hook.evil.event", name), where=git_dir)
+        else:
+            self.script(os.path.join(git_dir, "hooks", name))
 
     def canary(self):
         return self.script(os.path.join(self.root, "canary"), "exit 1")
@@ -277,14 +285,14 @@ def extra_header(p):
 def pre_push(p):
     """the hook pre-push"""
     p.behind()
-    p.script(os.path.join(p.repo, ".git/hooks/pre-push"))
+    p.hook(os.path.join(p.repo, ".git"), "pre-push")
 
 
 def register_hooks():
     for name in ("pre-receive", "update", "post-receive", "post-update", "reference-transaction"):
         def build(p, name=name):
             p.behind()
-            p.script(os.path.join(p.hub, "hooks", name))
+            p.hook(p.hub, name)
         build.__doc__ = f"the hook {name} of a remote on this machine"
         attack(PUSH, works=True)(build)
 
@@ -342,7 +350,7 @@ def update_linked(p):
 def push_to_checkout(p):
     """the hook push-to-checkout of a working tree"""
     working_tree(p, UPDATES)
-    p.script(os.path.join(p.root, ".git/hooks/push-to-checkout"))
+    p.hook(os.path.join(p.root, ".git"), "push-to-checkout")
 
 
 @attack(PUSH, needs="checked out")

@@ -43,6 +43,9 @@ IGNORED = "\n\n[stderr]\nairlock: ignored: "
 # The toolsets of a test that names none; tests of the default itself set `Case.toolsets` to none.
 TOOLSETS = ("git", "workflow")
 
+# What kind of repository git makes in the tests: those of tools/matrix.py run once for each kind.
+KINDS = ("GIT_DEFAULT_HASH", "GIT_DEFAULT_REF_FORMAT")
+
 CLOCK = 1700000000  # the first commit; each one after it is a minute later
 
 
@@ -86,7 +89,7 @@ class Case(unittest.TestCase):
             "XDG_RUNTIME_DIR": str(self.home),
             "LANG": "C.UTF-8",
         }
-        for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"):
+        for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS", *KINDS):
             if name in os.environ:
                 self.env[name] = os.environ[name]
         (self.home / ".gitconfig").write_text(

@@ -134,6 +134,19 @@ class Repository(Program):
         self.assertEqual(found["filters"]["state"], "not run: part")
         self.assertEqual(found["signing"]["level"], "warning")
 
+    def test_configured_hooks(self):
+        """hooks of the configuration are named by the event, unless they are switched off, where git runs such"""
+        for name in ("one", "two"):
+            self.out("config", f"hook.{name}.command", "true")
+        self.out("config", "hook.one.event", "commit-msg")
+        self.out("config", "--global", "hook.two.event", "post-merge")
+        if self.git("hook", "list", "commit-msg", check=False).returncode != 0:
+            self.assertNotIn("hooks", self.found(self.root))
+            self.skipTest("this git runs no hooks of the configuration")
+        self.assertEqual(self.found(self.root)["hooks"]["state"], "not run: commit-msg, post-merge")
+        self.out("config", "hook.one.enabled", "false")
+        self.assertEqual(self.found(self.root)["hooks"]["state"], "not run: post-merge")
+
     def test_locks(self):
         """a lock that is young is waited for, an old one that nobody has is to be removed"""
         lock = self.root / ".git/index.lock"

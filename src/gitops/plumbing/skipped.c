@@ -18,6 +18,8 @@
 #define ATTRIBUTES_MAX_BYTES (1u << 20)
 #define FILTERS_NAMED_MAX    8
 #define FILTERS_ASKED_MAX    4
+#define HOOKS_MAX_BYTES      (64u << 10)
+#define HOOKS_MS             2000
 
 static char *hooks_dir(const struct al_repo *repo)
 {
@@ -65,6 +67,31 @@ static bool is_missing(int dir_fd, const char *name)
     return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 }
 
+/* Whether the configuration names a program for an event and does not switch it off (git 2.54).  An
+ * older git runs none, and fails when it is asked. */
+static bool is_configured(const struct al_repo *repo, const char *event)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct al_run_limits budget = { .left_ms = HOOKS_MS };
+    char *save = NULL;
+
+    if (!repo->vetting->configures_hooks)
+        return false;
+    command.class = AL_GIT_CONFIG; /* the user's hooks as well, and without our overrides */
+    al_strv_adds(&command.argv, "git", "-c", "core.hooksPath=/dev/null", "hook", "list", event,
+                 NULL);
+    if (al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = HOOKS_MAX_BYTES },
+                   &budget, &output, NULL) < 0 ||
+        !al_git_read_well(&output))
+        return false;
+    for (char *line = strtok_r(output.out.out.buf, "\n", &save); line;
+         line = strtok_r(NULL, "\n", &save))
+        if (!strchr(line, '\t')) /* "disabled TAB name" */
+            return true;
+    return false;
+}
+
 void al_git_skipped_hooks(const struct al_repo *repo, const char *const *hooks, struct al_str *out)
 {
     al_auto(al_freep) char *dir = hooks_dir(repo);
@@ -74,7 +101,8 @@ void al_git_skipped_hooks(const struct al_repo *repo, const char *const *hooks, 
     for (; *hooks; hooks++) {
         al_auto(al_freep) char *path = al_fs_join(dir, *hooks);
 
-        if (!(dir_fd >= 0 && is_missing(dir_fd, *hooks)) && is_hook(repo, path))
+        if ((!(dir_fd >= 0 && is_missing(dir_fd, *hooks)) && is_hook(repo, path)) ||
+            is_configured(repo, *hooks))
             al_strv_add(&there, *hooks);
     }
     if (!there.count)

@@ -7,7 +7,8 @@
 #include "gitops/command.h"
 #include "gitops/repo/repo.h"
 
-/** Append the hooks of this list (NULL-terminated) that exist and would have run. */
+/** Append the hooks of this list (NULL-terminated) that git itself would have run: files, and from
+ * git 2.54 on what hook.<name>.event names. */
 void al_git_skipped_hooks(const struct al_repo *repo, const char *const *hooks, struct al_str *out);
 
 /** Append the filter drivers that a command on the working tree would have run. */

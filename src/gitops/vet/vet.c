@@ -375,6 +375,8 @@ static void scan_entry(void *payload, const struct al_config_entry *entry)
         set_string(&scan->vetting->hooks_path, expand_path(scan->at->git, NULL, entry->value));
         scan->vetting->hooks_path_is_users = !entry->of_repository;
     }
+    scan->vetting->configures_hooks |=
+        al_starts_with(entry->key, "hook.") && al_ends_with(entry->key, ".event");
     if (al_starts_with(entry->key, "includeif.onbranch:"))
         depend_on_branch(scan->at, scan->vetting);
     if (!strcmp(entry->key, "include.path") ||

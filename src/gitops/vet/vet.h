@@ -58,6 +58,7 @@ struct al_vetting {
     char *refused_key; /**< the first key of the repository that could make git connect elsewhere
                           than to a remote's address; NULL: none */
     struct al_strv safe_directories; /**< safe.directory of the user's configuration */
+    bool configures_hooks;           /**< hook.<name>.event is set in any scope */
     bool hooks_path_is_users;        /**< core.hooksPath comes from the user's configuration */
     char *hooks_path;                /**< core.hooksPath; NULL: not set */
     char *attributes_path;      /**< private copy of the user's core.attributesFile; NULL: none */

@@ -34,7 +34,6 @@ static const struct row {
     { "branch.%s.mergeoptions", "", NULL },
     { "branch.%s.rebase", "false", NULL },
     { "gpg.%s.program", "/bin/false", NULL },
-    { "hook.%s.command", "", NULL },
     { "pretty.%s", "medium", NULL },
     { "alias.%s", "", NULL },
     { "difftool.%s.cmd", "false", NULL },
@@ -115,7 +114,7 @@ static void leaves_near_misses_alone(void **state)
         "branch.x.merge",
         "branch.x.remote",
         "gpg.x.programs",
-        "hook.x.event",
+        "hook.x.parallel",
         "core.pagers",
         "core.aliases",
         "difftool.cmd",
@@ -182,6 +181,18 @@ static void answers_settings_without_counting_them_as_drivers(void **state)
             print_message("# %s is left alone\n", settings[i].key);
         assert_non_null(pairs);
         assert_string_equal(pairs, expected);
+    }
+}
+
+static void switches_configured_hooks_off(void **state)
+{
+    static const char *const keys[] = { "hook.a.B.command", "hook.a.B.event" };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        al_auto(al_freep) char *pairs = pairs_of(keys[i], true);
+
+        assert_string_equal(pairs, "hook.a.B.enabled=false ");
     }
 }
 
@@ -301,6 +312,7 @@ int main(void)
         cmocka_unit_test(gives_every_driver_key_a_neutral_value),
         cmocka_unit_test(leaves_near_misses_alone),
         cmocka_unit_test(answers_settings_without_counting_them_as_drivers),
+        cmocka_unit_test(switches_configured_hooks_off),
         cmocka_unit_test(answers_a_key_once_however_often_it_is_set),
         cmocka_unit_test(always_sets_what_git_would_do_otherwise),
         cmocka_unit_test(wins_over_the_repository_whatever_the_driver_is_called),
