@@ -168,7 +168,7 @@ int al_check_worker_names(const struct al_known *known, const struct al_worker *
 }
 
 static const char overview[] =
-    "airlock is a sandboxed git for AI coding agents: an MCP server and a\n"
+    "airlock gives your coding agent git, and you the last word: an MCP server and a\n"
     "command-line tool.\n"
     "\n"
     "usage: airlock COMMAND [OPTIONS]\n"
