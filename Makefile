@@ -31,13 +31,13 @@ demo: deps ## watch an agent use airlock in a scratch repository
 recording: build/airlock ## draw the picture of the README from the demo anew
 	@python3 tools/recording.py $(BUILD)/airlock docs/demo.svg
 
-test: test-deps ## everything: gcc and clang, all tests, all tests again under ASan and UBSan, lint
+test: test-deps ## everything: gcc and clang, all tests, again under ASan and UBSan, lint
 	@python3 tools/run-tests.py all
 
 check: ## what to run before each commit: unit and table tests, quick lint
 	@python3 tools/run-tests.py quick
 
-soak: build/airlock ## the long proofs, whole: saves during calls (SOAK_SEEDS, 20), random calls (SOAK_CALLS, 10000), agents side by side
+soak: build/airlock ## the long proofs: SOAK_SEEDS (20), SOAK_CALLS (10000) random calls, agents side by side
 	@$(NINJA) -C $(BUILD) --quiet tests/attack/meanwhile
 	@python3 tests/attack/test_saves_meanwhile.py $(BUILD)/airlock $(BUILD)/tests/attack/meanwhile $(or $(SOAK_SEEDS),20)
 	@AIRLOCK_RANDOM=$(or $(SOAK_CALLS),10000) python3 tests/e2e/test_rollback_model.py $(BUILD)/airlock
@@ -76,4 +76,4 @@ clean: ## remove everything that was built
 	rm -rf build build-asan build-clang build-fuzz build-release build-tsan
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[$$()a-zA-Z\/-]+:.*## / { sub("build/airlock", "", $$1); printf "  make %-14s %s\n", $$1, $$2 }' Makefile
