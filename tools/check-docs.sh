@@ -1,11 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# check-docs.sh [TREE]: every file that the documents name exists.
+# check-docs.sh [TREE]: every file that the documents name exists, and the documents are short.
 #
 # A path in backticks below src, tests, tools, bench, docs or man, and the target of a relative link,
 # must exist.  A path with a placeholder (<name>, *, …) is not checked.
+# README and docs have 20,000 words together; what the program prints of itself does not count.
 set -eu
 . "$(dirname "$0")/files.sh"
+
+words=$(files '^(README|docs/.*)\.md$' | grep -v '^docs/REFERENCE\.md$' | xargs cat | wc -w)
 
 files '\.md$' | while IFS= read -r page; do
     {
@@ -20,6 +23,7 @@ files '\.md$' | while IFS= read -r page; do
     done
 done | sort -u | {
     bad=0
+    [ "$words" -le 20000 ] || { echo "README.md, docs: $words words, of 20000"; bad=1; }
     while IFS= read -r complaint; do
         echo "$complaint"
         bad=1

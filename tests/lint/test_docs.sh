@@ -25,4 +25,10 @@ put docs/a.md <<'EOT'
 [the page](gone.md)
 EOT
 refuses 'a link that leads nowhere' 'docs/a.md:1: there is no docs/gone.md'
+
+yes word | head -n 20001 | put docs/a.md
+refuses 'too many words' 'docs: 20001 words, of 20000'
+
+yes word | head -n 20001 | put docs/REFERENCE.md
+accepts 'as many of the page that the program prints'
 finish
