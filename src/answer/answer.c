@@ -481,12 +481,11 @@ void al_answer_text(struct al_str *text, struct al_result *result)
     result->exit_code = 0;
 }
 
-void al_answer_done(struct al_call *call, struct al_str *text, struct al_result *result)
+void al_answer_done(struct al_call *call, struct al_result *result)
 {
     al_auto(al_str_clear) struct al_str whole = AL_STR_INIT;
 
-    al_text_sanitize(text->buf, text->len, &whole);
-    al_str_clear(text);
+    al_text_sanitize(result->text.buf, result->text.len, &whole);
     result->truncated = al_text_truncate(&whole, AL_ANSWER_DEFAULT_BYTES);
     if (whole.len && whole.buf[whole.len - 1] != '\n')
         al_str_addc(&whole, '\n');

@@ -18,7 +18,7 @@
  * The last line of a page that is not the last one has a cursor.  Where no call comes after, it
  * names the argument that shows more.
  *
- * An answer without pages, of a tool that changes something, is al_answer_done().
+ * An answer without pages, of a tool that changes something, ends with al_answer_done().
  */
 #ifndef AL_ANSWER_ANSWER_H
 #define AL_ANSWER_ANSWER_H
@@ -28,7 +28,6 @@
 #include <stddef.h>
 
 #include "tool/call.h"
-#include "tool/tool.h"
 #include "util/error.h"
 #include "util/json.h"
 #include "util/str.h"
@@ -116,14 +115,10 @@ bool al_pages_shows(const struct al_pages *pages);
 int al_pages_end(struct al_pages *pages, const char *left, struct al_result *result,
                  struct al_error *err);
 
-/**
- * The result of a tool that changed something: its text, then the line of where one is now
- * (answer/state_line.h).  One git child.
- *
- * @param text  What happened, lines with their newlines; made safe here, cut at
- *              AL_ANSWER_DEFAULT_BYTES.  Taken over, empty afterwards.
- */
-void al_answer_done(struct al_call *call, struct al_str *text, struct al_result *result);
+/** For `finish` of a tool that changes something and has written what happened to the text of the
+ * result, lines with their newlines: make it safe, cut it at AL_ANSWER_DEFAULT_BYTES, and append
+ * the line of where one is now (answer/state_line.h).  One git child. */
+void al_answer_done(struct al_call *call, struct al_result *result);
 
 /**
  * The result of a tool that changed nothing and has no pages: the text alone.

@@ -24,8 +24,7 @@ const char *al_operation_condition(const struct al_tool *tool, const struct al_o
                                    bool saves)
 {
     for (size_t i = 0; i < tool->nstricter && !al_operation_asks(op, saves); i++)
-        if (!strcmp(tool->stricter[i].operation.name, op->name) &&
-            al_operation_asks(&tool->stricter[i].operation, saves))
+        if (al_stricter_is_of(&tool->stricter[i], op))
             return tool->stricter[i].condition;
     return NULL;
 }

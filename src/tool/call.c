@@ -400,16 +400,20 @@ int al_call_refuse_bare(const struct al_call *call, struct al_error *err)
     return r;
 }
 
-/* The stricter form of the call's operation, if one holds. */
-static const struct al_operation *tighten(struct al_call *call)
+/* Make the operation the first of its stricter forms that holds. */
+static void tighten(struct al_call *call)
 {
-    const struct al_tool *tool = call->tool;
+    const struct al_stricter *form = call->tool->stricter, *end = form + call->tool->nstricter;
 
-    for (size_t i = 0; i < tool->nstricter; i++)
-        if (!strcmp(tool->stricter[i].operation.name, call->operation->name) &&
-            tool->stricter[i].holds(call, call->args))
-            return &tool->stricter[i].operation;
-    return call->operation;
+    while (form < end &&
+           !(al_stricter_is_of(form, call->operation) && form->holds(call, call->args)))
+        form++;
+    if (form == end)
+        return;
+    call->tightened = *call->operation;
+    call->tightened.effects |= form->effects;
+    call->tightened.asks = AL_ASKS_ALWAYS;
+    call->operation = &call->tightened;
 }
 
 /* Stage 4: the grant, then the checks that only the tool can make. */
@@ -432,7 +436,7 @@ static int authorize(struct al_call *call, struct al_error *err)
     if (r == 0 && call->tool->authorize)
         r = call->tool->authorize(call, call->args, err);
     if (r == 0)
-        call->operation = tighten(call);
+        tighten(call);
     return r;
 }
 
@@ -446,6 +450,8 @@ static int execute(struct al_call *call, struct al_result *result, struct al_err
         call->executed = true;
         al_call_trace_execute(call, timeout_of(call));
         r = call->operation->execute(call, call->args, result, err);
+        if (r == 0 && call->tool->finish && !al_effects_read_only(call->operation->effects))
+            call->tool->finish(call, result);
     }
     al_call_rescue_end(call);
     al_call_checkpoint_after(call, r < 0 && (!result->structured || result->content) ? err : NULL);
@@ -628,7 +634,7 @@ int al_call_explain(const struct al_session *session, const struct al_call_input
     if (r == 0)
         r = al_call_policy_targets(&call, &found->branches, &paths, &found->paths, err);
     if (r == 0) {
-        found->operation = call.operation;
+        found->operation = *call.operation;
         found->ruling = al_call_policy_ruling(&call, &found->branches, &paths);
     }
     if (r < 0 && err && !err->detail)

@@ -188,12 +188,12 @@ void al_call_record_failure(const struct al_session *session, const struct al_ca
 
 /** The decision of the policy about a call that is not made.  Set up with AL_EXPLANATION_INIT. */
 struct al_explanation {
-    const struct al_operation *operation;
+    struct al_operation operation;
     struct al_strv branches, paths; /**< its policy targets, as shown to users */
     struct al_ruling ruling;
 };
 
-#define AL_EXPLANATION_INIT ((struct al_explanation){ .operation = NULL })
+#define AL_EXPLANATION_INIT ((struct al_explanation){ .operation = { .name = NULL } })
 
 void al_explanation_clear(struct al_explanation *explanation);
 

@@ -31,7 +31,8 @@ struct al_call {
     json_t *expanded_arguments;  /* from the tool's expand; NULL: those of the input */
     struct al_strv parent_paths; /* strings of `args` that are not those of the arguments */
     void *args;
-    const struct al_operation *operation;
+    const struct al_operation *operation; /* a row of the tool, then `tightened` */
+    struct al_operation tightened;
     char *caller;         /* what other writers are told, see struct al_run_limits */
     char *summary;        /* one safe line */
     struct al_repo *repo; /* NULL: none */

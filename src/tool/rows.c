@@ -589,17 +589,15 @@ unsigned al_tool_effects(const struct al_tool *tool)
 
 bool al_operation_asks(const struct al_operation *op, bool saves)
 {
-    switch (op->asks) {
-    case AL_ASKS_ALWAYS:
-        return true;
-    case AL_ASKS_NEVER:
-        return false;
-    case AL_ASKS_UNLESS_SAVED:
-        return !saves && al_effects_change_repository(op->effects);
-    case AL_ASKS_BY_EFFECTS:
-        break;
-    }
-    return al_effects_change_repository(op->effects);
+    const bool excused = op->asks == AL_ASKS_NEVER || (op->asks == AL_ASKS_UNLESS_SAVED && saves);
+
+    return op->asks == AL_ASKS_ALWAYS || (!excused && al_effects_change_repository(op->effects));
+}
+
+bool al_stricter_is_of(const struct al_stricter *form, const struct al_operation *op)
+{
+    return form->operation ? !strcmp(form->operation, op->name)
+                           : !al_effects_read_only(op->effects);
 }
 
 bool al_tool_asks(const struct al_tool *tool, bool saves)
@@ -608,12 +606,6 @@ bool al_tool_asks(const struct al_tool *tool, bool saves)
         if (al_operation_asks(&tool->operations[i], saves))
             return true;
     return false;
-}
-
-/* Whether an operation may destroy something that nothing brings back. */
-static bool destroys(const struct al_operation *op, bool saves)
-{
-    return (op->asks != AL_ASKS_UNLESS_SAVED || !saves) && al_effects_destructive(op->effects);
 }
 
 const struct al_operation *al_tool_select(const struct al_tool *tool, const struct al_call *call,
@@ -851,12 +843,13 @@ json_t *al_tool_annotations(const struct al_tool *tool, bool saves)
     if (tool->definition)
         return json_incref((json_t *)tool->definition->annotations);
     for (size_t i = 0; i < tool->noperations; i++) {
-        may_destroy |= destroys(&tool->operations[i], saves);
-        saved |= tool->operations[i].asks == AL_ASKS_UNLESS_SAVED;
+        const bool is_saved = tool->operations[i].asks == AL_ASKS_UNLESS_SAVED;
+
+        saved |= is_saved;
+        may_destroy |= !(is_saved && saves) && al_effects_destructive(tool->operations[i].effects);
     }
     /* What asks in a tool that does not ask otherwise cannot be brought back. */
-    for (size_t i = 0; i < tool->nstricter && saved; i++)
-        may_destroy |= destroys(&tool->stricter[i].operation, saves);
+    may_destroy |= saved && tool->nstricter && al_effects_destructive(effects);
     hints = al_json_object();
     al_json_set(hints, "readOnlyHint", al_json_bool(al_effects_read_only(effects)));
     al_json_set(hints, "destructiveHint", al_json_bool(may_destroy));

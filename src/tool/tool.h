@@ -75,9 +75,10 @@ struct al_operation {
 /** A stricter form of an operation, for calls whose real effects only the repository shows.
  * `airlock tools` and policy rules see the plain operation. */
 struct al_stricter {
-    struct al_operation operation; /**< has the plain operation's name; its `applies` is not used */
+    const char *operation; /**< its name; NULL: every operation that changes something */
     bool (*holds)(struct al_call *call, const void *args); /**< asked at the end of stage 4 */
     const char *condition; /**< the same in words, printed after "asks": "for …" */
+    unsigned effects;      /**< further ones.  The user is always asked */
 };
 
 /** Arguments that have no effect because another argument wins.  The caller is told which ones. */
@@ -288,6 +289,10 @@ struct al_tool {
      * name. NULL: always. */
     bool (*deletes_branch)(const void *args);
 
+    /** Stage 7: end the text that an operation which changes something has written to the result,
+     * after it succeeded.  NULL: it is complete. */
+    void (*finish)(struct al_call *call, struct al_result *result);
+
     /** Stage 8: append the arguments that had no effect because another one wins. */
     void (*ignored)(const void *args, struct al_ignored *out);
 
@@ -313,6 +318,9 @@ bool al_tool_asks(const struct al_tool *tool, bool saves);
  *
  * @param saves  Whether a checkpoint is taken before a call. */
 bool al_operation_asks(const struct al_operation *op, bool saves);
+
+/** Test whether a stricter form is one of this operation. */
+bool al_stricter_is_of(const struct al_stricter *form, const struct al_operation *op);
 
 /** The first operation that applies; never NULL. */
 const struct al_operation *al_tool_select(const struct al_tool *tool, const struct al_call *call,

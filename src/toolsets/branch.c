@@ -895,16 +895,13 @@ static int create(struct al_call *call, const void *p, struct al_result *result,
                   struct al_error *err)
 {
     const struct branch_args *args = p;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = al_git_branch_create_from(al_call_repo(call), args->name, args->from,
                                       al_call_resolved(call, AL_RESOLVED_COMMIT),
                                       al_call_budget(call), err);
 
-    if (r < 0)
-        return r;
-    al_str_addf(&text, "Created branch %s; git_switch changes to it.\n", args->name);
-    al_answer_done(call, &text, result);
-    return 0;
+    if (r == 0)
+        al_str_addf(&result->text, "Created branch %s; git_switch changes to it.\n", args->name);
+    return r;
 }
 
 static int rename_branch(struct al_call *call, const void *p, struct al_result *result,
@@ -913,17 +910,14 @@ static int rename_branch(struct al_call *call, const void *p, struct al_result *
     const struct request request = request_of(p);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *name = renamed_branch(call, &request);
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r;
 
     if (!name)
         return al_failure_bad_args(err, "Give name.", "HEAD is on no branch");
     r = change(call, &request, name, &output, err);
-    if (r < 0)
-        return r;
-    al_str_addf(&text, "Renamed branch %s to %s.\n", name, request.new_name);
-    al_answer_done(call, &text, result);
-    return 0;
+    if (r == 0)
+        al_str_addf(&result->text, "Renamed branch %s to %s.\n", name, request.new_name);
+    return r;
 }
 
 static int remove_branches(struct al_call *call, const void *p, struct al_result *result,
@@ -931,7 +925,6 @@ static int remove_branches(struct al_call *call, const void *p, struct al_result
 {
     const struct request request = request_of(p);
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = 0;
 
     add_deleted(&request, &names);
@@ -941,12 +934,9 @@ static int remove_branches(struct al_call *call, const void *p, struct al_result
         al_auto(al_freep) char *oid = al_ref_oid(&al_call_repo(call)->at, ref);
 
         r = change(call, &request, names.items[i], &output, err);
-        al_str_addf(&text, "Deleted branch %s, was at %.8s.\n", names.items[i], oid);
+        al_str_addf(&result->text, "Deleted branch %s, was at %.8s.\n", names.items[i], oid);
     }
-    if (r < 0)
-        return r;
-    al_answer_done(call, &text, result);
-    return 0;
+    return r;
 }
 
 static const struct al_operation everyday_operations[] = {

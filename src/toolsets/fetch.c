@@ -115,20 +115,15 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
                     args->branch ? args->branch : "", args->remote ? args->remote : "the remote");
 }
 
+static const struct al_stricter stricter[] = {
+    { NULL, is_new_address, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
+};
+
 /* What both tools have. */
 #define EFFECTS (AL_USES_NETWORK | AL_WRITES_REFS)
-#define ROW(run)                                                                                   \
-    {                                                                                              \
-        "fetch", NULL, EFFECTS, run, AL_ASKS_NEVER                                                 \
-    }
-#define STRICTER(run)                                                                              \
-    {                                                                                              \
-        { "fetch", NULL, EFFECTS | AL_LEAVES_MACHINE, run, AL_ASKS_ALWAYS }, is_new_address,       \
-            AL_TRANSFER_CONDITION                                                                  \
-    }
 #define SHARED                                                                                     \
     .name = "git_fetch", .title = "Fetch", .resolve = resolve, .always_by = al_transfer_always_by, \
-    .authorize = authorize, .preview = preview, .summarize = summarize
+    .authorize = authorize, .preview = preview, .summarize = summarize, AL_TOOL_STRICTER(stricter)
 
 /* The toolset workflow. */
 
@@ -181,8 +176,9 @@ static int workflow_execute(struct al_call *call, const void *p, struct al_resul
     return 0;
 }
 
-static const struct al_operation workflow_operations[] = { ROW(workflow_execute) };
-static const struct al_stricter workflow_stricter[] = { STRICTER(workflow_execute) };
+static const struct al_operation workflow_operations[] = {
+    { "fetch", NULL, EFFECTS, workflow_execute, AL_ASKS_NEVER },
+};
 
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
@@ -211,7 +207,6 @@ const struct al_tool al_tool_workflow_fetch = {
     .about = "Fetch commits from a remote.",
     AL_TOOL_ROWS(workflow_params, workflow_operations),
     AL_WORKFLOW_TOOL(struct fetch_args),
-    AL_TOOL_STRICTER(workflow_stricter),
     .check = check,
     .ignored = ignored,
     .output_schema = output_schema,
@@ -258,28 +253,26 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
 {
     const char *remote = al_call_resolved(call, "remote");
     al_auto(al_str_clear) struct al_str changes = AL_STR_INIT;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = fetch_one(call, remote, p, &changes, err);
 
     if (r < 0)
         return r;
-    al_str_adds(&text, "Fetched from ");
-    al_place_add_name(remote, &text);
-    al_str_adds(&text, changes.len ? ":\n" : ": nothing new.\n");
+    al_str_adds(&result->text, "Fetched from ");
+    al_place_add_name(remote, &result->text);
+    al_str_adds(&result->text, changes.len ? ":\n" : ": nothing new.\n");
     if (changes.len)
-        add_changes(&changes, &text);
-    al_answer_done(call, &text, result);
+        add_changes(&changes, &result->text);
     return 0;
 }
 
-static const struct al_operation everyday_operations[] = { ROW(everyday_execute) };
-static const struct al_stricter everyday_stricter[] = { STRICTER(everyday_execute) };
+static const struct al_operation everyday_operations[] = {
+    { "fetch", NULL, EFFECTS, everyday_execute, AL_ASKS_NEVER },
+};
 
 const struct al_tool al_tool_everyday_fetch = {
     SHARED,
     .about = "Fetch from a remote, and say what moved.",
     AL_TOOL_ROWS(everyday_params, everyday_operations),
     AL_EVERYDAY_TOOL(struct fetch_args),
-    AL_TOOL_STRICTER(everyday_stricter),
     .check = everyday_check,
 };

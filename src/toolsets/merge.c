@@ -357,7 +357,6 @@ static int squash(struct al_call *call, const struct merge_args *args, struct al
     al_auto(al_freep) char *tree = NULL;
     struct al_inmemory *memory = NULL;
     al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     bool conflicted = false;
     int r = al_inmemory_open(repo, &memory, err);
 
@@ -367,7 +366,7 @@ static int squash(struct al_call *call, const struct merge_args *args, struct al
         r = al_inmemory_tree(memory, head, al_call_budget(call), &tree, err);
     conflicted = r == 0 && merged.conflicted;
     if (r == 0 && !conflicted && !strcmp(tree, merged.tree))
-        al_str_adds(&text, "Nothing to merge: its changes are here already.\n");
+        al_str_adds(&result->text, "Nothing to merge: its changes are here already.\n");
     else if (r == 0 && conflicted)
         r = squash_conflicted(call, memory, head, merged.tree, err);
     else if (r == 0)
@@ -375,12 +374,9 @@ static int squash(struct al_call *call, const struct merge_args *args, struct al
     al_inmemory_free(memory);
     if (r < 0)
         return r;
-    if (!text.len)
-        say_squashed(args, conflicted, &text);
-    if (conflicted)
-        return al_outcome_stopped(call, &text, result, err);
-    al_answer_done(call, &text, result);
-    return 0;
+    if (!result->text.len)
+        say_squashed(args, conflicted, &result->text);
+    return conflicted ? al_outcome_stopped(call, result, err) : 0;
 }
 
 static int everyday_merge(struct al_call *call, const void *p, struct al_result *result,

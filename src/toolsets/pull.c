@@ -256,20 +256,20 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
                 args->rebase ? " and rebase on it" : "");
 }
 
+static const struct al_stricter stricter[] = {
+    { NULL, is_new_address, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
+    { NULL, is_published, AL_REPLAY_CONDITION, 0 },
+};
+
 static const char *const rebase_hooks[] = { "pre-rebase", "post-checkout", "post-rewrite", NULL };
 
 /* What both tools have.  A rebase that stops detaches HEAD. */
 #define EFFECTS                                                                                    \
     (AL_USES_NETWORK | AL_WRITES_REFS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_REWRITES_HISTORY)
-#define STRICTER(run)                                                                              \
-    {                                                                                              \
-        { "pull", NULL, EFFECTS | AL_LEAVES_MACHINE, run, AL_ASKS_ALWAYS }, is_new_address,        \
-            AL_TRANSFER_CONDITION                                                                  \
-    }
 #define SHARED                                                                                     \
     .name = "git_pull", .title = "Pull", .moves_branch = true, .check = check, .resolve = resolve, \
     .preview = preview, .fetch = fetch, .moves_always = AL_MOVES_BRANCH | AL_MOVES_HEAD,           \
-    .summarize = summarize
+    .summarize = summarize, AL_TOOL_STRICTER(stricter)
 
 /* The toolset workflow. */
 
@@ -333,8 +333,6 @@ static const struct al_operation workflow_operations[] = {
     { "pull", NULL, EFFECTS, workflow_execute, AL_ASKS_NEVER },
 };
 
-static const struct al_stricter workflow_stricter[] = { STRICTER(workflow_execute) };
-
 /* clang-format off */
 static const char output_schema[] = AL_JSON({
     "type": "object",
@@ -355,7 +353,6 @@ const struct al_tool al_tool_workflow_pull = {
     .about = "Fetch a branch and merge it, or rebase on it. Conflicts are a result.",
     AL_TOOL_ROWS(workflow_params, workflow_operations),
     AL_WORKFLOW_TOOL(struct pull_args),
-    AL_TOOL_STRICTER(workflow_stricter),
     .always_by = al_transfer_always_by,
     .authorize = authorize,
     .output_schema = output_schema,
@@ -407,7 +404,6 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
 {
     al_auto(pull_clear) struct pull pull = PULL_INIT;
     const struct al_merge_outcome *outcome = &pull.outcome;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = run(call, p, &pull, err);
 
     if (r < 0)
@@ -415,26 +411,18 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
     if (!pull.rebases)
         return al_merged_answer(call, pull.name, outcome, result, err);
     if (outcome->conflicted || outcome->in_progress) {
-        al_str_adds(&text, "Fetched; the rebase onto ");
-        al_place_add_name(pull.name, &text);
-        al_str_adds(&text, " stopped at a conflict.\n");
-        return al_outcome_stopped(call, &text, result, err);
+        al_str_adds(&result->text, "Fetched; the rebase onto ");
+        al_place_add_name(pull.name, &result->text);
+        al_str_adds(&result->text, " stopped at a conflict.\n");
+        return al_outcome_stopped(call, result, err);
     }
-    add_rebased(&pull, &text);
-    al_outcome_add_skipped(call, rebase_hooks, !outcome->up_to_date, &text);
-    al_answer_done(call, &text, result);
+    add_rebased(&pull, &result->text);
+    al_outcome_add_skipped(call, rebase_hooks, !outcome->up_to_date, &result->text);
     return 0;
 }
 
 static const struct al_operation everyday_operations[] = {
     { "pull", NULL, EFFECTS, everyday_execute, AL_ASKS_UNLESS_SAVED },
-};
-
-static const struct al_stricter everyday_stricter[] = {
-    STRICTER(everyday_execute),
-    { { "pull", NULL, EFFECTS, everyday_execute, AL_ASKS_ALWAYS },
-      is_published,
-      AL_REPLAY_CONDITION },
 };
 
 /* An answer about an address covers no rewriting, and one about rewriting only these commits. */
@@ -445,7 +433,6 @@ const struct al_tool al_tool_everyday_pull = {
     .about = "Fetch a branch and merge it, or rebase on it; conflicts are a result.",
     AL_TOOL_ROWS(everyday_params, everyday_operations),
     AL_EVERYDAY_TOOL(struct pull_args),
-    AL_TOOL_STRICTER(everyday_stricter),
     .always_by = always_by,
     .authorize = everyday_authorize,
 };

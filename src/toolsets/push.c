@@ -526,9 +526,7 @@ static const struct al_operation workflow_operations[] = {
 };
 
 static const struct al_stricter workflow_stricter[] = {
-    { { "push", NULL, EFFECTS, workflow_execute, AL_ASKS_ALWAYS },
-      is_new_address,
-      AL_TRANSFER_CONDITION },
+    { "push", is_new_address, AL_TRANSFER_CONDITION, 0 },
 };
 
 /* clang-format off */
@@ -625,14 +623,12 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
                             struct al_error *err)
 {
     al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = push(call, p, &pushed, err);
 
     if (r < 0)
         return r;
-    add_done(call, p, &pushed, &text);
-    al_outcome_add_skipped(call, hooks, false, &text);
-    al_answer_done(call, &text, result);
+    add_done(call, p, &pushed, &result->text);
+    al_outcome_add_skipped(call, hooks, false, &result->text);
     return 0;
 }
 
@@ -644,9 +640,7 @@ static const struct al_operation everyday_operations[] = {
 };
 
 static const struct al_stricter everyday_stricter[] = {
-    { { "push", NULL, EFFECTS, everyday_execute, AL_ASKS_ALWAYS },
-      is_first,
-      "for the first push of a session to an address and branch" },
+    { "push", is_first, "for the first push of a session to an address and branch", 0 },
 };
 
 static void summarize_resolved(struct al_call *call, const void *p, struct al_str *out)

@@ -339,14 +339,12 @@ static int everyday_change(struct al_call *call, const void *p, struct al_result
         [ADD] = "\n", [RENAME] = ".\n", [REMOVE] = " and its branches here.\n"
     };
     const struct remote_args *args = p;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = change(call, args, err);
 
     if (r < 0)
         return r;
-    add_done(args, "the ", &text);
-    al_str_adds(&text, ends[args->action]);
-    al_answer_done(call, &text, result);
+    add_done(args, "the ", &result->text);
+    al_str_adds(&result->text, ends[args->action]);
     return 0;
 }
 

@@ -415,15 +415,13 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
 {
     static const char *const hooks[] = { "post-index-change", NULL };
     const struct restore_args *args = p;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r = args->hunks.count ? restore_hunks(call, args, &text, err)
-                              : restore_files(call, args, &text, err);
+    int r = args->hunks.count ? restore_hunks(call, args, &result->text, err)
+                              : restore_files(call, args, &result->text, err);
 
     if (r < 0)
         return r;
     if (args->staged)
-        al_outcome_add_skipped(call, hooks, false, &text);
-    al_answer_done(call, &text, result);
+        al_outcome_add_skipped(call, hooks, false, &result->text);
     return 0;
 }
 

@@ -638,10 +638,8 @@ static const struct al_operation workflow_operations[] = {
 };
 
 static const struct al_stricter stricter[] = {
-    { { "pop", NULL, APPLIES | AL_WRITES_REFS, apply, AL_ASKS_ALWAYS },
-      al_stash_is_foreign,
-      AL_STASH_CONDITION },
-    { { "apply", NULL, APPLIES, apply, AL_ASKS_ALWAYS }, al_stash_is_foreign, AL_STASH_CONDITION },
+    { "pop", al_stash_is_foreign, AL_STASH_CONDITION, 0 },
+    { "apply", al_stash_is_foreign, AL_STASH_CONDITION, 0 },
 };
 
 /* clang-format off */

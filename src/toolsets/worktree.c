@@ -525,7 +525,6 @@ static void add_submodules(const struct al_worktree_submodules_made *made, struc
 static int add(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
 {
     const struct worktree_args *args = p;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     const struct al_worktree_add_options options = add_options(call, args);
     al_auto(al_worktree_added_clear) struct al_worktree_added added = { .top = NULL };
     al_auto(al_freep) char *top = NULL;
@@ -535,13 +534,12 @@ static int add(struct al_call *call, const void *p, struct al_result *result, st
     if (r < 0)
         return r;
     top = al_text_sanitize_line(added.top);
-    al_str_addf(&text, "Made the worktree '%s' at %s, on the %sbranch '%s'%s%.8s.%s", args->name,
-                top, options.start ? "new " : "", branch, options.start ? " at " : "",
+    al_str_addf(&result->text, "Made the worktree '%s' at %s, on the %sbranch '%s'%s%.8s.%s",
+                args->name, top, options.start ? "new " : "", branch, options.start ? " at " : "",
                 options.start ? options.start : "", options.locks ? " It is locked." : "");
-    add_submodules(&added.submodules, &text);
-    add_copies(&added.copies, &text);
-    al_str_addc(&text, '\n');
-    al_answer_done(call, &text, result);
+    add_submodules(&added.submodules, &result->text);
+    add_copies(&added.copies, &result->text);
+    al_str_addc(&result->text, '\n');
     return 0;
 }
 
@@ -549,7 +547,6 @@ static int remove_worktree(struct al_call *call, const void *p, struct al_result
                            struct al_error *err)
 {
     const struct worktree_args *args = p;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
     const bool saved = al_call_is_saved(call);
@@ -562,12 +559,11 @@ static int remove_worktree(struct al_call *call, const void *p, struct al_result
                                   al_call_budget(call), err);
     if (r < 0)
         return r;
-    al_str_addf(&text, "Removed the worktree '%s'. Its branch stays.%s", args->name,
+    al_str_addf(&result->text, "Removed the worktree '%s'. Its branch stays.%s", args->name,
                 saved ? " git_undo, or a user with 'airlock rollback', brings it back whole, "
                         "ignored files included."
                       : " What was not committed is gone for good: there is no checkpoint.");
-    al_str_addc(&text, '\n');
-    al_answer_done(call, &text, result);
+    al_str_addc(&result->text, '\n');
     return 0;
 }
 
@@ -575,7 +571,6 @@ static int set_lock(struct al_call *call, const void *p, struct al_result *resul
                     struct al_error *err)
 {
     const struct worktree_args *args = p;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
     al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
     bool locks = args->action == LOCK;
@@ -585,11 +580,10 @@ static int set_lock(struct al_call *call, const void *p, struct al_result *resul
         r = al_worktree_check_removable(&place, &found, args->name, err);
     if (r == 0)
         r = al_worktree_set_lock(al_call_repo(call), &found, args->name, locks, args->reason, err);
-    if (r < 0)
-        return r;
-    al_str_addf(&text, "%s the worktree '%s'.\n", locks ? "Locked" : "Unlocked", args->name);
-    al_answer_done(call, &text, result);
-    return 0;
+    if (r == 0)
+        al_str_addf(&result->text, "%s the worktree '%s'.\n", locks ? "Locked" : "Unlocked",
+                    args->name);
+    return r;
 }
 
 static const struct al_operation operations[] = {
@@ -648,6 +642,7 @@ const struct al_tool al_tool_git_worktree = {
     .args_size = sizeof(struct worktree_args),
     .working_dir_offset = offsetof(struct worktree_args, working_dir),
     .is_terse = true,
+    .finish = al_answer_done,
     .complete_error = al_failure_complete,
     .check = check,
     .apply_session = apply_session,

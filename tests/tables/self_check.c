@@ -380,25 +380,19 @@ static char *operation_fault(const struct al_tool *tool, const struct al_operati
     return NULL;
 }
 
-/* A stricter form adds effects or a question to the operation of its name, and changes nothing
- * else. */
+/* Whether something changes the repository is told from the plain operation. */
 static char *stricter_fault(const struct al_tool *tool, const struct al_stricter *stricter)
 {
-    const struct al_operation *op = tool->operations, *more = &stricter->operation;
-    const struct al_operation *end = op + tool->noperations;
+    size_t i = 0;
 
     if (!stricter->holds || !stricter->condition)
         return al_strdup("does not say when it holds");
-    while (op < end && strcmp(op->name, more->name) != 0)
-        op++;
-    if (op == end)
-        return al_strdup("is stricter than no operation");
-    if ((op->effects & ~more->effects) || more->effects >= 1u << AL_EFFECT_COUNT ||
-        al_effects_change_repository(op->effects) != al_effects_change_repository(more->effects) ||
-        (al_operation_asks(op, true) && !al_operation_asks(more, true)) ||
-        op->execute != more->execute)
-        return al_strdup("is not the operation with more effects or a question");
-    return NULL;
+    if (stricter->effects >= 1u << AL_EFFECT_COUNT ||
+        al_effects_change_repository(stricter->effects))
+        return al_strdup("has effects that only an operation has");
+    while (i < tool->noperations && !al_stricter_is_of(stricter, &tool->operations[i]))
+        i++;
+    return i < tool->noperations ? NULL : al_strdup("is stricter than no operation");
 }
 
 static char *output_fault(const char *text)
@@ -468,7 +462,7 @@ char *al_tool_self_check(const struct al_tool *tool)
     for (size_t i = 0; i < tool->nstricter; i++) {
         fault = stricter_fault(tool, &tool->stricter[i]);
         if (fault)
-            return named("stricter operation", tool->stricter[i].operation.name, fault);
+            return named("stricter operation", tool->stricter[i].operation, fault);
     }
     return NULL;
 }

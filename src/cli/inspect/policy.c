@@ -32,7 +32,7 @@ static const char *condition_of(const struct al_tool *tool, const struct al_expl
 
     if (ruling->number || ruling->decision != AL_APPROVAL_ALLOW || session->mode != AL_APPROVAL_ASK)
         return NULL;
-    return al_operation_condition(tool, found->operation, session->checkpoints);
+    return al_operation_condition(tool, &found->operation, session->checkpoints);
 }
 
 static void add_json(const struct al_tool *tool, const struct al_explanation *found,
@@ -52,8 +52,8 @@ static void add_json(const struct al_tool *tool, const struct al_explanation *fo
     al_json_set(object, "asks", condition ? al_json_string(condition) : json_null());
     al_json_set(object, "message", ruling->message ? al_json_string(ruling->message) : json_null());
     al_json_set(object, "tool", al_json_string(tool->name));
-    al_json_set(object, "operation", al_json_string(found->operation->name));
-    al_json_set(object, "effects", al_effects_names(found->operation->effects));
+    al_json_set(object, "operation", al_json_string(found->operation.name));
+    al_json_set(object, "effects", al_effects_names(found->operation.effects));
     al_json_set(object, "branches", strings_of(&found->branches));
     al_json_set(object, "paths", strings_of(&found->paths));
     al_json_dump(object, false, out);
@@ -91,9 +91,9 @@ static void add_text(const struct al_tool *tool, const struct al_explanation *fo
 
         al_str_addf(out, "message    %s\n", said);
     }
-    al_str_addf(out, "operation  %s %s\neffects   ", tool->name, found->operation->name);
+    al_str_addf(out, "operation  %s %s\neffects   ", tool->name, found->operation.name);
     for (unsigned bit = 0; bit < AL_EFFECT_COUNT; bit++)
-        if (found->operation->effects & 1u << bit)
+        if (found->operation.effects & 1u << bit)
             al_str_addf(out, " %s", al_effect_name(bit));
     al_str_addc(out, '\n');
     if (condition)

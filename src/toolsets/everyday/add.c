@@ -202,15 +202,12 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 {
     static const char *const hooks[] = { "post-index-change", NULL };
     const struct add_args *args = p;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    int r =
-        args->hunks.count ? add_hunks(call, args, &text, err) : add_files(call, args, &text, err);
+    int r = args->hunks.count ? add_hunks(call, args, &result->text, err)
+                              : add_files(call, args, &result->text, err);
 
-    if (r < 0)
-        return r;
-    al_outcome_add_skipped(call, hooks, false, &text);
-    al_answer_done(call, &text, result);
-    return 0;
+    if (r == 0)
+        al_outcome_add_skipped(call, hooks, false, &result->text);
+    return r;
 }
 
 static const struct al_operation operations[] = {

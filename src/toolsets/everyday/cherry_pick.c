@@ -167,23 +167,20 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                                          "post-commit", NULL };
     const struct pick_args *args = p;
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = al_replay_execute(call, &outcome, err);
 
     if (r < 0)
         return r;
     if (outcome.conflicted) {
-        al_str_addf(&text, "The %s stopped at a conflict.\n",
+        al_str_addf(&result->text, "The %s stopped at a conflict.\n",
                     is_revert(call) ? "revert" : "cherry-pick");
-        return al_outcome_stopped(call, &text, result, err);
+        return al_outcome_stopped(call, result, err);
     }
-    add_done(call, args, &text);
+    add_done(call, args, &result->text);
     if (!args->no_commit && !outcome.up_to_date) {
-        r = al_replay_add_commits(call, &text, err);
-        al_outcome_add_skipped(call, hooks, true, &text);
+        r = al_replay_add_commits(call, &result->text, err);
+        al_outcome_add_skipped(call, hooks, true, &result->text);
     }
-    if (r == 0)
-        al_answer_done(call, &text, result);
     return r;
 }
 

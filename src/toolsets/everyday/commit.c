@@ -453,16 +453,16 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
                                          "post-commit", "post-rewrite",       NULL };
     const struct commit_args *args = p;
     const char *before = al_call_resolved(call, AL_RESOLVED_COMMIT);
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT, notes = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str notes = AL_STR_INIT;
     bool nothing = false;
     int r = check_head(call, err);
 
     if (r == 0 && args->amend && !args->author && !chooses(args))
         r = amend_changes_nothing(call, args->message, &nothing, err);
     if (r == 0 && nothing) {
-        al_str_adds(&text, "Nothing to amend: nothing is staged, and the message stays the same; "
-                           "paths, hunks or all choose changes\n");
-        al_answer_done(call, &text, result);
+        al_str_adds(&result->text,
+                    "Nothing to amend: nothing is staged, and the message stays the same; "
+                    "paths, hunks or all choose changes\n");
         return 0;
     }
     if (r == 0)
@@ -470,11 +470,10 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     if (r < 0)
         return r;
     if (args->amend)
-        al_str_addf(&text, "Amended %.*s: ", AL_SHORT_ID, before);
-    r = add_commit(call, &text, err);
-    al_str_add(&text, notes.buf, notes.len);
-    al_outcome_add_skipped(call, hooks, true, &text);
-    al_answer_done(call, &text, result);
+        al_str_addf(&result->text, "Amended %.*s: ", AL_SHORT_ID, before);
+    r = add_commit(call, &result->text, err);
+    al_str_add(&result->text, notes.buf, notes.len);
+    al_outcome_add_skipped(call, hooks, true, &result->text);
     return 0;
 }
 
@@ -486,9 +485,7 @@ static const struct al_operation operations[] = {
 };
 
 static const struct al_stricter stricter[] = {
-    { { "amend", NULL, COMMITS | AL_REWRITES_HISTORY, execute, AL_ASKS_ALWAYS },
-      is_pushed,
-      "for a commit that a remote-tracking branch has" },
+    { "amend", is_pushed, "for a commit that a remote-tracking branch has", 0 },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)

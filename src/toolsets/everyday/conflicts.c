@@ -22,7 +22,6 @@
 #include "gitops/sequencer/resolve.h"
 #include "tool/call.h"
 #include "tool/tool.h"
-#include "toolsets/everyday/conflict_text.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
 #include "util/str.h"
@@ -281,7 +280,6 @@ static int conflicts_resolve(struct al_call *call, const void *p, struct al_resu
 {
     const struct resolution *resolution;
     struct al_resolve_options options;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = check_current(call, p, err);
 
     if (r < 0)
@@ -291,13 +289,12 @@ static int conflicts_resolve(struct al_call *call, const void *p, struct al_resu
     r = al_git_resolve(al_call_repo(call), &options, al_call_budget(call), err);
     if (r < 0)
         return r;
-    al_str_adds(&text, "Resolved ");
+    al_str_adds(&result->text, "Resolved ");
     if (resolution->left)
-        al_str_addf(&text, "%zu of %zu hunks of ", resolution->resolved,
+        al_str_addf(&result->text, "%zu of %zu hunks of ", resolution->resolved,
                     resolution->resolved + resolution->left);
-    al_place_add(al_call_repo(call), resolution->path, &text);
-    al_str_adds(&text, ".\n");
-    al_answer_done(call, &text, result);
+    al_place_add(al_call_repo(call), resolution->path, &result->text);
+    al_str_adds(&result->text, ".\n");
     return 0;
 }
 
@@ -429,7 +426,7 @@ static int unresolved(struct al_call *call, struct al_error *err)
     int r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &conflicts, err);
 
     if (r == 0 && conflicts.count)
-        r = al_conflict_add_list(call, &conflicts, &list, err);
+        r = al_outcome_add_conflicts(call, &conflicts, &list, err);
     if (r < 0 || !conflicts.count)
         return r;
     r = al_failure_set(err, "Settle them with git_conflicts and action resolve, then continue.",
@@ -550,16 +547,13 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     al_auto(al_freep) char *path = NULL;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = al_git_conflicts(repo, al_call_budget(call), &conflicts, err);
 
     if (r == 0 && args->path)
         r = al_place_from_argument(repo, "path", args->path, &path, err);
     if (r == 0 && path && !al_conflicts_find(&conflicts, path))
         r = conflicts_not_in_conflict(repo, path, &conflicts, err);
-    if (r < 0)
-        return r;
-    return al_outcome_show(call, &conflicts, path, &text, result, err);
+    return r < 0 ? r : al_outcome_show(call, &conflicts, path, result, err);
 }
 
 /* Conclude a merge with the message that git has prepared. */
@@ -579,6 +573,45 @@ static int conclude_merge(struct al_call *call, struct al_error *err)
                                  &output, err);
 }
 
+/* Name the commit that was left out. */
+static void add_left_out(struct al_call *call, const char *oid, struct al_str *text)
+{
+    if (!*oid) {
+        al_str_adds(text, "Left one commit out. ");
+        return;
+    }
+    al_str_adds(text, "Left out ");
+    if (al_outcome_add_commit(call, oid, text, NULL) < 0)
+        al_str_addf(text, "%.8s", oid);
+    al_str_adds(text, ". ");
+}
+
+/* The result of an operation that went on, or was skipped on, to its end or to its next stop.
+ * `left_out`: the commit that was, "" if it cannot be told; NULL: none. */
+static int went_on(struct al_call *call, enum al_operation_state state, const char *left_out,
+                   const struct al_merge_outcome *outcome, struct al_result *result,
+                   struct al_error *err)
+{
+    struct al_str *text = &result->text;
+    static const char *const committed[] = { "pre-commit",  "prepare-commit-msg", "commit-msg",
+                                             "post-commit", "post-merge",         "post-rewrite",
+                                             NULL };
+    const char *name = al_operation_state_name(state);
+
+    if (left_out)
+        add_left_out(call, left_out, text);
+    if (outcome->conflicted || outcome->in_progress) {
+        al_str_addf(text, "The %s went on and stopped again.\n", name);
+        return al_outcome_stopped(call, result, err);
+    }
+    al_str_addf(text, "The %s is done: ", name);
+    if (al_outcome_add_commit(call, "HEAD", text, err) < 0)
+        return AL_ERR_EXECUTION;
+    al_str_addc(text, '\n');
+    al_outcome_add_skipped(call, committed, true, text);
+    return 0;
+}
+
 static int go_on(struct al_call *call, const void *p, struct al_result *result,
                  struct al_error *err)
 {
@@ -587,7 +620,6 @@ static int go_on(struct al_call *call, const void *p, struct al_result *result,
     enum al_operation_state state = al_git_operation_state(repo);
     bool begun_here = is_begun_here(call);
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_freep) char *left_out =
         args->action == AL_CONFLICTS_SKIP ? stopped_commit(repo) : emptied_commit(call);
     int r;
@@ -610,10 +642,11 @@ static int go_on(struct al_call *call, const void *p, struct al_result *result,
     if (r < 0)
         return r;
     if (!begun_here)
-        al_str_addf(&text, "This session had not begun the %s.\n", al_operation_state_noun(state));
+        al_str_addf(&result->text, "This session had not begun the %s.\n",
+                    al_operation_state_noun(state));
     if (args->action != AL_CONFLICTS_SKIP && left_out)
-        al_str_adds(&text, "One commit changed nothing here. ");
-    return al_outcome_went_on(call, state, left_out, &outcome, &text, result, err);
+        al_str_adds(&result->text, "One commit changed nothing here. ");
+    return went_on(call, state, left_out, &outcome, result, err);
 }
 
 static int give_up(struct al_call *call, const void *p, struct al_result *result,
@@ -621,18 +654,15 @@ static int give_up(struct al_call *call, const void *p, struct al_result *result
 {
     enum al_operation_state aborted = AL_IN_PROGRESS_NONE;
     bool begun_here = is_begun_here(call);
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = al_git_abort(al_call_repo(call), al_call_budget(call), &aborted, err);
 
     (void)p;
     if (err && (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED))
         err->remedy = "It may be given up in part; git_undo puts back what was before.";
-    if (r < 0)
-        return r;
-    al_str_addf(&text, "Gave up the %s%s.\n", al_operation_state_noun(aborted),
-                begun_here ? "" : ", which this session had not begun");
-    al_answer_done(call, &text, result);
-    return 0;
+    if (r == 0)
+        al_str_addf(&result->text, "Gave up the %s%s.\n", al_operation_state_noun(aborted),
+                    begun_here ? "" : ", which this session had not begun");
+    return r;
 }
 
 AL_WHEN(shows, struct al_conflicts_args, args->action == AL_CONFLICTS_SHOW)
@@ -661,11 +691,9 @@ static bool is_of_others(struct al_call *call, const void *p)
 static const char of_others[] = "for an operation that this session has not begun";
 
 static const struct al_stricter stricter[] = {
-    { { "continue", NULL, WRITES, go_on, AL_ASKS_ALWAYS }, is_of_others, of_others },
-    { { "skip", NULL, WRITES | AL_DISCARDS_WORK, go_on, AL_ASKS_ALWAYS }, is_of_others, of_others },
-    { { "abort", NULL, WRITES | AL_DISCARDS_WORK, give_up, AL_ASKS_ALWAYS },
-      is_of_others,
-      of_others },
+    { "continue", is_of_others, of_others, 0 },
+    { "skip", is_of_others, of_others, 0 },
+    { "abort", is_of_others, of_others, 0 },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)

@@ -15,8 +15,8 @@
  *     names go through answer/place.h.
  *   - A tool that reads has AL_PAGE_ROWS and AL_EVERYDAY_PAGES; it is cut between units and goes on
  *     with a cursor.
- *   - A tool that changes something ends with al_answer_done(), which adds the line of where one
- * is.
+ *   - A tool that changes something writes to the text of its result; al_answer_done() adds the
+ * line of where one is.
  *
  * Approval
  *   - An operation whose loss a checkpoint can bring back is AL_ASKS_NEVER, the others
@@ -85,7 +85,8 @@ char *al_default_branch(const struct al_repo *repo);
     AL_STRING(T, working_dir, NULL, .flags = AL_PARAM_NAME, .max_bytes = AL_PARAM_PATH_MAX_BYTES)
 #define AL_EVERYDAY_TOOL(T)                                                                        \
     .args_size = sizeof(T), .working_dir_offset = offsetof(T, working_dir), .is_terse = true,      \
-    .takes_parent_paths = true, .saves_writes = true, .complete_error = al_failure_complete
+    .takes_parent_paths = true, .saves_writes = true, .finish = al_answer_done,                    \
+    .complete_error = al_failure_complete
 
 /* The same for a tool whose answer has pages: a member `struct al_page page` in the args struct,
  * AL_PAGE_ROWS(T) before the row of working_dir, and this beside AL_EVERYDAY_TOOL. */

@@ -5,14 +5,15 @@
 
 #include "answer/answer.h"
 #include "answer/place.h"
+#include "answer/state_line.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/plumbing/skipped.h"
 #include "gitops/repo/repo.h"
+#include "gitops/sequencer/conflict_hunks.h"
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/operation_state.h"
 #include "guard/text.h"
 #include "tool/call.h"
-#include "toolsets/everyday/conflict_text.h"
 
 /* The numbers of git's diffstat: "2 files changed, 3 insertions(+)".  Only that line has a blank
  * and a digit at its beginning: the lines of files have a '|', and others a word. */
@@ -31,36 +32,209 @@ static void add_numbers(const struct al_merge_outcome *outcome, struct al_str *t
 int al_merged_answer(struct al_call *call, const char *name, const struct al_merge_outcome *outcome,
                      struct al_result *result, struct al_error *err)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = 0;
 
     if (outcome->conflicted) {
-        al_str_adds(&text, "The merge of ");
-        al_place_add_name(name, &text);
-        al_str_adds(&text, " stopped at conflicts.\n");
-        return al_outcome_stopped(call, &text, result, err);
+        al_str_adds(&result->text, "The merge of ");
+        al_place_add_name(name, &result->text);
+        al_str_adds(&result->text, " stopped at conflicts.\n");
+        return al_outcome_stopped(call, result, err);
     }
     if (outcome->up_to_date)
-        al_str_adds(&text, "Nothing to merge: the branch has ");
+        al_str_adds(&result->text, "Nothing to merge: the branch has ");
     else
-        al_str_adds(&text, outcome->fast_forward ? "Moved on to " : "Merged ");
-    al_place_add_name(name, &text);
+        al_str_adds(&result->text, outcome->fast_forward ? "Moved on to " : "Merged ");
+    al_place_add_name(name, &result->text);
     if (outcome->up_to_date) {
-        al_str_adds(&text, " already.\n");
+        al_str_adds(&result->text, " already.\n");
     } else {
-        al_str_adds(&text, ": ");
-        r = al_outcome_add_commit(call, "HEAD", &text, err);
-        al_str_addc(&text, '\n');
-        add_numbers(outcome, &text);
-        al_outcome_add_skipped(call, al_merge_hooks(outcome), !outcome->fast_forward, &text);
+        al_str_adds(&result->text, ": ");
+        r = al_outcome_add_commit(call, "HEAD", &result->text, err);
+        al_str_addc(&result->text, '\n');
+        add_numbers(outcome, &result->text);
+        al_outcome_add_skipped(call, al_merge_hooks(outcome), !outcome->fast_forward,
+                               &result->text);
     }
-    if (r == 0)
-        al_answer_done(call, &text, result);
     return r;
 }
 
-static const char how_to_settle[] =
-    "git_conflicts shows them; resolve them there, then continue.\n";
+/* More files than this are counted, not listed. */
+#define LISTED_MAX 20
+
+/* toupper(3) is a macro of several statements. */
+static char upper(char c)
+{
+    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+static int add_sides(struct al_call *call, struct al_str *out, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_operation_sides_clear) struct al_operation_sides sides = AL_OPERATION_SIDES_INIT;
+    size_t at = out->len;
+    int r = al_git_operation_sides(repo, al_call_budget(call), &sides, err);
+
+    if (r < 0)
+        return r;
+    al_state_add_operation(repo, out);
+    if (out->len == at)
+        al_str_adds(out, "Nothing is in progress");
+    out->buf[at] = upper(out->buf[at]);
+    al_str_adds(out, ": ours is ");
+    al_place_add_name(sides.ours, out);
+    al_str_adds(out, ", theirs is ");
+    al_place_add_name(sides.theirs, out);
+    al_str_adds(out, ".\n");
+    return 0;
+}
+
+/* What a side that is no text file is: "symbolic link", "submodule at a1b2c3d". */
+static void add_side(const struct al_side *side, struct al_str *out)
+{
+    if (!side->oid)
+        al_str_adds(out, "no file");
+    else if (al_side_is_submodule(side))
+        al_str_addf(out, "submodule at %.*s", AL_SHORT_ID, side->oid);
+    else if (al_side_is_link(side))
+        al_str_addf(out, "symbolic link %.*s", AL_SHORT_ID, side->oid);
+    else
+        al_str_addf(out, "file %.*s%s", AL_SHORT_ID, side->oid,
+                    side->mode & 0111u ? ", executable" : "");
+}
+
+static void add_both(const struct al_conflict *conflict, const char *what, struct al_str *out)
+{
+    al_str_addf(out, "%s; ours: ", what);
+    add_side(&conflict->sides[AL_STAGE_OURS], out);
+    al_str_adds(out, "; theirs: ");
+    add_side(&conflict->sides[AL_STAGE_THEIRS], out);
+    al_str_adds(out, "; take ours or theirs takes all of that side");
+}
+
+static bool modes_differ(const struct al_conflict *conflict)
+{
+    return conflict->sides[AL_STAGE_OURS].oid && conflict->sides[AL_STAGE_THEIRS].oid &&
+           conflict->sides[AL_STAGE_OURS].mode != conflict->sides[AL_STAGE_THEIRS].mode;
+}
+
+/* The kind of a conflict in which one side has no file, or neither; NULL: both have it. */
+static const char *one_sided(const struct al_conflict *conflict)
+{
+    bool base = conflict->sides[AL_STAGE_BASE].oid, ours = conflict->sides[AL_STAGE_OURS].oid,
+         theirs = conflict->sides[AL_STAGE_THEIRS].oid;
+
+    if (ours && theirs)
+        return NULL;
+    if (!ours && !theirs)
+        return "gone in both, renamed differently: take ours or theirs removes it";
+    if (!base)
+        return ours ? "only in ours, perhaps by a rename: take ours keeps it, theirs removes it"
+                    : "only in theirs, perhaps by a rename: take theirs keeps it, ours removes it";
+    return ours ? "changed in ours, deleted in theirs: take ours keeps it, theirs deletes it"
+                : "deleted in ours, changed in theirs: take theirs keeps it, ours deletes it";
+}
+
+/* Say what is in conflict, apart from the hunks. */
+static void describe(const struct al_conflict_file *file, struct al_str *out)
+{
+    const struct al_side *sides = file->conflict->sides;
+    const char *kind = one_sided(file->conflict);
+
+    if (kind)
+        al_str_adds(out, kind);
+    else if (al_side_is_submodule(&sides[AL_STAGE_OURS]) ||
+             al_side_is_submodule(&sides[AL_STAGE_THEIRS]))
+        add_both(file->conflict, "submodule", out);
+    else if (al_side_is_link(&sides[AL_STAGE_OURS]) || al_side_is_link(&sides[AL_STAGE_THEIRS]))
+        add_both(file->conflict, "symbolic link", out);
+    else if (!file->on_disk || file->is_large)
+        add_both(file->conflict, "not on disk, or too large for hunks", out);
+    else if (!file->is_text)
+        add_both(file->conflict, "binary", out);
+    else if (!file->blocks.count && file->is_unmerged)
+        add_both(file->conflict,
+                 "not merged as text, by its attributes; on disk is ours, unless somebody has "
+                 "changed it since",
+                 out);
+    else if (!file->blocks.count)
+        al_str_adds(out, "no hunks are left: take disk when the file is as it should be");
+    if (file->blocks.count) {
+        al_str_adds(out, kind ? ", with " : "");
+        al_answer_add_counted(file->blocks.count, "hunk", "hunks", out);
+    }
+    if (!kind && file->is_text && modes_differ(file->conflict))
+        add_both(file->conflict, ", and its mode", out);
+    if (!kind && file->blocks.count && !sides[AL_STAGE_BASE].oid)
+        al_str_adds(out, ", added on both sides");
+}
+
+static void add_side_lines(const char *marker, const char *name, const struct al_bytes *lines,
+                           struct al_str *out)
+{
+    al_str_addf(out, "%s%s%s\n", marker, *name ? " " : "", name);
+    al_str_add(out, lines->data, lines->len);
+    if (lines->len && lines->data[lines->len - 1] != '\n')
+        al_str_addc(out, '\n');
+}
+
+static void add_hunk(const struct al_conflict_hunk *hunk, size_t line, struct al_str *out)
+{
+    al_str_addf(out, "hunk %s, line %zu\n", hunk->id, line);
+    add_side_lines("<<<<<<<", "ours", &hunk->sides[AL_STAGE_OURS], out);
+    if (hunk->has_base)
+        add_side_lines("|||||||", "base", &hunk->sides[AL_STAGE_BASE], out);
+    add_side_lines("=======", "", &hunk->sides[AL_STAGE_THEIRS], out);
+    al_str_adds(out, ">>>>>>> theirs\n");
+}
+
+static int add_file(struct al_call *call, const struct al_conflict *conflict, struct al_str *out,
+                    struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
+    int r = al_git_conflict_files(repo, conflict, 1, al_call_budget(call), &file, err);
+
+    if (r == 0)
+        r = al_git_conflict_hunks(repo, al_call_budget(call), &file, err);
+    if (r < 0)
+        return r;
+    al_place_add(repo, conflict->path, out);
+    al_str_adds(out, ": ");
+    describe(&file, out);
+    al_str_addc(out, '\n');
+    for (size_t i = 0; i < file.blocks.count; i++)
+        add_hunk(&file.hunks[i], file.blocks.items[i].line, out);
+    return 0;
+}
+
+static void add_listed(const struct al_repo *repo, const struct al_conflict_file *file,
+                       struct al_str *out)
+{
+    al_auto(al_str_clear) struct al_str what = AL_STR_INIT;
+
+    describe(file, &what);
+    al_str_truncate(&what, strcspn(what.buf, ":;")); /* the ways out are what git_conflicts says */
+    al_place_add(repo, file->conflict->path, out);
+    al_str_addf(out, " (%s)", what.buf);
+}
+
+int al_outcome_add_conflicts(struct al_call *call, const struct al_conflicts *conflicts,
+                             struct al_str *out, struct al_error *err)
+{
+    const size_t count = conflicts->count < LISTED_MAX ? conflicts->count : LISTED_MAX;
+    struct al_conflict_file files[LISTED_MAX];
+    int r = al_git_conflict_files(al_call_repo(call), conflicts->items, count, al_call_budget(call),
+                                  files, err);
+    for (size_t i = 0; i < count; i++) {
+        al_str_adds(out, i ? ", " : "");
+        if (r == 0)
+            add_listed(al_call_repo(call), &files[i], out);
+        al_conflict_file_clear(&files[i]);
+    }
+    if (conflicts->count > count)
+        al_str_addf(out, " and %zu more", conflicts->count - count);
+    return r;
+}
 
 /* Add the files that fit, in whole; the first one is added in any case, as far as it goes. */
 static int add_files(struct al_call *call, const struct al_conflicts *conflicts, const char *path,
@@ -77,7 +251,7 @@ static int add_files(struct al_call *call, const struct al_conflicts *conflicts,
         if (left)
             left++;
         else
-            r = al_conflict_add_file(call, &conflicts->items[i], &file, err);
+            r = add_file(call, &conflicts->items[i], &file, err);
         if (r < 0 || left)
             continue;
         if (shown && text->len + file.len > AL_ANSWER_DEFAULT_BYTES)
@@ -95,8 +269,9 @@ static int add_files(struct al_call *call, const struct al_conflicts *conflicts,
 }
 
 int al_outcome_show(struct al_call *call, const struct al_conflicts *conflicts, const char *path,
-                    struct al_str *text, struct al_result *result, struct al_error *err)
+                    struct al_result *result, struct al_error *err)
 {
+    struct al_str *text = &result->text;
     enum al_operation_state state = al_git_operation_state(al_call_repo(call));
     al_auto(al_str_clear) struct al_str safe = AL_STR_INIT;
     int r = 0;
@@ -104,7 +279,7 @@ int al_outcome_show(struct al_call *call, const struct al_conflicts *conflicts, 
     if (!conflicts->count && state == AL_IN_PROGRESS_NONE) {
         al_str_adds(text, "No conflicts, and nothing is in progress.\n");
     } else {
-        r = al_conflict_add_sides(call, text, err);
+        r = add_sides(call, text, err);
         if (r == 0 && !conflicts->count)
             al_str_adds(text,
                         "No conflicts are left: git_conflicts with action continue goes on.\n");
@@ -125,60 +300,22 @@ int al_outcome_show(struct al_call *call, const struct al_conflicts *conflicts, 
     return 0;
 }
 
-int al_outcome_stopped(struct al_call *call, struct al_str *text, struct al_result *result,
-                       struct al_error *err)
+int al_outcome_stopped(struct al_call *call, struct al_result *result, struct al_error *err)
 {
+    struct al_str *text = &result->text;
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     int r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &conflicts, err);
 
     if (r == 0)
-        r = al_conflict_add_sides(call, text, err);
+        r = add_sides(call, text, err);
     if (r == 0 && conflicts.count) {
         al_str_adds(text, "Conflicts: ");
-        r = al_conflict_add_list(call, &conflicts, text, err);
-        al_str_addf(text, "\n%s", how_to_settle);
+        r = al_outcome_add_conflicts(call, &conflicts, text, err);
+        al_str_addf(text, "\ngit_conflicts shows them; resolve them there, then continue.\n");
     }
     if (r < 0)
         return r;
     al_operation_note_begun(al_call_repo(call), al_call_session(call)->number);
-    al_answer_done(call, text, result);
-    return 0;
-}
-
-/* Name the commit that was left out. */
-static void add_left_out(struct al_call *call, const char *oid, struct al_str *text)
-{
-    if (!*oid) {
-        al_str_adds(text, "Left one commit out. ");
-        return;
-    }
-    al_str_adds(text, "Left out ");
-    if (al_outcome_add_commit(call, oid, text, NULL) < 0)
-        al_str_addf(text, "%.8s", oid);
-    al_str_adds(text, ". ");
-}
-
-int al_outcome_went_on(struct al_call *call, enum al_operation_state state, const char *left_out,
-                       const struct al_merge_outcome *outcome, struct al_str *text,
-                       struct al_result *result, struct al_error *err)
-{
-    static const char *const committed[] = { "pre-commit",  "prepare-commit-msg", "commit-msg",
-                                             "post-commit", "post-merge",         "post-rewrite",
-                                             NULL };
-    const char *name = al_operation_state_name(state);
-
-    if (left_out)
-        add_left_out(call, left_out, text);
-    if (outcome->conflicted || outcome->in_progress) {
-        al_str_addf(text, "The %s went on and stopped again.\n", name);
-        return al_outcome_stopped(call, text, result, err);
-    }
-    al_str_addf(text, "The %s is done: ", name);
-    if (al_outcome_add_commit(call, "HEAD", text, err) < 0)
-        return AL_ERR_EXECUTION;
-    al_str_addc(text, '\n');
-    al_outcome_add_skipped(call, committed, true, text);
-    al_answer_done(call, text, result);
     return 0;
 }
 

@@ -11,24 +11,15 @@
 /** The result of showing conflicts: what is in progress, then each file, or the one at `path` (from
  * the top; NULL: all).  What does not fit is counted. */
 int al_outcome_show(struct al_call *call, const struct al_conflicts *conflicts, const char *path,
-                    struct al_str *text, struct al_result *result, struct al_error *err);
+                    struct al_result *result, struct al_error *err);
 
-/** The result of an operation that went on, or was skipped on, to its end or to its next stop.
- *
- * @param left_out  The commit that was left out, "" if it cannot be told; NULL: none was.
- * @param text      What comes first; taken over. */
-int al_outcome_went_on(struct al_call *call, enum al_operation_state state, const char *left_out,
-                       const struct al_merge_outcome *outcome, struct al_str *text,
-                       struct al_result *result, struct al_error *err);
+/** Append "src/a.c (2 hunks), b.png (binary)" for files in conflict, at most 20 of them. */
+int al_outcome_add_conflicts(struct al_call *call, const struct al_conflicts *conflicts,
+                             struct al_str *out, struct al_error *err);
 
-/**
- * The result of an operation that this call has begun and that stopped at conflicts.  Remembers
- * that it is this session's.
- *
- * @param text  What happened, one line; taken over.
- */
-int al_outcome_stopped(struct al_call *call, struct al_str *text, struct al_result *result,
-                       struct al_error *err);
+/** The result of an operation that this call has begun and that stopped at conflicts, after a line
+ * of what happened.  Remembers that it is this session's. */
+int al_outcome_stopped(struct al_call *call, struct al_result *result, struct al_error *err);
 
 /** Append the hooks that were not run and the signature that was not made, a line each. */
 void al_outcome_add_skipped(struct al_call *call, const char *const *hooks, bool commits,

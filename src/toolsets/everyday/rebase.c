@@ -490,24 +490,21 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     static const char *const hooks[] = { "pre-rebase", "post-checkout", "post-rewrite", NULL };
     const struct rebase_args *args = p;
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = al_replay_execute(call, &outcome, err);
 
     if (r < 0)
         return r;
     if (outcome.conflicted || outcome.in_progress) {
-        al_str_adds(&text, "The rebase stopped at a conflict.\n");
-        al_str_adds(&text, al_replay_of(call)->lines.buf);
-        return al_outcome_stopped(call, &text, result, err);
+        al_str_adds(&result->text, "The rebase stopped at a conflict.\n");
+        al_str_adds(&result->text, al_replay_of(call)->lines.buf);
+        return al_outcome_stopped(call, result, err);
     }
-    add_done(call, args, &outcome, &text);
+    add_done(call, args, &outcome, &result->text);
     if (!outcome.up_to_date) {
-        r = al_replay_add_commits(call, &text, err);
-        al_str_adds(&text, al_replay_of(call)->lines.buf);
-        al_outcome_add_skipped(call, hooks, true, &text);
+        r = al_replay_add_commits(call, &result->text, err);
+        al_str_adds(&result->text, al_replay_of(call)->lines.buf);
+        al_outcome_add_skipped(call, hooks, true, &result->text);
     }
-    if (r == 0)
-        al_answer_done(call, &text, result);
     return r;
 }
 
@@ -518,9 +515,7 @@ static const struct al_operation operations[] = {
 };
 
 static const struct al_stricter stricter[] = {
-    { { "rebase", NULL, EFFECTS, execute, AL_ASKS_ALWAYS },
-      al_replay_is_published,
-      AL_REPLAY_CONDITION },
+    { NULL, al_replay_is_published, AL_REPLAY_CONDITION, 0 },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)

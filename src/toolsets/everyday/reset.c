@@ -225,7 +225,6 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     };
     const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
     al_auto(al_freep) char *head = al_strdup(al_call_resolved(call, RESOLVED_HEAD));
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = 0;
 
     if (strcmp(head, al_call_tool_data(call)) != 0)
@@ -237,17 +236,15 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
         r = al_git_reset(al_call_repo(call), to, (enum al_reset_mode)mode_of(p),
                          al_call_budget(call), err);
     if (r == 0)
-        al_str_adds(&text, said[mode_of(p)]);
+        al_str_adds(&result->text, said[mode_of(p)]);
     if (r == 0)
-        r = al_outcome_add_commit(call, to, &text, err);
-    al_str_addc(&text, '\n');
+        r = al_outcome_add_commit(call, to, &result->text, err);
+    al_str_addc(&result->text, '\n');
     if (r == 0)
-        r = add_moved(call, head, to, &text, err);
-    if (r < 0)
-        return r;
-    al_outcome_add_skipped(call, hooks, false, &text);
-    al_answer_done(call, &text, result);
-    return 0;
+        r = add_moved(call, head, to, &result->text, err);
+    if (r == 0)
+        al_outcome_add_skipped(call, hooks, false, &result->text);
+    return r;
 }
 
 #define MOVES (AL_WRITES_REFS | AL_REWRITES_HISTORY)
@@ -261,20 +258,8 @@ static const struct al_operation operations[] = {
       AL_ASKS_UNLESS_SAVED },
 };
 
-#define WHEN_PUSHED "for commits that a remote-tracking branch has"
-
 static const struct al_stricter stricter[] = {
-    { { "soft", NULL, MOVES, execute, AL_ASKS_ALWAYS }, loses_pushed, WHEN_PUSHED },
-    { { "mixed", NULL, MOVES | AL_WRITES_INDEX, execute, AL_ASKS_ALWAYS },
-      loses_pushed,
-      WHEN_PUSHED },
-    { { "keep", NULL, MOVES | AL_WRITES_INDEX | AL_WRITES_WORKTREE, execute, AL_ASKS_ALWAYS },
-      loses_pushed,
-      WHEN_PUSHED },
-    { { "hard", NULL, MOVES | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK, execute,
-        AL_ASKS_ALWAYS },
-      loses_pushed,
-      WHEN_PUSHED },
+    { NULL, loses_pushed, "for commits that a remote-tracking branch has", 0 },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)

@@ -328,7 +328,6 @@ static int push(struct al_call *call, const void *p, struct al_result *result, s
     struct al_stash_options options;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_strv_clear) struct al_strv before = AL_STRV_INIT, after = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     struct al_repo *repo = al_call_repo(call);
     int r = al_stash_options_of(call, p, &options, err);
 
@@ -340,14 +339,12 @@ static int push(struct al_call *call, const void *p, struct al_result *result, s
         return r;
     al_git_stash_entries(repo, &after);
     if (after.count == before.count) {
-        al_str_adds(&text, "Nothing to put aside: no change here\n");
+        al_str_adds(&result->text, "Nothing to put aside: no change here\n");
     } else {
-        al_str_adds(&text, "Put aside as ");
-        r = stash_text_entry(call, after.items[0], &text, err);
-        al_str_addc(&text, '\n');
+        al_str_adds(&result->text, "Put aside as ");
+        r = stash_text_entry(call, after.items[0], &result->text, err);
+        al_str_addc(&result->text, '\n');
     }
-    if (r == 0)
-        al_answer_done(call, &text, result);
     return r;
 }
 
@@ -359,7 +356,6 @@ static int apply(struct al_call *call, const void *p, struct al_result *result,
     const char *oid = al_call_resolved(call, AL_STASH_ENTRY);
     const bool pops = al_stash_is_pop(call, p);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = al_stash_options_of(call, p, &options, err);
     bool conflicts;
 
@@ -372,16 +368,16 @@ static int apply(struct al_call *call, const void *p, struct al_result *result,
         r = 0;
     }
     if (r == 0) {
-        al_str_adds(&text, pops && !conflicts ? "Brought back and dropped " : "Brought back ");
-        r = stash_text_entry(call, oid, &text, err);
+        al_str_adds(&result->text,
+                    pops && !conflicts ? "Brought back and dropped " : "Brought back ");
+        r = stash_text_entry(call, oid, &result->text, err);
     }
     if (r < 0)
         return r;
-    al_str_addf(&text, "%s\n",
+    al_str_addf(&result->text, "%s\n",
                 conflicts ? ", with conflicts; the entry stays. git_conflicts shows and resolves "
                             "them, git_undo takes this back"
                           : "");
-    al_answer_done(call, &text, result);
     return 0;
 }
 
@@ -389,20 +385,17 @@ static int drop(struct al_call *call, const void *p, struct al_result *result, s
 {
     struct al_stash_options options;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = al_stash_options_of(call, p, &options, err);
 
-    al_str_adds(&text, "Dropped ");
+    al_str_adds(&result->text, "Dropped ");
     if (r == 0)
-        r = stash_text_entry(call, options.entries, &text, err);
+        r = stash_text_entry(call, options.entries, &result->text, err);
     if (r == 0)
         r = al_git_stash(al_call_repo(call), &options, al_call_max_bytes(call),
                          al_call_budget(call), &output, err);
-    if (r < 0)
-        return r;
-    al_str_addc(&text, '\n');
-    al_answer_done(call, &text, result);
-    return 0;
+    if (r == 0)
+        al_str_addc(&result->text, '\n');
+    return r;
 }
 
 static int look(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
@@ -429,13 +422,9 @@ static const struct al_operation operations[] = {
 
 /* An entry of another working tree is somebody else's work. */
 static const struct al_stricter stricter[] = {
-    { { "pop", NULL, APPLIES | AL_WRITES_REFS, apply, AL_ASKS_ALWAYS },
-      al_stash_is_foreign,
-      AL_STASH_CONDITION },
-    { { "apply", NULL, APPLIES, apply, AL_ASKS_ALWAYS }, al_stash_is_foreign, AL_STASH_CONDITION },
-    { { "drop", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, drop, AL_ASKS_ALWAYS },
-      al_stash_is_foreign,
-      AL_STASH_CONDITION },
+    { "pop", al_stash_is_foreign, AL_STASH_CONDITION, 0 },
+    { "apply", al_stash_is_foreign, AL_STASH_CONDITION, 0 },
+    { "drop", al_stash_is_foreign, AL_STASH_CONDITION, 0 },
 };
 
 static void summarize(const struct al_operation *op, const void *p, struct al_str *out)

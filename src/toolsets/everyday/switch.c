@@ -252,7 +252,6 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     al_auto(al_freep) char *left = NULL;
     al_auto(al_freep) char *before = al_ref_read_head(&al_call_repo(call)->at);
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = al_git_checkout(al_call_repo(call), &options, al_call_max_bytes(call),
                             al_call_budget(call), &output, err);
 
@@ -261,17 +260,16 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
             err->code = AL_CODE_BRANCH_NOT_FOUND;
         return refuse_switch(call, args, err, r);
     }
-    r = describe(call, args, before, &text, err);
+    r = describe(call, args, before, &result->text, err);
     if (r < 0)
         return r;
     left = al_switch_left_commit(&output);
     if (left)
-        al_str_addf(&text,
+        al_str_addf(&result->text,
                     "HEAD was at %s, which is on no branch: git_branch with action create and from "
                     "%.*s keeps it\n",
                     left, (int)strcspn(left, " "), left);
-    al_outcome_add_skipped(call, hooks, false, &text);
-    al_answer_done(call, &text, result);
+    al_outcome_add_skipped(call, hooks, false, &result->text);
     return 0;
 }
 

@@ -191,31 +191,25 @@ static int create(struct al_call *call, const void *p, struct al_result *result,
     const struct al_tag_options options = { .name = args->name,
                                             .rev = oid,
                                             .message = args->message };
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r = al_git_tag_create(al_call_repo(call), &options, al_call_budget(call), err);
 
-    if (r < 0)
-        return r;
-    al_str_addf(&text, "Created %stag %s at %.8s; git_push with tags sends it.\n",
-                args->message ? "annotated " : "", args->name, oid);
-    al_answer_done(call, &text, result);
-    return 0;
+    if (r == 0)
+        al_str_addf(&result->text, "Created %stag %s at %.8s; git_push with tags sends it.\n",
+                    args->message ? "annotated " : "", args->name, oid);
+    return r;
 }
 
 static int remove_tag(struct al_call *call, const void *p, struct al_result *result,
                       struct al_error *err)
 {
     const struct tag_args *args = p;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_freep) char *ref = al_asprintf("refs/tags/%s", args->name);
     al_auto(al_freep) char *oid = al_ref_oid(&al_call_repo(call)->at, ref);
     int r = al_git_tag_delete(al_call_repo(call), args->name, al_call_budget(call), err);
 
-    if (r < 0)
-        return r;
-    al_str_addf(&text, "Deleted tag %s, was %.8s.\n", args->name, oid);
-    al_answer_done(call, &text, result);
-    return 0;
+    if (r == 0)
+        al_str_addf(&result->text, "Deleted tag %s, was %.8s.\n", args->name, oid);
+    return r;
 }
 
 static const struct al_operation operations[] = {

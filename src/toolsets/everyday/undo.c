@@ -160,8 +160,6 @@ static int refuse(const struct al_rollback *rollback, struct al_error *err)
 static int end(struct al_call *call, const struct undo_args *args, int r,
                const struct al_rollback *rollback, struct al_result *result, struct al_error *err)
 {
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
     if (r == AL_ERR_APPROVAL_REQUIRED || (r < 0 && rollback->unsaved.count)) {
         al_error_clear(err);
         return refuse(rollback, err);
@@ -174,19 +172,21 @@ static int end(struct al_call *call, const struct undo_args *args, int r,
     }
     if (r == AL_ERR_NOT_FOUND) {
         al_error_clear(err);
-        al_str_adds(&text, is_redo(args) ? "Nothing to redo: the last change of this session here "
-                                           "was not an undo.\n"
-                                         : "Nothing to undo: this session has changed nothing "
-                                           "here.\n");
+        al_str_adds(&result->text, is_redo(args)
+                                       ? "Nothing to redo: the last change of this session here "
+                                         "was not an undo.\n"
+                                       : "Nothing to undo: this session has changed nothing "
+                                         "here.\n");
         if (rollback->pushes.count)
-            al_str_adds(&text, "What was pushed stays on the remote.\n");
+            al_str_adds(&result->text, "What was pushed stays on the remote.\n");
     } else if (r < 0) {
         return r;
     } else {
-        describe(call, args, rollback, &text);
+        describe(call, args, rollback, &result->text);
     }
     result->dry_run = args->dry_run;
-    al_answer_done(call, &text, result);
+    if (args->dry_run) /* which an operation that reads does not end with */
+        al_answer_done(call, result);
     return 0;
 }
 

@@ -309,22 +309,19 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 {
     const struct al_repo *repo = al_call_repo(call);
     struct al_landing *landing = al_call_tool_data(call);
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r;
 
     (void)p;
     if (al_landing_is_idle(landing)) {
-        write_idle(repo, landing, &text);
+        write_idle(repo, landing, &result->text);
         result->not_done = landing->is_conflicted || landing->is_diverged;
-        al_answer_done(call, &text, result);
         return 0;
     }
     r = al_landing_run(landing, al_call_budget(call), err);
     if (r < 0)
         return r;
-    write_landed(repo, landing, &text);
-    add_skipped(repo, landing, &text);
-    al_answer_done(call, &text, result);
+    write_landed(repo, landing, &result->text);
+    add_skipped(repo, landing, &result->text);
     return 0;
 }
 

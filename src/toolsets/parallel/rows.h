@@ -3,6 +3,7 @@
 #ifndef AL_TOOLSETS_PARALLEL_ROWS_H
 #define AL_TOOLSETS_PARALLEL_ROWS_H
 
+#include "answer/answer.h"
 #include "answer/failure.h"
 #include "tool/tool.h"
 
@@ -12,6 +13,6 @@
     AL_STRING(T, working_dir, NULL, .flags = AL_PARAM_NAME, .max_bytes = AL_PARAM_PATH_MAX_BYTES)
 #define AL_PARALLEL_TOOL(T)                                                                        \
     .args_size = sizeof(T), .working_dir_offset = offsetof(T, working_dir),                        \
-    .complete_error = al_failure_complete
+    .finish = al_answer_done, .complete_error = al_failure_complete
 
 #endif
