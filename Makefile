@@ -6,7 +6,7 @@ PREFIX = /usr/local
 NINJA = $(shell command -v ninja || echo ninja)
 
 .DEFAULT_GOAL = build/airlock
-.PHONY: build/airlock deps test-deps demo recording test check soak asan tsan fuzz lint size format bench bench-economy install clean help
+.PHONY: build/airlock deps test-deps demo recording test test-matrix check soak asan tsan fuzz lint size format bench bench-economy install clean help
 
 build/airlock: $(BUILD)/build.ninja ## build the program (the default)
 	@$(NINJA) -C $(BUILD) airlock
@@ -43,6 +43,9 @@ soak: build/airlock ## the long proofs: SOAK_SEEDS (20), SOAK_CALLS (10000) rand
 	@AIRLOCK_RANDOM=$(or $(SOAK_CALLS),10000) python3 tests/e2e/test_rollback_model.py $(BUILD)/airlock
 	@AIRLOCK_RANDOM=$(or $(SOAK_CALLS),10000) python3 tests/e2e/test_effect_table.py $(BUILD)/airlock
 	@python3 tests/e2e/side_by_side.py $(BUILD)/airlock --seconds 120 --seed 2
+
+test-matrix: build/airlock ## the core of the tests against each git of Debian, in chroots that debootstrap makes and that are kept (root)
+	@python3 tools/matrix.py $(BUILD)/airlock
 
 asan: ## all tests under the address and undefined-behaviour sanitizers
 	@python3 tools/run-tests.py asan

@@ -71,7 +71,7 @@ class Stash(harness.Case):
         self.put_aside("first\n", "second\n")
         text = self.ok("git_stash", {"action": "pop"}).text
         self.assertIn("modified:   a.txt", text)
-        self.assertRegex(text, r"Dropped stash@\{0\} \([0-9a-f]{40}\)")
+        self.assertRegex(text, r"Dropped stash@\{0\} \([0-9a-f]{40,64}\)")
         self.assertEqual(self.text_of("a.txt"), "second\n")
         self.assertEqual(self.stashes(), ["On main: first"])
         self.git("checkout", "a.txt")
@@ -85,7 +85,7 @@ class Stash(harness.Case):
         self.ok("git_stash", {"action": "apply", "index": 1})
         self.assertEqual((self.text_of("a.txt"), len(self.stashes())), ("first\n", 2))
         text = self.ok("git_stash", {"action": "drop", "index": 1}).text
-        self.assertRegex(text, r"\ADropped stash@\{1\} \([0-9a-f]{40}\)\n?\Z")
+        self.assertRegex(text, r"\ADropped stash@\{1\} \([0-9a-f]{40,64}\)\n?\Z")
         self.ok("git_stash", {"action": "drop"})
         self.assertEqual((self.text_of("a.txt"), self.stashes()), ("first\n", []))
 

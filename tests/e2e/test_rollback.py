@@ -90,12 +90,13 @@ class Restores(rollback.Rollback):
         (self.root / "a.txt").unlink()
         self.git("checkout", "-q", "a.txt")
         expanded = (self.root / "a.txt").read_text()
-        os.utime(self.write("a.txt", "$Id: " + "0" * 40 + " $\n"), (1, 1))
+        zeros = "0" * len(self.out("rev-parse", "HEAD").strip())
+        os.utime(self.write("a.txt", f"$Id: {zeros} $\n"), (1, 1))
         self.assertEqual(self.out("ls-files", "--modified"), "")
         self.ok("git_restore", {"paths": ["a.txt"]})
         self.assertEqual((self.root / "a.txt").read_text(), expanded)
         self.rollback()
-        self.assertIn("0" * 40, (self.root / "a.txt").read_text())
+        self.assertIn(zeros, (self.root / "a.txt").read_text())
 
     def test_index_time(self):
         """a change within the same second as the index, which git finds by the time of the index"""
