@@ -34,7 +34,7 @@ _airlock() {
             COMPREPLY=($(compgen -W "$shared --json $(_airlock_names tools)" -- "$cur"))
         fi
         ;;
-    tools) COMPREPLY=($(compgen -W "$shared --json $(_airlock_names tools)" -- "$cur")) ;;
+    tools) COMPREPLY=($(compgen -W "$shared --json --markdown $(_airlock_names tools)" -- "$cur")) ;;
     doctor) COMPREPLY=($(compgen -W "$shared --json" -- "$cur")) ;;
     install)
         COMPREPLY=($(compgen -W "claude-code claude-desktop codex cursor gemini opencode vscode zed $shared --user --with-rules --remove --print -y --yes" -- "$cur"))
