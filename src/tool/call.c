@@ -284,7 +284,7 @@ static void select_operation(struct al_call *call)
 
     call->operation = al_tool_select(call->tool, call, call->args);
     if (call->tool->summarize)
-        call->tool->summarize(call->operation, call->args, &summary);
+        call->tool->summarize(call->args, &summary);
     else
         al_str_adds(&summary, call->tool->title);
     call->summary = al_text_join_shown_lines(summary.buf);

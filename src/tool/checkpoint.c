@@ -228,9 +228,8 @@ static int keep_overwritten(struct al_call *call, struct al_strv *missing, struc
 static void find_linked(struct al_call *call)
 {
     bool only_locks = false;
-    const char *name = call->tool->linked_worktree
-                           ? call->tool->linked_worktree(call->operation, call->args, &only_locks)
-                           : NULL;
+    const char *name =
+        call->tool->linked_worktree ? call->tool->linked_worktree(call->args, &only_locks) : NULL;
 
     al_strv_clear(&call->linked);
     if (name)

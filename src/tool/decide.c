@@ -177,7 +177,7 @@ static int preview_once(struct al_call *call, struct al_stable_read *reading, st
     *ret_stable = true;
     al_stable_read_begin(reading);
     call->budget.stable_read = reading;
-    r = call->tool->preview(call, call->operation, call->args, out, err);
+    r = call->tool->preview(call, call->args, out, err);
     call->budget.stable_read = NULL;
     return r == 0 && call->repo ? al_stable_read_check(call->repo, reading, ret_stable, err) : r;
 }

@@ -194,7 +194,7 @@ struct al_tool {
 
     /** Stage 3: the approval summary, one line appended to `out`.  The caller sanitizes it.  NULL:
      * the title. */
-    void (*summarize)(const struct al_operation *op, const void *args, struct al_str *out);
+    void (*summarize)(const void *args, struct al_str *out);
 
     /**
      * Stage 4: resolve what the arguments name: a commit to its id, a branch to its full name, a
@@ -220,8 +220,8 @@ struct al_tool {
 
     /** Stage 5: append what the user sees below the summary (a diff), and make the checks that have
      * to fail before a user is asked. */
-    int (*preview)(struct al_call *call, const struct al_operation *op, const void *args,
-                   struct al_str *out, struct al_error *err);
+    int (*preview)(struct al_call *call, const void *args, struct al_str *out,
+                   struct al_error *err);
 
     /** Stage 5: append the command with which a user can make this call in a terminal.  False: it
      * cannot be written on a line.  NULL: `airlock call`. */
@@ -274,8 +274,7 @@ struct al_tool {
 
     /** Stage 6: the linked worktree that the operation is about, which its checkpoints then have,
      * and whether it can only lock or unlock it.  A name below airlock's directory; NULL: none. */
-    const char *(*linked_worktree)(const struct al_operation *operation, const void *args,
-                                   bool *ret_only_locks);
+    const char *(*linked_worktree)(const void *args, bool *ret_only_locks);
 
     /** Stage 6: the call goes back by the checkpoints (history/rollback.h), which takes the locks,
      * saves the present and has a record of its own. */

@@ -97,11 +97,10 @@ static const struct al_operation git_operations[] = {
     { "blame", NULL, AL_READS, git_blame, AL_ASKS_BY_EFFECTS },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct blame_args *args = p;
 
-    (void)op;
     al_str_addf(out, "Blame %s", args->path);
     if (args->start_line.given || args->end_line.given)
         al_str_addf(out, " lines %" PRId64 "-",

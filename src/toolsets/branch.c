@@ -152,15 +152,13 @@ static int preview_delete(struct al_call *call, const struct request *request, s
     return r;
 }
 
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const struct request request = request_of(p);
     const char *at = al_call_resolved(call, AL_RESOLVED_COMMIT);
     al_auto(al_freep) char *renamed = NULL;
     int r = 0;
 
-    (void)op;
     if (request.action == DELETE)
         return preview_delete(call, &request, out, err);
     if (request.action == RENAME) {
@@ -210,7 +208,7 @@ static unsigned git_locks(const struct al_operation *operation)
     return !strcmp(operation->name, "create") ? 0 : AL_LOCK_CONFIG | AL_LOCK_PACKED_REFS;
 }
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct request request = request_of(p);
 
@@ -222,8 +220,7 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
         al_str_addf(out, "Rename branch '%s' to '%s'", request.name ? request.name : "HEAD",
                     request.new_name);
     else if (request.name)
-        al_str_addf(out, "%s branch '%s'",
-                    !strcmp(op->name, "force_delete") ? "Force delete" : "Delete", request.name);
+        al_str_addf(out, "%s branch '%s'", request.force ? "Force delete" : "Delete", request.name);
     else
         al_str_addf(out, "Delete %zu branches", request.names->count);
 }

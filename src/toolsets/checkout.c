@@ -356,13 +356,12 @@ static int git_affected_files(struct al_call *call, const void *p, struct al_str
                             : 0;
 }
 
-static int git_preview(struct al_call *call, const struct al_operation *op, const void *p,
-                       struct al_str *out, struct al_error *err)
+static int git_preview(struct al_call *call, const void *p, struct al_str *out,
+                       struct al_error *err)
 {
     const struct checkout_args *args = p;
     int r;
 
-    (void)op;
     if (!only_paths(args)) {
         preview_operation(call, out);
         return args->create_branch
@@ -455,11 +454,10 @@ static const struct al_operation git_operations[] = {
       AL_ASKS_BY_EFFECTS },
 };
 
-static void git_summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void git_summarize(const void *p, struct al_str *out)
 {
     const struct checkout_args *args = p;
 
-    (void)op;
     if (args->create_branch)
         al_str_addf(out, "Create and switch to branch '%s'", args->create_branch);
     else if (args->branch)
@@ -631,14 +629,12 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
                   : 0;
 }
 
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const struct checkout_args *args = p;
     al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
     int r;
 
-    (void)op;
     if (!restores(args))
         preview_operation(call, out);
     r = restores(args) || creates(call, args) ? 0 : al_switch_check(call, args->target, err);
@@ -726,11 +722,10 @@ static const struct al_operation workflow_operations[] = {
     { "force", NULL, SWITCHES | AL_DISCARDS_WORK, execute, AL_ASKS_ALWAYS },
 };
 
-static void workflow_summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void workflow_summarize(const void *p, struct al_str *out)
 {
     const struct checkout_args *args = p;
 
-    (void)op;
     if (restores(args))
         al_str_addf(out, "Put %zu file(s) back from '%s'", args->paths.count, args->target);
     else if (args->create)

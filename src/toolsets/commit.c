@@ -183,15 +183,14 @@ static bool fits_summary(const char *message)
     return !message[summary_bytes(message)];
 }
 
-static int git_preview(struct al_call *call, const struct al_operation *op, const void *p,
-                       struct al_str *out, struct al_error *err)
+static int git_preview(struct al_call *call, const void *p, struct al_str *out,
+                       struct al_error *err)
 {
     const struct commit_args *args = p;
     struct al_repo *repo = al_call_repo(call);
     bool is_same;
     int r;
 
-    (void)op;
     al_git_show_unsigned(repo, out);
     if (!fits_summary(args->message)) {
         al_str_adds(out, "The whole message:\n");
@@ -241,11 +240,10 @@ static const struct al_operation git_operations[] = {
     { "commit", NULL, COMMITS, git_execute, AL_ASKS_BY_EFFECTS },
 };
 
-static void git_summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void git_summarize(const void *p, struct al_str *out)
 {
     const struct commit_args *args = p;
 
-    (void)op;
     al_str_adds(out, "Commit: ");
     add_prefix(out, args);
     al_str_add(out, args->message, summary_bytes(args->message));
@@ -398,8 +396,8 @@ static int show_staged_first(struct al_call *call, const struct al_strv *files, 
     return 0;
 }
 
-static int workflow_preview(struct al_call *call, const struct al_operation *op, const void *p,
-                            struct al_str *out, struct al_error *err)
+static int workflow_preview(struct al_call *call, const void *p, struct al_str *out,
+                            struct al_error *err)
 {
     static const struct al_diff_options unstaged = { .unified = -1 };
     const struct commit_args *args = p;
@@ -408,7 +406,6 @@ static int workflow_preview(struct al_call *call, const struct al_operation *op,
     bool is_same = false;
     int r;
 
-    (void)op;
     al_git_show_unsigned(repo, out);
     if (args->message)
         add_message(call, args->message, out);
@@ -516,11 +513,10 @@ static const struct al_operation workflow_operations[] = {
     { "commit", NULL, COMMITS, workflow_execute, AL_ASKS_NEVER },
 };
 
-static void workflow_summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void workflow_summarize(const void *p, struct al_str *out)
 {
     const struct commit_args *args = p;
 
-    (void)op;
     al_str_addf(out, "Commit%s", args->all ? " every change" : "");
     if (args->message)
         al_str_addf(out, ": %.*s", (int)strcspn(args->message, "\n"), args->message);

@@ -210,11 +210,10 @@ static int git_authorize(struct al_call *call, const void *p, struct al_error *e
     return args->output_dir ? resolve_output(call, args, &dir, err) : 0;
 }
 
-static void git_summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void git_summarize(const void *p, struct al_str *out)
 {
     const struct diff_args *args = p;
 
-    (void)op;
     al_str_adds(out, "Show diff");
     if (args->cached)
         al_str_adds(out, " cached");
@@ -394,11 +393,10 @@ static const struct al_operation workflow_operations[] = {
     { "show", NULL, AL_READS, workflow_show, AL_ASKS_NEVER },
 };
 
-static void workflow_summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void workflow_summarize(const void *p, struct al_str *out)
 {
     const struct diff_args *args = p;
 
-    (void)op;
     al_str_addf(out, "Show diff%s%s%s", args->staged ? " of what is staged" : "",
                 args->ref ? " against " : "", args->ref ? args->ref : "");
 }

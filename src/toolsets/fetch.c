@@ -70,13 +70,11 @@ static bool is_new_address(struct al_call *call, const void *p)
     return false;
 }
 
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     int r = 0;
 
-    (void)op;
     add_remotes(call, p, &names);
     for (size_t i = 0; i < names.count && r == 0; i++) {
         al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
@@ -103,11 +101,10 @@ static int fetch_one(struct al_call *call, const char *name, const struct fetch_
     return al_transfer_fetch(call, &remote, &options, changes, err);
 }
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct fetch_args *args = p;
 
-    (void)op;
     if (args->all)
         al_str_adds(out, "Fetch from all remotes");
     else

@@ -138,9 +138,8 @@ static const struct al_operation git_operations[] = {
     { "log", NULL, AL_READS, git_log, AL_ASKS_BY_EFFECTS },
 };
 
-static void git_summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void git_summarize(const void *p, struct al_str *out)
 {
-    (void)op;
     (void)p;
     al_str_adds(out, "Show git log");
 }
@@ -263,11 +262,10 @@ static const struct al_operation workflow_operations[] = {
     { "log", NULL, AL_READS, workflow_log, AL_ASKS_NEVER },
 };
 
-static void workflow_summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void workflow_summarize(const void *p, struct al_str *out)
 {
     const struct log_args *args = p;
 
-    (void)op;
     al_str_adds(out, "Show git log");
     if (args->path)
         al_str_addf(out, " of %s", args->path);

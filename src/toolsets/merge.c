@@ -95,8 +95,7 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
                       : 0;
 }
 
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const struct merge_args *args = p;
     const struct al_merge_options options = options_of(call, args);
@@ -104,7 +103,6 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     bool any = false;
     int r;
 
-    (void)op;
     if (args->abort)
         return al_git_abort_preview(repo, al_call_budget(call), out, err);
     r = al_git_merge_preview(repo, &options, al_call_budget(call), out, &any, err);
@@ -209,11 +207,10 @@ static const struct al_operation workflow_operations[] = {
     { "merge", NULL, MERGES, workflow_merge, AL_ASKS_ALWAYS },
 };
 
-static void workflow_summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void workflow_summarize(const void *p, struct al_str *out)
 {
     const struct merge_args *args = p;
 
-    (void)op;
     if (args->abort)
         al_str_adds(out, "Abort what is in progress and go back (WARNING: destructive)");
     else
@@ -396,11 +393,10 @@ static const struct al_operation everyday_operations[] = {
     { "merge", NULL, MERGES, everyday_merge, AL_ASKS_UNLESS_SAVED },
 };
 
-static void everyday_summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void everyday_summarize(const void *p, struct al_str *out)
 {
     const struct merge_args *args = p;
 
-    (void)op;
     add_summary(args, args->message ? (int)strcspn(args->message, "\n") : 0, out);
 }
 

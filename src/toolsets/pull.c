@@ -231,13 +231,11 @@ static bool is_new_address(struct al_call *call, const void *p)
     return al_transfer_is_new(call, al_call_resolved(call, "remote"), AL_FETCHES);
 }
 
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     int r = al_remote_find(al_call_repo(call), al_call_resolved(call, "remote"), &remote, err);
 
-    (void)op;
     al_git_show_unsigned(al_call_repo(call), out);
     if (r == 0)
         al_transfer_preview(call, &remote, AL_FETCHES, out);
@@ -246,11 +244,10 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     return r;
 }
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct pull_args *args = p;
 
-    (void)op;
     al_str_addf(out, "Pull%s%s from %s%s", args->branch ? " " : "",
                 args->branch ? args->branch : "", args->remote ? args->remote : "its remote",
                 args->rebase ? " and rebase on it" : "");

@@ -392,14 +392,12 @@ static void show_tags(struct al_call *call, const struct push_args *args,
 }
 
 /* Show the addresses, and the commits that a forced push removes. */
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const struct push_args *args = p;
     al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
     int r = find_remote(call, &remote, err);
 
-    (void)op;
     if (r < 0)
         return r;
     if (al_transfer_in_text(call))
@@ -453,11 +451,10 @@ static void add_summary(const struct push_args *args, const char *branch, const 
         al_str_adds(out, " with all tags");
 }
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct push_args *args = p;
 
-    (void)op;
     add_summary(args, args->branch ? args->branch : "the current branch",
                 args->remote ? args->remote : "its remote", out);
 }

@@ -67,13 +67,11 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
 }
 
 /* Show the addresses of the remote that is removed. */
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const struct remote_args *args = p;
     al_auto(al_strv_clear) struct al_strv urls = AL_STRV_INIT, push_urls = AL_STRV_INIT;
 
-    (void)op;
     if (args->action != REMOVE)
         return 0;
     if (!al_remote_addresses(al_call_repo(call), args->name, &urls, &push_urls))
@@ -118,12 +116,11 @@ static unsigned git_locks(const struct al_operation *operation)
     return !strcmp(operation->name, "add") ? AL_LOCK_CONFIG : AL_LOCK_CONFIG | AL_LOCK_PACKED_REFS;
 }
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct remote_args *args = p;
     al_auto(al_freep) char *shown = al_url_shown(args->url ? args->url : "");
 
-    (void)op;
     if (args->action == LIST)
         al_str_adds(out, "List remotes");
     else if (args->action == ADD)

@@ -136,14 +136,12 @@ static int show_loss(struct al_call *call, const struct restore_args *args, bool
 }
 
 /* Show what is lost: unstaged changes, staged ones, or both. */
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const struct restore_args *args = p;
     bool both = args->staged && args->worktree;
     int r = 0;
 
-    (void)op;
     if (args->hunks.count)
         return al_chosen_show(call, &args->hunks, out, err);
     if (args->staged)
@@ -225,11 +223,10 @@ static const struct al_operation git_operations[] = {
     { "both", NULL, INDEX | AL_WRITES_WORKTREE, git_execute, AL_ASKS_BY_EFFECTS },
 };
 
-static void git_summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void git_summarize(const void *p, struct al_str *out)
 {
     const struct restore_args *args = p;
 
-    (void)op;
     if (!args->staged)
         al_str_addf(out, "Restore %zu file(s) to worktree", args->paths.count);
     else if (!args->worktree)
@@ -431,12 +428,11 @@ static const struct al_operation everyday_operations[] = {
     { "both", NULL, INDEX | AL_WRITES_WORKTREE, everyday_execute, AL_ASKS_UNLESS_SAVED },
 };
 
-static void everyday_summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void everyday_summarize(const void *p, struct al_str *out)
 {
     const struct restore_args *args = p;
     const char *verb = args->rev ? "Restore" : args->staged ? "Unstage" : "Take back changes of";
 
-    (void)op;
     if (args->hunks.count) {
         al_str_adds(out, args->staged ? "Unstage " : "Take back ");
         al_answer_add_counted(args->hunks.count, "hunk", "hunks", out);

@@ -75,9 +75,8 @@ static const struct al_operation git_operations[] = {
     { "show", NULL, AL_READS, git_show, AL_ASKS_BY_EFFECTS },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
-    (void)op;
     al_str_addf(out, "Show commit %s", ((const struct show_args *)p)->commit);
 }
 

@@ -246,15 +246,14 @@ int al_stash_changed_files(struct al_call *call, const void *args, bool *ret_kno
                                       out, err);
 }
 
-int al_stash_preview(struct al_call *call, const struct al_operation *op, const void *args,
-                     struct al_str *out, struct al_error *err)
+int al_stash_preview(struct al_call *call, const void *args, struct al_str *out,
+                     struct al_error *err)
 {
     struct al_stash_options options;
     const struct al_strv *files;
     bool any = false;
     int r;
 
-    (void)op;
     if (only_reads(args))
         return 0;
     r = al_stash_options_of(call, args, &options, err);
@@ -313,9 +312,8 @@ static void summarize(const struct al_stash_args *stash, int64_t index, const ch
     }
 }
 
-static void summarize_given(const struct al_operation *op, const void *args, struct al_str *out)
+static void summarize_given(const void *args, struct al_str *out)
 {
-    (void)op;
     summarize(args, given_index(args), "ALL stashes", out);
 }
 

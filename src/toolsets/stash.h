@@ -71,8 +71,8 @@ int al_stash_changed_files(struct al_call *call, const void *args, bool *ret_kno
                            struct al_strv *out, struct al_error *err);
 int al_stash_affected_files(struct al_call *call, const void *args, struct al_strv *out,
                             struct al_error *err);
-int al_stash_preview(struct al_call *call, const struct al_operation *op, const void *args,
-                     struct al_str *out, struct al_error *err);
+int al_stash_preview(struct al_call *call, const void *args, struct al_str *out,
+                     struct al_error *err);
 unsigned al_stash_git_locks(const struct al_operation *operation);
 
 #endif

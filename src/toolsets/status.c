@@ -32,9 +32,8 @@ struct status_args {
     AL_GIT_COMMON_FIELDS;
 };
 
-static void summarize(const struct al_operation *op, const void *args, struct al_str *out)
+static void summarize(const void *args, struct al_str *out)
 {
-    (void)op;
     (void)args;
     al_str_adds(out, "Show git status");
 }

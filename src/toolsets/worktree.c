@@ -594,22 +594,18 @@ static const struct al_operation operations[] = {
     { "remove", NULL, AL_WRITES_REFS | AL_DISCARDS_WORK, remove_worktree, AL_ASKS_UNLESS_SAVED },
 };
 
-static const char *linked_worktree(const struct al_operation *op, const void *p,
-                                   bool *ret_only_locks)
+static const char *linked_worktree(const void *p, bool *ret_only_locks)
 {
     const struct worktree_args *args = p;
 
-    (void)op;
     *ret_only_locks = args->action == LOCK || args->action == UNLOCK;
     return args->name;
 }
 
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const char *loss = al_call_resolved(call, LOSS);
 
-    (void)op;
     (void)p;
     (void)err;
     if (loss && *loss)
@@ -617,8 +613,11 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     return 0;
 }
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
+    static const char *const verbs[] = {
+        [REMOVE] = "Remove", [LOCK] = "Lock", [UNLOCK] = "Unlock"
+    };
     const struct worktree_args *args = p;
 
     if (args->action == LIST)
@@ -627,8 +626,7 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
         al_str_addf(out, "Make the worktree %s on the %sbranch %s", args->name,
                     args->create ? "new " : "", args->branch);
     else
-        al_str_addf(out, "%c%s the worktree %s", op->name[0] - ('a' - 'A'), op->name + 1,
-                    args->name);
+        al_str_addf(out, "%s the worktree %s", verbs[args->action], args->name);
     if (args->from)
         al_str_addf(out, " from %s", args->from);
 }

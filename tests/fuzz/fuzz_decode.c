@@ -94,7 +94,7 @@ static void require_operation(const struct al_tool *tool, const void *args)
     fuzz_require((op->effects & ~al_tool_effects(tool)) == 0);
     if (!tool->summarize)
         return;
-    tool->summarize(op, args, &summary);
+    tool->summarize(args, &summary);
     line = al_text_sanitize_line(summary.buf);
     fuzz_require(summary.len > 0);
     fuzz_require(fuzz_is_safe_line(line));

@@ -214,11 +214,10 @@ static const struct al_operation operations[] = {
     { "add", NULL, AL_WRITES_INDEX, execute, AL_ASKS_UNLESS_SAVED },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct add_args *args = p;
 
-    (void)op;
     if (args->hunks.count) {
         al_str_adds(out, "Stage ");
         al_answer_add_counted(args->hunks.count, "hunk", "hunks", out);
@@ -231,13 +230,11 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
     }
 }
 
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const struct al_strv *files;
     int r = al_call_affected_files(call, &files, err);
 
-    (void)op;
     (void)p;
     if (r == 0)
         al_git_files_excerpt(al_call_repo(call), files,

@@ -194,15 +194,23 @@ static const struct al_operation revert_operations[] = {
     { "revert", NULL, WRITES, execute, AL_ASKS_UNLESS_SAVED },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const char *verb, const struct pick_args *args, struct al_str *out)
 {
-    const struct pick_args *args = p;
-
-    al_str_adds(out, !strcmp(op->name, "revert") ? "Revert" : "Cherry-pick");
+    al_str_adds(out, verb);
     for (size_t i = 0; i < args->commits.count; i++)
         al_str_addf(out, "%s %s", i ? "," : "", args->commits.items[i]);
     if (args->no_commit)
         al_str_adds(out, ", without a commit");
+}
+
+static void summarize_pick(const void *args, struct al_str *out)
+{
+    summarize("Cherry-pick", args, out);
+}
+
+static void summarize_revert(const void *args, struct al_str *out)
+{
+    summarize("Revert", args, out);
 }
 
 /* What both tools have. */
@@ -210,7 +218,7 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
     AL_EVERYDAY_TOOL(struct pick_args), .moves_branch = true, .check = check, .resolve = resolve,  \
                                         .authorize = authorize, .preview = al_replay_preview,      \
                                         .changed_files = al_replay_changed_files,                  \
-                                        .moves_always = AL_MOVES_BRANCH, .summarize = summarize
+                                        .moves_always = AL_MOVES_BRANCH
 
 const struct al_tool al_tool_everyday_cherry_pick = {
     SHARED,
@@ -218,6 +226,7 @@ const struct al_tool al_tool_everyday_cherry_pick = {
     .title = "Cherry-pick",
     .about = "Apply the changes of commits to the current branch.",
     AL_TOOL_ROWS(pick_params, pick_operations),
+    .summarize = summarize_pick,
 };
 
 const struct al_tool al_tool_everyday_revert = {
@@ -226,4 +235,5 @@ const struct al_tool al_tool_everyday_revert = {
     .title = "Revert",
     .about = "Make commits that take the changes of other commits back.",
     AL_TOOL_ROWS(revert_params, revert_operations),
+    .summarize = summarize_revert,
 };

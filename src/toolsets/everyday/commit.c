@@ -301,12 +301,10 @@ static int show_part(struct al_call *call, const struct commit_args *args, struc
     return r < 0 ? r : commit_show_part(call, &part, out, err);
 }
 
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const struct commit_args *args = p;
 
-    (void)op;
     al_git_show_unsigned(al_call_repo(call), out);
     if (args->message) {
         al_str_adds(out, "The message:\n");
@@ -488,11 +486,10 @@ static const struct al_stricter stricter[] = {
     { "amend", is_pushed, "for a commit that a remote-tracking branch has", 0 },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct commit_args *args = p;
 
-    (void)op;
     al_str_adds(out, args->amend ? "Amend the last commit" : "Commit");
     if (args->all)
         al_str_adds(out, " with every change");

@@ -515,13 +515,11 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
                : 0;
 }
 
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const struct al_conflicts_args *args = p;
     struct al_repo *repo = al_call_repo(call);
 
-    (void)op;
     if (args->action >= AL_CONFLICTS_CONTINUE && !is_begun_here(call))
         al_str_adds(out, "This session has not begun it.\n");
     if (args->action == AL_CONFLICTS_RESOLVE) {
@@ -696,7 +694,7 @@ static const struct al_stricter stricter[] = {
     { "abort", is_of_others, of_others, 0 },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     static const char *const words[] = {
         [AL_CONFLICTS_SHOW] = "Show conflicts",
@@ -706,7 +704,6 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
     };
     const struct al_conflicts_args *args = p;
 
-    (void)op;
     if (args->action != AL_CONFLICTS_RESOLVE) {
         al_str_adds(out, words[args->action]);
         return;

@@ -518,11 +518,10 @@ static const struct al_stricter stricter[] = {
     { NULL, al_replay_is_published, AL_REPLAY_CONDITION, 0 },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct rebase_args *args = p;
 
-    (void)op;
     al_str_adds(out, "Rebase the current branch");
     if (args->onto)
         al_str_addf(out, " onto %s", args->onto);

@@ -123,8 +123,8 @@ bool al_replay_is_published(struct al_call *call, const void *args)
     return try && try->published;
 }
 
-int al_replay_preview(struct al_call *call, const struct al_operation *op, const void *args,
-                      struct al_str *out, struct al_error *err)
+int al_replay_preview(struct al_call *call, const void *args, struct al_str *out,
+                      struct al_error *err)
 {
     const struct al_replay_work *work = al_replay_of(call)->work;
     const char *tip = work->replayed.stopped ? work->onto : work->replayed.tip;
@@ -134,7 +134,6 @@ int al_replay_preview(struct al_call *call, const struct al_operation *op, const
     bool any = false, comes = false;
     int r = 0;
 
-    (void)op;
     (void)args;
     al_git_show_unsigned(al_call_repo(call), out);
     if (work->kind == AL_WORK_REBASE)

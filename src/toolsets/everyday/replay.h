@@ -39,8 +39,8 @@ bool al_replay_is_published(struct al_call *call, const void *args);
 #define AL_REPLAY_CONDITION "for commits that a remote-tracking branch has"
 
 /** For `preview`: the commits that leave the branch, and those that come. */
-int al_replay_preview(struct al_call *call, const struct al_operation *op, const void *args,
-                      struct al_str *out, struct al_error *err);
+int al_replay_preview(struct al_call *call, const void *args, struct al_str *out,
+                      struct al_error *err);
 
 /** For `changed_files`: what differs between HEAD and the result.  Not known for what will stop:
  * git then replays step by step. */

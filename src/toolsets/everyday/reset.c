@@ -162,8 +162,7 @@ static int list_commits(struct al_call *call, const char *from, const char *with
     return r;
 }
 
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const char *head = al_call_resolved(call, RESOLVED_HEAD);
     const char *to = al_call_resolved(call, AL_RESOLVED_COMMIT);
@@ -172,7 +171,6 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     uint64_t count = 0;
     int r = list_commits(call, head, to, &commits, &count, err);
 
-    (void)op;
     if (r < 0)
         return r;
     if (count)
@@ -262,9 +260,15 @@ static const struct al_stricter stricter[] = {
     { NULL, loses_pushed, "for commits that a remote-tracking branch has", 0 },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
-    al_str_addf(out, "Reset the branch to '%s' (%s)", ((const struct reset_args *)p)->to, op->name);
+    static const char *const words[] = { [AL_RESET_SOFT] = "soft",
+                                         [AL_RESET_MIXED] = "mixed",
+                                         [AL_RESET_KEEP] = "keep",
+                                         [AL_RESET_HARD] = "hard" };
+
+    al_str_addf(out, "Reset the branch to '%s' (%s)", ((const struct reset_args *)p)->to,
+                words[mode_of(p)]);
 }
 
 const struct al_tool al_tool_everyday_reset = {

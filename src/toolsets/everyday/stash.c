@@ -427,7 +427,7 @@ static const struct al_stricter stricter[] = {
     { "drop", al_stash_is_foreign, AL_STASH_CONDITION, 0 },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     static const char *const words[] = { [AL_STASH_COMMAND_PUSH] = "Put changes aside",
                                          [AL_STASH_COMMAND_POP] = "Pop",
@@ -437,7 +437,6 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
                                          [AL_STASH_COMMAND_SHOW] = "Show" };
     const struct stash_args *args = p;
 
-    (void)op;
     al_str_adds(out, words[args->stash.action]);
     if (args->stash.message)
         al_str_addf(out, ": %s", args->stash.message);
@@ -449,7 +448,7 @@ static void summarize_resolved(struct al_call *call, const void *p, struct al_st
 {
     const char *entry = al_call_resolved(call, AL_STASH_ENTRY);
 
-    summarize(NULL, p, out);
+    summarize(p, out);
     if (entry)
         al_str_addf(out, " (%.*s)", AL_SHORT_ID, entry);
 }

@@ -281,11 +281,10 @@ static const struct al_operation operations[] = {
     { "switch", NULL, SWITCHES, execute, AL_ASKS_UNLESS_SAVED },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct switch_args *args = p;
 
-    (void)op;
     if (args->rev)
         al_str_addf(out, "Look at '%s'", args->rev);
     else

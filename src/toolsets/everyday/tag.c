@@ -119,14 +119,12 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return 0;
 }
 
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const struct tag_args *args = p;
     const char *oid = al_call_resolved(call, AL_RESOLVED_COMMIT);
     int r;
 
-    (void)op;
     if (args->action != CREATE || !oid)
         return 0;
     al_str_adds(out, "At ");
@@ -236,11 +234,10 @@ static unsigned git_locks(const struct al_operation *operation)
     return !strcmp(operation->name, "delete") ? AL_LOCK_PACKED_REFS : 0;
 }
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct tag_args *args = p;
 
-    (void)op;
     if (args->action == LIST)
         al_str_adds(out, "List tags");
     else

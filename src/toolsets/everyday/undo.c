@@ -229,11 +229,10 @@ static const struct al_operation operations[] = {
       execute, AL_ASKS_UNLESS_SAVED },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct undo_args *args = p;
 
-    (void)op;
     if (is_redo(args))
         al_str_adds(out, "Redo what the last undo took back");
     else if (args->steps.value == 1)

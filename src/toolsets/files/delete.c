@@ -39,11 +39,10 @@ static const struct al_operation operations[] = {
     { "delete", NULL, AL_WRITES_FILES, execute, AL_ASKS_NEVER },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct delete_args *args = p;
 
-    (void)op;
     al_str_addf(out, "Delete %s from the sandbox", args->path);
 }
 

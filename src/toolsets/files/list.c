@@ -118,11 +118,10 @@ static const struct al_operation operations[] = {
     { "list", NULL, AL_READS, execute, AL_ASKS_NEVER },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct list_args *args = p;
 
-    (void)op;
     al_str_addf(out, "List the files in %s", args->path);
 }
 

@@ -79,11 +79,10 @@ static const struct al_operation operations[] = {
     { "write", NULL, AL_WRITES_FILES, execute, AL_ASKS_NEVER },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct write_args *args = p;
 
-    (void)op;
     al_str_addf(out, "Write %s in the sandbox", args->path);
 }
 

@@ -79,15 +79,13 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 }
 
 /* The summary names at most two paths; list the files when it does not name them. */
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const struct add_args *args = p;
     bool named = !args->all && !args->update;
     const struct al_strv *files;
     int r = al_call_affected_files(call, &files, err);
 
-    (void)op;
     if (r == 0 && named)
         r = al_git_add_check(al_call_repo(call), &args->paths, files, al_call_budget(call), err);
     if (r < 0)
@@ -131,11 +129,10 @@ static const struct al_operation operations[] = {
     { "add", NULL, AL_WRITES_INDEX, execute, AL_ASKS_BY_EFFECTS },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct add_args *args = p;
 
-    (void)op;
     if (args->all) {
         al_str_adds(out, "Stage all changes");
     } else if (args->update) {

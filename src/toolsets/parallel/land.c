@@ -187,12 +187,10 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
                                  al_call_budget(call), ret_known, out, err);
 }
 
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const struct al_landing *landing = al_call_tool_data(call);
 
-    (void)op;
     (void)p;
     if (!al_landing_is_idle(landing))
         return al_landing_preview(landing, al_call_budget(call), out, err);
@@ -358,11 +356,10 @@ static const struct al_operation operations[] = {
     { "land", NULL, WITH_FILES, execute, AL_ASKS_ALWAYS },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct land_args *args = p;
 
-    (void)op;
     al_str_addf(out, "Land branch '%s'", args->branch);
     if (args->into)
         al_str_addf(out, " into '%s'", args->into);

@@ -122,17 +122,22 @@ static int exit_code_of(const struct al_readonly_run *found)
     return found->output.stopped ? 0 : found->output.exit_code;
 }
 
+static const char *name_of(const struct git_args *args)
+{
+    const struct al_choice *op = ops;
+
+    while (op->name && op->value != args->op)
+        op++;
+    return op->name ? op->name : "";
+}
+
 static json_t *object_of(const struct git_args *args, const struct al_readonly_run *found,
                          int64_t took_ms)
 {
     const struct al_str *out = &found->output.out.out, *errors = &found->output.err.out;
-    const char *name = "";
     json_t *object = al_json_object();
 
-    for (const struct al_choice *op = ops; op->name; op++)
-        if (op->value == args->op)
-            name = op->name;
-    al_json_set(object, "op", al_json_string(name));
+    al_json_set(object, "op", al_json_string(name_of(args)));
     al_json_set(object, "exit_code", al_json_int(exit_code_of(found)));
     al_json_set(object, "stdout", al_json_stringn(out->buf, out->len));
     al_json_set(object, "stderr", al_json_stringn(errors->buf, errors->len));
@@ -219,11 +224,11 @@ static const struct al_operation operations[] = {
     OP("ls_files", is_ls_files), OP("rev_parse", NULL),
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct git_args *args = p;
 
-    al_str_addf(out, "Read with git %s in %s", op->name, args->repo);
+    al_str_addf(out, "Read with git %s in %s", name_of(args), args->repo);
 }
 
 static const char output_schema[] =

@@ -245,11 +245,10 @@ static const struct al_operation operations[] = {
     { "run", NULL, RUNS, run, AL_ASKS_NEVER },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct bash_args *args = p;
 
-    (void)op;
     al_str_addf(out, "%s %s (%s)", args->live ? "Run" : "Preview", args->command, args->reason);
 }
 

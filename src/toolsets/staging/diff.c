@@ -63,11 +63,10 @@ static const struct al_operation operations[] = {
     { "diff", NULL, AL_READS, execute, AL_ASKS_NEVER },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct diff_args *args = p;
 
-    (void)op;
     if (args->id)
         al_str_addf(out, "Show staged commit %s", args->id);
     else

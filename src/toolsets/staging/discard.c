@@ -40,9 +40,8 @@ static const struct al_operation operations[] = {
     { "discard", NULL, AL_WRITES_FILES | AL_DISCARDS_WORK, execute, AL_ASKS_NEVER },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
-    (void)op;
     al_str_addf(out, "Discard staged commit %s", ((const struct discard_args *)p)->id);
 }
 

@@ -175,11 +175,10 @@ static const struct al_operation operations[] = {
     { "pull", NULL, AL_READS | AL_WRITES_FILES | AL_USES_NETWORK, execute, AL_ASKS_NEVER },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct pull_args *args = p;
 
-    (void)op;
     al_str_adds(out, "Pull files into the sandbox");
     if (args->source.given && args->source.path)
         al_str_addf(out, " from %s", args->source.path);

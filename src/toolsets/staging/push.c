@@ -82,8 +82,7 @@ static int policy_paths(struct al_call *call, const void *p, struct al_strv *out
     return 0;
 }
 
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     al_auto(al_push_result_clear) struct al_push_result result = { .message = NULL };
     struct al_push *push = al_call_tool_data(call);
@@ -91,7 +90,6 @@ static int preview(struct al_call *call, const struct al_operation *op, const vo
     size_t framed = 0;
     int r;
 
-    (void)op;
     (void)p;
     if (al_push_conflict(push, &result)) {
         al_call_skip_approval(call);
@@ -191,11 +189,10 @@ static const struct al_operation operations[] = {
 };
 
 /* For a call that fails before its target is looked at. */
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct push_args *args = p;
 
-    (void)op;
     al_str_addf(out, "Push staged commit %s", args->commit_id);
 }
 

@@ -38,11 +38,10 @@ static const struct al_operation operations[] = {
     { "stage", NULL, AL_WRITES_FILES, execute, AL_ASKS_NEVER },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct stage_args *args = p;
 
-    (void)op;
     al_str_adds(out, "Stage ");
     al_text_add_list(out, &args->files, 2);
 }

@@ -172,9 +172,8 @@ static const struct al_operation operations[] = {
     { "status", NULL, AL_READS, execute, AL_ASKS_NEVER },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
-    (void)op;
     (void)p;
     al_str_adds(out, "Show the status of the sandbox");
 }

@@ -212,16 +212,13 @@ static int authorize(struct al_call *call, const void *args, struct al_error *er
     return r;
 }
 
-static void summarize(const struct al_operation *op, const void *args, struct al_str *out)
+static void summarize(const void *args, struct al_str *out)
 {
-    (void)op;
     al_defined_summarize(args, server_of(mounted_of(args)), out);
 }
 
-static int preview(struct al_call *call, const struct al_operation *op, const void *args,
-                   struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, const void *args, struct al_str *out, struct al_error *err)
 {
-    (void)op;
     return al_defined_preview(args, al_call_budget(call)->in_full, out, err);
 }
 

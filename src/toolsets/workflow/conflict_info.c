@@ -55,9 +55,8 @@ static const struct al_operation operations[] = {
     { "conflict_info", NULL, AL_READS, execute, AL_ASKS_NEVER },
 };
 
-static void summarize(const struct al_operation *op, const void *args, struct al_str *out)
+static void summarize(const void *args, struct al_str *out)
 {
-    (void)op;
     (void)args;
     al_str_adds(out, "Show conflicts");
 }

@@ -53,11 +53,10 @@ static const struct al_operation operations[] = {
     { "generate_pr", NULL, AL_READS, execute, AL_ASKS_NEVER },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     const struct generate_pr_args *args = p;
 
-    (void)op;
     al_str_adds(out, "Describe a pull request");
     if (args->target)
         al_str_addf(out, " into %s", args->target);

@@ -65,12 +65,10 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     return 0;
 }
 
-static int preview(struct al_call *call, const struct al_operation *op, const void *p,
-                   struct al_str *out, struct al_error *err)
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
     const struct al_resolve_options options = options_of(p);
 
-    (void)op;
     return al_git_resolve_preview(al_call_repo(call), &options, al_call_budget(call), out, err);
 }
 
@@ -97,7 +95,7 @@ static const struct al_operation operations[] = {
       AL_ASKS_ALWAYS },
 };
 
-static void summarize(const struct al_operation *op, const void *p, struct al_str *out)
+static void summarize(const void *p, struct al_str *out)
 {
     static const char *const words[] = {
         [AL_RESOLVE_OURS] = "our side",
@@ -106,7 +104,6 @@ static void summarize(const struct al_operation *op, const void *p, struct al_st
     };
     const struct resolve_args *args = p;
 
-    (void)op;
     al_str_addf(out, "Resolve the conflict in %s with %s", args->path, words[args->strategy]);
 }
 

@@ -26,9 +26,8 @@ static inline int execute(struct al_call *call, const void *args, struct al_resu
     return 0;
 }
 
-static inline void summarize(const struct al_operation *op, const void *args, struct al_str *out)
+static inline void summarize(const void *args, struct al_str *out)
 {
-    (void)op;
     (void)args;
     (void)out;
 }

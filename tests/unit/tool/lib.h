@@ -71,26 +71,23 @@ static inline int run_commit(struct al_call *call, const void *p, struct al_resu
     return r;
 }
 
-static inline int show_staged(struct al_call *call, const struct al_operation *op, const void *p,
-                              struct al_str *out, struct al_error *err)
+static inline int show_staged(struct al_call *call, const void *p, struct al_str *out,
+                              struct al_error *err)
 {
-    (void)op;
     (void)p;
     return al_git_commit_preview(al_call_repo(call), al_call_budget(call), out, err);
 }
 
-static inline void name_paths(const struct al_operation *op, const void *p, struct al_str *out)
+static inline void name_paths(const void *p, struct al_str *out)
 {
     const struct args *args = p;
 
-    (void)op;
     al_str_adds(out, "Stage ");
     al_text_add_list(out, &args->paths, 3);
 }
 
-static inline void name_message(const struct al_operation *op, const void *p, struct al_str *out)
+static inline void name_message(const void *p, struct al_str *out)
 {
-    (void)op;
     al_str_addf(out, "Commit: %s", ((const struct args *)p)->message);
 }
 

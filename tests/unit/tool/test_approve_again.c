@@ -122,13 +122,12 @@ static int list_changed(struct al_call *call, const void *p, struct al_strv *out
     return al_git_affected_files(al_call_repo(call), NULL, true, al_call_budget(call), out, err);
 }
 
-static int list_in_detail(struct al_call *call, const struct al_operation *op, const void *p,
-                          struct al_str *out, struct al_error *err)
+static int list_in_detail(struct al_call *call, const void *p, struct al_str *out,
+                          struct al_error *err)
 {
     const struct al_strv *files;
     int r = al_call_affected_files(call, &files, err);
 
-    (void)op;
     (void)p;
     if (r == 0)
         al_git_files_excerpt(al_call_repo(call), files, "Files:", al_call_budget(call), out);
