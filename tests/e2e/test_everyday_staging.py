@@ -52,6 +52,22 @@ class Racy(Case):
             self.assertEqual(self.out("diff", "--", name), "")
 
 class Add(Case):
+    def test_sparse(self):
+        """git_add: git passes over files outside a sparse checkout, and the answer says so"""
+        for name in ("in/f", "out/f"):
+            self.write(name, "one\n")
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", "two directories")
+        self.git("sparse-checkout", "set", "--cone", "in")
+        self.write("out/f", "two\n")
+        outside = "Not staged, as a user can widen the sparse checkout first: out/f\n"
+        for options in ({"all": True}, {"update": True}):
+            self.assertEqual(self.says("git_add", options),
+                             f"Nothing was staged\n{outside}main, 1 not staged")
+        self.write("in/f", "two\n")
+        self.assertEqual(self.says("git_add", {"all": True}),
+                         f"Staged in/f\n{outside}main, 1 staged, 1 not staged")
+
     def test_paths(self):
         """git_add: names what was staged, then where one is"""
         self.write("f.txt", "x\n")

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_add: stage files or hunks. */
-#include "gitops/porcelain/add.h"
+#include <unistd.h>
+
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/ls_files.h"
+#include "gitops/porcelain/add.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
@@ -12,6 +14,7 @@
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
 #include "toolsets/left_out.h"
+#include "util/fs.h"
 
 struct add_args {
     struct al_strv paths, hunks;
@@ -131,12 +134,13 @@ static int leave_out(struct al_call *call, const struct add_args *args, struct a
 
 /* Remove the files that were left out from those that are told. */
 static void keep_staged(const struct al_call *call, const struct al_strv *files,
-                        const struct al_strv *without, struct al_strv *out)
+                        const struct al_strv *without, const struct al_strv *outside,
+                        struct al_strv *out)
 {
     for (size_t i = 0; i < files->count; i++) {
         const char *name = al_location_worktree_name(&al_call_repo(call)->at, files->items[i]);
 
-        if (name && !al_strv_contains(without, name))
+        if (name && !al_strv_contains(without, name) && !al_strv_contains(outside, files->items[i]))
             al_strv_add(out, name);
     }
 }
@@ -162,6 +166,7 @@ static int add_files(struct al_call *call, const struct add_args *args, struct a
                      struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv without = AL_STRV_INIT, staged = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv outside = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str left_out = AL_STR_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     const struct al_add_options options = {
@@ -172,6 +177,8 @@ static int add_files(struct al_call *call, const struct add_args *args, struct a
         .without = &without,
         .limited = args->update && args->paths.count,
     };
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_freep) char *sparse = al_fs_join(repo->at.git_dir, "info/sparse-checkout");
     const struct al_strv *files;
     bool has_inner = false;
     int r = al_call_affected_files(call, &files, err);
@@ -181,10 +188,15 @@ static int add_files(struct al_call *call, const struct add_args *args, struct a
     if (r == 0)
         r = al_git_add(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
                        &output, err);
+    /* git passes over files outside the sparse checkout without a word. */
+    if (r == 0 && !args->paths.count && access(sparse, F_OK) == 0)
+        r = al_git_affected_files(repo, NULL, args->all, al_call_budget(call), &outside, err);
     if (r < 0)
         return r;
-    keep_staged(call, files, &without, &staged);
-    al_str_adds(text, staged.count ? "Staged " : "Nothing to stage: no change here is unstaged");
+    keep_staged(call, files, &without, &outside, &staged);
+    al_str_adds(text, staged.count    ? "Staged "
+                      : outside.count ? "Nothing was staged"
+                                      : "Nothing to stage: no change here is unstaged");
     al_chosen_add_names(call, &staged, text);
     for (size_t i = 0; i < staged.count; i++)
         has_inner |= al_ends_with(staged.items[i], "/");
@@ -192,6 +204,9 @@ static int add_files(struct al_call *call, const struct add_args *args, struct a
         al_str_adds(text,
                     "\nWhat ends with / is a repository of its own: only its commit is staged, "
                     "which a clone of this one lacks");
+    if (outside.count)
+        al_str_adds(text, "\nNot staged, as a user can widen the sparse checkout first: ");
+    al_chosen_add_names(call, &outside, text);
     al_str_addf(text, "\n%s%s", left_out.buf,
                 left_out.len ? "; name them in paths to stage them\n" : "");
     return 0;

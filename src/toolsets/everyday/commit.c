@@ -111,12 +111,6 @@ static int commit_show_part(struct al_call *call, const struct al_commit_part *p
     return r;
 }
 
-/* The same for a commit of what is staged. */
-static int commit_show_staged(struct al_call *call, struct al_str *out, struct al_error *err)
-{
-    return show(call, al_call_repo(call), NULL, out, err);
-}
-
 /* Compare what an index would commit with what was shown. */
 static int commit_check_shown(struct al_call *call, const char *index, struct al_error *err)
 {
@@ -317,7 +311,8 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     }
     if (args->amend && is_pushed(call, p))
         al_str_adds(out, "A remote-tracking branch has the commit that is replaced.\n");
-    return chooses(args) ? show_part(call, args, out, err) : commit_show_staged(call, out, err);
+    return chooses(args) ? show_part(call, args, out, err)
+                         : show(call, al_call_repo(call), NULL, out, err);
 }
 
 /* The branch must not have moved to another commit since it was decided whether the user is asked.

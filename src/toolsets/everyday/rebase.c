@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_rebase: replay the commits of the current branch elsewhere, or as a plan says. */
-#include <ctype.h>
 #include <stdlib.h>
 
 #include "answer/answer.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolsets/shell/profile.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -8,8 +8,6 @@
 #ifndef AL_TOOLSETS_SHELL_RULES_H
 #define AL_TOOLSETS_SHELL_RULES_H
 
-#include <stdbool.h>
-
 #include "util/error.h"
 #include "util/str.h"
 

@@ -115,13 +115,6 @@ static json_t *conflict_of(const struct al_push_result *result)
     return conflict;
 }
 
-/* The files have to be merged with what is new, and staged again: a staged commit never changes. */
-static void note_way_on(struct al_result *result)
-{
-    al_result_note(result, "Nothing was pushed. To go on: git_pull the files from there, resolve "
-                           "what conflicts, then git_stage and git_push them again");
-}
-
 static int execute(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
@@ -142,8 +135,10 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     result->exit_code = 0;
     al_result_set_structured(result, object);
     result->not_done = pushed.is_conflict;
+    /* They have to be merged with what is new, and staged again: a staged commit never changes. */
     if (pushed.is_conflict && !pushed.is_other)
-        note_way_on(result);
+        al_result_note(result, "Nothing was pushed. To go on: git_pull the files from there, "
+                               "resolve what conflicts, then git_stage and git_push them again");
     for (size_t i = 0; i < pushed.notes.count; i++)
         al_result_note(result, pushed.notes.items[i]);
     return 0;
