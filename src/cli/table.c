@@ -2,7 +2,6 @@
 #include "cli/table.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reading [mcp.servers.NAME], whose names the user chooses. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "config/reader.h"

@@ -14,7 +14,6 @@
 #ifndef AL_CONFIG_TOKENS_H
 #define AL_CONFIG_TOKENS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -140,7 +140,7 @@ class Everything(Audit):
         self.assert_last("cancelled", "auto", "policy")
 
     def test_killed(self):
-        """a call of a server that was killed has its line after the next start, and only one"""
+        """a call of a server that was killed has its line as soon as one looks, and only one"""
         pipe = self.block_log()
         server = harness.Server(self)
         server.ask("git_log", {"timeout_ms": 600000})
@@ -149,7 +149,7 @@ class Everything(Audit):
         server.process.wait()
         self.wait_for_its_end(writer)
         pipe.unlink()
-        self.assertEqual(self.log(), "nothing recorded yet\n")
+        self.assertIn("git_log  log  none  interrupted  -  Show git log", self.log())
         self.ok("git_status")
         lines = self.records()
         self.assertEqual([line["outcome"] for line in lines], ["interrupted", "ok"])
@@ -158,6 +158,17 @@ class Everything(Audit):
         self.ok("git_status")
         self.assertEqual(self.verify()["lines"], 3)
         self.assertEqual(sorted(os.listdir(self.state_dir / "open")), [])
+
+    def test_other_journal(self):
+        """--audit names the journal before the other words and after them"""
+        self.ok("git_status")
+        file = self.state_dir / "other.jsonl"
+        file.write_bytes((self.state_dir / "tool_log.jsonl").read_bytes())
+        for words in (("--audit", file, "--json"), ("--json", "--audit", file),
+                      ("--json", f"--audit={file}", "1")):
+            self.assertEqual(len(self.log(*map(str, words)).splitlines()), 1)
+        self.assertEqual(self.command("log", "--verify", "--audit", str(file)).returncode, 1)
+        self.assertEqual([path.name for path in self.state_dir.glob("other*")], ["other.jsonl"])
 
     def running(self, *words):
         """What `airlock log --running --json` says."""

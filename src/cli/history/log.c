@@ -455,6 +455,17 @@ static int show_log(const struct al_query *query, const char *file)
     return r < 0 && r != -EPIPE ? fail(file, r) : AL_EXIT_OK;
 }
 
+/* A call whose process died gets its line when the journal is opened. */
+static void record_interrupted(const char *file)
+{
+    const size_t len = strlen(file) - (al_ends_with(file, ".jsonl") ? strlen(".jsonl") : 0);
+    al_auto(al_freep) char *key = al_asprintf("%.*s.key", (int)len, file);
+    struct al_journal *journal;
+
+    if (access(key, W_OK) == 0 && al_journal_open(file, &journal, NULL) == 0)
+        al_journal_free(journal);
+}
+
 static int run(const char *journal_file, int argc, char **argv)
 {
     struct al_query query = { .tool = NULL };
@@ -465,6 +476,7 @@ static int run(const char *journal_file, int argc, char **argv)
     (void)signal(SIGPIPE, SIG_IGN); /* a reader may stop early */
     if (query.running)
         return show_running(&query, journal_file);
+    record_interrupted(journal_file);
     return query.verify ? verify(journal_file, query.json) : show_log(&query, journal_file);
 }
 
@@ -473,26 +485,26 @@ int al_cmd_log(int argc, char **argv)
     al_auto(al_options_clear) struct al_options options = { .json = false };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_setup setup;
-    char *word[2] = { NULL };
-    int r = 0, code;
+    int r = 0, code, left = 0;
 
     if (argc > 0 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")))
         return al_help_command("log");
-    /* --audit and --config come first; the other words are options of this command. */
-    while (r == 0 && argc > 0 &&
-           (al_starts_with(argv[0], "--audit") || al_starts_with(argv[0], "--config"))) {
-        int words = strchr(argv[0], '=') || argc < 2 ? 1 : 2, left = words;
-        char **at = word;
+    /* All words but --audit and --config are options of this command. */
+    for (int i = 0, words = 1; r == 0 && i < argc; i += words) {
+        const bool is_common =
+            al_starts_with(argv[i], "--audit") || al_starts_with(argv[i], "--config");
+        int count = words = is_common && !strchr(argv[i], '=') && i + 1 < argc ? 2 : 1;
+        char **at = argv + i;
 
-        memcpy(word, argv, (size_t)words * sizeof(*word));
-        r = al_options_read(&options, false, &left, &at, &err);
-        argc -= words;
-        argv += words;
+        if (is_common)
+            r = al_options_read(&options, false, &count, &at, &err);
+        else
+            argv[left++] = argv[i];
     }
     if (r < 0)
         return al_cli_fail(&err);
     r = al_setup_config(&setup, &options, &err);
-    code = r < 0 ? al_cli_fail(&err) : run(setup.journal_file, argc, argv);
+    code = r < 0 ? al_cli_fail(&err) : run(setup.journal_file, left, argv);
     al_setup_clear(&setup);
     return code;
 }

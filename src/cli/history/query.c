@@ -12,7 +12,6 @@
 #include "toolsets/upstream/names.h"
 #include "util/log.h"
 #include "util/nearest.h"
-#include "util/str.h"
 
 static bool when_parse(const char *text, char ret_time[AL_WHEN_TEXT]);
 

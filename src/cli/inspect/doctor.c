@@ -2,7 +2,6 @@
 /* airlock doctor: checks of this machine and the repository, with a fix for each problem. */
 #include "cli/inspect/doctor.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <linux/openat2.h>

@@ -237,12 +237,6 @@ static int install_record_write(const struct al_install_record *record, const ch
     return r < 0 ? al_error_errno(err, -r, "cannot write '%s'", record->path) : 0;
 }
 
-/* Forget it. */
-static void install_record_forget(const struct al_install_record *record)
-{
-    (void)unlink(record->path);
-}
-
 /* Where Claude Code has its rules about tools. */
 static const char *const denied_path[] = { "permissions", "deny", NULL };
 static const char *const allowed_path[] = { "permissions", "allow", NULL };
@@ -394,7 +388,7 @@ static int install_plan_write(struct al_install_plan *plan, struct al_error *err
     if (r < 0)
         return r;
     if (plan->removes)
-        install_record_forget(&plan->record);
+        (void)unlink(plan->record.path);
     return plan->removes ? 0 : write_record(plan, dirs, err);
 }
 
