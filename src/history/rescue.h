@@ -24,7 +24,6 @@
 #define AL_HISTORY_RESCUE_H
 
 #include <stdbool.h>
-#include <sys/stat.h>
 
 #include "gitops/location.h"
 #include "gitops/oid.h"

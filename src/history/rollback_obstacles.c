@@ -502,8 +502,9 @@ static int check_committed(struct al_way *way, struct al_error *err)
     for (size_t i = 0; r == 0 && i < files.count; i++) {
         al_auto(al_freep) char *name = al_asprintf("/%s", files.items[i]);
 
-        /* Without entries it is not known which of them change. */
-        if (!way->entries.count || al_change_find(&way->entries, AL_PART_INDEX, name))
+        /* Without entries it is not known which of them change.  On another branch each does. */
+        if (!way->entries.count || al_change_find(&way->changes, AL_PART_HEAD, "HEAD") ||
+            al_change_find(&way->entries, AL_PART_INDEX, name))
             al_strv_take(&way->report->committed, al_text_sanitize_line(files.items[i]));
     }
     return 0;

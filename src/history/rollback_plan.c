@@ -11,7 +11,6 @@
  *   as the last execution left it       restores it
  *   another one                         would lose it: somebody else changed it since
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -420,9 +419,11 @@ static int find_index(struct al_way *way, const struct items *items, struct al_e
     bool by_entry = false;
     int r = 0;
 
-    if (change)
-        memcpy(way->staged_of, way->executions.items[first_move(way, items, item->first)].before,
-               AL_OID_TEXT);
+    if (change || al_change_find(&way->changes, AL_PART_HEAD, "HEAD")) {
+        const size_t first = first_move(way, items, item ? item->first : way->plan.end);
+
+        memcpy(way->staged_of, way->executions.items[first].before, AL_OID_TEXT);
+    }
     if (is_others)
         r = find_entries(way, &by_entry, err);
     if (by_entry && change && !way->entries.count)

@@ -88,6 +88,27 @@ class Undo(everyday.Case):
         self.assertIn(COMMITTED + "f.txt.", result.text)
         self.assertEqual(self.snapshot(), before)
 
+    def test_switch(self):
+        """a switch: where HEAD was, a commit has come since, and files and index would lack it"""
+        for name in ("same", "other"):
+            self.git("checkout", "-q", "-b", name)
+            self.git("commit", "-q", "--allow-empty", "-m", "empty")
+            if name == "other":
+                self.commit("o.txt", "o\n", "o")
+            self.git("checkout", "-q", "main")
+            self.server.says("git_switch", {"branch": name})
+            self.git("checkout", "-q", "main")
+            self.commit(f"{name}.txt", "theirs\n", "theirs")
+            self.git("checkout", "-q", name)
+            before = self.snapshot()
+            result = self.server.call("git_undo")
+            self.assertTrue(result.failed, result)
+            self.assertEqual(result.text, f"Committed since, where HEAD was, not by a call of this "
+                             f"session: {name}.txt. An undo would stage the opposite of that "
+                             "commit\ngit_switch goes to where HEAD was, as it is now.")
+            self.assertEqual(self.snapshot(), before)
+            self.git("checkout", "-q", "main")
+
     def test_hunks(self):
         """a hunk that was staged"""
         self.commit("h.txt", "".join(everyday.LINES), "lines")

@@ -116,17 +116,19 @@ static void describe(const struct al_call *call, const struct undo_args *args,
 }
 
 /* An undone "stage" takes the change out of the index, and never stages its opposite. */
-static int refuse_committed(const struct al_strv *files, struct al_error *err)
+static int refuse_committed(const struct al_rollback *rollback, struct al_error *err)
 {
+    const bool switches = al_change_find(&rollback->changes, AL_PART_HEAD, "HEAD");
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
 
-    al_answer_add_items(files, 2000, &list);
+    al_answer_add_items(&rollback->committed, 2000, &list);
     return al_failure_set(
         err,
-        "git_revert or git_reset takes the commit back; git_add and git_restore "
-        "change what is staged.",
-        "Staged then, and committed since, not by a call of this session: %s. An undo would "
-        "stage the opposite of that commit",
+        switches ? "git_switch goes to where HEAD was, as it is now."
+                 : "git_revert or git_reset takes the commit back; git_add and git_restore "
+                   "change what is staged.",
+        "%s, not by a call of this session: %s. An undo would stage the opposite of that commit",
+        switches ? "Committed since, where HEAD was" : "Staged then, and committed since",
         list.buf);
 }
 
@@ -137,7 +139,7 @@ static int refuse(const struct al_rollback *rollback, struct al_error *err)
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
 
     if (!names->count && rollback->committed.count)
-        return refuse_committed(&rollback->committed, err);
+        return refuse_committed(rollback, err);
     if (!names->count)
         return al_failure_set(err,
                               "A user can look with 'airlock diff' and go back with 'airlock "
