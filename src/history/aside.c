@@ -476,12 +476,6 @@ void al_aside_remove(struct al_aside_entry *entry)
     al_aside_entry_clear(entry);
 }
 
-/* On a file system that is not mounted now. */
-static bool may_have_more(const struct al_aside_entry *entry)
-{
-    return entry->beside && entry->beside_fd < 0;
-}
-
 static bool is_below(const char *path, const struct al_strv *below)
 {
     for (size_t i = 0; i < below->count; i++)
@@ -519,7 +513,10 @@ void al_aside_tidy(int common_fd, const struct al_strv *below, struct al_strv *r
     al_auto(al_aside_entry_clear) struct al_aside_entry entry = AL_ASIDE_ENTRY_INIT;
 
     for (unsigned long seq = ULONG_MAX; al_aside_next(common_fd, &seq, &entry);) {
-        if (entry.is_gone || (!has_things(&entry, NULL) && !may_have_more(&entry)))
+        /* More may be on a file system that is not mounted now. */
+        const bool may_have_more = entry.beside && entry.beside_fd < 0;
+
+        if (entry.is_gone || (!has_things(&entry, NULL) && !may_have_more))
             al_aside_remove(&entry);
         else if (!entry.is_whole && is_ours(&entry, below))
             move_all_back(&entry, ret_kept);

@@ -110,12 +110,6 @@ void al_values_compare(const struct al_differences *from, const struct al_differ
     }
 }
 
-static bool is_same_index(const struct al_saved *a, const struct al_saved *b)
-{
-    return a->has_index == b->has_index && a->index.len == b->index.len &&
-           !memcmp(a->index.buf, b->index.buf, a->index.len);
-}
-
 bool al_files_concern(const struct al_strv *files, const char *path)
 {
     for (size_t i = 0; i < files->count; i++)
@@ -172,7 +166,10 @@ int al_checkpoint_changes_of(struct al_store *store, const char *before, const c
         if (!can_make(from, to, change))
             al_change_drop(&changes, change);
     }
-    changes.index_was_written = !(without & AL_PARTS_INDEX) && !is_same_index(from, to);
+    changes.index_was_written =
+        !(without & AL_PARTS_INDEX) &&
+        (from->has_index != to->has_index || from->index.len != to->index.len ||
+         memcmp(from->index.buf, to->index.buf, from->index.len) != 0);
     *ret_changes = changes;
     return 0;
 }

@@ -158,21 +158,6 @@ static int list_all(struct al_store *store, struct al_run_limits *budget, struct
     return r;
 }
 
-/* Delete the references of the first `count` checkpoints, which are the oldest. */
-static int drop(struct al_store *store, const struct list *list, size_t count,
-                struct al_run_limits *budget, struct al_error *err)
-{
-    const struct al_strv names = { .items = list->names.items, .count = count };
-    int r;
-
-    if (!count)
-        return 0;
-    r = al_bare_delete_refs(&store->bare, &names, budget, err);
-    if (r == 0)
-        r = al_store_sync_dir(store, AL_REF_BEFORE, err);
-    return r < 0 ? r : al_store_sync_dir(store, AL_REF_AFTER, err);
-}
-
 /* The index of the last execution's first checkpoint.  It and those after it always stay. */
 static size_t last_execution(const struct list *list)
 {
@@ -196,8 +181,13 @@ static size_t count_old(const struct list *list, size_t most, int64_t oldest_ns)
 static int drop_and_prune(struct al_store *store, const struct list *list, size_t count,
                           struct al_run_limits *budget, struct al_error *err)
 {
-    int r = drop(store, list, count, budget, err);
+    const struct al_strv names = { .items = list->names.items, .count = count };
+    int r = count ? al_bare_delete_refs(&store->bare, &names, budget, err) : 0;
 
+    if (r == 0)
+        r = al_store_sync_dir(store, AL_REF_BEFORE, err);
+    if (r == 0)
+        r = al_store_sync_dir(store, AL_REF_AFTER, err);
     if (r < 0)
         return r;
     al_keep_release(store,
@@ -264,14 +254,17 @@ static int collect_once(struct al_store *store, bool due, struct al_run_limits *
     return 0;
 }
 
-static int collect_garbage(struct al_store *store, struct al_run_limits *budget,
-                           struct al_error *err)
+int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
 {
     const bool due = is_expiry_due(store);
     struct size size = { .bytes = 0 };
     bool again = true;
-    int r = 0;
+    int r = measure(store, &size, err);
 
+    if (r < 0 ||
+        (size.packs <= PACKS_MAX && size.bytes <= store->settings->max_store_bytes && !due) ||
+        !al_store_lock_alone(store))
+        return r;
     remove_leftovers(store);
     for (int round = 0; r == 0 && again && round < ROUNDS_MAX; round++)
         r = collect_once(store, due && !round, budget, &again, err);
@@ -279,22 +272,8 @@ static int collect_garbage(struct al_store *store, struct al_run_limits *budget,
         (void)al_fs_write_atomic(store->dir_fd, EXPIRY, "", 0, 0600, true);
     if (r == 0)
         r = measure(store, &size, err);
-    return r < 0 || size.packs <= PACKS_MAX ? r : al_bare_tidy(&store->bare, budget, err);
-}
-
-int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_error *err)
-{
-    struct size size = { .bytes = 0 };
-    int r = measure(store, &size, err);
-
-    if (r < 0)
-        return r;
-    if (size.packs <= PACKS_MAX && size.bytes <= store->settings->max_store_bytes &&
-        !is_expiry_due(store))
-        return 0;
-    if (!al_store_lock_alone(store))
-        return 0;
-    r = collect_garbage(store, budget, err);
+    if (r == 0 && size.packs > PACKS_MAX)
+        r = al_bare_tidy(&store->bare, budget, err);
     al_store_lock_shared(store);
     return r;
 }

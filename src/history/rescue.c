@@ -44,12 +44,6 @@ static bool hash_content(int fd, uint64_t size, bool sha256, struct al_oid *ret_
     return true;
 }
 
-/* The lease ends when the descriptor is closed. */
-static bool is_written(int fd)
-{
-    return fcntl(fd, F_SETLEASE, F_RDLCK) < 0 && errno == EAGAIN;
-}
-
 /* Files that cannot be opened: a link, a socket, one that nobody may read. */
 static void look_from_outside(int dir_fd, const char *name, bool sha256, struct al_look *look)
 {
@@ -77,7 +71,8 @@ void al_look_at(int dir_fd, const char *name, bool sha256, struct al_look *ret_l
     if (fd < 0) {
         look_from_outside(dir_fd, name, sha256, &look);
     } else {
-        look.is_open = is_written(fd); /* before its content is read */
+        /* Before its content is read.  The lease ends when the descriptor is closed. */
+        look.is_open = fcntl(fd, F_SETLEASE, F_RDLCK) < 0 && errno == EAGAIN;
         if (fstat(fd, &st) == 0)
             look.mode = st.st_mode;
         if (S_ISREG(look.mode) && !hash_content(fd, (uint64_t)st.st_size, sha256, &look.oid))
