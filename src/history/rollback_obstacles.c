@@ -510,6 +510,31 @@ static int check_committed(struct al_way *way, struct al_error *err)
     return 0;
 }
 
+/* --- An operation in progress --- */
+
+/* Somebody else has begun an operation since: nothing must move below it. */
+static int check_in_progress(const struct al_way *way, struct al_error *err)
+{
+    static const char *const states[][2] = { { "MERGE_HEAD", "merge" },
+                                             { "rebase-merge/onto", "rebase" },
+                                             { "rebase-apply/next", "rebase" },
+                                             { "CHERRY_PICK_HEAD", "cherry-pick" },
+                                             { "REVERT_HEAD", "revert" } };
+    const size_t at = al_change_at(&way->changes, AL_PART_INDEX, "");
+    const bool moves = at < way->changes.count && way->changes.items[at].part < AL_PART_STASH;
+    const struct al_saved *before;
+    int r = al_checkpoint_load(way->store, way->executions.items[way->plan.oldest].before, false,
+                               way->budget, &before, err);
+
+    for (size_t i = 0; i < AL_COUNT(states) && r == 0 && moves; i++)
+        if (al_change_find(&way->from->values, AL_PART_STATE, states[i][0]) &&
+            !al_change_find(&way->changes, AL_PART_STATE, states[i][0]) &&
+            !al_change_find(&before->values, AL_PART_STATE, states[i][0]))
+            r = al_error_set(err, AL_ERR_EXECUTION,
+                             "a %s has been begun since; finish or abort it first", states[i][1]);
+    return r;
+}
+
 /* --- Linked worktrees --- */
 
 bool al_worktree_goes(const struct al_linked_change *change)
@@ -653,6 +678,8 @@ int al_obstacles_check(struct al_way *way, const char *journal_file, struct al_e
 
     if (r == 0)
         r = check_worktrees(way, journal_file, err);
+    if (r == 0)
+        r = check_in_progress(way, err);
     if (r == 0)
         r = check_branches(way, err);
     if (r == 0 && !way->plan.resumes)

@@ -59,6 +59,28 @@ class Untouched(rollback.Rollback):
                     "another rollback of this repository is at work", *options))
         self.rollback("2")
 
+    def test_in_progress(self):
+        """refused, since the user is in the middle of a merge or the like; not if it was so then"""
+        self.git("checkout", "-q", "-b", "side")
+        self.commit("c.txt", "theirs\n", "theirs")
+        self.git("checkout", "-q", "main")
+        self.commit("c.txt", "ours\n", "ours")
+        self.ok("git_branch", {"create": "c"})
+        for noun, words in (("merge", ("merge", "side")), ("rebase", ("rebase", "side")),
+                            ("rebase", ("rebase", "--apply", "side")),
+                            ("cherry-pick", ("cherry-pick", "side"))):
+            self.git(*words, check=False)
+            self.assertNotEqual(self.out("ls-files", "-u"), "")
+            for options in ((), ("--force",), ("--dry-run",)):
+                self.assert_untouched(lambda options=options, noun=noun: self.refuses(
+                    f"a {noun} has been begun since; finish or abort it first", *options))
+            self.git(words[0], "--abort")
+        self.rollback()
+        self.git("merge", "side", check=False)
+        self.ok("git_branch", {"create": "d"})
+        self.rollback()
+        self.assertIn("side", self.out("log", "--format=%s%d", "MERGE_HEAD", "-1"))
+
     def test_in_the_way(self):
         """refused, since an ignored file is in the way: --force does not help"""
         self.write("build.o", "tracked by nobody\n")
