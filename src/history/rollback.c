@@ -301,7 +301,8 @@ static int restore(struct context *ctx, struct al_error *err)
     al_restore_tidy(way, ctx->leftover);
     r = al_restore_apply(way, err);
     if (r < 0 && err && !err->remedy)
-        err->remedy = "It stopped half way. 'airlock rollback' goes back to how it was before.";
+        err->remedy = "It stopped half way. 'airlock rollback' goes on with it, and 'airlock "
+                      "rollback --redo' goes back to how it was before.";
     for (size_t i = 0; i < way->changes.count; i++) {
         const struct al_difference *change = &way->changes.items[i];
         al_auto(al_freep) char *words = al_difference_words(change);

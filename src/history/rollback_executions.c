@@ -33,11 +33,11 @@ static void add_execution(struct al_executions *executions, const json_t *line)
         .session = al_strdup(al_json_get_string(line, "conversation_id")),
         .agent = al_strdup(al_json_get_string(line, "agent")),
         .summary = al_strdup(al_json_get_string(line, "summary")),
-        .interrupted = !strcmp(outcome, "interrupted"),
     };
     (void)snprintf(item->before, sizeof(item->before), "%s", before);
     if (!strcmp(tool, "rollback"))
         item->input = json_incref(json_object_get(line, "input"));
+    item->interrupted = item->input && strcmp(outcome, "ok") != 0;
     item->redo = json_is_true(json_object_get(item->input, "redo"));
 }
 
@@ -368,6 +368,10 @@ static int choose_redo(struct al_way *way, struct al_error *err)
         return al_error_set(err, AL_ERR_NOT_FOUND,
                             "there is nothing to redo: the last execution that changed something "
                             "was not a rollback");
+    /* One that goes on with an earlier attempt is one with it. */
+    while (did == 1 && at > 0 && executions->items[at - 1].interrupted &&
+           target_of(executions, at - 1, at) == target_of(executions, at, 0))
+        at--;
     way->plan.oldest = at;
     for (; did >= 0 && at < executions->count; at++) {
         did = is_step(way, at, err);
@@ -386,8 +390,8 @@ static bool resume(struct al_way *way, const struct al_rollback_options *options
     const char *to = al_json_get_string(input, "to");
     struct al_plan plan = { .end = last, .resumes = true };
 
-    if (!to || options->execution || strlen(to) >= AL_OID_TEXT ||
-        !al_checkpoint_exists(way->store, to))
+    if (!to || (options->redo && !executions->items[last].redo) || options->execution ||
+        strlen(to) >= AL_OID_TEXT || !al_checkpoint_exists(way->store, to))
         return false;
     plan.count = (size_t)json_integer_value(json_object_get(input, "count"));
     plan.oldest = target_of(executions, last, executions->count);

@@ -38,9 +38,9 @@ struct al_execution {
     char *agent;   /**< the name of the agent; NULL when it has none */
     char *summary; /**< NULL when there is none */
     char before[AL_OID_TEXT];
-    bool interrupted;
-    bool redo;     /**< a rollback that undid another rollback */
-    json_t *input; /**< owned; NULL unless the execution was a rollback */
+    bool interrupted; /**< a rollback that was killed, or that stopped half way */
+    bool redo;        /**< a rollback that undid another rollback */
+    json_t *input;    /**< owned; NULL unless the execution was a rollback */
 
     bool is_read;                  /**< the rest is known */
     bool has_after;                /**< it ended, and `after` is its checkpoint */

@@ -196,6 +196,41 @@ class Faults(killed.Killed):
         self.sweep(("rollback", "3"), check)
 
 
+    def test_rollback_tree(self):
+        """rollback: a full disk stops it half way; the same again completes it, --redo takes it back"""
+        self.fill()
+        before = self.snapshot()
+        self.ok("git_stash", {"action": "push", "include_untracked": True})
+        self.ok("git_branch", {"force_delete": "side"})
+        self.keep()
+        after = self.snapshot()
+        ways = []
+
+        def check(done):
+            if done.returncode == 0:
+                self.assert_same(before)
+            if "Rolled back" in done.stdout:  # at the most one file was left
+                return
+            last = self.lines()[-1]
+            if last["tool"] == "rollback" and last["git_commit"]:
+                ways.append(("rollback", "--redo" if len(ways) % 2 else "2"))
+                again = self.command(*ways[-1])
+                self.assertEqual(again.returncode, 0, again)
+                self.assert_same(before if "2" in ways[-1] else after)
+                if "2" in ways[-1]:
+                    self.rollback("--redo")
+                    self.assert_same(after)
+            else:
+                self.assertEqual(self.changed(after), [], done)
+
+        self.state, every, killed.EVERY = self.root, killed.EVERY, max(killed.EVERY // 20, 1)
+        try:
+            self.sweep(("rollback", "2"), check)
+        finally:
+            killed.EVERY = every
+        self.assertGreater(len(ways), 3)
+
+
 class Reads(Faults):
     """A read that cannot be recorded."""
 

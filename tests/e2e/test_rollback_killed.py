@@ -75,6 +75,30 @@ class Rollback(killed.Killed):
                 self.assertFalse((self.root / ".git/index.lock").exists())
         self.assertGreater(looked, 2)
 
+    def test_redo(self):
+        """killed, then --redo, at once or after it was completed: as it was before the rollback"""
+        before = self.prepare()
+        after = self.snapshot()
+        steps = self.count(("rollback", "5"))
+        looked = 0
+        for number in range(steps // 2, steps, max(steps // 24, 1)):
+            self.reset()
+            if self.step(number, "rollback", "5").returncode != 137:
+                break
+            last = self.lines()[-1]
+            if last["outcome"] == "interrupted" and last["git_commit"]:
+                looked += 1
+                if looked % 2:
+                    self.rollback("5")
+                    self.assert_same(before)
+                done = self.command("rollback", "--redo")
+                if done.returncode:
+                    self.assertIn("was interrupted", done.stderr)
+                    self.rollback("--redo", "--force")
+                self.assert_same(after)
+                self.assertFalse((self.root / ".git/index.lock").exists())
+        self.assertGreater(looked, 4)
+
     def finish(self, before, after, complete):
         """The same rollback again, unless its line says that it was complete; and back."""
         if not complete:
