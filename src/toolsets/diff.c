@@ -119,12 +119,6 @@ static int git_show(struct al_call *call, const void *p, struct al_result *resul
     return 0;
 }
 
-static int refuse_git_dir(struct al_error *err)
-{
-    return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH,
-                             "output_dir cannot lie in a .git directory");
-}
-
 /* Resolve and check the directory for the patches.  Done again before they are written, since a
  * link may have changed. */
 static int resolve_output(struct al_call *call, const struct diff_args *args,
@@ -141,7 +135,8 @@ static int resolve_output(struct al_call *call, const struct diff_args *args,
     if (al_path_has_dot_git(ret_dir->abs) || al_fs_beneath(repo->at.git_dir, ret_dir->abs) ||
         al_fs_beneath(repo->at.common_dir, ret_dir->abs) ||
         (ret_dir->fd >= 0 && al_gitdir_contains(ret_dir->fd, NULL)))
-        return refuse_git_dir(err);
+        return al_error_set_code(err, AL_ERR_SANDBOX, AL_CODE_PROTECTED_PATH,
+                                 "output_dir cannot lie in a .git directory");
     if (ret_dir->fd >= 0 && !S_ISDIR(ret_dir->mode))
         return al_error_set(err, AL_ERR_EXECUTION, "output_dir exists and is no directory");
     return 0;
