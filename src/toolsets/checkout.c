@@ -39,6 +39,18 @@
 
 static const char heads[] = "refs/heads/";
 
+int al_resolve_commit(struct al_call *call, const char *rev, struct al_resolved *out,
+                      struct al_error *err)
+{
+    al_auto(al_freep) char *oid = NULL;
+    int r = al_git_resolve_commit(al_call_repo(call), rev ? rev : "HEAD", al_call_budget(call),
+                                  &oid, err);
+
+    if (r == 0)
+        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
+    return r;
+}
+
 int al_resolve_checkout(struct al_call *call, const char *word, struct al_resolved *out,
                         struct al_error *err)
 {

@@ -8,6 +8,11 @@
 #include "tool/call.h"
 #include "tool/resolved.h"
 
+/** For a tool's `resolve`: add the id of the commit that a revision names (NULL: HEAD) as
+ * AL_RESOLVED_COMMIT. */
+int al_resolve_commit(struct al_call *call, const char *rev, struct al_resolved *out,
+                      struct al_error *err);
+
 /** For a tool's `resolve`: add the branch or the commit that git would switch to. */
 int al_resolve_checkout(struct al_call *call, const char *word, struct al_resolved *out,
                         struct al_error *err);

@@ -7,7 +7,6 @@
 #include "gitops/diff/diff.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/index_facts.h"
-#include "gitops/plumbing/revision.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/repo/repo.h"
@@ -16,6 +15,7 @@
 #include "guard/text.h"
 #include "tool/call.h"
 #include "tool/resolved.h"
+#include "toolsets/checkout.h"
 #include "toolsets/everyday/chosen.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
@@ -178,6 +178,16 @@ static int restore(struct al_call *call, const struct restore_args *args,
 
 /* The toolset git. */
 
+void al_git_shape_restored(const struct al_call *call, const struct al_strv *paths, bool unstaged,
+                           struct al_git_output *output, struct al_result *result)
+{
+    al_str_reset(&output->out.out);
+    al_str_addf(&output->out.out, "Restored %zu file(s)", paths->count);
+    if (unstaged)
+        al_str_adds(&output->out.out, "\nStaged changes were unstaged and discarded");
+    al_call_shape_text(call, output, "", result);
+}
+
 static const struct al_param git_params[] = {
     AL_STRINGS(struct restore_args, paths, "Files to restore.",
                .flags = AL_PARAM_REQUIRED | AL_PARAM_PATH, .min = 1,
@@ -275,14 +285,8 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
     const struct restore_args *args = p;
-    al_auto(al_freep) char *oid = NULL;
-    int r = 0;
 
-    if (args->rev)
-        r = al_git_resolve_commit(al_call_repo(call), args->rev, al_call_budget(call), &oid, err);
-    if (r == 0 && oid)
-        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
-    return r;
+    return args->rev ? al_resolve_commit(call, args->rev, out, err) : 0;
 }
 
 static int restore_hunks(struct al_call *call, const struct restore_args *args, struct al_str *text,

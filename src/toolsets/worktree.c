@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_worktree: list, add, remove, lock and unlock linked worktrees. */
-#include "toolsets/worktree.h"
-
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,7 +19,9 @@
 #include "guard/arg.h"
 #include "guard/text.h"
 #include "history/worktree.h"
+#include "tool/call.h"
 #include "tool/resolved.h"
+#include "toolsets/parallel/parallel.h"
 #include "util/fs.h"
 #include "util/str.h"
 
@@ -185,8 +185,8 @@ static void add_lines(const struct view *view, struct al_result *result)
     al_str_trim_end(&result->text);
 }
 
-int al_worktree_tool_list(struct al_call *call, const void *args, struct al_result *result,
-                          struct al_error *err)
+static int list(struct al_call *call, const void *args, struct al_result *result,
+                struct al_error *err)
 {
     al_auto(view_clear) struct view view = { .call = call, .place = AL_WORKTREE_PLACE_INIT };
     struct al_run_limits *budget = al_call_budget(call);
@@ -278,8 +278,7 @@ static const struct al_param params[] = {
     AL_STRING(struct worktree_args, from, "Where the new branch begins; default: HEAD.",
               .flags = AL_PARAM_NAME),
     AL_STRING(struct worktree_args, reason, "Lock it, and why.", .max_bytes = REASON_MAX_BYTES),
-    AL_STRING(struct worktree_args, working_dir, NULL, .flags = AL_PARAM_NAME,
-              .max_bytes = AL_PARAM_PATH_MAX_BYTES),
+    AL_PARALLEL_WORKING_DIR_ROW(struct worktree_args),
 };
 
 static bool is(const void *p, enum action action)
@@ -587,7 +586,7 @@ static int set_lock(struct al_call *call, const void *p, struct al_result *resul
 }
 
 static const struct al_operation operations[] = {
-    { "list", is_list, AL_READS, al_worktree_tool_list, AL_ASKS_NEVER },
+    { "list", is_list, AL_READS, list, AL_ASKS_NEVER },
     { "add", is_add, AL_WRITES_REFS, add, AL_ASKS_NEVER },
     { "lock", is_lock, AL_WRITES_REFS, set_lock, AL_ASKS_NEVER },
     { "unlock", is_unlock, AL_WRITES_REFS, set_lock, AL_ASKS_UNLESS_SAVED },
@@ -637,11 +636,8 @@ const struct al_tool al_tool_git_worktree = {
     .about = "Linked worktrees, one for each agent: list, add, remove (airlock rollback brings it "
              "back whole), lock or unlock.",
     AL_TOOL_ROWS(params, operations),
-    .args_size = sizeof(struct worktree_args),
-    .working_dir_offset = offsetof(struct worktree_args, working_dir),
+    AL_PARALLEL_TOOL(struct worktree_args),
     .is_terse = true,
-    .finish = al_answer_done,
-    .complete_error = al_failure_complete,
     .check = check,
     .apply_session = apply_session,
     .resolve = resolve,

@@ -27,18 +27,14 @@
  * of this toolset.  What has no remedy gets one by its code or words.
  *
  * A new tool needs: its file in src/toolsets/meson.build, its name below and in the list of
- * everyday.c, and cases in tests/e2e/test_everyday_<part>.py.
+ * toolsets.c, and cases in tests/e2e/test_everyday_<part>.py.
  */
 #ifndef AL_TOOLSETS_EVERYDAY_EVERYDAY_H
 #define AL_TOOLSETS_EVERYDAY_EVERYDAY_H
 
 #include "answer/answer.h"
 #include "answer/failure.h"
-#include "tool/registry.h"
 #include "tool/tool.h"
-
-/** Register the toolset. */
-int al_toolset_everyday_register(struct al_toolset_registry *registry, struct al_error *err);
 
 /* The tools; each has a file of its own. */
 

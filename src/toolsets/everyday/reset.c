@@ -8,7 +8,6 @@
 #include "answer/state_line.h"
 #include "gitops/command.h"
 #include "gitops/plumbing/heads.h"
-#include "gitops/plumbing/revision.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/refs.h"
@@ -17,6 +16,7 @@
 #include "gitops/sequencer/overwrite.h"
 #include "guard/arg.h"
 #include "tool/resolved.h"
+#include "toolsets/checkout.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
 #include "toolsets/everyday/untracked_lost.h"
@@ -65,14 +65,11 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
 {
     const struct reset_args *args = p;
     al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
-    al_auto(al_freep) char *oid = NULL;
-    int r = al_git_resolve_commit(al_call_repo(call), args->to, al_call_budget(call), &oid, err);
+    int r = al_resolve_commit(call, args->to, out, err);
 
-    if (r < 0)
-        return r;
-    al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
-    al_resolved_add(out, RESOLVED_HEAD, head);
-    return 0;
+    if (r == 0)
+        al_resolved_add(out, RESOLVED_HEAD, head);
+    return r;
 }
 
 /* What cannot be told counts as pushed. */

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "answer/place.h"
-#include "gitops/plumbing/revision.h"
 #include "gitops/porcelain/checkout.h"
 #include "gitops/refs.h"
 #include "gitops/repo/remotes.h"
@@ -66,17 +65,6 @@ static int check(const void *p, struct al_error *err)
                                  args->branch ? args->branch : args->rev, err);
 }
 
-static int resolve_commit(struct al_call *call, const char *rev, struct al_resolved *out,
-                          struct al_error *err)
-{
-    al_auto(al_freep) char *oid = NULL;
-    int r = al_git_resolve_commit(al_call_repo(call), rev, al_call_budget(call), &oid, err);
-
-    if (r == 0)
-        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
-    return r;
-}
-
 /* The name without the remote in front; NULL: it begins with none. */
 static const char *after_remote(const struct al_repo *repo, const char *word)
 {
@@ -120,10 +108,10 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     const struct switch_args *args = p;
 
     if (args->rev)
-        return resolve_commit(call, args->rev, out, err);
+        return al_resolve_commit(call, args->rev, out, err);
     if (!args->create)
         return resolve_branch(call, args->branch, out, err);
-    return args->from ? resolve_commit(call, args->from, out, err) : 0;
+    return args->from ? al_resolve_commit(call, args->from, out, err) : 0;
 }
 
 static struct al_checkout_options options_of(const struct al_call *call,

@@ -4,7 +4,6 @@
 
 #include "answer/place.h"
 #include "gitops/git_lock.h"
-#include "gitops/plumbing/revision.h"
 #include "gitops/porcelain/branch.h"
 #include "gitops/reading/read_refs.h"
 #include "gitops/refs.h"
@@ -12,6 +11,7 @@
 #include "guard/text.h"
 #include "tool/call.h"
 #include "tool/resolved.h"
+#include "toolsets/checkout.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
 
@@ -95,15 +95,8 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
                    struct al_error *err)
 {
     const struct tag_args *args = p;
-    al_auto(al_freep) char *oid = NULL;
-    int r = args->action == CREATE
-                ? al_git_resolve_commit(al_call_repo(call), args->rev ? args->rev : "HEAD",
-                                        al_call_budget(call), &oid, err)
-                : 0;
 
-    if (r == 0 && oid)
-        al_resolved_add(out, AL_RESOLVED_COMMIT, oid);
-    return r;
+    return args->action == CREATE ? al_resolve_commit(call, args->rev, out, err) : 0;
 }
 
 static int authorize(struct al_call *call, const void *p, struct al_error *err)

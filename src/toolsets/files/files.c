@@ -21,18 +21,3 @@ int al_files_authorize(struct al_call *call, const char *given, struct al_error 
         al_call_set_tool_data(call, al_take(&path), free);
     return r;
 }
-
-static const struct al_tool *const tools[] = {
-    &al_tool_files_read, &al_tool_files_write, &al_tool_files_list, &al_tool_files_delete, NULL,
-};
-
-static const struct al_toolset toolset = {
-    .name = "files",
-    .about = "the files of the sandbox, below /workspace, which is in no repository",
-    .tools = tools,
-};
-
-int al_toolset_files_register(struct al_toolset_registry *registry, struct al_error *err)
-{
-    return al_toolset_register(registry, &toolset, err);
-}

@@ -4,11 +4,7 @@
 #ifndef AL_TOOLSETS_FILES_FILES_H
 #define AL_TOOLSETS_FILES_FILES_H
 
-#include "tool/registry.h"
 #include "tool/tool.h"
-
-/** Register the toolset. */
-int al_toolset_files_register(struct al_toolset_registry *registry, struct al_error *err);
 
 /** The tools; each has a file of its own. */
 extern const struct al_tool al_tool_files_read;

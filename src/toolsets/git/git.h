@@ -3,7 +3,6 @@
 #ifndef AL_TOOLSETS_GIT_GIT_H
 #define AL_TOOLSETS_GIT_GIT_H
 
-#include "tool/registry.h"
 #include "tool/tool.h"
 #include "util/str.h"
 #include <stdbool.h>
@@ -11,9 +10,6 @@
 struct al_call;
 struct al_git_output;
 struct al_result;
-
-/** Register the toolset. */
-int al_toolset_git_register(struct al_toolset_registry *registry, struct al_error *err);
 
 /** The tools; each has a file of its own. */
 extern const struct al_tool al_tool_git_status;

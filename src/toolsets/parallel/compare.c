@@ -8,7 +8,6 @@
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/parallel/parallel.h"
-#include "toolsets/parallel/rows.h"
 
 #define FILES_SHOWN_BYTES 400u
 

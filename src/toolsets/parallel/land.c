@@ -13,7 +13,6 @@
 #include "tool/call.h"
 #include "tool/resolved.h"
 #include "toolsets/parallel/parallel.h"
-#include "toolsets/parallel/rows.h"
 
 #define CONFLICTS_SHOWN 100
 

@@ -4,14 +4,21 @@
 #ifndef AL_TOOLSETS_PARALLEL_PARALLEL_H
 #define AL_TOOLSETS_PARALLEL_PARALLEL_H
 
-#include "tool/registry.h"
+#include "answer/answer.h"
+#include "answer/failure.h"
 #include "tool/tool.h"
 
 /** The tools; each has a file of its own. */
+extern const struct al_tool al_tool_git_worktree; /**< of toolset everyday too */
 extern const struct al_tool al_tool_parallel_compare;
 extern const struct al_tool al_tool_parallel_land;
 
-/** Register the toolset. */
-int al_toolset_parallel_register(struct al_toolset_registry *registry, struct al_error *err);
+/* The last field, the last row and the settings of a tool.  `T` is the tool's args struct. */
+#define AL_PARALLEL_FIELDS const char *working_dir
+#define AL_PARALLEL_WORKING_DIR_ROW(T)                                                             \
+    AL_STRING(T, working_dir, NULL, .flags = AL_PARAM_NAME, .max_bytes = AL_PARAM_PATH_MAX_BYTES)
+#define AL_PARALLEL_TOOL(T)                                                                        \
+    .args_size = sizeof(T), .working_dir_offset = offsetof(T, working_dir),                        \
+    .finish = al_answer_done, .complete_error = al_failure_complete
 
 #endif

@@ -3,11 +3,9 @@
 #ifndef AL_TOOLSETS_READONLY_READONLY_H
 #define AL_TOOLSETS_READONLY_READONLY_H
 
-#include "tool/registry.h"
 #include "tool/tool.h"
 
-/** Register the toolset. */
-int al_toolset_readonly_register(struct al_toolset_registry *registry, struct al_error *err);
+/** The tool. */
 extern const struct al_tool al_tool_readonly_git;
 
 #endif

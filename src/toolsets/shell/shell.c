@@ -9,14 +9,6 @@
 #include "util/fs.h"
 #include "util/log.h"
 
-static const struct al_tool *const tools[] = { &al_tool_bash_command, NULL };
-
-static const struct al_toolset toolset = {
-    .name = "shell",
-    .about = "a few reading commands and go, piped and redirected, without a shell",
-    .tools = tools,
-};
-
 static void warn(const struct al_shell *shell)
 {
     if (shell->options.live)
@@ -100,9 +92,4 @@ void al_shell_free(struct al_shell *shell)
     free(shell->work_dir);
     (void)pthread_mutex_destroy(&shell->lock);
     free(shell);
-}
-
-int al_toolset_shell_register(struct al_toolset_registry *registry, struct al_error *err)
-{
-    return al_toolset_register(registry, &toolset, err);
 }

@@ -9,13 +9,11 @@
 #include "guard/program.h"
 #include "guard/root.h"
 #include "guard/rules/grant.h"
-#include "tool/registry.h"
 #include "tool/tool.h"
 #include "util/error.h"
 #include "util/str.h"
 
-/** Register the toolset. */
-int al_toolset_shell_register(struct al_toolset_registry *registry, struct al_error *err);
+/** The tool. */
 extern const struct al_tool al_tool_bash_command;
 
 /** The settings of a session's shell.  All pointers are borrowed and must outlive the al_shell. */

@@ -6,9 +6,6 @@
 #include "tool/registry.h"
 #include "tool/tool.h"
 
-/** Register the toolset. */
-int al_toolset_staging_register(struct al_toolset_registry *registry, struct al_error *err);
-
 /** Read the settings of a worker file; see al_toolset.configure. */
 int al_toolset_staging_configure(const struct al_toolset_context *context, struct al_error *err);
 

@@ -28,18 +28,14 @@
  *     failure.c folds git's messages into one line.
  *
  * A new tool needs: its file in src/toolsets/meson.build, its name below and in the list of
- * workflow.c, `ninja -C build update-golden`, and cases in tests/e2e/test_workflow_<part>.py, on
+ * toolsets.c, `ninja -C build update-golden`, and cases in tests/e2e/test_workflow_<part>.py, on
  * tests/e2e/workflow.py, which checks every result against its schema.
  */
 #ifndef AL_TOOLSETS_WORKFLOW_WORKFLOW_H
 #define AL_TOOLSETS_WORKFLOW_WORKFLOW_H
 
-#include "tool/registry.h"
 #include "tool/tool.h"
 #include "toolsets/workflow/results.h"
-
-/** Register the toolset. */
-int al_toolset_workflow_register(struct al_toolset_registry *registry, struct al_error *err);
 
 /** The tools; each has a file of its own. */
 extern const struct al_tool al_tool_workflow_status;
