@@ -8,6 +8,7 @@
 #include "answer/state_line.h"
 #include "gitops/command.h"
 #include "gitops/plumbing/heads.h"
+#include "gitops/plumbing/revision.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/refs.h"
