@@ -10,7 +10,6 @@
 #include "answer/place.h"
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
-#include "gitops/diff/diff_stream.h"
 #include "gitops/diff/hunks.h"
 #include "gitops/diff/patch_files.h"
 #include "gitops/hunks/hunk_list.h"

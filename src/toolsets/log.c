@@ -474,7 +474,7 @@ static bool take_commit(void *payload, const struct al_logged *commit)
            (!showing->pages.full || (!is_long(showing->args) && showing->more <= MORE_MAX));
 }
 
-static bool take_files(void *payload, const struct al_changed_files *files)
+static bool take_files(void *payload, const struct al_diff_raw *files)
 {
     struct showing *showing = payload;
     al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;

@@ -51,7 +51,7 @@ static bool take_hunk(void *payload, const char *part, size_t len, bool is_first
     return is_first ? more(seen) : true;
 }
 
-static bool take_files(void *payload, const struct al_changed_files *files)
+static bool take_files(void *payload, const struct al_diff_raw *files)
 {
     struct seen *seen = payload;
 

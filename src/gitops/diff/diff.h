@@ -40,6 +40,19 @@ int al_git_diff_resolve(const struct al_repo *repo, const struct al_diff_options
 int al_git_diff_add_args(const struct al_repo *repo, const struct al_diff_options *options,
                          struct al_run_limits *budget, struct al_strv *argv, struct al_error *err);
 
+struct al_hunks;
+
+/**
+ * Run `git diff` and parse at most `max_bytes` of the patch into `hunks`.  `name_only` and `stat`
+ * of the options are ignored.
+ *
+ * `hunks->files` counts the files of the whole diff: when the patch was cut, a second git child
+ * counts them.
+ */
+int al_git_read_diff(const struct al_repo *repo, const struct al_diff_options *options,
+                     size_t max_bytes, struct al_run_limits *budget, struct al_hunks *hunks,
+                     struct al_error *err);
+
 /* --- Ci files --- */
 
 /* Files that tell another machine what to run (continuous integration). */

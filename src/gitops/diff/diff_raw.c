@@ -10,7 +10,8 @@
 /* A path has at most PATH_MAX bytes, so git prints no longer field. */
 #define FIELD_MAX_BYTES (64u * 1024u)
 
-/* The kind of the next field. The raw records come first, then the --numstat records. A --numstat
+/* The kind of the next field. The raw records come first, if
+ * --raw is given, then the --numstat records. A --numstat
  * record of a renamed file has an empty path, and the two names follow it. */
 enum state { HEADER, PATH, OLD_PATH, NEW_PATH, COUNTED_OLD_PATH, COUNTED_NEW_PATH };
 
@@ -77,6 +78,21 @@ static bool take_raw_header(struct al_diff_raw *changes, char *header)
     return true;
 }
 
+static void keep(struct al_diff_raw *changes)
+{
+    changes->total++;
+    changes->state = HEADER;
+    if (changes->count >= AL_DIFF_RAW_MAX && !changes->all) {
+        change_clear(&changes->reading);
+        return;
+    }
+    if (!(changes->count & (changes->count - 1)))
+        changes->items = al_reallocarray(changes->items, changes->count ? changes->count * 2 : 1,
+                                         sizeof(*changes->items));
+    changes->items[changes->count++] = changes->reading;
+    changes->reading = (struct al_change){ .status = 0 };
+}
+
 /* "<added> TAB <deleted> TAB <path>". git prints '-' instead of both numbers for a binary file. */
 static bool take_counts(struct al_diff_raw *changes, const char *field)
 {
@@ -86,28 +102,37 @@ static bool take_counts(struct al_diff_raw *changes, const char *field)
 
     if (!path)
         return false;
+    if (changes->counted == changes->total) { /* without --raw this says it all */
+        changes->reading = (struct al_change){ .path = al_strdup(path + 1) };
+        keep(changes);
+    }
     if (changes->counted < changes->count) {
         change = &changes->items[changes->counted];
         change->binary = *field == '-';
         change->added = read_count(field);
         change->deleted = read_count(deleted + 1);
+        changes->added += change->added;
+        changes->deleted += change->deleted;
     }
     changes->counted++;
     changes->state = path[1] ? HEADER : COUNTED_OLD_PATH;
     return true;
 }
 
-static void keep(struct al_diff_raw *changes)
+/* A name of a renamed file after its numbers; --raw has said it already. */
+static void take_counted_name(struct al_diff_raw *changes, char *field, bool is_old)
 {
-    changes->total++;
-    changes->state = HEADER;
-    if (changes->count >= AL_DIFF_RAW_MAX && !changes->all) {
-        change_clear(&changes->reading);
+    struct al_change *change =
+        changes->counted <= changes->count ? &changes->items[changes->counted - 1] : NULL;
+
+    if (!change || *change->path)
         return;
+    if (is_old) {
+        change->old_path = al_strdup(field);
+    } else {
+        free(change->path);
+        change->path = al_strdup(field);
     }
-    changes->items = al_reallocarray(changes->items, changes->count + 1, sizeof(*changes->items));
-    changes->items[changes->count++] = changes->reading;
-    changes->reading = (struct al_change){ .status = 0 };
 }
 
 static bool take_field(struct al_diff_raw *changes, char *field)
@@ -125,9 +150,11 @@ static bool take_field(struct al_diff_raw *changes, char *field)
         keep(changes);
         return true;
     case COUNTED_OLD_PATH:
+        take_counted_name(changes, field, true);
         changes->state = COUNTED_NEW_PATH;
         return true;
     case COUNTED_NEW_PATH:
+        take_counted_name(changes, field, false);
         changes->state = HEADER;
         return true;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The list of changed files, parsed from `git diff --raw --numstat -z` while git runs.
+ * The list of changed files, parsed from `git diff --raw --numstat -z` while git runs, or from
+ * `--numstat -z` alone: paths and lines.
  *
  * Source: git-diff(1) "RAW OUTPUT FORMAT", "--numstat".
  */
@@ -39,8 +40,9 @@ struct al_change {
 struct al_diff_raw {
     struct al_change *items;
     size_t count;
-    size_t total; /**< all changes, including those not stored */
-    bool all;     /**< store every change: whoever sets it limits what is read */
+    size_t total;            /**< all changes, including those not stored */
+    uint64_t added, deleted; /**< lines of those that are stored */
+    bool all;                /**< store every change: whoever sets it limits what is read */
 
     /* Parser state. */
     struct al_str field;

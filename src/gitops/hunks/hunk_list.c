@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Parse a patch into files and hunks, and name the hunks. */
+/* Read a diff from git, parse it into files and hunks, name the hunks, and show them. */
 #include "gitops/hunks/hunk_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
+#include "gitops/diff/diff.h"
 #include "gitops/diff/hunks.h"
 #include "gitops/hunks/patch_text.h"
 #include "gitops/oid.h"
+#include "gitops/run.h"
 
 #define MODE_SUBMODULE 0160000u
 
@@ -369,5 +372,307 @@ void al_hunk_list_parse(struct al_hunk_list *list)
         list->count = cut->first;
         free(cut->path);
         list->nfiles--;
+    }
+}
+
+/* --- Number equal hunks --- */
+
+/* The place of a hunk in the index, which both sides have. */
+static int64_t place_of(const struct al_hunk_list *list, const struct al_hunk_item *item)
+{
+    return list->side == AL_HUNKS_STAGED ? item->new_start : item->old_start;
+}
+
+/* Count the equal hunks of the other side before this one. */
+static size_t count_other(const struct al_hunk_list *list, const struct al_hunk_item *item,
+                          const struct al_hunk_list *other)
+{
+    size_t equal = 0;
+
+    for (size_t i = 0; other && i < other->count; i++)
+        equal += other->items[i].content == item->content &&
+                 place_of(other, &other->items[i]) <= place_of(list, item);
+    return equal;
+}
+
+static int compare(const void *one, const void *two)
+{
+    const struct al_hunk_item *const *a = one, *const *b = two;
+    const int order = strcmp((*a)->id, (*b)->id);
+
+    return order ? order : (*a < *b ? -1 : 1);
+}
+
+void al_hunk_list_number(struct al_hunk_list *list, const struct al_hunk_list *other)
+{
+    al_auto(al_freep) struct al_hunk_item **sorted = al_calloc(list->count, sizeof(*sorted));
+    al_auto(al_freep) size_t *numbers = al_calloc(list->count, sizeof(*numbers));
+
+    for (size_t i = 0; i < list->count; i++)
+        sorted[i] = &list->items[i];
+    if (list->count)
+        qsort(sorted, list->count, sizeof(struct al_hunk_item *), compare);
+    for (size_t i = 0, equal = 0; i < list->count; i++) {
+        equal = i && !strcmp(sorted[i]->id, sorted[i - 1]->id) ? equal + 1 : 0;
+        numbers[i] = 1 + equal + count_other(list, sorted[i], other);
+    }
+    for (size_t i = 0; i < list->count; i++)
+        if (numbers[i] > 1)
+            snprintf(sorted[i]->id + AL_HUNK_ID_DIGITS, AL_HUNK_ID_TEXT - AL_HUNK_ID_DIGITS, "-%zu",
+                     numbers[i]);
+}
+
+const struct al_hunk_item *al_hunk_find(const struct al_hunk_list *list, const char *id)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!strcasecmp(list->items[i].id, id))
+            return &list->items[i];
+    return NULL;
+}
+
+/* --- Read a diff --- */
+
+/** The text of a patch, up to its limit. */
+struct reading {
+    struct al_str *text;
+    size_t max_bytes;
+    bool cut;
+};
+
+static bool add_text(void *payload, const char *data, size_t len)
+{
+    struct reading *reading = payload;
+    const size_t room = reading->max_bytes - reading->text->len;
+
+    reading->cut = len > room;
+    al_str_add(reading->text, data, len < room ? len : room);
+    return !reading->cut;
+}
+
+/* Every setting that changes a patch is given, so that the same change is always the same patch. */
+static void add_options(const struct al_hunk_query *query, struct al_strv *argv)
+{
+    al_strv_adds(argv, "git", "diff", "--src-prefix=" AL_HUNKS_OLD_PREFIX,
+                 "--dst-prefix=" AL_HUNKS_NEW_PREFIX, "--no-renames", "--no-relative",
+                 "--full-index", "--diff-algorithm=myers", "--indent-heuristic",
+                 "--inter-hunk-context=0", "--no-color", "--submodule=short", NULL);
+    if (query->binary)
+        al_strv_add(argv, "--binary");
+}
+
+static int read_side(const struct al_repo *repo, const struct al_hunk_query *query,
+                     enum al_hunk_side side, struct al_run_limits *budget,
+                     struct al_hunk_list *ret_list, struct al_error *err)
+{
+    const struct al_diff_options options = { .cached = side == AL_HUNKS_STAGED,
+                                             .unified = AL_HUNKS_CONTEXT,
+                                             .paths = query->paths };
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    struct reading reading = { .text = &ret_list->text, .max_bytes = AL_HUNKS_MAX_BYTES };
+    int r;
+
+    if (query->max_bytes && query->max_bytes < AL_HUNKS_MAX_BYTES)
+        reading.max_bytes = query->max_bytes;
+    ret_list->side = side;
+    add_options(query, &command.argv);
+    command.index = query->index;
+    command.quotes_names = false;
+    r = al_git_diff_add_args(repo, &options, budget, &command.argv, err);
+    if (r == 0)
+        r = al_git_read(&repo->at, &command, (struct al_sink){ add_text, &reading }, budget, err);
+    if (r < 0)
+        return r;
+    ret_list->truncated = reading.cut;
+    al_hunk_list_parse(ret_list);
+    return 0;
+}
+
+int al_git_read_hunks(const struct al_repo *repo, const struct al_hunk_query *query,
+                      struct al_run_limits *budget, struct al_hunk_list *ret_list,
+                      struct al_error *err)
+{
+    const enum al_hunk_side other_side =
+        query->side == AL_HUNKS_STAGED ? AL_HUNKS_UNSTAGED : AL_HUNKS_STAGED;
+    al_auto(al_hunk_list_clear) struct al_hunk_list list = AL_HUNK_LIST_INIT;
+    al_auto(al_hunk_list_clear) struct al_hunk_list other = AL_HUNK_LIST_INIT;
+    int r = read_side(repo, query, query->side, budget, &list, err);
+
+    if (r == 0 && list.count && !query->index)
+        r = read_side(repo, query, other_side, budget, &other, err);
+    if (r < 0)
+        return r;
+    al_hunk_list_number(&list, &other);
+    *ret_list = list;
+    list = AL_HUNK_LIST_INIT;
+    return 0;
+}
+
+int al_git_read_both_hunks(const struct al_repo *repo, const struct al_hunk_query *query,
+                           struct al_run_limits *budget, struct al_hunk_list *ret_staged,
+                           struct al_hunk_list *ret_unstaged, struct al_error *err)
+{
+    al_auto(al_hunk_list_clear) struct al_hunk_list staged = AL_HUNK_LIST_INIT;
+    al_auto(al_hunk_list_clear) struct al_hunk_list unstaged = AL_HUNK_LIST_INIT;
+    int r = read_side(repo, query, AL_HUNKS_STAGED, budget, &staged, err);
+
+    if (r == 0)
+        r = read_side(repo, query, AL_HUNKS_UNSTAGED, budget, &unstaged, err);
+    if (r < 0)
+        return r;
+    al_hunk_list_number(&staged, &unstaged);
+    al_hunk_list_number(&unstaged, &staged);
+    *ret_staged = staged;
+    *ret_unstaged = unstaged;
+    staged = unstaged = AL_HUNK_LIST_INIT;
+    return 0;
+}
+
+/* --- Show a hunk --- */
+
+/** The part of the text that shows a hunk. */
+struct shown {
+    size_t begin, end;
+    struct al_patch_ranges ranges;
+    const char *heading; /* after "@@ … @@"; NULL: another hunk of the block has it */
+    size_t heading_len;
+};
+
+static const struct al_hunk_item *neighbour(const struct al_hunk_list *list,
+                                            const struct al_hunk_item *item, int by)
+{
+    const size_t at = (size_t)(item - list->items);
+
+    if ((by < 0 && !at) || (by > 0 && at + 1 == list->count))
+        return NULL;
+    return item[by].kind == AL_HUNK_LINES && item[by].block == item->block &&
+                   item[by].file == item->file
+               ? &item[by]
+               : NULL;
+}
+
+/* Count the unchanged lines from `at` to `end`. */
+static size_t count_lines(const struct al_hunk_list *list, size_t at, size_t end)
+{
+    struct al_patch_at line;
+    size_t count = 0;
+
+    while (at < end && al_patch_at(&list->text, at, &line)) {
+        count += !line.len || *line.text != '\\';
+        at = line.next;
+    }
+    return count;
+}
+
+static size_t skip_lines(const struct al_hunk_list *list, size_t at, size_t count)
+{
+    struct al_patch_at line;
+
+    while (count-- && al_patch_at(&list->text, at, &line))
+        at = line.next;
+    return at;
+}
+
+/* The end of the unchanged lines after a hunk: the next hunk of its block, or the block's end. */
+static size_t end_of_context(const struct al_hunk_list *list, const struct al_hunk_item *item)
+{
+    const struct al_hunk_item *next = neighbour(list, item, 1);
+    struct al_patch_at line;
+    size_t at = item->end;
+
+    if (next)
+        return next->begin;
+    while (at < list->files[item->file].end && al_patch_at(&list->text, at, &line) &&
+           (!line.len || *line.text == ' ' || *line.text == '\\'))
+        at = line.next;
+    return at;
+}
+
+/* The lines between two hunks are shown after the first one; what is too many, before the second.
+ */
+static void find_before(const struct al_hunk_list *list, const struct al_hunk_item *item,
+                        size_t context, struct shown *shown)
+{
+    const struct al_hunk_item *previous = neighbour(list, item, -1);
+    struct al_patch_at head;
+    size_t begin, lines;
+
+    if (previous) {
+        lines = count_lines(list, previous->end, item->begin);
+        begin = skip_lines(list, previous->end, lines < context ? lines : context);
+    } else {
+        (void)al_patch_at(&list->text, item->block, &head);
+        begin = head.next;
+        shown->heading = memmem(head.text + 2, head.len - 2, "@@", 2);
+        shown->heading_len = (size_t)(head.text + head.len - shown->heading);
+    }
+    lines = count_lines(list, begin, item->begin);
+    shown->begin = skip_lines(list, begin, lines > context ? lines - context : 0);
+    lines = lines > context ? context : lines;
+    shown->ranges.old_start = item->old_start - (int64_t)lines;
+    shown->ranges.new_start = item->new_start - (int64_t)lines;
+    shown->ranges.old_lines = item->old_lines + (int64_t)lines;
+    shown->ranges.new_lines = item->new_lines + (int64_t)lines;
+}
+
+static void find_after(const struct al_hunk_list *list, const struct al_hunk_item *item,
+                       size_t context, struct shown *shown)
+{
+    const size_t end = end_of_context(list, item);
+    size_t lines = count_lines(list, item->end, end);
+
+    shown->end = end;
+    if (lines > context) {
+        lines = context;
+        shown->end = skip_lines(list, item->end, lines);
+    }
+    shown->ranges.old_lines += (int64_t)lines;
+    shown->ranges.new_lines += (int64_t)lines;
+}
+
+static void show_lines(const struct al_hunk_list *list, const struct al_hunk_item *item,
+                       size_t context, struct al_str *out)
+{
+    struct shown shown = { .heading = NULL };
+
+    find_before(list, item, context, &shown);
+    find_after(list, item, context, &shown);
+    al_str_addf(out, "@@ %s ", item->id);
+    al_patch_add_ranges(&shown.ranges, out);
+    al_str_addc(out, ' ');
+    al_str_add(out, shown.heading ? shown.heading : "@@", shown.heading ? shown.heading_len : 2);
+    al_str_addc(out, '\n');
+    al_str_add(out, list->text.buf + shown.begin, shown.end - shown.begin);
+    if (shown.end > shown.begin && list->text.buf[shown.end - 1] != '\n')
+        al_str_addc(out, '\n');
+}
+
+void al_hunk_show(const struct al_hunk_list *list, const struct al_hunk_item *item, size_t context,
+                  struct al_str *out)
+{
+    const struct al_hunk_file *file = &list->files[item->file];
+
+    switch (item->kind) {
+    case AL_HUNK_LINES:
+        show_lines(list, item, context, out);
+        break;
+    case AL_HUNK_MODE:
+        al_str_addf(out, "@@ %s mode %06o -> %06o\n", item->id, file->old_mode, file->new_mode);
+        break;
+    case AL_HUNK_BINARY:
+        al_str_addf(out, "@@ %s binary file%s\n", item->id,
+                    file->status == 'A'   ? ", new"
+                    : file->status == 'D' ? ", deleted"
+                                          : "");
+        break;
+    case AL_HUNK_TYPE:
+        al_str_addf(out, "@@ %s type %06o -> %06o\n", item->id, file->old_mode, file->new_mode);
+        break;
+    case AL_HUNK_SUBMODULE:
+        al_str_addf(out, "@@ %s submodule at another commit\n", item->id);
+        break;
+    case AL_HUNK_EMPTY:
+        al_str_addf(out, "@@ %s empty file, %s\n", item->id,
+                    file->status == 'D' ? "deleted" : "new");
+        break;
     }
 }

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "gitops/diff/diff.h"
+#include "gitops/diff/diff_raw.h"
 #include "gitops/diff/hunks.h"
-#include "gitops/reading/change_reader.h"
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 
@@ -74,39 +74,22 @@ bool al_patch_reader_end(struct al_patch_reader *reader);
 /** Names of this size in all are stored; more files are an error of the reading. */
 #define AL_CHANGED_NAMES_MAX_BYTES (64u << 20)
 
-/** The numbers of one file. */
-struct al_changed_file {
-    char *path, *old_path; /**< raw bytes, relative to the top; `old_path` NULL unless renamed */
-    uint64_t added, deleted;
-    bool is_binary;
-};
-
-/** All files of a change. */
-struct al_changed_files {
-    struct al_changed_file *items;
-    size_t count, allocated, bytes;
-    uint64_t added, deleted; /**< in all */
-};
-
-#define AL_CHANGED_FILES_INIT ((struct al_changed_files){ .items = NULL })
-
 /** The reader.  Must not be moved after al_change_reader_init(). */
 struct al_change_reader {
-    struct al_changed_files files;
+    struct al_diff_raw files;
     /** Called once, before the first part of the patch or at the end.  False ends the reading. */
-    bool (*take_files)(void *payload, const struct al_changed_files *files);
+    bool (*take_files)(void *payload, const struct al_diff_raw *files);
     void *payload;
     struct al_patch_reader patch;
 
     /* Private. */
-    struct al_str record;
-    int names_left; /* names of a rename that follow */
+    size_t bytes; /* of names */
     bool in_patch, has_told, stopped;
 };
 
 /** Set up the reader.  `take_files` and the functions of `to` get the payload of `to`. */
 void al_change_reader_init(struct al_change_reader *reader,
-                           bool (*take_files)(void *payload, const struct al_changed_files *files),
+                           bool (*take_files)(void *payload, const struct al_diff_raw *files),
                            const struct al_patch_taker *to);
 void al_change_reader_clear(struct al_change_reader *reader);
 

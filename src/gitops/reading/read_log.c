@@ -138,7 +138,7 @@ int al_git_commit_time(const struct al_repo *repo, const char *word, struct al_r
 
 /* --- Log reader --- */
 
-static bool take_files(void *payload, const struct al_changed_files *files)
+static bool take_files(void *payload, const struct al_diff_raw *files)
 {
     struct al_log_reader *reader = payload;
 

@@ -40,7 +40,7 @@ struct al_logged {
 struct al_log_taker {
     bool (*take_commit)(void *payload, const struct al_logged *commit);
     /** With `stat`: the files of the commit before. */
-    bool (*take_files)(void *payload, const struct al_changed_files *files);
+    bool (*take_files)(void *payload, const struct al_diff_raw *files);
     struct al_patch_taker patch; /**< with `patch`; its payload is that of all */
 };
 

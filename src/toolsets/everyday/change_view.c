@@ -61,14 +61,14 @@ static void add_numbers(uint64_t added, uint64_t deleted, struct al_str *out)
     al_str_addf(out, "+%" PRIu64 " -%" PRIu64, added, deleted);
 }
 
-void al_change_view_add_file(const struct al_repo *repo, const struct al_changed_file *file,
+void al_change_view_add_file(const struct al_repo *repo, const struct al_change *file,
                              struct al_str *out)
 {
     if (file->old_path)
         al_place_add_rename(repo, file->old_path, file->path, out);
     else
         al_place_add(repo, file->path, out);
-    if (file->is_binary) {
+    if (file->binary) {
         al_str_adds(out, " binary");
     } else if (file->added || file->deleted) {
         al_str_addc(out, ' ');
@@ -78,7 +78,7 @@ void al_change_view_add_file(const struct al_repo *repo, const struct al_changed
 
 struct listing {
     struct al_change_view *view;
-    const struct al_changed_files *files;
+    const struct al_diff_raw *files;
 };
 
 /* A line of a collapsed list: a file, a directory, or the rest of one. */
@@ -112,18 +112,18 @@ static void take_line(void *payload, const char *path, size_t count, size_t inde
 
 static int by_path(const void *a, const void *b)
 {
-    const struct al_changed_file *const *one = a, *const *other = b;
+    const struct al_change *const *one = a, *const *other = b;
 
     return strcmp((*one)->path, (*other)->path);
 }
 
 /* The files of a long list in the order of their paths, for al_collapse(). */
-static void add_collapsed(struct al_change_view *view, const struct al_changed_files *files)
+static void add_collapsed(struct al_change_view *view, const struct al_diff_raw *files)
 {
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-    struct al_changed_files sorted = { .items = al_calloc(files->count, sizeof(*files->items)),
-                                       .count = files->count };
-    const struct al_changed_file **order = al_calloc(files->count, sizeof(*order));
+    struct al_diff_raw sorted = { .items = al_calloc(files->count, sizeof(*files->items)),
+                                  .count = files->count };
+    const struct al_change **order = al_calloc(files->count, sizeof(*order));
 
     for (size_t i = 0; i < files->count; i++)
         order[i] = &files->items[i];
@@ -137,7 +137,7 @@ static void add_collapsed(struct al_change_view *view, const struct al_changed_f
     free(sorted.items);
 }
 
-bool al_change_view_files(void *payload, const struct al_changed_files *files)
+bool al_change_view_files(void *payload, const struct al_diff_raw *files)
 {
     struct al_change_view *view = payload;
     al_auto(al_str_clear) struct al_str total = AL_STR_INIT;

@@ -23,23 +23,23 @@ struct al_change_view {
     bool lists_all; /**< every file has its line, however many; else long lists are collapsed */
 
     /* Private. */
-    const struct al_changed_files *files; /* of the reader */
-    struct al_str header;                 /* of the file, shown together with its first hunk */
-    char *at;     /* the path of the file that is shown; NULL: none was begun */
-    size_t begun; /* files of the list up to that one */
+    const struct al_diff_raw *files; /* of the reader */
+    struct al_str header;            /* of the file, shown together with its first hunk */
+    char *at;                        /* the path of the file that is shown; NULL: none was begun */
+    size_t begun;                    /* files of the list up to that one */
 };
 
 void al_change_view_clear(struct al_change_view *view);
 
 /** The functions of a reader, with the view as their payload. */
-bool al_change_view_files(void *payload, const struct al_changed_files *files);
+bool al_change_view_files(void *payload, const struct al_diff_raw *files);
 extern const struct al_patch_taker al_change_view_taker;
 
 /** Pass on the last file.  After al_change_reader_end(). */
 void al_change_view_end(struct al_change_view *view);
 
 /** Append "src/a.c +12 -3", "x.png binary". */
-void al_change_view_add_file(const struct al_repo *repo, const struct al_changed_file *file,
+void al_change_view_add_file(const struct al_repo *repo, const struct al_change *file,
                              struct al_str *out);
 
 /** Append what is not shown: "4 of 23 files not shown: src/a.c +120 -3, …". */

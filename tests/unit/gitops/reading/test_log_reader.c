@@ -13,14 +13,14 @@ static bool take_commit(void *payload, const struct al_logged *commit)
     return true;
 }
 
-static bool take_files(void *payload, const struct al_changed_files *files)
+static bool take_files(void *payload, const struct al_diff_raw *files)
 {
     for (size_t i = 0; i < files->count; i++) {
-        const struct al_changed_file *file = &files->items[i];
+        const struct al_change *file = &files->items[i];
 
         al_str_addf(payload, "(%s%s%s %u %u%s)", file->old_path ? file->old_path : "",
                     file->old_path ? ">" : "", file->path, (unsigned)file->added,
-                    (unsigned)file->deleted, file->is_binary ? " binary" : "");
+                    (unsigned)file->deleted, file->binary ? " binary" : "");
     }
     return true;
 }
