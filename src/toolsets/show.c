@@ -11,7 +11,6 @@
 #include "answer/failure.h"
 #include "answer/missing_paths.h"
 #include "answer/place.h"
-#include "gitops/porcelain/status.h"
 #include "gitops/reading/read_log.h"
 #include "gitops/reading/read_object.h"
 #include "gitops/refs.h"

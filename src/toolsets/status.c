@@ -12,7 +12,6 @@
 #include "gitops/plumbing/heads.h"
 #include "gitops/plumbing/skipped.h"
 #include "gitops/plumbing/stash_owners.h"
-#include "gitops/porcelain/status.h"
 #include "gitops/reading/read_log.h"
 #include "gitops/reading/worktree_state.h"
 #include "gitops/refs.h"

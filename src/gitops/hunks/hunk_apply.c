@@ -197,11 +197,8 @@ static void read_body(const struct patch *patch, const struct al_hunk_item *item
 static void add_block(struct patch *patch, const struct al_hunk_item *item, size_t end)
 {
     struct body body = { .text = AL_STR_INIT };
-    struct al_patch_ranges ranges;
-    struct al_patch_at head;
+    struct al_patch_ranges ranges = { .old_start = item->block_old, .new_start = item->block_new };
 
-    if (!al_patch_at(&patch->list->text, item->block, &head) || !al_patch_ranges(&head, &ranges))
-        return;
     read_body(patch, item, end, &body);
     if (patch->reverse)
         ranges.old_start = ranges.new_start - patch->moved;

@@ -14,13 +14,18 @@
 
 #define MODE_SUBMODULE 0160000u
 
-/** Where the parser is in a block, which begins with a line "@@". */
-struct block {
-    size_t at;
-    int64_t old_at, new_at;     /* the numbers of the next lines */
-    int64_t old_left, new_left; /* lines that the header counts and that have not come yet */
-    struct al_patch_at before;  /* the unchanged line before this one; its `next` is 0: none */
-    struct al_hunk_item *run;   /* the hunk that this line may go on with; NULL: none */
+/** The parser: the text of a list, line by line. */
+struct parser {
+    struct al_hunk_list *list;
+    struct al_hunks lines;
+    size_t at;                    /* where the next line begins */
+    size_t files;                 /* those that `lines` has seen */
+    bool in_header, takes_lines;  /* of the last file; its hunks of lines are wanted */
+    size_t block;                 /* where the "@@" line begins */
+    int64_t block_old, block_new; /* the numbers of the lines after it */
+    int64_t old_at, new_at;       /* the numbers of the next lines */
+    struct al_patch_at before;    /* the unchanged line before this one; its `next` is 0: none */
+    struct al_hunk_item *run;     /* the hunk that this line may go on with; NULL: none */
 };
 
 void al_hunk_list_clear(struct al_hunk_list *list)
@@ -156,116 +161,76 @@ static void read_header_line(struct al_hunk_file *file, const struct al_patch_at
     }
 }
 
-/* Read the lines between the one that names the file and its first hunk, and return where they
- * end. */
-static size_t read_header(struct al_hunk_list *list, size_t at)
+static void end_run(struct parser *parser, const struct al_patch_at *after)
 {
-    struct al_hunk_file *file = last_file(list);
-    struct al_patch_at line;
-
-    while (al_patch_at(&list->text, at, &line) && !al_patch_begins_file(&line) &&
-           !al_patch_begins(&line, "@@ ")) {
-        file->is_binary =
-            al_patch_begins(&line, "Binary files ") || al_patch_begins(&line, "GIT binary patch");
-        if (file->is_binary)
-            break;
-        read_header_line(file, &line);
-        at = line.next;
-    }
-    return at;
-}
-
-static bool read_block_header(const struct al_patch_at *line, struct block *ret)
-{
-    struct al_patch_ranges ranges;
-
-    if (!al_patch_ranges(line, &ranges))
-        return false;
-    *ret = (struct block){ .at = line->at,
-                           .old_at = ranges.old_start,
-                           .new_at = ranges.new_start,
-                           .old_left = ranges.old_lines,
-                           .new_left = ranges.new_lines };
-    return true;
-}
-
-static void end_run(struct al_hunk_list *list, struct block *block, const struct al_patch_at *after)
-{
-    struct al_hunk_item *run = block->run;
+    struct al_hunk_item *run = parser->run;
 
     if (!run)
         return;
-    name_item(list, run, block->before.next ? block->before.at : run->begin,
+    name_item(parser->list, run, parser->before.next ? parser->before.at : run->begin,
               after ? after->next : run->end);
-    block->run = NULL;
+    parser->run = NULL;
 }
 
-static void add_changed_line(struct al_hunk_list *list, struct block *block,
-                             const struct al_patch_at *line)
+static void begin_block(struct parser *parser, const struct al_hunk *head,
+                        const struct al_patch_at *line)
 {
+    parser->block = line->at;
+    parser->block_old = parser->old_at = head->old_start + !head->old_lines;
+    parser->block_new = parser->new_at = head->new_start + !head->new_lines;
+    parser->before.next = 0;
+}
+
+static void add_changed_line(struct parser *parser, const struct al_patch_at *line)
+{
+    struct al_hunk_file *file = last_file(parser->list);
     const bool added = *line->text == '+';
 
-    if (!block->run) {
-        block->run = add_item(list, AL_HUNK_LINES);
-        block->run->block = block->at;
-        block->run->begin = line->at;
-        block->run->old_start = block->old_at;
-        block->run->new_start = block->new_at;
+    if (!parser->run) {
+        parser->run = add_item(parser->list, AL_HUNK_LINES);
+        parser->run->block = parser->block;
+        parser->run->block_old = parser->block_old;
+        parser->run->block_new = parser->block_new;
+        parser->run->begin = line->at;
+        parser->run->old_start = parser->old_at;
+        parser->run->new_start = parser->new_at;
     }
-    block->run->end = line->next;
-    block->run->new_lines += added;
-    block->run->old_lines += !added;
-    block->new_at += added;
-    block->old_at += !added;
-    block->new_left -= added;
-    block->old_left -= !added;
-    *(added ? &last_file(list)->added : &last_file(list)->deleted) += 1;
+    parser->run->end = line->next;
+    parser->run->new_lines += added;
+    parser->run->old_lines += !added;
+    parser->new_at += added;
+    parser->old_at += !added;
+    *(added ? &file->added : &file->deleted) += 1;
 }
 
 /* An unchanged line ends the hunk before it, and may be the one before the next hunk. */
-static void add_context_line(struct al_hunk_list *list, struct block *block,
-                             const struct al_patch_at *line)
+static void add_context_line(struct parser *parser, const struct al_patch_at *line)
 {
-    end_run(list, block, line);
-    block->before = *line;
-    block->old_at++;
-    block->new_at++;
-    block->old_left--;
-    block->new_left--;
+    end_run(parser, line);
+    parser->before = *line;
+    parser->old_at++;
+    parser->new_at++;
 }
 
-/* "\ No newline at end of file" belongs to the line before it. */
-static void add_remark(struct block *block, const struct al_patch_at *line)
+/* "\\ No newline at end of file" belongs to the line before it. */
+static void add_remark(struct parser *parser, const struct al_patch_at *line)
 {
-    if (block->run)
-        block->run->end = line->next;
+    if (parser->run)
+        parser->run->end = line->next;
     else
-        block->before.next = line->next;
+        parser->before.next = line->next;
 }
 
-static size_t read_block(struct al_hunk_list *list, const struct al_patch_at *head)
+static void add_body_line(struct parser *parser, const struct al_patch_at *line)
 {
-    size_t at = head->next;
-    struct block block;
-    struct al_patch_at line;
+    const char kind = line->len ? *line->text : ' ';
 
-    if (!read_block_header(head, &block))
-        return at;
-    while (al_patch_at(&list->text, at, &line)) {
-        const char kind = line.len ? *line.text : ' ';
-
-        if (kind != '\\' && block.old_left <= 0 && block.new_left <= 0)
-            break;
-        if (kind == '+' || kind == '-')
-            add_changed_line(list, &block, &line);
-        else if (kind == '\\')
-            add_remark(&block, &line);
-        else
-            add_context_line(list, &block, &line);
-        at = line.next;
-    }
-    end_run(list, &block, NULL);
-    return at;
+    if (kind == '+' || kind == '-')
+        add_changed_line(parser, line);
+    else if (kind == '\\')
+        add_remark(parser, line);
+    else
+        add_context_line(parser, line);
 }
 
 /* A change without lines of its own, or one that only makes sense as a whole. */
@@ -309,35 +274,6 @@ static bool add_from_header(struct al_hunk_list *list)
     return true;
 }
 
-/* Skip to the next file. */
-static size_t skip_file(const struct al_hunk_list *list, size_t at)
-{
-    struct al_patch_at line;
-
-    while (al_patch_at(&list->text, at, &line) && !al_patch_begins_file(&line))
-        at = line.next;
-    return at;
-}
-
-static size_t read_file(struct al_hunk_list *list, const struct al_patch_at *head)
-{
-    size_t at;
-    bool has_lines;
-    struct al_patch_at line;
-
-    begin_file(list, head);
-    at = read_header(list, head->next);
-    last_file(list)->body = at;
-    has_lines = add_from_header(list);
-    while (has_lines && al_patch_at(&list->text, at, &line) && al_patch_begins(&line, "@@ "))
-        at = read_block(list, &line);
-    at = skip_file(list, at);
-    last_file(list)->end = at;
-    if (has_lines && !last_file(list)->count)
-        add_whole(list, AL_HUNK_EMPTY);
-    return at;
-}
-
 /* git prints a change of type as a deleted and a new file: make it one hunk. */
 static void join_type_change(struct al_hunk_list *list)
 {
@@ -357,15 +293,74 @@ static void join_type_change(struct al_hunk_list *list)
     name_item(list, add_item(list, AL_HUNK_TYPE), old->begin, old->end);
 }
 
-void al_hunk_list_parse(struct al_hunk_list *list)
+/* The header of the last file ends where this line begins. */
+static void end_header(struct parser *parser, size_t at)
 {
-    size_t at = skip_file(list, 0);
+    if (!parser->in_header)
+        return;
+    parser->in_header = false;
+    last_file(parser->list)->body = at;
+    parser->takes_lines = add_from_header(parser->list);
+}
+
+static void end_file(struct parser *parser, size_t at)
+{
+    if (!parser->files)
+        return;
+    end_run(parser, NULL);
+    end_header(parser, at);
+    last_file(parser->list)->end = at;
+    if (parser->takes_lines && !last_file(parser->list)->count)
+        add_whole(parser->list, AL_HUNK_EMPTY);
+    join_type_change(parser->list);
+}
+
+static void take_header_line(struct parser *parser, const struct al_patch_at *line)
+{
+    struct al_hunk_file *file = last_file(parser->list);
+
+    file->is_binary =
+        al_patch_begins(line, "Binary files ") || al_patch_begins(line, "GIT binary patch");
+    if (file->is_binary)
+        end_header(parser, line->at);
+    else
+        read_header_line(file, line);
+}
+
+static void take_line(void *payload, const struct al_patch_line *read)
+{
+    struct parser *parser = payload;
     struct al_patch_at line;
 
-    while (al_patch_at(&list->text, at, &line)) {
-        at = read_file(list, &line);
-        join_type_change(list);
+    if (!al_patch_at(&parser->list->text, parser->at, &line))
+        return;
+    parser->at = line.next;
+    if (parser->files != parser->lines.files) {
+        end_file(parser, line.at);
+        parser->files = parser->lines.files;
+        parser->in_header = true;
+        begin_file(parser->list, &line);
+    } else if (read->in_hunk) {
+        if (parser->takes_lines)
+            add_body_line(parser, &line);
+    } else if (read->head) {
+        end_run(parser, NULL);
+        end_header(parser, line.at);
+        begin_block(parser, read->head, &line);
+    } else if (parser->in_header) {
+        take_header_line(parser, &line);
     }
+}
+
+void al_hunk_list_parse(struct al_hunk_list *list)
+{
+    struct parser parser = { .list = list };
+
+    parser.lines = AL_HUNKS_INIT(take_line, &parser);
+    al_hunks_add(&parser.lines, list->text.buf, list->text.len);
+    al_hunks_end(&parser.lines);
+    end_file(&parser, list->text.len);
+    al_hunks_clear(&parser.lines);
     if (list->truncated && list->nfiles) {
         struct al_hunk_file *cut = last_file(list);
 

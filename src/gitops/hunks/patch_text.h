@@ -23,17 +23,11 @@ bool al_patch_at(const struct al_str *text, size_t at, struct al_patch_at *ret_l
 /** Test whether a line begins with these words. */
 bool al_patch_begins(const struct al_patch_at *line, const char *words);
 
-/** Test whether a line is the first one of a file. */
-bool al_patch_begins_file(const struct al_patch_at *line);
-
 /** The numbers of "@@ -1,2 +3,4 @@".  A side without lines starts with the line that would follow,
  * where git names the line before. */
 struct al_patch_ranges {
     int64_t old_start, old_lines, new_start, new_lines;
 };
-
-/** Read the ranges of a line; false when it has none. */
-bool al_patch_ranges(const struct al_patch_at *line, struct al_patch_ranges *ret_ranges);
 
 /** Append "-1,2 +3,4" as git writes it. */
 void al_patch_add_ranges(const struct al_patch_ranges *ranges, struct al_str *out);

@@ -9,6 +9,7 @@
 
 #include "gitops/reading/change_reader.h"
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 
 /** The commits that are wanted.  Words of an agent are checked by the caller. */
 struct al_log_query {
@@ -57,6 +58,36 @@ int al_git_read_commits(const struct al_repo *repo, const struct al_log_query *q
 /** The time of the commit that a word names, in seconds; false: it names none. */
 int al_git_commit_time(const struct al_repo *repo, const char *word, struct al_run_limits *budget,
                        bool *ret_found, int64_t *ret_time, struct al_error *err);
+
+/** Read the whole message of HEAD's commit, at most `max_bytes`. Caller frees. */
+int al_git_read_message(const struct al_repo *repo, size_t max_bytes, struct al_run_limits *budget,
+                        char **ret_message, struct al_error *err);
+
+/* --- Git's own text --- */
+
+/** Options of `git log`. A NULL string means not given. */
+struct al_log_options {
+    int64_t max_count; /**< 0: no limit */
+    bool oneline;
+    const char *format, *author, *since, *until, *grep, *path;
+};
+
+/** Run `git log`. A non-zero exit code is an error. */
+int al_git_log(const struct al_repo *repo, const struct al_log_options *options, size_t max_bytes,
+               struct al_run_limits *budget, struct al_git_output *ret_output,
+               struct al_error *err);
+
+/** Options of `git show`. */
+struct al_show_options {
+    const char *commit;
+    bool stat, name_only;
+    const char *format;
+};
+
+/** Run `git show`. A non-zero exit code is an error. */
+int al_git_show(const struct al_repo *repo, const struct al_show_options *options, size_t max_bytes,
+                struct al_run_limits *budget, struct al_git_output *ret_output,
+                struct al_error *err);
 
 /* --- Log reader --- */
 

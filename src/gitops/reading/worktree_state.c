@@ -7,6 +7,7 @@
 #include "gitops/command.h"
 #include "gitops/nul_records.h"
 #include "gitops/refs.h"
+#include "gitops/run.h"
 
 /* Fields of a record before the path: "1 XY sub mH mI mW hH hI path". */
 #define FIELDS_CHANGED  8
@@ -192,4 +193,25 @@ int al_git_read_worktree_state(const struct al_repo *repo, const char *untracked
     if (r == 0)
         settle_branch(repo, &reader);
     return r;
+}
+
+int al_git_status(const struct al_repo *repo, const struct al_status_options *options,
+                  size_t max_bytes, struct al_run_limits *budget, struct al_git_output *ret_output,
+                  struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+
+    command.lists_untracked = options->untracked;
+    al_strv_adds(&command.argv, "git", "status", NULL);
+    if (options->porcelain) {
+        al_strv_add(&command.argv, "--porcelain=1");
+        if (options->branch)
+            al_strv_add(&command.argv, "-b");
+    }
+    if (!options->untracked)
+        al_strv_add(&command.argv, "-uno");
+    al_strv_add(&command.argv, "--ignore-submodules=dirty");
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){ .max_bytes = max_bytes, .checked = true }, budget,
+                      ret_output, err);
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "gitops/repo/repo.h"
+#include "gitops/run.h"
 
 /** One changed file.  Valid during the callback. */
 struct al_file_state {
@@ -55,5 +56,15 @@ int al_git_read_worktree_state(const struct al_repo *repo, const char *untracked
 /** Set the branch and the commit of HEAD from git's files: for a bare repository, and where git
  * status does not say them. */
 void al_worktree_state_read_head(const struct al_repo *repo, struct al_worktree_state *state);
+
+/** Options of `git status`. */
+struct al_status_options {
+    bool porcelain, branch, untracked;
+};
+
+/** Run `git status`. A non-zero exit code is an error. */
+int al_git_status(const struct al_repo *repo, const struct al_status_options *options,
+                  size_t max_bytes, struct al_run_limits *budget, struct al_git_output *ret_output,
+                  struct al_error *err);
 
 #endif

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "gitops/command.h"
-#include "gitops/porcelain/status.h"
+#include "gitops/reading/worktree_state.h"
 #include "gitops/repo/git.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"

@@ -8,7 +8,7 @@
 #include "gitops/failure.h"
 #include "gitops/git_lock.h"
 #include "gitops/layer.h"
-#include "gitops/porcelain/status.h"
+#include "gitops/reading/read_log.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "guard/env.h"

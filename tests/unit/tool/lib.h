@@ -7,7 +7,7 @@
 #include "gitops/command.h"
 #include "gitops/porcelain/add.h"
 #include "gitops/porcelain/commit.h"
-#include "gitops/porcelain/status.h"
+#include "gitops/reading/worktree_state.h"
 #include "gitops/repo/git.h"
 #include "gitops/run.h"
 #include "guard/text.h"
