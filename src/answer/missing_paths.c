@@ -122,9 +122,9 @@ static void offer(struct search *search, const char *name)
     }
 }
 
-static bool take_listed(void *payload, const struct al_listed *listed)
+static bool take_listed(void *payload, char *const *fields)
 {
-    offer(payload, listed->path);
+    offer(payload, fields[0]);
     return true;
 }
 
@@ -191,7 +191,7 @@ static void search_worktree(struct al_call *call, const struct al_path_scope *sc
     if (!search->lacks) {
         if (!scope->untracked)
             find_tracked(call, search);
-    } else if (al_git_list_files(al_call_repo(call), top_fd, false, take_listed, search,
+    } else if (al_git_list_files(al_call_repo(call), top_fd, take_listed, search,
                                  al_call_budget(call), NULL) < 0) {
         search->count = 0;
     }

@@ -9,31 +9,15 @@
 #include "gitops/repo/repo.h"
 #include "util/error.h"
 
-/** One name; valid during the callback. */
-struct al_listed {
-    char tag; /**< tag of `git ls-files -v`: '?' for a file that is not in the index, 'S' for an
-                 entry that is skip-worktree; lower case for entries that are assume-unchanged */
-    unsigned mode;     /**< mode of the entry, 0160000 for a gitlink; 0 for other files */
-    const char *oid;   /**< id of the entry, followed by a space; "" for other files */
-    unsigned stage;    /**< stage of the entry: 0, or 1 to 3 in a conflict */
-    const char *path;  /**< relative to the top; a nested repository ends with '/'.  Unchecked: an
-                          index can hold any name */
-    const char *entry; /**< the entry as git prints it, up to the path; "" for other files */
-    size_t entry_len;
-};
+/** Gets a path, relative to the top, as the only field; a nested repository ends with '/'.
+ * Unchecked: an index can hold any name.  False ends the listing. */
+typedef bool (*al_listed_fn)(void *payload, char *const *fields);
 
-/** Gets a name; false ends the listing. */
-typedef bool (*al_listed_fn)(void *payload, const struct al_listed *listed);
-
-/**
- * List the index and the untracked files; with `ignored` only the ignored files.  One git child
- * that only reads.
+/** List the tracked files, and the untracked ones that are not ignored.
  *
- * @param top_fd  The top of the working tree, open.
- * @return 0; AL_ERR_EXECUTION when git failed; AL_ERR_TIMEOUT, AL_ERR_CANCELLED.
- */
-int al_git_list_files(const struct al_repo *repo, int top_fd, bool ignored, al_listed_fn take,
-                      void *payload, struct al_run_limits *budget, struct al_error *err);
+ * @param top_fd  The top of the working tree. */
+int al_git_list_files(const struct al_repo *repo, int top_fd, al_listed_fn take, void *payload,
+                      struct al_run_limits *budget, struct al_error *err);
 
 /* --- Ls files tracked --- */
 
