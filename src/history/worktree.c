@@ -12,8 +12,6 @@
 #include <unistd.h>
 
 #include "gitops/location.h"
-#include "gitops/nul_records.h"
-#include "gitops/oid.h"
 #include "gitops/plumbing/rollback_plumbing.h"
 #include "gitops/plumbing/stash_owners.h"
 #include "gitops/refs.h"
@@ -27,122 +25,11 @@
 #include "history/aside.h"
 #include "util/fs.h"
 
-#define KEPT       "kept"
-#define DEPTH_MAX  128
-#define OUTPUT_MAX (64u << 10)
+#define KEPT "kept"
 
 char *al_worktree_identity(const struct al_worktree_found *found)
 {
     return found->git_dir ? al_stash_owner_id(found->git_dir) : NULL;
-}
-
-static bool is_over(int r)
-{
-    return r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED;
-}
-
-/* --- The work in it --- */
-
-struct work {
-    struct al_str facts;
-    int top_fd;
-};
-
-/* git writes indexes and locks when it only looks. */
-static bool is_noise(const char *name)
-{
-    return !strcmp(name, ".") || !strcmp(name, "..") || !strcmp(name, "index") ||
-           al_ends_with(name, ".lock");
-}
-
-/* The stat of a file, or of all files in a directory. */
-static void add_tree(struct work *work, int dir_fd, const char *name, int depth)
-{
-    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
-    al_auto(al_closedirp) DIR *dir = NULL;
-    const struct dirent *entry;
-    struct stat st;
-    int64_t facts[4];
-
-    al_str_add(&work->facts, name, strlen(name) + 1);
-    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return;
-    facts[0] = st.st_mode;
-    facts[1] = S_ISDIR(st.st_mode) ? 0 : st.st_size;
-    facts[2] = S_ISDIR(st.st_mode) ? 0 : st.st_mtim.tv_sec;
-    facts[3] = S_ISDIR(st.st_mode) ? 0 : st.st_mtim.tv_nsec;
-    al_str_add(&work->facts, (const char *)facts, sizeof(facts));
-    if (!S_ISDIR(st.st_mode) || depth > DEPTH_MAX)
-        return;
-    dir = al_fs_list(al_nofollow_open(dir_fd, name, O_RDONLY | O_DIRECTORY));
-    while (dir && (entry = readdir(dir)))
-        if (!is_noise(entry->d_name))
-            al_strv_add(&names, entry->d_name);
-    al_strv_sort(&names);
-    for (size_t i = 0; i < names.count; i++)
-        add_tree(work, dirfd(dir), names.items[i], depth + 1);
-}
-
-/* "<tag> <mode> <id> <stage> TAB <path>" of each entry of the index, and of each that is changed
- * ("C"); "? <path>" of what is untracked.  No program runs in a submodule: all files there count.
- */
-static bool take_file(void *payload, char *const *fields)
-{
-    struct work *work = payload;
-    const char *line = fields[0], *tab = *line == '?' ? line + 1 : strchr(line, '\t');
-
-    al_str_add(&work->facts, line, strlen(line) + 1);
-    if (tab && (*line != 'H' || al_starts_with(line + 2, "160000 ")))
-        add_tree(work, work->top_fd, tab + 1, 0);
-    return true;
-}
-
-static int add_work(struct work *work, const struct al_repo *repo, struct al_run_limits *budget,
-                    struct al_error *err)
-{
-    static const char *const own[] = { "HEAD",        "logs",         "MERGE_HEAD",
-                                       "REVERT_HEAD", "rebase-merge", "CHERRY_PICK_HEAD",
-                                       "refs",        "rebase-apply", "modules" };
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_file, work);
-    al_auto(al_closep) int git_fd = -1;
-    int r = al_location_open_git_dir(&repo->at, &git_fd, err);
-
-    if (r == 0)
-        r = al_location_open_top(&repo->at, &work->top_fd, err);
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < AL_COUNT(own); i++)
-        add_tree(work, git_fd, own[i], 0);
-    al_strv_adds(&command.argv, "git", "ls-files", "-z", "-t", "--stage", "--cached", "--modified",
-                 "--others", "--exclude-standard", NULL);
-    command.lists_untracked = true;
-    return al_git_read_records(&repo->at, &command, &records, budget, err);
-}
-
-/* Add a digest; "-" when it cannot be looked at. */
-static int read_work(const struct al_repo *repo, const struct al_worktree_found *found,
-                     struct al_run_limits *budget, struct al_str *ret_text, struct al_error *err)
-{
-    al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
-    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    struct work work = { .facts = AL_STR_INIT, .top_fd = -1 };
-    char text[AL_OID_TEXT] = "-";
-    struct al_oid oid;
-    int r = found->is_whole ? al_worktree_open_beside(repo, found->top, NULL, budget, &beside, &why)
-                            : AL_ERR_NOT_FOUND;
-
-    if (r == 0)
-        r = add_work(&work, beside.repo, budget, &why);
-    if (r == 0) {
-        al_oid_of(true, AL_OBJECT_BLOB, work.facts.buf, work.facts.len, &oid);
-        al_oid_text(&oid, true, text);
-    }
-    al_str_adds(ret_text, text);
-    al_str_clear(&work.facts);
-    al_close(work.top_fd);
-    return is_over(r) ? al_error_set(err, (enum al_status)r, "%s", why.message) : 0;
 }
 
 /* --- In a checkpoint of another one --- */
@@ -162,7 +49,7 @@ static int read_linked(const struct al_repo *repo, const char *path, struct al_r
     al_str_addf(text, "%s\n", is ? is : "-");
     if (is && is_lock)
         al_str_adds(text, found.locked);
-    return !is || is_lock ? r : read_work(repo, &found, budget, text, err);
+    return !is || is_lock ? r : al_worktree_digest(repo, &found, budget, text, err);
 }
 
 int al_linked_read(const struct al_repo *repo, const struct al_strv *names,
@@ -190,69 +77,6 @@ char *al_linked_is(const struct al_str *text)
 }
 
 /* --- What only it reached --- */
-
-static int run(const struct al_repo *repo, struct al_git_command *command, const struct al_str *in,
-               struct al_run_limits *budget, struct al_str *ret_out, struct al_error *err)
-{
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    const struct al_git_run options = { .max_bytes = OUTPUT_MAX,
-                                        .sink = al_git_sink(ret_out),
-                                        .checked = true };
-
-    if (in) {
-        command->input = in->buf;
-        command->input_len = in->len;
-    }
-    return al_git_run(&repo->at, command, &options, budget, &output, err);
-}
-
-/* The objects that HEAD, its log, the states of operations and its own references reach, as far as
- * they are there, and no reference of the others.  Nor the branch: others may delete it. */
-static int list_objects(const struct al_repo *repo, const char *branch,
-                        struct al_run_limits *budget, struct al_str *ret_objects,
-                        struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command log = AL_GIT_CONTENT_INIT;
-    al_auto(al_git_command_clear) struct al_git_command list = AL_GIT_CONTENT_INIT;
-    al_auto(al_str_clear) struct al_str commits = AL_STR_INIT;
-    int r;
-
-    al_strv_adds(&log.argv, "git", "rev-list", "--walk-reflogs", "HEAD", "--", NULL);
-    r = run(repo, &log, NULL, budget, &commits, NULL); /* HEAD may be unborn */
-    if (is_over(r))
-        return al_error_set(err, (enum al_status)r, "Timed out or cancelled");
-    al_strv_adds(&list.argv, "git", "rev-list", "--objects", "--missing=allow-promisor",
-                 "--ignore-missing", "--single-worktree", "--indexed-objects", "--stdin", "HEAD",
-                 "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD",
-                 "AUTO_MERGE", "BISECT_HEAD", "--glob=refs/worktree", "--glob=refs/bisect",
-                 "--glob=refs/rewritten", "--not", "--exclude=refs/worktree/*",
-                 "--exclude=refs/bisect/*", "--exclude=refs/rewritten/*", NULL);
-    if (branch)
-        al_strv_addf(&list.argv, "--exclude=%s", branch);
-    al_strv_add(&list.argv, "--glob=refs/*");
-    return run(repo, &list, &commits, budget, ret_objects, err);
-}
-
-/* A worktree whose objects cannot be packed goes all the same: they are in the repository. */
-static int keep_objects(const struct al_repo *repo, const struct al_worktree_found *found,
-                        const char *branch, const struct al_aside_entry *entry,
-                        struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_str_clear) struct al_str objects = AL_STR_INIT;
-    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    int r = al_worktree_open_beside(repo, found->top, NULL, budget, &beside, &why);
-
-    if (r == 0)
-        r = list_objects(beside.repo, branch, budget, &objects, &why);
-    command.class = AL_GIT_WRITE;
-    al_strv_adds(&command.argv, "git", "pack-objects", "-q", "--non-empty", NULL);
-    al_strv_addf(&command.argv, "%s/airlock/aside/%lu/" KEPT, repo->at.common_dir, entry->seq);
-    if (r == 0 && objects.len)
-        r = run(beside.repo, &command, &objects, budget, NULL, &why);
-    return is_over(r) ? al_error_set(err, (enum al_status)r, "%s", why.message) : 0;
-}
 
 static int bring_objects(const struct al_repo *repo, const struct al_aside_entry *entry,
                          struct al_run_limits *budget, struct al_error *err)
@@ -337,7 +161,7 @@ int al_worktree_put_aside(const struct al_repo *repo, const struct al_worktree_p
     if (r < 0)
         return r;
     if (keeps && found->is_whole)
-        r = keep_objects(repo, found, branch, &entry, budget, err);
+        r = al_worktree_pack(repo, found->top, branch, entry.fd, KEPT, budget, err);
     if (r == 0)
         r = move_both(&entry, common_fd, place, found, name, err);
     if (r < 0) {

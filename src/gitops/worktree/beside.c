@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/worktree/beside.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "gitops/command.h"
 #include "gitops/git_dir.h"
 #include "gitops/layer.h"
+#include "gitops/nul_records.h"
+#include "gitops/oid.h"
 #include "gitops/repo/git.h"
+#include "gitops/run.h"
+#include "guard/nofollow.h"
 #include "util/fs.h"
+
+#define DEPTH_MAX  128
+#define OUTPUT_MAX (64u << 10)
 
 void al_worktree_beside_clear(struct al_worktree_beside *beside)
 {
@@ -103,4 +114,176 @@ int al_worktree_open_submodule(const struct al_repo *repo, const char *top, cons
     if (r == 0 && strcmp(beside.repo->at.git_dir, git_dir) != 0)
         r = al_error_set(err, AL_ERR_SANDBOX, "Path outside sandbox: a submodule was replaced");
     return r < 0 ? r : hand_over(&beside, ret_beside);
+}
+
+static bool is_over(int r)
+{
+    return r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED;
+}
+
+/* --- The work in it --- */
+
+struct work {
+    struct al_str facts;
+    int top_fd;
+};
+
+/* git writes indexes and locks when it only looks. */
+static bool is_noise(const char *name)
+{
+    return !strcmp(name, ".") || !strcmp(name, "..") || !strcmp(name, "index") ||
+           al_ends_with(name, ".lock");
+}
+
+/* The stat of a file, or of all files in a directory. */
+static void add_tree(struct work *work, int dir_fd, const char *name, int depth)
+{
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_closedirp) DIR *dir = NULL;
+    const struct dirent *entry;
+    struct stat st;
+    int64_t facts[4];
+
+    al_str_add(&work->facts, name, strlen(name) + 1);
+    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return;
+    facts[0] = st.st_mode;
+    facts[1] = S_ISDIR(st.st_mode) ? 0 : st.st_size;
+    facts[2] = S_ISDIR(st.st_mode) ? 0 : st.st_mtim.tv_sec;
+    facts[3] = S_ISDIR(st.st_mode) ? 0 : st.st_mtim.tv_nsec;
+    al_str_add(&work->facts, (const char *)facts, sizeof(facts));
+    if (!S_ISDIR(st.st_mode) || depth > DEPTH_MAX)
+        return;
+    dir = al_fs_list(al_nofollow_open(dir_fd, name, O_RDONLY | O_DIRECTORY));
+    while (dir && (entry = readdir(dir)))
+        if (!is_noise(entry->d_name))
+            al_strv_add(&names, entry->d_name);
+    al_strv_sort(&names);
+    for (size_t i = 0; i < names.count; i++)
+        add_tree(work, dirfd(dir), names.items[i], depth + 1);
+}
+
+/* "<tag> <mode> <id> <stage> TAB <path>" of each entry of the index, and of each that is changed
+ * ("C"); "? <path>" of what is untracked.  No program runs in a submodule: all files there count.
+ */
+static bool take_file(void *payload, char *const *fields)
+{
+    struct work *work = payload;
+    const char *line = fields[0], *tab = *line == '?' ? line + 1 : strchr(line, '\t');
+
+    al_str_add(&work->facts, line, strlen(line) + 1);
+    if (tab && (*line != 'H' || al_starts_with(line + 2, "160000 ")))
+        add_tree(work, work->top_fd, tab + 1, 0);
+    return true;
+}
+
+static int add_work(struct work *work, const struct al_repo *repo, struct al_run_limits *budget,
+                    struct al_error *err)
+{
+    static const char *const own[] = { "HEAD",        "logs",         "MERGE_HEAD",
+                                       "REVERT_HEAD", "rebase-merge", "CHERRY_PICK_HEAD",
+                                       "refs",        "rebase-apply", "modules" };
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_file, work);
+    al_auto(al_closep) int git_fd = -1;
+    int r = al_location_open_git_dir(&repo->at, &git_fd, err);
+
+    if (r == 0)
+        r = al_location_open_top(&repo->at, &work->top_fd, err);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < AL_COUNT(own); i++)
+        add_tree(work, git_fd, own[i], 0);
+    al_strv_adds(&command.argv, "git", "ls-files", "-z", "-t", "--stage", "--cached", "--modified",
+                 "--others", "--exclude-standard", NULL);
+    command.lists_untracked = true;
+    return al_git_read_records(&repo->at, &command, &records, budget, err);
+}
+
+int al_worktree_digest(const struct al_repo *repo, const struct al_worktree_found *found,
+                       struct al_run_limits *budget, struct al_str *ret_text, struct al_error *err)
+{
+    al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    struct work work = { .facts = AL_STR_INIT, .top_fd = -1 };
+    char text[AL_OID_TEXT] = "-";
+    struct al_oid oid;
+    int r = found->is_whole ? al_worktree_open_beside(repo, found->top, NULL, budget, &beside, &why)
+                            : AL_ERR_NOT_FOUND;
+
+    if (r == 0)
+        r = add_work(&work, beside.repo, budget, &why);
+    if (r == 0) {
+        al_oid_of(true, AL_OBJECT_BLOB, work.facts.buf, work.facts.len, &oid);
+        al_oid_text(&oid, true, text);
+    }
+    al_str_adds(ret_text, text);
+    al_str_clear(&work.facts);
+    al_close(work.top_fd);
+    return is_over(r) ? al_error_set(err, (enum al_status)r, "%s", why.message) : 0;
+}
+
+/* --- What only it reached --- */
+
+static int run(const struct al_repo *repo, struct al_git_command *command, const struct al_str *in,
+               struct al_run_limits *budget, struct al_str *ret_out, struct al_error *err)
+{
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    const struct al_git_run options = { .max_bytes = OUTPUT_MAX,
+                                        .sink = al_git_sink(ret_out),
+                                        .checked = true };
+
+    if (in) {
+        command->input = in->buf;
+        command->input_len = in->len;
+    }
+    return al_git_run(&repo->at, command, &options, budget, &output, err);
+}
+
+/* The objects that HEAD, its log, the states of operations and its own references reach, as far as
+ * they are there, and no reference of the others.  Nor the branch: others may delete it. */
+static int list_objects(const struct al_repo *repo, const char *branch,
+                        struct al_run_limits *budget, struct al_str *ret_objects,
+                        struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command log = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_command_clear) struct al_git_command list = AL_GIT_CONTENT_INIT;
+    al_auto(al_str_clear) struct al_str commits = AL_STR_INIT;
+    int r;
+
+    al_strv_adds(&log.argv, "git", "rev-list", "--walk-reflogs", "HEAD", "--", NULL);
+    r = run(repo, &log, NULL, budget, &commits, NULL); /* HEAD may be unborn */
+    if (is_over(r))
+        return al_error_set(err, (enum al_status)r, "Timed out or cancelled");
+    al_strv_adds(&list.argv, "git", "rev-list", "--objects", "--missing=allow-promisor",
+                 "--ignore-missing", "--single-worktree", "--indexed-objects", "--stdin", "HEAD",
+                 "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD",
+                 "AUTO_MERGE", "BISECT_HEAD", "--glob=refs/worktree", "--glob=refs/bisect",
+                 "--glob=refs/rewritten", "--not", "--exclude=refs/worktree/*",
+                 "--exclude=refs/bisect/*", "--exclude=refs/rewritten/*", NULL);
+    if (branch)
+        al_strv_addf(&list.argv, "--exclude=%s", branch);
+    al_strv_add(&list.argv, "--glob=refs/*");
+    return run(repo, &list, &commits, budget, ret_objects, err);
+}
+
+int al_worktree_pack(const struct al_repo *repo, const char *top, const char *branch, int dir_fd,
+                     const char *name, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_str_clear) struct al_str objects = AL_STR_INIT;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    al_auto(al_freep) char *dir = al_fs_fd_path(dir_fd);
+    int r = al_worktree_open_beside(repo, top, NULL, budget, &beside, &why);
+
+    if (r == 0)
+        r = list_objects(beside.repo, branch, budget, &objects, &why);
+    command.class = AL_GIT_WRITE;
+    al_strv_adds(&command.argv, "git", "pack-objects", "-q", "--non-empty", NULL);
+    al_strv_take(&command.argv, al_fs_join(dir ? dir : "", name));
+    if (r == 0 && dir && objects.len)
+        r = run(beside.repo, &command, &objects, budget, NULL, &why);
+    return is_over(r) ? al_error_set(err, (enum al_status)r, "%s", why.message) : 0;
 }

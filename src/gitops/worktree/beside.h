@@ -10,6 +10,7 @@
 #define AL_GITOPS_WORKTREE_BESIDE_H
 
 #include "gitops/repo/repo.h"
+#include "gitops/worktree/find.h"
 #include "guard/root.h"
 #include "util/error.h"
 
@@ -49,5 +50,20 @@ int al_worktree_open_beside(const struct al_repo *repo, const char *top, const c
 int al_worktree_open_submodule(const struct al_repo *repo, const char *top, const char *git_dir,
                                struct al_run_limits *budget, struct al_worktree_beside *ret_beside,
                                struct al_error *err);
+
+/** Append a digest of the work in a worktree: its index, its files that are not ignored, and the
+ * state of its operations; "-" when it cannot be looked at. */
+int al_worktree_digest(const struct al_repo *repo, const struct al_worktree_found *found,
+                       struct al_run_limits *budget, struct al_str *ret_text, struct al_error *err);
+
+/**
+ * Pack the objects that only a worktree reaches, as files `<name>-<hash>.*` in a directory.  If
+ * they cannot be packed, they stay in the repository, which is no error.
+ *
+ * @param top     Its working tree.
+ * @param branch  What this branch reaches counts, since others may delete it; full name, or NULL.
+ */
+int al_worktree_pack(const struct al_repo *repo, const char *top, const char *branch, int dir_fd,
+                     const char *name, struct al_run_limits *budget, struct al_error *err);
 
 #endif
