@@ -183,6 +183,12 @@ int al_inmemory_change_attributes(const struct al_inmemory *memory, const struct
     return r;
 }
 
+void al_inmemory_without_attributes(struct al_inmemory *memory)
+{
+    memory->keeps_attributes = true;
+    memory->attributes_of = al_strdup("");
+}
+
 int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
                                struct al_run_limits *budget, struct al_error *err)
 {

@@ -47,6 +47,9 @@ struct al_inmemory;
 int al_inmemory_open(const struct al_repo *repo, struct al_inmemory **ret_memory,
                      struct al_error *err);
 
+/** Say that no side of the merges to come has a .gitattributes file, so that none is looked for. */
+void al_inmemory_without_attributes(struct al_inmemory *memory);
+
 /** Remove the directory and everything in it.  NULL is fine. */
 void al_inmemory_free(struct al_inmemory *memory);
 

@@ -17,12 +17,13 @@ static bool note_entry(void *payload, const struct al_index_entry *entry)
     facts->marks |= entry->assume_unchanged || entry->skip_worktree;
     facts->gitlinks |= entry->mode == 0160000u || entry->mode == 0040000u;
     facts->conflicts |= entry->stage != 0;
+    facts->attributes |= al_ends_with(entry->name, ".gitattributes") || entry->mode == 0040000u;
     return true;
 }
 
 struct al_index_facts al_repo_index_facts(const struct al_location *at)
 {
-    static const struct al_index_facts all = { true, true, true };
+    static const struct al_index_facts all = { true, true, true, true };
     al_auto(al_freep) char *path = al_fs_join(at->git_dir, "index");
     al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     struct al_index_facts facts = { .marks = false };

@@ -12,7 +12,8 @@ struct al_index_facts {
     /** One is marked as unchanged or as not in the working tree: git does not look at its file. */
     bool marks;
     bool gitlinks;
-    bool conflicts; /**< one is a side of a conflict */
+    bool conflicts;  /**< one is a side of a conflict */
+    bool attributes; /**< there is a .gitattributes file, at the top or in a directory */
 };
 
 /** Read the repository's index.  A fact is false only if the index was understood completely, or

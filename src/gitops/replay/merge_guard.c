@@ -7,6 +7,7 @@
 #include "gitops/inmemory/inmemory.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/index_facts.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/refs.h"
@@ -32,13 +33,23 @@ static void guarded_clear(struct guarded *guarded)
     al_inmemory_free(guarded->memory);
 }
 
+/* git reads the attributes of the working tree, as the index has it. */
+static int open_memory(const struct al_repo *repo, struct guarded *guarded, struct al_error *err)
+{
+    int r = al_inmemory_open(repo, &guarded->memory, err);
+
+    if (r == 0 && !al_repo_index_facts(&repo->at).attributes)
+        al_inmemory_without_attributes(guarded->memory);
+    return r;
+}
+
 static int merge_commit(const struct al_repo *repo, const char *theirs,
                         struct al_run_limits *budget, struct guarded *guarded, struct al_error *err)
 {
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     int r;
 
-    r = al_inmemory_open(repo, &guarded->memory, err);
+    r = open_memory(repo, guarded, err);
     if (r == 0 && *head)
         r = al_inmemory_merge(guarded->memory, head, theirs, budget, &guarded->merged, err);
     else if (r == 0)
@@ -101,7 +112,7 @@ static int merge_entry(const struct al_repo *repo, const char *word, struct al_r
     int r = read_entry(repo, word, budget, &entry, err);
 
     if (r == 0 && entry.count == AL_COUNT(entry.trees))
-        r = al_inmemory_open(repo, &guarded->memory, err);
+        r = open_memory(repo, guarded, err);
     if (r < 0 || !guarded->memory)
         return r;
     r = al_inmemory_index_tree(guarded->memory, budget, &guarded->ours, err);
@@ -171,10 +182,13 @@ int al_merge_guard_files(const struct al_repo *repo, const char *theirs,
     if (!*ret_known)
         return 0;
     r = merge_commit(repo, theirs, budget, &guarded, err);
-    r = list_files(r, repo, &guarded, budget, ret_known, out, err);
-    return r == 0 && *ret_known
-               ? al_git_reset_files(repo, "HEAD", NULL, false, budget, ret_known, out, err)
-               : r;
+    /* What the merge changes, and what has local changes: one that fails applies them again. */
+    if (r == 0)
+        r = al_git_reset_files(al_inmemory_repo(guarded.memory), guarded.merged.tree, NULL, false,
+                               budget, ret_known, out, err);
+    for (size_t i = 0; r == 0 && i < out->count; i++)
+        *ret_known &= !al_overwrite_is_moved_away(out->items[i]);
+    return r;
 }
 
 int al_merge_guard_entry_files(const struct al_repo *repo, const char *entry,

@@ -10,8 +10,11 @@
 
 #include "gitops/command.h"
 #include "gitops/location.h"
+#include "gitops/oid.h"
 #include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/index_scan.h"
 #include "gitops/plumbing/ls_files.h"
+#include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "util/fs.h"
@@ -98,6 +101,44 @@ static void list_once(const struct al_strv *found, struct al_strv *ret_once)
             al_strv_add(ret_once, sorted.items[i]);
 }
 
+struct tracked {
+    const struct al_strv *asked; /* sorted */
+    struct al_strv *found;
+};
+
+/* Add an entry that is one of those that were asked for, or is below one. */
+static bool add_tracked(void *payload, const struct al_index_entry *entry)
+{
+    const struct tracked *tracked = payload;
+    al_auto(al_freep) char *part = al_strdup(entry->name);
+    bool is = al_strv_contains_sorted(tracked->asked, part);
+
+    for (char *slash = strchr(part, '/'); !is && slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        is = al_strv_contains_sorted(tracked->asked, part);
+        *slash = '/';
+    }
+    if (is)
+        al_strv_add(tracked->found, entry->name);
+    return true;
+}
+
+/* The index tells at once, where airlock can read all of it. */
+static int find_tracked(const struct al_repo *repo, const struct al_strv *asked,
+                        struct al_run_limits *budget, struct al_strv *ret_found,
+                        struct al_error *err)
+{
+    struct tracked tracked = { asked, ret_found };
+    al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "index");
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    if (!asked->count || (fd >= 0 && al_index_read(fd, al_oid_bytes(repo->vetting->is_sha256),
+                                                   add_tracked, &tracked) == AL_INDEX_WHOLE))
+        return 0;
+    al_strv_clear(ret_found);
+    return al_repo_tracked_files(repo, asked, budget, ret_found, err);
+}
+
 /* Fail if one of these is untracked, or is a directory with something untracked. */
 static int check_found(const struct al_repo *repo, const struct al_strv *found,
                        struct al_run_limits *budget, struct al_error *err)
@@ -108,7 +149,7 @@ static int check_found(const struct al_repo *repo, const struct al_strv *found,
 
     list_once(found, &once);
     if (r == 0)
-        r = al_repo_tracked_files(repo, &once, budget, &tracked, err);
+        r = find_tracked(repo, &once, budget, &tracked, err);
     al_strv_sort(&tracked);
     for (size_t i = 0; r == 0 && i < once.count; i++) {
         al_auto(al_freep) char *lost = find_lost(top_fd, once.items[i], &tracked);
