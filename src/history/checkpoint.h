@@ -102,7 +102,8 @@ struct al_checkpoint_reason {
     /** In the same way: "config" if the execution can change the configuration, "HEAD", and the
      * references that it can move, by full name or as "refs/remotes/".  NULL: all. */
     const struct al_strv *moves;
-    bool rewrites; /**< the execution may take commits from a reference that it moves */
+    bool rewrites;     /**< the execution may take commits from a reference that it moves */
+    bool keeps_staged; /**< what is staged stays so, or gets into a commit or a stash */
     /** The linked worktrees that the execution makes or removes as "linked/<name>", and those that
      * it may lock or unlock as "linked-lock/<name>": the checkpoint has them as well
      * (history/worktree.h).  NULL: none. */
@@ -268,13 +269,18 @@ struct al_saved {
      * operation (MERGE_HEAD, rebase-merge/…), the configuration, and the stash's reflog.
      * Configuration and reflog are in the common directory, as references are.  Sorted. */
     struct al_differences values;
+    struct al_str modes; /**< the permissions of the files, as history/modes.h has them */
 
+    bool has_files; /* `values` has those of the working tree */
     bool is_kept;
     struct al_saved *next;
 };
 
+/** The parts of the tree of a checkpoint that are files of the working tree, ended by NULL. */
+extern const char *const al_saved_files[];
+
 /**
- * Read a checkpoint, all of it.
+ * Read a checkpoint, but for the files of its working tree.
  *
  * @param keep  It stays valid until the store is closed.  Otherwise at least until three others
  *              have been loaded.
@@ -282,6 +288,11 @@ struct al_saved {
 int al_checkpoint_load(struct al_store *store, const char *id, bool keep,
                        struct al_run_limits *budget, const struct al_saved **ret_saved,
                        struct al_error *err);
+
+/** Read its files too. */
+int al_checkpoint_load_files(struct al_store *store, const char *id, bool keep,
+                             struct al_run_limits *budget, const struct al_saved **ret_saved,
+                             struct al_error *err);
 
 /**
  * Check whether a checkpoint could give files back: each is a regular file with the content that

@@ -31,6 +31,7 @@ static void saved_free(struct al_saved *saved)
     al_strv_clear(&saved->left_out);
     al_strv_clear(&saved->staged);
     al_str_clear(&saved->index);
+    al_str_clear(&saved->modes);
     al_differences_clear(&saved->values);
     free(saved);
 }
@@ -50,12 +51,18 @@ enum text {
 static const char *const text_names[] = { "about", "state/HEAD", "index",  "left-out",
                                           "modes", "refs",       "writes", "written" };
 
+const char *const al_saved_files[] = { AL_DIR_WORKTREE, AL_DIR_DOTGIT, AL_DIR_DOTFILE, NULL };
+
+static const char *const other_parts[] = { "about",   "index/", "left-out", "modes",   "refs",
+                                           "staged/", "state/", "writes",   "written", NULL };
+
 /** A checkpoint while it is read. */
 struct loading {
     struct al_saved *saved;
     char oids[AL_COUNT(text_names)][AL_OID_TEXT]; /* "": it has no such text */
     struct al_str texts[AL_COUNT(text_names)];
-    size_t wanted[AL_COUNT(text_names)]; /* those that are there */
+    struct al_strv pieces; /* of the index */
+    size_t *wanted;        /* what is read */
     bool head_is_link;
 };
 
@@ -63,6 +70,8 @@ static void loading_clear(struct loading *loading)
 {
     for (size_t i = 0; i < AL_COUNT(text_names); i++)
         al_str_clear(&loading->texts[i]);
+    al_strv_clear(&loading->pieces);
+    free(loading->wanted);
     if (loading->saved)
         saved_free(loading->saved);
 }
@@ -94,6 +103,8 @@ static bool add_record(void *payload, char *const *fields)
         return true;
     }
     file = al_files_path(tab + 1);
+    if (al_starts_with(tab + 1, "index/"))
+        al_strv_add(&loading->pieces, oid + 6);
     if (al_starts_with(tab + 1, "staged/"))
         al_strv_add(&loading->saved->staged, oid + 6);
     if (file)
@@ -107,8 +118,8 @@ static bool add_record(void *payload, char *const *fields)
     return true;
 }
 
-static int list(struct al_store *store, const char *id, struct loading *loading,
-                struct al_run_limits *budget, struct al_error *err)
+static int list(struct al_store *store, const char *id, const char *const *paths,
+                struct loading *loading, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, add_record, loading);
@@ -116,7 +127,7 @@ static int list(struct al_store *store, const char *id, struct loading *loading,
 
     return !al_store_parse_id(store, id, &oid)
                ? al_store_no_checkpoint(err)
-               : al_bare_list_tree(&store->bare, id,
+               : al_bare_list_tree(&store->bare, id, paths,
                                    (struct al_sink){ al_nul_records_add, &records }, budget, err);
 }
 
@@ -134,14 +145,21 @@ static int add_bytes(void *payload, size_t which, const char *data, size_t len, 
 static int read_texts(struct al_store *store, struct loading *loading, struct al_run_limits *budget,
                       struct al_error *err)
 {
-    const char *oids[AL_COUNT(text_names)];
+    const struct al_strv *pieces = &loading->pieces;
+    al_auto(al_freep) const char **oids =
+        al_calloc(AL_COUNT(text_names) + pieces->count, sizeof(*oids));
     size_t count = 0;
 
+    loading->wanted = al_calloc(AL_COUNT(text_names) + pieces->count, sizeof(*loading->wanted));
     for (size_t i = 0; i < AL_COUNT(text_names); i++)
         if (*loading->oids[i]) {
             oids[count] = loading->oids[i];
             loading->wanted[count++] = i;
         }
+    for (size_t i = 0; i < pieces->count; i++) {
+        oids[count] = pieces->items[i];
+        loading->wanted[count++] = TEXT_INDEX;
+    }
     return al_bare_read(&store->bare, oids, count, add_bytes, loading, budget, err);
 }
 
@@ -243,7 +261,7 @@ static int parse(struct loading *loading, bool sha256, struct al_error *err)
     if (!parse_about(loading->texts[TEXT_ABOUT].buf, saved) || !add_head(loading, sha256) ||
         !al_refs_parse(refs->buf, refs->len, &saved->values))
         return al_error_set(err, AL_ERR_EXECUTION, "the checkpoint is not in a form airlock reads");
-    saved->has_index = *loading->oids[TEXT_INDEX];
+    saved->has_index = loading->pieces.count;
     saved->index = loading->texts[TEXT_INDEX];
     loading->texts[TEXT_INDEX] = AL_STR_INIT;
     if (!saved->entries[0])
@@ -254,7 +272,8 @@ static int parse(struct loading *loading, bool sha256, struct al_error *err)
     parse_words(&loading->texts[TEXT_LEFT_OUT], &saved->left_out);
     qsort(saved->values.items, saved->values.count, sizeof(*saved->values.items),
           al_difference_order);
-    al_modes_apply(&loading->texts[TEXT_MODES], &saved->values);
+    saved->modes = loading->texts[TEXT_MODES];
+    loading->texts[TEXT_MODES] = AL_STR_INIT;
     return 0;
 }
 
@@ -266,10 +285,10 @@ static int read_checkpoint(struct al_store *store, const char *id, struct al_run
     };
     int r;
 
-    loading.saved->index = AL_STR_INIT;
+    loading.saved->index = loading.saved->modes = AL_STR_INIT;
     for (size_t i = 0; i < AL_COUNT(text_names); i++)
         loading.texts[i] = AL_STR_INIT;
-    r = list(store, id, &loading, budget, err);
+    r = list(store, id, other_parts, &loading, budget, err);
     if (r == 0)
         r = read_texts(store, &loading, budget, err);
     if (r == 0)
@@ -319,6 +338,24 @@ int al_checkpoint_load(struct al_store *store, const char *id, bool keep,
     return 0;
 }
 
+int al_checkpoint_load_files(struct al_store *store, const char *id, bool keep,
+                             struct al_run_limits *budget, const struct al_saved **ret_saved,
+                             struct al_error *err)
+{
+    struct loading loading = { .saved = NULL };
+    int r = al_checkpoint_load(store, id, keep, budget, ret_saved, err);
+
+    if (r < 0 || (*ret_saved)->has_files)
+        return r;
+    loading.saved = store->loaded; /* it is the first one now */
+    r = list(store, id, al_saved_files, &loading, budget, err);
+    qsort(loading.saved->values.items, loading.saved->values.count,
+          sizeof(*loading.saved->values.items), al_difference_order);
+    al_modes_apply(&loading.saved->modes, &loading.saved->values);
+    loading.saved->has_files = r == 0;
+    return r;
+}
+
 /* --- Files that a checkpoint has --- */
 
 /* A file that somebody has open for writing may become another one. */
@@ -342,7 +379,7 @@ int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, c
                            const char **ret_missing, struct al_error *err)
 {
     const struct al_saved *saved;
-    int r = al_checkpoint_load(store, id, false, budget, &saved, err);
+    int r = al_checkpoint_load_files(store, id, false, budget, &saved, err);
 
     if (r < 0)
         return r;
@@ -383,7 +420,9 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
     if (store->has_listed)
         al_files_read_index(store, add_blob, &found);
     for (size_t i = 0; i < count; i++)
-        if (!al_oid_is_none(&oids[i]) && !al_oid_set_has(&found.set, &oids[i])) {
+        if (al_oid_set_has(&store->blobs, &oids[i])) {
+            (void)al_oid_set_add(&found.set, &oids[i]);
+        } else if (!al_oid_is_none(&oids[i]) && !al_oid_set_has(&found.set, &oids[i])) {
             al_oid_text(&oids[i], store->sha256, text);
             al_strv_add(&asked, text);
         }

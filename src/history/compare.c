@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "history/checkpoint.h"
+#include "history/files.h"
+#include "history/modes.h"
+#include "history/store.h"
 #include "util/fs.h"
 
 static void change_clear(struct al_difference *change)
@@ -143,21 +146,87 @@ static bool can_make(const struct al_saved *before, const struct al_saved *end,
            al_moves_concern(&before->moves, name);
 }
 
+/** The files that two checkpoints have in different forms, sorted. */
+struct files {
+    struct al_differences from, to;
+};
+
+static void add_side(struct al_differences *files, const char *name, unsigned mode, const char *oid)
+{
+    struct al_difference *file = mode ? al_differences_add(files, AL_PART_WORKTREE, name) : NULL;
+
+    if (!file)
+        return;
+    file->to = al_strndup(oid, strcspn(oid, " "));
+    file->to_mode = mode;
+}
+
+static bool take_file(void *payload, const struct al_bare_change *change)
+{
+    struct files *files = payload;
+    al_auto(al_freep) char *name = al_files_path(change->path);
+
+    if (name) {
+        add_side(&files->from, name, change->old_mode, change->old_oid);
+        add_side(&files->to, name, change->new_mode, change->new_oid);
+    }
+    return true;
+}
+
+static void give_modes(const struct al_saved *saved, struct al_differences *files)
+{
+    if (files->count)
+        qsort(files->items, files->count, sizeof(*files->items), al_difference_order);
+    al_modes_apply(&saved->modes, files);
+}
+
+static bool have_same_modes(const struct al_saved *a, const struct al_saved *b)
+{
+    return a->modes.len == b->modes.len && !memcmp(a->modes.buf, b->modes.buf, a->modes.len);
+}
+
+/* Let git tell which files differ. */
+static int compare_files(struct al_store *store, const struct al_saved *from,
+                         const struct al_saved *to, struct al_run_limits *budget,
+                         struct al_differences *changes, struct al_error *err)
+{
+    struct files files = { .from = { .items = NULL } };
+    int r = al_bare_read_changes(&store->bare, from->id, to->id, al_saved_files, take_file, &files,
+                                 budget, err);
+
+    give_modes(from, &files.from);
+    give_modes(to, &files.to);
+    al_values_compare(&files.from, &files.to, 0, changes);
+    al_differences_clear(&files.from);
+    al_differences_clear(&files.to);
+    return r;
+}
+
 int al_checkpoint_changes_of(struct al_store *store, const char *before, const char *end,
                              struct al_run_limits *budget, struct al_differences *ret_changes,
                              struct al_error *err)
 {
     struct al_differences changes = { .items = NULL };
     const struct al_saved *from, *to;
-    unsigned without;
+    unsigned without, compared;
     int r = al_checkpoint_load(store, before, false, budget, &from, err);
 
     if (r == 0)
         r = al_checkpoint_load(store, end, false, budget, &to, err);
     if (r < 0)
         return r;
-    without = from->without | to->without;
-    al_values_compare(&from->values, &to->values, without, &changes);
+    without = compared = from->without | to->without;
+    if (!(without & AL_PARTS_WORKTREE) && have_same_modes(from, to)) {
+        r = compare_files(store, from, to, budget, &changes, err);
+        compared = without | AL_PARTS_WORKTREE;
+    } else if (!(without & AL_PARTS_WORKTREE)) { /* git does not know all permissions */
+        r = al_checkpoint_load_files(store, before, false, budget, &from, err);
+        if (r == 0)
+            r = al_checkpoint_load_files(store, end, false, budget, &to, err);
+    }
+    if (r < 0)
+        return r;
+    al_values_compare(&from->values, &to->values, compared, &changes);
     for (size_t i = changes.count; i > 0; i--) {
         struct al_difference *change = &changes.items[i - 1];
 

@@ -33,6 +33,7 @@
 #define INDEX_MAX_BYTES  (512u << 20)
 #define STAGED_MAX_BYTES (256u << 20)
 #define STAGED           "staged"
+#define PIECES           "pieces"
 
 /** A checkpoint that is being taken, or that was taken and may still be refused. */
 struct al_pending_checkpoint {
@@ -44,6 +45,9 @@ struct al_pending_checkpoint {
     struct al_files files;
     bool has_index;
     struct al_str index;
+    size_t *cuts; /* where its pieces end, but for the last one */
+    size_t ncuts;
+    bool relies; /* on pieces that the store has */
     int64_t index_mtime_ns;
     char entries[AL_OID_TEXT]; /* digest, if git makes it; else "" */
     struct al_strv staged;     /* blobs of the index that HEAD does not have; not after */
@@ -66,6 +70,9 @@ static void reset(struct al_pending_checkpoint *taken)
     al_files_clear(&taken->files);
     taken->files = AL_FILES_INIT;
     al_str_clear(&taken->index);
+    free(al_take(&taken->cuts));
+    taken->ncuts = 0;
+    taken->relies = false;
     al_strv_clear(&taken->staged);
     al_str_clear(&taken->ref_lines);
     al_differences_clear(&taken->refs);
@@ -162,9 +169,21 @@ static bool add_hashed(void *payload, const char *data, size_t len)
     return true;
 }
 
-/* An index that airlock does not read as a whole: some entries are in another file, or stand for
- * directories, or are unknown.  git tells all of them. */
-static int digest_entries(struct al_pending_checkpoint *taken)
+/* The next piece of the index begins behind one entry in 256, whichever comes before it: where an
+ * entry is added or changed, the other pieces stay the same. */
+static void cut(struct al_pending_checkpoint *taken, const struct al_index_entry *entry, size_t at)
+{
+    if (entry->oid[0])
+        return;
+    if ((taken->ncuts & (taken->ncuts - 1)) == 0)
+        taken->cuts =
+            al_reallocarray(taken->cuts, taken->ncuts ? 2 * taken->ncuts : 1, sizeof(*taken->cuts));
+    taken->cuts[taken->ncuts++] = at;
+}
+
+/* Cut the index into pieces.  If airlock does not read it as a whole, some entries are in another
+ * file, or stand for directories, or are unknown: git tells all of them. */
+static int read_entries(struct al_pending_checkpoint *taken)
 {
     struct al_index_entry entry;
     struct al_index_scan scan;
@@ -175,7 +194,7 @@ static int digest_entries(struct al_pending_checkpoint *taken)
     al_index_begin_bytes(&scan, taken->index.buf, taken->index.len,
                          al_oid_bytes(taken->store->sha256));
     while (al_index_next(&scan, &entry))
-        ;
+        cut(taken, &entry, scan.at);
     if (al_index_end(&scan) == AL_INDEX_WHOLE)
         return 0;
     al_hash_init(&hash, taken->store->sha256);
@@ -200,21 +219,76 @@ static int read_index(struct al_pending_checkpoint *taken)
         return al_error_errno(taken->err, -r, "cannot read the index");
     taken->has_index = true;
     taken->index_mtime_ns = al_file_id_from(&st).mtime_ns;
-    r = digest_entries(taken);
+    r = read_entries(taken);
     /* The next checkpoint before an operation copies what this one has staged. */
-    return r < 0 || taken->reason.before ? r : find_staged(taken);
+    return r < 0 || taken->reason.before || taken->reason.keeps_staged ? r : find_staged(taken);
 }
 
 /* --- References --- */
 
+/* The value of a reference; NULL: there is none, or it is broken.  Caller frees. */
+static char *read_ref(const struct al_store *store, const char *name)
+{
+    al_auto(al_freep) char *loose = al_ref_read_loose(&store->repo->at, name);
+    al_auto(al_freep) char *packed = loose ? NULL : al_ref_oid(&store->repo->at, name);
+
+    return al_ref_value(loose ? loose : packed, store->sha256);
+}
+
+/* After an execution: the references of the checkpoint before it, and those that it can move as
+ * they are now.  False: they are not all known by name. */
+static bool read_moved(struct al_pending_checkpoint *taken)
+{
+    const struct al_strv *moves = taken->reason.moves;
+    const struct al_store *store = taken->store;
+    bool known = taken->reason.before && moves && !strcmp(taken->reason.before, store->before) &&
+                 faccessat(taken->common_fd, "reftable", F_OK, 0) < 0 &&
+                 al_refs_parse(store->refs.buf, store->refs.len, &taken->refs);
+
+    for (size_t i = 0; known && i < moves->count; i++) {
+        const char *name = moves->items[i];
+        struct al_difference *ref = al_change_find(&taken->refs, AL_PART_REF, name);
+        char *value;
+
+        if (!al_starts_with(name, "refs/"))
+            continue;
+        known = !al_ends_with(name, "/") && !(ref && al_starts_with(ref->to, "ref: "));
+        value = known ? read_ref(store, name) : NULL;
+        if (ref)
+            al_change_drop(&taken->refs, ref);
+        if (value)
+            al_differences_add(&taken->refs, AL_PART_REF, name)->to = value;
+        qsort(taken->refs.items, taken->refs.count, sizeof(*taken->refs.items),
+              al_difference_order);
+    }
+    for (size_t i = 0; known && i < taken->refs.count; i++)
+        al_str_addf(&taken->ref_lines, "%s %s\n", taken->refs.items[i].to,
+                    taken->refs.items[i].name);
+    return known;
+}
+
 static int read_refs(struct al_pending_checkpoint *taken)
 {
-    const int r =
-        al_snapshot_references(taken->store->repo, taken->budget, &taken->ref_lines, taken->err);
+    int r;
 
+    if (read_moved(taken))
+        return 0;
+    al_differences_clear(&taken->refs);
+    r = al_snapshot_references(taken->store->repo, taken->budget, &taken->ref_lines, taken->err);
     if (r < 0 || al_refs_parse(taken->ref_lines.buf, taken->ref_lines.len, &taken->refs))
         return r;
     return al_error_set(taken->err, AL_ERR_EXECUTION, "git listed references in an unknown form");
+}
+
+/* Keep what the checkpoint after an execution begins with. */
+static void note_before(struct al_pending_checkpoint *taken)
+{
+    struct al_store *store = taken->store;
+
+    al_str_clear(&store->refs);
+    store->refs = taken->ref_lines;
+    taken->ref_lines = AL_STR_INIT;
+    memcpy(store->before, taken->id, sizeof(taken->id));
 }
 
 /* --- The commit --- */
@@ -273,6 +347,42 @@ static void add_about(struct al_pending_checkpoint *taken)
     add_blob(&taken->stream, "100644", "", "about", &about);
 }
 
+/* The index is large where there are many files, and changes in few places. */
+static void add_index(struct al_pending_checkpoint *taken)
+{
+    const struct al_store *store = taken->store;
+    al_auto(al_str_clear) struct al_str last = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str now = AL_STR_INIT;
+    al_auto(al_strv_clear) struct al_strv known = AL_STRV_INIT;
+    al_auto(al_freep) char *lines = NULL;
+    size_t begin = 0;
+
+    (void)al_fs_read(store->dir_fd, PIECES, INDEX_MAX_BYTES, &last);
+    lines = al_strdup(last.buf);
+    add_lines(&known, lines);
+    al_strv_sort(&known);
+    for (size_t i = 0; taken->has_index && i <= taken->ncuts; i++) {
+        const size_t end = i < taken->ncuts ? taken->cuts[i] : taken->index.len;
+        al_auto(al_str_clear) struct al_str piece = AL_STR_INIT;
+        al_auto(al_freep) char *name = al_asprintf("%06zu", i);
+        struct al_oid oid;
+        char text[AL_OID_TEXT];
+
+        al_str_add(&piece, taken->index.buf + begin, end - begin);
+        al_oid_of(store->sha256, AL_OBJECT_BLOB, piece.buf, piece.len, &oid);
+        al_oid_text(&oid, store->sha256, text);
+        if (al_strv_contains_sorted(&known, text))
+            al_str_addf(&taken->stream, "M 100644 %s index/%s\n", text, name);
+        else
+            add_blob(&taken->stream, "100644", "index/", name, &piece);
+        al_str_addf(&now, "%s\n", text);
+        begin = end;
+    }
+    taken->relies = taken->has_index && known.count;
+    if (taken->has_index && strcmp(now.buf, last.buf) != 0)
+        (void)al_fs_write_atomic(store->dir_fd, PIECES, now.buf, now.len, 0600, true);
+}
+
 static void add_lists(struct al_pending_checkpoint *taken)
 {
     al_auto(al_str_clear) struct al_str modes = AL_STR_INIT;
@@ -288,8 +398,7 @@ static void add_lists(struct al_pending_checkpoint *taken)
     if (taken->reason.writes)
         add_words(&taken->stream, taken->reason.before ? "written" : "writes",
                   taken->reason.writes);
-    if (taken->has_index)
-        add_blob(&taken->stream, "100644", "", "index", &taken->index);
+    add_index(taken);
     for (size_t i = 0; i < taken->staged.count; i++)
         al_str_addf(&taken->stream, "M 100644 %s staged/%.2s/%s\n", taken->staged.items[i],
                     taken->staged.items[i], taken->staged.items[i] + 2);
@@ -352,9 +461,11 @@ static int write_commit(struct al_pending_checkpoint *taken)
     al_str_add(&taken->stream, taken->files.stream.buf, taken->files.stream.len);
     add_about(taken);
     add_lists(taken);
-    al_str_adds(&taken->stream, "\nget-mark :1\ndone\n");
-    r = al_snapshot_import(&taken->store->bare, &taken->stream, false, taken->budget, &output,
-                           taken->err);
+    al_str_adds(&taken->stream, "\nget-mark :1\n");
+    r = al_snapshot_commit(&taken->store->bare, &taken->store->import, &taken->stream,
+                           taken->reference, taken->budget, &output, taken->err);
+    if (taken->reason.before)
+        al_fed_close(taken->store->import);
     if (r == 0 && !parse_output(taken, output.buf))
         r = al_error_set(taken->err, AL_ERR_EXECUTION, "git answered in an unknown form");
     return r;
@@ -392,11 +503,12 @@ static int take(struct al_pending_checkpoint *taken)
             al_error_clear(taken->err);
         reset(taken);
         r = take_once(taken);
-        if ((taken->files.relies || taken->staged.count) &&
+        if ((taken->files.relies || taken->staged.count || taken->relies) &&
             ((r == AL_ERR_EXECUTION && !attempt) ||
              (r == AL_ERR_AGAIN && attempt == ATTEMPTS_MAX - 2))) {
             al_files_forget(taken->store);
             (void)unlinkat(taken->store->dir_fd, STAGED, 0);
+            (void)unlinkat(taken->store->dir_fd, PIECES, 0);
             r = AL_ERR_AGAIN;
         }
     }
@@ -507,6 +619,8 @@ int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_st
     if (r < 0)
         return result(r, err);
     taken->reference[0] = '\0';
+    if (!before)
+        note_before(taken);
     if (has(taken, AL_PARTS_WORKTREE))
         r = al_files_accept(taken->store, &taken->files, taken->tree, err);
     return result(r, err);

@@ -36,6 +36,9 @@ struct al_files {
     struct al_file_id index; /**< the index that has them, but for nested repositories */
     char last[AL_OID_TEXT];  /**< the tree that the stream begins with; "": none */
     struct al_modes modes;
+    bool is_inline; /**< the stream has the content of what changed: the index does not have it */
+    struct al_strv inlined;  /**< these paths */
+    struct al_oid_set blobs; /**< their content */
     bool relies; /**< on what the store has of earlier checkpoints, which may be broken */
 };
 
@@ -60,7 +63,7 @@ int al_files_record(struct al_store *store, int top_fd, const struct al_checkpoi
  *
  * @param tree  What the stream's command `ls` answered: the files without those of nested
  *              repositories.  "": there are none. */
-int al_files_accept(struct al_store *store, const struct al_files *files, const char *tree,
+int al_files_accept(struct al_store *store, struct al_files *files, const char *tree,
                     struct al_error *err);
 
 /** Read the store's index over the working tree, as al_index_read() does. */

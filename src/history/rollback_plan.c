@@ -462,7 +462,7 @@ static int check_since_begun(struct al_way *way, struct al_error *err)
 int al_way_find(struct al_way *way, struct al_error *err)
 {
     al_auto(items_clear) struct items items = { .items = NULL };
-    int r = al_checkpoint_load(way->store, way->present, true, way->budget, &way->from, err);
+    int r = al_checkpoint_load_files(way->store, way->present, true, way->budget, &way->from, err);
 
     al_stash_owners_read(way->repo, &way->owners);
     /* One that was interrupted may have made every change since the checkpoint before it that its

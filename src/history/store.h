@@ -14,6 +14,7 @@
  *   <state>/<id>/seen              see history/keep.h
  *   <state>/<id>/modes             see history/modes.h
  *   <state>/<id>/staged            blobs of the index that the last checkpoint has copied
+ *   <state>/<id>/pieces            those that the index of the last checkpoint consists of
  *   <state>/<id>/expiry            its time: when old checkpoints were looked for
  */
 #ifndef AL_HISTORY_STORE_H
@@ -24,6 +25,7 @@
 
 #include "gitops/oid.h"
 #include "gitops/plumbing/bare.h"
+#include "gitops/plumbing/bare_run.h"
 #include "history/checkpoint.h"
 
 /** The references of checkpoints before and after an execution. */
@@ -43,12 +45,19 @@ struct al_store {
     char *dir;  /* <state>/<id> */
     char *path; /* of checkpoints.git */
     int dir_fd;
-    struct al_bare bare; /* checkpoints.git; the descriptor in it belongs to the store */
-    int pack_fd;         /* objects/pack */
-    int lock_fd;         /* locked shared while the store is open */
+    struct al_bare bare;   /* checkpoints.git; the descriptor in it belongs to the store */
+    int pack_fd;           /* objects/pack */
+    int lock_fd;           /* locked shared while the store is open */
+    struct al_fed *import; /* writes checkpoints; NULL: not started */
+    /* Of the checkpoint before an execution that was taken last; the one after begins with it. */
+    char before[AL_OID_TEXT]; /* its id; "": none */
+    struct al_str refs;       /* its references */
+    char tree[AL_OID_TEXT];   /* its files without those of nested repositories */
     /* Of the working tree: */
     bool has_listed;         /* a checkpoint with files was taken with this handle */
     struct al_strv nested;   /* its nested repositories */
+    struct al_strv inlined;  /* files that the last checkpoint has and its index does not */
+    struct al_oid_set blobs; /* their content */
     bool is_blocked;         /* git waited for a fifo when it listed them */
     struct al_saved *loaded; /* checkpoints that were read, the last one first */
 };

@@ -112,7 +112,8 @@ static int bring_for_push(const struct al_repo *repo, const char *commit,
     for (size_t i = 0; i < paths->count; i++)
         add_names(paths->items[i], &search.names);
     al_strv_sort(&search.names);
-    r = al_bare_list_tree(&bare, commit, (struct al_sink){ add_entries, &search }, budget, err);
+    r = al_bare_list_tree(&bare, commit, NULL, (struct al_sink){ add_entries, &search }, budget,
+                          err);
     if (r == 0)
         r = al_github_bring(repo, &search.oids, budget, err);
     al_strv_clear(&search.names);

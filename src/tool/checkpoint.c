@@ -37,12 +37,24 @@ static unsigned parts_without(unsigned effects)
     return without;
 }
 
+bool al_tool_keeps_staged(const struct al_operation *operation, const void *args)
+{
+    (void)operation;
+    (void)args;
+    return true;
+}
+
 static struct al_checkpoint_reason reason_of(const struct al_call *call, const char *before)
 {
+    const struct al_operation *operation = call->operation;
+    const bool keeps_staged = call->tool->keeps_staged &&
+                              !(operation->effects & AL_DISCARDS_WORK) &&
+                              call->tool->keeps_staged(operation, call->args);
+
     return (struct al_checkpoint_reason){ .tool = call->tool->name,
-                                          .rewrites =
-                                              call->operation->effects & AL_REWRITES_HISTORY,
-                                          .operation = call->operation->name,
+                                          .rewrites = operation->effects & AL_REWRITES_HISTORY,
+                                          .operation = operation->name,
+                                          .keeps_staged = keeps_staged,
                                           .without = call->without,
                                           .writes = call->knows_files ? &call->writes : NULL,
                                           .moves = call->moves_all ? NULL : &call->moves,

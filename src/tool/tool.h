@@ -284,6 +284,10 @@ struct al_tool {
      * operation discards work or not: git writes over ignored files without a word. */
     bool saves_writes;
 
+    /** Stage 6: for an operation that discards no work, whether all that is staged stays so, or
+     * gets into a commit or a stash.  NULL: it may not. */
+    bool (*keeps_staged)(const struct al_operation *operation, const void *args);
+
     /** Stage 6: whether this call deletes what AL_PARAM_DELETED_BRANCH and AL_PARAM_DELETED_TAG
      * name. NULL: always. */
     bool (*deletes_branch)(const void *args);
@@ -306,6 +310,9 @@ struct al_tool {
     /** For `-v`: the text of the `Command:` line.  NULL: the summary. */
     void (*trace_command)(const void *args, struct al_str *out);
 };
+
+/** For `keeps_staged`: it does always. */
+bool al_tool_keeps_staged(const struct al_operation *operation, const void *args);
 
 /** The union of the effects of all operations, without the stricter forms. */
 unsigned al_tool_effects(const struct al_tool *tool);

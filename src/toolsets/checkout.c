@@ -269,7 +269,8 @@ static int show_loss(struct al_call *call, const char *from, const struct al_str
 
 /* What both tools have. */
 #define SHARED                                                                                     \
-    .name = "git_checkout", .title = "Check out", .moves_always = AL_MOVES_HEAD | AL_MOVES_NEW
+    .name = "git_checkout", .title = "Check out", .moves_always = AL_MOVES_HEAD | AL_MOVES_NEW,    \
+    .keeps_staged = al_tool_keeps_staged
 
 /* The toolset git. */
 

@@ -128,13 +128,22 @@ static unsigned moves(const struct al_operation *operation)
     return operation->effects & AL_WRITES_WORKTREE ? 0 : AL_MOVES_BRANCH;
 }
 
+static bool keeps_staged(const struct al_operation *operation, const void *p)
+{
+    const struct commit_args *args = p;
+
+    return !(operation->effects & AL_WRITES_WORKTREE) && !args->all;
+}
+
 static const char *const hooks[] = { "pre-commit",  "prepare-commit-msg",    "commit-msg",
                                      "post-commit", "reference-transaction", "post-index-change",
                                      NULL };
 
 /* What both tools have. */
 #define COMMITS (AL_WRITES_INDEX | AL_WRITES_REFS)
-#define SHARED  .name = "git_commit", .moves_branch = true, .authorize = authorize, .moves = moves
+#define SHARED                                                                                     \
+    .name = "git_commit", .moves_branch = true, .authorize = authorize, .moves = moves,            \
+    .keeps_staged = keeps_staged
 
 /* The toolset git. */
 

@@ -134,7 +134,7 @@ static void add_summary(const struct merge_args *args, int message_bytes, struct
 #define MERGES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS)
 #define SHARED                                                                                     \
     .name = "git_merge", .title = "Merge", .moves_branch = true, .resolve = resolve,               \
-    .changed_files = changed_files, .preview = preview
+    .changed_files = changed_files, .preview = preview, .keeps_staged = al_tool_keeps_staged
 
 /* The toolset workflow. */
 

@@ -356,7 +356,8 @@ static void add_ignored(const void *p, const char *untracked, struct al_ignored 
     .summarize_resolved = summarize_resolved, .always_by = al_stash_always_by,                     \
     .authorize = al_stash_authorize, .affected_files = al_stash_affected_files,                    \
     .changed_files = al_stash_changed_files, .moves_always = AL_MOVES_STASH,                       \
-    .preview = al_stash_preview, .git_locks = al_stash_git_locks, .summarize = summarize_given
+    .keeps_staged = al_tool_keeps_staged, .preview = al_stash_preview,                             \
+    .git_locks = al_stash_git_locks, .summarize = summarize_given
 
 struct stash_args {
     struct al_stash_args stash; /* must be first, see toolsets/stash.h */

@@ -299,12 +299,20 @@ int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool re
     return 0;
 }
 
-int al_bare_list_tree(const struct al_bare *bare, const char *treeish, struct al_sink sink,
-                      struct al_run_limits *budget, struct al_error *err)
+static void add_paths(struct al_git_command *command, const char *const *paths)
+{
+    al_strv_add(&command->argv, "--");
+    for (; paths && *paths; paths++)
+        al_strv_add(&command->argv, *paths);
+}
+
+int al_bare_list_tree(const struct al_bare *bare, const char *treeish, const char *const *paths,
+                      struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
-    al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--full-tree", treeish, "--", NULL);
+    al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--full-tree", treeish, NULL);
+    add_paths(&command, paths);
     return al_bare_run(bare, &command, false, sink, budget, err);
 }
 
@@ -338,23 +346,43 @@ static bool take_change(void *payload, char *const *fields)
     return !reading->is_broken && reading->take(reading->payload, &change);
 }
 
+static int read_changes(const struct al_bare *bare, const struct al_git_command *command,
+                        struct commit_reading *reading, struct al_run_limits *budget,
+                        struct al_error *err)
+{
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(2, take_change, reading);
+    int r = al_bare_run(bare, command, false, (struct al_sink){ al_nul_records_add, &records },
+                        budget, err);
+
+    if (r == 0 && (reading->is_broken || !reading->has_message))
+        r = al_error_set(err, AL_ERR_EXECUTION, "git diff-tree did not say what was asked");
+    return r;
+}
+
 int al_bare_read_commit(const struct al_bare *bare, const char *commit, struct al_str *ret_message,
                         al_bare_change_fn take, void *payload, struct al_run_limits *budget,
                         struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     struct commit_reading reading = { .message = ret_message, .take = take, .payload = payload };
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(2, take_change, &reading);
-    int r;
 
     al_strv_adds(&command.argv, "git", "diff-tree", "--root", "-r", "-z", "--raw", "--no-abbrev",
                  "--no-renames", "--always", "--format=%B%x00", commit, NULL);
-    r = al_bare_run(bare, &command, false, (struct al_sink){ al_nul_records_add, &records }, budget,
-                    err);
-    if (r == 0 && (reading.is_broken || !reading.has_message))
-        r = al_error_set(err, AL_ERR_EXECUTION, "git diff-tree did not say what was asked");
-    return r;
+    return read_changes(bare, &command, &reading, budget, err);
+}
+
+int al_bare_read_changes(const struct al_bare *bare, const char *from, const char *to,
+                         const char *const *paths, al_bare_change_fn take, void *payload,
+                         struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct commit_reading reading = { .has_message = true, .take = take, .payload = payload };
+
+    al_strv_adds(&command.argv, "git", "diff-tree", "-r", "-z", "--raw", "--no-abbrev",
+                 "--no-renames", from, to, NULL);
+    add_paths(&command, paths);
+    return read_changes(bare, &command, &reading, budget, err);
 }
 
 /* A comparison of two trees. */

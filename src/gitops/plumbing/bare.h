@@ -70,9 +70,10 @@ int al_bare_existing(const struct al_bare *bare, const struct al_strv *oids, boo
 int al_bare_pack(const struct al_bare *bare, const struct al_str *lines, bool reachable,
                  struct al_run_limits *budget, char **ret_hash, struct al_error *err);
 
-/** List the files of a tree recursively: "<mode> SP blob SP <oid> TAB <path>" NUL each. */
-int al_bare_list_tree(const struct al_bare *bare, const char *treeish, struct al_sink sink,
-                      struct al_run_limits *budget, struct al_error *err);
+/** List the files of a tree recursively, or those below some paths, which end with NULL: "<mode> SP
+ * blob SP <oid> TAB <path>" NUL each. */
+int al_bare_list_tree(const struct al_bare *bare, const char *treeish, const char *const *paths,
+                      struct al_sink sink, struct al_run_limits *budget, struct al_error *err);
 
 /** A file that a commit changes.  Its modes are 0 where there is none. */
 struct al_bare_change {
@@ -89,6 +90,11 @@ typedef bool (*al_bare_change_fn)(void *payload, const struct al_bare_change *ch
 int al_bare_read_commit(const struct al_bare *bare, const char *commit, struct al_str *ret_message,
                         al_bare_change_fn take, void *payload, struct al_run_limits *budget,
                         struct al_error *err);
+
+/** Read what differs below some paths, which end with NULL, between two commits. */
+int al_bare_read_changes(const struct al_bare *bare, const char *from, const char *to,
+                         const char *const *paths, al_bare_change_fn take, void *payload,
+                         struct al_run_limits *budget, struct al_error *err);
 
 /** The differences between the working trees of two checkpoints, as safe text: a diffstat, or with
  * `lines` a patch. */

@@ -16,6 +16,7 @@
 
 #define FEW_BYTES     8192u        /* of paths */
 #define FED_MAX_BYTES (256 * 1024) /* larger ones are few */
+#define COMMITTED     "committed"
 
 /* Begin a command over the directory.  Names that only other systems cannot have are recorded like
  * any other; the bare repository is never checked out. */
@@ -80,35 +81,27 @@ static bool take_path(void *payload, char *const *fields)
     return listing->status == 0;
 }
 
-static int list(const struct al_snapshot_dir *dir, struct al_git_command *command,
-                al_snapshot_fn take, void *payload, struct al_error *err)
+int al_snapshot_list(const struct al_snapshot_dir *dir, al_snapshot_fn take, void *payload,
+                     struct al_error *err)
 {
     struct listing listing = { .take = take, .payload = payload, .err = err };
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_path, &listing);
-    int r = al_bare_run(dir->bare, command, false, (struct al_sink){ al_nul_records_add, &records },
-                        dir->budget, err);
-
-    return listing.status < 0 ? listing.status : r;
-}
-
-int al_snapshot_list(const struct al_snapshot_dir *dir, al_snapshot_fn take, void *payload,
-                     struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command changed = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_command_clear) struct al_git_command new = AL_GIT_COMMAND_INIT;
+    struct al_git_command commands[] = { AL_GIT_COMMAND_INIT, AL_GIT_COMMAND_INIT };
     int r;
 
-    begin(&changed, dir);
-    al_strv_adds(&changed.argv, "diff-files", "-z", "--name-only", "--ignore-submodules=all", NULL);
-    r = list(dir, &changed, take, payload, err);
-    if (r < 0)
-        return r;
-    begin(&new, dir);
-    al_strv_adds(&new.argv, "ls-files", "-z", "--others", NULL);
+    begin(&commands[0], dir);
+    al_strv_adds(&commands[0].argv, "diff-files", "-z", "--name-only", "--ignore-submodules=all",
+                 NULL);
+    begin(&commands[1], dir);
+    al_strv_adds(&commands[1].argv, "ls-files", "-z", "--others", NULL);
     if (!dir->ignores_nothing)
-        al_strv_add(&new.argv, "--exclude-standard");
-    return list(dir, &new, take, payload, err);
+        al_strv_add(&commands[1].argv, "--exclude-standard");
+    r = al_bare_run_two(dir->bare, commands, (struct al_sink){ al_nul_records_add, &records },
+                        dir->budget, err);
+    al_git_command_clear(&commands[0]);
+    al_git_command_clear(&commands[1]);
+    return listing.status < 0 ? listing.status : r;
 }
 
 int al_snapshot_list_ignored(const struct al_snapshot_dir *dir, bool known, al_snapshot_fn take,
@@ -116,10 +109,17 @@ int al_snapshot_list_ignored(const struct al_snapshot_dir *dir, bool known, al_s
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
+    struct listing listing = { .take = take, .payload = payload, .err = err };
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_path, &listing);
+    int r;
+
     begin(&command, dir);
     al_strv_adds(&command.argv, "ls-files", "-z", known ? "--cached" : "--others", "--ignored",
                  "--exclude-standard", NULL);
-    return list(dir, &command, take, payload, err);
+    r = al_bare_run(dir->bare, &command, false, (struct al_sink){ al_nul_records_add, &records },
+                    dir->budget, err);
+    return listing.status < 0 ? listing.status : r;
 }
 
 static bool add_word(void *payload, char *const *fields)
@@ -222,14 +222,32 @@ int al_snapshot_write_tree(const struct al_snapshot_dir *dir, char **ret_tree, s
     return r;
 }
 
-static int import(const struct al_bare *bare, struct al_git_command *command, bool borrows,
-                  struct al_run_limits *budget, struct al_str *ret_output, struct al_error *err)
+static void begin_import(struct al_git_command *command)
 {
     command->class = AL_GIT_WRITE;
     al_strv_adds(&command->argv, "git", "-c", "core.fsync=committed", "-c",
                  "fastimport.unpackLimit=0", "-c", "pack.compression=1", "fast-import", "--quiet",
-                 "--done", "--force", "--date-format=raw", "--depth=0", NULL);
+                 "--force", "--date-format=raw", "--depth=0", NULL);
+}
+
+static int import(const struct al_bare *bare, struct al_git_command *command, bool borrows,
+                  struct al_run_limits *budget, struct al_str *ret_output, struct al_error *err)
+{
+    begin_import(command);
+    al_strv_add(&command->argv, "--done");
     return al_bare_run(bare, command, borrows, al_git_sink(ret_output), budget, err);
+}
+
+int al_snapshot_commit(const struct al_bare *bare, struct al_fed **import, struct al_str *stream,
+                       const char *reference, struct al_run_limits *budget,
+                       struct al_str *ret_output, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    begin_import(&command);
+    al_str_addf(stream, "checkpoint\nreset %s\n\nprogress " COMMITTED "\n", reference);
+    return al_fed_add(bare, &command, import, stream, "progress " COMMITTED "\n", budget,
+                      ret_output, err);
 }
 
 int al_snapshot_import(const struct al_bare *bare, const struct al_str *stream, bool borrows,

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 #include "gitops/plumbing/bare.h"
+#include "gitops/plumbing/bare_run.h"
 #include "gitops/repo/repo.h"
 #include "util/error.h"
 #include "util/str.h"
@@ -79,6 +80,17 @@ int al_snapshot_import(const struct al_bare *bare, const struct al_str *stream, 
 /** The same with a stream that is in a file, from its position on. */
 int al_bare_import(const struct al_bare *bare, int stream_fd, struct al_run_limits *budget,
                    struct al_str *ret_output, struct al_error *err);
+
+/**
+ * Write a commit in the same way, to `reference`, with a git that stays for the next one: starting
+ * it takes longer than the rest.
+ *
+ * @param import  NULL at first, and again after a failure.  For al_fed_end().
+ * @param stream  What is to be done last is appended.
+ */
+int al_snapshot_commit(const struct al_bare *bare, struct al_fed **import, struct al_str *stream,
+                       const char *reference, struct al_run_limits *budget,
+                       struct al_str *ret_output, struct al_error *err);
 
 /** Append a path of such a stream, in quotes: `dir`, which ends with '/' or is empty, and `path`.
  */

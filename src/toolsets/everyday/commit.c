@@ -470,6 +470,14 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     return 0;
 }
 
+static bool keeps_staged(const struct al_operation *operation, const void *p)
+{
+    const struct commit_args *args = p;
+
+    (void)operation;
+    return !args->all && !args->paths.count && !args->hunks.count;
+}
+
 #define COMMITS (AL_WRITES_INDEX | AL_WRITES_REFS)
 
 static const struct al_operation operations[] = {
@@ -512,5 +520,6 @@ const struct al_tool al_tool_everyday_commit = {
     .affected_files = affected_files,
     .preview = preview,
     .moves_always = AL_MOVES_BRANCH,
+    .keeps_staged = keeps_staged,
     .summarize = summarize,
 };

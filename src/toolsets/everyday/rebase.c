@@ -546,5 +546,6 @@ const struct al_tool al_tool_everyday_rebase = {
     .preview = al_replay_preview,
     .changed_files = al_replay_changed_files,
     .moves_always = AL_MOVES_HEAD | AL_MOVES_BRANCH, /* one that stops detaches HEAD */
+    .keeps_staged = al_tool_keeps_staged,
     .summarize = summarize,
 };

@@ -470,5 +470,6 @@ const struct al_tool al_tool_everyday_stash = {
     .preview = al_stash_preview,
     .git_locks = al_stash_git_locks,
     .moves_always = AL_MOVES_STASH,
+    .keeps_staged = al_tool_keeps_staged,
     .summarize = summarize,
 };

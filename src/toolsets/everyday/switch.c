@@ -293,5 +293,6 @@ const struct al_tool al_tool_everyday_switch = {
     .authorize = authorize,
     .changed_files = changed_files,
     .moves_always = AL_MOVES_HEAD | AL_MOVES_NEW,
+    .keeps_staged = al_tool_keeps_staged,
     .summarize = summarize,
 };
