@@ -22,7 +22,6 @@
 #include "tool/resolved.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
-#include "toolsets/everyday/replay.h"
 #include "toolsets/workflow/results.h"
 #include "toolsets/workflow/workflow.h"
 

@@ -7,7 +7,7 @@
 #include "gitops/sequencer/operation_state.h"
 #include "guard/arg.h"
 #include "guard/url.h"
-#include "toolsets/everyday/replay.h"
+#include "toolsets/everyday/outcome.h"
 
 int al_transfer_check(const char *remote, const char *branch, struct al_error *err)
 {

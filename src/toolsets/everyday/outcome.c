@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "answer/answer.h"
+#include "answer/failure.h"
 #include "answer/place.h"
 #include "answer/state_line.h"
 #include "gitops/plumbing/revision.h"
@@ -14,6 +15,34 @@
 #include "gitops/sequencer/operation_state.h"
 #include "guard/text.h"
 #include "tool/call.h"
+
+int al_everyday_check_idle(struct al_call *call, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    enum al_operation_state state = al_git_operation_state(repo);
+    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
+    int r;
+
+    if (state != AL_IN_PROGRESS_NONE) {
+        r = al_failure_set(err,
+                           "Go on with git_conflicts and action continue, or give it up with "
+                           "action abort.",
+                           "%s %s is in progress", state == AL_IN_PROGRESS_AM ? "An" : "A",
+                           al_operation_state_noun(state));
+        if (err)
+            err->code = AL_CODE_OPERATION_FAILED;
+        return r;
+    }
+    r = al_git_conflicts(repo, al_call_budget(call), &conflicts, err);
+    if (r < 0 || !conflicts.count)
+        return r;
+    r = al_failure_set(err, "git_conflicts shows and resolves them.",
+                       "There are unresolved conflicts in %zu file%s", conflicts.count,
+                       conflicts.count == 1 ? "" : "s");
+    if (err)
+        err->code = AL_CODE_CONFLICT;
+    return r;
+}
 
 /* The numbers of git's diffstat: "2 files changed, 3 insertions(+)".  Only that line has a blank
  * and a digit at its beginning: the lines of files have a '|', and others a word. */

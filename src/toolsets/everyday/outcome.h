@@ -8,6 +8,12 @@
 #include "gitops/sequencer/operation_state.h"
 #include "tool/call.h"
 
+/** Fail while an operation is in progress or there are conflicts, naming git_conflicts. */
+int al_everyday_check_idle(struct al_call *call, struct al_error *err);
+
+/** When published commits are rewritten, in words. */
+#define AL_REPLAY_CONDITION "for commits that a remote-tracking branch has"
+
 /** The result of showing conflicts: what is in progress, then each file, or the one at `path` (from
  * the top; NULL: all).  What does not fit is counted. */
 int al_outcome_show(struct al_call *call, const struct al_conflicts *conflicts, const char *path,

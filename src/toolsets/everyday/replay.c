@@ -1,65 +1,618 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolsets/everyday/replay.h"
-
+/* git_rebase, git_cherry_pick and git_revert: commits are replayed elsewhere, or as a plan says, or
+ * taken back.  The work is tried in memory while the call is authorized, and done when it is
+ * executed. */
 #include <stdlib.h>
 
+#include "answer/answer.h"
 #include "answer/failure.h"
 #include "answer/place.h"
 #include "gitops/failure.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/heads.h"
+#include "gitops/plumbing/revision.h"
 #include "gitops/preview/commits.h"
 #include "gitops/refs.h"
+#include "gitops/replay/work.h"
 #include "gitops/repo/repo.h"
-#include "gitops/sequencer/conflict.h"
-#include "gitops/sequencer/operation_state.h"
 #include "gitops/vet/vet.h"
+#include "guard/arg.h"
+#include "tool/call.h"
+#include "tool/resolved.h"
+#include "toolsets/everyday/everyday.h"
+#include "toolsets/everyday/outcome.h"
 #include "util/fs.h"
 
-/** New commits that a result lists. */
-#define LISTED_MAX 20
-
-int al_everyday_check_idle(struct al_call *call, struct al_error *err)
+static bool is_rebase(const struct al_call *call)
 {
-    const struct al_repo *repo = al_call_repo(call);
-    enum al_operation_state state = al_git_operation_state(repo);
-    al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
-    int r;
+    return al_call_tool(call) == &al_tool_everyday_rebase;
+}
 
-    if (state != AL_IN_PROGRESS_NONE) {
-        r = al_failure_set(err,
-                           "Go on with git_conflicts and action continue, or give it up with "
-                           "action abort.",
-                           "%s %s is in progress", state == AL_IN_PROGRESS_AM ? "An" : "A",
-                           al_operation_state_noun(state));
-        if (err)
-            err->code = AL_CODE_OPERATION_FAILED;
-        return r;
+static bool is_revert(const struct al_call *call)
+{
+    return al_call_tool(call) == &al_tool_everyday_revert;
+}
+
+/* The arguments of git_rebase, and the work that follows from them. */
+
+#define MESSAGE_MAX_BYTES 65536
+#define NAMED_MAX_BYTES   400
+
+enum plan_do { DO_PICK, DO_REWORD, DO_SQUASH, DO_FIXUP, DO_DROP };
+
+struct step_arg {
+    bool given;
+    const char *commit, *message;
+    int action; /* enum plan_do */
+};
+
+static const struct al_choice actions[] = {
+    { "pick", DO_PICK },   { "reword", DO_REWORD }, { "squash", DO_SQUASH },
+    { "fixup", DO_FIXUP }, { "drop", DO_DROP },     { NULL, 0 },
+};
+
+static const struct al_param members[] = {
+    AL_STRING(struct step_arg, commit, NULL, .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME,
+              .min_bytes = 1),
+    AL_CHOICE_AS(struct step_arg, action, "do", NULL, .choices = actions),
+    AL_STRING(struct step_arg, message, NULL, .max_bytes = MESSAGE_MAX_BYTES, .min_bytes = 1),
+};
+
+/* The members of a step, for AL_OBJECTS(). */
+static const struct al_object rebase_plan_row = { members, AL_COUNT(members),
+                                                  sizeof(struct step_arg) };
+
+static const struct step_arg *at(const struct al_objects *plan, size_t i)
+{
+    return (const struct step_arg *)plan->items + i;
+}
+
+static bool melds(int action)
+{
+    return action == DO_SQUASH || action == DO_FIXUP;
+}
+
+/* Check the steps by themselves: which of them take a message. */
+static int rebase_plan_check(const struct al_objects *plan, struct al_error *err)
+{
+    bool kept = false;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < plan->count; i++) {
+        const struct step_arg *step = at(plan, i);
+
+        if (step->action == DO_REWORD && !step->message)
+            return al_error_set(err, AL_ERR_BAD_ARGS, "plan[%zu].message is required with reword",
+                                i);
+        if (step->message && step->action != DO_REWORD && step->action != DO_SQUASH)
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "plan[%zu].message goes with reword and squash only", i);
+        if (melds(step->action) && !kept)
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "plan[%zu] has no commit before it to be joined with", i);
+        kept |= step->action != DO_DROP;
+        r = al_arg_check_revision("plan.commit", step->commit, err);
     }
-    r = al_git_conflicts(repo, al_call_budget(call), &conflicts, err);
-    if (r < 0 || !conflicts.count)
-        return r;
-    r = al_failure_set(err, "git_conflicts shows and resolves them.",
-                       "There are unresolved conflicts in %zu file%s", conflicts.count,
-                       conflicts.count == 1 ? "" : "s");
-    if (err)
-        err->code = AL_CODE_CONFLICT;
     return r;
 }
 
-static void try_free(void *data)
+/* Resolve the commits of the steps to full ids, in order. */
+static int rebase_plan_resolve(struct al_call *call, const struct al_objects *plan,
+                               struct al_strv *ret_oids, struct al_error *err)
 {
-    struct al_replay_try *try = data;
+    int r = 0;
 
-    if (!try)
-        return;
-    al_replay_work_free(try->work);
-    al_str_clear(&try->lines);
-    free(try);
+    for (size_t i = 0; r == 0 && i < plan->count; i++) {
+        al_auto(al_freep) char *oid = NULL;
+
+        r = al_git_resolve_commit(al_call_repo(call), at(plan, i)->commit, al_call_budget(call),
+                                  &oid, err);
+        if (r == 0 && al_strv_contains(ret_oids, oid))
+            return al_error_set(err, AL_ERR_BAD_ARGS, "plan[%zu] names %.8s once more", i, oid);
+        if (r == 0)
+            al_strv_take(ret_oids, al_take(&oid));
+    }
+    return r;
 }
 
-struct al_replay_try *al_replay_of(struct al_call *call)
+/* The best common ancestor of all: in a plan without gaps that is its oldest commit. */
+static int find_oldest(struct al_call *call, const struct al_strv *oids, char **ret_oid,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "merge-base", "--octopus", NULL);
+    for (size_t i = 0; i < oids->count; i++)
+        al_strv_add(&command.argv, oids->items[i]);
+    return al_git_run_word(al_call_repo(call), &command, al_call_budget(call), ret_oid, err);
+}
+
+/* The commit below the oldest commit of a plan, which is what it is replayed on when nothing else
+ * is said; NULL: the plan begins with the first commit of the history.  Caller frees. */
+static int rebase_plan_base(struct al_call *call, const struct al_strv *oids, char **ret_onto,
+                            struct al_error *err)
+{
+    al_auto(al_freep) char *oldest = NULL;
+    al_auto(al_freep) char *parent = NULL;
+    al_auto(al_freep) char *shallow = NULL;
+    int r = find_oldest(call, oids, &oldest, err);
+
+    if (r < 0)
+        return r;
+    if (!oldest || !al_strv_contains(oids, oldest))
+        return al_failure_bad_args(err,
+                                   "Name every commit from the oldest one to HEAD; git_log "
+                                   "lists them.",
+                                   "The plan leaves out the commit that its others build on%s%.8s",
+                                   oldest ? ": " : "", oldest ? oldest : "");
+    parent = al_asprintf("%s^", oldest);
+    r = al_git_find_object(al_call_repo(call), parent, "commit", al_call_budget(call), ret_onto,
+                           err);
+    if (r < 0 || *ret_onto)
+        return r;
+    shallow = al_shallow_commits(&al_call_repo(call)->at);
+    if (shallow)
+        return al_failure_set(err,
+                              "Plan the commits above it; a user can fetch the rest of the history "
+                              "with git fetch --unshallow.",
+                              "%.8s is where the history of this shallow clone begins", oldest);
+    return 0;
+}
+
+static int check_complete(const struct al_strv *oids, const struct al_strv *list,
+                          const struct al_strv *all, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv missing = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+
+    for (size_t i = 0; i < oids->count; i++)
+        if (!al_strv_contains(all, oids->items[i]))
+            return al_failure_bad_args(err, "git_log lists the commits that are.",
+                                       "plan[%zu]: %.8s is not among the commits to rebase", i,
+                                       oids->items[i]);
+    for (size_t i = 0; i < list->count; i++)
+        if (!al_strv_contains(oids, list->items[i]))
+            al_strv_addf(&missing, "%.8s", list->items[i]);
+    if (!missing.count)
+        return 0;
+    al_answer_add_items(&missing, NAMED_MAX_BYTES, &names);
+    return al_failure_bad_args(err, "Name them too, with do: \"drop\" where they are to go.",
+                               "The plan leaves out %s", names.buf);
+}
+
+/* Add the steps to the work.  AL_ERR_BAD_ARGS unless they name every commit of `list`, and only
+ * commits of `all`, each once. */
+static int rebase_plan_add(const struct al_objects *plan, const struct al_strv *oids,
+                           const struct al_strv *list, const struct al_strv *all,
+                           struct al_replay_work *work, struct al_error *err)
+{
+    static const enum al_replay_kind kinds[] = { [DO_PICK] = AL_REPLAY_PICK,
+                                                 [DO_REWORD] = AL_REPLAY_REWORD,
+                                                 [DO_SQUASH] = AL_REPLAY_SQUASH,
+                                                 [DO_FIXUP] = AL_REPLAY_FIXUP };
+    int r = check_complete(oids, list, all, err);
+
+    for (size_t i = 0; r == 0 && i < plan->count; i++)
+        if (at(plan, i)->action != DO_DROP)
+            al_replay_work_add(work, kinds[at(plan, i)->action], oids->items[i],
+                               at(plan, i)->message, 0);
+    return r;
+}
+
+/*
+ * The order of commits whose subjects begin with "fixup! ", "squash! " and "amend! ".
+ *
+ * Source: git-rebase(1), "--autosquash".
+ */
+
+/* One commit of the list. */
+struct entry {
+    const char *oid;
+    char *subject;
+    const char *message;
+    enum al_replay_kind kind;
+    size_t after; /* the entry it is moved behind; its own number: it is not */
+    size_t last;  /* the last entry that was moved behind this one, or this one */
+    size_t next;  /* the entry that follows in the chain; 0: none */
+};
+
+/* Read a prefix and skip it, several of them too.  False when there is none. */
+static bool skip_prefix(const char **subject, enum al_replay_kind *ret_kind, bool *ret_amends)
+{
+    static const struct {
+        const char *word;
+        enum al_replay_kind kind;
+        bool amends;
+    } prefixes[] = { { "fixup!", AL_REPLAY_FIXUP, false },
+                     { "squash!", AL_REPLAY_SQUASH, false },
+                     { "amend!", AL_REPLAY_SQUASH, true } };
+
+    for (size_t i = 0; i < AL_COUNT(prefixes); i++) {
+        if (!al_starts_with(*subject, prefixes[i].word))
+            continue;
+        *subject += strlen(prefixes[i].word);
+        *subject += strspn(*subject, " \t");
+        *ret_kind = prefixes[i].kind;
+        *ret_amends = prefixes[i].amends;
+        return true;
+    }
+    return false;
+}
+
+/* The entry before `i` that a subject means: by its subject, else by an id, else by the beginning
+ * of its subject.  `i` itself when there is none. */
+static size_t find_target(const struct entry *entries, size_t i, const char *subject)
+{
+    size_t len = strlen(subject);
+
+    for (size_t k = 0; k < i; k++)
+        if (!strcmp(entries[k].subject, subject))
+            return k;
+    for (size_t k = 0; len >= 4 && !strchr(subject, ' ') && al_is_oid(subject, len) && k < i; k++)
+        if (!strncmp(entries[k].oid, subject, len))
+            return k;
+    for (size_t k = 0; k < i; k++)
+        if (!strncmp(entries[k].subject, subject, len))
+            return k;
+    return i;
+}
+
+/* What an amend! commit gives as the message: its own without the first paragraph. */
+static const char *amended_message(const char *message)
+{
+    const char *rest = strstr(message, "\n\n");
+
+    return rest ? rest + 2 : message;
+}
+
+static void place(struct entry *entries, size_t i)
+{
+    const char *subject = entries[i].subject;
+    enum al_replay_kind kind = AL_REPLAY_PICK, inner;
+    bool amends = false, ignored;
+    size_t target;
+
+    entries[i].after = i;
+    if (!skip_prefix(&subject, &kind, &amends))
+        return;
+    while (skip_prefix(&subject, &inner, &ignored))
+        continue;
+    target = find_target(entries, i, subject);
+    if (target == i)
+        return;
+    entries[i].kind = kind;
+    entries[i].after = target;
+    entries[i].message = amends ? amended_message(entries[i].message) : NULL;
+    entries[entries[target].last].next = i;
+    entries[target].last = i;
+}
+
+static char *subject_of(const char *message)
+{
+    struct al_str out = AL_STR_INIT;
+
+    while (*message == '\n')
+        message++;
+    for (const char *at = message; *at && !(at[0] == '\n' && (at[1] == '\n' || !at[1])); at++)
+        al_str_addc(&out, *at == '\n' ? ' ' : *at);
+    al_str_trim_end(&out);
+    return al_str_detach(&out);
+}
+
+static void add_entries(struct entry *entries, size_t count, struct al_replay_work *work)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (entries[i].after != i)
+            continue;
+        for (size_t k = i;; k = entries[k].next) {
+            al_replay_work_add(work, entries[k].kind, entries[k].oid,
+                               entries[k].kind == AL_REPLAY_SQUASH ? entries[k].message : NULL, 0);
+            if (!entries[k].next)
+                break;
+        }
+    }
+}
+
+/* Add the commits of `list` as `git rebase --autosquash` orders them. */
+static int rebase_autosquash(struct al_call *call, const struct al_strv *list,
+                             struct al_replay_work *work, struct al_error *err)
+{
+    al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
+    al_auto(al_freep) struct entry *entries = al_calloc(list->count + 1, sizeof(*entries));
+    int r = al_inmemory_open(al_call_repo(call), &work->memory, err);
+
+    if (r == 0 && list->count)
+        r = al_inmemory_read(work->memory, list, al_call_budget(call), &commits, err);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < list->count; i++) {
+        entries[i] = (struct entry){ .oid = list->items[i],
+                                     .subject = subject_of(commits.items[i].message),
+                                     .message = commits.items[i].message,
+                                     .kind = AL_REPLAY_PICK,
+                                     .last = i };
+        place(entries, i);
+    }
+    add_entries(entries, list->count, work);
+    for (size_t i = 0; i < list->count; i++)
+        free(entries[i].subject);
+    return 0;
+}
+
+#define PLAN_MAX 1000
+
+struct rebase_args {
+    const char *onto;
+    struct al_objects plan;
+    bool autosquash;
+    AL_EVERYDAY_FIELDS;
+};
+
+static const struct al_param rebase_params[] = {
+    AL_STRING(struct rebase_args, onto,
+              "Default: the upstream; with plan, below its oldest commit.", .flags = AL_PARAM_NAME),
+    AL_OBJECTS(struct rebase_args, plan, "Every commit, oldest first, as it is to be.",
+               rebase_plan_row, .min = 1, .max = PLAN_MAX),
+    AL_BOOL(struct rebase_args, autosquash, NULL),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct rebase_args),
+};
+
+static int check_rebase(const void *p, struct al_error *err)
+{
+    const struct rebase_args *args = p;
+
+    if (args->plan.count && args->autosquash)
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "plan and autosquash cannot both hold: a plan has an order of its own");
+    if (args->onto) {
+        int r = al_arg_check_revision("onto", args->onto, err);
+
+        if (r < 0)
+            return r;
+    }
+    return rebase_plan_check(&args->plan, err);
+}
+
+/* The upstream of the current branch. */
+static int find_upstream(struct al_call *call, char **ret_onto, struct al_error *err)
+{
+    int r = al_git_find_object(al_call_repo(call), "@{upstream}", "commit", al_call_budget(call),
+                               ret_onto, err);
+
+    if (r == 0 && !*ret_onto)
+        r = al_failure_bad_args(err, "Give onto: a branch or a revision, such as origin/main.",
+                                "The branch has no upstream to rebase onto");
+    return r;
+}
+
+static int find_onto(struct al_call *call, const struct rebase_args *args,
+                     const struct al_strv *planned, char **ret_onto, struct al_error *err)
+{
+    if (args->onto)
+        return al_git_resolve_commit(al_call_repo(call), args->onto, al_call_budget(call), ret_onto,
+                                     err);
+    return args->plan.count ? rebase_plan_base(call, planned, ret_onto, err)
+                            : find_upstream(call, ret_onto, err);
+}
+
+static int resolve_rebase(struct al_call *call, const void *p, struct al_resolved *out,
+                          struct al_error *err)
+{
+    const struct rebase_args *args = p;
+    al_auto(al_strv_clear) struct al_strv planned = AL_STRV_INIT;
+    al_auto(al_freep) char *onto = NULL;
+    int r = rebase_plan_resolve(call, &args->plan, &planned, err);
+
+    if (r == 0)
+        r = find_onto(call, args, &planned, &onto, err);
+    if (r < 0)
+        return r;
+    al_resolved_add(out, "onto", onto ? onto : "root");
+    for (size_t i = 0; i < planned.count; i++)
+        al_resolved_add(out, "planned", planned.items[i]);
+    return 0;
+}
+
+static void add_left_out(const struct al_rebase_list *list, struct al_str *lines)
+{
+    if (list->known) {
+        al_answer_add_counted(list->known, "commit", "commits", lines);
+        al_str_adds(lines, " left out: their change is there already\n");
+    }
+    if (list->merges) {
+        al_answer_add_counted(list->merges, "merge", "merges", lines);
+        al_str_adds(lines, " left out: a rebase makes the history linear\n");
+    }
+}
+
+static int add_steps(struct al_call *call, const struct rebase_args *args,
+                     const struct al_strv *planned, const struct al_rebase_list *list,
+                     struct al_replay_work *work, struct al_error *err)
+{
+    al_auto(al_rebase_list_clear) struct al_rebase_list all = { .merges = 0 };
+    int r;
+
+    if (args->autosquash)
+        return rebase_autosquash(call, &list->commits, work, err);
+    if (!args->plan.count) {
+        for (size_t i = 0; i < list->commits.count; i++)
+            al_replay_work_add(work, AL_REPLAY_PICK, list->commits.items[i], NULL, 0);
+        return 0;
+    }
+    r = al_commit_list_rebase(al_call_repo(call), work->onto, true, al_call_budget(call), &all,
+                              err);
+    return r < 0 ? r
+                 : rebase_plan_add(&args->plan, planned, &list->commits, &all.commits, work, err);
+}
+
+static int build_rebase(struct al_call *call, const void *p, struct al_replay_work *work,
+                        struct al_str *lines, struct al_error *err)
+{
+    const struct rebase_args *args = p;
+    al_auto(al_rebase_list_clear) struct al_rebase_list list = { .merges = 0 };
+    al_auto(al_strv_clear) struct al_strv planned = AL_STRV_INIT;
+    int r = rebase_plan_resolve(call, &args->plan, &planned, err);
+
+    work->kind = AL_WORK_REBASE;
+    if (r == 0)
+        r = find_onto(call, args, &planned, &work->onto, err);
+    work->is_root = r == 0 && !work->onto;
+    if (r == 0)
+        r = al_commit_list_rebase(al_call_repo(call), work->onto, false, al_call_budget(call),
+                                  &list, err);
+    if (r < 0)
+        return r;
+    work->onto_name = args->onto ? al_strdup(args->onto) : NULL;
+    add_left_out(&list, lines);
+    return add_steps(call, args, &planned, &list, work, err);
+}
+
+/* Those of git_cherry_pick and git_revert. */
+
+#define COMMITS_MAX  1000
+#define MAINLINE_MAX 16
+
+/* git_cherry_pick has no `mainline`, which is then absent. */
+struct pick_args {
+    struct al_strv commits;
+    bool no_commit;
+    struct al_opt_int mainline;
+    AL_EVERYDAY_FIELDS;
+};
+
+#define COMMITS_ROW                                                                                \
+    AL_STRINGS(struct pick_args, commits, "Revisions, or ranges A..B.",                            \
+               .flags = AL_PARAM_REQUIRED | AL_PARAM_NAME, .min = 1, .max = COMMITS_MAX,           \
+               .min_bytes = 1)
+#define NO_COMMIT_ROW AL_BOOL(struct pick_args, no_commit, "Only stage the changes.")
+
+static const struct al_param pick_params[] = {
+    COMMITS_ROW,
+    NO_COMMIT_ROW,
+    AL_EVERYDAY_WORKING_DIR_ROW(struct pick_args),
+};
+
+static const struct al_param revert_params[] = {
+    COMMITS_ROW,
+    NO_COMMIT_ROW,
+    AL_INT(struct pick_args, mainline, "Of a merge: the parent to go back to.", .min = 1,
+           .max = MAINLINE_MAX),
+    AL_EVERYDAY_WORKING_DIR_ROW(struct pick_args),
+};
+
+static int check_picks(const void *p, struct al_error *err)
+{
+    const struct pick_args *args = p;
+    bool is_range;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < args->commits.count; i++)
+        r = al_arg_check_range("commits", args->commits.items[i], &is_range, err);
+    return r;
+}
+
+static int list_picks(struct al_call *call, const struct pick_args *args, struct al_strv *out,
+                      struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < args->commits.count; i++)
+        r = al_commit_list_add(al_call_repo(call), args->commits.items[i], is_revert(call),
+                               al_call_budget(call), out, err);
+    if (r == 0 && !out->count)
+        r = al_failure_set(err, "git_log with the range shows what is in it.",
+                           "The range has no commits");
+    return r;
+}
+
+/* The words are resolved once: what was approved is what is applied. */
+static int resolve_picks(struct al_call *call, const void *p, struct al_resolved *out,
+                         struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
+    int r = list_picks(call, p, &commits, err);
+
+    for (size_t i = 0; r == 0 && i < commits.count; i++)
+        al_resolved_add(out, "commit", commits.items[i]);
+    return r;
+}
+
+static int check_merges(const struct pick_args *args, bool reverts,
+                        const struct al_commits_read *commits, struct al_error *err)
+{
+    for (size_t i = 0; i < commits->count; i++) {
+        const struct al_commit_read *commit = &commits->items[i];
+        bool merge = commit->parents.count > 1;
+
+        if (merge && !reverts)
+            return al_failure_set(err, "Name the commits that it brought in: a range A..B.",
+                                  "%.8s is a merge, which cannot be picked", commit->oid);
+        if (merge && !args->mainline.given)
+            return al_failure_set(err,
+                                  "Say with mainline: 1 which parent to go back to; 1 is the "
+                                  "branch that was merged into.",
+                                  "%.8s is a merge", commit->oid);
+        if (merge && (uint64_t)args->mainline.value > commit->parents.count)
+            return al_failure_set(err, "mainline counts the parents from 1.",
+                                  "%.8s has %zu parents", commit->oid, commit->parents.count);
+        if (!merge && args->mainline.given)
+            return al_failure_set(err, "mainline is for merges only: leave it out.",
+                                  "%.8s is no merge", commit->oid);
+    }
+    return 0;
+}
+
+static int build_picks(struct al_call *call, const void *p, struct al_replay_work *work,
+                       struct al_error *err)
+{
+    const struct pick_args *args = p;
+    bool reverts = is_revert(call);
+    al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
+    al_auto(al_commits_read_clear) struct al_commits_read read = { .items = NULL };
+    int r = list_picks(call, args, &commits, err);
+
+    if (r == 0)
+        r = al_inmemory_open(al_call_repo(call), &work->memory, err);
+    if (r == 0)
+        r = al_inmemory_read(work->memory, &commits, al_call_budget(call), &read, err);
+    if (r == 0)
+        r = check_merges(args, reverts, &read, err);
+    if (r < 0)
+        return r;
+    work->kind = reverts ? AL_WORK_REVERT : AL_WORK_CHERRY_PICK;
+    work->no_commit = args->no_commit;
+    work->onto = al_ref_head(&al_call_repo(call)->at);
+    for (size_t i = 0; i < commits.count; i++)
+        al_replay_work_add(work, reverts ? AL_REPLAY_REVERT : AL_REPLAY_PICK, commits.items[i],
+                           NULL, args->mainline.given ? (unsigned)args->mainline.value : 0);
+    return 0;
+}
+
+/* Trying the work and doing it. */
+
+/* New commits that a result lists. */
+#define LISTED_MAX 20
+
+/* The work of a call, kept from `authorize` on. */
+struct attempt {
+    struct al_replay_work *work;
+    struct al_str lines; /* what the result says besides, whole lines */
+    bool published;      /* commits that a remote-tracking branch has would leave the branch */
+};
+
+static void attempt_free(void *data)
+{
+    struct attempt *attempt = data;
+
+    if (!attempt)
+        return;
+    al_replay_work_free(attempt->work);
+    al_str_clear(&attempt->lines);
+    free(attempt);
+}
+
+static struct attempt *attempt_of(struct al_call *call)
 {
     return al_call_tool_data(call);
 }
@@ -74,34 +627,33 @@ static int check_can_commit(const struct al_repo *repo, struct al_error *err)
 }
 
 /* Which commits leave the branch is only known for what does not stop; else all may. */
-static int look_at_remotes(struct al_call *call, struct al_replay_try *try, struct al_error *err)
+static int look_at_remotes(struct al_call *call, struct attempt *attempt, struct al_error *err)
 {
-    const struct al_replay_work *work = try->work;
+    const struct al_replay_work *work = attempt->work;
 
     if (work->kind != AL_WORK_REBASE)
         return 0;
     return al_git_has_pushed(al_inmemory_repo(work->memory), work->head,
                              work->replayed.stopped ? work->onto : work->replayed.tip,
-                             al_call_budget(call), &try->published, err);
+                             al_call_budget(call), &attempt->published, err);
 }
 
-static int build_and_try(struct al_call *call, const void *args, al_replay_build build,
-                         struct al_error *err)
+static int build_and_try(struct al_call *call, const void *args, struct al_error *err)
 {
-    struct al_replay_try *try = al_calloc(1, sizeof(*try));
+    struct attempt *attempt = al_calloc(1, sizeof(*attempt));
     int r;
 
-    try->lines = AL_STR_INIT;
-    try->work = al_replay_work_new();
-    al_call_set_tool_data(call, try, try_free);
-    r = build(call, args, try->work, &try->lines, err);
+    attempt->lines = AL_STR_INIT;
+    attempt->work = al_replay_work_new();
+    al_call_set_tool_data(call, attempt, attempt_free);
+    r = is_rebase(call) ? build_rebase(call, args, attempt->work, &attempt->lines, err)
+                        : build_picks(call, args, attempt->work, err);
     if (r == 0)
-        r = al_replay_work_try(al_call_repo(call), try->work, al_call_budget(call), err);
-    return r < 0 ? r : look_at_remotes(call, try, err);
+        r = al_replay_work_try(al_call_repo(call), attempt->work, al_call_budget(call), err);
+    return r < 0 ? r : look_at_remotes(call, attempt, err);
 }
 
-int al_replay_authorize(struct al_call *call, const void *args, al_replay_build build,
-                        bool clean_tree, struct al_error *err)
+static int authorize(struct al_call *call, const void *args, struct al_error *err)
 {
     al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
     int r = al_everyday_check_idle(call, err);
@@ -111,22 +663,21 @@ int al_replay_authorize(struct al_call *call, const void *args, al_replay_build 
     if (r == 0 && !*head)
         r = al_failure_set(err, "git_commit makes the first one.", "There is no commit yet");
     if (r == 0)
-        r = al_replay_check_clean(al_call_repo(call), clean_tree, al_call_budget(call), err);
-    return r < 0 ? r : build_and_try(call, args, build, err);
+        r = al_replay_check_clean(al_call_repo(call), is_rebase(call), al_call_budget(call), err);
+    return r < 0 ? r : build_and_try(call, args, err);
 }
 
-bool al_replay_is_published(struct al_call *call, const void *args)
+static bool is_published(struct al_call *call, const void *args)
 {
-    const struct al_replay_try *try = al_replay_of(call);
+    const struct attempt *attempt = attempt_of(call);
 
     (void)args;
-    return try && try->published;
+    return attempt && attempt->published;
 }
 
-int al_replay_preview(struct al_call *call, const void *args, struct al_str *out,
-                      struct al_error *err)
+static int preview(struct al_call *call, const void *args, struct al_str *out, struct al_error *err)
 {
-    const struct al_replay_work *work = al_replay_of(call)->work;
+    const struct al_replay_work *work = attempt_of(call)->work;
     const char *tip = work->replayed.stopped ? work->onto : work->replayed.tip;
     al_auto(al_freep) char *not_tip = al_asprintf("^%s", tip);
     al_auto(al_freep) char *not_head = al_asprintf("^%s", work->head);
@@ -159,10 +710,10 @@ int al_replay_preview(struct al_call *call, const void *args, struct al_str *out
     return r;
 }
 
-int al_replay_changed_files(struct al_call *call, const void *args, bool *ret_known,
-                            struct al_strv *out, struct al_error *err)
+static int changed_files(struct al_call *call, const void *args, bool *ret_known,
+                         struct al_strv *out, struct al_error *err)
 {
-    const struct al_replay_work *work = al_replay_of(call)->work;
+    const struct al_replay_work *work = attempt_of(call)->work;
     struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     int r;
 
@@ -178,18 +729,17 @@ int al_replay_changed_files(struct al_call *call, const void *args, bool *ret_kn
     return r;
 }
 
-int al_replay_execute(struct al_call *call, struct al_merge_outcome *ret_outcome,
-                      struct al_error *err)
+static int replay(struct al_call *call, struct al_merge_outcome *ret_outcome, struct al_error *err)
 {
     struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *head = al_ref_head(&repo->at);
     int r = al_everyday_check_idle(call, err);
 
-    if (r == 0 && strcmp(head, al_replay_of(call)->work->head) != 0)
+    if (r == 0 && strcmp(head, attempt_of(call)->work->head) != 0)
         r = al_failure_set(err, "Nothing was done; call again.",
                            "The branch moved while this was prepared");
     return r < 0 ? r
-                 : al_replay_work_do(repo, al_replay_of(call)->work, al_call_max_bytes(call),
+                 : al_replay_work_do(repo, attempt_of(call)->work, al_call_max_bytes(call),
                                      al_call_budget(call), ret_outcome, err);
 }
 
@@ -204,9 +754,9 @@ static bool add_line(void *payload, char *const *fields)
     return true;
 }
 
-int al_replay_add_commits(struct al_call *call, struct al_str *text, struct al_error *err)
+static int add_commits(struct al_call *call, struct al_str *text, struct al_error *err)
 {
-    const struct al_replay_work *work = al_replay_of(call)->work;
+    const struct al_replay_work *work = attempt_of(call)->work;
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, add_line, text);
@@ -225,3 +775,179 @@ int al_replay_add_commits(struct al_call *call, struct al_str *text, struct al_e
         al_str_addf(text, "  and %zu older ones\n", count - LISTED_MAX);
     return r;
 }
+
+static void add_rebased(struct al_call *call, const struct rebase_args *args,
+                        const struct al_merge_outcome *outcome, struct al_str *text)
+{
+    const struct al_replay_work *work = attempt_of(call)->work;
+    size_t dropped = 0;
+
+    if (outcome->up_to_date) {
+        al_str_adds(text, "Nothing to do: the commits are there already, as they are to be.\n");
+        return;
+    }
+    for (size_t i = 0; i < work->replayed.commits.count; i++)
+        dropped += !*work->replayed.commits.items[i];
+    al_str_adds(text, work->is_root ? "Rebased from the first commit on" : "Rebased onto ");
+    if (args->onto)
+        al_place_add_name(args->onto, text);
+    else if (!work->is_root)
+        al_str_addf(text, "%.8s", work->onto);
+    al_str_adds(text, ", ");
+    al_answer_add_counted(work->nsteps, "commit", "commits", text);
+    al_str_adds(text, " replayed");
+    if (dropped)
+        al_str_addf(text, ", %zu of them dropped as empty", dropped);
+    al_str_adds(text, "; newest first:\n");
+}
+
+static void add_picked(struct al_call *call, const struct pick_args *args, struct al_str *text)
+{
+    const struct al_strv *done = &attempt_of(call)->work->replayed.commits;
+    const char *verb = is_revert(call) ? "Reverted" : "Picked";
+    size_t kept = 0;
+
+    for (size_t i = 0; i < done->count; i++)
+        kept += *done->items[i] != '\0';
+    al_str_addf(text, "%s ", verb);
+    al_answer_add_counted(kept, "commit", "commits", text);
+    if (args->no_commit)
+        al_str_adds(text, ", staged and not committed");
+    if (kept < done->count)
+        al_str_addf(text, "; %zu changed nothing here and %s left out", done->count - kept,
+                    done->count - kept == 1 ? "was" : "were");
+    al_str_adds(text, kept && !args->no_commit ? ":\n" : "\n");
+}
+
+static int execute(struct al_call *call, const void *p, struct al_result *result,
+                   struct al_error *err)
+{
+    static const char *const rebased[] = { "pre-rebase", "post-checkout", "post-rewrite", NULL };
+    static const char *const picked[] = { "pre-commit", "prepare-commit-msg", "commit-msg",
+                                          "post-commit", NULL };
+    const struct attempt *attempt = attempt_of(call);
+    const bool rebases = is_rebase(call);
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    struct al_str *text = &result->text;
+    int r = replay(call, &outcome, err);
+
+    if (r < 0)
+        return r;
+    if (outcome.conflicted || (rebases && outcome.in_progress)) {
+        al_str_addf(text, "The %s stopped at a conflict.\n%s",
+                    rebases           ? "rebase"
+                    : is_revert(call) ? "revert"
+                                      : "cherry-pick",
+                    attempt->lines.buf);
+        return al_outcome_stopped(call, result, err);
+    }
+    if (rebases)
+        add_rebased(call, p, &outcome, text);
+    else
+        add_picked(call, p, text);
+    if (attempt->work->no_commit || outcome.up_to_date)
+        return 0;
+    r = add_commits(call, text, err);
+    al_str_adds(text, attempt->lines.buf);
+    al_outcome_add_skipped(call, rebases ? rebased : picked, true, text);
+    return r;
+}
+
+/* The tools. */
+
+#define EFFECTS (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS | AL_REWRITES_HISTORY)
+
+static const struct al_operation rebase_operations[] = {
+    { "rebase", NULL, EFFECTS, execute, AL_ASKS_UNLESS_SAVED },
+};
+
+static const struct al_stricter stricter[] = {
+    { NULL, is_published, AL_REPLAY_CONDITION, 0 },
+};
+
+static void summarize_rebase(const void *p, struct al_str *out)
+{
+    const struct rebase_args *args = p;
+
+    al_str_adds(out, "Rebase the current branch");
+    if (args->onto)
+        al_str_addf(out, " onto %s", args->onto);
+    if (args->plan.count)
+        al_str_addf(out, " by a plan of %zu step%s", args->plan.count,
+                    args->plan.count == 1 ? "" : "s");
+    if (args->autosquash)
+        al_str_adds(out, " with autosquash");
+}
+
+const struct al_tool al_tool_everyday_rebase = {
+    .name = "git_rebase",
+    .title = "Rebase",
+    .about = "Replay the branch's commits on another, or reorder, squash, reword and drop them by "
+             "plan.",
+    AL_TOOL_ROWS(rebase_params, rebase_operations),
+    AL_EVERYDAY_TOOL(struct rebase_args),
+    AL_TOOL_STRICTER(stricter),
+    .moves_branch = true,
+    .check = check_rebase,
+    .resolve = resolve_rebase,
+    .authorize = authorize,
+    .preview = preview,
+    .changed_files = changed_files,
+    .moves_always = AL_MOVES_HEAD | AL_MOVES_BRANCH, /* one that stops detaches HEAD */
+    .keeps_staged = al_tool_keeps_staged,
+    .summarize = summarize_rebase,
+};
+
+#define WRITES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS)
+
+static const struct al_operation pick_operations[] = {
+    { "cherry_pick", NULL, WRITES, execute, AL_ASKS_UNLESS_SAVED },
+};
+
+static const struct al_operation revert_operations[] = {
+    { "revert", NULL, WRITES, execute, AL_ASKS_UNLESS_SAVED },
+};
+
+static void summarize_picks(const char *verb, const struct pick_args *args, struct al_str *out)
+{
+    al_str_adds(out, verb);
+    for (size_t i = 0; i < args->commits.count; i++)
+        al_str_addf(out, "%s %s", i ? "," : "", args->commits.items[i]);
+    if (args->no_commit)
+        al_str_adds(out, ", without a commit");
+}
+
+static void summarize_pick(const void *args, struct al_str *out)
+{
+    summarize_picks("Cherry-pick", args, out);
+}
+
+static void summarize_revert(const void *args, struct al_str *out)
+{
+    summarize_picks("Revert", args, out);
+}
+
+/* What both tools have. */
+#define SHARED                                                                                     \
+    AL_EVERYDAY_TOOL(struct pick_args), .moves_branch = true, .check = check_picks,                \
+                                        .resolve = resolve_picks, .authorize = authorize,          \
+                                        .preview = preview, .changed_files = changed_files,        \
+                                        .moves_always = AL_MOVES_BRANCH
+
+const struct al_tool al_tool_everyday_cherry_pick = {
+    SHARED,
+    .name = "git_cherry_pick",
+    .title = "Cherry-pick",
+    .about = "Apply the changes of commits to the current branch.",
+    AL_TOOL_ROWS(pick_params, pick_operations),
+    .summarize = summarize_pick,
+};
+
+const struct al_tool al_tool_everyday_revert = {
+    SHARED,
+    .name = "git_revert",
+    .title = "Revert",
+    .about = "Make commits that take the changes of other commits back.",
+    AL_TOOL_ROWS(revert_params, revert_operations),
+    .summarize = summarize_revert,
+};
