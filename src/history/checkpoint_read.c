@@ -343,15 +343,20 @@ int al_checkpoint_load_files(struct al_store *store, const char *id, bool keep,
                              struct al_error *err)
 {
     struct loading loading = { .saved = NULL };
+    struct al_differences *values;
+    size_t others;
     int r = al_checkpoint_load(store, id, keep, budget, ret_saved, err);
 
     if (r < 0 || (*ret_saved)->has_files)
         return r;
     loading.saved = store->loaded; /* it is the first one now */
+    values = &loading.saved->values;
+    others = values->count;
     r = list(store, id, al_saved_files, &loading, budget, err);
-    qsort(loading.saved->values.items, loading.saved->values.count,
-          sizeof(*loading.saved->values.items), al_difference_order);
-    al_modes_apply(&loading.saved->modes, &loading.saved->values);
+    while (r < 0 && values->count > others)
+        al_change_drop(values, &values->items[values->count - 1]);
+    qsort(values->items, values->count, sizeof(*values->items), al_difference_order);
+    al_modes_apply(&loading.saved->modes, values);
     loading.saved->has_files = r == 0;
     return r;
 }

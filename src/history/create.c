@@ -252,7 +252,9 @@ static bool read_moved(struct al_pending_checkpoint *taken)
 
         if (!al_starts_with(name, "refs/"))
             continue;
-        known = !al_ends_with(name, "/") && !(ref && al_starts_with(ref->to, "ref: "));
+        known = !al_ends_with(name, "/") && !(ref && al_starts_with(ref->to, "ref: ")) &&
+                (al_starts_with(name, "refs/heads/") || al_starts_with(name, "refs/tags/") ||
+                 !strcmp(name, "refs/stash")); /* others are the worktree's own */
         value = known ? read_ref(store, name) : NULL;
         if (ref)
             al_change_drop(&taken->refs, ref);

@@ -121,9 +121,10 @@ struct recorder {
     bool new_rules;                            /* what is ignored may have changed */
     struct al_strv *nested;                    /* nested repositories, in the working tree */
     const struct al_checkpoint_reason *reason; /* NULL: not of the working tree itself */
-    bool by_writes;                            /* only what the execution can write was looked at */
-    struct al_str gone, new;                   /* told of without the index: see add_few() */
-    struct al_str *links; /* those that the index has, since it began with a commit */
+    bool is_current;         /* the index is the one that the last tree was made from */
+    bool by_writes;          /* only what the execution can write was looked at */
+    struct al_str gone, new; /* told of without the index: see add_few() */
+    struct al_str *links;    /* those that the index has, since it began with a commit */
 };
 
 /* Whether git would refuse the name: a component is `.git` in any case.  The git directory of a
@@ -418,7 +419,7 @@ static bool are_few(const struct recorder *recorder)
 {
     const struct al_store *store = recorder->store;
 
-    return recorder->reason && *recorder->files->last && !recorder->files->whole &&
+    return recorder->reason && recorder->is_current && !recorder->files->whole &&
            !store->is_blocked && !recorder->drop.len && recorder->nids <= FEW_FILES &&
            recorder->bytes <= FEW_MAX_BYTES &&
            (!recorder->by_writes ||
@@ -493,6 +494,7 @@ static bool add_few(struct recorder *recorder)
     al_str_reset(&recorder->gone);
     al_str_reset(&recorder->new);
     al_strv_clear(&recorder->files->inlined);
+    al_oid_set_clear(&recorder->files->blobs);
     return false;
 }
 
@@ -887,6 +889,16 @@ static int take_all_first(struct recorder *recorder, struct al_error *err)
     return al_snapshot_update(&recorder->dir, recorder->links, true, err);
 }
 
+static bool is_current(const struct recorder *recorder)
+{
+    const int dir_fd = recorder->store->bare.dir_fd;
+    al_auto(al_freep) char *name = last_name(recorder->files->last);
+    const struct al_file_id last = al_file_id_at(dir_fd, name);
+    const struct al_file_id index = al_file_id_at(dir_fd, INDEX_NAME);
+
+    return last.exists && al_file_id_equal(&last, &index);
+}
+
 /* Tell what differs from the last checkpoint, whose tree the stream begins with. */
 static int add_changes(struct recorder *recorder, struct al_error *err)
 {
@@ -933,6 +945,7 @@ static int record_top(struct recorder *recorder, struct al_error *err)
     else
         al_oid_text(&last, store->sha256, files->last);
     files->whole = !*files->last || access(recorder->dir.index, F_OK) < 0;
+    recorder->is_current = is_current(recorder);
     files->relies = true; /* nested repositories may have been recorded before */
     store->has_listed &= !files->whole;
     if (r == 0 && files->whole)
