@@ -16,53 +16,10 @@
 #include "util/nearest.h"
 #include "util/utf8.h"
 
-/* The subject of a message. */
-enum kind { REVISION, BRANCH, TAG, REMOTE, THEIR_BRANCH, TRACKED_PATH, ANY_PATH };
-
-/* The beginnings of messages, and what ends the name.  The first one that fits counts. */
-static const struct {
-    const char *begin, *end;
-    enum kind kind;
-} messages[] = {
-    { "Branch not found: ", "", REVISION },
-    { "invalid reference: ", "", REVISION },
-    { "bad revision '", "'", REVISION },
-    { "ambiguous argument '", "': unknown revision", REVISION },
-    { "unable to resolve revision: ", "", REVISION },
-    { "rev: '", "' names nothing", REVISION },
-    { "There is no branch '", "'", BRANCH },
-    { "No branch named '", "'", BRANCH },
-    { "no branch named '", "'", BRANCH },
-    { "There is no tag '", "'", TAG },
-    { "There is no remote '", "'", REMOTE },
-    { "The remote has no branch '", "'", THEIR_BRANCH },
-    { "pathspec '", "' did not match any files", ANY_PATH },
-    { "Pathspec '", "' is in submodule '", ANY_PATH },
-    { "pathspec '", "' did not match any file(s) known to git", TRACKED_PATH },
-};
-
-/* The name that a message is about; NULL: it is about none.  Caller frees. */
-static char *name_in(const char *message, enum kind *ret_kind)
-{
-    for (size_t i = 0; i < AL_COUNT(messages); i++) {
-        const char *name = message + strlen(messages[i].begin);
-        const char *end;
-
-        if (!al_starts_with(message, messages[i].begin))
-            continue;
-        end = *messages[i].end ? strstr(name, messages[i].end) : name + strlen(name);
-        if (!end || end == name)
-            continue;
-        *ret_kind = messages[i].kind;
-        return al_strndup(name, (size_t)(end - name));
-    }
-    return NULL;
-}
-
 /* The names that there are, while they are compared. */
 struct search {
     const char *word;
-    enum kind kind;
+    enum al_subject kind;
     char *near;      /* in few edits */
     char *qualified; /* "feature/login" for "login" */
 };
@@ -97,7 +54,7 @@ static bool take_ref(void *payload, const struct al_listed_ref *ref)
     struct search *search = payload;
     const char *name = ref->name;
 
-    if (search->kind == THEIR_BRANCH) {
+    if (search->kind == AL_SUBJECT_THEIR_BRANCH) {
         name = ref->is_remote ? strchr(name, '/') : NULL;
         if (!name)
             return true;
@@ -110,12 +67,12 @@ static bool take_ref(void *payload, const struct al_listed_ref *ref)
 static void search_refs(struct al_call *call, struct search *search)
 {
     const struct al_repo *repo = al_call_repo(call);
-    const struct al_refs_query branches = { .remotes = search->kind != BRANCH };
+    const struct al_refs_query branches = { .remotes = search->kind != AL_SUBJECT_BRANCH };
     const struct al_refs_query tags = { .tags = true };
 
-    if (search->kind != TAG)
+    if (search->kind != AL_SUBJECT_TAG)
         (void)al_git_read_refs(repo, &branches, take_ref, search, al_call_budget(call), NULL);
-    if (search->kind == TAG || search->kind == REVISION)
+    if (search->kind == AL_SUBJECT_TAG || search->kind == AL_SUBJECT_REVISION)
         (void)al_git_read_refs(repo, &tags, take_ref, search, al_call_budget(call), NULL);
 }
 
@@ -129,17 +86,18 @@ static void search_remotes(struct al_call *call, struct search *search)
 }
 
 /* Append what may have been meant. */
-static void add_near(struct al_call *call, enum kind kind, const char *word, struct al_str *out)
+static void add_near(struct al_call *call, enum al_subject kind, const char *word,
+                     struct al_str *out)
 {
     al_auto(search_clear) struct search search = { .word = word, .kind = kind };
     al_auto(al_freep) char *tag = al_asprintf("refs/tags/%s", word);
     const char *meant;
 
-    if (kind == BRANCH && al_ref_exists(&al_call_repo(call)->at, tag)) {
+    if (kind == AL_SUBJECT_BRANCH && al_ref_exists(&al_call_repo(call)->at, tag)) {
         al_str_adds(out, "; it is a tag");
         return;
     }
-    if (kind == REMOTE)
+    if (kind == AL_SUBJECT_REMOTE)
         search_remotes(call, &search);
     else
         search_refs(call, &search);
@@ -200,9 +158,10 @@ static void complete_revision(struct al_call *call, const char *given, struct al
 
     if (tell_broken(call, strcmp(base, "HEAD") != 0 ? branch : NULL, err))
         return;
-    if (!strcmp(base, "HEAD") && !names_commit(call, "HEAD"))
+    if (!strcmp(base, "HEAD") && !names_commit(call, "HEAD")) {
+        err->subject = AL_SUBJECT_UNBORN;
         al_str_adds(&message, "There is no commit on this branch yet");
-    else if (al_is_oid(word, strlen(word)) && strlen(word) >= 7) {
+    } else if (al_is_oid(word, strlen(word)) && strlen(word) >= 7) {
         al_str_addf(&message, "'%s' names no commit", word);
     } else if (strcmp(base, word) != 0 && *base && names_commit(call, base)) {
         al_str_addf(&message, "'%s' names no commit, although '%s' does%s", word, base,
@@ -211,52 +170,52 @@ static void complete_revision(struct al_call *call, const char *given, struct al
             err->remedy = "A user can fetch the rest of the history with 'git fetch --unshallow'.";
     } else {
         al_str_addf(&message, "'%s' names no branch, tag or commit", word);
-        add_near(call, REVISION, *base ? base : word, &message);
+        add_near(call, AL_SUBJECT_REVISION, *base ? base : word, &message);
     }
     free(err->message);
     err->message = al_str_detach(&message);
 }
 
-static void complete_path(struct al_call *call, enum kind kind, const char *given,
+static void complete_path(struct al_call *call, enum al_subject kind, const char *given,
                           struct al_error *err)
 {
     const char *magic = al_starts_with(given, ":(") ? strchr(given, ')') : NULL;
     const char *path = magic ? magic + 1 : given;
-    const struct al_path_scope scope = { .worktree = true, .untracked = kind == ANY_PATH };
+    const struct al_path_scope scope = { .worktree = true, .untracked = kind == AL_SUBJECT_PATH };
     al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
 
     al_strv_add(&paths, path);
     err->remedy = al_missing_paths_add(call, &paths, &scope, &message);
     if (!message.len)
-        al_str_addf(&message, "No %sfile matches '%s'", kind == ANY_PATH ? "" : "tracked ", path);
+        al_str_addf(&message, "No %sfile matches '%s'", kind == AL_SUBJECT_PATH ? "" : "tracked ",
+                    path);
     al_str_trim_end(&message);
     free(err->message);
     err->message = al_str_detach(&message);
 }
 
-/* Complete the message of a failure that names a revision, branch, tag, remote or path that there
- * is none of.  Other messages stay as they are.  Up to four git children, of failures only. */
-static void near_names_complete(struct al_call *call, struct al_error *err)
+/* Complete the message of a failure about a revision, branch, tag, remote or path that there is
+ * none of.  Other messages stay as they are.  Up to four git children, of failures only. */
+static void complete_name(struct al_call *call, struct al_error *err)
 {
-    enum kind kind = REVISION;
-    al_auto(al_freep) char *name = err->message ? name_in(err->message, &kind) : NULL;
+    al_auto(al_freep) char *name = al_take(&err->name);
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
 
-    if (!name || !al_call_repo(call))
-        return;
-    if (kind == REVISION) {
-        complete_revision(call, name, err);
+    if (err->subject == AL_SUBJECT_UNBORN || (name && err->subject == AL_SUBJECT_REVISION)) {
+        complete_revision(call, name ? name : "HEAD", err);
         return;
     }
-    if (kind >= TRACKED_PATH) {
-        complete_path(call, kind, name, err);
+    if (!name)
+        return;
+    if (err->subject == AL_SUBJECT_PATH || err->subject == AL_SUBJECT_TRACKED_PATH) {
+        complete_path(call, err->subject, name, err);
         return;
     }
     al_str_adds(&message, err->message);
     if (message.buf[message.len - 1] == '.')
         al_str_truncate(&message, message.len - 1);
-    add_near(call, kind, name, &message);
+    add_near(call, err->subject, name, &message);
     free(err->message);
     err->message = al_str_detach(&message);
 }
@@ -326,99 +285,6 @@ static void fold_message(struct al_error *err)
     free(al_take(&err->detail));
 }
 
-/* Remedies by the code of an error or the words of its message.  The first one that fits counts.
- * One with a tool is for sessions that have it. */
-static const struct {
-    enum al_code code; /* AL_CODE_NONE: any */
-    const char *words; /* NULL: any */
-    const char *tool;  /* NULL: any session */
-    const char *remedy;
-} remedies[] = {
-    { AL_CODE_NONE, "outside the repository", NULL,
-      "Paths are relative to working_dir and inside its repository." },
-    { AL_CODE_NONE, "There is no commit on this branch yet", "git_commit",
-      "HEAD names a commit only where there is one: git_commit makes the first one." },
-    { AL_CODE_NONE, "is unmerged", "git_conflicts",
-      "git_conflicts shows its conflicts and resolves them." },
-    { AL_CODE_NONE, "in the middle of a merge", "git_conflicts",
-      "git_conflicts with action continue or abort brings it to an end first." },
-    { AL_CODE_NONE, "airlock leaves to git itself", "git_conflicts",
-      "A user can go on with git itself; git_conflicts with action abort gives it up." },
-    { AL_CODE_NONE, "user.name or user.email not configured", NULL,
-      "A user can set user.name and user.email; until then nothing can be committed." },
-    { AL_CODE_NONE, "a program airlock does not run", NULL,
-      "A user can do this with git itself, which runs the filter (of Git LFS: git-lfs); other "
-      "files go on working." },
-    { AL_CODE_CONFLICT, "conflict markers on disk", "git_conflicts",
-      "Edit the file until none is left, or let git_conflicts resolve it with take ours or theirs, "
-      "content or hunks." },
-    { AL_CODE_CONFLICT, NULL, "git_conflicts",
-      "git_conflicts shows the conflicts and resolves them; with action abort it gives the "
-      "operation up." },
-    { AL_CODE_NONE, "untracked working tree files would be overwritten by", NULL,
-      "Move or remove these files first." },
-    { AL_CODE_DIRTY_WORKDIR, NULL, "git_stash",
-      "Commit these changes with git_commit, or put them aside with git_stash, first." },
-    { AL_CODE_NONE, "'create' must be a boolean", "git_switch",
-      "branch is the name, and create says whether to make it: branch=NAME create=true." },
-    { AL_CODE_BRANCH_EXISTS, NULL, "git_branch",
-      "Choose another name, or use the branch that is there: git_branch lists them." },
-    { AL_CODE_NONE, "names no ", "git_tag",
-      "git_branch lists the branches there are, git_tag the tags, git_log the commits." },
-    { AL_CODE_BRANCH_NOT_FOUND, NULL, "git_branch",
-      "git_branch lists the branches there are, git_log the commits." },
-    { AL_CODE_REMOTE_ERROR, NULL, "git_remote",
-      "git_remote lists the remotes and their addresses." },
-    { AL_CODE_NO_STAGED_CHANGES, NULL, "git_status",
-      "git_status shows what has changed; git_commit takes paths, hunks or all." },
-    { AL_CODE_STASH_EMPTY, NULL, "git_stash", "git_stash with action list shows the entries." },
-    { AL_CODE_NOT_INITIALIZED, NULL, NULL,
-      "Give working_dir a directory inside a git repository." },
-    { AL_CODE_PROTECTED_PATH, NULL, NULL, "Name files of the working tree; .git is git's own." },
-    { AL_CODE_LOCK_TIMEOUT, NULL, NULL,
-      "Another git is at work there: try again later; a user can remove the lock if none runs." },
-    { AL_CODE_TIMEOUT, NULL, NULL,
-      "Ask for less at once; a user can raise timeout_ms in [tools.git] of the configuration." },
-    { AL_CODE_SNAPSHOT_DISABLED, NULL, NULL,
-      "A user can turn checkpoints on, or set on_snapshot_failure to warn, in [journal] of the "
-      "configuration." },
-    { AL_CODE_NONE, "is no id of a hunk", "git_diff",
-      "git_diff with hunks, and with staged for staged ones, shows the ids there are." },
-    { AL_CODE_NONE, "is not there any more", "git_diff",
-      "git_diff with hunks, and with staged for staged ones, shows the ids there are." },
-    { AL_CODE_NONE, "has only", NULL, "Give lines that the file has." },
-    { AL_CODE_NONE, "No such directory: ", NULL,
-      "working_dir is a directory inside a repository; without it, the first root is meant." },
-    { AL_CODE_NONE, "egular expression", NULL,
-      "Correct the expression, or search for plain text." },
-    { AL_CODE_NONE, "Unmatched", NULL, "Correct the expression, or search for plain text." },
-};
-
-static const char *remedy_of(const struct al_call *call, const struct al_error *err)
-{
-    const struct al_session *session = al_call_session(call);
-
-    for (size_t i = 0; i < AL_COUNT(remedies); i++) {
-        if (remedies[i].code != AL_CODE_NONE && remedies[i].code != err->code)
-            continue;
-        if (remedies[i].words && (!err->message || !strstr(err->message, remedies[i].words)))
-            continue;
-        if (!remedies[i].tool || al_session_has(session, remedies[i].tool, NULL))
-            return remedies[i].remedy;
-    }
-    if (err->status == AL_ERR_EXECUTION && al_call_repo(call) &&
-        al_session_has(session, "git_commit", NULL) && al_ref_is_unborn(&al_call_repo(call)->at))
-        return "The branch has no commit yet: git_commit makes the first one.";
-    if (err->status == AL_ERR_SANDBOX)
-        return "Use a repository and paths inside the allowed roots.";
-    if (err->status == AL_ERR_BAD_ARGS)
-        return "Nothing was done; call again with arguments as the input schema has them.";
-    return al_session_has(session, "git_status", NULL) &&
-                   strcmp(al_call_tool(call)->name, "git_status") != 0
-               ? "git_status shows the state of the repository."
-               : "A user can look at the repository with git itself.";
-}
-
 bool al_failure_begin(struct al_error *err)
 {
     const enum al_status status = err->status;
@@ -436,11 +302,14 @@ void al_failure_complete(struct al_call *call, struct al_error *err)
 {
     if (!al_failure_begin(err))
         return;
-    near_names_complete(call, err);
-    if (err->status == AL_ERR_EXECUTION && !err->remedy && al_call_repo(call))
-        (void)tell_broken(call, NULL, err);
-    if (!err->remedy)
-        err->remedy = remedy_of(call, err);
+    if (!al_call_repo(call))
+        return;
+    complete_name(call, err);
+    if (err->status != AL_ERR_EXECUTION || err->remedy)
+        return;
+    (void)tell_broken(call, NULL, err);
+    if (!err->subject && !err->code && al_ref_is_unborn(&al_call_repo(call)->at))
+        err->subject = AL_SUBJECT_UNBORN;
 }
 
 static int al_printf(4, 0) set(struct al_error *err, enum al_status status, const char *remedy,

@@ -3,7 +3,7 @@
  * Failures that say the next step in words of this session.
  *
  * git's message is folded into one line without git's advice, which names commands that the caller
- * does not have.  The remedy names a tool of this session, or says that a user can do it.
+ * does not have.  The remedy comes from the table of tool/remedy.c unless the tool has set one.
  */
 #ifndef AL_ANSWER_FAILURE_H
 #define AL_ANSWER_FAILURE_H
@@ -11,8 +11,8 @@
 #include "tool/call.h"
 #include "util/error.h"
 
-/** For `complete_error` of a tool of toolset `everyday`: fold the message, and give the error a
- * remedy unless the tool has set one. */
+/** For `complete_error` of a tool of toolset `everyday`: fold the message, and say what may have
+ * been meant by a name that nothing has. */
 void al_failure_complete(struct al_call *call, struct al_error *err);
 
 /** Begin to complete an error: fold git's message into one line, without git's advice.  Indented

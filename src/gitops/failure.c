@@ -12,34 +12,63 @@ const char al_not_downloaded[] =
     "Not downloaded: this is a partial clone that lacks what is needed here, and no tool brings "
     "it; a user runs this very command with git itself, or 'git fetch --refetch --no-filter'.";
 
-/* Messages of git (in the C locale, which every child gets) with the reason and code they mean. */
+/* Messages of git (in the C locale, which every child gets): its exit code is the same for all of
+ * them.  With the reason, the code and the subject that they mean; with `end`, the name of the
+ * subject stands between the words and it, or the end of the line if it is "".  The first row that
+ * fits counts. */
 static const struct {
-    const char *words, *reason;
+    const char *words, *end, *reason;
     enum al_code code;
+    enum al_subject subject;
 } known[] = {
-    { "invalid reference: ", "not_found", AL_CODE_BRANCH_NOT_FOUND },
-    { "error: branch '", "not_found", AL_CODE_BRANCH_NOT_FOUND },
-    { "error: refname refs/heads/", "not_found", AL_CODE_BRANCH_NOT_FOUND },
-    { "No branch named '", "not_found", AL_CODE_BRANCH_NOT_FOUND },
-    { "no branch named '", "not_found", AL_CODE_BRANCH_NOT_FOUND }, /* newer gits' words */
-    { "did not match any file(s) known to git", "not_found", AL_CODE_NONE },
-    { "log for 'stash' only has", "not_found", AL_CODE_NONE },
-    { "not found", "not_found", AL_CODE_NONE },
-    { "unknown revision", "not_found", AL_CODE_NONE },
-    { "bad revision", "not_found", AL_CODE_NONE },
-    { "bad object ", "not_found", AL_CODE_NONE },
-    { "does not exist in '", "not_found", AL_CODE_NONE },
-    { "no such path", "not_found", AL_CODE_NONE },
-    { "did not match any files", "not_found", AL_CODE_NONE },
-    { "would be overwritten by", "conflict", AL_CODE_DIRTY_WORKDIR },
-    { " branch named '", NULL, AL_CODE_BRANCH_EXISTS },
-    { "unmerged files", "conflict", AL_CODE_CONFLICT },
-    { "You have unstaged changes", NULL, AL_CODE_DIRTY_WORKDIR },
-    { "index contains uncommitted changes", NULL, AL_CODE_DIRTY_WORKDIR },
-    { "you need to resolve your current index first", "conflict", AL_CODE_CONFLICT },
-    { ": needs merge", "conflict", AL_CODE_CONFLICT },
-    { "already exists, no checkout", "conflict", AL_CODE_DIRTY_WORKDIR },
-    { ".lock': File exists", NULL, AL_CODE_LOCK_TIMEOUT },
+    { "invalid reference: ", "", "not_found", AL_CODE_BRANCH_NOT_FOUND, AL_SUBJECT_REVISION },
+    { "error: branch '", NULL, "not_found", AL_CODE_BRANCH_NOT_FOUND, AL_SUBJECT_NONE },
+    { "error: refname refs/heads/", NULL, "not_found", AL_CODE_BRANCH_NOT_FOUND, AL_SUBJECT_NONE },
+    { "No branch named '", "'", "not_found", AL_CODE_BRANCH_NOT_FOUND, AL_SUBJECT_BRANCH },
+    { "no branch named '", "'", "not_found", AL_CODE_BRANCH_NOT_FOUND, AL_SUBJECT_BRANCH },
+    { "pathspec '", "' did not match any file(s) known to git", "not_found", AL_CODE_NONE,
+      AL_SUBJECT_TRACKED_PATH },
+    { "log for 'stash' only has", NULL, "not_found", AL_CODE_NONE, AL_SUBJECT_NONE },
+    { "ambiguous argument 'HEAD'", NULL, "not_found", AL_CODE_NONE, AL_SUBJECT_UNBORN },
+    { "does not have any commits yet", NULL, NULL, AL_CODE_NONE, AL_SUBJECT_UNBORN },
+    { "ambiguous argument '", "': unknown revision", "not_found", AL_CODE_NONE,
+      AL_SUBJECT_REVISION },
+    { "bad revision '", "'", "not_found", AL_CODE_NONE, AL_SUBJECT_REVISION },
+    { "unable to resolve revision: ", "", NULL, AL_CODE_NONE, AL_SUBJECT_REVISION },
+    { "bad object ", NULL, "not_found", AL_CODE_NONE, AL_SUBJECT_NONE },
+    { "does not exist in '", NULL, "not_found", AL_CODE_NONE, AL_SUBJECT_NONE },
+    { "no such path", NULL, "not_found", AL_CODE_NONE, AL_SUBJECT_NONE },
+    { "pathspec '", "' did not match any files", "not_found", AL_CODE_NONE, AL_SUBJECT_PATH },
+    { "Pathspec '", "' is in submodule '", NULL, AL_CODE_NONE, AL_SUBJECT_PATH },
+    { "untracked working tree files would be overwritten by", NULL, "conflict",
+      AL_CODE_DIRTY_WORKDIR, AL_SUBJECT_UNTRACKED },
+    { "would be overwritten by", NULL, "conflict", AL_CODE_DIRTY_WORKDIR, AL_SUBJECT_NONE },
+    { "' not uptodate. ", NULL, NULL, AL_CODE_DIRTY_WORKDIR, AL_SUBJECT_NONE },
+    { " would be removed by ", NULL, NULL, AL_CODE_DIRTY_WORKDIR, AL_SUBJECT_NONE },
+    { " branch named '", NULL, NULL, AL_CODE_BRANCH_EXISTS, AL_SUBJECT_NONE },
+    { "unmerged files", NULL, "conflict", AL_CODE_CONFLICT, AL_SUBJECT_NONE },
+    { "You have unstaged changes", NULL, NULL, AL_CODE_DIRTY_WORKDIR, AL_SUBJECT_NONE },
+    { "index contains uncommitted changes", NULL, NULL, AL_CODE_DIRTY_WORKDIR, AL_SUBJECT_NONE },
+    { "resolve your current index first", NULL, "conflict", AL_CODE_CONFLICT, AL_SUBJECT_NONE },
+    { ": needs merge", NULL, "conflict", AL_CODE_CONFLICT, AL_SUBJECT_NONE },
+    { "CONFLICT (", NULL, "conflict", AL_CODE_CONFLICT, AL_SUBJECT_NONE },
+    { "already exists, no checkout", NULL, "conflict", AL_CODE_DIRTY_WORKDIR, AL_SUBJECT_NONE },
+    { ".lock': File exists", NULL, NULL, AL_CODE_LOCK_TIMEOUT, AL_SUBJECT_NONE },
+    { " is not fully merged", NULL, NULL, AL_CODE_NONE, AL_SUBJECT_NOT_MERGED },
+    { "annot delete branch '", NULL, NULL, AL_CODE_NONE, AL_SUBJECT_HELD },
+    { "ignored by one of your .gitignore files", NULL, NULL, AL_CODE_NONE, AL_SUBJECT_IGNORED },
+    { "' is unmerged", NULL, NULL, AL_CODE_NONE, AL_SUBJECT_UNMERGED },
+    { "in the middle of a merge", NULL, NULL, AL_CODE_NONE, AL_SUBJECT_IN_PROGRESS },
+    { " is being rebased at ", NULL, NULL, AL_CODE_NONE, AL_SUBJECT_IN_PROGRESS },
+    { "must be run in a work tree", NULL, NULL, AL_CODE_NONE, AL_SUBJECT_BARE },
+    { " has only ", NULL, NULL, AL_CODE_NONE, AL_SUBJECT_LINES },
+    { "egular expression", NULL, NULL, AL_CODE_NONE, AL_SUBJECT_EXPRESSION },
+    { "Unmatched ", NULL, NULL, AL_CODE_NONE, AL_SUBJECT_EXPRESSION },
+    { "cherry-pick is now empty", NULL, NULL, AL_CODE_NONE, AL_SUBJECT_EMPTIED },
+    { "nothing to commit", NULL, NULL, AL_CODE_NONE, AL_SUBJECT_EMPTIED },
+    { "nothing added to commit", NULL, NULL, AL_CODE_NONE, AL_SUBJECT_EMPTIED },
+    { "no changes added to commit", NULL, NULL, AL_CODE_NONE, AL_SUBJECT_EMPTIED },
+    { "not found", NULL, "not_found", AL_CODE_NONE, AL_SUBJECT_NONE },
 };
 
 /* Advice names commands that an agent cannot run. */
@@ -115,7 +144,21 @@ static bool said_clash(const char *text, struct al_error *err)
     return true;
 }
 
-/* The error of what git said. */
+/* Whether git said these words, and the name beside them. */
+static bool said_words(const char *text, const char *words, const char *end, struct al_error *err)
+{
+    const char *at = strstr(text, words), *name = at ? at + strlen(words) : NULL, *to;
+
+    if (!at || !end)
+        return at;
+    to = *end ? strstr(name, end) : name + strcspn(name, "\n");
+    if (!to || to == name)
+        return false;
+    err->name = al_strndup(name, (size_t)(to - name));
+    return true;
+}
+
+/* The error of what git said: the one place that reads its English. */
 static int said(const char *text, struct al_error *err)
 {
     int r;
@@ -126,9 +169,10 @@ static int said(const char *text, struct al_error *err)
     if (err && strstr(text, " from promisor remote"))
         err->remedy = al_not_downloaded;
     for (size_t i = 0; err && i < AL_COUNT(known); i++) {
-        if (strstr(text, known[i].words)) {
+        if (said_words(text, known[i].words, known[i].end, err)) {
             err->reason = known[i].reason;
             err->code = known[i].code;
+            err->subject = known[i].subject;
             break;
         }
     }
@@ -211,10 +255,10 @@ bool al_git_exited_with_error(int r, const struct al_run_limits *budget)
 
 int al_git_no_identity(struct al_error *err)
 {
-    return al_error_set(
-        err, AL_ERR_EXECUTION,
-        "Git user.name or user.email not configured. Run: git config --global "
-        "user.name 'Your Name' && git config --global user.email 'you@example.com'");
+    (void)al_error_set(err, AL_ERR_EXECUTION,
+                       "Git user.name or user.email not configured. Run: git config --global "
+                       "user.name 'Your Name' && git config --global user.email 'you@example.com'");
+    return al_error_about(AL_ERR_EXECUTION, err, AL_SUBJECT_IDENTITY, NULL);
 }
 
 int al_git_not_available(struct al_error *err)

@@ -345,9 +345,10 @@ static int check_root(const struct al_root *root, const char *given, struct al_e
         return 0;
     there = there && (st.st_dev != root->dev || st.st_ino != root->ino);
     safe = al_text_sanitize_line(strcmp(given, ".") != 0 ? given : root->path);
-    return al_error_set(err, AL_ERR_EXECUTION, "No such directory: %s%s", safe,
-                        there ? " (the root was replaced by another directory; start airlock again)"
-                              : "");
+    (void)al_error_set(err, AL_ERR_EXECUTION, "No such directory: %s%s", safe,
+                       there ? " (the root was replaced by another directory; start airlock again)"
+                             : "");
+    return al_error_about(AL_ERR_EXECUTION, err, AL_SUBJECT_DIRECTORY, NULL);
 }
 
 int al_path_resolve(const struct al_roots *roots, const char *base, const char *given,

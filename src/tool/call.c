@@ -70,100 +70,6 @@ static char *hint_for_param(const struct al_call *call, const struct al_param *p
     return hint;
 }
 
-/* Remedies by the words of git's message.  NULL as `tool` or `toolset` matches any.  A remedy that
- * names a tool is used if the session has this tool, and in the toolset whose parameters it names.
- * Toolset `git` has a remedy only where it replaces git's own advice. */
-static const struct {
-    const char *words, *tool, *toolset, *remedy;
-} remedies[] = {
-    { "not fully merged", "git_branch", "git",
-      "git_branch with force_delete deletes it all the same." },
-    { "not fully merged", "git_branch", "workflow",
-      "git_branch with force deletes it all the same." },
-    { "Cannot delete branch '", "git_checkout", "workflow",
-      "HEAD is on it, here or in another worktree: git_checkout another branch first." },
-    { "user.name or user.email not configured", NULL, "workflow",
-      "The user can set user.name and user.email; until then nothing can be committed." },
-    { "There is nothing to abort", NULL, "workflow",
-      "Nothing is in progress, so there is nothing to do." },
-    { "ignored by one of your .gitignore files", NULL, NULL,
-      "They are ignored (.gitignore), and no tool adds ignored files; the user can, or can "
-      "change the pattern." },
-    { "did not match any file", "git_status", "workflow",
-      "There is no such file: git_status and the working tree have the names." },
-    { "a program airlock does not run", NULL, "workflow",
-      "The user can do this with git itself, which runs the filter (of Git LFS: git-lfs); "
-      "other files go on working." },
-    { "untracked working tree files would be overwritten by", NULL, NULL,
-      "Move or remove these files first." },
-    { "would be overwritten by", "git_stash", NULL,
-      "Commit these changes with git_commit, or put them aside with git_stash, first." },
-    { "you need to resolve your current index first", "git_resolve_conflict", "workflow",
-      "Resolve the conflicts first: git_conflict_info shows them, git_resolve_conflict resolves a "
-      "file." },
-    { "unmerged files", "git_resolve_conflict", "workflow",
-      "Resolve the conflicts first: git_conflict_info shows them, git_resolve_conflict resolves a "
-      "file." },
-};
-
-/* Remedies for toolset `workflow` that name a parameter of another tool.  Two toolsets may have a
- * tool of that name: the session's tool has to be the one of toolset `from`. */
-static const struct {
-    enum al_code code; /* matched if `words` is NULL */
-    const char *words, *tool, *from, *remedy;
-} remedies_elsewhere[] = {
-    { AL_CODE_NONE, "does not have any commits yet", "git_commit", "workflow",
-      "The branch has no commit yet: git_commit with all makes the first one." },
-    { AL_CODE_NONE, "ambiguous argument 'HEAD'", "git_commit", "workflow",
-      "The branch has no commit yet: git_commit with all makes the first one." },
-    { AL_CODE_BRANCH_NOT_FOUND, NULL, "git_branch", "git",
-      "See git_branch with list_all for the branches there are." },
-};
-
-bool al_session_has(const struct al_session *session, const char *tool, const char *from)
-{
-    const struct al_listed_tool *listed =
-        session->registry ? al_registry_find(session->registry, tool) : NULL;
-
-    return listed && al_grant_has_tool(session->grant, tool) &&
-           (!from || !strcmp(from, listed->toolset->name));
-}
-
-static const char *remedy_elsewhere(const struct al_call *call, const struct al_error *error)
-{
-    if (strcmp(call->input->tool->toolset->name, "workflow") != 0)
-        return NULL;
-    for (size_t i = 0; i < AL_COUNT(remedies_elsewhere); i++) {
-        const char *words = remedies_elsewhere[i].words;
-
-        if ((words ? strstr(error->message, words) != NULL
-                   : error->code == remedies_elsewhere[i].code) &&
-            al_session_has(call->session, remedies_elsewhere[i].tool, remedies_elsewhere[i].from))
-            return remedies_elsewhere[i].remedy;
-    }
-    return NULL;
-}
-
-static char *remedy_for(const struct al_call *call, const struct al_error *error)
-{
-    const char *elsewhere;
-
-    if (error->remedy || !error->message ||
-        (error->status != AL_ERR_EXECUTION && error->status != AL_ERR_NOT_FOUND))
-        return NULL;
-    for (size_t i = 0; i < AL_COUNT(remedies); i++) {
-        const char *tool = remedies[i].tool, *toolset = remedies[i].toolset;
-
-        if (!strstr(error->message, remedies[i].words) ||
-            (toolset && strcmp(toolset, call->input->tool->toolset->name) != 0))
-            continue;
-        if (!tool || al_session_has(call->session, tool, NULL))
-            return al_strdup(remedies[i].remedy);
-    }
-    elsewhere = remedy_elsewhere(call, error);
-    return elsewhere ? al_strdup(elsewhere) : NULL;
-}
-
 /* For a call that lacks a required parameter: "git_commit takes: type (required), scope, …". */
 static char *hint_for_missing(const struct al_tool *tool, const struct al_tool_defaults *defaults)
 {
@@ -189,11 +95,11 @@ static char *call_hint(const struct al_call *call, const struct al_error *error)
         return hint_for_missing(tool, &call->session->defaults);
     if (!call->repo || !call->args || tool->runs_at_top || !error->reason ||
         strcmp(error->reason, "not_found") != 0)
-        return remedy_for(call, error);
+        return NULL;
     for (size_t i = 0; i < tool->nparams && !hint; i++)
         if (tool->params[i].flags & AL_PARAM_PATH)
             hint = hint_for_param(call, &tool->params[i]);
-    return hint ? hint : remedy_for(call, error);
+    return hint;
 }
 
 /* The integer argument with this flag, or `standard` when it is absent.  There are no arguments yet
@@ -552,7 +458,7 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
                    ? al_git_find_blocking_file(call->repo)
                    : NULL;
     }
-    if (is_in_bare_root(call) && strstr(result->error.message, "must be run in a work tree")) {
+    if (is_in_bare_root(call) && result->error.subject == AL_SUBJECT_BARE) {
         al_error_clear(&result->error);
         (void)al_call_refuse_bare(call, &result->error);
     }
@@ -565,6 +471,8 @@ static void shape(struct al_call *call, struct al_result *result, int r, struct 
         result->error.code = AL_CODE_NONE;
     if (call->tool->complete_error)
         call->tool->complete_error(call, &result->error);
+    if (!result->error.remedy)
+        result->error.remedy = al_remedy(call->session, call->tool->words, &result->error);
     result->status = result->error.status;
     result->text_is_object = false;
     al_str_reset(&result->quoted);
@@ -639,6 +547,8 @@ int al_call_explain(const struct al_session *session, const struct al_call_input
     }
     if (r < 0 && err && !err->detail)
         err->detail = call_hint(&call, err);
+    if (r < 0 && err && !err->detail && !err->remedy)
+        err->remedy = al_remedy(session, call.tool->words, err);
     release(&call);
     return r;
 }

@@ -261,6 +261,11 @@ const struct al_session *al_call_session(const struct al_call *call);
 
 /** Test whether a session has the tool, from this toolset (NULL: any). */
 bool al_session_has(const struct al_session *session, const char *tool, const char *from);
+
+/** The next step after a failure, in the words of a dialect and with the tools that the session
+ * has; NULL: there is nothing to say. */
+const char *al_remedy(const struct al_session *session, enum al_words words,
+                      const struct al_error *error);
 struct al_cancel *al_call_cancel(const struct al_call *call);
 
 /** The name of the agent that calls: the session's, else the client's; NULL: it has none. Borrowed.

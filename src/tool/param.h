@@ -107,7 +107,8 @@ struct al_param {
                          a text has, by the flags */
     const struct al_choice *choices;
     const struct al_object *object; /**< object, or each item of an array of them: its members */
-    const char *bad_message; /**< replaces the generic message for a bound or pattern; NULL: none */
+    const char *bad_message; /**< replaces the generic message for a bound or pattern; of a bool,
+                                the remedy where none is given; NULL: none */
 };
 
 #define AL_FIELD(T, field, ctype) (offsetof(T, field) + 0 * sizeof(&((T *)0)->field == (ctype *)0))

@@ -179,8 +179,12 @@ static int check_string(const struct al_param *param, const json_t *value, struc
 static int decode_bool(const struct al_param *param, const json_t *value, bool *field,
                        struct al_error *err)
 {
-    if (!json_is_boolean(value))
-        return decode_wrong_type(param, err);
+    if (!json_is_boolean(value)) {
+        (void)decode_wrong_type(param, err);
+        if (err)
+            err->remedy = param->bad_message;
+        return AL_ERR_BAD_ARGS;
+    }
     *field = json_is_true(value);
     return 0;
 }

@@ -121,6 +121,9 @@ struct al_defined_args {
     .noperations = AL_COUNT(of_operations)
 #define AL_TOOL_STRICTER(forms) .stricter = (forms), .nstricter = AL_COUNT(forms)
 
+/** The dialects that remedies are written in (remedy.c). */
+enum al_words { AL_WORDS_PLAIN, AL_WORDS_WORKFLOW, AL_WORDS_EVERYDAY };
+
 /** JSON written as JSON in C source, for output schemas: AL_JSON({"type": "object"}). */
 #define AL_JSON(...) #__VA_ARGS__
 
@@ -298,6 +301,9 @@ struct al_tool {
 
     /** Stage 8: append the arguments that had no effect because another one wins. */
     void (*ignored)(const void *args, struct al_ignored *out);
+
+    /** Whose words the remedies of failures are in: the names of tools and parameters. */
+    enum al_words words;
 
     /** Stage 8: add a code, a remedy or a one-line message to an error before the caller sees it.
      * The status and approval errors are not to be changed. */

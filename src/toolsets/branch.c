@@ -524,6 +524,7 @@ struct problems {
     struct al_str message; /* "'a' is the current branch; there is no branch 'b'" */
     const char *remedy;    /* NULL: there are different ones */
     size_t count;
+    const char *missing; /* the last branch that is not there; NULL: none */
 };
 
 static void problems_clear(struct problems *problems)
@@ -600,6 +601,7 @@ static int look_at(struct al_call *call, const char *name, bool force, struct pr
     al_ref_head_branches(&repo->at, &current);
     if (!al_ref_exists(&repo->at, ref)) {
         tell(problems, "git_branch lists the branches there are.", "There is no branch '%s'", name);
+        problems->missing = name;
         return 0;
     }
     if (al_strv_contains(&current, name)) {
@@ -626,10 +628,13 @@ static int branch_delete_check(struct al_call *call, const struct al_strv *names
         return r;
     if (problems.count > TOLD_MAX)
         al_str_addf(&problems.message, "; and %zu more", problems.count - TOLD_MAX);
-    return al_failure_set(err,
-                          problems.remedy ? problems.remedy
-                                          : "Nothing was deleted; git_branch lists the branches.",
-                          "%s", problems.message.buf);
+    r = al_failure_set(err,
+                       problems.remedy ? problems.remedy
+                                       : "Nothing was deleted; git_branch lists the branches.",
+                       "%s", problems.message.buf);
+    return problems.count == 1 && problems.missing
+               ? al_error_about(r, err, AL_SUBJECT_BRANCH, problems.missing)
+               : r;
 }
 
 /* More branches are only counted. */

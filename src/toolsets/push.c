@@ -262,7 +262,7 @@ static int no_branch(struct al_call *call, const char *branch, struct al_error *
         err->code = AL_CODE_BRANCH_NOT_FOUND;
         err->reason = text ? NULL : "not_found";
     }
-    return r;
+    return al_error_about(r, err, AL_SUBJECT_BRANCH, branch);
 }
 
 static int find_branch(struct al_call *call, const struct push_args *args, char **ret_branch,

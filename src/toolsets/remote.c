@@ -75,8 +75,10 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     if (args->action != REMOVE)
         return 0;
     if (!al_remote_addresses(al_call_repo(call), args->name, &urls, &push_urls))
-        return al_remote_error(err, "See git_remote with action list for those there are.",
-                               "There is no remote '%s'", args->name);
+        return al_error_about(
+            al_remote_error(err, "See git_remote with action list for those there are.",
+                            "There is no remote '%s'", args->name),
+            err, AL_SUBJECT_REMOTE, args->name);
     for (size_t i = 0; i < urls.count; i++) {
         al_auto(al_freep) char *shown = al_url_shown(urls.items[i]);
 

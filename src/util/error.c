@@ -10,6 +10,7 @@ void al_error_clear(struct al_error *err)
 {
     free(err->message);
     free(err->detail);
+    free(err->name);
     *err = AL_ERROR_INIT;
 }
 
@@ -36,6 +37,16 @@ int al_error_set_code(struct al_error *err, enum al_status status, enum al_code 
     al_str_addv(&text, fmt, args);
     va_end(args);
     return set(err, status, code, al_str_detach(&text));
+}
+
+int al_error_about(int status, struct al_error *err, enum al_subject subject, const char *name)
+{
+    if (err) {
+        free(err->name);
+        err->name = name ? al_strdup(name) : NULL;
+        err->subject = subject;
+    }
+    return status;
 }
 
 int al_error_errno(struct al_error *err, int errno_value, const char *fmt, ...)

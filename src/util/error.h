@@ -46,9 +46,44 @@ enum al_code {
     AL_CODE_STASH_EMPTY = 7037,
 };
 
+/** What a failure is about.  With the code it decides about the remedy (tool/remedy.c). */
+enum al_subject {
+    AL_SUBJECT_NONE = 0,
+    /* A name that nothing has; al_error.name says which. */
+    AL_SUBJECT_REVISION,
+    AL_SUBJECT_BRANCH,
+    AL_SUBJECT_THEIR_BRANCH, /**< of the remote */
+    AL_SUBJECT_TAG,
+    AL_SUBJECT_REMOTE,
+    AL_SUBJECT_TRACKED_PATH,
+    AL_SUBJECT_PATH,
+    AL_SUBJECT_DIRECTORY,
+    AL_SUBJECT_HUNK,
+    AL_SUBJECT_LINES,
+    /* What is in the way. */
+    AL_SUBJECT_UNBORN,      /**< no commit yet */
+    AL_SUBJECT_NOT_MERGED,  /**< a branch whose commits no other one has */
+    AL_SUBJECT_HELD,        /**< a branch that a working tree has checked out */
+    AL_SUBJECT_UNTRACKED,   /**< untracked files that would be overwritten */
+    AL_SUBJECT_IGNORED,     /**< ignored files */
+    AL_SUBJECT_UNMERGED,    /**< a file in conflict */
+    AL_SUBJECT_MARKERS,     /**< conflict markers in a file */
+    AL_SUBJECT_IN_PROGRESS, /**< a merge that is not ended */
+    AL_SUBJECT_LEFT_TO_GIT, /**< an operation that only git itself goes on with */
+    AL_SUBJECT_EMPTIED,     /**< a commit that would change nothing */
+    AL_SUBJECT_FILTER,      /**< a program for the content of a file */
+    AL_SUBJECT_IDENTITY,    /**< no name and address to commit with */
+    AL_SUBJECT_BARE,        /**< no working tree */
+    AL_SUBJECT_OUTSIDE,     /**< a path outside of the repository */
+    AL_SUBJECT_EXPRESSION,  /**< a regular expression */
+    AL_SUBJECT_COUNT,
+};
+
 struct al_error {
     enum al_status status;
     enum al_code code;
+    enum al_subject subject;
+    char *name;         /**< owned or NULL; safe text */
     const char *reason; /**< "not_found", "conflict" or NULL; a string constant */
     char *message;      /**< owned; one line, or git's output */
     char
@@ -68,6 +103,11 @@ void al_error_clear(struct al_error *err);
 /** The same with a code of `enum al_code`. */
 int al_error_set_code(struct al_error *err, enum al_status status, enum al_code code,
                       const char *fmt, ...) al_printf(4, 5);
+
+/** Say what an error is about, and return `status`, which it was set with.  `err` may be NULL.
+ *
+ * @param name  Safe text, or NULL. */
+int al_error_about(int status, struct al_error *err, enum al_subject subject, const char *name);
 
 /** The same with the text of an errno appended, as in "cannot open 'x': No such file or directory".
  * The status is AL_ERR_EXECUTION. */

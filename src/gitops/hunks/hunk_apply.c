@@ -57,12 +57,14 @@ static int not_there(const struct al_hunk_list *list, const char *id, struct al_
     al_auto(al_freep) char *ids = list_ids(list);
 
     if (!is_id(id))
-        return al_error_set(err, AL_ERR_BAD_ARGS, "'%s' is no id of a hunk, as 3fa9c1d2 is", safe);
-    if (!list->count)
-        return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "hunk %s is not there any more: there are no %s changes", safe, which);
-    return al_error_set(err, AL_ERR_BAD_ARGS, "hunk %s is not there any more; the %s hunks are: %s",
-                        safe, which, ids);
+        (void)al_error_set(err, AL_ERR_BAD_ARGS, "'%s' is no id of a hunk, as 3fa9c1d2 is", safe);
+    else if (!list->count)
+        (void)al_error_set(err, AL_ERR_BAD_ARGS,
+                           "hunk %s is not there any more: there are no %s changes", safe, which);
+    else
+        (void)al_error_set(err, AL_ERR_BAD_ARGS,
+                           "hunk %s is not there any more; the %s hunks are: %s", safe, which, ids);
+    return al_error_about(AL_ERR_BAD_ARGS, err, AL_SUBJECT_HUNK, NULL);
 }
 
 int al_hunks_choose(const struct al_hunk_list *list, const struct al_strv *ids,

@@ -41,8 +41,9 @@ static int not_found(const char *name, struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(name);
 
-    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
-                             "There is no branch '%s'", safe);
+    return al_error_about(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
+                                            "There is no branch '%s'", safe),
+                          err, AL_SUBJECT_BRANCH, safe);
 }
 
 int al_landing_find(const struct al_repo *repo, const char *name,

@@ -73,10 +73,11 @@ static int refuse(const struct attribute_check *check, const char *attribute, st
     al_auto(al_freep) char *path = al_text_sanitize_line(check->path);
     al_auto(al_freep) char *driver = al_text_sanitize_line(check->driver);
 
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "'%s' goes through the %s '%s', a program airlock does not run; do this "
-                        "one with git itself",
-                        path, !strcmp(attribute, "filter") ? "filter" : "merge driver", driver);
+    (void)al_error_set(err, AL_ERR_EXECUTION,
+                       "'%s' goes through the %s '%s', a program airlock does not run; do this "
+                       "one with git itself",
+                       path, !strcmp(attribute, "filter") ? "filter" : "merge driver", driver);
+    return al_error_about(AL_ERR_EXECUTION, err, AL_SUBJECT_FILTER, NULL);
 }
 
 /* Read a commit's tree into a temporary index, so that `check-attr --cached` uses its attributes.

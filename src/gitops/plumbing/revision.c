@@ -83,7 +83,7 @@ int al_git_resolve_commit(const struct al_repo *repo, const char *word,
                           shown);
     if (err)
         err->reason = "not_found";
-    return r;
+    return al_error_about(r, err, AL_SUBJECT_REVISION, shown);
 }
 
 int al_git_resolve_branch(const struct al_repo *repo, const char *word,

@@ -34,9 +34,10 @@ enum al_operation_state al_git_resumable(const struct al_repo *repo)
 
 static int refuse(enum al_operation_state state, const char *why, struct al_error *err)
 {
-    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
-                             "This %s %s, which airlock leaves to git itself",
-                             al_operation_state_name(state), why);
+    return al_error_about(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+                                            "This %s %s, which airlock leaves to git itself",
+                                            al_operation_state_name(state), why),
+                          err, AL_SUBJECT_LEFT_TO_GIT, NULL);
 }
 
 /* Read a state file of the sequencer; "" when it does not exist. */
@@ -185,14 +186,9 @@ int al_git_resume_preview(const struct al_repo *repo, struct al_run_limits *budg
 static int emptied(const struct al_repo *repo, enum al_operation_state state, int r,
                    struct al_error *err)
 {
-    static const char *const words[] = { "cherry-pick is now empty", "nothing to commit",
-                                         "nothing added to commit", "no changes added to commit" };
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
-    bool says = false;
 
-    for (size_t i = 0; r == AL_ERR_EXECUTION && err && !says && i < AL_COUNT(words); i++)
-        says = strstr(err->message, words[i]);
-    if (!says)
+    if (r != AL_ERR_EXECUTION || !err || err->subject != AL_SUBJECT_EMPTIED)
         return r;
     if (state == AL_IN_PROGRESS_REBASE || read_todo(repo, state, &commits, NULL) < 0 ||
         !commits.count)

@@ -505,10 +505,6 @@ int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, s
         r = pop_entry(repo, entries, max_bytes, budget, ret_output, err);
     else
         r = run(repo, options, max_bytes, true, budget, ret_output, err);
-    if (r == AL_ERR_EXECUTION && err && strstr(err->message, "CONFLICT")) {
-        err->code = AL_CODE_CONFLICT;
-        err->reason = "conflict";
-    }
     return r;
 }
 

@@ -176,16 +176,10 @@ static int move_files(struct al_repo *repo, const struct al_advance *advance,
                       struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    int r;
 
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "read-tree", "-m", "-u", advance->from,
                  advance->to, NULL);
-    r = run_write(repo, &command, budget, true, err);
-    if (r == AL_ERR_EXECUTION && err && err->message &&
-        (strstr(err->message, "not uptodate") || strstr(err->message, "would be overwritten") ||
-         strstr(err->message, "would be removed")))
-        err->code = AL_CODE_DIRTY_WORKDIR;
-    return r;
+    return run_write(repo, &command, budget, true, err);
 }
 
 /* The old value makes sure that HEAD has not moved meanwhile. */

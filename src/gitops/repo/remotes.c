@@ -206,8 +206,10 @@ static int read_remote(const struct al_repo *repo, struct al_remote *remote, str
     int r = 0;
 
     if (!al_remote_addresses(repo, remote->name, &remote->urls, &remote->push_urls))
-        return al_remote_error(err, "See git_remote with action list; action add makes one.",
-                               "There is no remote '%s'", shown);
+        return al_error_about(
+            al_remote_error(err, "See git_remote with action list; action add makes one.",
+                            "There is no remote '%s'", shown),
+            err, AL_SUBJECT_REMOTE, shown);
     if (remote->urls.count > AL_REMOTE_URLS_MAX || remote->push_urls.count > AL_REMOTE_URLS_MAX)
         return al_remote_error(err, "Remove what is not needed with git remote set-url --delete.",
                                "The remote '%s' has more than %d addresses", shown,

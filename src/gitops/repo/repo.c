@@ -116,7 +116,8 @@ static int open_dir(struct al_repo *repo, const char *base, const char *given, s
     if (path.fd < 0 || !S_ISDIR(path.mode)) {
         al_auto(al_freep) char *word = al_text_sanitize_line(given);
 
-        return al_error_set(err, AL_ERR_EXECUTION, "No such directory: %s", word);
+        return al_error_about(al_error_set(err, AL_ERR_EXECUTION, "No such directory: %s", word),
+                              err, AL_SUBJECT_DIRECTORY, NULL);
     }
     repo->at.root = path.root;
     repo->at.dir_fd = al_take_fd(&path.fd);
@@ -236,8 +237,9 @@ static int open_exactly(struct al_repo *repo, const char *base, const char *path
     if (r == AL_ERR_SANDBOX)
         return al_error_set(err, r, "Path outside sandbox: %s", word);
     if (r < 0)
-        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_REMOTE_ERROR,
-                                 "No such directory: %s", word);
+        return al_error_about(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_REMOTE_ERROR,
+                                                "No such directory: %s", word),
+                              err, AL_SUBJECT_DIRECTORY, NULL);
     repo->at.root = al_roots_find(repo->at.git->roots, repo->at.dir);
     return al_location_find_at(&repo->at, repo->at.git->roots, path, err);
 }
@@ -280,7 +282,9 @@ static int outside_repository(const char *param, const char *given, struct al_er
 {
     al_auto(al_freep) char *word = al_text_sanitize_line(given);
 
-    return al_error_set(err, AL_ERR_BAD_ARGS, "%s: '%s' is outside the repository", param, word);
+    return al_error_about(
+        al_error_set(err, AL_ERR_BAD_ARGS, "%s: '%s' is outside the repository", param, word), err,
+        AL_SUBJECT_OUTSIDE, NULL);
 }
 
 /* An absolute word keeps its last component, so that a link names itself, as it does for git.  A

@@ -146,8 +146,10 @@ unsigned al_todo_mainline(const struct al_repo *repo)
 
 static int refuse(const char *why, struct al_error *err)
 {
-    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
-                             "This rebase %s, which airlock leaves to git itself", why);
+    return al_error_about(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_OPERATION_FAILED,
+                                            "This rebase %s, which airlock leaves to git itself",
+                                            why),
+                          err, AL_SUBJECT_LEFT_TO_GIT, NULL);
 }
 
 /* Read a state file without its last newline; "" when it does not exist. */

@@ -119,7 +119,7 @@ static int check_disk(const struct al_conflict_file *file, struct al_error *err)
                             "'%s' still has conflict markers on disk", word);
     if (err)
         err->reason = "conflict";
-    return AL_ERR_BAD_ARGS;
+    return al_error_about(AL_ERR_BAD_ARGS, err, AL_SUBJECT_MARKERS, NULL);
 }
 
 int al_git_check_no_markers(const struct al_repo *repo, const struct al_conflict *conflict,

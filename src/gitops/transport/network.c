@@ -962,7 +962,7 @@ static int no_such_branch(const char *words, struct al_error *err)
         err->reason = "not_found";
         err->remedy = "Fetch without a branch, then see the remote's in git_branch.";
     }
-    return r;
+    return al_error_about(r, err, AL_SUBJECT_THEIR_BRANCH, branch);
 }
 
 int al_network_failed(const struct al_network *network, const struct al_git_output *output,

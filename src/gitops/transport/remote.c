@@ -45,8 +45,10 @@ static int check_there(const struct al_repo *repo, const char *name, struct al_e
 {
     if (is_there(repo, name))
         return 0;
-    return al_remote_error(err, "See git_remote with action list for those there are.",
-                           "There is no remote '%s'", name);
+    return al_error_about(al_remote_error(err,
+                                          "See git_remote with action list for those there are.",
+                                          "There is no remote '%s'", name),
+                          err, AL_SUBJECT_REMOTE, name);
 }
 
 static int check_free(const struct al_repo *repo, const char *name, struct al_error *err)

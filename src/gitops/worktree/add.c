@@ -102,8 +102,9 @@ static int check_branch(const struct al_repo *repo, const struct al_worktree_add
                                  "out, or name another one",
                                  safe);
     if (!options->start && !exists)
-        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
-                                 "There is no branch '%s'; create makes one", safe);
+        return al_error_about(al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
+                                                "There is no branch '%s'; create makes one", safe),
+                              err, AL_SUBJECT_BRANCH, safe);
     return options->start ? 0 : al_worktree_check_free(repo, options->branch, false, budget, err);
 }
 

@@ -82,7 +82,7 @@ char *al_default_branch(const struct al_repo *repo);
 #define AL_EVERYDAY_TOOL(T)                                                                        \
     .args_size = sizeof(T), .working_dir_offset = offsetof(T, working_dir), .is_terse = true,      \
     .takes_parent_paths = true, .saves_writes = true, .finish = al_answer_done,                    \
-    .complete_error = al_failure_complete
+    .words = AL_WORDS_EVERYDAY, .complete_error = al_failure_complete
 
 /* The same for a tool whose answer has pages: a member `struct al_page page` in the args struct,
  * AL_PAGE_ROWS(T) before the row of working_dir, and this beside AL_EVERYDAY_TOOL. */

@@ -23,7 +23,9 @@ struct switch_args {
 
 static const struct al_param params[] = {
     AL_STRING(struct switch_args, branch, NULL, .flags = AL_PARAM_BRANCH),
-    AL_BOOL(struct switch_args, create, NULL),
+    AL_BOOL(struct switch_args, create, NULL,
+            .bad_message = "branch is the name, and create says whether to make it: branch=NAME "
+                           "create=true."),
     AL_STRING(struct switch_args, from, "Where create begins; default HEAD.",
               .flags = AL_PARAM_NAME),
     AL_STRING(struct switch_args, rev, "Commit to look at, on no branch.", .flags = AL_PARAM_NAME),

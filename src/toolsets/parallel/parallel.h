@@ -19,6 +19,6 @@ extern const struct al_tool al_tool_parallel_land;
     AL_STRING(T, working_dir, NULL, .flags = AL_PARAM_NAME, .max_bytes = AL_PARAM_PATH_MAX_BYTES)
 #define AL_PARALLEL_TOOL(T)                                                                        \
     .args_size = sizeof(T), .working_dir_offset = offsetof(T, working_dir),                        \
-    .finish = al_answer_done, .complete_error = al_failure_complete
+    .finish = al_answer_done, .words = AL_WORDS_EVERYDAY, .complete_error = al_failure_complete
 
 #endif

@@ -190,7 +190,7 @@ static void reword(struct al_call *call, struct al_error *err)
     al_auto(al_freep) char *message = err->message;
 
     (void)call;
-    if (err->code == AL_CODE_NOT_INITIALIZED || al_starts_with(message, "No such directory: "))
+    if (err->code == AL_CODE_NOT_INITIALIZED || err->subject == AL_SUBJECT_DIRECTORY)
         err->status = AL_ERR_BAD_ARGS;
     if (err->status == AL_ERR_BAD_ARGS)
         word = "invalid_args";

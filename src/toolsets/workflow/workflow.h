@@ -61,6 +61,6 @@ extern const struct al_tool al_tool_workflow_remote;
                  .max_bytes = AL_PARAM_PATH_MAX_BYTES)
 #define AL_WORKFLOW_TOOL(T)                                                                        \
     .args_size = sizeof(T), .working_dir_offset = offsetof(T, working_dir), .runs_at_top = true,   \
-    .complete_error = al_workflow_complete_error
+    .words = AL_WORDS_WORKFLOW, .complete_error = al_workflow_complete_error
 
 #endif
