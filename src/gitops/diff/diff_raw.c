@@ -4,15 +4,15 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
+#include "gitops/diff/hunks.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 
 /* A path has at most PATH_MAX bytes, so git prints no longer field. */
 #define FIELD_MAX_BYTES (64u * 1024u)
 
-/* The kind of the next field. The raw records come first, if
- * --raw is given, then the --numstat records. A --numstat
- * record of a renamed file has an empty path, and the two names follow it. */
+/* The kind of the next field. The raw records come first, if --raw is given, then the --numstat
+ * records. A --numstat record of a renamed file has an empty path, and the two names follow it. */
 enum state { HEADER, PATH, OLD_PATH, NEW_PATH, COUNTED_OLD_PATH, COUNTED_NEW_PATH };
 
 static void change_clear(struct al_change *change)
@@ -34,24 +34,6 @@ void al_diff_raw_clear(struct al_diff_raw *changes)
     *changes = AL_DIFF_RAW_INIT;
 }
 
-static unsigned read_mode(const char *text)
-{
-    unsigned mode = 0;
-
-    for (; *text >= '0' && *text <= '7' && mode <= 0777777; text++)
-        mode = (mode << 3) + (unsigned)(*text - '0');
-    return mode;
-}
-
-static uint64_t read_count(const char *text)
-{
-    uint64_t count = 0;
-
-    for (; *text >= '0' && *text <= '9' && count < UINT64_MAX / 16; text++)
-        count = count * 10 + (uint64_t)(*text - '0');
-    return count;
-}
-
 /* ":<old mode> <new mode> <old oid> <new oid> <status>". The ids are checked to be hexadecimal
  * because a generated commit subject may contain the new one. */
 static bool take_raw_header(struct al_diff_raw *changes, char *header)
@@ -69,8 +51,8 @@ static bool take_raw_header(struct al_diff_raw *changes, char *header)
     changes->reading = (struct al_change){
         .status = words[4][0],
         .same_content = !strcmp(words[2], words[3]),
-        .old_mode = read_mode(words[0]),
-        .new_mode = read_mode(words[1]),
+        .old_mode = al_hunks_mode(words[0]),
+        .new_mode = al_hunks_mode(words[1]),
         .old_oid = al_strdup(words[2]),
         .new_oid = al_strdup(words[3]),
     };
@@ -109,8 +91,8 @@ static bool take_counts(struct al_diff_raw *changes, const char *field)
     if (changes->counted < changes->count) {
         change = &changes->items[changes->counted];
         change->binary = *field == '-';
-        change->added = read_count(field);
-        change->deleted = read_count(deleted + 1);
+        change->added = strtoull(field, NULL, 10);
+        change->deleted = strtoull(deleted + 1, NULL, 10);
         changes->added += change->added;
         changes->deleted += change->deleted;
     }

@@ -8,11 +8,25 @@
 /** Larger line numbers are rejected. */
 #define LINES_MAX INT32_MAX
 
-static bool begins(const struct al_patch_line *line, const char *word)
+bool al_hunks_begins(const char *line, size_t len, const char *words)
 {
-    size_t len = strlen(word);
+    const size_t wanted = strlen(words);
 
-    return line->len >= len && !memcmp(line->text, word, len);
+    return len >= wanted && !memcmp(line, words, wanted);
+}
+
+unsigned al_hunks_mode(const char *text)
+{
+    unsigned mode = 0;
+
+    for (; *text >= '0' && *text <= '7' && mode <= 0777777; text++)
+        mode = (mode << 3) + (unsigned)(*text - '0');
+    return mode;
+}
+
+static bool begins(const struct al_patch_line *line, const char *words)
+{
+    return al_hunks_begins(line->text, line->len, words);
 }
 
 /* Decode one character of a quoted name. Returns how many bytes it takes in the quoted form. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/hunks/patch_text.h"
+#include "gitops/diff/hunks.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "guard/text.h"
@@ -129,7 +129,8 @@ static size_t count_chosen(const struct patch *patch, const struct al_hunk_file 
 
 static bool is_mode_line(const struct al_patch_at *line)
 {
-    return al_patch_begins(line, "old mode ") || al_patch_begins(line, "new mode ");
+    return al_hunks_begins(line->text, line->len, "old mode ") ||
+           al_hunks_begins(line->text, line->len, "new mode ");
 }
 
 /* Add git's header: the modes only if that hunk is chosen, the other lines only with lines. */

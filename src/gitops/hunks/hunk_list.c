@@ -2,13 +2,13 @@
 /* Read a diff from git, parse it into files and hunks, name the hunks, and show them. */
 #include "gitops/hunks/hunk_list.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
 #include "gitops/diff/diff.h"
 #include "gitops/diff/hunks.h"
-#include "gitops/hunks/patch_text.h"
 #include "gitops/oid.h"
 #include "gitops/run.h"
 
@@ -28,6 +28,19 @@ struct parser {
     struct al_hunk_item *run;     /* the hunk that this line may go on with; NULL: none */
 };
 
+bool al_patch_at(const struct al_str *text, size_t at, struct al_patch_at *ret_line)
+{
+    const char *newline;
+
+    if (at >= text->len)
+        return false;
+    newline = memchr(text->buf + at, '\n', text->len - at);
+    *ret_line = (struct al_patch_at){ .text = text->buf + at, .at = at };
+    ret_line->len = newline ? (size_t)(newline - ret_line->text) : text->len - at;
+    ret_line->next = at + ret_line->len + (newline != NULL);
+    return true;
+}
+
 void al_hunk_list_clear(struct al_hunk_list *list)
 {
     for (size_t i = 0; i < list->nfiles; i++)
@@ -42,6 +55,11 @@ void al_hunk_list_clear(struct al_hunk_list *list)
 static void *grown(void *items, size_t count, size_t size)
 {
     return count & (count - 1) ? items : al_reallocarray(items, count ? 2 * count : 1, size);
+}
+
+static bool begins(const struct al_patch_at *line, const char *words)
+{
+    return al_hunks_begins(line->text, line->len, words);
 }
 
 static struct al_hunk_file *last_file(const struct al_hunk_list *list)
@@ -93,9 +111,9 @@ static char *name_of(const struct al_patch_at *line)
     static const char git[] = "diff --git ", unmerged[] = "* Unmerged path ";
     const char *first = strchr(line->text + strlen("diff --"), ' ') + 1;
     size_t len = line->len - (size_t)(first - line->text);
-    bool twice = al_patch_begins(line, git);
+    bool twice = begins(line, git);
 
-    if (al_patch_begins(line, unmerged)) {
+    if (begins(line, unmerged)) {
         first = line->text + strlen(unmerged);
         len = line->len - strlen(unmerged);
     }
@@ -116,23 +134,14 @@ static void begin_file(struct al_hunk_list *list, const struct al_patch_at *line
     list->files = grown(list->files, list->nfiles, sizeof(*list->files));
     file = &list->files[list->nfiles++];
     *file = (struct al_hunk_file){ .path = name_of(line),
-                                   .status = al_patch_begins(line, "diff --git ") ? 'M' : 'U',
+                                   .status = begins(line, "diff --git ") ? 'M' : 'U',
                                    .begin = line->at,
                                    .first = list->count };
 }
 
-static unsigned octal(const char *digits)
-{
-    unsigned value = 0;
-
-    for (int i = 0; i < 6 && digits[i] >= '0' && digits[i] <= '7'; i++)
-        value = value * 8 + (unsigned)(digits[i] - '0');
-    return value;
-}
-
 static unsigned mode_on(const struct al_patch_at *line, const char *word)
 {
-    return octal(line->text + strlen(word));
+    return al_hunks_mode(line->text + strlen(word));
 }
 
 /* "index <id>..<id> <mode>": the mode is there when it has not changed. */
@@ -141,22 +150,22 @@ static void read_index_line(struct al_hunk_file *file, const struct al_patch_at 
     const char *mode = memrchr(line->text, ' ', line->len);
 
     if (mode - line->text > (ptrdiff_t)strlen("index"))
-        file->old_mode = file->new_mode = octal(mode + 1);
+        file->old_mode = file->new_mode = al_hunks_mode(mode + 1);
 }
 
 static void read_header_line(struct al_hunk_file *file, const struct al_patch_at *line)
 {
-    if (al_patch_begins(line, "old mode ")) {
+    if (begins(line, "old mode ")) {
         file->old_mode = mode_on(line, "old mode ");
-    } else if (al_patch_begins(line, "new mode ")) {
+    } else if (begins(line, "new mode ")) {
         file->new_mode = mode_on(line, "new mode ");
-    } else if (al_patch_begins(line, "new file mode ")) {
+    } else if (begins(line, "new file mode ")) {
         file->status = 'A';
         file->new_mode = mode_on(line, "new file mode ");
-    } else if (al_patch_begins(line, "deleted file mode ")) {
+    } else if (begins(line, "deleted file mode ")) {
         file->status = 'D';
         file->old_mode = mode_on(line, "deleted file mode ");
-    } else if (al_patch_begins(line, "index ")) {
+    } else if (begins(line, "index ")) {
         read_index_line(file, line);
     }
 }
@@ -319,8 +328,7 @@ static void take_header_line(struct parser *parser, const struct al_patch_at *li
 {
     struct al_hunk_file *file = last_file(parser->list);
 
-    file->is_binary =
-        al_patch_begins(line, "Binary files ") || al_patch_begins(line, "GIT binary patch");
+    file->is_binary = begins(line, "Binary files ") || begins(line, "GIT binary patch");
     if (file->is_binary)
         end_header(parser, line->at);
     else
@@ -523,6 +531,13 @@ int al_git_read_both_hunks(const struct al_repo *repo, const struct al_hunk_quer
 }
 
 /* --- Show a hunk --- */
+
+void al_patch_add_ranges(const struct al_patch_ranges *ranges, struct al_str *out)
+{
+    al_str_addf(out, "-%" PRId64 ",%" PRId64 " +%" PRId64 ",%" PRId64,
+                ranges->old_start - !ranges->old_lines, ranges->old_lines,
+                ranges->new_start - !ranges->new_lines, ranges->new_lines);
+}
 
 /** The part of the text that shows a hunk. */
 struct shown {

@@ -141,6 +141,28 @@ const struct al_hunk_item *al_hunk_find(const struct al_hunk_list *list, const c
 void al_hunk_show(const struct al_hunk_list *list, const struct al_hunk_item *item, size_t context,
                   struct al_str *out);
 
+/* The lines of the text. */
+
+/** One line of a patch. */
+struct al_patch_at {
+    const char *text; /**< borrowed; not NUL-terminated */
+    size_t len;       /**< without its newline */
+    size_t at;        /**< where it begins */
+    size_t next;      /**< where the next one begins */
+};
+
+/** Read the line that begins at `at`; false at the end. */
+bool al_patch_at(const struct al_str *text, size_t at, struct al_patch_at *ret_line);
+
+/** The numbers of "@@ -1,2 +3,4 @@".  A side without lines starts with the line that would follow,
+ * where git names the line before. */
+struct al_patch_ranges {
+    int64_t old_start, old_lines, new_start, new_lines;
+};
+
+/** Append "-1,2 +3,4" as git writes it. */
+void al_patch_add_ranges(const struct al_patch_ranges *ranges, struct al_str *out);
+
 /* The parser, declared here for tests and the fuzzer. */
 
 /** Parse `list->text` into files and hunks, without the numbers of equal hunks. */

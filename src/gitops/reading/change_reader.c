@@ -101,13 +101,6 @@ static void tell_hunk(struct al_patch_reader *reader)
     reader->is_first = false;
 }
 
-static bool begins(const struct al_patch_line *line, const char *words)
-{
-    size_t len = strlen(words);
-
-    return line->len >= len && !memcmp(line->text, words, len);
-}
-
 static void set_name(struct al_patch_reader *reader, int which, const char *text, size_t len)
 {
     free(reader->names[which]);
@@ -146,15 +139,6 @@ static void read_both_names(struct al_patch_reader *reader, const char *text, si
     }
 }
 
-static unsigned read_mode(const char *text, size_t len)
-{
-    unsigned mode = 0;
-
-    for (size_t i = 0; i < len && text[i] >= '0' && text[i] <= '7' && mode <= 0777777; i++)
-        mode = (mode << 3) + (unsigned)(text[i] - '0');
-    return mode;
-}
-
 static const struct {
     const char *words;
     enum {
@@ -182,22 +166,22 @@ static void read_header(struct al_patch_reader *reader, const struct al_patch_li
         const char *rest = line->text + strlen(headers[i].words);
         size_t len = line->len - strlen(headers[i].words);
 
-        if (!begins(line, headers[i].words))
+        if (!al_hunks_begins(line->text, line->len, headers[i].words))
             continue;
         switch (headers[i].is) {
         case NEW_FILE:
             file->is_new = true;
-            file->mode = read_mode(rest, len);
+            file->mode = al_hunks_mode(rest);
             break;
         case DELETED:
             file->is_deleted = true;
-            file->old_mode = read_mode(rest, len);
+            file->old_mode = al_hunks_mode(rest);
             break;
         case OLD_MODE:
-            file->old_mode = read_mode(rest, len);
+            file->old_mode = al_hunks_mode(rest);
             break;
         case NEW_MODE:
-            file->mode = read_mode(rest, len);
+            file->mode = al_hunks_mode(rest);
             break;
         case COPY_FROM:
         case RENAME_FROM:
@@ -225,7 +209,7 @@ static bool begin_file(struct al_patch_reader *reader, const struct al_patch_lin
     for (size_t i = 0; i < AL_COUNT(words); i++) {
         const char *rest = line->text + strlen(words[i]);
 
-        if (!begins(line, words[i]))
+        if (!al_hunks_begins(line->text, line->len, words[i]))
             continue;
         tell_hunk(reader);
         tell_file(reader);
