@@ -19,7 +19,6 @@
 #include "toolsets/everyday/chosen.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
-#include "toolsets/everyday/untracked_lost.h"
 #include "toolsets/git/git.h"
 
 struct restore_args {

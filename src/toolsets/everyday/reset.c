@@ -20,7 +20,6 @@
 #include "toolsets/checkout.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/everyday/outcome.h"
-#include "toolsets/everyday/untracked_lost.h"
 
 #define LISTED_MAX     10
 #define LIST_MAX_BYTES 4096u

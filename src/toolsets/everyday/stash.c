@@ -17,6 +17,7 @@
 #include "tool/call.h"
 #include "tool/resolved.h"
 #include "toolsets/everyday/everyday.h"
+#include "toolsets/everyday/outcome.h"
 #include "toolsets/stash.h"
 
 #define DIGITS_MAX 6u
@@ -122,27 +123,6 @@ static int choose_entry(struct al_call *call, const char *id, bool pops, struct 
 
 #define SHOW_MAX_BYTES 20000u
 
-/* Append "1a2b3c4d On main: words". */
-static int stash_text_entry(struct al_call *call, const char *oid, struct al_str *out,
-                            struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
-
-    al_strv_adds(&command.argv, "git", "log", "-1", "--no-walk", "--no-decorate",
-                 "--encoding=UTF-8", "--format=%s", oid, "--", NULL);
-    r = al_git_run(&al_call_repo(call)->at, &command,
-                   &(struct al_git_run){ .max_bytes = 1000, .checked = true }, al_call_budget(call),
-                   &output, err);
-    if (r < 0)
-        return r;
-    al_str_trim_end(&output.out.out);
-    al_str_addf(out, "%.*s ", AL_SHORT_ID, oid);
-    al_place_add_name(output.out.out.buf, out);
-    return 0;
-}
-
 /* Append a line for each entry, newest first; among several working trees, whose it is. */
 static int stash_text_list(struct al_call *call, struct al_str *text, struct al_error *err)
 {
@@ -218,7 +198,7 @@ static int stash_text_show(struct al_call *call, const char *oid, struct al_str 
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r = stash_text_entry(call, oid, text, err);
+    int r = al_outcome_add_commit(call, oid, text, err);
 
     al_str_addc(text, '\n');
     al_strv_adds(&command.argv, "git", "diff", "--stat", "--patch", "--no-ext-diff",
@@ -342,7 +322,7 @@ static int push(struct al_call *call, const void *p, struct al_result *result, s
         al_str_adds(&result->text, "Nothing to put aside: no change here\n");
     } else {
         al_str_adds(&result->text, "Put aside as ");
-        r = stash_text_entry(call, after.items[0], &result->text, err);
+        r = al_outcome_add_commit(call, after.items[0], &result->text, err);
         al_str_addc(&result->text, '\n');
     }
     return r;
@@ -370,7 +350,7 @@ static int apply(struct al_call *call, const void *p, struct al_result *result,
     if (r == 0) {
         al_str_adds(&result->text,
                     pops && !conflicts ? "Brought back and dropped " : "Brought back ");
-        r = stash_text_entry(call, oid, &result->text, err);
+        r = al_outcome_add_commit(call, oid, &result->text, err);
     }
     if (r < 0)
         return r;
@@ -389,7 +369,7 @@ static int drop(struct al_call *call, const void *p, struct al_result *result, s
 
     al_str_adds(&result->text, "Dropped ");
     if (r == 0)
-        r = stash_text_entry(call, options.entries, &result->text, err);
+        r = al_outcome_add_commit(call, options.entries, &result->text, err);
     if (r == 0)
         r = al_git_stash(al_call_repo(call), &options, al_call_max_bytes(call),
                          al_call_budget(call), &output, err);
