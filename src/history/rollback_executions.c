@@ -525,7 +525,7 @@ static int too_few(const char *agent, size_t count, struct al_error *err)
 static int read_executions(struct al_way *way, const struct al_rollback_options *options,
                            al_difference_fn take, void *payload, struct al_error *err)
 {
-    size_t at, end = way->executions.count;
+    size_t at, end;
     int r =
         options->execution ? find_execution(way, options, &at, err) : choose(way, options, NULL);
 
@@ -533,12 +533,12 @@ static int read_executions(struct al_way *way, const struct al_rollback_options 
         return r;
     if (r == AL_ERR_NOT_FOUND)
         return too_few(options->agent, way->plan.count, err);
-    if (options->execution)
-        end = at + 1;
-    else
+    if (!options->execution)
         at = way->plan.oldest;
+    end = options->execution ? at + 1 : way->executions.count;
     for (; r == 0 && at < end; at++)
-        r = read_execution(way, options->lines, at, take, payload, err);
+        if (options->execution || is_step(way, at, err) != 0)
+            r = read_execution(way, options->lines, at, take, payload, err);
     return r < 0 && err && !err->message ? al_error_set(err, r, "the changes cannot be read") : r;
 }
 

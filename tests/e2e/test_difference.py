@@ -51,6 +51,20 @@ class Difference(rollback.Rollback):
         self.assertEqual(self.parts("1"), [restore])
         self.assertEqual(self.parts(), [restore])
 
+    def test_push(self):
+        """a push is no step: beside one it is not shown, by its number it is"""
+        bare = self.root / "bare.git"
+        (self.root / ".git/info/exclude").write_text("bare.git\n")
+        self.git("clone", "-q", "--bare", ".", str(bare))
+        self.git("remote", "add", "origin", str(bare))
+        self.write("a.txt", "two\n")
+        self.ok("git_commit", {"all": True, "message": "two"}, "--toolset", "everyday")
+        self.ok("git_push", {}, "--toolset", "everyday")
+        commit, = self.parts()
+        self.assertEqual(commit[0], "1 git_commit: Commit with every change: two")
+        push, = self.parts("--execution", "2")
+        self.assertTrue(push[0].startswith("2 git_push: "), push)
+
     def test_once(self):
         """one patch for all the places that it is of"""
         self.git("checkout", "-q", "-b", "side")
