@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/progress.h"
 
-#include <stdlib.h>
-
 #include "guard/text.h"
 
 /* Longer than any progress line; a longer line is passed on in pieces. */

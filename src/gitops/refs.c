@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/refs.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -9,6 +9,29 @@ import harness
 from everyday import LINES, text_with
 
 
+class Removed(everyday.Case):
+    """Paths of which the removal is staged."""
+
+    def test_paths(self):
+        """git_commit: a staged removal and a staged rename are committed by their paths"""
+        self.init()
+        for name in ("gone", "old", "dir/a", "stays"):
+            self.write(name, f"{name}\n")
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", "files")
+        self.git("rm", "-q", "gone", "stays")
+        self.git("rm", "-q", "-r", "dir")
+        self.git("mv", "old", "new")
+        self.says("git_commit", {"message": "one", "paths": ["gone"]})
+        self.assertEqual(self.out("show", "--format=", "--name-status"), "D\tgone\n")
+        self.says("git_commit", {"message": "two", "paths": ["old", "new", "dir"]})
+        self.assertEqual(self.out("show", "--format=", "--name-status", "-M"),
+                         "D\tdir/a\nR100\told\tnew\n")
+        self.assertEqual(self.out("status", "--porcelain"), "D  stays\n")
+        result = self.call("git_commit", {"message": "three", "paths": ["gone"]})
+        self.assertIn("There is no 'gone' in the working tree", result.text)
+
+
 class Case(everyday.Case):
     def setUp(self):
         super().setUp()

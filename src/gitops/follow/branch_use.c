@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "gitops/plumbing/heads.h"
 #include "guard/nofollow.h"

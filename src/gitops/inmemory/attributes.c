@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "gitops/diff/cat_file.h"
 #include "gitops/inmemory/private.h"

@@ -9,11 +9,9 @@
 #include <stdlib.h>
 
 #include "gitops/inmemory/private.h"
-#include "gitops/layer.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/refs.h"
 #include "gitops/vet/vet.h"
 
 static int merge_tree(const struct al_inmemory *memory, const char *ours, const char *theirs,

@@ -2,10 +2,8 @@
 /* The directory of new objects, and the children that work with it. */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "gitops/failure.h"

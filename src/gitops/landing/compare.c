@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/landing/compare.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "gitops/oid.h"
 #include "gitops/plumbing/index_scan.h"

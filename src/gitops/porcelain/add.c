@@ -8,6 +8,7 @@
 #include "gitops/failure.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/index_facts.h"
+#include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "guard/text.h"
@@ -71,12 +72,13 @@ static bool has_below(const struct al_strv *files, const char *path)
     return found;
 }
 
-static int check_path(const struct al_repo *repo, const char *given, const struct al_strv *affected,
-                      struct al_run_limits *budget, struct al_error *err)
+static int check_path(const struct al_repo *repo, const char *given, bool or_head,
+                      const struct al_strv *affected, struct al_run_limits *budget,
+                      struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_freep) char *path = NULL;
+    al_auto(al_freep) char *path = NULL, *head = al_ref_head(&repo->at);
     al_auto(al_freep) char *safe = al_text_sanitize_line(given);
     struct stat st;
     int r = al_repo_file(repo, "paths", given, &path, err);
@@ -86,7 +88,10 @@ static int check_path(const struct al_repo *repo, const char *given, const struc
         strpbrk(path, "*?[\\") || has_below(affected, path))
         return r;
     /* Only an entry that git does not want in the working tree is left. */
-    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--", NULL);
+    al_strv_adds(&command.argv, "git", "ls-files", "-z", NULL);
+    if (or_head && *head)
+        al_strv_add(&command.argv, "--with-tree=HEAD");
+    al_strv_add(&command.argv, "--");
     al_strv_addf(&command.argv, ":(literal)%s", path);
     r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 1 }, budget, &output,
                    err);
@@ -95,14 +100,14 @@ static int check_path(const struct al_repo *repo, const char *given, const struc
     return al_git_would_fail(err, "fatal: pathspec '%s' did not match any files", safe);
 }
 
-int al_git_add_check(const struct al_repo *repo, const struct al_strv *paths,
+int al_git_add_check(const struct al_repo *repo, const struct al_strv *paths, bool or_head,
                      const struct al_strv *affected, struct al_run_limits *budget,
                      struct al_error *err)
 {
     int r = 0;
 
     for (size_t i = 0; i < paths->count && r == 0; i++)
-        r = check_path(repo, paths->items[i], affected, budget, err);
+        r = check_path(repo, paths->items[i], or_head, affected, budget, err);
     return r;
 }
 

@@ -30,8 +30,9 @@ int al_git_add(struct al_repo *repo, const struct al_add_options *options, size_
 /** Check that `git add` would find each path: on the disk, or among the files of the index.  The
  * error is git's own.
  *
- * @param affected  The files that the add would change, deleted ones among them. */
-int al_git_add_check(const struct al_repo *repo, const struct al_strv *paths,
+ * @param affected  The files that the add would change, deleted ones among them.
+ * @param or_head   Its deletion may be staged: HEAD's commit has it. */
+int al_git_add_check(const struct al_repo *repo, const struct al_strv *paths, bool or_head,
                      const struct al_strv *affected, struct al_run_limits *budget,
                      struct al_error *err);
 

@@ -531,14 +531,24 @@ static int choose_paths(struct al_repo *repo, const struct al_strv *paths,
                         struct al_run_limits *budget, struct al_commit_indexes *indexes,
                         struct al_error *err)
 {
+    al_auto(al_strv_clear) struct al_strv there = AL_STRV_INIT, none = AL_STRV_INIT;
     const struct al_add_options options = { .mode = AL_ADD_PATHS,
-                                            .paths = paths,
+                                            .paths = &there,
                                             .index = indexes->after };
     struct al_buffer all = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     struct al_buffer chosen = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
     al_auto(al_strv_clear) struct al_strv keep = AL_STRV_INIT, others = AL_STRV_INIT;
-    int r = add(repo, &options, budget, err);
+    int r = 0;
 
+    /* git does not add what is gone from the index as well: that is staged already. */
+    for (size_t i = 0; i < paths->count; i++) {
+        const struct al_strv path = { .items = &paths->items[i], .count = 1 };
+
+        if (al_git_add_check(repo, &path, false, &none, budget, NULL) == 0)
+            al_strv_add(&there, paths->items[i]);
+    }
+    if (there.count)
+        r = add(repo, &options, budget, err);
     if (r == 0)
         r = list_staged(repo, indexes->after, NULL, budget, &all, err);
     if (r == 0)

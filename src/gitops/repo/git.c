@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/repo/git.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

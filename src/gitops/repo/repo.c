@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "gitops/command.h"
 #include "gitops/layer.h"

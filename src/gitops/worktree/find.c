@@ -2,12 +2,10 @@
 #include "gitops/worktree/find.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "gitops/locate.h"
 #include "gitops/location.h"

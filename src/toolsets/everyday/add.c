@@ -81,8 +81,8 @@ static int check_paths(struct al_call *call, const struct add_args *args,
                               "or run git add --force.",
                               "%s", ignored);
     return r < 0 ? r
-                 : al_git_add_check(al_call_repo(call), &args->paths, files, al_call_budget(call),
-                                    err);
+                 : al_git_add_check(al_call_repo(call), &args->paths, false, files,
+                                    al_call_budget(call), err);
 }
 
 /* Staging a file marks its conflict as resolved, so it must have no conflict markers left. */

@@ -148,11 +148,6 @@ static const struct al_param params[] = {
     AL_EVERYDAY_WORKING_DIR_ROW(struct commit_args),
 };
 
-static bool is_blank(const char *text)
-{
-    return !text[strspn(text, " \t\r\n\v\f")];
-}
-
 static bool chooses(const struct commit_args *args)
 {
     return args->all || args->paths.count || args->hunks.count;
@@ -175,7 +170,7 @@ static int check(const void *p, struct al_error *err)
     if (!args->message && !args->amend)
         return al_failure_bad_args(err, "Only amend does without one: it keeps the old message.",
                                    "message is required");
-    if (args->message && is_blank(args->message))
+    if (args->message && !args->message[strspn(args->message, " \t\r\n\v\f")])
         return al_failure_bad_args(err, "Say what the commit does.", "message is empty");
     if ((args->paths.count > 0) + (args->hunks.count > 0) + args->all > 1)
         return al_failure_bad_args(err, "Each of them says what is committed.",
@@ -269,7 +264,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     if (r == 0)
         r = al_call_affected_files(call, &files, err);
     if (r == 0 && args->paths.count)
-        r = al_git_add_check(repo, &args->paths, files, al_call_budget(call), err);
+        r = al_git_add_check(repo, &args->paths, true, files, al_call_budget(call), err);
     return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
 }
 

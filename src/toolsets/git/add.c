@@ -87,7 +87,8 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     int r = al_call_affected_files(call, &files, err);
 
     if (r == 0 && named)
-        r = al_git_add_check(al_call_repo(call), &args->paths, files, al_call_budget(call), err);
+        r = al_git_add_check(al_call_repo(call), &args->paths, false, files, al_call_budget(call),
+                             err);
     if (r < 0)
         return r;
     if (!named || args->paths.count > SUMMARY_FILES || files->count > args->paths.count)
