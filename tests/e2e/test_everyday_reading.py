@@ -131,6 +131,30 @@ class Diff(Case):
                                     "--- a.txt"])
         self.assertEqual(self.lines("git_diff", {"stat": True}), text[:3])
 
+    def test_conflict(self):
+        """git_diff: a file in conflict against ours, alone and beside others; one that is gone"""
+        self.git("checkout", "-q", "-b", "topic")
+        for name, text in (("f.txt", "theirs\n"), ("gone.txt", "theirs\n")):
+            self.commit(name, text, "theirs")
+        self.git("checkout", "-q", "main")
+        self.commit("f.txt", "ours\n", "ours")
+        self.git("merge", "topic", check=False)
+        conflict = ["--- f.txt (in conflict)", "@@ -1 +1,5 @@", "+<<<<<<< HEAD", " ours", "+=======",
+                    "+theirs", "+>>>>>>> topic"]
+        self.assertEqual(self.lines("git_diff"), conflict)
+        self.assertEqual(self.lines("git_diff", {"paths": ["f.txt"]}), conflict)
+        self.write("a.txt", "two\n")
+        self.assertEqual(self.lines("git_diff")[:3], ["2 files changed, +5 -1", " a.txt +1 -1",
+                                                      " f.txt +4 -0"])
+        self.assertEqual(self.lines("git_diff")[-7:], conflict)
+        self.assertEqual(self.lines("git_diff", {"stat": True}),
+                         ["2 files changed, +5 -1", " a.txt +1 -1", " f.txt +4 -0"])
+        self.git("reset", "-q", "--hard")
+        self.git("rm", "-q", "f.txt")
+        self.git("commit", "-q", "-m", "removed")
+        self.git("merge", "topic", check=False)
+        self.assertEqual(self.lines("git_diff"), ["--- f.txt (in conflict)"])
+
     def test_sides(self):
         """git_diff: staged, from, to, ranges"""
         self.write("f.txt", text_with(at5="x"))

@@ -84,7 +84,10 @@ static bool take_counts(struct al_diff_raw *changes, const char *field)
 
     if (!path)
         return false;
-    if (changes->counted == changes->total) { /* without --raw this says it all */
+    if (changes->counted && changes->counted == changes->count &&
+        !strcmp(changes->items[changes->counted - 1].path, path + 1)) {
+        changes->counted--; /* of a file in conflict, "0 TAB 0 TAB <path>" comes first */
+    } else if (changes->counted == changes->total) { /* without --raw this says it all */
         changes->reading = (struct al_change){ .path = al_strdup(path + 1) };
         keep(changes);
     }

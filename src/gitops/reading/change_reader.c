@@ -321,6 +321,8 @@ int al_git_read_changes(const struct al_repo *repo, const struct al_diff_options
     al_strv_adds(&command.argv, "git", "diff", "--numstat", "-z", NULL);
     if (patch)
         al_strv_add(&command.argv, "--patch");
+    if (!options->cached && !options->from_ref) /* of files in conflict: else without numbers */
+        al_strv_add(&command.argv, "--ours");
     al_git_add_patch_options(&command.argv);
     r = al_git_diff_add_args(repo, options, budget, &command.argv, err);
     if (r == 0)

@@ -225,6 +225,9 @@ static bool take_file(void *payload, const struct al_patch_file *file)
 {
     struct al_change_view *view = payload;
 
+    /* The change of a file in conflict comes after the line that says so. */
+    if (view->header.len && view->at && !strcmp(view->at, file->path))
+        return true;
     if (!flush_header(view))
         return false;
     if (!view->at || strcmp(view->at, file->path) != 0) {
