@@ -300,6 +300,8 @@ static int restore(struct context *ctx, struct al_error *err)
 
     al_restore_tidy(way, ctx->leftover);
     r = al_restore_apply(way, err);
+    if (r < 0)
+        al_restore_tidy(way, way->token);
     if (r < 0 && err && !err->remedy)
         err->remedy = "It stopped half way. 'airlock rollback' goes on with it, and 'airlock "
                       "rollback --redo' goes back to how it was before.";

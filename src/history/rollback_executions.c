@@ -525,13 +525,11 @@ static int too_few(const char *agent, size_t count, struct al_error *err)
 static int read_executions(struct al_way *way, const struct al_rollback_options *options,
                            al_difference_fn take, void *payload, struct al_error *err)
 {
-    size_t at, end;
+    size_t at = 0, end;
     int r =
         options->execution ? find_execution(way, options, &at, err) : choose(way, options, NULL);
 
-    if (r < 0 && options->execution)
-        return r;
-    if (r == AL_ERR_NOT_FOUND)
+    if (r == AL_ERR_NOT_FOUND && !options->execution)
         return too_few(options->agent, way->plan.count, err);
     if (!options->execution)
         at = way->plan.oldest;
