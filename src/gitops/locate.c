@@ -358,30 +358,6 @@ static int check_head(const struct al_location *at, const struct al_roots *roots
     return r == AL_ERR_SANDBOX ? outside(given, GIT_DIR, err) : 0;
 }
 
-/*
- * A repository with reftable is refused: airlock reads references from files, so an approval would
- * be bound to nothing.  git marks such a repository with a HEAD that no branch can have.
- *
- * Source: git's Documentation/technical/reftable.txt, "Compatibility".
- */
-static int check_ref_storage(const struct al_location *at, struct al_error *err)
-{
-    static const char mark[] = "ref: refs/heads/.invalid";
-    al_auto(al_freep) char *tables = al_fs_join(at->common_dir, "reftable");
-    al_auto(al_freep) char *head = NULL;
-    struct stat st;
-
-    if (lstat(tables, &st) < 0)
-        return 0;
-    head = al_ref_read_head(at);
-    if (!head || strcmp(head, mark) != 0)
-        return 0;
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "The repository keeps its references as reftable (extensions.refStorage), "
-                        "which airlock does not read; 'git refs migrate --ref-format=files' "
-                        "changes that");
-}
-
 /* Find the common directory and check every part, given the git directory. */
 static int find_parts(struct al_location *at, const struct al_roots *roots, const char *given,
                       struct al_error *err)
@@ -396,8 +372,6 @@ static int find_parts(struct al_location *at, const struct al_roots *roots, cons
         r = forged(given, err);
     if (r == 0)
         r = check_head(at, roots, given, err);
-    if (r == 0)
-        r = check_ref_storage(at, err);
     if (r < 0)
         return r;
     path = al_fs_join(at->common_dir, "objects");

@@ -47,6 +47,7 @@ struct al_git_config {
     char *for_content_only;   /**< path of that file for commands that are reads_content_only */
     struct al_strv overrides; /**< GIT_CONFIG_KEY_n and GIT_CONFIG_VALUE_n entries */
     size_t noverrides;        /**< the number of keys in `overrides` */
+    bool has_reftable;        /**< references are in no files: git is asked for each of them */
 };
 
 #define AL_LOCATION_INIT ((struct al_location){ .dir_fd = -1, .git_fd = -1 })

@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/command.h"
 #include "gitops/layer.h"
 #include "gitops/location.h"
+#include "gitops/run.h"
 #include "guard/nofollow.h"
 #include "guard/path.h"
 #include "guard/root.h"
@@ -17,6 +19,7 @@
 #define PACKED_PIECE_BYTES (1u << 20)
 #define PACKED_OID_MAX     65 /* SHA-256 in hex, and a newline before it */
 #define SYMREF_DEPTH_MAX   5
+#define ASK_MS             10000
 #define SHALLOW_MAX_BYTES  (1u << 20)
 
 bool al_is_reference(const char *name)
@@ -27,6 +30,49 @@ bool al_is_reference(const char *name)
 bool al_is_oid(const char *text, size_t len)
 {
     return len > 0 && strspn(text, "0123456789abcdef") == len;
+}
+
+bool al_ref_is_stored(const struct al_location *at, const char *name)
+{
+    static const char *const own[] = { "HEAD",        "ORIG_HEAD",          "CHERRY_PICK_HEAD",
+                                       "REVERT_HEAD", "REBASE_HEAD",        "AUTO_MERGE",
+                                       "BISECT_HEAD", "BISECT_EXPECTED_REV" };
+    bool is = al_is_reference(name) || al_ends_with(name, "/HEAD");
+
+    for (size_t i = 0; i < AL_COUNT(own); i++)
+        is |= !strcmp(name, own[i]);
+    return is && at->config && at->config->has_reftable;
+}
+
+/* What git says of a reference; NULL: nothing. */
+static char *ask(const struct al_location *at, const char *const *words, const char *name)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct al_run_limits budget = { .left_ms = ASK_MS };
+
+    al_strv_add(&command.argv, "git");
+    for (; *words; words++)
+        al_strv_add(&command.argv, *words);
+    al_strv_adds(&command.argv, "--", name, NULL);
+    if (al_git_run(at, &command, &(struct al_git_run){ .max_bytes = REF_MAX_BYTES }, &budget,
+                   &output, NULL) < 0 ||
+        output.exit_code != 0)
+        return NULL;
+    al_str_trim_end(&output.out.out);
+    return al_str_detach(&output.out.out);
+}
+
+char *al_ref_stored(const struct al_location *at, const char *name)
+{
+    static const char *const symbolic[] = { "symbolic-ref", "--quiet", "--no-recurse", NULL };
+    static const char *const plain[] = { "show-ref", "--verify", "--hash", NULL };
+    al_auto(al_freep) char *target = NULL;
+
+    if (!al_ref_is_stored(at, name))
+        return NULL;
+    target = ask(at, symbolic, name);
+    return target ? al_asprintf("ref: %s", target) : ask(at, plain, name);
 }
 
 /* Open a reference, or the symbolic link in its place; -1 when a part of its path leads outside. */
@@ -66,8 +112,11 @@ static char *read_line(int fd)
 
 char *al_ref_read_loose(const struct al_location *at, const char *ref)
 {
-    al_auto(al_closep) int fd = open_reference(at, ref, O_RDONLY);
+    al_auto(al_closep) int fd = -1;
 
+    if (al_ref_is_stored(at, ref))
+        return al_ref_stored(at, ref);
+    fd = open_reference(at, ref, O_RDONLY);
     return read_line(fd);
 }
 
@@ -75,7 +124,11 @@ char *al_ref_read_loose(const struct al_location *at, const char *ref)
 static char *read_own(const struct al_location *at, const char *name)
 {
     al_auto(al_freep) char *path = al_fs_join(at->git_dir, name);
-    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    al_auto(al_closep) int fd = -1;
+
+    if (al_ref_is_stored(at, name))
+        return al_ref_stored(at, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
     return read_line(fd);
 }
@@ -124,7 +177,8 @@ static char *read_packed(const char *common_dir, const char *ref)
 bool al_ref_exists(const struct al_location *at, const char *ref)
 {
     al_auto(al_freep) char *loose = al_ref_read_loose(at, ref);
-    al_auto(al_freep) char *packed = loose ? NULL : read_packed(at->common_dir, ref);
+    al_auto(al_freep) char *packed =
+        loose || al_ref_is_stored(at, ref) ? NULL : read_packed(at->common_dir, ref);
 
     return loose || packed;
 }
@@ -200,7 +254,7 @@ static char *commit_at_end(const struct al_location *at, const struct al_strv *r
     const char *last = refs->count ? refs->items[refs->count - 1] : NULL;
     al_auto(al_freep) char *value = last ? al_take(line) : al_ref_read_head(at);
 
-    if (last && !value)
+    if (last && !value && !al_ref_is_stored(at, last))
         value = read_packed(at->common_dir, last);
     return value && !al_starts_with(value, "ref:") ? al_take(&value) : al_strdup("");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * HEAD and references, read from the files of a repository: no git is started for them.
+ * HEAD and references, read from the files of a repository: no git is started for them, unless they
+ * are in no files (git 2.45, reftable).
  *
  * Source: gitrepository-layout(5), git-pack-refs(1).
  */
@@ -17,6 +18,14 @@ bool al_is_reference(const char *name);
 /** Test whether a text is made of hex digits only, of any length: then git cannot take it for an
  * option or a path. */
 bool al_is_oid(const char *text, size_t len);
+
+/** Test whether a reference is in no file of the repository: with reftable all are, but those that
+ * a merge or a fetch leaves. */
+bool al_ref_is_stored(const struct al_location *at, const char *name);
+
+/** What the file of such a reference would say; NULL: there is none, or it is in a file.  git is
+ * asked.  Names may also be those of other working trees (worktrees/<name>/HEAD).  Caller frees. */
+char *al_ref_stored(const struct al_location *at, const char *name);
 
 /** The content of HEAD, or of a loose reference, without the newline; NULL when there is none or it
  * leads outside the roots.  Caller frees. */

@@ -478,7 +478,8 @@ static int write_commit(struct al_pending_checkpoint *taken)
 static int take_once(struct al_pending_checkpoint *taken)
 {
     struct al_deadline deadline = al_deadline_begin(taken->budget);
-    int r = al_gitdir_read(taken->git_fd, taken->common_fd, &deadline, &taken->gitdir, taken->err);
+    int r = al_gitdir_read(&taken->store->repo->at, taken->git_fd, taken->common_fd, &deadline,
+                           &taken->gitdir, taken->err);
 
     al_deadline_sync(&deadline);
     if (r == 0)

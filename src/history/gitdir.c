@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gitops/plumbing/stash_owners.h"
+#include "gitops/refs.h"
 #include "gitops/run.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
@@ -68,6 +70,11 @@ bool al_gitdir_is_common(const char *path)
         if (!strcmp(common_paths[i], path))
             return true;
     return false;
+}
+
+bool al_gitdir_is_stored(const struct al_location *at, const char *path)
+{
+    return al_ref_is_stored(at, strcmp(path, "logs/refs/stash") != 0 ? path : "refs/stash");
 }
 
 static int too_much(const struct reader *reader, const char *what, unsigned limit, const char *unit)
@@ -166,8 +173,25 @@ static int add_shared_indexes(struct reader *reader, int git_fd)
     return r;
 }
 
-int al_gitdir_read(int git_fd, int common_fd, struct al_deadline *deadline,
-                   struct al_gitdir_files *ret_files, struct al_error *err)
+/* What is in no file, as its file would have it. */
+static int add_stored(struct reader *reader, const struct al_location *at, const char *path)
+{
+    al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
+    al_auto(al_freep) char *line = NULL;
+
+    if (!strcmp(path, "logs/refs/stash")) {
+        al_git_stored_stash(at, &bytes);
+    } else {
+        line = al_ref_stored(at, path);
+        if (line)
+            al_str_addf(&bytes, "%s\n", line);
+    }
+    return bytes.len ? add(reader, path, S_IFREG | 0644, &bytes) : 0;
+}
+
+int al_gitdir_read(const struct al_location *at, int git_fd, int common_fd,
+                   struct al_deadline *deadline, struct al_gitdir_files *ret_files,
+                   struct al_error *err)
 {
     struct reader reader = { .files = ret_files, .deadline = deadline, .err = err };
     int r;
@@ -175,9 +199,12 @@ int al_gitdir_read(int git_fd, int common_fd, struct al_deadline *deadline,
     *ret_files = (struct al_gitdir_files){ .items = NULL };
     r = add_shared_indexes(&reader, git_fd);
     for (size_t i = 0; i < AL_COUNT(own_paths) && r == 0; i++)
-        r = add_path(&reader, git_fd, own_paths[i], 0);
+        r = al_gitdir_is_stored(at, own_paths[i]) ? add_stored(&reader, at, own_paths[i])
+                                                  : add_path(&reader, git_fd, own_paths[i], 0);
     for (size_t i = 0; i < AL_COUNT(common_paths) && r == 0; i++)
-        r = add_path(&reader, common_fd, common_paths[i], 0);
+        r = al_gitdir_is_stored(at, common_paths[i])
+                ? add_stored(&reader, at, common_paths[i])
+                : add_path(&reader, common_fd, common_paths[i], 0);
     if (r < 0)
         al_gitdir_files_clear(ret_files);
     return r;

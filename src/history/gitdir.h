@@ -42,8 +42,12 @@ void al_gitdir_files_clear(struct al_gitdir_files *files);
 bool al_gitdir_is_common(const char *path);
 
 /** Read the files.  Directories that are links are not entered. */
-int al_gitdir_read(int git_fd, int common_fd, struct al_deadline *deadline,
-                   struct al_gitdir_files *ret_files, struct al_error *err);
+int al_gitdir_read(const struct al_location *at, int git_fd, int common_fd,
+                   struct al_deadline *deadline, struct al_gitdir_files *ret_files,
+                   struct al_error *err);
+
+/** Test whether git is asked for what such a file says: with reftable there is none. */
+bool al_gitdir_is_stored(const struct al_location *at, const char *path);
 
 /** Find a file.  NULL when it is not there. */
 const struct al_gitdir_file *al_gitdir_find(const struct al_gitdir_files *files, const char *path);

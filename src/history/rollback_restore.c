@@ -29,6 +29,8 @@
 #include "gitops/oid.h"
 #include "gitops/plumbing/bare.h"
 #include "gitops/plumbing/rollback_plumbing.h"
+#include "gitops/plumbing/stash_owners.h"
+#include "gitops/refs.h"
 #include "gitops/worktree/remove.h"
 #include "guard/nofollow.h"
 #include "history/aside.h"
@@ -234,6 +236,12 @@ static bool is_state(const struct al_difference *change)
             !is_shared_index(change));
 }
 
+/* A state that is in a file. */
+static bool is_state_file(const struct al_way *way, const struct al_difference *change)
+{
+    return is_state(change) && !al_gitdir_is_stored(&way->repo->at, change->name);
+}
+
 static bool is_ignore_file(const struct al_difference *change)
 {
     return al_change_is_file(change) &&
@@ -372,7 +380,8 @@ static int write_files(const struct al_way *way, wanted_fn *wanted, struct al_er
     size_t count = 0;
 
     for (size_t i = 0; i < changes->count; i++) {
-        if (!changes->items[i].to || !wanted(&changes->items[i]))
+        if (!changes->items[i].to || !wanted(&changes->items[i]) ||
+            (is_state(&changes->items[i]) && !is_state_file(way, &changes->items[i])))
             continue;
         writer.changes[count] = &changes->items[i];
         oids[count++] = changes->items[i].to;
@@ -467,7 +476,7 @@ static int restore_state(const struct al_way *way, struct al_error *err)
     if (al_change_find(&way->changes, AL_PART_STATE, "config"))
         r = al_lockfile_acquire(&lock, way->common_fd, "config.lock", way->token, err);
     for (size_t i = 0; r == 0 && i < way->changes.count; i++)
-        if (is_state(&way->changes.items[i]) && !way->changes.items[i].to)
+        if (is_state_file(way, &way->changes.items[i]) && !way->changes.items[i].to)
             r = remove_file(way, &way->changes.items[i], err);
     if (r == 0)
         r = write_files(way, is_state, err);
@@ -490,6 +499,61 @@ static int restore_refs(const struct al_way *way, struct al_error *err)
     return al_git_move_refs(way->repo, moves, count, way->budget, err);
 }
 
+/* Read the only line of a state; "" when there is none. */
+static int read_line(const struct al_way *way, const char *blob, struct al_str *line,
+                     struct al_error *err)
+{
+    int r = blob ? al_way_read_blob(way, blob, line, err) : 0;
+
+    al_str_trim_end(line);
+    return r;
+}
+
+/* What would be in files, if references were. */
+static int restore_stored(const struct al_way *way, struct al_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < way->changes.count && r == 0; i++) {
+        const struct al_difference *change = &way->changes.items[i];
+        al_auto(al_str_clear) struct al_str from = AL_STR_INIT, to = AL_STR_INIT;
+
+        if (!is_state(change) || is_state_file(way, change))
+            continue;
+        r = read_line(way, change->to, &to, err);
+        if (r == 0 && change->part == AL_PART_STASH) {
+            r = al_git_store_stash(way->repo, to.len ? to.buf : "", way->budget, err);
+            continue;
+        }
+        if (r == 0)
+            r = read_line(way, change->from, &from, err);
+        if (r == 0)
+            r = al_git_move_refs(way->repo,
+                                 &(struct al_ref_move){ change->name, from.len ? from.buf : NULL,
+                                                        to.len ? to.buf : NULL },
+                                 1, way->budget, err);
+    }
+    return r;
+}
+
+static int head_moved(struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_EXECUTION, "HEAD was moved by another process just now");
+}
+
+static int restore_stored_head(const struct al_way *way, const struct al_difference *change,
+                               struct al_error *err)
+{
+    al_auto(al_freep) char *now = al_ref_read_head(&way->repo->at);
+    /* no old value is given: HEAD may be symbolic, which has none */
+    const char *from = al_starts_with(change->to, "ref: ") ? NULL : "";
+
+    if (!now || strcmp(now, change->from) != 0)
+        return head_moved(err);
+    return al_git_move_refs(way->repo, &(struct al_ref_move){ "HEAD", from, change->to }, 1,
+                            way->budget, err);
+}
+
 static int restore_head(const struct al_way *way, struct al_error *err)
 {
     const struct al_difference *change = al_change_find(&way->changes, AL_PART_HEAD, "HEAD");
@@ -499,12 +563,14 @@ static int restore_head(const struct al_way *way, struct al_error *err)
 
     if (!change)
         return 0;
+    if (al_gitdir_is_stored(&way->repo->at, "HEAD"))
+        return restore_stored_head(way, change, err);
     r = al_lockfile_acquire(&lock, way->git_fd, "HEAD.lock", way->token, err);
     if (r == 0) {
         (void)al_fs_read(way->git_fd, "HEAD", PATH_MAX, &text);
         al_str_trim_end(&text);
         if (strcmp(text.buf, change->from) != 0)
-            r = al_error_set(err, AL_ERR_EXECUTION, "HEAD was moved by another process just now");
+            r = head_moved(err);
     }
     al_str_reset(&text);
     al_str_addf(&text, "%s\n", change->to);
@@ -739,6 +805,8 @@ int al_restore_apply(struct al_way *way, struct al_error *err)
     if (r == 0)
         r = restore_state(way, err);
     if (r == 0)
+        r = restore_stored(way, err);
+    if (r == 0)
         r = restore_worktrees(way, err);
     if (r == 0 && has_index)
         r = place_index(way, err);
@@ -760,7 +828,7 @@ static void tidy_beside(const struct al_way *way, const struct al_differences *c
         const char *name;
         bool has = false;
         al_auto(al_closep) int fd =
-            al_change_is_file(change) || is_state(change)
+            al_change_is_file(change) || is_state_file(way, change)
                 ? open_parent(dir_of(way, change), change->name, false, &name)
                 : -1;
 

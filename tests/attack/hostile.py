@@ -7,7 +7,7 @@ vectors.vector() or scenes.attack(), for whichever verbs it concerns.
 import os
 import shutil
 
-from lab import SHOUT, git_interpreter, remove
+from lab import GIT_VERSION, MARK, SHOUT, git_interpreter, remove
 from vectors import Skip, refused
 
 
@@ -38,6 +38,16 @@ def hook_pre_auto_gc(s):
     s.hook("pre-auto-gc")
     for n in range(10):
         s.plant(f".git/objects/17/{n:038x}", "")
+
+
+# References
+
+def references_outside(s):
+    """An address of a repository outside whose branch is called like the secret (git 2.54)."""
+    if GIT_VERSION < (2, 54):
+        raise Skip("this git knows no address of references")
+    s.lab.git_ok(s.outside_repo(), "symbolic-ref", "HEAD", "refs/heads/" + MARK)
+    return "files://" + s.out("victim/.git")
 
 
 # Signatures, which a program verifies

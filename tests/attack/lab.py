@@ -33,6 +33,10 @@ KINDS = ("GIT_DEFAULT_HASH", "GIT_DEFAULT_REF_FORMAT")
 GIT = shutil.which("git") or "/usr/bin/git"
 
 
+GIT_VERSION = tuple(int(n) for n in re.findall(r"\d+", subprocess.run(
+    [GIT, "--version"], stdout=subprocess.PIPE, text=True, check=False).stdout)[:2])
+
+
 def git_interpreter():
     """The dynamic loader that git itself names in its ELF header."""
     with open(os.path.realpath(GIT), "rb") as f:

@@ -4,6 +4,7 @@
 import os
 import sys
 
+from hostile import references_outside
 from lab import GIT, MARK, Scene, remove, run, snapshot, write
 from vectors import (ADD_ALL, COMMIT, DIFF, FIVE, LOG, STATUS, Verb, check, general_canary, main,
                      refused, vector)
@@ -62,6 +63,12 @@ def git_config_count(_scene):
 def git_config_parameters(s):
     """GIT_CONFIG_PARAMETERS"""
     s.tool = s.script()
+
+
+@vector(STATUS, env=lambda s: {"GIT_REFERENCE_BACKEND": "files://" + s.out("victim/.git")})
+def reference_backend(s):
+    """GIT_REFERENCE_BACKEND"""
+    references_outside(s)
 
 
 @vector(DIFF, env=lambda s: {"GIT_EXTERNAL_DIFF": s.canary()}, quiet=(STATUS, LOG))

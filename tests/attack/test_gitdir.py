@@ -7,9 +7,9 @@ import select
 import subprocess
 import sys
 
-from hostile import ANY, linked_out, log_all, objects_elsewhere, survivors
+from hostile import ANY, linked_out, log_all, objects_elsewhere, references_outside, survivors
 from lab import GIT, LIMIT_S, MARK, Run, Scene, answer_of, changed, snapshot
-from vectors import (ADD, ADD_ALL, COMMIT, DIFF, LOG, STATUS, STATUS_LONG, TESTS, check, main,
+from vectors import (ADD, ADD_ALL, COMMIT, DIFF, LOG, STATUS, STATUS_LONG, TESTS, check, main, refused,
                      vector)
 
 
@@ -45,6 +45,14 @@ def rerere(s):
     s.config("rerere.enabled", "true")
     s.plant(".git/MERGE_RR", "1" * 40 + "\tc.txt\0")
     s.write("c.txt", "<<<<<<< ours\nA\n=======\nB\n>>>>>>> theirs\n")
+
+
+@vector(STATUS, expect=refused("SandboxViolation"))
+def references_elsewhere(s):
+    """extensions.refStorage with an address outside"""
+    place = references_outside(s)
+    s.config("core.repositoryFormatVersion", "1")
+    s.config("extensions.refStorage", place)
 
 
 @vector(ADD, ADD_ALL, either=ANY)

@@ -125,6 +125,15 @@ class Case(unittest.TestCase):
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return path
 
+    def head_file(self, name="HEAD", where=None):
+        """What the file of HEAD or the like says, also where references are in no files; "" without one."""
+        if os.environ.get("GIT_DEFAULT_REF_FORMAT") != "reftable":
+            path = pathlib.Path(self.out("rev-parse", "--absolute-git-dir", cwd=where).strip()) / name
+            return path.read_text(encoding="utf-8") if path.exists() else ""
+        named = self.git("symbolic-ref", "-q", name, cwd=where, check=False).stdout.decode()
+        return f"ref: {named}" if named else self.git("rev-parse", "-q", "--verify", name, cwd=where,
+                                                      check=False).stdout.decode()
+
     def commit(self, name, content, message, where=None, **variables):
         """Commit one file; gives the commit's id."""
         self.write(name, content, where)

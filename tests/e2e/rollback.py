@@ -10,6 +10,7 @@ import harness
 # Files of the git directory that an unfinished operation, the stash and the configuration are in.
 STATE = ("HEAD", "index", "config", "logs/refs/stash", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE",
          "ORIG_HEAD", "CHERRY_PICK_HEAD", "rebase-merge", "rebase-apply", "sequencer")
+STORED = ("ORIG_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "AUTO_MERGE")
 
 
 def digest(path):
@@ -18,6 +19,16 @@ def digest(path):
     if stat.S_ISLNK(info.st_mode):
         return "link", os.readlink(path)
     return oct(stat.S_IMODE(info.st_mode)), hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def stored(case, root=None):
+    """With reftable: what of the state is in no file."""
+    if os.environ.get("GIT_DEFAULT_REF_FORMAT") != "reftable":
+        return {}
+    values = {name: case.head_file(name, root) for name in STORED}
+    values["logs/refs/stash"] = case.git("log", "-g", "--date=raw", "--format=%H %gn <%ge> %gd%x09%gs", "refs/stash",
+                                         "--", cwd=root, check=False).stdout.decode()
+    return {name: value for name, value in values.items() if value}
 
 
 def files_below(path):
@@ -75,6 +86,8 @@ class Rollback(harness.Case):
         for name in STATE:
             for path in files_below(git_dir / name):
                 tree["git:" + str(path.relative_to(git_dir))] = digest(path)
+        tree["git:HEAD"] = self.head_file(where=root)
+        tree.update(("git:" + name, value) for name, value in stored(self, root).items())
         tree["refs"] = self.out("for-each-ref", cwd=root)
         tree["stash"] = self.out("stash", "list", "--format=%H %gd %gs", cwd=root)
         return tree

@@ -15,7 +15,7 @@ STATE = ("HEAD", "ORIG_HEAD", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "MERGE_RR
 STATE_DIRECTORIES = ("rebase-merge/", "rebase-apply/", "sequencer/")
 
 # In none: docs/ROLLBACK.md, "Not restored", and what git writes beside its work.
-FREE = ("objects/", "logs/", "COMMIT_EDITMSG", "FETCH_HEAD", "rr-cache/", "branches/")
+FREE = ("objects/", "logs/", "reftable/", "COMMIT_EDITMSG", "FETCH_HEAD", "rr-cache/", "branches/")
 
 
 # Ten lines, so that git finds a renamed file that was changed a little.

@@ -202,7 +202,7 @@ class Checkout(harness.Case):
 
     def head(self):
         """What HEAD holds, and what it comes to."""
-        return ((self.root / ".git/HEAD").read_text(encoding="utf-8").strip(),
+        return (self.head_file().strip(),
                 self.out("rev-parse", "HEAD").strip())
 
     def said_by_git(self, *words):
@@ -421,7 +421,7 @@ class Checkout(harness.Case):
         empty.mkdir()
         self.git("init", "-q", cwd=empty)
         self.ok("git_checkout", {"working_dir": "empty", "create_branch": "new"})
-        self.assertEqual((empty / ".git/HEAD").read_text(encoding="utf-8"),
+        self.assertEqual(self.head_file(where=empty),
                          "ref: refs/heads/new\n")
         for arguments in ({"branch": "new"}, {"commit": "HEAD"}, {"paths": ["x"]}):
             self.assertTrue(self.call("git_checkout", arguments | {"working_dir": "empty"}).failed)

@@ -184,6 +184,8 @@ class Land(parallel.Parallel):
 
     def test_link(self):
         """a HEAD that is a symbolic link, an old form of it"""
+        if self.head_file() != (self.root / ".git/HEAD").read_text(encoding="utf-8"):
+            self.skipTest("HEAD is in no file")
         self.branch("feature", b__txt="b\n")
         dev = self.worktree("dev")
         for head, into in ((self.root / ".git/HEAD", "main"),

@@ -133,7 +133,8 @@ class Random(random_calls.Repository):
             for path in rollback.files_below(git_dir / name):
                 found["state:" + str(path.relative_to(git_dir))] = (
                     rollback.digest(path)[0], path.read_text())
-        found["HEAD"] = (git_dir / "HEAD").read_text()
+        found["HEAD"] = self.head_file()
+        found.update(("state:" + name, value) for name, value in rollback.stored(self).items())
         for entry in self.out("ls-files", "-s", "-v", "-z").split("\0")[:-1]:
             values, _, name = entry.partition("\t")
             found["index:" + name] = found.get("index:" + name, "") + values + "\n"

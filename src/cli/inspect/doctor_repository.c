@@ -122,9 +122,10 @@ static void add_kind(struct al_findings *findings, const struct al_repo *repo)
     bool bare = al_location_is_bare(&repo->at);
     al_auto(al_freep) char *top = al_text_sanitize_line(repo->at.top);
     al_auto(al_freep) char *state =
-        al_asprintf("%s%s%s%s%s", top, bare ? ", bare" : "", linked ? ", linked worktree" : "",
+        al_asprintf("%s%s%s%s%s%s", top, bare ? ", bare" : "", linked ? ", linked worktree" : "",
                     is_submodule(repo->at.git_dir) ? ", submodule" : "",
-                    repo->vetting->is_sha256 ? ", SHA-256" : "");
+                    repo->vetting->is_sha256 ? ", SHA-256" : "",
+                    repo->vetting->config.has_reftable ? ", reftable" : "");
 
     al_finding_add(findings, "repository", bare ? AL_WARNING : AL_FINE, state,
                    bare ? "It has no working tree: only calls that read its history work. For the "
@@ -138,10 +139,6 @@ static void add_kind(struct al_findings *findings, const struct al_repo *repo)
         al_finding_add(findings, "shallow clone", AL_WARNING, "some history is missing",
                        "Older commits are missing from logs, blames and merges. "
                        "'git fetch --unshallow' downloads them.");
-    if (repo->vetting->has_reftable)
-        al_finding_add(findings, "references", AL_WARNING, "reftable",
-                       "No checkpoints are taken, so nothing can be rolled back. 'git refs migrate "
-                       "--ref-format=files' changes that.");
 }
 
 /* The names in "airlock: hooks not run: pre-commit". */

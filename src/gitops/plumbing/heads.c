@@ -45,6 +45,12 @@ static char *read_head(int git_dir)
     return len < 0 ? read_line(git_dir, "HEAD") : al_asprintf("ref: %.*s", (int)len, target);
 }
 
+/* A HEAD as every working tree can name it.  Caller frees. */
+static char *name_head(const char *worktree)
+{
+    return worktree ? al_asprintf("worktrees/%s/HEAD", worktree) : al_strdup("main-worktree/HEAD");
+}
+
 /* The working tree that a git directory says it belongs to.  Caller frees. */
 static char *find_top(const struct al_location *at, int git_dir, const char *name)
 {
@@ -69,7 +75,9 @@ static bool take_one(const struct al_location *at, int git_dir, const char *name
                      void *payload)
 {
     static const char ref[] = "ref:";
-    al_auto(al_freep) char *head = read_head(git_dir);
+    al_auto(al_freep) char *stored = name_head(name);
+    al_auto(al_freep) char *head =
+        al_ref_is_stored(at, stored) ? al_ref_stored(at, stored) : read_head(git_dir);
     al_auto(al_freep) char *top = find_top(at, git_dir, name);
     const bool on_branch = head && al_starts_with(head, ref);
     const char *value = on_branch ? head + strlen(ref) : head;
@@ -213,12 +221,15 @@ static char *of_main_worktree(const struct al_location *at)
 {
     static const char prefix[] = "ref: ";
     al_auto(al_freep) char *path = al_fs_join(at->common_dir, "HEAD");
+    al_auto(al_freep) char *stored = al_ref_stored(at, "main-worktree/HEAD");
     al_auto(al_str_clear) struct al_str head = AL_STR_INIT;
 
-    if (al_fs_read(AT_FDCWD, path, HEAD_MAX_BYTES, &head) < 0 || !al_starts_with(head.buf, prefix))
+    if (stored)
+        al_str_adds(&head, stored);
+    else if (al_fs_read(AT_FDCWD, path, HEAD_MAX_BYTES, &head) < 0)
         return NULL;
     al_str_trim_end(&head);
-    return al_strdup(head.buf + strlen(prefix));
+    return al_starts_with(head.buf, prefix) ? al_strdup(head.buf + strlen(prefix)) : NULL;
 }
 
 char *al_git_default_branch(const struct al_location *at)

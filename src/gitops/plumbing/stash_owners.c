@@ -8,7 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/command.h"
 #include "gitops/layer.h"
+#include "gitops/refs.h"
+#include "gitops/run.h"
 #include "guard/text.h"
 #include "util/fs.h"
 #include "util/log.h"
@@ -226,6 +229,97 @@ void al_stash_owners_add(const struct al_repo *repo, const char *oid, const char
                     repo->at.git->stash_dir, strerrordesc_np(-r));
 }
 
+/* --- Stored --- */
+
+#define STASH  "refs/stash"
+#define ASK_MS 10000
+
+void al_git_stored_stash(const struct al_location *at, struct al_str *log)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT;
+    struct al_run_limits budget = { .left_ms = ASK_MS };
+    al_auto(al_freep) char *before = NULL;
+    char *save = NULL;
+
+    /* the third field: stash@{<seconds> <zone>} */
+    al_strv_adds(&command.argv, "git", "log", "--walk-reflogs", "--no-show-signature", "--date=raw",
+                 "--format=%H %gn <%ge> %gd%x09%gs", STASH, "--", NULL);
+    if (al_git_run(at, &command, &(struct al_git_run){ .max_bytes = LOG_MAX_BYTES }, &budget,
+                   &output, NULL) < 0 ||
+        output.exit_code != 0)
+        return;
+    for (char *line = strtok_r(output.out.out.buf, "\n", &save); line;
+         line = strtok_r(NULL, "\n", &save))
+        al_strv_add(&lines, line);
+    for (size_t i = lines.count; i > 0; i--) {
+        char *line = lines.items[i - 1], *tab = strchr(line, '\t');
+        char *date = tab ? memmem(line, (size_t)(tab - line), "> stash@{", strlen("> stash@{")) : 0;
+        const int width = (int)strcspn(line, " ");
+
+        if (!date || tab[-1] != '}')
+            continue;
+        if (!before)
+            before = al_asprintf("%0*d", width, 0);
+        al_str_addf(log, "%s %.*s> %.*s%s\n", before, (int)(date - line), line,
+                    (int)(tab - 1 - date - (int)strlen("> stash@{")), date + strlen("> stash@{"),
+                    tab);
+        free(before);
+        before = al_strndup(line, (size_t)width);
+    }
+}
+
+/* Add an entry: "<id before> <id> <name> <<mail>> <seconds> <zone>" TAB "<message>". */
+static int store_entry(const struct al_repo *repo, char *line, struct al_run_limits *budget,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
+    const struct al_git_link link = { .protocol = "none", .env = &env };
+    char *save = NULL, *id, *name, *mail, *date, *message;
+
+    (void)strtok_r(line, " ", &save);
+    id = strtok_r(NULL, " ", &save);
+    name = strtok_r(NULL, "<", &save);
+    mail = strtok_r(NULL, ">", &save);
+    date = strtok_r(NULL, "\t", &save);
+    message = strtok_r(NULL, "", &save);
+    if (!date || !al_is_oid(id, strlen(id)))
+        return 0;
+    al_strv_addf(&env, "GIT_COMMITTER_NAME=%.*s", (int)strlen(name) - 1, name);
+    al_strv_addf(&env, "GIT_COMMITTER_EMAIL=%s", mail);
+    al_strv_addf(&env, "GIT_COMMITTER_DATE=@%s", date + 1);
+    command.class = AL_GIT_WRITE;
+    command.link = &link;
+    al_strv_adds(&command.argv, "git", "update-ref", "--create-reflog", "-m",
+                 message ? message : "", STASH, id, NULL);
+    return al_git_run(&repo->at, &command,
+                      &(struct al_git_run){ .max_bytes = FILE_MAX_BYTES, .checked = true }, budget,
+                      &output, err);
+}
+
+int al_git_store_stash(const struct al_repo *repo, const char *log, struct al_run_limits *budget,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_freep) char *text = al_strdup(log);
+    char *save = NULL;
+    int r;
+
+    command.class = AL_GIT_WRITE;
+    al_strv_adds(&command.argv, "git", "update-ref", "--no-deref", "-d", STASH, NULL);
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = FILE_MAX_BYTES, .checked = true }, budget,
+                   &output, err);
+    for (char *line = strtok_r(text, "\n", &save); r == 0 && line;
+         line = strtok_r(NULL, "\n", &save))
+        r = store_entry(repo, line, budget, err);
+    return r;
+}
+
 /* Read the log's entries, newest first: ids, and their messages unless `ret_messages` is NULL. Each
  * line begins with the old id, a space, and the id of the entry; the message follows a tab. */
 static void read_log(const struct al_repo *repo, struct al_strv *ret_oids,
@@ -236,9 +330,12 @@ static void read_log(const struct al_repo *repo, struct al_strv *ret_oids,
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     char *save = NULL;
 
-    if (al_fs_read(AT_FDCWD, path, LOG_MAX_BYTES, &text) < 0 || !text.len)
+    if (al_ref_is_stored(&repo->at, STASH))
+        al_git_stored_stash(&repo->at, &text);
+    else if (al_fs_read(AT_FDCWD, path, LOG_MAX_BYTES, &text) < 0)
         return;
-    for (char *line = strtok_r(text.buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+    for (char *line = text.len ? strtok_r(text.buf, "\n", &save) : NULL; line;
+         line = strtok_r(NULL, "\n", &save))
         al_strv_add(&lines, line);
     for (size_t i = lines.count; i > 0; i--) {
         const char *oid = strchr(lines.items[i - 1], ' ');

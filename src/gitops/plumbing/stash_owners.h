@@ -61,6 +61,14 @@ void al_stash_owners_add(const struct al_repo *repo, const char *oid, const char
 /** What tells a git directory from others: "<inode>.<birth>".  Caller frees; NULL: it is gone. */
 char *al_stash_owner_id(const char *git_dir);
 
+/** The log of a stash that is in no file, in the form of that file, oldest entry first; git is
+ * asked. */
+void al_git_stored_stash(const struct al_location *at, struct al_str *log);
+
+/** Let such a stash have the entries of a log. */
+int al_git_store_stash(const struct al_repo *repo, const char *log, struct al_run_limits *budget,
+                       struct al_error *err);
+
 /** The object ids of the entries, newest first: the index in the list is that of the entry.  What
  * cannot be read is no entry. */
 void al_git_stash_entries(const struct al_repo *repo, struct al_strv *ret_oids);

@@ -244,6 +244,11 @@ int al_repo_state_digest(const struct al_repo *repo, const struct al_strv *paths
 
     sha256_init(&digest.sum);
     add_word(&digest, head);
+    for (size_t i = 0; i < AL_COUNT(own_files); i++) {
+        al_auto(al_freep) char *stored = al_ref_stored(&repo->at, own_files[i]);
+
+        add_word(&digest, stored ? stored : "");
+    }
     r = add_files(&digest, repo->at.git_dir, own_files, AL_COUNT(own_files));
     if (r == 0)
         r = add_files(&digest, repo->at.common_dir, common_files, AL_COUNT(common_files));

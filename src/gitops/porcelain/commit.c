@@ -49,6 +49,7 @@ struct commit_aside {
 };
 
 #define BRANCH          "refs/worktree/airlock"
+#define NO_BRANCH       "refs/heads/.invalid" /* what git says in a file where HEAD is in none */
 #define STATE_MAX_BYTES (16u << 20)
 #define LOG_MAX_BYTES   (1u << 20)
 #define REASON_BYTES    1000
@@ -119,10 +120,13 @@ static int fill(const struct al_repo *repo, const char *head, int from, int to)
 
     if (r == 0)
         r = write_line(to, "commondir", repo->at.common_dir);
-    if (r == 0)
+    if (r == 0 && al_ref_is_stored(&repo->at, BRANCH)) {
+        r = mkdirat(to, "reftable", 0700) < 0 ? -errno : write_line(to, "HEAD", "ref: " NO_BRANCH);
+    } else if (r == 0) {
         r = write_line(to, "HEAD", "ref: " BRANCH);
-    if (r == 0 && *head)
-        r = write_line(to, BRANCH, head);
+        if (r == 0 && *head)
+            r = write_line(to, BRANCH, head);
+    }
     if (r == 0)
         r = copy_states(from, to);
     return r < 0 ? r : link_parts(repo, from, to);
@@ -154,6 +158,28 @@ static int commit_aside_open(const struct al_repo *repo, const char *head,
     return 0;
 }
 
+/* The same where references are in no files. */
+static int store_head(const struct commit_aside *aside, struct al_run_limits *budget,
+                      struct al_error *err)
+{
+    static const char *const words[][3] = { { "symbolic-ref", "HEAD", BRANCH },
+                                            { "update-ref", BRANCH, NULL } };
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < (*aside->head ? 2 : 1); i++) {
+        al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+        al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+        command.class = AL_GIT_WRITE;
+        al_strv_adds(&command.argv, "git", words[i][0], words[i][1],
+                     words[i][2] ? words[i][2] : aside->head, NULL);
+        r = al_git_run(&aside->at, &command,
+                       &(struct al_git_run){ .max_bytes = KEPT_BYTES, .checked = true }, budget,
+                       &output, err);
+    }
+    return r;
+}
+
 static void commit_aside_clear(struct commit_aside *aside)
 {
     remove_dir(&aside->dir);
@@ -161,14 +187,32 @@ static void commit_aside_clear(struct commit_aside *aside)
     *aside = (struct commit_aside){ .dir = NULL };
 }
 
+/* What git says of the commit where the log is in no file: "<old>" is left out. */
+static int ask_log(const struct commit_aside *aside, struct al_run_limits *budget,
+                   struct al_str *ret_text)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "log", "--walk-reflogs", "--max-count=1",
+                 "--no-show-signature", "--format= %H %x09%gs", "HEAD", "--", NULL);
+    r = al_git_run(&aside->at, &command, &(struct al_git_run){ .max_bytes = KEPT_BYTES }, budget,
+                   &output, NULL);
+    al_str_adds(ret_text, output.out.out.buf);
+    return r < 0 || output.exit_code != 0 ? -EIO : 0;
+}
+
 /* git's own line about the commit in the log of HEAD: "<old> <new> <who> <when>\t<reason>". */
-static int read_log(const struct commit_aside *aside, char **ret_commit, char **ret_reason)
+static int read_log(const struct commit_aside *aside, struct al_run_limits *budget,
+                    char **ret_commit, char **ret_reason)
 {
     al_auto(al_freep) char *path = al_fs_join(aside->dir, "logs/HEAD");
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     const char *commit, *reason;
     size_t len;
-    int r = al_fs_read(AT_FDCWD, path, LOG_MAX_BYTES, &text);
+    int r = al_ref_is_stored(&aside->at, "HEAD") ? ask_log(aside, budget, &text)
+                                                 : al_fs_read(AT_FDCWD, path, LOG_MAX_BYTES, &text);
 
     if (r < 0)
         return r;
@@ -231,7 +275,7 @@ static int commit_aside_accept(struct commit_aside *aside, struct al_run_limits 
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *commit = NULL, *reason = NULL;
-    int r = read_log(aside, &commit, &reason);
+    int r = read_log(aside, budget, &commit, &reason);
 
     if (r < 0)
         return al_error_errno(err, -r, "cannot read the new commit");
@@ -402,6 +446,8 @@ int al_git_commit_with(struct al_repo *repo, const struct al_commit_options *opt
     if (!own.index)
         own.index = index;
     r = commit_aside_open(repo, head ? head : options->head, &aside, err);
+    if (r == 0 && al_ref_is_stored(&aside.at, "HEAD"))
+        r = store_head(&aside, budget, err);
     if (r == 0)
         r = run_at(repo, &aside.at, &own, max_bytes, budget, &output, err);
     if (r == 0)

@@ -44,6 +44,8 @@ static char *operation_line(const struct al_repo *repo, const char *name)
     al_auto(al_closep) int fd = -1;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
+    if (al_ref_is_stored(&repo->at, name))
+        return al_ref_stored(&repo->at, name);
     if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
         return NULL;
     fd = al_nofollow_open(git_dir, name, O_RDONLY);
@@ -291,6 +293,10 @@ static void read_heads(const struct al_repo *repo, const char *name, struct al_s
     al_auto(al_closep) int fd = -1;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
+    if (al_ref_is_stored(&repo->at, name)) {
+        al_strv_take(heads, al_ref_stored(&repo->at, name));
+        return;
+    }
     if (al_location_open_git_dir(&repo->at, &dir, NULL) < 0)
         return;
     fd = al_nofollow_open(dir, name, O_RDONLY);
@@ -465,6 +471,13 @@ static bool has_file(int git_dir, const char *name)
     return fstatat(git_dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+static bool has_head(const struct al_repo *repo, int git_dir, const char *name)
+{
+    al_auto(al_freep) char *stored = al_ref_stored(&repo->at, name);
+
+    return stored || has_file(git_dir, name);
+}
+
 /* A sequence of cherry-picks or reverts that stopped between two commits. */
 static enum al_operation_state sequencer_state(int git_dir)
 {
@@ -488,9 +501,9 @@ enum al_operation_state al_git_operation_state(const struct al_repo *repo)
         return AL_IN_PROGRESS_REBASE;
     if (has_file(git_dir, "MERGE_HEAD"))
         return AL_IN_PROGRESS_MERGE;
-    if (has_file(git_dir, "CHERRY_PICK_HEAD"))
+    if (has_head(repo, git_dir, "CHERRY_PICK_HEAD"))
         return AL_IN_PROGRESS_CHERRY_PICK;
-    if (has_file(git_dir, "REVERT_HEAD"))
+    if (has_head(repo, git_dir, "REVERT_HEAD"))
         return AL_IN_PROGRESS_REVERT;
     return sequencer_state(git_dir);
 }

@@ -280,8 +280,12 @@ static void depend_on_branch(const struct al_location *at, struct al_vetting *ve
 {
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
     al_auto(al_freep) char *head = al_fs_join(at->git_dir, "HEAD");
+    al_auto(al_freep) char *tables = al_fs_join(at->git_dir, "reftable/tables.list");
+    al_auto(al_freep) char *shared = al_fs_join(at->common_dir, "reftable/tables.list");
 
     vetting_depend_on(vetting, head);
+    vetting_depend_on(vetting, tables);
+    vetting_depend_on(vetting, shared);
     al_ref_follow_head(at, &refs);
     for (size_t i = 0; i < refs.count; i++) {
         al_auto(al_freep) char *path = al_fs_join(at->common_dir, refs.items[i]);
@@ -331,8 +335,11 @@ static void note_storage(struct al_vetting *vetting, const struct al_config_entr
         return;
     if (!strcmp(entry->key, "extensions.objectformat"))
         vetting->is_sha256 = !strcmp(entry->value, "sha256");
-    if (!strcmp(entry->key, "extensions.refstorage"))
-        vetting->has_reftable = strcmp(entry->value, "files") != 0;
+    /* An included file may say something else; git does not read this key there. */
+    if (!strcmp(entry->key, "extensions.refstorage")) {
+        vetting->config.has_reftable |= strcmp(entry->value, "files") != 0;
+        vetting->names_ref_place |= strchr(entry->value, ':') != NULL;
+    }
 }
 
 /* Where the main working tree is.  git takes this from these two files alone, without what they
@@ -427,6 +434,10 @@ static int list_config(struct config_scan *scan, struct al_run_limits *budget, s
         return r;
     if (!al_git_read_well(&output) || scan->leads_outside)
         return unreadable(scan->at, &output, err);
+    if (scan->vetting->names_ref_place)
+        return al_error_set(err, AL_ERR_SANDBOX,
+                            "The repository's configuration names the place of its references "
+                            "(extensions.refStorage), which may be outside the allowed roots");
     if (scan->drivers > AL_DRIVER_KEYS_MAX)
         return al_error_set(err, AL_ERR_SANDBOX,
                             "The repository's configuration sets more than %d driver keys; remove "

@@ -67,9 +67,9 @@ struct al_vetting {
     bool wants_signatures;      /**< commit.gpgSign is set: git itself would sign commits */
     bool user_wants_signatures; /**< commit.gpgSign is set in the user's own configuration */
     bool is_sha256;             /**< the object format is SHA-256 */
+    bool names_ref_place;       /**< extensions.refStorage has an address; refused */
     bool says_bare;             /**< core.bare: there is no main working tree */
     char *work_tree;            /**< core.worktree as it is written; NULL: not set */
-    bool has_reftable; /**< references are stored as reftable, which airlock does not read */
 };
 
 /**

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/worktree/branch.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 #include "gitops/plumbing/rollback_plumbing.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/worktree/list.h"
-#include "guard/nofollow.h"
-#include "util/fs.h"
 
 #define OUTPUT_MAX_BYTES (64u << 10)
-#define LOG_MAX_BYTES    (64u << 10) /* what has more was used */
 #define UNMAKE_MS        10000
 
 /* The message of the entry with which the branch begins. */
@@ -43,23 +39,19 @@ int al_worktree_make_branch(const struct al_repo *repo, const char *name,
 
 /* Whether the last entry of the reflog is the one with which the branch began. */
 static bool is_as_made(const struct al_repo *repo, const char *name,
-                       const struct al_worktree_record *record)
+                       const struct al_worktree_record *record, struct al_run_limits *budget)
 {
-    al_auto(al_freep) char *path = al_fs_join("logs", record->branch);
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_freep) char *message = message_of(name, record);
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_closep) int common_fd = -1, fd = -1;
-    const char *line, *said;
 
-    if (al_location_open_common_dir(&repo->at, &common_fd, NULL) < 0)
+    al_strv_adds(&command.argv, "git", "log", "--walk-reflogs", "--max-count=1",
+                 "--no-show-signature", "--format=%gs", record->branch, "--", NULL);
+    if (al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES },
+                   budget, &output, NULL) < 0)
         return false;
-    fd = al_nofollow_open(common_fd, path, O_RDONLY);
-    if (fd < 0 || al_fs_read_fd(fd, LOG_MAX_BYTES, &text) < 0 || !al_ends_with(text.buf, "\n"))
-        return false;
-    text.buf[text.len - 1] = '\0';
-    line = strrchr(text.buf, '\n');
-    said = strchr(line ? line : text.buf, '\t');
-    return said && !strcmp(said + 1, message);
+    al_str_trim_end(&output.out.out);
+    return !strcmp(output.out.out.buf, message);
 }
 
 void al_worktree_unmake_branch(const struct al_repo *repo, const char *name,
@@ -69,7 +61,8 @@ void al_worktree_unmake_branch(const struct al_repo *repo, const char *name,
     const struct al_ref_move move = { record->branch, record->branch_oid, NULL };
     al_auto(al_freep) char *now = NULL;
 
-    if (!record->branch || !record->branch_oid || !record->tree || !is_as_made(repo, name, record))
+    if (!record->branch || !record->branch_oid || !record->tree ||
+        !is_as_made(repo, name, record, &budget))
         return;
     now = al_ref_oid(&repo->at, record->branch);
     if (!strcmp(now, record->branch_oid) &&

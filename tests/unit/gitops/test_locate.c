@@ -323,27 +323,6 @@ static void refuses_a_directory_it_may_not_enter(void **state)
     assert_true(WEXITSTATUS(status) == -AL_ERR_EXECUTION || WEXITSTATUS(status) == -AL_ERR_SANDBOX);
 }
 
-#define REFTABLE                                                                                   \
-    "The repository keeps its references as reftable (extensions.refStorage), which airlock does " \
-    "not read; 'git refs migrate --ref-format=files' changes that"
-
-/* What `git init --ref-format=reftable` of git 2.45 leaves, as far as it matters here. */
-static void refuses_references_kept_in_tables(void **state)
-{
-    struct world *w = *state;
-
-    git_ok(w->repo, "worktree", "add", "-q", "../linked", NULL);
-    tmpdir_mkdir(w->repo, ".git/reftable");
-    assert_opens(w, "repo", "repo"); /* a directory of that name says nothing by itself */
-    tmpdir_write(w->repo, ".git/HEAD", "ref: refs/heads/.invalid\n");
-    tmpdir_write(w->repo, ".git/worktrees/linked/HEAD", "ref: refs/heads/.invalid\n");
-    assert_refused(w, "repo", AL_ERR_EXECUTION, REFTABLE);
-    assert_refused(w, "linked", AL_ERR_EXECUTION, REFTABLE);
-    assert_int_equal(unlinkat(w->repo->fd, ".git/reftable", AT_REMOVEDIR), 0);
-    tmpdir_write(w->repo, ".git/HEAD", "ref: refs/heads/main\n");
-    assert_opens(w, "repo", "repo");
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -369,7 +348,6 @@ int main(void)
         WORLD_TEST(refuses_a_dot_git_that_is_no_file_and_no_directory),
         WORLD_TEST(refuses_a_common_directory_outside),
         WORLD_TEST(refuses_an_object_store_outside),
-        WORLD_TEST(refuses_references_kept_in_tables),
         WORLD_TEST(refuses_a_directory_it_may_not_enter),
     };
 
