@@ -16,7 +16,7 @@
 #include "gitops/repo/repo.h"
 #include "gitops/version.h"
 #include "gitops/vet/vet.h"
-#include "gitops/worktree/roots.h"
+#include "gitops/worktree/add.h"
 #include "guard/guards.h"
 #include "guard/root.h"
 #include "guard/text.h"

@@ -39,7 +39,7 @@ struct al_git {
     const struct al_roots *roots;
     struct al_roots *growing; /* as in al_git_options */
     struct al_strv forbidden; /* where no root may be */
-    char *worktrees_dir;      /* see gitops/worktree/place.h; NULL: nowhere */
+    char *worktrees_dir;      /* see gitops/worktree/find.h; NULL: nowhere */
     uint32_t worktrees_max;
     char *state_dir;
     struct al_strv env_allowed; /* entries that the user allowed */
@@ -53,7 +53,7 @@ struct al_git {
 
     char *private_dir; /* <state>/run/<random>; holds tmp/ and one folder per vetting */
     char *stash_dir;   /* <state>/stashes, see gitops/plumbing/stash_owners.h */
-    char *records_dir; /* <state>/worktrees, see gitops/worktree/record.h */
+    char *records_dir; /* <state>/worktrees, see gitops/worktree/find.h */
     char *lock_dir;    /* <state>/locks, see gitops/repo/shared_lock.h */
     int private_fd; /* locked while the process lives, so that others can tell an abandoned one */
     unsigned private_serial;

@@ -20,7 +20,6 @@
 
 #include "gitops/repo/repo.h"
 #include "gitops/worktree/find.h"
-#include "gitops/worktree/place.h"
 #include "history/gitdir.h"
 #include "util/error.h"
 

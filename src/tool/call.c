@@ -14,7 +14,7 @@
 #include "gitops/repo/repo.h"
 #include "gitops/repo/write_lock.h"
 #include "gitops/run.h"
-#include "gitops/worktree/roots.h"
+#include "gitops/worktree/add.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "history/worktree.h"

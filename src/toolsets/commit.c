@@ -16,7 +16,7 @@
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/reading/read_log.h"
 #include "gitops/refs.h"
-#include "gitops/replay/going_on.h"
+#include "gitops/replay/work.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/conflict.h"

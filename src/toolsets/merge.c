@@ -12,7 +12,6 @@
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
 #include "gitops/replay/merge_guard.h"
-#include "gitops/replay/squash.h"
 #include "gitops/replay/work.h"
 #include "gitops/repo/repo.h"
 #include "gitops/sequencer/operation_state.h"

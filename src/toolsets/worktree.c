@@ -13,8 +13,6 @@
 #include "gitops/worktree/add.h"
 #include "gitops/worktree/find.h"
 #include "gitops/worktree/list.h"
-#include "gitops/worktree/place.h"
-#include "gitops/worktree/record.h"
 #include "gitops/worktree/remove.h"
 #include "guard/arg.h"
 #include "guard/text.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/inmemory/merge_output.h: what is taken for the output of git merge-tree has paths that
+/* gitops/inmemory/inmemory.h: what is taken for the output of git merge-tree has paths that
  * come once and in order, and sides that are whole. */
 #include <stdlib.h>
 
-#include "gitops/inmemory/merge_output.h"
+#include "gitops/inmemory/inmemory.h"
 #include "tests/fuzz/fuzz.h"
 
 static void require_side(const struct al_merge_side *side, size_t digits)

@@ -36,9 +36,6 @@ int al_inmemory_git(const struct al_inmemory *memory, struct al_git_command *com
 int al_inmemory_write(struct al_inmemory *memory, enum al_object_type type, const char *data,
                       size_t len, char ret_oid[AL_OID_TEXT], struct al_error *err);
 
-/** Test whether an object is among the new ones. */
-bool al_inmemory_has(const struct al_inmemory *memory, const char *oid);
-
 /** Give `top` the .gitattributes files of a tree, or of a commit. */
 int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
                                struct al_run_limits *budget, struct al_error *err);
@@ -50,16 +47,5 @@ int al_inmemory_change_attributes(const struct al_inmemory *memory, const struct
 
 /** Note that new commits build on a commit. */
 void al_inmemory_add_bound(struct al_inmemory *memory, const char *commit);
-
-/** The message without empty lines at its beginning, as git-cherry-pick(1) takes it over.  Borrowed
- * from `message`. */
-const char *al_message_without_empty_lines(const char *message);
-
-/** The message of a commit that takes another one back, as git-revert(1) has it.
- *
- * @param mainline  The parent that a merge is compared with; NULL: it is no merge.
- */
-void al_message_revert(const struct al_commit_read *commit, const char *mainline,
-                       struct al_str *out);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef AL_GITOPS_LANDING_COMPARE_H
 #define AL_GITOPS_LANDING_COMPARE_H
 
-#include "gitops/landing/branches.h"
+#include "gitops/landing/landing.h"
 
 /** The most branches that are compared: the merges grow with their square. */
 #define AL_COMPARE_BRANCHES_MAX 16

@@ -10,7 +10,7 @@
 #include "gitops/git_lock.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/filters.h"
-#include "gitops/preview/commits.h"
+#include "gitops/preview/diff_excerpt.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "guard/nofollow.h"

@@ -16,9 +16,12 @@
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/operation_state.h"
 #include "gitops/sequencer/overwrite.h"
+#include "gitops/sequencer/rebase_continue.h"
 #include "guard/nofollow.h"
 #include "util/fs.h"
 #include "util/str.h"
+
+/* --- Work --- */
 
 /* --- Commit list --- */
 
@@ -81,8 +84,9 @@ int al_commit_list_add(const struct al_repo *repo, const char *word, bool newest
     return read_ids(repo, &command, budget, out, err);
 }
 
-int al_commit_list_full(const struct al_repo *repo, const struct al_strv *words,
-                        struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
+/* Append the full ids of commits whose ids may be abbreviated.  One git child. */
+static int commit_list_full(const struct al_repo *repo, const struct al_strv *words,
+                            struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
@@ -807,4 +811,92 @@ int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t 
     if (work->kind == AL_WORK_REBASE)
         return replay_begin_rebase(repo, work, max_bytes, budget, ret_outcome, err);
     return run_for_real(repo, work, max_bytes, budget, ret_outcome, err);
+}
+
+/* --- Going on --- */
+
+/* The commit that what is left is replayed onto: what is staged, as it will be committed; or HEAD.
+ */
+static int find_start(const struct al_repo *repo, struct al_inmemory *memory, bool skips,
+                      struct al_run_limits *budget, char **ret_oid, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
+    al_auto(al_freep) char *tree = NULL;
+    int r;
+
+    if (skips) {
+        *ret_oid = al_take(&head);
+        return 0;
+    }
+    al_strv_add(&parents, head);
+    r = al_inmemory_index_tree(memory, budget, &tree, err);
+    return r < 0
+               ? r
+               : al_inmemory_commit(memory,
+                                    &(struct al_new_commit){
+                                        .tree = tree, .parents = &parents, .message = "staged\n" },
+                                    budget, ret_oid, err);
+}
+
+/* git stops at the first conflict, and what comes after it is looked at when it goes on. */
+static int check_replayed(const struct al_replay_work *work, struct al_run_limits *budget,
+                          struct al_error *err)
+{
+    const struct al_repo *view = al_inmemory_repo(work->memory);
+    const struct al_replayed *done = &work->replayed;
+    int r = al_overwrite_check_steps(view, work->onto, done->tip, budget, err);
+
+    return r == 0 && done->stopped && !done->stopped_empty
+               ? al_overwrite_check(view, done->tip, done->conflict.tree, budget, err)
+               : r;
+}
+
+int al_going_on_check(const struct al_repo *repo, bool skips, struct al_run_limits *budget,
+                      struct al_error *err)
+{
+    const enum al_operation_state state = al_git_operation_state(repo);
+    const unsigned mainline = state == AL_IN_PROGRESS_REBASE ? 0 : al_todo_mainline(repo);
+    al_auto(al_strv_clear) struct al_strv left = AL_STRV_INIT, commits = AL_STRV_INIT;
+    struct al_replay_work *work;
+    int r;
+
+    al_todo_left(repo, &left);
+    if (!left.count)
+        return 0;
+    work = al_replay_work_new();
+    work->kind = AL_WORK_CHERRY_PICK;
+    r = commit_list_full(repo, &left, budget, &commits, err);
+    for (size_t i = 0; i < commits.count; i++)
+        al_replay_work_add(work, state == AL_IN_PROGRESS_REVERT ? AL_REPLAY_REVERT : AL_REPLAY_PICK,
+                           commits.items[i], NULL, mainline);
+    if (r == 0)
+        r = al_inmemory_open(repo, &work->memory, err);
+    if (r == 0)
+        r = find_start(repo, work->memory, skips, budget, &work->onto, err);
+    if (r == 0)
+        r = al_replay_work_try(repo, work, budget, err);
+    if (r == 0)
+        r = check_replayed(work, budget, err);
+    al_replay_work_free(work);
+    return r;
+}
+
+/* --- Squash --- */
+
+int al_git_squash_really(struct al_repo *repo, const char *oid, size_t max_bytes,
+                         struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
+
+    command.class = AL_GIT_WRITE;
+    command.starts_children = true; /* git merge runs git stash so that it can go back */
+    al_strv_adds(&command.argv, "git", "merge", "--squash", "--strategy=ort", "--no-verify",
+                 "--no-verify-signatures", "--no-autostash", "--no-rerere-autoupdate", "--no-stat",
+                 "--no-progress", "--ff", oid, NULL);
+    return al_merge_bring(repo,
+                          &(struct al_merge_input){ .command = &command, .oid = oid, .head = head },
+                          max_bytes, budget, &outcome, err);
 }

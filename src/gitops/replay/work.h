@@ -57,10 +57,6 @@ int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all
                           struct al_run_limits *budget, struct al_rebase_list *ret_list,
                           struct al_error *err);
 
-/** Append the full ids of commits whose ids may be abbreviated.  One git child. */
-int al_commit_list_full(const struct al_repo *repo, const struct al_strv *words,
-                        struct al_run_limits *budget, struct al_strv *out, struct al_error *err);
-
 /* --- Advance --- */
 
 /*
@@ -153,5 +149,33 @@ int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,
 int al_replay_work_do(struct al_repo *repo, struct al_replay_work *work, size_t max_bytes,
                       struct al_run_limits *budget, struct al_merge_outcome *ret_outcome,
                       struct al_error *err);
+
+/* --- Going on --- */
+
+/*
+ * Going on with a rebase, a cherry-pick or a revert: files of the user in the way of what is still
+ * to come, which only the merges tell.
+ */
+
+/**
+ * Fail as al_overwrite_check() does if a commit that is left would write over an untracked file.
+ * The commits are merged in memory, up to the first conflict.
+ *
+ * @param skips  The commit at which it stopped is left out.  Otherwise nothing is in conflict.
+ */
+int al_going_on_check(const struct al_repo *repo, bool skips, struct al_run_limits *budget,
+                      struct al_error *err);
+
+/* --- Squash --- */
+
+/*
+ * A squash merge that is known to conflict.
+ *
+ * Source: git-merge(1), "--squash".
+ */
+
+/** Run `git merge --squash` of a commit, given by its id, into its conflicts. */
+int al_git_squash_really(struct al_repo *repo, const char *oid, size_t max_bytes,
+                         struct al_run_limits *budget, struct al_error *err);
 
 #endif

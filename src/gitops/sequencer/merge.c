@@ -9,7 +9,6 @@
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/preview/commits.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/preview/commits.h"
+#include "gitops/preview/diff_excerpt.h"
 #include "gitops/refs.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/run.h"

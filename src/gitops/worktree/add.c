@@ -11,6 +11,7 @@
 
 #include "gitops/failure.h"
 #include "gitops/layer.h"
+#include "gitops/locate.h"
 #include "gitops/location.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/batch.h"
@@ -24,15 +25,204 @@
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"
 #include "gitops/worktree/beside.h"
-#include "gitops/worktree/branch.h"
 #include "gitops/worktree/find.h"
 #include "gitops/worktree/list.h"
-#include "gitops/worktree/record.h"
 #include "gitops/worktree/remove.h"
 #include "guard/nofollow.h"
 #include "guard/root.h"
 #include "guard/text.h"
 #include "util/fs.h"
+#include "util/log.h"
+
+/* Make a worktree a root of this session, unless it lies in one.  It was made from here, and `fd`
+ * is its directory. */
+static int worktree_admit(const struct al_repo *repo, const char *top, int fd, struct al_error *err)
+{
+    struct al_git *git = repo->at.git;
+    const struct al_root *root = al_roots_find(git->roots, top); /* of an earlier one of its name */
+    int r;
+
+    if (!git->growing || (root && strcmp(root->path, top) != 0))
+        return 0;
+    r = al_roots_admit(git->growing, top, fd, &git->forbidden, git->home, err);
+    if (r == 0)
+        al_git_forget_rulesets(git);
+    return r;
+}
+
+/* --- Copies --- */
+
+#define INCLUDE_FILE ".worktreeinclude"
+
+/* A copy while it is made. */
+struct copy {
+    const struct al_repo *repo;
+    const char *skip;
+    int from_fd, to_fd;
+    struct al_strv paths; /* relative to the top */
+};
+
+static void copy_clear(struct copy *copy)
+{
+    al_close(copy->from_fd);
+    al_strv_clear(&copy->paths);
+}
+
+/* A directory is a repository of its own, such as a linked worktree. */
+static bool take_path(void *payload, char *const *fields)
+{
+    struct copy *copy = payload;
+    al_auto(al_freep) char *abs = al_fs_join(copy->repo->at.top, fields[0]);
+
+    if (!al_ends_with(fields[0], "/") && !al_fs_beneath(copy->skip, abs))
+        al_strv_add(&copy->paths, fields[0]);
+    return true;
+}
+
+/* List the untracked files that the include file names, and keep those that git ignores. */
+static int list(struct copy *copy, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_path, copy);
+    struct al_strv ignored = AL_STRV_INIT;
+    int r;
+
+    command.cwd_fd = copy->from_fd;
+    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--others", "--ignored",
+                 "--exclude-from=" INCLUDE_FILE, NULL);
+    r = al_git_read_records(&copy->repo->at, &command, &records, budget, err);
+    if (r == 0 && copy->paths.count)
+        r = al_git_ignored_paths(copy->repo, copy->from_fd, &copy->paths, budget, &ignored, err);
+    al_strv_clear(&copy->paths);
+    copy->paths = ignored;
+    return r;
+}
+
+/* Open a file to copy; -1 for what is none, and for a link on the way. */
+static int open_source(const struct copy *copy, const char *path, struct stat *ret_st)
+{
+    int fd = al_nofollow_open(copy->from_fd, path, O_RDONLY);
+
+    if (fd >= 0 && fstat(fd, ret_st) == 0 && S_ISREG(ret_st->st_mode))
+        return fd;
+    al_close(fd);
+    return -1;
+}
+
+/* Leave out what cannot be copied, and add the sizes up. */
+static void measure(struct copy *copy, struct al_worktree_copies *copies)
+{
+    struct al_strv kept = AL_STRV_INIT;
+
+    for (size_t i = 0; i < copy->paths.count; i++) {
+        const char *path = copy->paths.items[i];
+        struct stat st;
+        al_auto(al_closep) int fd = open_source(copy, path, &st);
+
+        if (fd < 0) {
+            copies->links +=
+                fstatat(copy->from_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+            continue;
+        }
+        copies->bytes += (uint64_t)st.st_size;
+        al_strv_add(&kept, path);
+    }
+    al_strv_clear(&copy->paths);
+    copy->paths = kept;
+}
+
+static int copy_bytes(int from_fd, int to_fd, uint64_t room)
+{
+    ssize_t n;
+
+    while ((n = sendfile(to_fd, from_fd, NULL, 1u << 20)) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if ((uint64_t)n > room)
+            return -EFBIG; /* it grows while it is copied */
+        room -= (uint64_t)n;
+    }
+    return 0;
+}
+
+/* 0, also for a file that is gone by now or has been in the worktree before; or -errno. */
+static int copy_file(const struct copy *copy, const char *path, bool *ret_copied)
+{
+    struct stat st;
+    const char *name;
+    al_auto(al_closep) int from_fd = open_source(copy, path, &st);
+    al_auto(al_closep) int parent_fd = -1;
+    al_auto(al_closep) int to_fd = -1;
+    int r;
+
+    *ret_copied = false;
+    if (from_fd < 0)
+        return 0;
+    parent_fd = al_nofollow_open_parent(copy->to_fd, path, true, &name);
+    if (parent_fd < 0)
+        return parent_fd == -ENOTDIR || parent_fd == -ELOOP ? 0 : parent_fd;
+    to_fd = openat(parent_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (to_fd < 0)
+        return errno == EEXIST ? 0 : -errno;
+    r = copy_bytes(from_fd, to_fd, AL_WORKTREE_COPIES_MAX_BYTES);
+    if (r == 0 && fchmod(to_fd, st.st_mode & 0777) < 0)
+        r = -errno;
+    *ret_copied = r == 0;
+    return r;
+}
+
+static int copy_all(const struct copy *copy, struct al_run_limits *budget,
+                    struct al_worktree_copies *copies, struct al_error *err)
+{
+    for (size_t i = 0; i < copy->paths.count; i++) {
+        bool copied;
+        int r = copy_file(copy, copy->paths.items[i], &copied);
+
+        if (r < 0) {
+            al_auto(al_freep) char *safe = al_text_sanitize_line(copy->paths.items[i]);
+
+            return al_error_errno(err, -r, "cannot copy '%s' into the worktree", safe);
+        }
+        copies->copied += copied;
+        if (al_cancel_fired(budget->cancel))
+            return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
+    }
+    return 0;
+}
+
+/*
+ * Copy the files.
+ *
+ * @param skip  A directory whose files are never copied, canonical: where worktrees are made.
+ * @param to_fd The top of the new worktree.
+ */
+static int worktree_copy_ignored(const struct al_repo *repo, const char *skip, int to_fd,
+                                 struct al_run_limits *budget,
+                                 struct al_worktree_copies *ret_copies, struct al_error *err)
+{
+    al_auto(copy_clear) struct copy copy = {
+        .repo = repo, .skip = skip, .from_fd = -1, .to_fd = to_fd
+    };
+    struct stat st;
+    int r = al_location_open_top(&repo->at, &copy.from_fd, err);
+
+    *ret_copies = (struct al_worktree_copies){ .copied = 0 };
+    if (r < 0 || fstatat(copy.from_fd, INCLUDE_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+        !S_ISREG(st.st_mode))
+        return r;
+    r = list(&copy, budget, err);
+    if (r < 0)
+        return r;
+    measure(&copy, ret_copies);
+    return ret_copies->bytes > AL_WORKTREE_COPIES_MAX_BYTES
+               ? 0
+               : copy_all(&copy, budget, ret_copies, err);
+}
+
+/* --- Add --- */
 
 #define OUTPUT_MAX_BYTES (64u << 10)
 
@@ -239,8 +429,8 @@ static int fill(struct making *making, struct al_error *err)
                                                                     .git_dir = git_dir },
                                         making->budget, &making->added.submodules, err);
     if (r == 0)
-        r = al_worktree_copy_ignored(making->repo, making->place.dir, top_fd, making->budget,
-                                     &making->added.copies, err);
+        r = worktree_copy_ignored(making->repo, making->place.dir, top_fd, making->budget,
+                                  &making->added.copies, err);
     return r;
 }
 
@@ -257,7 +447,7 @@ static int admit(const struct making *making, struct al_error *err)
         al_nofollow_open(making->place.fd, making->options->name, O_PATH | O_DIRECTORY);
 
     return fd < 0 ? al_error_errno(err, -fd, "the new worktree was replaced")
-                  : al_worktree_admit(making->repo, making->record.path, fd, err);
+                  : worktree_admit(making->repo, making->record.path, fd, err);
 }
 
 static int make(struct making *making, struct al_error *err)
@@ -319,182 +509,87 @@ int al_worktree_add(const struct al_repo *repo, const struct al_worktree_add_opt
     return 0;
 }
 
-int al_worktree_admit(const struct al_repo *repo, const char *top, int fd, struct al_error *err)
-{
-    struct al_git *git = repo->at.git;
-    const struct al_root *root = al_roots_find(git->roots, top); /* of an earlier one of its name */
-    int r;
+/* --- Roots --- */
 
-    if (!git->growing || (root && strcmp(root->path, top) != 0))
-        return 0;
-    r = al_roots_admit(git->growing, top, fd, &git->forbidden, git->home, err);
-    if (r == 0)
-        al_git_forget_rulesets(git);
-    return r;
+/* Open the worktree of a record, made in the working tree `repo`.  -1: it is not that one. */
+static int open_recorded(const struct al_repo *repo, const struct al_worktree_place *place,
+                         const char *name, const struct al_worktree_record *record)
+{
+    al_auto(al_worktree_found_clear) struct al_worktree_found found = AL_WORKTREE_FOUND_INIT;
+    al_auto(al_freep) char *tree = NULL;
+    al_auto(al_closep) int fd = -1;
+
+    if (record->making || !record->tree || strcmp(record->from, repo->at.top) != 0 ||
+        al_worktree_find(repo, place, name, &found, NULL) < 0 || !found.is_whole ||
+        strcmp(found.top, record->path) != 0)
+        return -1;
+    fd = al_nofollow_open(place->fd, name, O_PATH | O_DIRECTORY);
+    tree = fd < 0 ? NULL : al_worktree_tree_id(fd);
+    return tree && !strcmp(tree, record->tree) ? al_take_fd(&fd) : -1;
 }
 
-/* --- Copies --- */
-
-#define INCLUDE_FILE ".worktreeinclude"
-
-/* A copy while it is made. */
-struct copy {
-    const struct al_repo *repo;
-    const char *skip;
-    int from_fd, to_fd;
-    struct al_strv paths; /* relative to the top */
-};
-
-static void copy_clear(struct copy *copy)
+/* Whether a worktree is a root already, or lies in one. */
+static bool is_root(const struct al_repo *repo, const char *top)
 {
-    al_close(copy->from_fd);
-    al_strv_clear(&copy->paths);
-}
-
-/* A directory is a repository of its own, such as a linked worktree. */
-static bool take_path(void *payload, char *const *fields)
-{
-    struct copy *copy = payload;
-    al_auto(al_freep) char *abs = al_fs_join(copy->repo->at.top, fields[0]);
-
-    if (!al_ends_with(fields[0], "/") && !al_fs_beneath(copy->skip, abs))
-        al_strv_add(&copy->paths, fields[0]);
-    return true;
-}
-
-/* List the untracked files that the include file names, and keep those that git ignores. */
-static int list(struct copy *copy, struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_path, copy);
-    struct al_strv ignored = AL_STRV_INIT;
-    int r;
-
-    command.cwd_fd = copy->from_fd;
-    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--others", "--ignored",
-                 "--exclude-from=" INCLUDE_FILE, NULL);
-    r = al_git_read_records(&copy->repo->at, &command, &records, budget, err);
-    if (r == 0 && copy->paths.count)
-        r = al_git_ignored_paths(copy->repo, copy->from_fd, &copy->paths, budget, &ignored, err);
-    al_strv_clear(&copy->paths);
-    copy->paths = ignored;
-    return r;
-}
-
-/* Open a file to copy; -1 for what is none, and for a link on the way. */
-static int open_source(const struct copy *copy, const char *path, struct stat *ret_st)
-{
-    int fd = al_nofollow_open(copy->from_fd, path, O_RDONLY);
-
-    if (fd >= 0 && fstat(fd, ret_st) == 0 && S_ISREG(ret_st->st_mode))
-        return fd;
-    al_close(fd);
-    return -1;
-}
-
-/* Leave out what cannot be copied, and add the sizes up. */
-static void measure(struct copy *copy, struct al_worktree_copies *copies)
-{
-    struct al_strv kept = AL_STRV_INIT;
-
-    for (size_t i = 0; i < copy->paths.count; i++) {
-        const char *path = copy->paths.items[i];
-        struct stat st;
-        al_auto(al_closep) int fd = open_source(copy, path, &st);
-
-        if (fd < 0) {
-            copies->links +=
-                fstatat(copy->from_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
-            continue;
-        }
-        copies->bytes += (uint64_t)st.st_size;
-        al_strv_add(&kept, path);
-    }
-    al_strv_clear(&copy->paths);
-    copy->paths = kept;
-}
-
-static int copy_bytes(int from_fd, int to_fd, uint64_t room)
-{
-    ssize_t n;
-
-    while ((n = sendfile(to_fd, from_fd, NULL, 1u << 20)) != 0) {
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -errno;
-        if ((uint64_t)n > room)
-            return -EFBIG; /* it grows while it is copied */
-        room -= (uint64_t)n;
-    }
-    return 0;
-}
-
-/* 0, also for a file that is gone by now or has been in the worktree before; or -errno. */
-static int copy_file(const struct copy *copy, const char *path, bool *ret_copied)
-{
+    const struct al_root *root = al_roots_find(repo->at.git->roots, top);
     struct stat st;
-    const char *name;
-    al_auto(al_closep) int from_fd = open_source(copy, path, &st);
-    al_auto(al_closep) int parent_fd = -1;
-    al_auto(al_closep) int to_fd = -1;
-    int r;
 
-    *ret_copied = false;
-    if (from_fd < 0)
+    return root && (strcmp(root->path, top) != 0 ||
+                    (lstat(top, &st) == 0 && st.st_dev == root->dev && st.st_ino == root->ino));
+}
+
+/* The number of roots that are new. */
+static size_t admit_from(const struct al_repo *repo)
+{
+    size_t count = 0;
+    al_auto(al_worktree_place_clear) struct al_worktree_place place = AL_WORKTREE_PLACE_INIT;
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    al_worktree_record_names(repo->at.git, repo->at.common_dir, &names);
+    if (!names.count || al_worktree_place_find(repo, false, &place, NULL) < 0 || place.fd < 0)
         return 0;
-    parent_fd = al_nofollow_open_parent(copy->to_fd, path, true, &name);
-    if (parent_fd < 0)
-        return parent_fd == -ENOTDIR || parent_fd == -ELOOP ? 0 : parent_fd;
-    to_fd = openat(parent_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (to_fd < 0)
-        return errno == EEXIST ? 0 : -errno;
-    r = copy_bytes(from_fd, to_fd, AL_WORKTREE_COPIES_MAX_BYTES);
-    if (r == 0 && fchmod(to_fd, st.st_mode & 0777) < 0)
-        r = -errno;
-    *ret_copied = r == 0;
-    return r;
-}
+    for (size_t i = 0; i < names.count; i++) {
+        al_auto(al_worktree_record_clear) struct al_worktree_record record =
+            AL_WORKTREE_RECORD_INIT;
+        al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+        al_auto(al_closep) int fd = -1;
+        const char *name = names.items[i];
 
-static int copy_all(const struct copy *copy, struct al_run_limits *budget,
-                    struct al_worktree_copies *copies, struct al_error *err)
-{
-    for (size_t i = 0; i < copy->paths.count; i++) {
-        bool copied;
-        int r = copy_file(copy, copy->paths.items[i], &copied);
-
-        if (r < 0) {
-            al_auto(al_freep) char *safe = al_text_sanitize_line(copy->paths.items[i]);
-
-            return al_error_errno(err, -r, "cannot copy '%s' into the worktree", safe);
+        if (al_worktree_check_name("name", name, NULL) == 0 &&
+            al_worktree_record_read(repo->at.git, repo->at.common_dir, name, &record) == 0)
+            fd = open_recorded(repo, &place, name, &record);
+        if (fd >= 0 && !is_root(repo, record.path)) {
+            if (worktree_admit(repo, record.path, fd, &err) < 0)
+                al_log_warn("the worktree '%s' is no root: %s", name, err.message);
+            else
+                count++;
         }
-        copies->copied += copied;
-        if (al_cancel_fired(budget->cancel))
-            return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
     }
-    return 0;
+    return count;
 }
 
-int al_worktree_copy_ignored(const struct al_repo *repo, const char *skip, int to_fd,
-                             struct al_run_limits *budget, struct al_worktree_copies *ret_copies,
-                             struct al_error *err)
+bool al_worktree_admit_recorded(struct al_git *git)
 {
-    al_auto(copy_clear) struct copy copy = {
-        .repo = repo, .skip = skip, .from_fd = -1, .to_fd = to_fd
-    };
-    struct stat st;
-    int r = al_location_open_top(&repo->at, &copy.from_fd, err);
+    const size_t count = git->roots->count; /* not those that are added here */
 
-    *ret_copies = (struct al_worktree_copies){ .copied = 0 };
-    if (r < 0 || fstatat(copy.from_fd, INCLUDE_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-        !S_ISREG(st.st_mode))
-        return r;
-    r = list(&copy, budget, err);
-    if (r < 0)
-        return r;
-    measure(&copy, ret_copies);
-    return ret_copies->bytes > AL_WORKTREE_COPIES_MAX_BYTES
-               ? 0
-               : copy_all(&copy, budget, ret_copies, err);
+    size_t admitted = 0;
+
+    if (!git->growing || access(git->records_dir, F_OK) < 0)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct al_root *root = &git->roots->items[i];
+        struct al_repo repo = { .at = AL_LOCATION_INIT };
+
+        if (al_root_is_released(root))
+            continue;
+        repo.at.git = git;
+        repo.at.root = root;
+        repo.at.dir = al_strdup(root->path);
+        repo.at.dir_fd = openat(root->fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (repo.at.dir_fd >= 0 && al_location_find(&repo.at, git->roots, ".", NULL) == 0 &&
+            !strcmp(repo.at.top, root->path))
+            admitted += admit_from(&repo);
+        al_location_clear(&repo.at);
+    }
+    return admitted;
 }

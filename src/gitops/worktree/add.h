@@ -25,8 +25,7 @@
 #include <stdint.h>
 
 #include "gitops/repo/repo.h"
-#include "gitops/worktree/add.h"
-#include "gitops/worktree/place.h"
+#include "gitops/worktree/find.h"
 #include "gitops/worktree/submodules.h"
 #include "util/error.h"
 
@@ -50,16 +49,6 @@ struct al_worktree_copies {
     size_t links;   /**< links that were left out */
     uint64_t bytes; /**< of all files, also if they are too large */
 };
-
-/**
- * Copy the files.
- *
- * @param skip  A directory whose files are never copied, canonical: where worktrees are made.
- * @param to_fd The top of the new worktree.
- */
-int al_worktree_copy_ignored(const struct al_repo *repo, const char *skip, int to_fd,
-                             struct al_run_limits *budget, struct al_worktree_copies *ret_copies,
-                             struct al_error *err);
 
 /* --- Adding --- */
 
@@ -94,8 +83,23 @@ int al_worktree_add(const struct al_repo *repo, const struct al_worktree_add_opt
                     struct al_run_limits *budget, struct al_worktree_added *ret_added,
                     struct al_error *err);
 
-/** Make a worktree a root of this session, unless it lies in one.  It was made from here, and `fd`
- * is its directory. */
-int al_worktree_admit(const struct al_repo *repo, const char *top, int fd, struct al_error *err);
+/* --- Roots --- */
+
+/* The worktrees that airlock made are roots again after a restart, and after a rollback. */
+
+struct al_git;
+
+/**
+ * Make roots of the worktrees that were made in a working tree which is a root of this session, and
+ * that lie in none.
+ *
+ * Airlock's records say which these are.  A worktree is left out unless its directory is the one
+ * that was made, and its two halves name each other.
+ *
+ * @return whether there is a root more, or one that leads to another directory now: another process
+ *         may have brought a worktree back.
+ * Threads: safe.
+ */
+bool al_worktree_admit_recorded(struct al_git *git);
 
 #endif

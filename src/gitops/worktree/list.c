@@ -9,7 +9,7 @@
 #include "gitops/plumbing/revision.h"
 #include "gitops/run.h"
 #include "gitops/worktree/beside.h"
-#include "gitops/worktree/record.h"
+#include "gitops/worktree/find.h"
 #include "guard/text.h"
 
 static void entry_clear(struct al_worktree_entry *entry)

@@ -13,7 +13,7 @@
 #include "gitops/porcelain/resume.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/preview/diff_excerpt.h"
-#include "gitops/replay/going_on.h"
+#include "gitops/replay/work.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/conflict.h"

@@ -12,7 +12,7 @@
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/heads.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/preview/commits.h"
+#include "gitops/preview/diff_excerpt.h"
 #include "gitops/refs.h"
 #include "gitops/replay/work.h"
 #include "gitops/repo/repo.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/inmemory/accept.c: the repository gets the objects that a commit needs, all of them and no
- * others, and they are what their ids say. */
+/* gitops/inmemory/inmemory.c: the repository gets the objects that a commit needs, all of them and
+ * no others, and they are what their ids say. */
 #include "tests/unit/gitops/inmemory/memory_lib.h"
 
 struct made {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/inmemory/merge.c, attributes.c, scratch.c: a merge in memory gives the tree that git merge
- * gives, leaves no trace in the repository, and runs no program. */
+/* gitops/inmemory/inmemory.c, attributes.c, scratch.c: a merge in memory gives the tree that git
+ * merge gives, leaves no trace in the repository, and runs no program. */
 #include "gitops/layer.h"
 #include "gitops/plumbing/revision.h"
 #include "tests/unit/gitops/inmemory/memory_lib.h"

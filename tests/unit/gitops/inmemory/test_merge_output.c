@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/inmemory/merge_output.c: what git merge-tree prints is read whole, and nothing else is. */
-#include "gitops/inmemory/merge_output.h"
+/* gitops/inmemory/inmemory.c: what git merge-tree prints is read whole, and nothing else is. */
+#include "gitops/inmemory/inmemory.h"
 #include "tests/lib/assert.h"
 
 #define TREE                "811310d1c605bebeb736f72c712eb13a7962a01b"

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#include "gitops/preview/commits.h"
+#include "gitops/preview/diff_excerpt.h"
 #include "tests/unit/gitops/lib.h"
 
 /* What `git cat-file --batch` adds to an object: "<oid> <type> <four digits>" LF and the last LF.
