@@ -287,6 +287,31 @@ int al_git_read(const struct al_location *at, const struct al_git_command *comma
                       &output, err);
 }
 
+int al_git_write(const struct al_location *at, struct al_git_command *command, unsigned locks,
+                 struct al_run_limits *budget, struct al_error *err)
+{
+    const struct al_git_run options = { .locks = locks & ~(unsigned)AL_LOCK_INDEX,
+                                        .waits_for_lock = locks & AL_LOCK_INDEX,
+                                        .checked = true };
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    command->class = AL_GIT_WRITE;
+    return al_git_run(at, command, &options, budget, &output, err);
+}
+
+int al_git_refresh_index(const struct al_location *at, struct al_run_limits *budget,
+                         struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+
+    command.class = AL_GIT_WRITE;
+    al_strv_adds(&command.argv, "git", "-C", at->top, "update-index", "-q", "--ignore-submodules",
+                 "--refresh", NULL);
+    return al_git_run(at, &command, &(struct al_git_run){ .waits_for_lock = true }, budget, &output,
+                      err);
+}
+
 /* --- Deadline --- */
 
 #define STEPS 128

@@ -80,6 +80,20 @@ int al_git_run(const struct al_location *at, const struct al_git_command *comman
 int al_git_read(const struct al_location *at, const struct al_git_command *command,
                 struct al_sink sink, struct al_run_limits *budget, struct al_error *err);
 
+/**
+ * Run a command that writes, whose output nobody wants.  A git that fails is an error.
+ *
+ * @param locks  Of enum al_git_locks, to wait for, see struct al_git_run; AL_LOCK_INDEX: with the
+ *               write lock held.
+ */
+int al_git_write(const struct al_location *at, struct al_git_command *command, unsigned locks,
+                 struct al_run_limits *budget, struct al_error *err);
+
+/** Refresh the index: files may look changed by their times alone.  Those that have changed are no
+ * error. */
+int al_git_refresh_index(const struct al_location *at, struct al_run_limits *budget,
+                         struct al_error *err);
+
 /* --- Deadline --- */
 
 /* The deadline and the cancel token of a call, for work that airlock does itself. */

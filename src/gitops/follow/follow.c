@@ -39,8 +39,6 @@ struct follow_paths {
     size_t count, room;
 };
 
-#define MESSAGE_BYTES (64u * 1024u)
-
 static void follow_paths_clear(struct follow_paths *paths)
 {
     for (size_t i = 0; i < paths->count; i++)
@@ -141,36 +139,6 @@ static int follow_read(const struct al_follow *with, const char *const *words,
     for (; *words; words++)
         al_strv_add(&command.argv, *words);
     return al_git_read_records(&with->repo->at, &command, &records, budget, err);
-}
-
-/* Run a git that writes there.  `out` gets the beginning of its output as safe text; NULL:
- * dropped. */
-static int follow_run(const struct al_follow *with, struct al_git_command *command,
-                      struct al_run_limits *budget, struct al_str *out, struct al_error *err)
-{
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
-
-    command->class = AL_GIT_WRITE;
-    r = al_git_run(&with->repo->at, command,
-                   &(struct al_git_run){ .max_bytes = MESSAGE_BYTES, .checked = true }, budget,
-                   &output, err);
-    if (r == 0 && out)
-        al_str_adds(out, output.out.out.buf);
-    return r;
-}
-
-/* A file whose stat differs from its entry may have the same content. */
-static int refresh(const struct al_follow *with, struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-
-    command.class = AL_GIT_WRITE;
-    al_strv_adds(&command.argv, "git", "update-index", "-q", "--ignore-submodules", "--refresh",
-                 NULL);
-    return al_git_run(&with->repo->at, &command, &(struct al_git_run){ .max_bytes = MESSAGE_BYTES },
-                      budget, &output, err); /* exits with 1 when files have changed */
 }
 
 /* Test whether the new commit does not have the path. */
@@ -333,7 +301,7 @@ static int mark(const struct al_follow *with, const char *option, const struct a
     command.input_len = names->len;
     al_strv_adds(&command.argv, "git", "-C", with->repo->at.top, "update-index", option, "-z",
                  "--stdin", NULL);
-    return follow_run(with, &command, budget, NULL, err);
+    return al_git_write(&with->repo->at, &command, 0, budget, err);
 }
 
 /* Mark the entries again that were marked before. */
@@ -382,7 +350,7 @@ static int follow_look(const struct al_follow *with, const char *commit, struct 
                                      "--ignore-submodules=dirty",
                                      "--",
                                      NULL };
-    int r = with->only_looks ? 0 : refresh(with, budget, err);
+    int r = with->only_looks ? 0 : al_git_refresh_index(&with->repo->at, budget, err);
 
     if (r == 0)
         r = follow_read(with, changes, paths, take_change, 2, budget, err);
@@ -430,12 +398,12 @@ static int set_entries(const struct al_follow *with, const struct al_str *entrie
     command.input = entries->buf;
     command.input_len = entries->len;
     al_strv_adds(&command.argv, "git", "update-index", "-z", "--index-info", NULL);
-    return follow_run(with, &command, budget, NULL, err);
+    return al_git_write(&with->repo->at, &command, 0, budget, err);
 }
 
 /* The tree of the old commit with the paths whose files follow. */
 static int make_tree(const struct al_follow *with, const struct al_str *entries,
-                     struct al_run_limits *budget, struct al_str *ret_tree, struct al_error *err)
+                     struct al_run_limits *budget, char **ret_tree, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command read = AL_GIT_COMMAND_INIT;
     al_auto(al_git_command_clear) struct al_git_command write = AL_GIT_COMMAND_INIT;
@@ -443,16 +411,18 @@ static int make_tree(const struct al_follow *with, const struct al_str *entries,
     int r;
 
     read.index = write.index = index;
+    write.class = AL_GIT_WRITE;
     al_strv_adds(&read.argv, "git", "read-tree", with->from, NULL);
     al_strv_adds(&write.argv, "git", "write-tree", "--missing-ok", NULL);
-    r = follow_run(with, &read, budget, NULL, err);
+    r = al_git_write(&with->repo->at, &read, 0, budget, err);
     if (r == 0 && entries->len)
         r = set_entries(with, entries, index, budget, err);
     if (r == 0)
-        r = follow_run(with, &write, budget, ret_tree, err);
+        r = al_git_run_word(with->repo, &write, budget, ret_tree, err);
     (void)unlink(index);
-    al_str_trim_end(ret_tree);
-    return r;
+    return r == 0 && !*ret_tree
+               ? al_error_set(err, AL_ERR_EXECUTION, "git cannot write what follows as a tree")
+               : r;
 }
 
 static int merge_trees(const struct al_follow *with, const char *to, struct al_run_limits *budget,
@@ -461,7 +431,7 @@ static int merge_trees(const struct al_follow *with, const char *to, struct al_r
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "read-tree", "-m", "-u", with->from, to, NULL);
-    return follow_run(with, &command, budget, NULL, err);
+    return al_git_write(&with->repo->at, &command, 0, budget, err);
 }
 
 /* git names the file that it would overwrite, which was not there or not changed a moment ago. */
@@ -498,15 +468,15 @@ static int bring(const struct al_follow *with, const char *commit, const struct 
                  struct al_run_limits *budget, struct al_error *ret_why, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str follow = AL_STR_INIT;
-    al_auto(al_str_clear) struct al_str tree = AL_STR_INIT;
+    al_auto(al_freep) char *tree = NULL;
     int r = 0;
 
     if (add_entries(paths, true, &follow) == paths->count)
-        al_str_adds(&tree, commit);
+        tree = al_strdup(commit);
     else
         r = make_tree(with, &follow, budget, &tree, err);
     if (r == 0)
-        (void)merge_trees(with, tree.buf, budget, ret_why);
+        (void)merge_trees(with, tree, budget, ret_why);
     return r;
 }
 

@@ -690,8 +690,7 @@ int al_inmemory_merge_trees(struct al_inmemory *memory, const char *const trees[
  */
 
 /* So many objects stay a pack; git's own limit (transfer.unpackLimit). */
-#define UNPACK_LIMIT  100
-#define MESSAGE_BYTES (64u * 1024u)
+#define UNPACK_LIMIT 100
 
 /* The ids of the objects that are needed, one a line. */
 struct needed {
@@ -768,18 +767,14 @@ static int unpack(const struct al_inmemory *memory, const void *pack, size_t len
                   struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
-    command.class = AL_GIT_WRITE;
     command.input = pack;
     command.input_len = len;
     if (count < UNPACK_LIMIT)
         al_strv_adds(&command.argv, "git", "unpack-objects", "-q", NULL);
     else
         al_strv_adds(&command.argv, "git", "index-pack", "--stdin", NULL);
-    return al_git_run(&memory->real->at, &command,
-                      &(struct al_git_run){ .max_bytes = MESSAGE_BYTES, .checked = true }, budget,
-                      &output, err);
+    return al_git_write(&memory->real->at, &command, 0, budget, err);
 }
 
 static int unpack_file(const struct al_inmemory *memory, const char *path, size_t count,

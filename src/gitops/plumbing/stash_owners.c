@@ -320,10 +320,8 @@ int al_git_store_stash(const struct al_repo *repo, const char *log, struct al_ru
     return r;
 }
 
-/* Read the log's entries, newest first: ids, and their messages unless `ret_messages` is NULL. Each
- * line begins with the old id, a space, and the id of the entry; the message follows a tab. */
-static void read_log(const struct al_repo *repo, struct al_strv *ret_oids,
-                     struct al_strv *ret_messages)
+/* Each line of the log begins with the old id, a space, and the id of the entry. */
+void al_git_stash_entries(const struct al_repo *repo, struct al_strv *ret_oids)
 {
     al_auto(al_freep) char *path = al_fs_join(repo->at.common_dir, "logs/refs/stash");
     al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT;
@@ -339,58 +337,27 @@ static void read_log(const struct al_repo *repo, struct al_strv *ret_oids,
         al_strv_add(&lines, line);
     for (size_t i = lines.count; i > 0; i--) {
         const char *oid = strchr(lines.items[i - 1], ' ');
-        const char *message = strchr(lines.items[i - 1], '\t');
 
-        if (!oid || strspn(oid + 1, "0123456789abcdef") < 40)
-            continue;
-        al_strv_take(ret_oids, al_strndup(oid + 1, strcspn(oid + 1, " ")));
-        if (ret_messages)
-            al_strv_add(ret_messages, message ? message + 1 : "");
+        if (oid && strspn(oid + 1, "0123456789abcdef") >= 40)
+            al_strv_take(ret_oids, al_strndup(oid + 1, strcspn(oid + 1, " ")));
     }
 }
 
-void al_git_stash_entries(const struct al_repo *repo, struct al_strv *ret_oids)
-{
-    read_log(repo, ret_oids, NULL);
-}
-
-/* git writes the message into the log with a single space for each run of white space.  Caller
- * frees. */
-static char *as_in_log(const char *message)
-{
-    struct al_str text = AL_STR_INIT;
-
-    for (const char *at = message; *(at += strspn(at, " \t\n\r")); at += strcspn(at, " \t\n\r"))
-        al_str_addf(&text, "%s%.*s", text.len ? " " : "", (int)strcspn(at, " \t\n\r"), at);
-    return al_str_detach(&text);
-}
-
-char *al_git_stash_find_new(const struct al_repo *repo, const struct al_strv *before,
-                            const char *message)
+size_t al_git_stash_find_new(const struct al_repo *repo, const struct al_strv *before,
+                             char **ret_oid)
 {
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
-    al_auto(al_strv_clear) struct al_strv messages = AL_STRV_INIT;
-    al_auto(al_freep) char *wanted = as_in_log(message);
-    const char *new = NULL, *match = NULL;
-    size_t news = 0, matches = 0;
+    const char *found = NULL;
+    size_t count = 0;
 
-    read_log(repo, &oids, &messages);
-    for (size_t i = 0; i < oids.count; i++) {
-        al_auto(al_freep) char *safe = al_text_join_lines(messages.items[i]);
-        al_auto(al_freep) char *found = as_in_log(safe);
-
-        if (al_strv_contains(before, oids.items[i]))
-            continue;
-        new = oids.items[i];
-        news++;
-        if (strcmp(found, wanted) != 0)
-            continue;
-        match = new;
-        matches++;
-    }
-    if (news > 1)
-        return matches == 1 ? al_strdup(match) : NULL;
-    return al_strdup(new);
+    al_git_stash_entries(repo, &oids);
+    for (size_t i = 0; i < oids.count; i++)
+        if (!al_strv_contains(before, oids.items[i])) {
+            found = oids.items[i];
+            count++;
+        }
+    *ret_oid = count == 1 ? al_strdup(found) : NULL;
+    return count;
 }
 
 bool al_git_stash_find(const struct al_repo *repo, const char *oid, int64_t *ret_index)

@@ -76,12 +76,12 @@ void al_git_stash_entries(const struct al_repo *repo, struct al_strv *ret_oids);
 /**
  * Find the entry that a push has just made.  A git that is not airlock's may have pushed, too.
  *
- * @param before   The entries before the push.
- * @param message  The message of the entry, as git printed it and safe text.
- * @return the object id, which the caller frees; NULL when no entry or more than one could be it.
+ * @param before        The entries before the push.
+ * @param[out] ret_oid  Its id, which the caller frees; NULL: there is none, or more than one.
+ * @return the number of new entries.
  */
-char *al_git_stash_find_new(const struct al_repo *repo, const struct al_strv *before,
-                            const char *message);
+size_t al_git_stash_find_new(const struct al_repo *repo, const struct al_strv *before,
+                             char **ret_oid);
 
 /** The index that an entry has now.  False when it is not there. */
 bool al_git_stash_find(const struct al_repo *repo, const char *oid, int64_t *ret_index);

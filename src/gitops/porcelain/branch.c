@@ -172,25 +172,15 @@ void al_git_branch_files(const struct al_repo *repo, const char *name, struct al
     al_strv_addf(out, "%s/packed-refs", repo->at.common_dir);
 }
 
-/* Run a command that changes branches or tags.  `locks`: see struct al_git_run. */
-static int run(struct al_repo *repo, struct al_git_command *command, unsigned locks,
-               size_t max_bytes, struct al_run_limits *budget, struct al_git_output *ret_output,
-               struct al_error *err)
+/* Run a command that changes a branch and says so. */
+static int run(struct al_repo *repo, struct al_git_command *command, size_t max_bytes,
+               struct al_run_limits *budget, struct al_git_output *ret_output, struct al_error *err)
 {
     command->class = AL_GIT_WRITE;
-    return al_git_run(
-        &repo->at, command,
-        &(struct al_git_run){ .max_bytes = max_bytes, .locks = locks, .checked = true }, budget,
-        ret_output, err);
-}
-
-/* The same when nobody wants to know what git says. */
-static int change(struct al_repo *repo, struct al_git_command *command, unsigned locks,
-                  struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-
-    return run(repo, command, locks, OUTPUT_BYTES, budget, &output, err);
+    return al_git_run(&repo->at, command,
+                      &(struct al_git_run){
+                          .max_bytes = max_bytes, .locks = AL_LOCK_PACKED_REFS, .checked = true },
+                      budget, ret_output, err);
 }
 
 int al_git_branch_delete(struct al_repo *repo, const char *name, bool force, size_t max_bytes,
@@ -200,7 +190,7 @@ int al_git_branch_delete(struct al_repo *repo, const char *name, bool force, siz
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "branch", force ? "-D" : "-d", "--", name, NULL);
-    return run(repo, &command, AL_LOCK_PACKED_REFS, max_bytes, budget, ret_output, err);
+    return run(repo, &command, max_bytes, budget, ret_output, err);
 }
 
 int al_git_branch_rename(struct al_repo *repo, const char *from, const char *to, size_t max_bytes,
@@ -210,7 +200,7 @@ int al_git_branch_rename(struct al_repo *repo, const char *from, const char *to,
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "branch", "-m", "--", from, to, NULL);
-    return run(repo, &command, AL_LOCK_PACKED_REFS, max_bytes, budget, ret_output, err);
+    return run(repo, &command, max_bytes, budget, ret_output, err);
 }
 
 int al_git_tag_create(struct al_repo *repo, const struct al_tag_options *options,
@@ -225,7 +215,7 @@ int al_git_tag_create(struct al_repo *repo, const struct al_tag_options *options
         al_strv_adds(&command.argv, "--annotate", "--cleanup=whitespace", "--file=-", NULL);
     }
     al_strv_adds(&command.argv, "--", options->name, options->rev ? options->rev : "HEAD", NULL);
-    return change(repo, &command, 0, budget, err);
+    return al_git_write(&repo->at, &command, 0, budget, err);
 }
 
 int al_git_tag_delete(struct al_repo *repo, const char *name, struct al_run_limits *budget,
@@ -234,7 +224,7 @@ int al_git_tag_delete(struct al_repo *repo, const char *name, struct al_run_limi
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
 
     al_strv_adds(&command.argv, "git", "tag", "--delete", "--", name, NULL);
-    return change(repo, &command, AL_LOCK_PACKED_REFS, budget, err);
+    return al_git_write(&repo->at, &command, AL_LOCK_PACKED_REFS, budget, err);
 }
 
 /* The commit that a new branch was made at, by the first entry of its reflog, "<old> <new> ...";
@@ -269,11 +259,11 @@ static int take_back(struct al_repo *repo, const char *name, const char *made,
     al_strv_adds(&command.argv, "git", "update-ref", "--no-deref", "-d", NULL);
     al_strv_addf(&command.argv, "refs/heads/%s", name);
     al_strv_add(&command.argv, made);
-    r = change(repo, &command, AL_LOCK_PACKED_REFS, budget, err);
+    r = al_git_write(&repo->at, &command, AL_LOCK_PACKED_REFS, budget, err);
     al_strv_adds(&config.argv, "git", "config", "--local", "--remove-section", NULL);
     al_strv_addf(&config.argv, "branch.%s", name);
     if (r == 0) /* fails if the branch follows none */
-        (void)change(repo, &config, AL_LOCK_CONFIG, budget, &none);
+        (void)al_git_write(&repo->at, &config, AL_LOCK_CONFIG, budget, &none);
     return r < 0 ? r
                  : al_error_set(err, AL_ERR_EXECUTION,
                                 "What the branch was to begin at moved just now; nothing was done");
@@ -289,7 +279,7 @@ int al_git_branch_create_from(struct al_repo *repo, const char *name, const char
     int r;
 
     al_strv_adds(&command.argv, "git", "branch", "--", name, from ? from : oid, NULL);
-    r = change(repo, &command, 0, budget, err);
+    r = al_git_write(&repo->at, &command, 0, budget, err);
     if (r < 0 || !oid)
         return r;
     now = al_ref_oid(&repo->at, ref);

@@ -5,6 +5,7 @@
 
 #include "gitops/command.h"
 #include "gitops/failure.h"
+#include "gitops/git_lock.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/heads.h"
@@ -185,9 +186,6 @@ int al_git_resolve_checkout(const struct al_repo *repo, const char *word,
 
 /* Restore files from a commit, in the index and the working tree. */
 
-/** Limit on git's output, which matters only when git fails. */
-#define SAID_MAX_BYTES 65536
-
 /* Report git's complaint about a missing commit as a missing branch. */
 static int about_target(int r, struct al_error *err)
 {
@@ -229,7 +227,6 @@ int al_git_checkout_from(struct al_repo *repo, const struct al_checkout_from *fr
                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str specs = AL_STR_INIT;
     int r = list_files(repo, from, budget, ret_files, err);
 
@@ -239,7 +236,6 @@ int al_git_checkout_from(struct al_repo *repo, const struct al_checkout_from *fr
         r = al_repo_pathspecs(repo, from->paths, budget, &specs, err);
     if (r < 0)
         return r;
-    command.class = AL_GIT_WRITE;
     command.input = specs.buf;
     command.input_len = specs.len;
     al_strv_adds(&command.argv, "git", "checkout", "--no-guess", "--no-recurse-submodules", NULL);
@@ -247,8 +243,5 @@ int al_git_checkout_from(struct al_repo *repo, const struct al_checkout_from *fr
         al_strv_add(&command.argv, "--force");
     al_strv_adds(&command.argv, "--pathspec-from-file=-", "--pathspec-file-nul", from->target, "--",
                  NULL);
-    return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){
-                          .max_bytes = SAID_MAX_BYTES, .waits_for_lock = true, .checked = true },
-                      budget, &output, err);
+    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
 }

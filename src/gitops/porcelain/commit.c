@@ -552,7 +552,6 @@ static int unstage(struct al_repo *repo, const char *index, const struct al_strv
                    struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
 
     if (!paths->count)
@@ -561,15 +560,12 @@ static int unstage(struct al_repo *repo, const char *index, const struct al_strv
         al_str_addf(&list, ":(top,literal)%s", paths->items[i]);
         al_str_add(&list, "", 1);
     }
-    command.class = AL_GIT_WRITE;
     command.index = index;
     command.input = list.buf;
     command.input_len = list.len;
     al_strv_adds(&command.argv, "git", "reset", "-q", "--pathspec-from-file=-",
                  "--pathspec-file-nul", NULL);
-    return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = KEPT_BYTES, .checked = true }, budget,
-                      &output, err);
+    return al_git_write(&repo->at, &command, 0, budget, err);
 }
 
 /* What is staged outside the paths is not committed. */

@@ -2,6 +2,7 @@
 #include "gitops/porcelain/restore.h"
 
 #include "gitops/command.h"
+#include "gitops/git_lock.h"
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/partial_clone.h"
@@ -132,13 +133,8 @@ int al_git_reset(struct al_repo *repo, const char *oid, enum al_reset_mode mode,
         [AL_RESET_HARD] = "--hard",
     };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
-    command.class = AL_GIT_WRITE;
     al_strv_adds(&command.argv, "git", "reset", "-q", "--no-recurse-submodules", words[mode], oid,
                  "--", NULL);
-    return al_git_run(
-        &repo->at, &command,
-        &(struct al_git_run){ .max_bytes = 64u << 10, .waits_for_lock = true, .checked = true },
-        budget, &output, err);
+    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
 }

@@ -43,15 +43,9 @@ static int refuse(enum al_operation_state state, const char *why, struct al_erro
 /* Read a state file of the sequencer; "" when it does not exist. */
 static int read_file(const struct al_repo *repo, const char *name, struct al_str *text)
 {
-    al_auto(al_closep) int git_dir = -1;
-    al_auto(al_closep) int fd = -1;
+    int r = al_operation_file(repo, name, text);
 
-    if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
-        return -EIO;
-    fd = al_nofollow_open(git_dir, name, O_RDONLY);
-    if (fd == -ENOENT)
-        return 0;
-    return fd < 0 ? fd : al_fs_read_fd(fd, AL_TODO_MAX_BYTES, text);
+    return r == -ENOENT ? 0 : r;
 }
 
 /* Read the commits of the todo list, the current one first. */

@@ -42,17 +42,6 @@ static int stash_empty(struct al_error *err)
 
 /* --- Drop --- */
 
-static int change(struct al_repo *repo, struct al_git_command *command,
-                  struct al_run_limits *budget, struct al_git_output *ret_output,
-                  struct al_error *err)
-{
-    command->class = AL_GIT_WRITE;
-    command->starts_children = true; /* git stash runs git reflog and git update-ref */
-    return al_git_run(&repo->at, command,
-                      &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES, .checked = true },
-                      budget, ret_output, err);
-}
-
 /* git says "Dropped stash@{1} (<id>)".  Caller frees. */
 static char *dropped_id(const struct al_git_output *output)
 {
@@ -69,7 +58,6 @@ static int put_back(struct al_repo *repo, const char *oid, struct al_run_limits 
     al_auto(al_git_command_clear) struct al_git_command show = AL_GIT_CONTENT_INIT;
     al_auto(al_git_command_clear) struct al_git_command store = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output said = { .exit_code = -1 };
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     int r;
 
     al_strv_adds(&show.argv, "git", "log", "-1", "--no-walk", "--format=%s", oid, "--", NULL);
@@ -80,7 +68,8 @@ static int put_back(struct al_repo *repo, const char *oid, struct al_run_limits 
         return r;
     al_str_trim_end(&said.out.out);
     al_strv_adds(&store.argv, "git", "stash", "store", "-q", "-m", said.out.out.buf, oid, NULL);
-    return change(repo, &store, budget, &output, err);
+    store.starts_children = true; /* git update-ref */
+    return al_git_write(&repo->at, &store, 0, budget, err);
 }
 
 /* git drops what has an index, and another git may push just then: so it is looked at what was
@@ -100,7 +89,11 @@ static int drop(struct al_repo *repo, const char *oid, struct al_run_limits *bud
             return not_found("The stash entry is no longer there", err);
         al_strv_adds(&command.argv, "git", "stash", "drop", NULL);
         al_strv_addf(&command.argv, "stash@{%" PRId64 "}", index);
-        r = change(repo, &command, budget, &output, err);
+        command.class = AL_GIT_WRITE;
+        command.starts_children = true; /* git reflog and git update-ref */
+        r = al_git_run(&repo->at, &command,
+                       &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES, .checked = true },
+                       budget, &output, err);
         dropped = r == 0 ? dropped_id(&output) : NULL;
         if (dropped && strcmp(dropped, oid) != 0) {
             r = put_back(repo, dropped, budget, err);
@@ -391,22 +384,15 @@ static int run(struct al_repo *repo, const struct al_stash_options *options, siz
         budget, ret_output, err);
 }
 
-/* Record whose the entry is that a push has made.  A push that failed says nothing, and its entry,
- * if there is one, is nobody's. */
-static void record_push(const struct al_repo *repo, const struct al_strv *before, const char *agent,
-                        const struct al_git_output *output)
+/* Record whose the entry is that a push has made, or that it made none.  One that cannot be told
+ * from that of another git is nobody's. */
+static void record_push(const struct al_repo *repo, const struct al_strv *before, const char *agent)
 {
-    static const char saved[] = "Saved working directory and index state ";
-    const char *said = output->out.out.buf;
     al_auto(al_freep) char *oid = NULL;
+    const size_t count = al_git_stash_find_new(repo, before, &oid);
 
-    if (al_starts_with(said, "No local changes to save")) {
-        al_stash_owners_add(repo, NULL, agent);
-    } else if (al_starts_with(said, saved)) {
-        oid = al_git_stash_find_new(repo, before, said + strlen(saved));
-        if (oid)
-            al_stash_owners_add(repo, oid, agent);
-    }
+    if (count < 2)
+        al_stash_owners_add(repo, oid, agent);
 }
 
 static int push(struct al_repo *repo, const struct al_stash_options *options, size_t max_bytes,
@@ -422,7 +408,7 @@ static int push(struct al_repo *repo, const struct al_stash_options *options, si
     al_git_stash_entries(repo, &before);
     r = run(repo, options, max_bytes, true, budget, ret_output, err);
     if (r == 0)
-        record_push(repo, &before, options->agent, ret_output);
+        record_push(repo, &before, options->agent);
     return r;
 }
 

@@ -8,6 +8,7 @@
 
 #include "gitops/command.h"
 #include "gitops/failure.h"
+#include "gitops/git_lock.h"
 #include "gitops/location.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/reading/worktree_state.h"
@@ -153,29 +154,6 @@ int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all
 
 /* --- Advance --- */
 
-#define OUTPUT_BYTES (64u * 1024u)
-
-static int run_write(struct al_repo *repo, struct al_git_command *command,
-                     struct al_run_limits *budget, bool checked, struct al_error *err)
-{
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-
-    command->class = AL_GIT_WRITE;
-    return al_git_run(&repo->at, command,
-                      &(struct al_git_run){
-                          .max_bytes = OUTPUT_BYTES, .waits_for_lock = true, .checked = checked },
-                      budget, &output, err);
-}
-
-/* Files may look changed by their times alone, which would stop git read-tree. */
-static int refresh(struct al_repo *repo, struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "update-index", "-q", "--refresh", NULL);
-    return run_write(repo, &command, budget, false, err);
-}
-
 static int move_files(struct al_repo *repo, const struct al_advance *advance,
                       struct al_run_limits *budget, struct al_error *err)
 {
@@ -183,7 +161,7 @@ static int move_files(struct al_repo *repo, const struct al_advance *advance,
 
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "read-tree", "-m", "-u", advance->from,
                  advance->to, NULL);
-    return run_write(repo, &command, budget, true, err);
+    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
 }
 
 /* The old value makes sure that HEAD has not moved meanwhile. */
@@ -201,7 +179,7 @@ static int move_head(struct al_repo *repo, const struct al_advance *advance,
     command.input = input.buf;
     command.input_len = input.len;
     al_strv_adds(&command.argv, "git", "update-ref", "-m", advance->reflog, "--stdin", NULL);
-    return run_write(repo, &command, budget, true, err);
+    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
 }
 
 /* Fail if content of these files goes through a filter. */
@@ -222,7 +200,7 @@ static int advance_checked(struct al_repo *repo, const struct al_advance *advanc
     int r = move_files(repo, advance, budget, &why);
 
     if (why.code == AL_CODE_DIRTY_WORKDIR) { /* git looks at all files before it writes one */
-        r = refresh(repo, budget, err);
+        r = al_git_refresh_index(&repo->at, budget, err);
         if (r == 0)
             r = move_files(repo, advance, budget, err);
     } else if (r < 0 && err) {

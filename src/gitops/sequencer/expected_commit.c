@@ -15,11 +15,11 @@
 #include "gitops/preview/verify_objects.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
+#include "gitops/sequencer/operation_state.h"
 #include "gitops/vet/vet.h"
 #include "util/fs.h"
 
-#define MERGE_HEAD_MAX_BYTES (64u * 1024u)
-#define PARENTS_MAX_BYTES    (64u * 1024u)
+#define PARENTS_MAX_BYTES (64u * 1024u)
 
 static bool hash(void *payload, const char *data, size_t len)
 {
@@ -61,14 +61,11 @@ static int digest_changes(const struct al_repo *repo, const char *from, const ch
 
 int al_git_add_merge_heads(const struct al_repo *repo, struct al_str *out, struct al_error *err)
 {
-    al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "MERGE_HEAD");
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     char *save = NULL;
-    int r = al_fs_read(AT_FDCWD, path, MERGE_HEAD_MAX_BYTES, &text);
+    int r = al_operation_file(repo, "MERGE_HEAD", &text);
 
-    if (r == -ENOENT)
-        return 0;
-    if (r < 0)
+    if (r < 0 && r != -ENOENT)
         return al_error_errno(err, -r, "cannot read 'MERGE_HEAD'");
     for (char *id = strtok_r(text.buf, "\n", &save); id; id = strtok_r(NULL, "\n", &save))
         al_str_addf(out, " %s", id);
@@ -78,11 +75,9 @@ int al_git_add_merge_heads(const struct al_repo *repo, struct al_str *out, struc
 /* Whether the merge records every parent, even one that another parent contains (--no-ff). */
 static bool keeps_all_parents(const struct al_repo *repo)
 {
-    al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "MERGE_MODE");
     al_auto(al_str_clear) struct al_str mode = AL_STR_INIT;
 
-    return al_fs_read(AT_FDCWD, path, MERGE_HEAD_MAX_BYTES, &mode) == 0 &&
-           strstr(mode.buf, "no-ff");
+    return al_operation_file(repo, "MERGE_MODE", &mode) == 0 && strstr(mode.buf, "no-ff");
 }
 
 /* Append the parents that git commit would record. For a merge it leaves out parents that another

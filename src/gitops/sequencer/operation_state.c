@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/sequencer/operation_state.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
+#include "gitops/git_lock.h"
 #include "gitops/location.h"
 #include "gitops/nul_records.h"
 #include "gitops/oid.h"
@@ -27,8 +29,29 @@
 
 /* --- Operation sides --- */
 
-#define LINE_BYTES 65536u
+#define FILE_BYTES (4u << 20)
 #define BRANCHES   "refs/heads/"
+
+int al_operation_file(const struct al_repo *repo, const char *name, struct al_str *ret_text)
+{
+    al_auto(al_closep) int git_dir = -1;
+    al_auto(al_closep) int fd = -1;
+    int r = al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0 ? -EIO : 0;
+
+    if (al_ref_is_stored(&repo->at, name)) {
+        al_auto(al_freep) char *stored = al_ref_stored(&repo->at, name);
+
+        al_str_adds(ret_text, stored ? stored : "");
+        return stored ? 0 : -ENOENT;
+    }
+    if (r < 0)
+        return r;
+    fd = al_nofollow_open(git_dir, name, O_RDONLY);
+    r = fd < 0 ? fd : al_fs_read_fd(fd, FILE_BYTES, ret_text);
+    if (r < 0)
+        al_str_reset(ret_text);
+    return r;
+}
 
 void al_operation_sides_clear(struct al_operation_sides *sides)
 {
@@ -40,18 +63,10 @@ void al_operation_sides_clear(struct al_operation_sides *sides)
 /* Read the first line of a file of the git directory; NULL: there is none.  Caller frees. */
 static char *operation_line(const struct al_repo *repo, const char *name)
 {
-    al_auto(al_closep) int git_dir = -1;
-    al_auto(al_closep) int fd = -1;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    if (al_ref_is_stored(&repo->at, name))
-        return al_ref_stored(&repo->at, name);
-    if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
-        return NULL;
-    fd = al_nofollow_open(git_dir, name, O_RDONLY);
-    if (fd < 0 || al_fs_read_fd(fd, LINE_BYTES, &text) < 0)
-        return NULL;
-    return al_strndup(text.buf, strcspn(text.buf, "\n"));
+    return al_operation_file(repo, name, &text) < 0 ? NULL
+                                                    : al_strndup(text.buf, strcspn(text.buf, "\n"));
 }
 
 char *al_operation_oid(const struct al_repo *repo, const char *name)
@@ -282,25 +297,15 @@ bool al_operation_was_begun_here(const struct al_repo *repo, uint64_t session)
 
 /* Describe the operation in progress that a commit concludes or continues. */
 
-#define HEADS_MAX_BYTES (1u << 20)
 #define HEADS_MAX       64
 #define SHOWN_MAX_BYTES (64u * 1024u)
 
 /* Read the object ids in a file of the git directory, one a line. */
 static void read_heads(const struct al_repo *repo, const char *name, struct al_strv *heads)
 {
-    al_auto(al_closep) int dir = -1;
-    al_auto(al_closep) int fd = -1;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    if (al_ref_is_stored(&repo->at, name)) {
-        al_strv_take(heads, al_ref_stored(&repo->at, name));
-        return;
-    }
-    if (al_location_open_git_dir(&repo->at, &dir, NULL) < 0)
-        return;
-    fd = al_nofollow_open(dir, name, O_RDONLY);
-    if (fd < 0 || al_fs_read_fd(fd, HEADS_MAX_BYTES, &text) < 0)
+    if (al_operation_file(repo, name, &text) < 0)
         return;
     for (const char *at = text.buf; *at;) {
         size_t len = strcspn(at, "\n");
@@ -374,9 +379,8 @@ int al_git_operation_excerpt(const struct al_repo *repo, struct al_run_limits *b
 
 /* --- Picked message --- */
 
-#define MESSAGE_BYTES (1u << 20)
-#define CONFLICTS     " Conflicts:\n"
-#define SCISSORS      " ------------------------ >8 ------------------------\n"
+#define CONFLICTS " Conflicts:\n"
+#define SCISSORS  " ------------------------ >8 ------------------------\n"
 
 /* Whether all lines of a text are a comment character and a tab, and a name. */
 static bool lists_names(const char *text, char comment)
@@ -401,15 +405,8 @@ static char *find_list(char *text)
 /* Read what git prepared, and find the list of conflicts in it; NULL when it has none. */
 static int read_prepared(const struct al_repo *repo, struct al_str *text, char **ret_list)
 {
-    al_auto(al_closep) int git_dir = -1;
-    al_auto(al_closep) int fd = -1;
-    int r = al_location_open_git_dir(&repo->at, &git_dir, NULL);
-
-    if (r < 0)
-        return r;
-    fd = al_nofollow_open(git_dir, "MERGE_MSG", O_RDONLY);
-    r = fd < 0 ? fd : al_fs_read_fd(fd, MESSAGE_BYTES, text);
-    if (r < 0 || !text->len || strlen(text->buf) != text->len)
+    if (al_operation_file(repo, "MERGE_MSG", text) < 0 || !text->len ||
+        strlen(text->buf) != text->len)
         return AL_ERR_EXECUTION;
     *ret_list = find_list(text->buf);
     return 0;
@@ -458,10 +455,6 @@ char *al_git_picked_message(const struct al_repo *repo)
 
 /* --- Operation state --- */
 
-#define OID_FILE_BYTES      4096u
-#define SEQUENCER_BYTES     (1u << 20)
-#define OUTPUT_BYTES        (64u * 1024u)
-
 #define UNTRACKED_SHOWN_MAX 50u
 
 static bool has_file(int git_dir, const char *name)
@@ -479,12 +472,11 @@ static bool has_head(const struct al_repo *repo, int git_dir, const char *name)
 }
 
 /* A sequence of cherry-picks or reverts that stopped between two commits. */
-static enum al_operation_state sequencer_state(int git_dir)
+static enum al_operation_state sequencer_state(const struct al_repo *repo)
 {
-    al_auto(al_closep) int fd = al_nofollow_open(git_dir, "sequencer/todo", O_RDONLY);
     al_auto(al_str_clear) struct al_str todo = AL_STR_INIT;
 
-    if (fd < 0 || al_fs_read_fd(fd, SEQUENCER_BYTES, &todo) < 0)
+    if (al_operation_file(repo, "sequencer/todo", &todo) < 0)
         return AL_IN_PROGRESS_NONE;
     return al_starts_with(todo.buf, "revert") ? AL_IN_PROGRESS_REVERT : AL_IN_PROGRESS_CHERRY_PICK;
 }
@@ -505,7 +497,7 @@ enum al_operation_state al_git_operation_state(const struct al_repo *repo)
         return AL_IN_PROGRESS_CHERRY_PICK;
     if (has_head(repo, git_dir, "REVERT_HEAD"))
         return AL_IN_PROGRESS_REVERT;
-    return sequencer_state(git_dir);
+    return sequencer_state(repo);
 }
 
 const char *al_operation_state_name(enum al_operation_state state)
@@ -525,13 +517,11 @@ const char *al_operation_state_noun(enum al_operation_state state)
 }
 
 /* Read a number from a state file of a rebase; 0 when there is none. */
-static unsigned long read_number(int git_dir, const char *name)
+static unsigned long read_number(const struct al_repo *repo, const char *name)
 {
-    al_auto(al_closep) int fd = al_nofollow_open(git_dir, name, O_RDONLY);
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_freep) char *line = operation_line(repo, name);
 
-    return fd >= 0 && al_fs_read_fd(fd, OID_FILE_BYTES, &text) == 0 ? strtoul(text.buf, NULL, 10)
-                                                                    : 0;
+    return line ? strtoul(line, NULL, 10) : 0;
 }
 
 bool al_git_operation_step(const struct al_repo *repo, unsigned long *ret_step,
@@ -539,13 +529,10 @@ bool al_git_operation_step(const struct al_repo *repo, unsigned long *ret_step,
 {
     static const char *const files[][2] = { { "rebase-merge/msgnum", "rebase-merge/end" },
                                             { "rebase-apply/next", "rebase-apply/last" } };
-    al_auto(al_closep) int git_dir = -1;
 
-    if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
-        return false;
     for (size_t i = 0; i < AL_COUNT(files); i++) {
-        *ret_step = read_number(git_dir, files[i][0]);
-        *ret_last = read_number(git_dir, files[i][1]);
+        *ret_step = read_number(repo, files[i][0]);
+        *ret_last = read_number(repo, files[i][1]);
         if (*ret_step && *ret_last)
             return true;
     }
@@ -593,19 +580,12 @@ static char *abort_target(const struct al_repo *repo)
 {
     static const char *const files[] = { "rebase-merge/orig-head", "rebase-apply/orig-head",
                                          "sequencer/head" };
-    al_auto(al_closep) int git_dir = -1;
 
-    if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
-        return al_strdup("HEAD");
     for (size_t i = 0; i < AL_COUNT(files); i++) {
-        al_auto(al_closep) int fd = al_nofollow_open(git_dir, files[i], O_RDONLY);
-        al_auto(al_str_clear) struct al_str oid = AL_STR_INIT;
+        char *oid = al_operation_oid(repo, files[i]);
 
-        if (fd < 0 || al_fs_read_fd(fd, OID_FILE_BYTES, &oid) < 0)
-            continue;
-        al_str_trim_end(&oid);
-        if (al_is_oid(oid.buf, oid.len))
-            return al_str_detach(&oid);
+        if (oid)
+            return oid;
     }
     return al_strdup("HEAD");
 }
@@ -690,40 +670,21 @@ int al_git_abort_preview(const struct al_repo *repo, struct al_run_limits *budge
     return show_untracked(repo, target, budget, out, err);
 }
 
-/* Refresh the index, because git does not abort a merge while files look changed by their time
- * alone, as they do after a rollback. git exits with 1 when files are conflicted or changed. */
-static int refresh_index(struct al_repo *repo, struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-
-    command.class = AL_GIT_WRITE;
-    al_strv_adds(&command.argv, "git", "update-index", "-q", "--refresh", NULL);
-    return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = OUTPUT_BYTES, .waits_for_lock = true },
-                      budget, &output, err);
-}
-
 int al_git_abort(struct al_repo *repo, struct al_run_limits *budget,
                  enum al_operation_state *ret_done, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     enum al_operation_state state = al_git_operation_state(repo);
     int r = al_git_abort_check(repo, budget, err);
 
-    if (r == 0)
-        r = refresh_index(repo, budget, err);
+    if (r == 0) /* git does not abort a merge while files look changed, as after a rollback */
+        r = al_git_refresh_index(&repo->at, budget, err);
     if (r < 0)
         return r;
-    command.class = AL_GIT_WRITE;
     command.starts_children =
         true; /* git merge --abort runs git reset; git rebase --abort runs git am or git stash */
     al_strv_adds(&command.argv, "git", al_operation_state_name(state), "--abort", NULL);
-    r = al_git_run(
-        &repo->at, &command,
-        &(struct al_git_run){ .max_bytes = OUTPUT_BYTES, .waits_for_lock = true, .checked = true },
-        budget, &output, err);
+    r = al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
     if (r == 0)
         *ret_done = state;
     return r;

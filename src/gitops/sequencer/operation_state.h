@@ -88,6 +88,9 @@ void al_operation_sides_clear(struct al_operation_sides *sides);
 int al_git_operation_sides(const struct al_repo *repo, struct al_run_limits *budget,
                            struct al_operation_sides *ret_sides, struct al_error *err);
 
+/** Read a file of the git directory, through no link.  Returns 0 or -errno, and then "". */
+int al_operation_file(const struct al_repo *repo, const char *name, struct al_str *ret_text);
+
 /** Read the object id in a file of the git directory; NULL: there is none.  Caller frees. */
 char *al_operation_oid(const struct al_repo *repo, const char *name);
 

@@ -98,19 +98,6 @@ char *al_sequencer_vet_todo(const char *todo, struct al_strv *ret_commits)
     return NULL;
 }
 
-/* Read a state file; "" when there is none. */
-static void read_file(const struct al_repo *repo, const char *name, struct al_str *text)
-{
-    al_auto(al_closep) int git_dir = -1;
-    al_auto(al_closep) int fd = -1;
-
-    if (al_location_open_git_dir(&repo->at, &git_dir, NULL) < 0)
-        return;
-    fd = al_nofollow_open(git_dir, name, O_RDONLY);
-    if (fd < 0 || al_fs_read_fd(fd, AL_TODO_MAX_BYTES, text) < 0)
-        al_str_reset(text);
-}
-
 void al_todo_left(const struct al_repo *repo, struct al_strv *out)
 {
     const bool rebase = al_git_operation_state(repo) == AL_IN_PROGRESS_REBASE;
@@ -119,7 +106,8 @@ void al_todo_left(const struct al_repo *repo, struct al_strv *out)
     al_auto(al_freep) char *refused = NULL;
     size_t left;
 
-    read_file(repo, rebase ? "rebase-merge/git-rebase-todo" : "sequencer/todo", &text);
+    (void)al_operation_file(repo, rebase ? "rebase-merge/git-rebase-todo" : "sequencer/todo",
+                            &text);
     refused = rebase ? al_rebase_vet_todo(text.buf, &left, &commits)
                      : al_sequencer_vet_todo(text.buf, &commits);
     if (refused)
@@ -134,15 +122,13 @@ unsigned al_todo_mainline(const struct al_repo *repo)
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     const char *at;
 
-    read_file(repo, "sequencer/opts", &text);
+    (void)al_operation_file(repo, "sequencer/opts", &text);
     at = strstr(text.buf, key);
     at = at ? at + strlen(key) : "";
     return *at > '0' && *at <= '9' && !(at[1] >= '0' && at[1] <= '9') ? (unsigned)(*at - '0') : 0;
 }
 
 /* --- Rebase continue --- */
-
-#define STATE_BYTES 4096u
 
 static int refuse(const char *why, struct al_error *err)
 {
@@ -153,25 +139,25 @@ static int refuse(const char *why, struct al_error *err)
 }
 
 /* Read a state file without its last newline; "" when it does not exist. */
-static int read_state_file(int git_dir, const char *name, size_t max_bytes, struct al_str *text,
+static int read_state_file(const struct al_repo *repo, const char *name, struct al_str *text,
                            struct al_error *err)
 {
-    al_auto(al_closep) int fd = al_nofollow_open(git_dir, name, O_RDONLY);
-    int r = fd == -ENOENT ? 0 : fd < 0 ? fd : al_fs_read_fd(fd, max_bytes, text);
+    int r = al_operation_file(repo, name, text);
 
-    if (r < 0)
+    if (r < 0 && r != -ENOENT)
         return refuse("has notes that cannot be read", err);
     al_str_trim_end(text);
     return 0;
 }
 
-static int vet_todo(int git_dir, size_t *ret_left, struct al_strv *commits, struct al_error *err)
+static int vet_todo(const struct al_repo *repo, size_t *ret_left, struct al_strv *commits,
+                    struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str todo = AL_STR_INIT;
     al_auto(al_freep) char *word = NULL;
     al_auto(al_freep) char *shown = NULL;
     al_auto(al_freep) char *why = NULL;
-    int r = read_state_file(git_dir, "rebase-merge/git-rebase-todo", AL_TODO_MAX_BYTES, &todo, err);
+    int r = read_state_file(repo, "rebase-merge/git-rebase-todo", &todo, err);
 
     if (r < 0)
         return r;
@@ -185,7 +171,7 @@ static int vet_todo(int git_dir, size_t *ret_left, struct al_strv *commits, stru
 }
 
 /* Refuse state files that change how the rebase continues. */
-static int vet_state_files(int git_dir, struct al_error *err)
+static int vet_state_files(const struct al_repo *repo, struct al_error *err)
 {
     static const struct {
         const char *name, *why;
@@ -200,13 +186,13 @@ static int vet_state_files(int git_dir, struct al_error *err)
     for (size_t i = 0; i < AL_COUNT(files); i++) {
         al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-        r = read_state_file(git_dir, files[i].name, AL_TODO_MAX_BYTES, &text, err);
+        r = read_state_file(repo, files[i].name, &text, err);
         if (r < 0)
             return r;
         if (text.len)
             return refuse(files[i].why, err);
     }
-    r = read_state_file(git_dir, "rebase-merge/strategy", STATE_BYTES, &strategy, err);
+    r = read_state_file(repo, "rebase-merge/strategy", &strategy, err);
     if (r == 0 && strategy.len && strcmp(strategy.buf, "ort") != 0 &&
         strcmp(strategy.buf, "recursive") != 0)
         r = refuse("has a merge strategy of its own", err);
@@ -215,7 +201,7 @@ static int vet_state_files(int git_dir, struct al_error *err)
 
 /* Check the paths that the remaining commits change: those that differ between HEAD and the
  * original head. */
-static int vet_programs(const struct al_repo *repo, int git_dir, struct al_run_limits *budget,
+static int vet_programs(const struct al_repo *repo, struct al_run_limits *budget,
                         struct al_error *err)
 {
     static const char *const files[] = { "rebase-merge/orig-head", "rebase-apply/orig-head" };
@@ -225,7 +211,7 @@ static int vet_programs(const struct al_repo *repo, int git_dir, struct al_run_l
     for (size_t i = 0; r == 0 && i < AL_COUNT(files); i++) {
         al_auto(al_str_clear) struct al_str oid = AL_STR_INIT;
 
-        r = read_state_file(git_dir, files[i], STATE_BYTES, &oid, err);
+        r = read_state_file(repo, files[i], &oid, err);
         if (al_is_oid(oid.buf, oid.len))
             al_strv_add(&commits, oid.buf);
     }
@@ -258,7 +244,6 @@ int al_git_rebase_vet(const struct al_repo *repo, struct al_run_limits *budget, 
                       struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv commits = AL_STRV_INIT;
-    al_auto(al_closep) int git_dir = -1;
     int r;
 
     if (al_git_operation_state(repo) != AL_IN_PROGRESS_REBASE)
@@ -268,12 +253,10 @@ int al_git_rebase_vet(const struct al_repo *repo, struct al_run_limits *budget, 
     if (r == 0 && !repo->vetting->has_identity)
         r = al_git_no_identity(err);
     if (r == 0)
-        r = al_location_open_git_dir(&repo->at, &git_dir, err);
+        r = vet_todo(repo, ret_left, &commits, err);
     if (r == 0)
-        r = vet_todo(git_dir, ret_left, &commits, err);
-    if (r == 0)
-        r = vet_state_files(git_dir, err);
-    return r < 0 ? r : vet_programs(repo, git_dir, budget, err);
+        r = vet_state_files(repo, err);
+    return r < 0 ? r : vet_programs(repo, budget, err);
 }
 
 static int check(const struct al_repo *repo, struct al_run_limits *budget, size_t *ret_left,
@@ -344,7 +327,7 @@ static bool has_line_with(const char *text, char first)
 
 /* Whether git has joined messages, or will: it marks with its comment character what is not to
  * stay, in files that outlive this command. */
-static bool joins_messages(int git_dir, struct al_error *err)
+static bool joins_messages(const struct al_repo *repo, struct al_error *err)
 {
     static const char *const files[] = { "rebase-merge/amend", "rebase-merge/message-squash",
                                          "rebase-merge/git-rebase-todo" };
@@ -353,9 +336,8 @@ static bool joins_messages(int git_dir, struct al_error *err)
     for (size_t i = 0; !joins && i < AL_COUNT(files); i++) {
         al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-        joins = read_state_file(git_dir, files[i], AL_TODO_MAX_BYTES, &text, err) < 0 ||
-                has_line_with(text.buf, 's') || has_line_with(text.buf, 'f') ||
-                (text.len && i < AL_COUNT(files) - 1);
+        joins = read_state_file(repo, files[i], &text, err) < 0 || has_line_with(text.buf, 's') ||
+                has_line_with(text.buf, 'f') || (text.len && i < AL_COUNT(files) - 1);
     }
     return joins;
 }
@@ -367,13 +349,10 @@ static int add_comment_char(const struct al_repo *repo, struct al_strv *config,
 {
     static const char others[] = ";%!@^|~";
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
-    al_auto(al_closep) int git_dir = -1;
     const char *free_one = others;
-    int r = al_location_open_git_dir(&repo->at, &git_dir, err);
+    int r = read_state_file(repo, "rebase-merge/message", &message, err);
 
-    if (r == 0)
-        r = read_state_file(git_dir, "rebase-merge/message", AL_TODO_MAX_BYTES, &message, err);
-    if (r < 0 || !has_line_with(message.buf, '#') || joins_messages(git_dir, err))
+    if (r < 0 || !has_line_with(message.buf, '#') || joins_messages(repo, err))
         return r;
     while (*free_one && has_line_with(message.buf, *free_one))
         free_one++;

@@ -57,9 +57,6 @@ int al_git_rebase_continue(struct al_repo *repo, const char *message, size_t max
  * Source: git-rebase(1), "INTERACTIVE MODE"; git-cherry-pick(1), "SEQUENCER SUBCOMMANDS".
  */
 
-/** A larger list is refused. */
-#define AL_TODO_MAX_BYTES (4u << 20)
-
 /**
  * Vet the todo list of a rebase.
  * @param[out] ret_left     The number of commits in the list.

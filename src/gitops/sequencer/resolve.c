@@ -11,6 +11,7 @@
 
 #include "gitops/command.h"
 #include "gitops/failure.h"
+#include "gitops/git_lock.h"
 #include "gitops/layer.h"
 #include "gitops/location.h"
 #include "gitops/plumbing/filters.h"
@@ -459,7 +460,6 @@ static int write_to_index(struct al_repo *repo, const struct resolve_plan *plan,
                           struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
     const char *path = plan->conflict->path;
 
@@ -479,13 +479,9 @@ static int write_to_index(struct al_repo *repo, const struct resolve_plan *plan,
         al_str_addf(&input, "%o %s 0\t", plan->side->mode, plan->side->oid);
     }
     al_str_add(&input, path, strlen(path) + 1);
-    command.class = AL_GIT_WRITE;
     command.input = input.buf;
     command.input_len = input.len;
-    return al_git_run(
-        &repo->at, &command,
-        &(struct al_git_run){ .max_bytes = 0, .waits_for_lock = true, .checked = true }, budget,
-        &output, err);
+    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
 }
 
 int al_git_resolve(struct al_repo *repo, const struct al_resolve_options *options,

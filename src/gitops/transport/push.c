@@ -232,14 +232,11 @@ int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *re
 
     for (size_t i = 0; i < AL_COUNT(variables) && r == 0; i++) {
         al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-        al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
 
-        command.class = AL_GIT_WRITE;
         al_strv_adds(&command.argv, "git", "config", "--local", "--replace-all", NULL);
         al_strv_addf(&command.argv, "branch.%s.%s", branch, variables[i]);
         al_strv_add(&command.argv, values[i]);
-        r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 0, .checked = true },
-                       budget, &output, err);
+        r = al_git_write(&repo->at, &command, 0, budget, err);
     }
     return r;
 }

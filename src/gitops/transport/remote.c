@@ -18,14 +18,8 @@
 static int run(struct al_repo *repo, struct al_git_command *command, struct al_run_limits *budget,
                struct al_error *err)
 {
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
+    int r = al_git_write(&repo->at, command, AL_LOCK_CONFIG, budget, err);
 
-    command->class = AL_GIT_WRITE;
-    r = al_git_run(
-        &repo->at, command,
-        &(struct al_git_run){ .max_bytes = 4096, .locks = AL_LOCK_CONFIG, .checked = true }, budget,
-        &output, err);
     if (r == AL_ERR_EXECUTION && err && err->code != AL_CODE_LOCK_TIMEOUT) {
         err->code = AL_CODE_REMOTE_ERROR;
         err->reason = NULL;

@@ -36,19 +36,15 @@ int al_worktree_make_branch(const struct al_repo *repo, const char *name,
                             struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
     al_auto(al_freep) char *message = message_of(name, record);
 
     al_str_addf(&input, "option no-deref\ncreate %s %s\n", record->branch, record->branch_oid);
-    command.class = AL_GIT_WRITE;
     command.input = input.buf;
     command.input_len = input.len;
     al_strv_adds(&command.argv, "git", "update-ref", "--create-reflog", "-m", message, "--stdin",
                  NULL);
-    return al_git_run(&repo->at, &command,
-                      &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES, .checked = true },
-                      budget, &output, err);
+    return al_git_write(&repo->at, &command, 0, budget, err);
 }
 
 /* Whether the last entry of the reflog is the one with which the branch began. */
