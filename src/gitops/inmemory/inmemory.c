@@ -617,16 +617,6 @@ static int check_drivers(const struct al_inmemory *memory, const char *base, con
     return r;
 }
 
-/* Any of several bases does: a path that differs between the sides differs from it on one side. */
-static int find_base(const struct al_inmemory *memory, const char *ours, const char *theirs,
-                     struct al_run_limits *budget, char **ret_base, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "merge-base", ours, theirs, NULL);
-    return al_git_run_word(&memory->view, &command, budget, ret_base, err);
-}
-
 int al_inmemory_merge(struct al_inmemory *memory, const char *ours, const char *theirs,
                       struct al_run_limits *budget, struct al_merged *ret_merged,
                       struct al_error *err)
@@ -634,8 +624,9 @@ int al_inmemory_merge(struct al_inmemory *memory, const char *ours, const char *
     al_auto(al_freep) char *base = NULL;
     int r = al_inmemory_set_attributes(memory, ours, budget, err);
 
+    /* Any of several bases does: a path that differs between the sides differs from it on one. */
     if (r == 0 && memory->real->vetting->merge_drivers.count)
-        r = find_base(memory, ours, theirs, budget, &base, err);
+        r = al_git_merge_base(&memory->view, ours, theirs, budget, &base, err);
     if (r == 0 && base)
         r = check_drivers(memory, base, ours, theirs, budget, err);
     al_inmemory_add_bound(memory, ours);

@@ -6,8 +6,8 @@
 
 #include "gitops/inmemory/inmemory.h"
 #include "gitops/nul_records.h"
-#include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/revision.h"
+#include "gitops/plumbing/rollback_plumbing.h"
 
 void al_branch_comparison_clear(struct al_branch_comparison *comparison)
 {
@@ -25,30 +25,19 @@ void al_branch_comparison_clear(struct al_branch_comparison *comparison)
     *comparison = (struct al_branch_comparison){ .branches = NULL };
 }
 
-static int list_files(const struct al_repo *repo, const char *base, const char *commit,
-                      struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
-{
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    int r = al_git_list_changed(repo, base, commit, budget, &list, err);
-
-    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
-        al_strv_add(out, list.data + at);
-    al_buffer_clear(&list);
-    return r;
-}
-
 static int look_at(const struct al_repo *repo, const char *name, const struct al_named_branch *into,
                    struct al_run_limits *budget, struct al_compared *compared, struct al_error *err)
 {
     int r = al_landing_find(repo, name, &compared->branch, err);
 
     if (r == 0)
-        r = al_landing_base(repo, into->oid, compared->branch.oid, budget, &compared->base, err);
+        r = al_git_merge_base(repo, into->oid, compared->branch.oid, budget, &compared->base, err);
     if (r == 0)
-        r = al_landing_count(repo, into->oid, compared->branch.oid, budget, &compared->behind,
-                             &compared->ahead, err);
+        r = al_git_count_apart(repo, into->oid, compared->branch.oid, budget, &compared->behind,
+                               &compared->ahead, err);
     if (r == 0 && compared->base)
-        r = list_files(repo, compared->base, compared->branch.oid, budget, &compared->files, err);
+        r = al_git_changed_files(repo, compared->base, compared->branch.oid, budget,
+                                 &compared->files, err);
     return r;
 }
 
@@ -73,7 +62,7 @@ static int try_pair(struct al_branch_comparison *comparison, struct al_inmemory 
     const char *with = theirs ? theirs->branch.oid : comparison->into.oid;
     al_auto(al_merged_clear) struct al_merged merged = AL_MERGED_INIT;
     al_auto(al_freep) char *base = NULL;
-    int r = al_landing_base(al_inmemory_repo(memory), ours->branch.oid, with, budget, &base, err);
+    int r = al_git_merge_base(al_inmemory_repo(memory), ours->branch.oid, with, budget, &base, err);
 
     if (r < 0)
         return r;

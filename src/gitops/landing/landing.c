@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/landing/landing.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "gitops/plumbing/batch.h"
 #include "gitops/plumbing/filters.h"
 #include "gitops/plumbing/revision.h"
+#include "gitops/plumbing/rollback_plumbing.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
@@ -21,8 +21,6 @@
 #include "util/fs.h"
 
 /* --- Branches --- */
-
-#define COUNTS_BYTES 128u
 
 void al_named_branch_clear(struct al_named_branch *branch)
 {
@@ -99,35 +97,6 @@ int al_landing_default(const struct al_repo *repo, char **ret_name, struct al_er
     return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_BRANCH_NOT_FOUND,
                              "The repository has no branch main or master, and none that is "
                              "origin's default; give into");
-}
-
-int al_landing_base(const struct al_repo *repo, const char *one, const char *other,
-                    struct al_run_limits *budget, char **ret_base, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "merge-base", one, other, NULL);
-    return al_git_run_word(repo, &command, budget, ret_base, err);
-}
-
-int al_landing_count(const struct al_repo *repo, const char *ours, const char *theirs,
-                     struct al_run_limits *budget, size_t *ret_ours, size_t *ret_theirs,
-                     struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
-
-    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "rev-list", "--left-right",
-                 "--count", NULL);
-    al_strv_addf(&command.argv, "%s...%s", ours, theirs);
-    al_strv_add(&command.argv, "--");
-    r = al_git_run(&repo->at, &command,
-                   &(struct al_git_run){ .max_bytes = COUNTS_BYTES, .checked = true }, budget,
-                   &output, err);
-    if (r == 0 && sscanf(output.out.out.buf, "%zu %zu", ret_ours, ret_theirs) != 2)
-        r = al_error_set(err, AL_ERR_EXECUTION, "git rev-list did not say what was asked");
-    return r;
 }
 
 /* --- Landing --- */
@@ -405,11 +374,11 @@ static int plan(struct al_landing *landing, const struct al_landing_request *req
     int r = find_branches(landing, request, err);
 
     if (r == 0)
-        r = al_landing_base(landing->repo, landing->into.oid, landing->branch.oid, budget, &base,
-                            err);
+        r = al_git_merge_base(landing->repo, landing->into.oid, landing->branch.oid, budget, &base,
+                              err);
     if (r == 0)
-        r = al_landing_count(landing->repo, landing->into.oid, landing->branch.oid, budget, &behind,
-                             &landing->commits, err);
+        r = al_git_count_apart(landing->repo, landing->into.oid, landing->branch.oid, budget,
+                               &behind, &landing->commits, err);
     if (r == 0)
         r = al_inmemory_open(landing->repo, &landing->memory, err);
     if (r < 0)
@@ -563,16 +532,10 @@ int al_landing_check(const struct al_landing *landing, struct al_run_limits *bud
 int al_landing_paths(const struct al_landing *landing, struct al_run_limits *budget,
                      struct al_strv *ret_paths, struct al_error *err)
 {
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    int r = 0;
-
-    if (!al_landing_is_idle(landing))
-        r = al_git_list_changed(al_inmemory_repo(landing->memory), landing->into.oid,
-                                landing->commit, budget, &list, err);
-    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
-        al_strv_add(ret_paths, list.data + at);
-    al_buffer_clear(&list);
-    return r;
+    return al_landing_is_idle(landing)
+               ? 0
+               : al_git_changed_files(al_inmemory_repo(landing->memory), landing->into.oid,
+                                      landing->commit, budget, ret_paths, err);
 }
 
 /* Those of the branch; of a rebase the new ones. */

@@ -59,15 +59,6 @@ int al_landing_find(const struct al_repo *repo, const char *name,
  * master.  AL_ERR_EXECUTION when there is none of them.  Caller frees. */
 int al_landing_default(const struct al_repo *repo, char **ret_name, struct al_error *err);
 
-/** The best merge base of two commits; *ret_base is NULL for unrelated histories.  Caller frees. */
-int al_landing_base(const struct al_repo *repo, const char *one, const char *other,
-                    struct al_run_limits *budget, char **ret_base, struct al_error *err);
-
-/** How many commits `ours` and `theirs` have that the other one has not. */
-int al_landing_count(const struct al_repo *repo, const char *ours, const char *theirs,
-                     struct al_run_limits *budget, size_t *ret_ours, size_t *ret_theirs,
-                     struct al_error *err);
-
 /* --- Landing --- */
 
 enum al_landing_strategy {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/plumbing/revision.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -96,6 +97,35 @@ int al_git_resolve_branch(const struct al_repo *repo, const char *word,
         return al_git_resolve_commit(repo, word, budget, ret_oid, err);
     *ret_oid = al_take(&oid);
     return 0;
+}
+
+int al_git_merge_base(const struct al_repo *repo, const char *one, const char *other,
+                      struct al_run_limits *budget, char **ret_base, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "merge-base", one, other, NULL);
+    return al_git_run_word(repo, &command, budget, ret_base, err);
+}
+
+int al_git_count_apart(const struct al_repo *repo, const char *ours, const char *theirs,
+                       struct al_run_limits *budget, size_t *ret_ours, size_t *ret_theirs,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "rev-list", "--left-right",
+                 "--count", NULL);
+    al_strv_addf(&command.argv, "%s...%s", ours, theirs);
+    al_strv_add(&command.argv, "--");
+    r = al_git_run(&repo->at, &command,
+                   &(struct al_git_run){ .max_bytes = OID_BYTES, .checked = true }, budget, &output,
+                   err);
+    if (r == 0 && sscanf(output.out.out.buf, "%zu %zu", ret_ours, ret_theirs) != 2)
+        r = al_error_set(err, AL_ERR_EXECUTION, "git rev-list did not say what was asked");
+    return r;
 }
 
 const char *al_git_empty_tree(const struct al_repo *repo)

@@ -37,6 +37,15 @@ int al_git_resolve_commit(const struct al_repo *repo, const char *word,
 int al_git_resolve_branch(const struct al_repo *repo, const char *word,
                           struct al_run_limits *budget, char **ret_oid, struct al_error *err);
 
+/** The best merge base of two commits; *ret_base is NULL for unrelated histories.  Caller frees. */
+int al_git_merge_base(const struct al_repo *repo, const char *one, const char *other,
+                      struct al_run_limits *budget, char **ret_base, struct al_error *err);
+
+/** How many commits `ours` and `theirs` have that the other one has not. */
+int al_git_count_apart(const struct al_repo *repo, const char *ours, const char *theirs,
+                       struct al_run_limits *budget, size_t *ret_ours, size_t *ret_theirs,
+                       struct al_error *err);
+
 /** The id of the empty tree, which every git knows without storing it. */
 const char *al_git_empty_tree(const struct al_repo *repo);
 

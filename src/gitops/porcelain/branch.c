@@ -9,7 +9,7 @@
 #include "gitops/failure.h"
 #include "gitops/git_lock.h"
 #include "gitops/nul_records.h"
-#include "gitops/plumbing/filters.h"
+#include "gitops/plumbing/revision.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
@@ -109,35 +109,20 @@ void al_branch_unmerged_clear(struct al_branch_unmerged *unmerged)
     *unmerged = (struct al_branch_unmerged){ .ahead = 0 };
 }
 
-/* How many commits `from` has that `to` has not. */
-static int count_ahead(const struct al_repo *repo, const char *from, const char *to,
-                       struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    int r;
-
-    al_strv_adds(&command.argv, "git", "rev-list", "--count", from, "--not", to, "--", NULL);
-    r = al_git_run(&repo->at, &command, &(struct al_git_run){ .max_bytes = 64, .checked = true },
-                   budget, &output, err);
-    if (r == 0)
-        *ret_count = strtoull(output.out.out.buf, NULL, 10);
-    return r;
-}
-
 int al_git_branch_unmerged(const struct al_repo *repo, const char *name,
                            struct al_run_limits *budget, struct al_branch_unmerged *ret_unmerged,
                            struct al_error *err)
 {
     al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", name);
     al_auto(al_branch_unmerged_clear) struct al_branch_unmerged found = { .ahead = 0 };
-    uint64_t missing = 0;
+    size_t ahead = 0, missing = 0, behind;
     int r = merge_target(repo, ref, budget, &found.target, err);
 
     if (r == 0)
-        r = count_ahead(repo, ref, found.target, budget, &found.ahead, err);
+        r = al_git_count_apart(repo, ref, found.target, budget, &ahead, &behind, err);
+    found.ahead = ahead;
     if (r == 0 && found.ahead && strcmp(found.target, "HEAD") != 0) {
-        r = count_ahead(repo, ref, "HEAD", budget, &missing, err);
+        r = al_git_count_apart(repo, ref, "HEAD", budget, &missing, &behind, err);
         found.is_in_head = r == 0 && !missing;
     }
     if (r == 0) {

@@ -141,16 +141,6 @@ static bool add_names(const struct al_repo *repo, const struct al_buffer *list, 
     return true;
 }
 
-static int list_untracked(const struct guarded *guarded, struct al_run_limits *budget,
-                          struct al_buffer *list, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-
-    al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--name-only", "--full-tree",
-                 guarded->untracked, NULL);
-    return al_git_list_paths(al_inmemory_repo(guarded->memory), &command, budget, list, err);
-}
-
 /* `r` is what came of the merge. */
 static int list_files(int r, const struct al_repo *repo, const struct guarded *guarded,
                       struct al_run_limits *budget, bool *ret_known, struct al_strv *out,
@@ -164,7 +154,8 @@ static int list_files(int r, const struct al_repo *repo, const struct guarded *g
     r = al_git_list_changed(al_inmemory_repo(guarded->memory), guarded->ours, guarded->merged.tree,
                             budget, &list, err);
     if (r == 0 && guarded->untracked)
-        r = list_untracked(guarded, budget, &list, err);
+        r = al_git_list_changed(al_inmemory_repo(guarded->memory), al_git_empty_tree(repo),
+                                guarded->untracked, budget, &list, err);
     if (r == 0)
         *ret_known = add_names(repo, &list, out);
     al_buffer_clear(&list);

@@ -124,16 +124,6 @@ const char *const *al_merge_hooks(const struct al_merge_outcome *outcome)
     return outcome->fast_forward ? hooks + AL_COUNT(hooks) - 2 : hooks; /* the last one alone */
 }
 
-static int merge_base(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
-                      char **ret_oid, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-    al_strv_adds(&command.argv, "git", "-c", AL_NO_COMMIT_GRAPH, "merge-base", "HEAD", commit,
-                 NULL);
-    return al_git_run_word(repo, &command, budget, ret_oid, err);
-}
-
 static int check_programs_between(const struct al_repo *repo, const char *from, const char *to,
                                   struct al_run_limits *budget, struct al_error *err)
 {
@@ -163,19 +153,6 @@ int al_git_check_merge_programs(const struct al_repo *repo, const char *from,
     return r;
 }
 
-/* Check the filters and merge drivers of every path that either side changed since the merge base:
- * git may write or merge each. */
-static int check_programs(const struct al_repo *repo, const char *oid, const char *base,
-                          struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
-
-    al_strv_add(&sides, oid);
-    if (base)
-        al_strv_add(&sides, "HEAD");
-    return al_git_check_merge_programs(repo, base ? base : "HEAD", &sides, budget, err);
-}
-
 /* Result of the checks before a merge. */
 struct plan {
     char *oid;  /* commit to merge */
@@ -190,30 +167,25 @@ static void plan_clear(struct plan *plan)
     free(plan->head);
 }
 
+/* Check the filters and merge drivers of every path that either side changed since the merge base:
+ * git may write or merge each.  Into an unborn branch it writes every file. */
+static int check_programs(const struct al_repo *repo, const struct plan *plan,
+                          struct al_run_limits *budget, struct al_error *err)
+{
+    const char *from = plan->base ? plan->base : *plan->head ? "HEAD" : al_git_empty_tree(repo);
+    al_auto(al_strv_clear) struct al_strv sides = AL_STRV_INIT;
+
+    al_strv_add(&sides, plan->oid);
+    if (plan->base)
+        al_strv_add(&sides, "HEAD");
+    return al_git_check_merge_programs(repo, from, &sides, budget, err);
+}
+
 static bool makes_no_commit(const struct plan *plan, const struct al_merge_options *options)
 {
     if (!*plan->head || (plan->base && !strcmp(plan->base, plan->oid)))
         return true; /* unborn branch, or already up to date */
     return !options->no_ff && plan->base && !strcmp(plan->base, plan->head);
-}
-
-/* A merge into an unborn branch writes every file of the commit. */
-static int check_all_filters(const struct al_repo *repo, const char *oid,
-                             struct al_run_limits *budget, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    int r;
-
-    if (!repo->vetting->filters.count)
-        return 0;
-    al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--name-only", "--full-tree", oid,
-                 NULL);
-    r = al_git_list_paths(repo, &command, budget, &list, err);
-    if (r == 0)
-        r = al_git_check_filters(repo, &list, oid, budget, err);
-    al_buffer_clear(&list);
-    return r;
 }
 
 /* Whether something depends on the merge base: a program that git may start, or what a commit
@@ -238,12 +210,12 @@ static int make_plan(const struct al_repo *repo, const struct al_merge_options *
         return r;
     plan->head = al_ref_head(&repo->at);
     if (!*plan->head)
-        return check_all_filters(repo, plan->oid, budget, err);
+        return check_programs(repo, plan, budget, err);
     if (!base && !needs_base(repo))
         return 0;
-    r = merge_base(repo, plan->oid, budget, &plan->base, err);
+    r = al_git_merge_base(repo, "HEAD", plan->oid, budget, &plan->base, err);
     if (r == 0)
-        r = check_programs(repo, plan->oid, plan->base, budget, err);
+        r = check_programs(repo, plan, budget, err);
     if (r == 0 && !makes_no_commit(plan, options) && !repo->vetting->has_identity)
         r = al_git_no_identity(err);
     if (r == 0 && !makes_no_commit(plan, options))

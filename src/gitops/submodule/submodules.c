@@ -2,17 +2,15 @@
 #include "gitops/submodule/submodules.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "gitops/command.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/filters.h"
-#include "gitops/plumbing/index_scan.h"
+#include "gitops/plumbing/index_facts.h"
 #include "gitops/plumbing/nested.h"
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"
@@ -22,10 +20,7 @@
 #include "util/clock.h"
 #include "util/fs.h"
 
-#define TYPE_GITLINK      0160000u
-#define NAMED_MAX         20
-#define PLAIN_INDEXES_MAX 16
-#define RACY_NS           20000000
+#define NAMED_MAX 20
 
 static const char outside[] = "its git directory lies outside the allowed roots";
 static const char no_git_dir[] = "its .git leads to no git directory";
@@ -73,99 +68,30 @@ static bool is_within(const char *name, const char *within)
 
 /* --- The submodules of an index --- */
 
-/* Conflicts are reported by git itself; a skip-worktree entry need not be there. */
-static bool take_gitlink(void *payload, const struct al_index_entry *entry)
-{
-    struct queue *queue = payload;
-
-    if ((entry->mode & 0170000u) != TYPE_GITLINK || entry->stage || entry->skip_worktree ||
-        !is_within(entry->name, queue->within))
-        return true;
-    al_strv_addf(&queue->paths, "%s%s", queue->prefix, entry->name);
-    return true;
-}
-
-/* "<mode> <oid> <stage> TAB <path>" */
+/* "<tag> <mode> <oid> <stage> TAB <path>".  Conflicts are reported by git itself; an entry that is
+ * skipped in the working tree (S) need not be there. */
 static bool take_listed(void *payload, char *const *fields)
 {
     struct queue *queue = payload;
     const char *tab = strchr(fields[0], '\t');
 
-    if (tab && al_starts_with(fields[0], "160000 ") && tab[-1] == '0' &&
+    if (tab && al_starts_with(fields[0], "H 160000 ") && tab[-1] == '0' &&
         is_within(tab + 1, queue->within))
         al_strv_addf(&queue->paths, "%s%s", queue->prefix, tab + 1);
     return true;
 }
 
-/* For a split index, whose entries are in two files: ask git. */
-static void list_gitlinks(const struct al_repo *repo, struct queue *queue,
+static void find_gitlinks(const struct al_repo *repo, struct queue *queue,
                           struct al_run_limits *budget)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_listed, queue);
 
-    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "--stage", "-z", NULL);
+    if (!al_repo_index_facts(&repo->at).gitlinks)
+        return;
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "ls-files", "-t", "--stage", "-z", NULL);
     (void)al_git_read_records(&repo->at, &command, &records, budget, NULL);
-}
-
-/* Indexes without a gitlink, so that a status of an unchanged index does not read it again. */
-static struct {
-    pthread_mutex_t lock; /* guards what follows */
-    struct al_file_id ids[PLAIN_INDEXES_MAX];
-    size_t next;
-} plain_indexes = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-static bool is_known_plain(const struct al_file_id *id)
-{
-    bool known = false;
-
-    (void)pthread_mutex_lock(&plain_indexes.lock);
-    for (size_t i = 0; !known && i < PLAIN_INDEXES_MAX; i++)
-        known = al_file_id_equal(&plain_indexes.ids[i], id);
-    (void)pthread_mutex_unlock(&plain_indexes.lock);
-    return known && id->exists;
-}
-
-/* File times tick coarsely: an index that changed in the last 20 ms may change again unseen. */
-static void remember_plain(const struct al_file_id *id)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    if ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec - id->ctime_ns < RACY_NS)
-        return;
-    (void)pthread_mutex_lock(&plain_indexes.lock);
-    plain_indexes.ids[plain_indexes.next] = *id;
-    plain_indexes.next = (plain_indexes.next + 1) % PLAIN_INDEXES_MAX;
-    (void)pthread_mutex_unlock(&plain_indexes.lock);
-}
-
-static void find_gitlinks(const struct al_repo *repo, struct queue *queue,
-                          struct al_run_limits *budget)
-{
-    al_auto(al_freep) char *path = al_fs_join(repo->at.git_dir, "index");
-    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    const size_t before = queue->paths.count;
-    enum al_index_end end;
-    struct al_file_id id;
-    struct stat st;
-
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return;
-    id = al_file_id_from(&st);
-    if (is_known_plain(&id))
-        return;
-    end = al_index_read(fd, repo->vetting->is_sha256 ? 32 : 20, take_gitlink, queue);
-    if (end == AL_INDEX_SPLIT || end == AL_INDEX_NOT_UNDERSTOOD) {
-        while (queue->paths.count > before) /* what was read is not all, or wrong */
-            free(queue->paths.items[--queue->paths.count]);
-        list_gitlinks(repo, queue, budget);
-    }
-    /* A search within one path says nothing about the rest of the index. */
-    if (end == AL_INDEX_WHOLE && queue->paths.count == before &&
-        (!queue->within || !*queue->within))
-        remember_plain(&id);
 }
 
 /* --- One submodule --- */

@@ -2,8 +2,8 @@
 #include "gitops/transport/fetch.h"
 
 #include "gitops/command.h"
-#include "gitops/plumbing/batch.h"
-#include "gitops/plumbing/filters.h"
+#include "gitops/plumbing/revision.h"
+#include "gitops/plumbing/rollback_plumbing.h"
 #include "gitops/run.h"
 #include "gitops/transport/network.h"
 
@@ -50,27 +50,13 @@ int al_git_fetch(struct al_network *network, const struct al_fetch_options *opti
     return 0;
 }
 
-static int list_all(const struct al_repo *repo, struct al_run_limits *budget,
-                    struct al_buffer *list, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-
-    al_strv_adds(&command.argv, "git", "ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD",
-                 NULL);
-    return al_git_list_paths(repo, &command, budget, list, err);
-}
-
 int al_git_count_updated(const struct al_repo *repo, const char *before,
                          struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err)
 {
-    struct al_buffer list = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    int r = *before ? al_git_list_changed(repo, before, "HEAD", budget, &list, err)
-                    : list_all(repo, budget, &list, err);
-    uint64_t count = 0;
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    int r = al_git_changed_files(repo, *before ? before : al_git_empty_tree(repo), "HEAD", budget,
+                                 &files, err);
 
-    for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
-        count++;
-    *ret_count = count;
-    al_buffer_clear(&list);
+    *ret_count = files.count;
     return r;
 }

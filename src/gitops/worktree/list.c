@@ -184,29 +184,6 @@ static int count(const struct al_repo *repo, struct al_run_limits *budget,
     return r;
 }
 
-/* "<behind> TAB <ahead>" */
-static int compare(const struct al_repo *repo, const char *default_branch,
-                   struct al_run_limits *budget, struct al_worktree_entry *entry,
-                   struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_freep) char *word = NULL;
-    const char *tab;
-    int r;
-
-    al_strv_adds(&command.argv, "git", "rev-list", "--count", "--left-right", NULL);
-    al_strv_addf(&command.argv, "%s...%s", default_branch, entry->head);
-    al_strv_add(&command.argv, "--");
-    r = al_git_run_word(repo, &command, budget, &word, err);
-    tab = r == 0 && word ? strchr(word, '\t') : NULL;
-    if (!tab)
-        return r;
-    entry->is_compared = true;
-    entry->behind = strtoull(word, NULL, 10);
-    entry->ahead = strtoull(tab + 1, NULL, 10);
-    return 0;
-}
-
 /* Only the end of the call's time ends the list. */
 static int unless_over(int r)
 {
@@ -220,8 +197,12 @@ int al_worktree_look(const struct al_repo *repo, const char *default_branch,
     al_auto(al_worktree_beside_clear) struct al_worktree_beside beside = AL_WORKTREE_BESIDE_INIT;
     int r = 0;
 
-    if (entry->head && default_branch)
-        r = unless_over(compare(repo, default_branch, budget, entry, err));
+    if (entry->head && default_branch) {
+        r = al_git_count_apart(repo, default_branch, entry->head, budget, &entry->behind,
+                               &entry->ahead, err);
+        entry->is_compared = r == 0;
+        r = unless_over(r);
+    }
     if (r < 0 || entry->is_bare || entry->is_gone)
         return r;
     if (!strcmp(entry->path, repo->at.top))

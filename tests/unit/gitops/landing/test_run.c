@@ -11,6 +11,11 @@ static struct {
     void (*act)(void);
 } other;
 
+int __real_al_git_write(const struct al_location *at, struct al_git_command *command,
+                        unsigned locks, struct al_run_limits *budget, struct al_error *err);
+int __wrap_al_git_write(const struct al_location *at, struct al_git_command *command,
+                        unsigned locks, struct al_run_limits *budget, struct al_error *err);
+
 int __real_al_git_run(const struct al_location *at, const struct al_git_command *command,
                       const struct al_git_run *options, struct al_run_limits *budget,
                       struct al_git_output *ret_output, struct al_error *err);
@@ -18,14 +23,26 @@ int __wrap_al_git_run(const struct al_location *at, const struct al_git_command 
                       const struct al_git_run *options, struct al_run_limits *budget,
                       struct al_git_output *ret_output, struct al_error *err);
 
-int __wrap_al_git_run(const struct al_location *at, const struct al_git_command *command,
-                      const struct al_git_run *options, struct al_run_limits *budget,
-                      struct al_git_output *ret_output, struct al_error *err)
+static void act_before(const struct al_git_command *command)
 {
     if (other.before && al_strv_contains(&command->argv, other.before)) {
         other.before = NULL;
         other.act();
     }
+}
+
+int __wrap_al_git_write(const struct al_location *at, struct al_git_command *command,
+                        unsigned locks, struct al_run_limits *budget, struct al_error *err)
+{
+    act_before(command);
+    return __real_al_git_write(at, command, locks, budget, err);
+}
+
+int __wrap_al_git_run(const struct al_location *at, const struct al_git_command *command,
+                      const struct al_git_run *options, struct al_run_limits *budget,
+                      struct al_git_output *ret_output, struct al_error *err)
+{
+    act_before(command);
     return __real_al_git_run(at, command, options, budget, ret_output, err);
 }
 

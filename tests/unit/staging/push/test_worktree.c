@@ -11,16 +11,13 @@ static struct {
     bool at_once;
 } user;
 
-int __real_al_git_run(const struct al_location *at, const struct al_git_command *command,
-                      const struct al_git_run *options, struct al_run_limits *budget,
-                      struct al_git_output *ret_output, struct al_error *err);
-int __wrap_al_git_run(const struct al_location *at, const struct al_git_command *command,
-                      const struct al_git_run *options, struct al_run_limits *budget,
-                      struct al_git_output *ret_output, struct al_error *err);
+int __real_al_git_write(const struct al_location *at, struct al_git_command *command,
+                        unsigned locks, struct al_run_limits *budget, struct al_error *err);
+int __wrap_al_git_write(const struct al_location *at, struct al_git_command *command,
+                        unsigned locks, struct al_run_limits *budget, struct al_error *err);
 
-int __wrap_al_git_run(const struct al_location *at, const struct al_git_command *command,
-                      const struct al_git_run *options, struct al_run_limits *budget,
-                      struct al_git_output *ret_output, struct al_error *err)
+int __wrap_al_git_write(const struct al_location *at, struct al_git_command *command,
+                        unsigned locks, struct al_run_limits *budget, struct al_error *err)
 {
     if (al_strv_contains(&command->argv, "read-tree") && al_strv_contains(&command->argv, "-u"))
         while (user.names[user.next]) {
@@ -28,7 +25,7 @@ int __wrap_al_git_run(const struct al_location *at, const struct al_git_command 
             if (!user.at_once)
                 break;
         }
-    return __real_al_git_run(at, command, options, budget, ret_output, err);
+    return __real_al_git_write(at, command, locks, budget, err);
 }
 
 static void begin(struct stager *s)
