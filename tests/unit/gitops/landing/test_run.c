@@ -16,6 +16,21 @@ int __real_al_git_write(const struct al_location *at, struct al_git_command *com
 int __wrap_al_git_write(const struct al_location *at, struct al_git_command *command,
                         unsigned locks, struct al_run_limits *budget, struct al_error *err);
 
+int __real_al_git_refresh_index(const struct al_location *at, struct al_run_limits *budget,
+                                struct al_error *err);
+int __wrap_al_git_refresh_index(const struct al_location *at, struct al_run_limits *budget,
+                                struct al_error *err);
+
+int __wrap_al_git_refresh_index(const struct al_location *at, struct al_run_limits *budget,
+                                struct al_error *err)
+{
+    if (other.before && !strcmp(other.before, "--refresh")) {
+        other.before = NULL;
+        other.act();
+    }
+    return __real_al_git_refresh_index(at, budget, err);
+}
+
 int __real_al_git_run(const struct al_location *at, const struct al_git_command *command,
                       const struct al_git_run *options, struct al_run_limits *budget,
                       struct al_git_output *ret_output, struct al_error *err);
