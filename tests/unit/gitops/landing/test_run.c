@@ -16,27 +16,17 @@ int __real_al_git_write(const struct al_location *at, struct al_git_command *com
 int __wrap_al_git_write(const struct al_location *at, struct al_git_command *command,
                         unsigned locks, struct al_run_limits *budget, struct al_error *err);
 
-int __real_al_git_refresh_index(const struct al_location *at, struct al_run_limits *budget,
-                                struct al_error *err);
-int __wrap_al_git_refresh_index(const struct al_location *at, struct al_run_limits *budget,
-                                struct al_error *err);
-
-int __wrap_al_git_refresh_index(const struct al_location *at, struct al_run_limits *budget,
-                                struct al_error *err)
-{
-    if (other.before && !strcmp(other.before, "--refresh")) {
-        other.before = NULL;
-        other.act();
-    }
-    return __real_al_git_refresh_index(at, budget, err);
-}
-
 int __real_al_git_run(const struct al_location *at, const struct al_git_command *command,
                       const struct al_git_run *options, struct al_run_limits *budget,
                       struct al_git_output *ret_output, struct al_error *err);
 int __wrap_al_git_run(const struct al_location *at, const struct al_git_command *command,
                       const struct al_git_run *options, struct al_run_limits *budget,
                       struct al_git_output *ret_output, struct al_error *err);
+
+int __real_al_git_read(const struct al_location *at, const struct al_git_command *command,
+                       struct al_sink sink, struct al_run_limits *budget, struct al_error *err);
+int __wrap_al_git_read(const struct al_location *at, const struct al_git_command *command,
+                       struct al_sink sink, struct al_run_limits *budget, struct al_error *err);
 
 static void act_before(const struct al_git_command *command)
 {
@@ -59,6 +49,13 @@ int __wrap_al_git_run(const struct al_location *at, const struct al_git_command 
 {
     act_before(command);
     return __real_al_git_run(at, command, options, budget, ret_output, err);
+}
+
+int __wrap_al_git_read(const struct al_location *at, const struct al_git_command *command,
+                       struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
+{
+    act_before(command);
+    return __real_al_git_read(at, command, sink, budget, err);
 }
 
 static void write_file(void)
