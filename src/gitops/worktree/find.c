@@ -2,11 +2,13 @@
 #include "gitops/worktree/find.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "gitops/layer.h"
 #include "gitops/locate.h"
