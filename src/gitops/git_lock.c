@@ -5,10 +5,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +22,8 @@
 #include "util/fs.h"
 
 #define NAME_MAX_BYTES 64u
+#define LOCK_MAX_BYTES 64u
+#define FIRST_WORDS    "airlock rollback "
 
 /** The user is told once about a lock that is held for longer. */
 #define TELL_AFTER_MS 1000
@@ -294,4 +301,74 @@ int al_index_lock_check(const struct al_location *at, struct al_run_limits *budg
     if (r == 0)
         budget->left_ms -= most_ms - brief.left_ms;
     return r;
+}
+
+/* --- The locks of a rollback --- */
+
+int al_lockfile_token(char ret_token[AL_LOCK_TOKEN], struct al_error *err)
+{
+    uint64_t value;
+
+    if (getrandom(&value, sizeof(value), 0) != (ssize_t)sizeof(value))
+        return al_error_errno(err, errno, "cannot name a rollback");
+    (void)snprintf(ret_token, AL_LOCK_TOKEN, "%016" PRIx64, value);
+    return 0;
+}
+
+/* The lock has its content, and is locked, from the start: it would have no owner otherwise. */
+int al_lockfile_acquire(struct al_lockfile *lock, int dir_fd, const char *name, const char *token,
+                        struct al_error *err)
+{
+    al_auto(al_freep) char *text = al_asprintf(FIRST_WORDS "%s\n", token);
+    al_auto(al_new_file_clear) struct al_new_file file;
+    al_auto(al_closep) int fd = -1;
+    int r = al_new_file_open(&file, dir_fd, 0600);
+
+    if (r == 0)
+        r = al_write_all(file.fd, text, strlen(text));
+    if (r == 0)
+        fd = fcntl(file.fd, F_DUPFD_CLOEXEC, 3);
+    if (r == 0 && (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0))
+        r = -errno;
+    if (r == 0)
+        r = al_new_file_name(&file, dir_fd, name, false);
+    if (r == -EEXIST)
+        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                                 "Another git process holds %s; wait for it to end, or remove the "
+                                 "file if none runs",
+                                 name);
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot make '%s'", name);
+    *lock = (struct al_lockfile){ .dir_fd = dir_fd, .name = name, .fd = al_take_fd(&fd) };
+    return 0;
+}
+
+void al_lockfile_release(struct al_lockfile *lock)
+{
+    if (lock->fd >= 0)
+        (void)unlinkat(lock->dir_fd, lock->name, 0);
+    al_lockfile_leave(lock);
+}
+
+void al_lockfile_leave(struct al_lockfile *lock)
+{
+    al_closep(&lock->fd);
+}
+
+bool al_lockfile_take_over(struct al_lockfile *lock, int dir_fd, const char *name,
+                           char ret_token[AL_LOCK_TOKEN])
+{
+    const size_t at = strlen(FIRST_WORDS), end = at + AL_LOCK_TOKEN - 1;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_closep) int fd =
+        openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    if (fd < 0 || (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) ||
+        al_fs_read_fd(fd, LOCK_MAX_BYTES, &text) < 0 || text.len != end + 1 ||
+        !al_starts_with(text.buf, FIRST_WORDS) || text.buf[end] != '\n' ||
+        strspn(text.buf + at, "0123456789abcdef") != AL_LOCK_TOKEN - 1)
+        return false;
+    (void)snprintf(ret_token, AL_LOCK_TOKEN, "%s", text.buf + at);
+    *lock = (struct al_lockfile){ .dir_fd = dir_fd, .name = name, .fd = al_take_fd(&fd) };
+    return true;
 }

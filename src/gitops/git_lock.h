@@ -53,4 +53,38 @@ int al_git_lock_wait(const struct al_location *at, unsigned locks, struct al_run
 int al_index_lock_check(const struct al_location *at, struct al_run_limits *budget,
                         struct al_error *err);
 
+/** Locks of git's that a rollback takes, so that git does not write meanwhile.
+ * The first line has the rollback's token, which tells it from one of git's; that is never touched.
+ * The file stays open and locked (flock(2)) as long as the rollback lives, so that nobody takes it
+ * for left over, whichever state directory the other one has. */
+struct al_lockfile {
+    int dir_fd;       /* borrowed */
+    const char *name; /* borrowed */
+    int fd;           /* -1: it is not held */
+};
+
+#define AL_LOCKFILE_INIT ((struct al_lockfile){ .dir_fd = -1, .fd = -1 })
+
+/** Bytes of a token as text, with its NUL. */
+#define AL_LOCK_TOKEN 17
+
+/** Make a new token for the names and locks of one rollback. */
+int al_lockfile_token(char ret_token[AL_LOCK_TOKEN], struct al_error *err);
+
+/**
+ * Acquire the lock `name` ("index.lock") in a directory.
+ * @return 0; AL_ERR_EXECUTION, with AL_CODE_LOCK_TIMEOUT when another process has it.
+ */
+int al_lockfile_acquire(struct al_lockfile *lock, int dir_fd, const char *name, const char *token,
+                        struct al_error *err);
+void al_lockfile_release(struct al_lockfile *lock);
+
+/** Leave the lock in place for the next rollback. */
+void al_lockfile_leave(struct al_lockfile *lock);
+
+/** Take over the lock `name` that a killed rollback left, and get its token.  False when it is not
+ * there. */
+bool al_lockfile_take_over(struct al_lockfile *lock, int dir_fd, const char *name,
+                           char ret_token[AL_LOCK_TOKEN]);
+
 #endif

@@ -61,6 +61,16 @@ int al_location_open_common_dir(const struct al_location *at, int *ret_fd, struc
     return open_part(at, at->common_dir, ret_fd, err);
 }
 
+int al_location_open_all(const struct al_location *at, int *ret_top_fd, int *ret_git_fd,
+                         int *ret_common_fd, struct al_error *err)
+{
+    int r = al_location_open_top(at, ret_top_fd, err);
+
+    if (r == 0)
+        r = al_location_open_git_dir(at, ret_git_fd, err);
+    return r < 0 ? r : al_location_open_common_dir(at, ret_common_fd, err);
+}
+
 int al_location_make_bare(struct al_location *at, struct al_error *err)
 {
     int fd = -1;

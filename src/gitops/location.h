@@ -78,6 +78,10 @@ int al_location_open_top(const struct al_location *at, int *ret_fd, struct al_er
 int al_location_open_git_dir(const struct al_location *at, int *ret_fd, struct al_error *err);
 int al_location_open_common_dir(const struct al_location *at, int *ret_fd, struct al_error *err);
 
+/** Open all three.  The caller closes those that are open, after a failure too. */
+int al_location_open_all(const struct al_location *at, int *ret_top_fd, int *ret_git_fd,
+                         int *ret_common_fd, struct al_error *err);
+
 /** The name of a file relative to the top; NULL for a file in the git directory or outside.  Points
  * into `file`. */
 const char *al_location_worktree_name(const struct al_location *at, const char *file);

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gitops/oid.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <nettle/base16.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/str.h"
 
-#define SET_MIN 64
+#define SET_MIN     64
+#define PIECE_BYTES (64u * 1024u)
 
 size_t al_oid_bytes(bool sha256)
 {
@@ -108,6 +112,46 @@ void al_oid_of(bool sha256, enum al_object_type type, const void *data, size_t l
     al_hash_init_object(&hash, sha256, type, len);
     al_hash_add(&hash, data, len);
     al_hash_end(&hash, ret_oid);
+}
+
+int al_oid_of_file(int fd, uint64_t size, bool sha256, struct al_oid *ret_oid)
+{
+    char piece[PIECE_BYTES];
+    uint64_t left = size;
+    struct al_hash hash;
+    ssize_t n;
+
+    al_hash_init_object(&hash, sha256, AL_OBJECT_BLOB, size);
+    while ((n = read(fd, piece, sizeof(piece))) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if ((uint64_t)n > left)
+            return -EAGAIN;
+        left -= (uint64_t)n;
+        al_hash_add(&hash, piece, (size_t)n);
+    }
+    al_hash_end(&hash, ret_oid);
+    return left ? -EAGAIN : 0;
+}
+
+void al_oids_in(const char *text, bool sha256, size_t most, struct al_strv *ids)
+{
+    const size_t width = 2 * al_oid_bytes(sha256);
+
+    for (const char *at = text, *end; *at && ids->count < most; at = *end ? end + 1 : end) {
+        struct al_oid oid;
+        char word[AL_OID_TEXT];
+
+        for (end = at; isxdigit((unsigned char)*end); end++)
+            ;
+        if ((size_t)(end - at) != width)
+            continue;
+        (void)snprintf(word, sizeof(word), "%.*s", (int)width, at);
+        if (al_oid_parse(word, sha256, &oid) && !al_oid_is_none(&oid))
+            al_strv_add(ids, word);
+    }
 }
 
 void al_oid_set_clear(struct al_oid_set *set)

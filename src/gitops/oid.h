@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/str.h"
+
 #define AL_OID_MAX_BYTES 32
 
 /** The size of an object id as text, with its NUL: 64 digits for SHA-256. */
@@ -57,6 +59,13 @@ void al_hash_init_object(struct al_hash *hash, bool sha256, enum al_object_type 
 /** The id of an object that is in memory. */
 void al_oid_of(bool sha256, enum al_object_type type, const void *data, size_t len,
                struct al_oid *ret_oid);
+
+/** The id of a file's content, which has this size.  0 or -errno; -EAGAIN: it has another size. */
+int al_oid_of_file(int fd, uint64_t size, bool sha256, struct al_oid *ret_oid);
+
+/** Append the words of a text that are ids, but for those that are all zeros.
+ * @param most  Stop when there are so many. */
+void al_oids_in(const char *text, bool sha256, size_t most, struct al_strv *ids);
 
 /** A set of ids.  Zero-initialised, it is empty. */
 struct al_oid_set {

@@ -9,6 +9,7 @@
 #include "gitops/command.h"
 #include "gitops/layer.h"
 #include "gitops/location.h"
+#include "gitops/oid.h"
 #include "gitops/run.h"
 #include "guard/nofollow.h"
 #include "guard/path.h"
@@ -152,7 +153,7 @@ static char *find_packed(const char *piece, size_t len, const char *needle)
 
 /* packed-refs has no size limit.  It is read in pieces that overlap by more than one line of this
  * reference. */
-static char *read_packed(const char *common_dir, const char *ref)
+char *al_ref_packed(const char *common_dir, const char *ref)
 {
     al_auto(al_freep) char *path = al_fs_join(common_dir, "packed-refs");
     al_auto(al_freep) char *needle = al_asprintf(" %s\n", ref);
@@ -178,7 +179,7 @@ bool al_ref_exists(const struct al_location *at, const char *ref)
 {
     al_auto(al_freep) char *loose = al_ref_read_loose(at, ref);
     al_auto(al_freep) char *packed =
-        loose || al_ref_is_stored(at, ref) ? NULL : read_packed(at->common_dir, ref);
+        loose || al_ref_is_stored(at, ref) ? NULL : al_ref_packed(at->common_dir, ref);
 
     return loose || packed;
 }
@@ -255,7 +256,7 @@ static char *commit_at_end(const struct al_location *at, const struct al_strv *r
     al_auto(al_freep) char *value = last ? al_take(line) : al_ref_read_head(at);
 
     if (last && !value && !al_ref_is_stored(at, last))
-        value = read_packed(at->common_dir, last);
+        value = al_ref_packed(at->common_dir, last);
     return value && !al_starts_with(value, "ref:") ? al_take(&value) : al_strdup("");
 }
 
@@ -334,4 +335,33 @@ void al_ref_head_branches(const struct al_location *at, struct al_strv *ret_name
 
         al_strv_add(ret_names, al_starts_with(ref, heads) ? ref + strlen(heads) : ref);
     }
+}
+
+/* git refuses other names too, and a list with one reference a line could not represent them. */
+static bool is_name(const char *name)
+{
+    const char *at = name;
+
+    while ((unsigned char)*at > ' ' && *at != 0x7f)
+        at++;
+    return *name && !*at;
+}
+
+char *al_ref_value(const char *text, bool sha256)
+{
+    al_auto(al_freep) char *line = al_strndup(text, strcspn(text, "\r\n"));
+    struct al_oid oid;
+
+    if (al_starts_with(line, "ref:")) {
+        const char *target = line + 4 + strspn(line + 4, " \t");
+        al_auto(al_str_clear) struct al_str value = AL_STR_INIT;
+
+        al_str_adds(&value, target);
+        al_str_trim_end(&value);
+        return is_name(value.buf) ? al_asprintf("ref: %s", value.buf) : NULL;
+    }
+    if (!al_oid_parse(line, sha256, &oid))
+        return NULL;
+    line[2 * al_oid_bytes(sha256)] = '\0';
+    return al_take(&line);
 }

@@ -39,6 +39,10 @@ void al_ref_follow_head(const struct al_location *at, struct al_strv *ret_refs);
 /** Test whether a full reference name ("refs/heads/main") exists, loose or packed. */
 bool al_ref_exists(const struct al_location *at, const char *ref);
 
+/** The object id that packed-refs of a common directory has for a full reference name; NULL when
+ * it is not there.  Caller frees. */
+char *al_ref_packed(const char *common_dir, const char *ref);
+
 /** The object id that HEAD leads to; "" on an unborn branch.  Caller frees. */
 char *al_ref_head(const struct al_location *at);
 
@@ -56,6 +60,10 @@ bool al_ref_is_unborn(const struct al_location *at);
 /** The commits at which the history of a shallow clone ends, an id a line; NULL: it is whole.
  * Caller frees. */
 char *al_shallow_commits(const struct al_location *at);
+
+/** The value of a reference whose file has this text: an object id or "ref: <name>".  NULL when the
+ * text is neither.  Caller frees. */
+char *al_ref_value(const char *text, bool sha256);
 
 /** Append the branches that a commit would move: the current branch and, if that is a symbolic
  * reference, those it leads to.  "HEAD" when it is detached.  Also the branch of a stopped

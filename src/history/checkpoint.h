@@ -236,6 +236,10 @@ void al_change_drop(struct al_differences *changes, struct al_difference *change
 /** The first one whose name is not before `name`, of the same part or a later one. */
 size_t al_change_at(const struct al_differences *changes, enum al_part part, const char *name);
 
+/** Append references as a checkpoint has them, "<value> SP <name>" LF each, with their values as
+ * `to`.  False when the text is not in that form. */
+bool al_refs_parse(const char *text, size_t len, struct al_differences *refs);
+
 /** Append the differences between two lists of things, both sorted.
  * @param without  The parts that are not compared (enum al_checkpoint_parts). */
 void al_values_compare(const struct al_differences *from, const struct al_differences *to,

@@ -10,11 +10,11 @@
 #include "gitops/plumbing/bare.h"
 #include "gitops/plumbing/index_scan.h"
 #include "gitops/plumbing/snapshot.h"
+#include "gitops/refs.h"
 #include "gitops/run.h"
 #include "guard/nofollow.h"
 #include "history/files.h"
 #include "history/modes.h"
-#include "history/refs.h"
 #include "history/rescue.h"
 #include "history/store.h"
 #include "history/worktree.h"
@@ -163,42 +163,6 @@ static int read_texts(struct al_store *store, struct loading *loading, struct al
     return al_bare_read(&store->bare, oids, count, add_bytes, loading, budget, err);
 }
 
-/* --- The digest of an index's entries --- */
-
-/* As git-ls-files(1) -v -s -z prints it, which does not tell that only the name is staged. */
-static bool digest_entry(void *payload, const struct al_index_entry *entry)
-{
-    struct al_hash *hash = payload;
-    const char tag = entry->stage ? 'M' : entry->skip_worktree ? 'S' : 'H';
-    struct al_oid oid = { .bytes = { 0 } };
-    char text[AL_OID_TEXT], words[AL_OID_TEXT + 32];
-    int len;
-
-    memcpy(oid.bytes, entry->oid, al_oid_bytes(hash->sha256));
-    al_oid_text(&oid, hash->sha256, text);
-    len = snprintf(words, sizeof(words), "%c %06o %s %u\t",
-                   entry->assume_unchanged ? tag + ('a' - 'A') : tag, (unsigned)entry->mode, text,
-                   entry->stage);
-    al_hash_add(hash, words, (size_t)len);
-    al_hash_add(hash, entry->name, strlen(entry->name) + 1);
-    if (entry->intent_to_add)
-        al_hash_add(hash, "", 1);
-    return true;
-}
-
-/* Equal entries have equal digests, whatever else the index has.  git made that of an index which
- * is not read as a whole, when the checkpoint was taken. */
-static void digest_index(const struct al_str *index, bool sha256, char ret_digest[AL_OID_TEXT])
-{
-    struct al_hash hash;
-    struct al_oid oid;
-
-    al_hash_init(&hash, sha256);
-    (void)al_index_read_bytes(index->buf, index->len, al_oid_bytes(sha256), digest_entry, &hash);
-    al_hash_end(&hash, &oid);
-    al_oid_text(&oid, sha256, ret_digest);
-}
-
 /* --- Parsing --- */
 
 static unsigned parse_part(const char *word)
@@ -265,7 +229,7 @@ static int parse(struct loading *loading, bool sha256, struct al_error *err)
     saved->index = loading->texts[TEXT_INDEX];
     loading->texts[TEXT_INDEX] = AL_STR_INIT;
     if (!saved->entries[0])
-        digest_index(&saved->index, sha256, saved->entries);
+        al_index_digest(&saved->index, sha256, saved->entries);
     al_differences_add(&saved->values, AL_PART_INDEX, "index")->to = al_strdup(saved->entries);
     saved->writes_all = !*loading->oids[TEXT_WRITES];
     parse_words(&loading->texts[saved->writes_all ? TEXT_WRITTEN : TEXT_WRITES], &saved->writes);
@@ -395,26 +359,16 @@ int al_checkpoint_contains(struct al_store *store, const char *id, int dir_fd, c
     return 0;
 }
 
-/** A set of blobs. */
-struct blobs {
-    struct al_oid_set set;
-    size_t oid_bytes;
-};
-
 static bool add_blob(void *payload, const struct al_index_entry *entry)
 {
-    struct blobs *blobs = payload;
-    struct al_oid oid = { .bytes = { 0 } };
-
-    memcpy(oid.bytes, entry->oid, blobs->oid_bytes);
-    (void)al_oid_set_add(&blobs->set, &oid);
+    (void)al_oid_set_add(payload, &entry->oid);
     return true;
 }
 
 int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t count,
                        struct al_run_limits *budget, bool *ret_has, struct al_error *err)
 {
-    struct blobs found = { .oid_bytes = al_oid_bytes(store->sha256) };
+    struct al_oid_set found = { .slots = NULL };
     al_auto(al_strv_clear) struct al_strv asked = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str lines = AL_STR_INIT;
     struct al_oid oid;
@@ -426,8 +380,8 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
         al_files_read_index(store, add_blob, &found);
     for (size_t i = 0; i < count; i++)
         if (al_oid_set_has(&store->blobs, &oids[i])) {
-            (void)al_oid_set_add(&found.set, &oids[i]);
-        } else if (!al_oid_is_none(&oids[i]) && !al_oid_set_has(&found.set, &oids[i])) {
+            (void)al_oid_set_add(&found, &oids[i]);
+        } else if (!al_oid_is_none(&oids[i]) && !al_oid_set_has(&found, &oids[i])) {
             al_oid_text(&oids[i], store->sha256, text);
             al_strv_add(&asked, text);
         }
@@ -435,10 +389,10 @@ int al_store_has_blobs(struct al_store *store, const struct al_oid *oids, size_t
         r = al_bare_existing(&store->bare, &asked, true, &lines, budget, err);
     for (const char *at = lines.buf; r == 0 && *at; at = strchr(at, '\n') + 1)
         if (al_oid_parse(at, store->sha256, &oid))
-            (void)al_oid_set_add(&found.set, &oid);
+            (void)al_oid_set_add(&found, &oid);
     for (size_t i = 0; i < count; i++)
-        ret_has[i] = r == 0 && al_oid_set_has(&found.set, &oids[i]);
-    al_oid_set_clear(&found.set);
+        ret_has[i] = r == 0 && al_oid_set_has(&found, &oids[i]);
+    al_oid_set_clear(&found);
     return r;
 }
 

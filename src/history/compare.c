@@ -196,7 +196,8 @@ static int compare_files(struct al_store *store, const struct al_saved *from,
 
     give_modes(from, &files.from);
     give_modes(to, &files.to);
-    al_values_compare(&files.from, &files.to, 0, changes);
+    if (r == 0)
+        al_values_compare(&files.from, &files.to, 0, changes);
     al_differences_clear(&files.from);
     al_differences_clear(&files.to);
     return r;
@@ -241,4 +242,21 @@ int al_checkpoint_changes_of(struct al_store *store, const char *before, const c
          memcmp(from->index.buf, to->index.buf, from->index.len) != 0);
     *ret_changes = changes;
     return 0;
+}
+
+bool al_refs_parse(const char *text, size_t len, struct al_differences *refs)
+{
+    while (len) {
+        const char *end = memchr(text, '\n', len);
+        const char *space = end ? memrchr(text, ' ', (size_t)(end - text)) : NULL;
+        al_auto(al_freep) char *name = NULL;
+
+        if (!space)
+            return false;
+        name = al_strndup(space + 1, (size_t)(end - space - 1));
+        al_differences_add(refs, AL_PART_REF, name)->to = al_strndup(text, (size_t)(space - text));
+        len -= (size_t)(end - text) + 1;
+        text = end + 1;
+    }
+    return true;
 }

@@ -96,25 +96,15 @@ void al_pending_checkpoint_free(struct al_pending_checkpoint *taken)
     free(taken);
 }
 
-static int open_parts(struct al_pending_checkpoint *taken)
-{
-    const struct al_location *at = &taken->store->repo->at;
-    int r = al_location_open_top(at, &taken->top_fd, taken->err);
-
-    if (r == 0)
-        r = al_location_open_git_dir(at, &taken->git_fd, taken->err);
-    if (r == 0)
-        r = al_location_open_common_dir(at, &taken->common_fd, taken->err);
-    return r;
-}
-
 /* --- The index --- */
 
-static void add_lines(struct al_strv *words, char *text)
+/* Split a text into its lines. */
+static void add_lines(struct al_strv *words, const char *text)
 {
+    al_auto(al_freep) char *copy = al_strdup(text);
     char *save = NULL;
 
-    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+    for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
         al_strv_add(words, line);
 }
 
@@ -163,17 +153,11 @@ static int find_staged(struct al_pending_checkpoint *taken)
     return r;
 }
 
-static bool add_hashed(void *payload, const char *data, size_t len)
-{
-    al_hash_add(payload, data, len);
-    return true;
-}
-
 /* The next piece of the index begins behind one entry in 256, whichever comes before it: where an
  * entry is added or changed, the other pieces stay the same. */
 static void cut(struct al_pending_checkpoint *taken, const struct al_index_entry *entry, size_t at)
 {
-    if (entry->oid[0])
+    if (entry->oid.bytes[0])
         return;
     if ((taken->ncuts & (taken->ncuts - 1)) == 0)
         taken->cuts =
@@ -187,9 +171,6 @@ static int read_entries(struct al_pending_checkpoint *taken)
 {
     struct al_index_entry entry;
     struct al_index_scan scan;
-    struct al_hash hash;
-    struct al_oid digest;
-    int r;
 
     al_index_begin_bytes(&scan, taken->index.buf, taken->index.len,
                          al_oid_bytes(taken->store->sha256));
@@ -197,12 +178,8 @@ static int read_entries(struct al_pending_checkpoint *taken)
         cut(taken, &entry, scan.at);
     if (al_index_end(&scan) == AL_INDEX_WHOLE)
         return 0;
-    al_hash_init(&hash, taken->store->sha256);
-    r = al_snapshot_index_entries(taken->store->repo, taken->top_fd,
-                                  (struct al_sink){ add_hashed, &hash }, taken->budget, taken->err);
-    al_hash_end(&hash, &digest);
-    al_oid_text(&digest, taken->store->sha256, taken->entries);
-    return r;
+    return al_snapshot_index_digest(taken->store->repo, taken->top_fd, taken->store->sha256,
+                                    taken->budget, taken->entries, taken->err);
 }
 
 static int read_index(struct al_pending_checkpoint *taken)
@@ -295,16 +272,6 @@ static void note_before(struct al_pending_checkpoint *taken)
 
 /* --- The commit --- */
 
-static void add_blob(struct al_str *stream, const char *mode, const char *dir, const char *path,
-                     const struct al_str *bytes)
-{
-    al_str_addf(stream, "M %s inline ", mode);
-    al_import_quote(stream, dir, path);
-    al_str_addf(stream, "\ndata %zu\n", bytes->len);
-    al_str_add(stream, bytes->buf, bytes->len);
-    al_str_addc(stream, '\n');
-}
-
 /* Words that end with a NUL each. */
 static void add_words(struct al_str *stream, const char *path, const struct al_strv *words)
 {
@@ -312,7 +279,7 @@ static void add_words(struct al_str *stream, const char *path, const struct al_s
 
     for (size_t i = 0; i < words->count; i++)
         al_str_add(&text, words->items[i], strlen(words->items[i]) + 1);
-    add_blob(stream, "100644", "", path, &text);
+    al_import_content(stream, S_IFREG, "", path, &text);
 }
 
 static void add_moves(const struct al_strv *moves, struct al_str *about)
@@ -346,7 +313,7 @@ static void add_about(struct al_pending_checkpoint *taken)
         add_moves(taken->reason.moves, &about);
     al_str_addf(&about, "without%s%s%s\n", without & AL_PARTS_WORKTREE ? " worktree" : "",
                 without & AL_PARTS_INDEX ? " index" : "", without & AL_PARTS_REFS ? " refs" : "");
-    add_blob(&taken->stream, "100644", "", "about", &about);
+    al_import_content(&taken->stream, S_IFREG, "", "about", &about);
 }
 
 /* The index is large where there are many files, and changes in few places. */
@@ -356,17 +323,15 @@ static void add_index(struct al_pending_checkpoint *taken)
     al_auto(al_str_clear) struct al_str last = AL_STR_INIT;
     al_auto(al_str_clear) struct al_str now = AL_STR_INIT;
     al_auto(al_strv_clear) struct al_strv known = AL_STRV_INIT;
-    al_auto(al_freep) char *lines = NULL;
     size_t begin = 0;
 
     (void)al_fs_read(store->dir_fd, PIECES, INDEX_MAX_BYTES, &last);
-    lines = al_strdup(last.buf);
-    add_lines(&known, lines);
+    add_lines(&known, last.buf);
     al_strv_sort(&known);
     for (size_t i = 0; taken->has_index && i <= taken->ncuts; i++) {
         const size_t end = i < taken->ncuts ? taken->cuts[i] : taken->index.len;
         al_auto(al_str_clear) struct al_str piece = AL_STR_INIT;
-        al_auto(al_freep) char *name = al_asprintf("%06zu", i);
+        al_auto(al_freep) char *name = al_asprintf("%08zu", i);
         struct al_oid oid;
         char text[AL_OID_TEXT];
 
@@ -374,9 +339,9 @@ static void add_index(struct al_pending_checkpoint *taken)
         al_oid_of(store->sha256, AL_OBJECT_BLOB, piece.buf, piece.len, &oid);
         al_oid_text(&oid, store->sha256, text);
         if (al_strv_contains_sorted(&known, text))
-            al_str_addf(&taken->stream, "M 100644 %s index/%s\n", text, name);
+            al_import_object(&taken->stream, S_IFREG, text, "index/", name);
         else
-            add_blob(&taken->stream, "100644", "index/", name, &piece);
+            al_import_content(&taken->stream, S_IFREG, "index/", name, &piece);
         al_str_addf(&now, "%s\n", text);
         begin = end;
     }
@@ -390,10 +355,10 @@ static void add_lists(struct al_pending_checkpoint *taken)
     al_auto(al_str_clear) struct al_str modes = AL_STR_INIT;
 
     if (has(taken, AL_PARTS_REFS))
-        add_blob(&taken->stream, "100644", "", "refs", &taken->ref_lines);
+        al_import_content(&taken->stream, S_IFREG, "", "refs", &taken->ref_lines);
     if (has(taken, AL_PARTS_WORKTREE)) {
         al_modes_dump(&taken->files.modes, &modes);
-        add_blob(&taken->stream, "100644", "", "modes", &modes);
+        al_import_content(&taken->stream, S_IFREG, "", "modes", &modes);
     }
     if (taken->files.left_out.count)
         add_words(&taken->stream, "left-out", &taken->files.left_out);
@@ -404,15 +369,9 @@ static void add_lists(struct al_pending_checkpoint *taken)
     for (size_t i = 0; i < taken->staged.count; i++)
         al_str_addf(&taken->stream, "M 100644 %s staged/%.2s/%s\n", taken->staged.items[i],
                     taken->staged.items[i], taken->staged.items[i] + 2);
-    for (size_t i = 0; i < taken->gitdir.count; i++) {
-        const struct al_gitdir_file *file = &taken->gitdir.items[i];
-
-        add_blob(&taken->stream,
-                 S_ISLNK(file->mode)            ? "120000"
-                 : file->mode & (mode_t)S_IXUSR ? "100755"
-                                                : "100644",
-                 "state/", file->path, &file->bytes);
-    }
+    for (size_t i = 0; i < taken->gitdir.count; i++)
+        al_import_content(&taken->stream, taken->gitdir.items[i].mode, "state/",
+                          taken->gitdir.items[i].path, &taken->gitdir.items[i].bytes);
 }
 
 static int begin_commit(struct al_pending_checkpoint *taken)
@@ -569,7 +528,8 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
     taken->top_fd = taken->git_fd = taken->common_fd = -1;
     taken->index = taken->stream = taken->ref_lines = AL_STR_INIT;
     taken->files = AL_FILES_INIT;
-    r = open_parts(taken);
+    r = al_location_open_all(&store->repo->at, &taken->top_fd, &taken->git_fd, &taken->common_fd,
+                             err);
     if (r == 0)
         r = take(taken);
     if (r == 0)
@@ -680,18 +640,8 @@ int al_pending_checkpoint_changed(struct al_pending_checkpoint *taken,
         const struct al_difference *change = &changes->items[i];
         al_auto(al_freep) char *saved = al_files_saved_path(change->name);
 
-        if (change->part != AL_PART_WORKTREE)
-            continue;
-        if (change->to)
-            al_str_addf(&stream, "M %s %s ",
-                        S_ISLNK(change->to_mode)    ? "120000"
-                        : change->to_mode & S_IXUSR ? "100755"
-                                                    : "100644",
-                        change->to);
-        else
-            al_str_adds(&stream, "D ");
-        al_import_quote(&stream, "", saved);
-        al_str_addc(&stream, '\n');
+        if (change->part == AL_PART_WORKTREE)
+            al_import_object(&stream, change->to ? change->to_mode : 0, change->to, "", saved);
     }
     r = import(taken, &stream, budget, ret_id, err);
     (void)unlinkat(taken->store->bare.dir_fd, reference, 0);

@@ -444,7 +444,6 @@ static int read_content(int dir_fd, const char *name, const struct stat *st, str
  */
 static bool add_inline(struct recorder *recorder, const char *path)
 {
-    struct al_str *stream = &recorder->new;
     const char *name;
     al_auto(al_closep) int fd = al_nofollow_open_parent(recorder->dir.fd, path, false, &name);
     al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
@@ -453,23 +452,14 @@ static bool add_inline(struct recorder *recorder, const char *path)
     struct al_oid oid;
 
     if (fd < 0 || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-        al_str_adds(&recorder->gone, "D ");
-        al_import_quote(&recorder->gone, recorder->saved, path);
-        al_str_addc(&recorder->gone, '\n');
+        al_import_object(&recorder->gone, 0, NULL, recorder->saved, path);
         return true;
     }
     before = al_file_id_from(&st);
     if (read_content(fd, name, &st, &bytes) < 0 || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return false;
     after = al_file_id_from(&st);
-    al_str_addf(stream, "M %s inline ",
-                S_ISLNK(st.st_mode)    ? "120000"
-                : st.st_mode & S_IXUSR ? "100755"
-                                       : "100644");
-    al_import_quote(stream, recorder->saved, path);
-    al_str_addf(stream, "\ndata %zu\n", bytes.len);
-    al_str_add(stream, bytes.buf, bytes.len);
-    al_str_addc(stream, '\n');
+    al_import_content(&recorder->new, st.st_mode, recorder->saved, path, &bytes);
     al_oid_of(recorder->store->sha256, AL_OBJECT_BLOB, bytes.buf, bytes.len, &oid);
     (void)al_oid_set_add(&recorder->files->blobs, &oid);
     return al_file_id_equal(&before, &after);
@@ -501,18 +491,11 @@ static bool add_few(struct recorder *recorder)
 static void add_entry(const struct recorder *recorder, const struct al_index_entry *entry,
                       bool is_gone)
 {
-    struct al_str *stream = &recorder->files->stream;
-    struct al_oid oid = { .bytes = { 0 } };
     char text[AL_OID_TEXT];
 
-    memcpy(oid.bytes, entry->oid, al_oid_bytes(recorder->store->sha256));
-    al_oid_text(&oid, recorder->store->sha256, text);
-    if (is_gone)
-        al_str_adds(stream, "D ");
-    else
-        al_str_addf(stream, "M %o %s ", entry->mode, text);
-    al_import_quote(stream, recorder->saved, entry->name);
-    al_str_addc(stream, '\n');
+    al_oid_text(&entry->oid, recorder->store->sha256, text);
+    al_import_object(&recorder->files->stream, is_gone ? 0 : entry->mode, text, recorder->saved,
+                     entry->name);
 }
 
 /** An index and its next entry. */
@@ -551,7 +534,7 @@ static int add_entries(const struct recorder *recorder, const char *last_name, s
         const int order = !last.more ? 1 : !now.more ? -1 : strcmp(last.entry.name, now.entry.name);
 
         if (order != 0 || last.entry.mode != now.entry.mode ||
-            memcmp(last.entry.oid, now.entry.oid, oid_bytes) != 0)
+            !al_oid_equal(&last.entry.oid, &now.entry.oid))
             add_entry(recorder, order < 0 ? &last.entry : &now.entry, order < 0);
         if (order <= 0)
             next(&last);
@@ -604,15 +587,9 @@ static int record_dir(struct recorder *recorder, struct al_error *err)
 
 static char *index_path(const struct al_store *store, const char *name)
 {
-    struct al_hash hash;
-    struct al_oid digest;
-    char text[AL_OID_TEXT];
+    al_auto(al_freep) char *digest = al_git_blob_id(true, name, strlen(name));
 
-    al_hash_init(&hash, true);
-    al_hash_add(&hash, name, strlen(name));
-    al_hash_end(&hash, &digest);
-    al_oid_text(&digest, true, text);
-    return al_asprintf("%s/" NESTED_PREFIX "%.32s.index", store->path, text);
+    return al_asprintf("%s/" NESTED_PREFIX "%.32s.index", store->path, digest);
 }
 
 /* Record a directory with an index of its own, and tell all that is in it. */
@@ -636,22 +613,6 @@ static int record_whole(const struct recorder *above, int fd, const char *shown,
     return r < 0 ? r : add_entries(&recorder, NULL, err);
 }
 
-/* Tell of a `.git` that is a file. */
-static int add_dot_file(const struct recorder *above, int fd, const char *name)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    struct al_str *stream = &above->files->stream;
-
-    if (al_fs_read(fd, ".git", 65536, &text) < 0)
-        return 0;
-    al_str_adds(stream, "M 100644 inline ");
-    al_import_quote(stream, AL_DIR_DOTFILE, name);
-    al_str_addf(stream, "\ndata %zu\n", text.len);
-    al_str_add(stream, text.buf, text.len);
-    al_str_addc(stream, '\n');
-    return 0;
-}
-
 static int record_nested(const struct recorder *above, const char *path, struct al_error *err)
 {
     al_auto(al_closep) int fd = al_nofollow_open(above->dir.fd, path, O_RDONLY | O_DIRECTORY);
@@ -662,6 +623,7 @@ static int record_nested(const struct recorder *above, const char *path, struct 
     al_auto(al_freep) char *saved_git = al_asprintf(AL_DIR_DOTGIT "%s/", name);
     al_auto(al_freep) char *shown = al_asprintf("%s/", path);
     al_auto(al_freep) char *shown_git = al_asprintf("%s/.git/", path);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r;
 
     if (fd < 0)
@@ -669,7 +631,9 @@ static int record_nested(const struct recorder *above, const char *path, struct 
     r = record_whole(above, fd, shown, saved, false, err);
     if (r == 0 && dot_git >= 0)
         r = record_whole(above, dot_git, shown_git, saved_git, true, err);
-    return r == 0 && dot_git < 0 ? add_dot_file(above, fd, name) : r;
+    else if (r == 0 && al_fs_read(fd, ".git", 65536, &text) == 0) /* it is a file */
+        al_import_content(&above->files->stream, S_IFREG, AL_DIR_DOTFILE, name, &text);
+    return r;
 }
 
 /* --- The working tree --- */

@@ -17,7 +17,6 @@
 #define AL_HISTORY_KEEP_H
 
 #include "history/gitdir.h"
-#include "history/refs.h"
 #include "history/store.h"
 
 /**

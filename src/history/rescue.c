@@ -16,33 +16,10 @@
 #include "history/store.h"
 #include "util/fs.h"
 
-#define HELD_MAX    32u /* files that git has open at once */
-#define PIECE_BYTES (64u * 1024u)
-#define TRIES_MAX   8u /* of somebody who makes a file again and again */
+#define HELD_MAX  32u /* files that git has open at once */
+#define TRIES_MAX 8u  /* of somebody who makes a file again and again */
 
 /* --- Looking at one file --- */
-
-/* False when it has another size, or cannot be read. */
-static bool hash_content(int fd, uint64_t size, bool sha256, struct al_oid *ret_oid)
-{
-    char piece[PIECE_BYTES];
-    struct al_hash hash;
-    uint64_t left = size;
-
-    al_hash_init_object(&hash, sha256, AL_OBJECT_BLOB, size);
-    while (left) {
-        ssize_t n = read(fd, piece, left < sizeof(piece) ? (size_t)left : sizeof(piece));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        left -= (uint64_t)n;
-        al_hash_add(&hash, piece, (size_t)n);
-    }
-    al_hash_end(&hash, ret_oid);
-    return true;
-}
 
 /* Files that cannot be opened: a link, a socket, one that nobody may read. */
 static void look_from_outside(int dir_fd, const char *name, bool sha256, struct al_look *look)
@@ -75,7 +52,7 @@ void al_look_at(int dir_fd, const char *name, bool sha256, struct al_look *ret_l
         look.is_open = fcntl(fd, F_SETLEASE, F_RDLCK) < 0 && errno == EAGAIN;
         if (fstat(fd, &st) == 0)
             look.mode = st.st_mode;
-        if (S_ISREG(look.mode) && !hash_content(fd, (uint64_t)st.st_size, sha256, &look.oid))
+        if (S_ISREG(look.mode) && al_oid_of_file(fd, (uint64_t)st.st_size, sha256, &look.oid) < 0)
             look.oid = none;
     }
     *ret_look = look;

@@ -289,11 +289,9 @@ static bool add_entry(void *payload, const struct al_index_entry *entry)
     al_auto(al_freep) char *name = al_asprintf("/%s", entry->name), *before = NULL;
     struct al_difference *last =
         reading->values->count ? &reading->values->items[reading->values->count - 1] : NULL;
-    struct al_oid oid = { .bytes = { 0 } };
     char text[AL_OID_TEXT];
 
-    memcpy(oid.bytes, entry->oid, al_oid_bytes(reading->sha256));
-    al_oid_text(&oid, reading->sha256, text);
+    al_oid_text(&entry->oid, reading->sha256, text);
     if (!last || strcmp(last->name, name) != 0)
         last = al_differences_add(reading->values, AL_PART_INDEX, name);
     before = last->to;
@@ -542,11 +540,7 @@ int al_way_read_executions(struct al_way *way, struct al_error *err)
 
 int al_way_open(struct al_way *way, struct al_error *err)
 {
-    int r = al_location_open_top(&way->repo->at, &way->top_fd, err);
-
-    if (r == 0)
-        r = al_location_open_git_dir(&way->repo->at, &way->git_fd, err);
-    return r < 0 ? r : al_location_open_common_dir(&way->repo->at, &way->common_fd, err);
+    return al_location_open_all(&way->repo->at, &way->top_fd, &way->git_fd, &way->common_fd, err);
 }
 
 void al_way_clear(struct al_way *way)

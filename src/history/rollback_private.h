@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gitops/git_lock.h"
 #include "gitops/plumbing/stash_owners.h"
 #include "gitops/worktree/find.h"
 #include "history/journal.h"
@@ -91,21 +92,6 @@ struct al_plan {
 };
 
 /* --- The way back (rollback_plan.c) --- */
-
-/** Locks of git's that a rollback takes, so that git does not write meanwhile (rollback_restore.c).
- * The first line has the rollback's token, which tells it from one of git's; that is never touched.
- * The file stays open and locked (flock(2)) as long as the rollback lives, so that nobody takes it
- * for left over, whichever state directory the other one has. */
-struct al_lockfile {
-    int dir_fd;       /* borrowed */
-    const char *name; /* borrowed */
-    int fd;           /* -1: it is not held */
-};
-
-#define AL_LOCKFILE_INIT ((struct al_lockfile){ .dir_fd = -1, .fd = -1 })
-
-/** Bytes of a token as text, with its NUL. */
-#define AL_LOCK_TOKEN 17
 
 /** A change of a linked worktree, or of its lock. */
 struct al_linked_change {
@@ -251,25 +237,6 @@ bool al_worktree_returns(const struct al_linked_change *change);
  * (report->kept), and what somebody saves meanwhile (report->left).
  */
 int al_restore_apply(struct al_way *way, struct al_error *err);
-
-/** Make a new token for the names and locks of one rollback. */
-int al_lockfile_token(char ret_token[AL_LOCK_TOKEN], struct al_error *err);
-
-/**
- * Acquire the lock `name` ("index.lock") in a directory.
- * @return 0; AL_ERR_EXECUTION, with AL_CODE_LOCK_TIMEOUT when another process has it.
- */
-int al_lockfile_acquire(struct al_lockfile *lock, int dir_fd, const char *name, const char *token,
-                        struct al_error *err);
-void al_lockfile_release(struct al_lockfile *lock);
-
-/** Leave the lock in place for the next rollback. */
-void al_lockfile_leave(struct al_lockfile *lock);
-
-/** Take over the lock `name` that a killed rollback left, and get its token.  False when it is not
- * there. */
-bool al_lockfile_take_over(struct al_lockfile *lock, int dir_fd, const char *name,
-                           char ret_token[AL_LOCK_TOKEN]);
 
 /** Remove the locks and temporary files that a killed rollback with this token left. */
 void al_restore_tidy(const struct al_way *way, const char *token);

@@ -12,17 +12,13 @@
  * Source: openat2(2) RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, renameat2(2) RENAME_EXCHANGE,
  * gitrepository-layout(5), git's api-lockfile.
  */
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,86 +35,14 @@
 #include "history/rollback_private.h"
 #include "util/fs.h"
 
-#define TEMP_PREFIX    ".airlock-"
-#define NEW_INDEX      ".airlock-index"
-#define FIRST_WORDS    "airlock rollback "
-#define LOCK_MAX_BYTES 64u
-#define PERMISSIONS    0777u
-#define NS             1000000000
-#define LEFT           1 /* somebody else changed the file, and it stays as it is */
-#define DEPTH_MAX      200u
+#define TEMP_PREFIX ".airlock-"
+#define NEW_INDEX   ".airlock-index"
+#define PERMISSIONS 0777u
+#define NS          1000000000
+#define LEFT        1 /* somebody else changed the file, and it stays as it is */
+#define DEPTH_MAX   200u
 #define STATE_OIDS_MAX                                                                             \
     100000u /* so many ids in the files of unfinished operations are looked for */
-
-/* --- Locks --- */
-
-int al_lockfile_token(char ret_token[AL_LOCK_TOKEN], struct al_error *err)
-{
-    uint64_t value;
-
-    if (getrandom(&value, sizeof(value), 0) != (ssize_t)sizeof(value))
-        return al_error_errno(err, errno, "cannot name a rollback");
-    (void)snprintf(ret_token, AL_LOCK_TOKEN, "%016" PRIx64, value);
-    return 0;
-}
-
-/* The lock has its content, and is locked, from the start: it would have no owner otherwise. */
-int al_lockfile_acquire(struct al_lockfile *lock, int dir_fd, const char *name, const char *token,
-                        struct al_error *err)
-{
-    al_auto(al_freep) char *text = al_asprintf(FIRST_WORDS "%s\n", token);
-    al_auto(al_new_file_clear) struct al_new_file file;
-    al_auto(al_closep) int fd = -1;
-    int r = al_new_file_open(&file, dir_fd, 0600);
-
-    if (r == 0)
-        r = al_write_all(file.fd, text, strlen(text));
-    if (r == 0)
-        fd = fcntl(file.fd, F_DUPFD_CLOEXEC, 3);
-    if (r == 0 && (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0))
-        r = -errno;
-    if (r == 0)
-        r = al_new_file_name(&file, dir_fd, name, false);
-    if (r == -EEXIST)
-        return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
-                                 "Another git process holds %s; wait for it to end, or remove the "
-                                 "file if none runs",
-                                 name);
-    if (r < 0)
-        return al_error_errno(err, -r, "cannot make '%s'", name);
-    *lock = (struct al_lockfile){ .dir_fd = dir_fd, .name = name, .fd = al_take_fd(&fd) };
-    return 0;
-}
-
-void al_lockfile_release(struct al_lockfile *lock)
-{
-    if (lock->fd >= 0)
-        (void)unlinkat(lock->dir_fd, lock->name, 0);
-    al_lockfile_leave(lock);
-}
-
-void al_lockfile_leave(struct al_lockfile *lock)
-{
-    al_closep(&lock->fd);
-}
-
-bool al_lockfile_take_over(struct al_lockfile *lock, int dir_fd, const char *name,
-                           char ret_token[AL_LOCK_TOKEN])
-{
-    const size_t at = strlen(FIRST_WORDS), end = at + AL_LOCK_TOKEN - 1;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_closep) int fd =
-        openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-
-    if (fd < 0 || (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) ||
-        al_fs_read_fd(fd, LOCK_MAX_BYTES, &text) < 0 || text.len != end + 1 ||
-        !al_starts_with(text.buf, FIRST_WORDS) || text.buf[end] != '\n' ||
-        strspn(text.buf + at, "0123456789abcdef") != AL_LOCK_TOKEN - 1)
-        return false;
-    (void)snprintf(ret_token, AL_LOCK_TOKEN, "%s", text.buf + at);
-    *lock = (struct al_lockfile){ .dir_fd = dir_fd, .name = name, .fd = al_take_fd(&fd) };
-    return true;
-}
 
 /* --- Replacing one file --- */
 
@@ -536,22 +460,26 @@ static int restore_stored(const struct al_way *way, struct al_error *err)
     return r;
 }
 
-static int head_moved(struct al_error *err)
+static int check_head(const struct al_way *way, const struct al_difference *change,
+                      struct al_error *err)
 {
-    return al_error_set(err, AL_ERR_EXECUTION, "HEAD was moved by another process just now");
+    al_auto(al_freep) char *now = al_ref_read_head(&way->repo->at);
+
+    return now && !strcmp(now, change->from)
+               ? 0
+               : al_error_set(err, AL_ERR_EXECUTION, "HEAD was moved by another process just now");
 }
 
 static int restore_stored_head(const struct al_way *way, const struct al_difference *change,
                                struct al_error *err)
 {
-    al_auto(al_freep) char *now = al_ref_read_head(&way->repo->at);
     /* no old value is given: HEAD may be symbolic, which has none */
     const char *from = al_starts_with(change->to, "ref: ") ? NULL : "";
+    int r = check_head(way, change, err);
 
-    if (!now || strcmp(now, change->from) != 0)
-        return head_moved(err);
-    return al_git_move_refs(way->repo, &(struct al_ref_move){ "HEAD", from, change->to }, 1,
-                            way->budget, err);
+    return r < 0 ? r
+                 : al_git_move_refs(way->repo, &(struct al_ref_move){ "HEAD", from, change->to }, 1,
+                                    way->budget, err);
 }
 
 static int restore_head(const struct al_way *way, struct al_error *err)
@@ -566,13 +494,8 @@ static int restore_head(const struct al_way *way, struct al_error *err)
     if (al_gitdir_is_stored(&way->repo->at, "HEAD"))
         return restore_stored_head(way, change, err);
     r = al_lockfile_acquire(&lock, way->git_fd, "HEAD.lock", way->token, err);
-    if (r == 0) {
-        (void)al_fs_read(way->git_fd, "HEAD", PATH_MAX, &text);
-        al_str_trim_end(&text);
-        if (strcmp(text.buf, change->from) != 0)
-            r = head_moved(err);
-    }
-    al_str_reset(&text);
+    if (r == 0)
+        r = check_head(way, change, err);
     al_str_addf(&text, "%s\n", change->to);
     if (r == 0)
         r = write_own(way, "HEAD", &text, err);
@@ -638,20 +561,7 @@ static int restore_worktrees(const struct al_way *way, struct al_error *err)
 /* Add the words of a text that look like ids. */
 static void add_words(const struct al_way *way, const char *text, struct al_strv *ids)
 {
-    const size_t width = 2 * al_oid_bytes(way->store->sha256);
-
-    for (const char *at = text, *end; *at; at = *end ? end + 1 : end) {
-        struct al_oid oid;
-        char word[AL_OID_TEXT];
-
-        for (end = at; isxdigit((unsigned char)*end); end++)
-            ;
-        if ((size_t)(end - at) != width || ids->count == STATE_OIDS_MAX)
-            continue;
-        (void)snprintf(word, sizeof(word), "%.*s", (int)width, at);
-        if (al_oid_parse(word, way->store->sha256, &oid) && !al_oid_is_none(&oid))
-            al_strv_add(ids, word);
-    }
+    al_oids_in(text, way->store->sha256, STATE_OIDS_MAX, ids);
 }
 
 /* What references, entries and the files of unfinished operations of the target name. */
@@ -726,32 +636,13 @@ static int restore_objects(const struct al_way *way, struct al_error *err)
 /* Change the entries of the present, one by one. */
 static int put_entries(const struct al_way *way, const char *path, struct al_error *err)
 {
-    static const char *const options[] = { "--index-info", "--skip-worktree",
-                                           "--assume-unchanged" };
-    struct al_str inputs[] = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT };
-    int r = 0;
+    const size_t count = way->entries.count;
+    al_auto(al_freep) struct al_entry_lines *entries = al_calloc(count + 1, sizeof(*entries));
 
-    for (size_t i = 0; i < way->entries.count; i++) {
-        const struct al_difference *entry = &way->entries.items[i];
-        const size_t bytes = strlen(entry->name + 1) + 1;
-
-        al_str_addf(&inputs[0], "0 %0*d\t", (int)(2 * al_oid_bytes(way->store->sha256)), 0);
-        al_str_add(&inputs[0], entry->name + 1, bytes);
-        for (const char *line = entry->to; line && *line; line = strchr(line, '\n') + 1) {
-            al_str_addf(&inputs[0], "%.*s\t", (int)strcspn(line + 4, "\n"), line + 4);
-            al_str_add(&inputs[0], entry->name + 1, bytes);
-            for (size_t k = 1; k < AL_COUNT(options); k++)
-                if (line[k - 1] != '-')
-                    al_str_add(&inputs[k], entry->name + 1, bytes);
-        }
-    }
-    for (size_t i = 0; i < AL_COUNT(options); i++) {
-        if (r == 0)
-            r = al_git_update_entries(way->repo, way->top_fd, path, options[i], &inputs[i],
-                                      way->budget, err);
-        al_str_clear(&inputs[i]);
-    }
-    return r;
+    for (size_t i = 0; i < count; i++)
+        entries[i] =
+            (struct al_entry_lines){ way->entries.items[i].name + 1, way->entries.items[i].to };
+    return al_git_put_entries(way->repo, way->top_fd, path, entries, count, way->budget, err);
 }
 
 /* Write the new index beside its place.  It keeps its time: git compares the content of a file that

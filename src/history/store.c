@@ -11,13 +11,13 @@
 
 #include "gitops/plumbing/bare.h"
 #include "gitops/plumbing/snapshot.h"
+#include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/vet/vet.h"
 #include "util/fs.h"
 
-#define PACKED_MAX_BYTES (64u << 20)
-#define LOCK_POLL_MS     10
-#define DIR_FLAGS        (O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+#define LOCK_POLL_MS 10
+#define DIR_FLAGS    (O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
 
 int al_store_unusable(const struct al_store *store, int errno_value, struct al_error *err)
 {
@@ -172,21 +172,6 @@ void al_store_close(struct al_store *store)
 
 /* --- Its references --- */
 
-/* Find a line `<oid> SP <name>` in packed-refs. */
-static bool find_packed(const struct al_store *store, const char *name, struct al_oid *ret_oid)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_freep) char *needle = al_asprintf(" %s\n", name);
-    size_t digits = 2 * al_oid_bytes(store->sha256);
-    const char *at;
-
-    if (al_fs_read(store->bare.dir_fd, "packed-refs", PACKED_MAX_BYTES, &text) < 0)
-        return false;
-    at = strstr(text.buf, needle);
-    return at && (size_t)(at - text.buf) >= digits &&
-           al_oid_parse(at - digits, store->sha256, ret_oid);
-}
-
 int al_store_no_checkpoint(struct al_error *err)
 {
     return al_error_set(err, AL_ERR_NOT_FOUND, "there is no such checkpoint");
@@ -196,11 +181,13 @@ int al_store_read_ref(struct al_store *store, const char *name, struct al_oid *r
                       struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_freep) char *packed = NULL;
 
     if (al_fs_read(store->bare.dir_fd, name, 256, &text) == 0 &&
         al_oid_parse(text.buf, store->sha256, ret_oid))
         return 0;
-    return find_packed(store, name, ret_oid) ? 0 : al_store_no_checkpoint(err);
+    packed = al_ref_packed(store->path, name);
+    return packed && al_oid_parse(packed, store->sha256, ret_oid) ? 0 : al_store_no_checkpoint(err);
 }
 
 int al_store_sync_dir(const struct al_store *store, const char *dir, struct al_error *err)

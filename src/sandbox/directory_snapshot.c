@@ -18,7 +18,6 @@
 
 #define TICK_NS        20000000
 #define COARSE_TICK_NS 2000000000 /* of a file system without fractions of seconds */
-#define PIECE_BYTES    (64u * 1024u)
 #define TRIES          3
 
 static int64_t now_ns(void)
@@ -54,34 +53,6 @@ static int hash_link(int fd, const struct stat *st, bool sha256, struct al_oid *
     return 0;
 }
 
-/* The id of a file's content.  0 or -errno; -EAGAIN: it changed. */
-static int hash_content(int fd, const struct stat *st, bool sha256, struct al_oid *ret_oid)
-{
-    uint64_t left = (uint64_t)st->st_size;
-    struct al_hash hash;
-    char piece[PIECE_BYTES];
-
-    al_hash_init_object(&hash, sha256, AL_OBJECT_BLOB, left);
-    for (;;) {
-        ssize_t n = read(fd, piece, sizeof(piece));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -errno;
-        if (n == 0)
-            break;
-        if ((uint64_t)n > left)
-            return -EAGAIN;
-        left -= (uint64_t)n;
-        al_hash_add(&hash, piece, (size_t)n);
-    }
-    if (left)
-        return -EAGAIN;
-    al_hash_end(&hash, ret_oid);
-    return 0;
-}
-
 /* Hash a file as it is now.  0 or -errno; -EAGAIN: it changed. */
 static int hash_file(const struct al_directory *directory, bool sha256,
                      struct al_scanned_file *file)
@@ -100,7 +71,8 @@ static int hash_file(const struct al_directory *directory, bool sha256,
         return -errno;
     if (link ? !S_ISLNK(st.st_mode) : !S_ISREG(st.st_mode))
         return -ENOENT; /* another file has its name */
-    r = link ? hash_link(fd, &st, sha256, &file->oid) : hash_content(fd, &st, sha256, &file->oid);
+    r = link ? hash_link(fd, &st, sha256, &file->oid)
+             : al_oid_of_file(fd, (uint64_t)st.st_size, sha256, &file->oid);
     note_stat(file, &st, began_ns);
     before = file->id;
     if (r == 0 && fstat(fd, &st) < 0)

@@ -3,6 +3,7 @@
  * on unchecked. */
 #include "gitops/plumbing/index_scan.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -138,10 +139,8 @@ static bool take_entry(struct al_index_scan *in, struct al_index_entry *ret_entr
 
     if (!at)
         return false;
-    memcpy(in->oid, at + STAT_BYTES, in->oid_bytes); /* which outlasts the reading of the name */
     flags = (uint32_t)at[fixed - 2] << 8 | at[fixed - 1];
     *ret_entry = (struct al_index_entry){
-        .oid = in->oid,
         .ctime_s = number(at),
         .ctime_ns = number(at + 4),
         .mtime_s = number(at + 8),
@@ -152,6 +151,7 @@ static bool take_entry(struct al_index_scan *in, struct al_index_entry *ret_entr
         .stage = flags >> STAGE_SHIFT & 3u,
         .assume_unchanged = flags & ASSUME_VALID,
     };
+    memcpy(ret_entry->oid.bytes, at + STAT_BYTES, in->oid_bytes);
     if (flags & EXTENDED) {
         at = in->version > 2 ? take(in, 2) : NULL;
         if (!at)
@@ -279,4 +279,33 @@ al_index_read_bytes(const void *data, size_t len, size_t oid_bytes,
 
     al_index_begin_bytes(&in, data, len, oid_bytes);
     return read_all(&in, give, payload);
+}
+
+static bool digest_entry(void *payload, const struct al_index_entry *entry)
+{
+    struct al_hash *hash = payload;
+    const char tag = entry->stage ? 'M' : entry->skip_worktree ? 'S' : 'H';
+    char text[AL_OID_TEXT], words[AL_OID_TEXT + 32];
+    int len;
+
+    al_oid_text(&entry->oid, hash->sha256, text);
+    len = snprintf(words, sizeof(words), "%c %06o %s %u\t",
+                   entry->assume_unchanged ? tag + ('a' - 'A') : tag, (unsigned)entry->mode, text,
+                   entry->stage);
+    al_hash_add(hash, words, (size_t)len);
+    al_hash_add(hash, entry->name, strlen(entry->name) + 1);
+    if (entry->intent_to_add) /* which git does not print */
+        al_hash_add(hash, "", 1);
+    return true;
+}
+
+void al_index_digest(const struct al_str *index, bool sha256, char ret_digest[AL_OID_TEXT])
+{
+    struct al_hash hash;
+    struct al_oid oid;
+
+    al_hash_init(&hash, sha256);
+    (void)al_index_read_bytes(index->buf, index->len, al_oid_bytes(sha256), digest_entry, &hash);
+    al_hash_end(&hash, &oid);
+    al_oid_text(&oid, sha256, ret_digest);
 }

@@ -11,17 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gitops/oid.h"
 #include "util/str.h"
 
 /** One entry; valid during the callback, or until the next one is read. */
 struct al_index_entry {
-    const char *name;         /**< relative to the top, as raw bytes */
-    const unsigned char *oid; /**< 20 bytes, or 32 */
-    uint32_t mode;            /**< file mode: 0100644, 0100755, 0120000, 0160000 or 0040000 */
-    unsigned stage;           /**< 0, or a side of a conflict */
-    bool skip_worktree;       /**< skip-worktree: the file need not be in the working tree */
-    bool assume_unchanged;    /**< assume-unchanged: git does not look at the file */
-    bool intent_to_add;       /**< intent-to-add: only the name was staged */
+    const char *name; /**< relative to the top, as raw bytes */
+    struct al_oid oid;
+    uint32_t mode;         /**< file mode: 0100644, 0100755, 0120000, 0160000 or 0040000 */
+    unsigned stage;        /**< 0, or a side of a conflict */
+    bool skip_worktree;    /**< skip-worktree: the file need not be in the working tree */
+    bool assume_unchanged; /**< assume-unchanged: git does not look at the file */
+    bool intent_to_add;    /**< intent-to-add: only the name was staged */
     uint32_t size; /**< of the file, cut to 32 bits; also 0 when git wants the content compared */
     uint32_t ino;  /**< cut to 32 bits */
     uint32_t mtime_s, mtime_ns, ctime_s, ctime_ns;
@@ -52,6 +53,10 @@ enum al_index_end
 al_index_read_bytes(const void *data, size_t len, size_t oid_bytes,
                     bool (*give)(void *payload, const struct al_index_entry *entry), void *payload);
 
+/** The digest of the entries of an index, with all that git-ls-files(1) -v -s -z prints of them:
+ * equal entries have equal digests, whatever else the index has. */
+void al_index_digest(const struct al_str *index, bool sha256, char ret_digest[AL_OID_TEXT]);
+
 /** An index that is read entry by entry.  The members are private. */
 struct al_index_scan {
     int fd;
@@ -59,7 +64,6 @@ struct al_index_scan {
     size_t len, at;
     int64_t left;       /* bytes not consumed yet, of the size that the file had at first */
     struct al_str name; /* of the previous entry, from which version 4 continues */
-    unsigned char oid[32];
     size_t oid_bytes;
     uint32_t version, entries; /* entries: not read yet */
     bool failed;

@@ -6,7 +6,9 @@
 #include "gitops/command.h"
 #include "gitops/failure.h"
 #include "gitops/nul_records.h"
+#include "gitops/oid.h"
 #include "gitops/run.h"
+#include "gitops/vet/vet.h"
 #include "guard/nofollow.h"
 
 /* Run a command with its output to `sink`; exit codes up to `max_exit_code` are no error. */
@@ -46,7 +48,7 @@ static void add_lines(const struct al_strv *lines, struct al_str *out)
         al_str_addf(out, "%s\n", lines->items[i]);
 }
 
-int al_git_update_entries(const struct al_repo *repo, int top_fd, const char *index_path,
+static int update_entries(const struct al_repo *repo, int top_fd, const char *index_path,
                           const char *option, const struct al_str *input,
                           struct al_run_limits *budget, struct al_error *err)
 {
@@ -62,6 +64,38 @@ int al_git_update_entries(const struct al_repo *repo, int top_fd, const char *in
     if (strcmp(option, "--index-info") != 0)
         al_strv_add(&command.argv, "--stdin");
     return run(repo, &command, nowhere, 0, budget, err);
+}
+
+int al_git_put_entries(const struct al_repo *repo, int top_fd, const char *index_path,
+                       const struct al_entry_lines *entries, size_t count,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    static const char *const options[] = { "--index-info", "--skip-worktree",
+                                           "--assume-unchanged" };
+    struct al_str inputs[] = { AL_STR_INIT, AL_STR_INIT, AL_STR_INIT };
+    const int digits = (int)(2 * al_oid_bytes(repo->vetting->is_sha256));
+    int r = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *path = entries[i].path;
+        const size_t bytes = strlen(path) + 1;
+
+        al_str_addf(&inputs[0], "0 %0*d\t", digits, 0);
+        al_str_add(&inputs[0], path, bytes);
+        for (const char *line = entries[i].lines; line && *line; line = strchr(line, '\n') + 1) {
+            al_str_addf(&inputs[0], "%.*s\t", (int)strcspn(line + 4, "\n"), line + 4);
+            al_str_add(&inputs[0], path, bytes);
+            for (size_t k = 1; k < AL_COUNT(options); k++)
+                if (line[k - 1] != '-')
+                    al_str_add(&inputs[k], path, bytes);
+        }
+    }
+    for (size_t i = 0; i < AL_COUNT(options); i++) {
+        if (r == 0)
+            r = update_entries(repo, top_fd, index_path, options[i], &inputs[i], budget, err);
+        al_str_clear(&inputs[i]);
+    }
+    return r;
 }
 
 int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oids,

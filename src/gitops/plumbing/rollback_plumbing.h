@@ -15,15 +15,16 @@
 #include "util/error.h"
 #include "util/str.h"
 
-/**
- * Change entries of an index file.
- *
- * @param option  "--index-info", then the input is as git-update-index(1) says with -z; or
- *                "--skip-worktree" or "--assume-unchanged" for the paths of the input.
- */
-int al_git_update_entries(const struct al_repo *repo, int top_fd, const char *index_path,
-                          const char *option, const struct al_str *input,
-                          struct al_run_limits *budget, struct al_error *err);
+/** An entry of an index: a line "<s or -><a or -><n or -> SP <mode> SP <oid> SP <stage>" for each
+ * stage, with the letters of skip-worktree, assume-unchanged and intent-to-add; NULL: none. */
+struct al_entry_lines {
+    const char *path, *lines;
+};
+
+/** Change entries of an index file.  intent-to-add cannot be set. */
+int al_git_put_entries(const struct al_repo *repo, int top_fd, const char *index_path,
+                       const struct al_entry_lines *entries, size_t count,
+                       struct al_run_limits *budget, struct al_error *err);
 
 /** Append those of `oids` that the repository lacks. */
 int al_git_missing_objects(const struct al_repo *repo, const struct al_strv *oids,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gitops/command.h"
@@ -287,6 +288,33 @@ void al_import_quote(struct al_str *stream, const char *dir, const char *path)
     al_str_addc(stream, '"');
 }
 
+/* As git records it. */
+static unsigned mode_of(unsigned mode)
+{
+    return !S_ISREG(mode) ? mode & S_IFMT : S_IFREG | (mode & S_IXUSR ? 0755 : 0644);
+}
+
+void al_import_content(struct al_str *stream, unsigned mode, const char *dir, const char *path,
+                       const struct al_str *content)
+{
+    al_str_addf(stream, "M %06o inline ", mode_of(mode));
+    al_import_quote(stream, dir, path);
+    al_str_addf(stream, "\ndata %zu\n", content->len);
+    al_str_add(stream, content->buf, content->len);
+    al_str_addc(stream, '\n');
+}
+
+void al_import_object(struct al_str *stream, unsigned mode, const char *oid, const char *dir,
+                      const char *path)
+{
+    if (mode)
+        al_str_addf(stream, "M %06o %s ", mode_of(mode), oid);
+    else
+        al_str_adds(stream, "D ");
+    al_import_quote(stream, dir, path);
+    al_str_addc(stream, '\n');
+}
+
 int al_snapshot_find_missing(const struct al_bare *bare, const struct al_str *names,
                              struct al_run_limits *budget, struct al_strv *ret_missing,
                              struct al_error *err)
@@ -333,14 +361,28 @@ int al_snapshot_references(const struct al_repo *repo, struct al_run_limits *bud
                       budget, &output, err);
 }
 
-int al_snapshot_index_entries(const struct al_repo *repo, int top_fd, struct al_sink sink,
-                              struct al_run_limits *budget, struct al_error *err)
+static bool add_hashed(void *payload, const char *data, size_t len)
 {
+    al_hash_add(payload, data, len);
+    return true;
+}
+
+int al_snapshot_index_digest(const struct al_repo *repo, int top_fd, bool sha256,
+                             struct al_run_limits *budget, char ret_digest[AL_OID_TEXT],
+                             struct al_error *err)
+{
+    struct al_hash hash;
+    struct al_oid digest;
+    const struct al_git_run run = { .sink = { add_hashed, &hash }, .checked = true };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
 
     command.cwd_fd = top_fd;
     al_strv_adds(&command.argv, "git", "ls-files", "-v", "-s", "-z", NULL);
-    return al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = sink, .checked = true },
-                      budget, &output, err);
+    al_hash_init(&hash, sha256);
+    r = al_git_run(&repo->at, &command, &run, budget, &output, err);
+    al_hash_end(&hash, &digest);
+    al_oid_text(&digest, sha256, ret_digest);
+    return r;
 }

@@ -92,8 +92,17 @@ int al_snapshot_commit(const struct al_bare *bare, struct al_fed **import, struc
                        const char *reference, struct al_run_limits *budget,
                        struct al_str *ret_output, struct al_error *err);
 
-/** Append a path of such a stream, in quotes: `dir`, which ends with '/' or is empty, and `path`.
- */
+/** Tell such a stream that a file has this content.  Its path is `dir`, which ends with '/' or is
+ * empty, and `path`.
+ * @param mode  st_mode, of which git records the type and whether its owner may run it. */
+void al_import_content(struct al_str *stream, unsigned mode, const char *dir, const char *path,
+                       const struct al_str *content);
+
+/** In the same way: it is this object; or with mode 0 that there is none. */
+void al_import_object(struct al_str *stream, unsigned mode, const char *oid, const char *dir,
+                      const char *path);
+
+/** Append a path of such a stream, in quotes. */
 void al_import_quote(struct al_str *stream, const char *dir, const char *path);
 
 /** Append the paths (as "<revision>:<path>") that name nothing.  The request has NUL after each. */
@@ -108,8 +117,10 @@ int al_snapshot_find_missing(const struct al_bare *bare, const struct al_str *na
 int al_snapshot_references(const struct al_repo *repo, struct al_run_limits *budget,
                            struct al_str *ret_lines, struct al_error *err);
 
-/** Print the entries of a repository's index, as git-ls-files(1) -v -s -z does. */
-int al_snapshot_index_entries(const struct al_repo *repo, int top_fd, struct al_sink sink,
-                              struct al_run_limits *budget, struct al_error *err);
+/** The digest of the entries of a repository's index, whatever form it has: see
+ * al_index_digest(). */
+int al_snapshot_index_digest(const struct al_repo *repo, int top_fd, bool sha256,
+                             struct al_run_limits *budget, char ret_digest[AL_OID_TEXT],
+                             struct al_error *err);
 
 #endif

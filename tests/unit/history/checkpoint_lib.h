@@ -157,7 +157,7 @@ static inline const struct al_saved *load(struct saver *s, const char *id)
     struct al_run_limits budget = long_budget();
     const struct al_saved *saved;
 
-    assert_int_equal(al_checkpoint_load(s->store, id, false, &budget, &saved, &s->w->err), 0);
+    assert_int_equal(al_checkpoint_load_files(s->store, id, false, &budget, &saved, &s->w->err), 0);
     return saved;
 }
 

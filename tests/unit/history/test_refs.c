@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* history/refs.h: the value of a reference, and the list that a checkpoint has. */
-#include "history/refs.h"
+/* The value of a reference, and the list of them that a checkpoint has. */
+#include "gitops/refs.h"
 
 #include <stdlib.h>
 
+#include "history/checkpoint.h"
 #include "tests/lib/assert.h"
 
 #define ONE    "1111111111111111111111111111111111111111"
