@@ -20,36 +20,27 @@
 #define SONAME  "libmicrohttpd.so.12"
 #define PACKAGE "libmicrohttpd12"
 
-#define SYMBOL(name)                                                                               \
-    {                                                                                              \
-        "MHD_" #name, offsetof(struct al_http_library, name)                                       \
-    }
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct al_http_library library; /* under `lock` until it is there */
+
+#ifdef AL_LINKED
+#define FUNCTION(name) .name = MHD_##name,
+
+/* The program has the library in it.  The caller has the lock. */
+static int find(const char *soname, struct al_http_library *ret, struct al_error *err)
+{
+    (void)soname;
+    (void)err;
+    *ret = (struct al_http_library){ AL_HTTP_FUNCTIONS(FUNCTION) };
+    return 0;
+}
+#else
+#define SYMBOL(name) { "MHD_" #name, offsetof(struct al_http_library, name) },
 
 static const struct {
     const char *name;
     size_t offset;
-} symbols[] = {
-    SYMBOL(start_daemon),
-    SYMBOL(stop_daemon),
-    SYMBOL(run),
-    SYMBOL(get_timeout),
-    SYMBOL(get_daemon_info),
-    SYMBOL(add_connection),
-    SYMBOL(get_connection_info),
-    SYMBOL(get_connection_values_n),
-    SYMBOL(suspend_connection),
-    SYMBOL(resume_connection),
-    SYMBOL(create_response_from_buffer),
-    SYMBOL(create_response_from_callback),
-    SYMBOL(add_response_header),
-    SYMBOL(queue_response),
-    SYMBOL(destroy_response),
-    SYMBOL(get_version),
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct al_http_library library; /* under `lock` until `loaded` */
-static bool loaded;
+} symbols[] = { AL_HTTP_FUNCTIONS(SYMBOL) };
 
 static int find_symbols(void *handle, struct al_http_library *ret, struct al_error *err)
 {
@@ -67,9 +58,8 @@ static int find_symbols(void *handle, struct al_http_library *ret, struct al_err
 }
 
 /* The caller has the lock. */
-static int load(const char *soname, struct al_error *err)
+static int find(const char *soname, struct al_http_library *ret, struct al_error *err)
 {
-    struct al_http_library found = { .strict = false };
     void *handle = dlopen(soname ? soname : SONAME, RTLD_NOW | RTLD_LOCAL);
     int r;
 
@@ -77,25 +67,27 @@ static int load(const char *soname, struct al_error *err)
         return al_error_set(err, AL_ERR_NOT_FOUND,
                             "an HTTP server needs libmicrohttpd; install " PACKAGE " (%s)",
                             dlerror());
-    r = find_symbols(handle, &found, err);
-    if (r < 0) {
+    r = find_symbols(handle, ret, err);
+    if (r < 0)
         dlclose(handle);
-        return r;
-    }
-    found.strict = found.get_version()[0] != '0';
-    library = found;
-    loaded = true;
-    return 0;
+    return r;
 }
+#endif
 
 int al_http_library_load(const char *soname, const struct al_http_library **ret,
                          struct al_error *err)
 {
+    struct al_http_library found = { .strict = false };
     int r = 0;
 
     pthread_mutex_lock(&lock);
-    if (!loaded || soname)
-        r = load(soname, err);
+    if (!library.get_version || soname) {
+        r = find(soname, &found, err);
+        if (r == 0) {
+            found.strict = found.get_version()[0] != '0';
+            library = found;
+        }
+    }
     pthread_mutex_unlock(&lock);
     if (r == 0)
         *ret = &library;

@@ -25,23 +25,28 @@
 #include <sys/types.h>
 
 /** The functions of the library that are used here; each is MHD_<name>(). */
+#define AL_HTTP_FUNCTIONS(X)                                                                       \
+    X(start_daemon)                                                                                \
+    X(stop_daemon)                                                                                 \
+    X(run)                                                                                         \
+    X(get_timeout)                                                                                 \
+    X(get_daemon_info)                                                                             \
+    X(add_connection)                                                                              \
+    X(get_connection_info)                                                                         \
+    X(get_connection_values_n)                                                                     \
+    X(suspend_connection)                                                                          \
+    X(resume_connection)                                                                           \
+    X(create_response_from_buffer)                                                                 \
+    X(create_response_from_callback)                                                               \
+    X(add_response_header)                                                                         \
+    X(queue_response)                                                                              \
+    X(destroy_response)                                                                            \
+    X(get_version)
+#define AL_HTTP_MEMBER(name) __typeof__(&MHD_##name) name;
+
+/** The library, loaded or linked. */
 struct al_http_library {
-    __typeof__(&MHD_start_daemon) start_daemon;
-    __typeof__(&MHD_stop_daemon) stop_daemon;
-    __typeof__(&MHD_run) run;
-    __typeof__(&MHD_get_timeout) get_timeout;
-    __typeof__(&MHD_get_daemon_info) get_daemon_info;
-    __typeof__(&MHD_add_connection) add_connection;
-    __typeof__(&MHD_get_connection_info) get_connection_info;
-    __typeof__(&MHD_get_connection_values_n) get_connection_values_n;
-    __typeof__(&MHD_suspend_connection) suspend_connection;
-    __typeof__(&MHD_resume_connection) resume_connection;
-    __typeof__(&MHD_create_response_from_buffer) create_response_from_buffer;
-    __typeof__(&MHD_create_response_from_callback) create_response_from_callback;
-    __typeof__(&MHD_add_response_header) add_response_header;
-    __typeof__(&MHD_queue_response) queue_response;
-    __typeof__(&MHD_destroy_response) destroy_response;
-    __typeof__(&MHD_get_version) get_version;
+    AL_HTTP_FUNCTIONS(AL_HTTP_MEMBER)
     /** The library is 1.0 or newer, and refuses unusual requests when it is told to. */
     bool strict;
 };

@@ -3,7 +3,6 @@
 #include "util/yaml.h"
 
 #include <stdlib.h>
-#include <yaml.h>
 
 #include "util/nearest.h"
 #include "util/str.h"
@@ -48,6 +47,14 @@ int al_yaml_check_type(const struct al_yaml *yaml, enum al_yaml_type wanted, str
                          type_names[yaml->type], needs_quotes ? "; put it in quotes" : "");
 }
 
+static bool is_one_of(const char *text, const char *const *words)
+{
+    for (; *words; words++)
+        if (!strcmp(text, *words))
+            return true;
+    return false;
+}
+
 int al_yaml_check_names(const struct al_yaml *yaml, const char *const *names, struct al_error *err)
 {
     int r = al_yaml_check_type(yaml, AL_YAML_MAPPING, err);
@@ -55,13 +62,10 @@ int al_yaml_check_names(const struct al_yaml *yaml, const char *const *names, st
     for (size_t i = 0; r == 0 && i < yaml->count; i++) {
         const struct al_yaml *member = &yaml->items[i];
         struct al_nearest nearest = { .word = member->name };
-        bool known = false;
 
-        for (size_t k = 0; names[k]; k++) {
-            known = known || !strcmp(names[k], member->name);
+        for (size_t k = 0; names[k]; k++)
             al_nearest_offer(&nearest, names[k]);
-        }
-        if (!known)
+        if (!is_one_of(member->name, names))
             r = al_yaml_error(member, err, "unknown key%s%s%s",
                               nearest.found ? ", did you mean '" : "",
                               nearest.found ? nearest.found : "", nearest.found ? "'?" : "");
@@ -102,15 +106,6 @@ int al_yaml_get_string(const struct al_yaml *mapping, const char *name, size_t m
     return r;
 }
 
-struct reader {
-    yaml_parser_t parser;
-    const char *file, *text;
-    size_t len;
-    unsigned first_line;
-    size_t values;
-    struct al_error *err;
-};
-
 void al_yaml_clear(struct al_yaml *yaml)
 {
     for (size_t i = 0; i < yaml->count; i++)
@@ -121,6 +116,18 @@ void al_yaml_clear(struct al_yaml *yaml)
     free(yaml->text);
     *yaml = (struct al_yaml){ .type = AL_YAML_NULL };
 }
+
+#ifndef AL_WITHOUT_WORKERS
+#include <yaml.h>
+
+struct reader {
+    yaml_parser_t parser;
+    const char *file, *text;
+    size_t len;
+    unsigned first_line;
+    size_t values;
+    struct al_error *err;
+};
 
 static int fail_at(const struct reader *reader, size_t line, const char *what)
 {
@@ -169,14 +176,6 @@ static int fail_syntax(const struct reader *reader)
 static int next_event(struct reader *reader, yaml_event_t *ret_event)
 {
     return yaml_parser_parse(&reader->parser, ret_event) ? 0 : fail_syntax(reader);
-}
-
-static bool is_one_of(const char *text, const char *const *words)
-{
-    for (; *words; words++)
-        if (!strcmp(text, *words))
-            return true;
-    return false;
 }
 
 /* Decimal, octal and hexadecimal integers, and fractions. */
@@ -417,3 +416,4 @@ int al_yaml_read(const char *file, unsigned first_line, const char *text, size_t
         *ret_yaml = yaml;
     return r;
 }
+#endif

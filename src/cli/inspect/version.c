@@ -30,6 +30,8 @@ int al_cmd_version(int argc, char **argv)
     (void)al_setup_config(&setup, &none, NULL);
     (void)al_setup_git(&setup, NULL);
     (void)printf("airlock %s\n", AIRLOCK_VERSION);
+    if (*AIRLOCK_WITHOUT)
+        (void)printf("built without%s\n", AIRLOCK_WITHOUT);
     if (al_proc_init(setup.git_program, NULL) == 0 &&
         al_git_version(setup.git_program, &version, NULL) == 0)
         (void)printf("git %s\n", version);

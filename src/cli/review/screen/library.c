@@ -4,29 +4,15 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-#define SONAME  "libncursesw.so.6"
-#define PACKAGE "libncursesw6"
+#define SONAME       "libncursesw.so.6"
+#define PACKAGE      "libncursesw6"
 
-#define SYMBOL(name)                                                                               \
-    {                                                                                              \
-#name, offsetof(struct al_curses, name)                                                    \
-    }
+#define SYMBOL(name) { #name, offsetof(struct al_curses, name) },
 
 static const struct {
     const char *name;
     size_t offset;
-} symbols[] = {
-    SYMBOL(newterm),    SYMBOL(delscreen),    SYMBOL(endwin),
-    SYMBOL(raw),        SYMBOL(noecho),       SYMBOL(nonl),
-    SYMBOL(keypad),     SYMBOL(define_key),   SYMBOL(nodelay),
-    SYMBOL(newwin),     SYMBOL(delwin),       SYMBOL(wresize),
-    SYMBOL(resizeterm), SYMBOL(wget_wch),     SYMBOL(wmove),
-    SYMBOL(waddnstr),   SYMBOL(werase),       SYMBOL(wattr_set),
-    SYMBOL(wvline),     SYMBOL(wrefresh),     SYMBOL(redrawwin),
-    SYMBOL(clearok),    SYMBOL(curs_set),     SYMBOL(beep),
-    SYMBOL(has_colors), SYMBOL(start_color),  SYMBOL(use_default_colors),
-    SYMBOL(init_pair),  SYMBOL(set_escdelay), SYMBOL(reset_prog_mode),
-};
+} symbols[] = { AL_CURSES_FUNCTIONS(SYMBOL) };
 
 static struct al_curses curses; /* once `loaded` */
 static bool loaded;

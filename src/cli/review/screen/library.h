@@ -17,38 +17,43 @@
 
 #include "util/error.h"
 
-/** The functions of the library that are used here, with their names. */
+/** The functions of the library that are used here. */
+#define AL_CURSES_FUNCTIONS(X)                                                                     \
+    X(newterm)                                                                                     \
+    X(delscreen)                                                                                   \
+    X(endwin)                                                                                      \
+    X(set_escdelay)                                                                                \
+    X(raw)                                                                                         \
+    X(noecho)                                                                                      \
+    X(nonl)                                                                                        \
+    X(keypad)                                                                                      \
+    X(define_key)                                                                                  \
+    X(nodelay)                                                                                     \
+    X(newwin)                                                                                      \
+    X(delwin)                                                                                      \
+    X(wresize)                                                                                     \
+    X(resizeterm)                                                                                  \
+    X(wget_wch)                                                                                    \
+    X(wmove)                                                                                       \
+    X(waddnstr)                                                                                    \
+    X(werase)                                                                                      \
+    X(wattr_set)                                                                                   \
+    X(wvline)                                                                                      \
+    X(wrefresh)                                                                                    \
+    X(redrawwin)                                                                                   \
+    X(clearok)                                                                                     \
+    X(curs_set)                                                                                    \
+    X(beep)                                                                                        \
+    X(has_colors)                                                                                  \
+    X(start_color)                                                                                 \
+    X(use_default_colors)                                                                          \
+    X(init_pair)                                                                                   \
+    X(reset_prog_mode)
+#define AL_CURSES_MEMBER(name) __typeof__(&name) name;
+
+/** The library, loaded or linked. */
 struct al_curses {
-    __typeof__(&newterm) newterm;
-    __typeof__(&delscreen) delscreen;
-    __typeof__(&endwin) endwin;
-    __typeof__(&set_escdelay) set_escdelay;
-    __typeof__(&raw) raw;
-    __typeof__(&noecho) noecho;
-    __typeof__(&nonl) nonl;
-    __typeof__(&keypad) keypad;
-    __typeof__(&define_key) define_key;
-    __typeof__(&nodelay) nodelay;
-    __typeof__(&newwin) newwin;
-    __typeof__(&delwin) delwin;
-    __typeof__(&wresize) wresize;
-    __typeof__(&resizeterm) resizeterm;
-    __typeof__(&wget_wch) wget_wch;
-    __typeof__(&wmove) wmove;
-    __typeof__(&waddnstr) waddnstr;
-    __typeof__(&werase) werase;
-    __typeof__(&wattr_set) wattr_set;
-    __typeof__(&wvline) wvline;
-    __typeof__(&wrefresh) wrefresh;
-    __typeof__(&redrawwin) redrawwin;
-    __typeof__(&clearok) clearok;
-    __typeof__(&curs_set) curs_set;
-    __typeof__(&beep) beep;
-    __typeof__(&has_colors) has_colors;
-    __typeof__(&start_color) start_color;
-    __typeof__(&use_default_colors) use_default_colors;
-    __typeof__(&init_pair) init_pair;
-    __typeof__(&reset_prog_mode) reset_prog_mode;
+    AL_CURSES_FUNCTIONS(AL_CURSES_MEMBER)
 };
 
 /**
