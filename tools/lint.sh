@@ -6,10 +6,18 @@ cd "$(dirname "$0")/.." || exit 2
 number=0
 failed=0
 
+# check NAME [needs PROGRAM] COMMAND...
 check() {
     number=$((number + 1))
     name=$1
     shift
+    if [ "$1" = needs ]; then
+        command -v "$2" >/dev/null || {
+            echo "ok $number - $name # SKIP $2 is not installed"
+            return
+        }
+        shift 2
+    fi
     if output=$("$@" 2>&1); then
         echo "ok $number - $name"
     else
@@ -26,11 +34,11 @@ check 'banned functions are not called' tools/check-banned.sh
 check 'headers compile alone and say what they promise' tools/check-headers.sh
 check 'files carry their licence and no leftovers' tools/check-text.sh
 check 'what the documents name is there' tools/check-docs.sh
-check 'sources are in the one format' tools/format.sh --check
+check 'sources are in the one format' needs clang-format tools/format.sh --check
 case ${1:-full} in
 quick) ;;
-test) check 'clang-tidy finds nothing' tools/tidy.sh ;;
-*) check 'clang-tidy finds nothing, its analyzer neither' tools/tidy.sh deep ;;
+test) check 'clang-tidy finds nothing' needs clang-tidy tools/tidy.sh ;;
+*) check 'clang-tidy finds nothing, its analyzer neither' needs clang-tidy tools/tidy.sh deep ;;
 esac
 echo "1..$number"
 exit $failed

@@ -139,13 +139,28 @@ def step(title, total, work):
     print(f"   {count} ({time.monotonic() - start:.0f} s)", flush=True)
 
 
+def has_tests(directory):
+    """Whether a build directory was configured to have them."""
+    with open(os.path.join(TOP, directory, "meson-info", "intro-buildoptions.json"),
+              encoding="utf-8") as file:
+        return any(option["name"] == "tests" and option["value"] == "enabled"
+                   for option in json.load(file))
+
+
 def build(directory, *options, compiler=None):
-    """Configure (once) and compile; one case that passes or fails."""
+    """Configure (once) and compile; one case that passes or fails.  A directory that was made before
+    the packages for the tests were there is configured again."""
+    if compiler and not shutil.which(compiler):
+        print(f"   skipped: {compiler} is not installed")
+        return Count(skipped=1)
+    options += ("-Dtests=enabled",)
     env = dict(os.environ)
     if compiler:
         env.update(CC=compiler, CXX=compiler + "++" if compiler == "clang" else "g++")
-    good = os.path.exists(os.path.join(TOP, directory, "build.ninja")) or run(
-        "meson", "setup", directory, *options, env=env, stdout=subprocess.DEVNULL)
+    if not os.path.exists(os.path.join(TOP, directory, "build.ninja")):
+        good = run("meson", "setup", directory, *options, env=env, stdout=subprocess.DEVNULL)
+    else:
+        good = has_tests(directory) or run("meson", "configure", directory, "-Dtests=enabled")
     good = good and run("ninja", "-C", directory, "--quiet")
     return Count(passed=1) if good else Count(failed=1)
 
