@@ -6,11 +6,12 @@ PREFIX = /usr/local
 NINJA = $(shell command -v ninja || echo ninja)
 
 .DEFAULT_GOAL = build/airlock
-.PHONY: build/airlock deps test-deps demo recording test test-matrix check soak asan tsan fuzz lint size format bench bench-economy install clean help
+.PHONY: build/airlock deps test-deps demo recording test test-matrix check soak asan tsan fuzz lint size format bench bench-economy install dist test-dist release clean help
 
 build/airlock: $(BUILD)/build.ninja ## build the program (the default)
 	@$(NINJA) -C $(BUILD) airlock
 	@echo 'built: $(BUILD)/airlock   next: make demo'
+	@$(BUILD)/airlock --version | grep '^built without' || true
 
 $(BUILD)/build.ninja:
 	@command -v meson >/dev/null || { echo "meson is missing: run 'make deps' first" >&2; exit 1; }
@@ -75,8 +76,19 @@ bench-economy: build/airlock ## calls and bytes of a day's tasks, beside other g
 install: build/airlock ## install below PREFIX (DESTDIR is honoured)
 	@meson install -C $(BUILD) --no-rebuild
 
+dist: ## make every package of the last commit into dist/ (SIGN_KEY=FILE signs the list of sums)
+	@tools/deps.sh dist
+	@python3 packaging/dist.py dist build-dist
+
+test-dist: ## try what is in dist/ as its users would get it, and make it again elsewhere to compare
+	@tools/deps.sh dist
+	@python3 packaging/test_dist.py dist
+
+release: ## check that VERSION=1.2.3 can be released, and make it
+	@packaging/release.sh '$(VERSION)'
+
 clean: ## remove everything that was built
-	rm -rf build build-asan build-clang build-fuzz build-release build-tsan
+	rm -rf build build-asan build-clang build-dist build-fuzz build-release build-tsan dist
 
 help: ## this list
 	@awk -F ':.*## ' '/^[$$()a-zA-Z\/-]+:.*## / { sub("build/airlock", "", $$1); printf "  make %-14s %s\n", $$1, $$2 }' Makefile
