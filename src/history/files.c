@@ -440,7 +440,7 @@ static int read_content(int dir_fd, const char *name, const struct stat *st, str
     return len < 0 ? -errno : 0;
 }
 
-/* Tell of a file as it is, or that there is none.  False: it cannot be read, or is being changed.
+/* Tell of a file as it is, or that there is none.  False: it cannot be read, or changes just now.
  */
 static bool add_inline(struct recorder *recorder, const char *path)
 {
@@ -650,8 +650,7 @@ static int list_tracked(const struct recorder *recorder, struct al_strv *ret_nam
                         struct al_error *err)
 {
     const struct al_store *store = recorder->store;
-    al_auto(al_closep) int git_fd = -1;
-    al_auto(al_closep) int fd = -1;
+    al_auto(al_closep) int git_fd = -1, fd = -1;
     int r = al_location_open_git_dir(&store->repo->at, &git_fd, err);
 
     if (r < 0)
@@ -697,16 +696,14 @@ static int take_tracked(struct recorder *recorder, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv tracked = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
+    struct stat st;
     int r = list_tracked(recorder, &tracked, err);
 
     if (r == 0)
         al_files_find_new(recorder->store, &tracked, &found);
-    for (size_t i = 0; r == 0 && i < found.count; i++) {
-        struct stat st;
-
+    for (size_t i = 0; r == 0 && i < found.count; i++)
         if (look(recorder, found.items[i], &st) == KIND_FILE)
             r = take_path(recorder, found.items[i], err);
-    }
     return r;
 }
 

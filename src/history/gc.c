@@ -265,6 +265,9 @@ int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_
         (size.packs <= PACKS_MAX && size.bytes <= store->settings->max_store_bytes && !due) ||
         !al_store_lock_alone(store))
         return r;
+    /* Until it has ended its packs are kept.  One that is kept when git packs, and not any more
+     * when prune() looks, would be lost. */
+    al_fed_end(&store->import);
     remove_leftovers(store);
     for (int round = 0; r == 0 && again && round < ROUNDS_MAX; round++)
         r = collect_once(store, due && !round, budget, &again, err);
