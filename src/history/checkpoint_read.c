@@ -20,6 +20,67 @@
 #include "history/worktree.h"
 #include "util/fs.h"
 
+/* --- Names of files --- */
+
+static char *escape(const char *nested)
+{
+    struct al_str name = AL_STR_INIT;
+
+    for (; *nested; nested++) {
+        if (*nested == '%' || *nested == '/')
+            al_str_adds(&name, *nested == '%' ? "%25" : "%2F");
+        else
+            al_str_addc(&name, *nested);
+    }
+    return al_str_detach(&name);
+}
+
+static char *unescape(const char *name, size_t len)
+{
+    struct al_str nested = AL_STR_INIT;
+
+    for (size_t i = 0; i < len; i++) {
+        const bool escaped = name[i] == '%' && i + 2 < len;
+
+        al_str_addc(&nested, !escaped ? name[i] : name[i + 2] == '5' ? '%' : '/');
+        i += escaped ? 2 : 0;
+    }
+    return al_str_detach(&nested);
+}
+
+char *al_files_path(const char *saved)
+{
+    const bool dotgit = al_starts_with(saved, AL_DIR_DOTGIT);
+    al_auto(al_freep) char *nested = NULL;
+    const char *name;
+
+    if (al_starts_with(saved, AL_DIR_WORKTREE))
+        return al_strdup(saved + strlen(AL_DIR_WORKTREE));
+    if (!dotgit && !al_starts_with(saved, AL_DIR_DOTFILE))
+        return NULL;
+    name = saved + (dotgit ? strlen(AL_DIR_DOTGIT) : strlen(AL_DIR_DOTFILE));
+    nested = unescape(name, strcspn(name, "/"));
+    return al_asprintf("%s/.git%s", nested, name + strcspn(name, "/"));
+}
+
+char *al_files_saved_path(const char *path)
+{
+    const char *dot = strstr(path, "/.git");
+
+    while (dot && dot[5] && dot[5] != '/')
+        dot = strstr(dot + 1, "/.git");
+    if (dot) {
+        al_auto(al_freep) char *nested = al_strndup(path, (size_t)(dot - path));
+        al_auto(al_freep) char *name = escape(nested);
+
+        return dot[5] ? al_asprintf(AL_DIR_DOTGIT "%s%s", name, dot + 5)
+                      : al_asprintf(AL_DIR_DOTFILE "%s", name);
+    }
+    return al_asprintf(AL_DIR_WORKTREE "%s", path);
+}
+
+/* --- Reading --- */
+
 /* The store keeps the checkpoints that were read last; a rollback of one execution looks at four.
  */
 #define LOADED_MAX 4u

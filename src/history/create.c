@@ -34,6 +34,7 @@
 #define STAGED_MAX_BYTES (256u << 20)
 #define STAGED           "staged"
 #define PIECES           "pieces"
+#define PIECE_MIN_BYTES  4096u
 
 /** A checkpoint that is being taken, or that was taken and may still be refused. */
 struct al_pending_checkpoint {
@@ -157,7 +158,9 @@ static int find_staged(struct al_pending_checkpoint *taken)
  * entry is added or changed, the other pieces stay the same. */
 static void cut(struct al_pending_checkpoint *taken, const struct al_index_entry *entry, size_t at)
 {
-    if (entry->oid.bytes[0])
+    const size_t last = taken->ncuts ? taken->cuts[taken->ncuts - 1] : 0;
+
+    if (entry->oid.bytes[0] || at - last < PIECE_MIN_BYTES)
         return;
     if ((taken->ncuts & (taken->ncuts - 1)) == 0)
         taken->cuts =
@@ -584,7 +587,8 @@ int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_st
     taken->reference[0] = '\0';
     if (!before)
         note_before(taken);
-    if (has(taken, AL_PARTS_WORKTREE))
+    /* Another one may come after the same execution: it goes on from the one before, too. */
+    if (has(taken, AL_PARTS_WORKTREE) && !(before && taken->files.is_inline))
         r = al_files_accept(taken->store, &taken->files, taken->tree, err);
     return result(r, err);
 }

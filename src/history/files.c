@@ -45,65 +45,6 @@ void al_files_clear(struct al_files *files)
     al_modes_clear(&files->modes);
 }
 
-/* --- Names --- */
-
-static char *escape(const char *nested)
-{
-    struct al_str name = AL_STR_INIT;
-
-    for (; *nested; nested++) {
-        if (*nested == '%' || *nested == '/')
-            al_str_adds(&name, *nested == '%' ? "%25" : "%2F");
-        else
-            al_str_addc(&name, *nested);
-    }
-    return al_str_detach(&name);
-}
-
-static char *unescape(const char *name, size_t len)
-{
-    struct al_str nested = AL_STR_INIT;
-
-    for (size_t i = 0; i < len; i++) {
-        const bool escaped = name[i] == '%' && i + 2 < len;
-
-        al_str_addc(&nested, !escaped ? name[i] : name[i + 2] == '5' ? '%' : '/');
-        i += escaped ? 2 : 0;
-    }
-    return al_str_detach(&nested);
-}
-
-char *al_files_path(const char *saved)
-{
-    const bool dotgit = al_starts_with(saved, AL_DIR_DOTGIT);
-    al_auto(al_freep) char *nested = NULL;
-    const char *name;
-
-    if (al_starts_with(saved, AL_DIR_WORKTREE))
-        return al_strdup(saved + strlen(AL_DIR_WORKTREE));
-    if (!dotgit && !al_starts_with(saved, AL_DIR_DOTFILE))
-        return NULL;
-    name = saved + (dotgit ? strlen(AL_DIR_DOTGIT) : strlen(AL_DIR_DOTFILE));
-    nested = unescape(name, strcspn(name, "/"));
-    return al_asprintf("%s/.git%s", nested, name + strcspn(name, "/"));
-}
-
-char *al_files_saved_path(const char *path)
-{
-    const char *dot = strstr(path, "/.git");
-
-    while (dot && dot[5] && dot[5] != '/')
-        dot = strstr(dot + 1, "/.git");
-    if (dot) {
-        al_auto(al_freep) char *nested = al_strndup(path, (size_t)(dot - path));
-        al_auto(al_freep) char *name = escape(nested);
-
-        return dot[5] ? al_asprintf(AL_DIR_DOTGIT "%s%s", name, dot + 5)
-                      : al_asprintf(AL_DIR_DOTFILE "%s", name);
-    }
-    return al_asprintf(AL_DIR_WORKTREE "%s", path);
-}
-
 /* --- One directory --- */
 
 /** What is recorded now: the working tree, a nested repository or its git directory. */
@@ -452,8 +393,10 @@ static bool add_inline(struct recorder *recorder, const char *path)
     struct al_oid oid;
 
     if (fd < 0 || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+        const int error = fd < 0 ? -fd : errno;
+
         al_import_object(&recorder->gone, 0, NULL, recorder->saved, path);
-        return true;
+        return error == ENOENT || error == ENOTDIR;
     }
     before = al_file_id_from(&st);
     if (read_content(fd, name, &st, &bytes) < 0 || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -618,11 +561,12 @@ static int record_nested(const struct recorder *above, const char *path, struct 
     al_auto(al_closep) int fd = al_nofollow_open(above->dir.fd, path, O_RDONLY | O_DIRECTORY);
     al_auto(al_closep) int dot_git =
         fd < 0 ? -1 : al_nofollow_open(fd, ".git", O_RDONLY | O_DIRECTORY);
-    al_auto(al_freep) char *name = escape(path);
     al_auto(al_freep) char *saved = al_asprintf(AL_DIR_WORKTREE "%s/", path);
-    al_auto(al_freep) char *saved_git = al_asprintf(AL_DIR_DOTGIT "%s/", name);
     al_auto(al_freep) char *shown = al_asprintf("%s/", path);
     al_auto(al_freep) char *shown_git = al_asprintf("%s/.git/", path);
+    al_auto(al_freep) char *shown_file = al_asprintf("%s/.git", path);
+    al_auto(al_freep) char *saved_git = al_files_saved_path(shown_git);
+    al_auto(al_freep) char *saved_file = al_files_saved_path(shown_file);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     int r;
 
@@ -632,7 +576,7 @@ static int record_nested(const struct recorder *above, const char *path, struct 
     if (r == 0 && dot_git >= 0)
         r = record_whole(above, dot_git, shown_git, saved_git, true, err);
     else if (r == 0 && al_fs_read(fd, ".git", 65536, &text) == 0) /* it is a file */
-        al_import_content(&above->files->stream, S_IFREG, AL_DIR_DOTFILE, name, &text);
+        al_import_content(&above->files->stream, S_IFREG, "", saved_file, &text);
     return r;
 }
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "gitops/diff/cat_file.h"
-#include "gitops/diff/diff_raw.h"
 #include "gitops/message/commit_message.h"
 #include "gitops/message/pull_request.h"
+#include "gitops/plumbing/diff_raw.h"
 #include "gitops/sequencer/conflict_hunks.h"
 #include "gitops/sequencer/rebase_continue.h"
 #include "tests/fuzz/fuzz.h"

@@ -15,15 +15,6 @@ bool al_hunks_begins(const char *line, size_t len, const char *words)
     return len >= wanted && !memcmp(line, words, wanted);
 }
 
-unsigned al_hunks_mode(const char *text)
-{
-    unsigned mode = 0;
-
-    for (; *text >= '0' && *text <= '7' && mode <= 0777777; text++)
-        mode = (mode << 3) + (unsigned)(*text - '0');
-    return mode;
-}
-
 static bool begins(const struct al_patch_line *line, const char *words)
 {
     return al_hunks_begins(line->text, line->len, words);

@@ -66,9 +66,6 @@ char *al_hunks_unquote(const char *at, size_t len);
 /** Test whether a line begins with these words. */
 bool al_hunks_begins(const char *line, size_t len, const char *words);
 
-/** The octal digits that a text begins with: the mode of a file.  Something else follows them. */
-unsigned al_hunks_mode(const char *text);
-
 /** End of input. With `truncated`, an incomplete UTF-8 character at the end is dropped. */
 void al_hunks_end(struct al_hunks *hunks);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Read a diff from git, parse it into files and hunks, name the hunks, and show them. */
 #include "gitops/hunks/hunk_list.h"
+#include "gitops/plumbing/diff_raw.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -141,7 +142,7 @@ static void begin_file(struct al_hunk_list *list, const struct al_patch_at *line
 
 static unsigned mode_on(const struct al_patch_at *line, const char *word)
 {
-    return al_hunks_mode(line->text + strlen(word));
+    return al_diff_mode(line->text + strlen(word));
 }
 
 /* "index <id>..<id> <mode>": the mode is there when it has not changed. */
@@ -150,7 +151,7 @@ static void read_index_line(struct al_hunk_file *file, const struct al_patch_at 
     const char *mode = memrchr(line->text, ' ', line->len);
 
     if (mode - line->text > (ptrdiff_t)strlen("index"))
-        file->old_mode = file->new_mode = al_hunks_mode(mode + 1);
+        file->old_mode = file->new_mode = al_diff_mode(mode + 1);
 }
 
 static void read_header_line(struct al_hunk_file *file, const struct al_patch_at *line)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "gitops/diff/diff.h"
-#include "gitops/diff/diff_raw.h"
+#include "gitops/plumbing/diff_raw.h"
 #include "gitops/sequencer/operation_state.h"
 #include "guard/text.h"
 #include "util/str.h"

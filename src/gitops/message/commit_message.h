@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "gitops/diff/diff_raw.h"
+#include "gitops/plumbing/diff_raw.h"
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/diff/diff_raw.h"
 #include "gitops/failure.h"
 #include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/diff_raw.h"
 #include "gitops/plumbing/rollback_plumbing.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"

@@ -2,7 +2,7 @@
 #include "gitops/plumbing/staged_objects.h"
 
 #include "gitops/command.h"
-#include "gitops/diff/diff_raw.h"
+#include "gitops/plumbing/diff_raw.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
@@ -22,6 +22,8 @@ int al_git_staged_objects(const struct al_repo *repo, struct al_run_limits *budg
                  "--no-abbrev", "--ignore-submodules=dirty",
                  *head ? "HEAD" : al_git_empty_tree(repo), "--", NULL);
     r = al_git_read(&repo->at, &command, (struct al_sink){ al_diff_raw_add, &staged }, budget, err);
+    if (r == 0 && staged.broken)
+        r = al_error_set(err, AL_ERR_EXECUTION, "git diff-index did not list what is staged");
     for (size_t i = 0; r == 0 && i < staged.count; i++)
         if (staged.items[i].new_mode && staged.items[i].new_mode != GITLINK)
             al_strv_add(ret_oids, staged.items[i].new_oid);

@@ -10,9 +10,9 @@
 
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
-#include "gitops/diff/diff_raw.h"
 #include "gitops/failure.h"
 #include "gitops/plumbing/batch.h"
+#include "gitops/plumbing/diff_raw.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/verify_objects.h"
 #include "gitops/private_dir.h"

@@ -7,7 +7,7 @@
 
 #include "gitops/command.h"
 #include "gitops/diff/diff.h"
-#include "gitops/diff/diff_raw.h"
+#include "gitops/plumbing/diff_raw.h"
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 

@@ -171,17 +171,17 @@ static void read_header(struct al_patch_reader *reader, const struct al_patch_li
         switch (headers[i].is) {
         case NEW_FILE:
             file->is_new = true;
-            file->mode = al_hunks_mode(rest);
+            file->mode = al_diff_mode(rest);
             break;
         case DELETED:
             file->is_deleted = true;
-            file->old_mode = al_hunks_mode(rest);
+            file->old_mode = al_diff_mode(rest);
             break;
         case OLD_MODE:
-            file->old_mode = al_hunks_mode(rest);
+            file->old_mode = al_diff_mode(rest);
             break;
         case NEW_MODE:
-            file->mode = al_hunks_mode(rest);
+            file->mode = al_diff_mode(rest);
             break;
         case COPY_FROM:
         case RENAME_FROM:

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "gitops/diff/diff.h"
-#include "gitops/diff/diff_raw.h"
 #include "gitops/diff/hunks.h"
+#include "gitops/plumbing/diff_raw.h"
 #include "gitops/repo/repo.h"
 #include "util/str.h"
 

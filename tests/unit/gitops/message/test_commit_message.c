@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gitops/message/commit_message.c, file_category.c, gitops/diff/diff_raw.c: the same staged change
- * always gives the same message, with a subject that fits a line. */
+/* gitops/message/commit_message.c, file_category.c, gitops/plumbing/diff_raw.c: the same staged
+ * change always gives the same message, with a subject that fits a line. */
 #include "gitops/command.h"
-#include "gitops/diff/diff_raw.h"
 #include "gitops/message/commit_message.h"
+#include "gitops/plumbing/diff_raw.h"
 #include "tests/unit/gitops/lib.h"
 
 static char *describe(struct world *w)

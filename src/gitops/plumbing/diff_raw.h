@@ -5,8 +5,8 @@
  *
  * Source: git-diff(1) "RAW OUTPUT FORMAT", "--numstat".
  */
-#ifndef AL_GITOPS_DIFF_DIFF_RAW_H
-#define AL_GITOPS_DIFF_DIFF_RAW_H
+#ifndef AL_GITOPS_PLUMBING_DIFF_RAW_H
+#define AL_GITOPS_PLUMBING_DIFF_RAW_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -66,5 +66,8 @@ bool al_diff_raw_at_end(const struct al_diff_raw *changes);
 /** List the staged changes, against HEAD or, on an unborn branch, against the empty tree. */
 int al_git_staged_changes(const struct al_repo *repo, struct al_run_limits *budget,
                           struct al_diff_raw *ret_changes, struct al_error *err);
+
+/** The octal digits that a text begins with: the mode of a file.  Something else follows them. */
+unsigned al_diff_mode(const char *text);
 
 #endif

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gitops/diff/diff_raw.h"
+#include "gitops/plumbing/diff_raw.h"
 
 #include <stdlib.h>
 
 #include "gitops/command.h"
-#include "gitops/diff/hunks.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 
@@ -22,6 +21,15 @@ static void change_clear(struct al_change *change)
     free(change->old_oid);
     free(change->new_oid);
     *change = (struct al_change){ .status = 0 };
+}
+
+unsigned al_diff_mode(const char *text)
+{
+    unsigned mode = 0;
+
+    for (; *text >= '0' && *text <= '7' && mode <= 0777777; text++)
+        mode = (mode << 3) + (unsigned)(*text - '0');
+    return mode;
 }
 
 void al_diff_raw_clear(struct al_diff_raw *changes)
@@ -51,8 +59,8 @@ static bool take_raw_header(struct al_diff_raw *changes, char *header)
     changes->reading = (struct al_change){
         .status = words[4][0],
         .same_content = !strcmp(words[2], words[3]),
-        .old_mode = al_hunks_mode(words[0]),
-        .new_mode = al_hunks_mode(words[1]),
+        .old_mode = al_diff_mode(words[0]),
+        .new_mode = al_diff_mode(words[1]),
         .old_oid = al_strdup(words[2]),
         .new_oid = al_strdup(words[3]),
     };
