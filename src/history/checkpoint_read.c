@@ -238,7 +238,7 @@ static unsigned parse_part(const char *word)
  * airlock reads. */
 static bool parse_about(char *text, struct al_saved *saved)
 {
-    const bool known = al_starts_with(text, "version 1\n") && strstr(text, "\nwithout");
+    const bool known = al_starts_with(text, "version 2\n") && strstr(text, "\nwithout");
     char *lines = NULL, *words = NULL;
 
     saved->moves_all = !strstr(text, "\nmoves");

@@ -48,7 +48,8 @@ struct al_pending_checkpoint {
     struct al_str index;
     size_t *cuts; /* where its pieces end, but for the last one */
     size_t ncuts;
-    bool relies; /* on pieces that the store has */
+    struct al_str pieces; /* a line with the id of each */
+    bool relies;          /* on pieces that the store has */
     int64_t index_mtime_ns;
     char entries[AL_OID_TEXT]; /* digest, if git makes it; else "" */
     struct al_strv staged;     /* blobs of the index that HEAD does not have; not after */
@@ -73,6 +74,7 @@ static void reset(struct al_pending_checkpoint *taken)
     al_str_clear(&taken->index);
     free(al_take(&taken->cuts));
     taken->ncuts = 0;
+    al_str_clear(&taken->pieces);
     taken->relies = false;
     al_strv_clear(&taken->staged);
     al_str_clear(&taken->ref_lines);
@@ -300,7 +302,7 @@ static void add_about(struct al_pending_checkpoint *taken)
     const unsigned without = taken->reason.without;
     al_auto(al_str_clear) struct al_str about = AL_STR_INIT;
 
-    al_str_adds(&about, "version 1\n");
+    al_str_adds(&about, "version 2\n");
     if (taken->has_index)
         al_str_addf(&about, "index-time %" PRId64 "\n", taken->index_mtime_ns);
     if (taken->entries[0])
@@ -324,7 +326,6 @@ static void add_index(struct al_pending_checkpoint *taken)
 {
     const struct al_store *store = taken->store;
     al_auto(al_str_clear) struct al_str last = AL_STR_INIT;
-    al_auto(al_str_clear) struct al_str now = AL_STR_INIT;
     al_auto(al_strv_clear) struct al_strv known = AL_STRV_INIT;
     size_t begin = 0;
 
@@ -345,12 +346,10 @@ static void add_index(struct al_pending_checkpoint *taken)
             al_import_object(&taken->stream, S_IFREG, text, "index/", name);
         else
             al_import_content(&taken->stream, S_IFREG, "index/", name, &piece);
-        al_str_addf(&now, "%s\n", text);
+        al_str_addf(&taken->pieces, "%s\n", text);
         begin = end;
     }
     taken->relies = taken->has_index && known.count;
-    if (taken->has_index && strcmp(now.buf, last.buf) != 0)
-        (void)al_fs_write_atomic(store->dir_fd, PIECES, now.buf, now.len, 0600, true);
 }
 
 static void add_lists(struct al_pending_checkpoint *taken)
@@ -461,6 +460,7 @@ static int take_once(struct al_pending_checkpoint *taken)
  * whose index is broken, reads everything anew. */
 static int take(struct al_pending_checkpoint *taken)
 {
+    bool forgot = false;
     int r = AL_ERR_AGAIN;
 
     for (int attempt = 0; attempt < ATTEMPTS_MAX && r == AL_ERR_AGAIN; attempt++) {
@@ -468,12 +468,15 @@ static int take(struct al_pending_checkpoint *taken)
             al_error_clear(taken->err);
         reset(taken);
         r = take_once(taken);
-        if ((taken->files.relies || taken->staged.count || taken->relies) &&
-            ((r == AL_ERR_EXECUTION && !attempt) ||
-             (r == AL_ERR_AGAIN && attempt == ATTEMPTS_MAX - 2))) {
+        if (r == AL_ERR_EXECUTION && taken->relies) {
+            (void)unlinkat(taken->store->dir_fd, PIECES, 0);
+            r = AL_ERR_AGAIN;
+        } else if ((taken->files.relies || taken->staged.count) &&
+                   ((r == AL_ERR_EXECUTION && !forgot) ||
+                    (r == AL_ERR_AGAIN && attempt == ATTEMPTS_MAX - 2))) {
             al_files_forget(taken->store);
             (void)unlinkat(taken->store->dir_fd, STAGED, 0);
-            (void)unlinkat(taken->store->dir_fd, PIECES, 0);
+            forgot = true;
             r = AL_ERR_AGAIN;
         }
     }
@@ -529,7 +532,7 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
     taken->budget = budget;
     taken->err = err;
     taken->top_fd = taken->git_fd = taken->common_fd = -1;
-    taken->index = taken->stream = taken->ref_lines = AL_STR_INIT;
+    taken->index = taken->stream = taken->ref_lines = taken->pieces = AL_STR_INIT;
     taken->files = AL_FILES_INIT;
     r = al_location_open_all(&store->repo->at, &taken->top_fd, &taken->git_fd, &taken->common_fd,
                              err);
@@ -585,6 +588,9 @@ int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_st
     if (r < 0)
         return result(r, err);
     taken->reference[0] = '\0';
+    if (taken->has_index)
+        (void)al_fs_write_atomic(taken->store->dir_fd, PIECES, taken->pieces.buf, taken->pieces.len,
+                                 0600, true);
     if (!before)
         note_before(taken);
     /* Another one may come after the same execution: it goes on from the one before, too. */

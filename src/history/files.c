@@ -360,9 +360,8 @@ static bool are_few(const struct recorder *recorder)
 {
     const struct al_store *store = recorder->store;
 
-    return recorder->reason && recorder->is_current && !recorder->files->whole &&
-           !store->is_blocked && !recorder->drop.len && recorder->nids <= FEW_FILES &&
-           recorder->bytes <= FEW_MAX_BYTES &&
+    return recorder->is_current && !recorder->files->whole && !store->is_blocked &&
+           !recorder->drop.len && recorder->nids <= FEW_FILES && recorder->bytes <= FEW_MAX_BYTES &&
            (!recorder->by_writes ||
             (*store->tree && !strcmp(recorder->reason->before, store->before)));
 }
@@ -414,6 +413,8 @@ static bool add_few(struct recorder *recorder)
 {
     bool can = are_few(recorder);
 
+    if (!recorder->reason) /* of a nested repository, after the files of the working tree itself */
+        return false;
     for (size_t at = 0; can && at < recorder->add.len;) {
         const char *path = recorder->add.buf + at;
 

@@ -265,7 +265,7 @@ class Table(Audit):
 
     def test_refused(self):
         """of a call without a summary the error, and not the advice below it"""
-        self.call("git_status", {"pats": ["a"]}, "--toolset", "everyday")
+        self.call("git_restore", {}, "--toolset", "everyday")
         error = self.record()["result"]["error"]
         self.assertIn("\n", error)
         self.assertTrue(self.log().endswith("  " + error.partition("\n")[0] + "\n"), self.log())

@@ -252,5 +252,31 @@ class Beside(rollback.Rollback):
         self.assertIn("older", self.out("stash", "list"))
 
 
+class Nested(rollback.Rollback):
+    def test_untracked(self):
+        """beside a nested repository, a removed file comes back that git never knew"""
+        self.git("init", "-q", "sub")
+        self.write("sub/s", "s\n")
+        self.git("-C", "sub", "add", "s")
+        self.git("-C", "sub", "commit", "-q", "-m", "s")
+
+        config = self.base / "config.toml"
+        config.write_text("[tools.shell]\ncommand_whitelist = ['echo', 'unlink']\n",
+                          encoding="utf-8")
+
+        def run(command):
+            self.ok("bash_command", {"command": command, "reason": "x"}, "--toolset", "shell",
+                    "--tool=command", "--config", str(config))
+
+        run("echo hi > new1")
+        self.write("x", "precious\n")
+        run("echo hi > new2")
+        before = self.snapshot()
+        run("unlink x")
+        self.assertIn("a/x", self.command("diff", "1").stdout)
+        self.rollback()
+        self.assert_same(before)
+
+
 if __name__ == "__main__":
     harness.main()

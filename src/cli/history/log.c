@@ -476,8 +476,10 @@ static int run(const char *journal_file, int argc, char **argv)
     (void)signal(SIGPIPE, SIG_IGN); /* a reader may stop early */
     if (query.running)
         return show_running(&query, journal_file);
+    if (query.verify) /* which looks at the journal as it is */
+        return verify(journal_file, query.json);
     record_interrupted(journal_file);
-    return query.verify ? verify(journal_file, query.json) : show_log(&query, journal_file);
+    return show_log(&query, journal_file);
 }
 
 int al_cmd_log(int argc, char **argv)

@@ -268,11 +268,14 @@ int al_fed_add(const struct al_bare *bare, const struct al_git_command *command,
         .exit_code = -1,
     };
     al_auto(al_str_clear) struct al_str said = AL_STR_INIT;
+    const size_t len = ret_output->len;
     struct al_proc_result result;
+    bool was_there;
     int r;
 
     if (*fed && (*fed)->in_fd < 0)
         al_fed_end(fed);
+    was_there = *fed;
     r = *fed ? 0 : start_fed(bare, command, budget, fed, err);
     if (r < 0)
         return r;
@@ -288,6 +291,10 @@ int al_fed_add(const struct al_bare *bare, const struct al_git_command *command,
     al_text_end(&output.err);
     al_running_end(al_take(&(*fed)->child), &result);
     al_fed_end(fed);
+    if (was_there) { /* it was killed since; another one does as well */
+        al_str_truncate(ret_output, len);
+        return al_fed_add(bare, command, fed, input, until, budget, ret_output, err);
+    }
     output.exit_code = result.exit_code;
     return end_badly(&output, budget, err);
 }

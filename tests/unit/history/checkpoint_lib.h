@@ -78,8 +78,12 @@ static inline int try_take(struct saver *s, const char *before, const struct al_
         .tool = "git_test", .operation = "test", .before = before, .dropping = dropping
     };
 
+    int r;
+
     al_error_clear(&s->w->err);
-    return al_checkpoint_create(s->store, &reason, &budget, s->id, &s->w->err);
+    r = al_checkpoint_create(s->store, &reason, &budget, s->id, &s->w->err);
+    al_fed_end(&s->store->import); /* while it runs, its packs are kept */
+    return r;
 }
 
 static inline void take(struct saver *s, const char *before)
