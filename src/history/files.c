@@ -360,8 +360,9 @@ static bool are_few(const struct recorder *recorder)
 {
     const struct al_store *store = recorder->store;
 
-    return recorder->is_current && !recorder->files->whole && !store->is_blocked &&
-           !recorder->drop.len && recorder->nids <= FEW_FILES && recorder->bytes <= FEW_MAX_BYTES &&
+    return recorder->is_current && !recorder->files->whole && !recorder->new_rules &&
+           !store->is_blocked && !recorder->drop.len && recorder->nids <= FEW_FILES &&
+           recorder->bytes <= FEW_MAX_BYTES &&
            (!recorder->by_writes ||
             (*store->tree && !strcmp(recorder->reason->before, store->before)));
 }
