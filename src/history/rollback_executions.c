@@ -213,6 +213,13 @@ static void name_call(const struct al_execution *execution, struct al_strv *call
         al_strv_add(calls, execution->tool);
 }
 
+/* Whether git has only noted something, which it does also where there is nothing to do. */
+static bool is_note(const struct al_difference *change)
+{
+    return change->part == AL_PART_STATE &&
+           (!strcmp(change->name, "ORIG_HEAD") || !strcmp(change->name, "AUTO_MERGE"));
+}
+
 /* Whether an execution changed anything that a rollback takes back: 1 or 0.  One that was
  * interrupted may have. */
 static int is_step(struct al_way *way, size_t which, struct al_error *err)
@@ -226,7 +233,8 @@ static int is_step(struct al_way *way, size_t which, struct al_error *err)
     if (did)
         way->plan.interrupted = execution->seq;
     for (size_t i = 0; !did && i < execution->changes.count; i++)
-        did = !al_execution_tells_of_remote(execution, &execution->changes.items[i]);
+        did = !is_note(&execution->changes.items[i]) &&
+              !al_execution_tells_of_remote(execution, &execution->changes.items[i]);
     return did;
 }
 

@@ -54,6 +54,23 @@ class Undo(everyday.Case):
                       self.server.says("git_undo", {"steps": -1}))
         self.assertEqual(self.text(), "".join(LINES))
 
+    def test_nothing_done(self):
+        """git_undo: a merge and a reset that had nothing to do are no steps, nor is redo lost"""
+        for tool, arguments in (("git_merge", {"branch": "main"}),
+                                ("git_reset", {"to": "HEAD", "mode": "hard"})):
+            self.write("f.txt", f"{tool}\n")
+            self.server.says("git_commit", {"all": True, "message": tool})
+            head = self.out("rev-parse", "HEAD")
+            self.server.says(tool, arguments)
+            self.assertTrue(self.server.says("git_undo").startswith("Undone: git_commit"))
+            self.assertNotEqual(self.out("rev-parse", "HEAD"), head)
+            self.server.says(tool, {"branch": "main"} if tool == "git_merge" else {"to": "HEAD"})
+            self.assertIn("Redone", self.server.says("git_undo", {"steps": -1}))
+            self.assertEqual(self.out("rev-parse", "HEAD"), head)
+            self.server.says("git_undo")
+            self.assertEqual(self.out("status", "--porcelain"), " M f.txt\n")
+            self.git("checkout", "-q", "f.txt")
+
     def test_worktree(self):
         """git_undo: of a worktree that was made"""
         self.server.says("git_worktree", {"action": "add", "name": "w"})
