@@ -178,6 +178,28 @@ static int left_over(const char *path, enum al_git_locks lock, struct al_error *
     return r;
 }
 
+bool al_git_lock_is_interrupted(const char *path)
+{
+    struct al_lockfile lock = AL_LOCKFILE_INIT;
+    char token[AL_LOCK_TOKEN];
+    const bool is = al_lockfile_take_over(&lock, AT_FDCWD, path, token);
+
+    al_lockfile_leave(&lock);
+    return is;
+}
+
+static int interrupted(const char *path, struct al_error *err)
+{
+    int r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_LOCK_TIMEOUT,
+                              "A rollback was interrupted, and the repository may be half changed: "
+                              "%s is its lock",
+                              strrchr(path, '/') + 1);
+
+    if (err)
+        err->remedy = "A user completes it with 'airlock rollback'.";
+    return r;
+}
+
 /* Wait for an event, and tell the user once after TELL_AFTER_MS.  Returns the value of poll(2). */
 static int wait_and_tell(struct pollfd wait[2], int64_t left_ms, const char *path,
                          struct al_run_limits *budget, bool *told)
@@ -236,6 +258,8 @@ static int wait_for_lock(const struct al_location *at, enum al_git_locks lock,
 
     if (lstat(path, &st) < 0)
         return 0;
+    if (al_git_lock_is_interrupted(path))
+        return interrupted(path, err);
     if (al_git_lock_is_stale(at, &st))
         return left_over(path, lock, err);
     r = wait_for_end(path, deadline_ms, budget, &told, err);
@@ -295,6 +319,8 @@ int al_index_lock_check(const struct al_location *at, struct al_run_limits *budg
 
     if (lstat(path, &st) < 0 || !has_no_holder(at, &st))
         return 0;
+    if (al_git_lock_is_interrupted(path))
+        return interrupted(path, err);
     r = al_git_lock_wait(at, AL_LOCK_INDEX, &brief, err);
     if (r == AL_ERR_EXECUTION && lstat(path, &st) == 0 && !al_git_lock_is_stale(at, &st))
         return no_holder(err);

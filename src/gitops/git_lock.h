@@ -28,6 +28,10 @@ char *al_git_lock_path(const struct al_location *at, enum al_git_locks lock);
  */
 bool al_git_lock_is_stale(const struct al_location *at, const struct stat *lock);
 
+/** Test whether a lock is that of a rollback which was killed: whoever removed it would have a
+ * repository that is half changed. */
+bool al_git_lock_is_interrupted(const char *path);
+
 #define AL_STALE_AFTER_S 60
 
 /** Test whether any of these lock files (enum al_git_locks) is there. */

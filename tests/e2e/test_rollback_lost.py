@@ -40,6 +40,17 @@ class Crashes(rollback.Rollback):
         self.assert_same(after)
         self.assertEqual(self.command("log", "--verify").returncode, 0)
 
+    def test_lock(self):
+        """the lock of a killed rollback is named as that, at once, and not as one to be removed"""
+        (self.root / ".git/index.lock").write_text("airlock rollback 0123456789abcdef\n")
+        self.write("a.txt", "two\n")
+        result = self.call("git_add", {"paths": ["a.txt"]})
+        self.assertTrue(result.failed, result)
+        self.assertIn("A rollback was interrupted", result.text)
+        self.assertIn("airlock rollback", result.text)
+        self.assertNotIn("remove", result.text)
+        self.assertIn("of a rollback that was killed", self.command("doctor").stdout)
+
     def test_shown(self):
         """after a crash `airlock diff` compares with the present, and keeps no checkpoint of it"""
         self.write("a.txt", "two\n")

@@ -202,7 +202,10 @@ static void add_lock(struct al_findings *findings, const struct al_repo *repo, c
 
     if (lstat(path, &st) < 0)
         return;
-    if (al_git_lock_is_stale(&repo->at, &st)) {
+    if (al_git_lock_is_interrupted(path)) {
+        al_finding_add(findings, name, AL_WARNING, "of a rollback that was killed",
+                       "The repository may be half changed. Complete it: airlock rollback");
+    } else if (al_git_lock_is_stale(&repo->at, &st)) {
         fix = al_asprintf("No git process holds it, but calls that write fail. Remove it: rm '%s'",
                           safe);
         al_finding_add(findings, name, AL_WARNING, "stale", fix);
