@@ -51,7 +51,7 @@ def story(binary):
         known = ids.setdefault(match[0][:7], hashlib.sha1(str(len(ids)).encode()).hexdigest())
         return known[:len(match[0])]
 
-    return [re.sub(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b", stable, row)
+    return [re.sub(r"\b[0-9a-f]{7,40}\b", stable, row)
             for row in done.stdout.strip("\n").split("\n")]
 
 
