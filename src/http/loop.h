@@ -42,6 +42,7 @@
     X(queue_response)                                                                              \
     X(destroy_response)                                                                            \
     X(get_version)
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a member has none. */
 #define AL_HTTP_MEMBER(name) __typeof__(&MHD_##name) name;
 
 /** The library, loaded or linked. */

@@ -49,6 +49,7 @@
     X(use_default_colors)                                                                          \
     X(init_pair)                                                                                   \
     X(reset_prog_mode)
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a member has none. */
 #define AL_CURSES_MEMBER(name) __typeof__(&name) name;
 
 /** The library, loaded or linked. */
