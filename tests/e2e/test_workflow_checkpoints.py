@@ -6,6 +6,7 @@ import os
 import subprocess
 
 import harness
+import rollback
 
 
 class Checkpoints(harness.Case):
@@ -225,6 +226,40 @@ class Checkpoints(harness.Case):
         refs = self.stored("for-each-ref", "--format=%(refname)").split()
         self.assertEqual(len(refs), 12)
         self.stored("fsck", "--full", "--strict")
+
+
+class Few(rollback.Rollback):
+    """Few files are in the checkpoint without the store's index: 64 of 1 MiB together."""
+
+    def made(self, files):
+        """The files of the checkpoints before and after a call, beside such files."""
+        for name, text in files.items():
+            self.write(name, text)
+        self.write("a.txt", "changed\n")
+        self.ok("git_checkout", {"paths": ["a.txt"]}, "--toolset", "git")
+        before = self.record()["git_commit"]
+        [store] = (self.home / ".local/state/airlock").glob("*/checkpoints.git")
+        found = []
+        for commit in (before, self.out("rev-parse", f"refs/after/{before}", cwd=store).strip()):
+            names = self.out("ls-tree", "-r", "--name-only", f"{commit}:worktree",
+                             cwd=store).split()
+            found.append({name: self.out("show", f"{commit}:worktree/{name}", cwd=store)
+                          for name in names if name.startswith("new")})
+        return found
+
+    def test_number(self):
+        """63, 64 and 65 changed files are in both checkpoints"""
+        self.made({})
+        for number in (62, 63, 64):  # and a.txt
+            files = {f"new{i}": f"{number} {i}\n" for i in range(number)}
+            self.assertEqual(self.made(files), [files, files])
+
+    def test_bytes(self):
+        """so are files of a byte less than 1 MiB together, of 1 MiB, and of a byte more"""
+        self.made({})
+        for number in (-1, 0, 1):
+            files = {"new": "x" * ((1 << 20) - len("changed\n") + number)}
+            self.assertEqual(self.made(files), [files, files])
 
 
 if __name__ == "__main__":
