@@ -604,7 +604,7 @@ static void find_before(const struct al_hunk_list *list, const struct al_hunk_it
                         size_t context, struct shown *shown)
 {
     const struct al_hunk_item *previous = neighbour(list, item, -1);
-    struct al_patch_at head;
+    struct al_patch_at head = { .text = NULL };
     size_t begin, lines;
 
     if (previous) {
