@@ -166,13 +166,9 @@ int al_nofollow_open(int dir_fd, const char *path, int flags)
                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
-/* Open the directory `name` in `dir_fd`; create it first if it is missing and `make` is set. */
-static int enter(int dir_fd, const char *name, bool make)
+/* Open the directory `name` in `dir_fd`; create it first if it is missing. */
+static int enter(int dir_fd, const char *name)
 {
-    int fd = al_nofollow_open(dir_fd, name, O_PATH | O_DIRECTORY);
-
-    if (fd != -ENOENT || !make)
-        return fd;
     if (mkdirat(dir_fd, name, 0777) < 0 && errno != EEXIST)
         return -errno;
     return al_nofollow_open(dir_fd, name, O_PATH | O_DIRECTORY);
@@ -183,26 +179,38 @@ static bool is_name(const char *name)
     return *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
+static bool goes_up(const char *path)
+{
+    for (; *path; path += strcspn(path, "/"), path += *path == '/')
+        if (strcspn(path, "/") == 2 && !strncmp(path, "..", 2))
+            return true;
+    return false;
+}
+
 int al_nofollow_open_parent(int dir_fd, const char *path, bool make, const char **ret_name)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     al_auto(al_freep) char *parents = al_strndup(path, slash ? (size_t)(slash - path) : 0);
-    al_auto(al_closep) int fd = al_nofollow_open(dir_fd, "", O_PATH | O_DIRECTORY);
+    al_auto(al_closep) int fd = -1;
     char *save = NULL;
 
     if (!is_name(name))
         return -EINVAL;
-    if (*path == '/')
+    if (*path == '/' || goes_up(parents))
         return -EXDEV;
+    *ret_name = name;
+    fd = al_nofollow_open(dir_fd, parents, O_PATH | O_DIRECTORY);
+    if (fd != -ENOENT || !make)
+        return al_take_fd(&fd);
+    fd = al_nofollow_open(dir_fd, "", O_PATH | O_DIRECTORY);
     for (char *part = strtok_r(parents, "/", &save); part && fd >= 0;
          part = strtok_r(NULL, "/", &save)) {
-        int next = strcmp(part, "..") != 0 ? enter(fd, part, make) : -EXDEV;
+        int next = enter(fd, part);
 
         al_close(fd);
         fd = next;
     }
-    *ret_name = name;
     return al_take_fd(&fd);
 }
 
