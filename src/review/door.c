@@ -3,19 +3,20 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "guard/text.h"
 #include "review/door_private.h"
-#include "review/message.h"
 #include "util/clock.h"
 #include "util/fs.h"
 
@@ -28,8 +29,18 @@
 #define FIRST_RETRY_MS   10
 #define ATTEMPTS_DOUBLED 9
 
-/* A process may have no room for connections that often. */
-#define BUSY_MAX 4
+/* A process may have no room for connections that often: some seconds. */
+#define BUSY_MAX 7
+
+/* The directories are looked at this often, in milliseconds, whether or not inotify says anything:
+ * one may have been removed, and events may have been lost. */
+#define LOOK_MS 5000
+
+/* A process that was let go is tried again after this time in milliseconds. */
+#define RETRY_MS 5000
+
+/* Read at once, so that a process that sends without end does not keep others waiting. */
+#define CHUNK_BYTES (64u << 10)
 
 static void set_problem(char **problem, const char *text)
 {
@@ -45,7 +56,7 @@ static void watch_dir(const struct al_review_door *door, const struct al_door_di
     char path[40];
 
     (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", dir->fd);
-    /* Without events the directory is looked at every AL_DOOR_LOOK_MS. */
+    /* Without events the directory is looked at every LOOK_MS. */
     (void)inotify_add_watch(door->inotify_fd, path, IN_CREATE | IN_MOVED_TO | IN_DELETE);
 }
 
@@ -53,10 +64,12 @@ static void open_dir(struct al_review_door *door, struct al_door_dir *dir)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     const bool is_last = dir == &door->dirs[door->ndirs - 1];
-    const int r = al_review_place_open(dir->path, true, is_last, &dir->fd, &err);
+    const int r =
+        al_review_place_open(dir->path, door->attends, door->attends && is_last, &dir->fd, &err);
+    const bool is_wrong = r < 0 && (r != AL_ERR_NOT_FOUND || (door->attends && is_last));
 
-    set_problem(&dir->problem, r < 0 && (r != AL_ERR_NOT_FOUND || is_last) ? err.message : NULL);
-    if (r < 0)
+    set_problem(&dir->problem, is_wrong ? err.message : NULL);
+    if (r < 0 || !door->attends)
         return;
     watch_dir(door, dir);
     dir->lock_fd = al_review_place_attend(dir->fd, dir->lock);
@@ -75,26 +88,33 @@ static void close_dir(struct al_door_dir *dir)
     al_close(al_take_fd(&dir->fd));
 }
 
-static struct al_review_process *find(const struct al_review_door *door, size_t dir, pid_t pid)
+static void free_process(struct al_door_process *process)
 {
-    struct al_review_process *process = door->processes;
-
-    while (process && !(process->pid == pid && process->dir == dir))
-        process = process->next;
-    return process;
+    al_close(process->fd);
+    al_str_clear(&process->in);
+    al_str_clear(&process->out);
+    free(process->problem);
+    free(process);
 }
 
 static void note_socket(struct al_review_door *door, size_t dir, pid_t pid)
 {
-    struct al_review_process *process = find(door, dir, pid);
+    struct al_door_process *process = door->processes;
 
+    while (process && !(process->pid == pid && process->dir == dir))
+        process = process->next;
     if (!process && door->nprocesses == AL_DOOR_PROCESSES_MAX) {
         door->crowded = true;
         return;
     }
     if (!process) {
-        process = al_review_process_new(pid, dir);
-        process->next = door->processes;
+        process = al_calloc(1, sizeof(*process));
+        *process = (struct al_door_process){ .next = door->processes,
+                                             .pid = pid,
+                                             .dir = dir,
+                                             .fd = -1,
+                                             .in = AL_STR_INIT,
+                                             .out = AL_STR_INIT };
         door->processes = process;
         door->nprocesses++;
     }
@@ -120,15 +140,16 @@ static void look_at(struct al_review_door *door, size_t index)
             note_socket(door, index, al_review_place_owner(entry->d_name));
 }
 
-void al_door_look(struct al_review_door *door)
+/* Look for processes that are new and for those that are gone. */
+static void look(struct al_review_door *door)
 {
     door->crowded = false;
-    for (struct al_review_process *at = door->processes; at; at = at->next)
+    for (struct al_door_process *at = door->processes; at; at = at->next)
         at->exists = false;
     for (size_t i = 0; i < door->ndirs; i++)
         look_at(door, i);
-    for (struct al_review_process **at = &door->processes; *at;) {
-        struct al_review_process *process = *at;
+    for (struct al_door_process **at = &door->processes; *at;) {
+        struct al_door_process *process = *at;
 
         if (process->exists || process->fd >= 0) {
             at = &process->next;
@@ -136,60 +157,72 @@ void al_door_look(struct al_review_door *door)
         }
         *at = process->next;
         door->nprocesses--;
-        al_review_process_free(process);
+        free_process(process);
     }
-    door->look_ms = al_clock_ms() + AL_DOOR_LOOK_MS;
+    door->look_ms = al_clock_ms() + LOOK_MS;
 }
 
-static void try_later(struct al_review_process *process, int64_t now_ms)
+static void try_later(struct al_door_process *process, int64_t now_ms)
 {
     if (process->attempts < ATTEMPTS_DOUBLED)
         process->due_ms = now_ms + ((int64_t)FIRST_RETRY_MS << process->attempts++);
     else
-        process->due_ms = now_ms + AL_DOOR_RETRY_MS;
+        process->due_ms = now_ms + RETRY_MS;
 }
 
-static void connect_to(struct al_review_door *door, struct al_review_process *process,
-                       int64_t now_ms)
+static void connect_to(struct al_review_door *door, struct al_door_process *process, int64_t now_ms)
 {
-    static const char request[] = "{\"do\":\"attach\"}\n";
+    const struct al_review_request request = { .verb = door->attends ? AL_REVIEW_ATTACH
+                                                                     : AL_REVIEW_LIST };
     struct epoll_event event = { .events = EPOLLIN | EPOLLOUT, .data.ptr = process };
     const struct al_door_dir *dir = &door->dirs[process->dir];
     const int fd = dir->fd < 0 ? -ENOENT : al_review_place_connect(dir->fd, process->pid);
 
     if (fd >= 0 && epoll_ctl(door->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0) {
-        al_review_process_reset(process);
         process->fd = fd;
         process->due_ms = now_ms + AL_DOOR_STALL_MS;
-        al_str_adds(&process->out, request);
+        process->nbusy = 0;
+        al_review_add_request(&request, &process->out);
         return;
     }
     al_close(fd);
+    if (fd == -EAGAIN && process->nbusy < BUSY_MAX) {
+        process->due_ms = now_ms + ((int64_t)FIRST_RETRY_MS << process->nbusy++);
+        return;
+    }
     try_later(process, now_ms);
-    if (fd != -ENOENT && fd != -ECONNREFUSED && (fd != -EAGAIN || process->attempts > BUSY_MAX)) {
-        al_auto(al_freep) char *why = al_asprintf("process %ld cannot be asked: %s",
-                                                  (long)process->pid, strerrordesc_np(-fd));
+    if (fd != -ENOENT && fd != -ECONNREFUSED) {
+        al_auto(al_freep) char *why =
+            al_asprintf("process %ld cannot be asked: %s", (long)process->pid,
+                        fd == -EAGAIN ? "too many others ask it" : strerrordesc_np(-fd));
 
         set_problem(&process->problem, why);
     }
 }
 
-void al_door_keep_times(struct al_review_door *door, int64_t now_ms)
+/* Let a process go that says, or does, what it must not. */
+static void let_go_saying(struct al_review_door *door, struct al_door_process *process,
+                          const char *what)
 {
-    for (struct al_review_process *at = door->processes; at; at = at->next) {
+    al_auto(al_freep) char *why = al_asprintf("process %ld %s", (long)process->pid, what);
+
+    al_door_let_go(door, process, why);
+}
+
+/* Connect to the processes whose time has come, let those go that do not answer. */
+static void keep_times(struct al_review_door *door, int64_t now_ms)
+{
+    for (struct al_door_process *at = door->processes; at; at = at->next) {
         if (at->due_ms > now_ms || (at->fd >= 0 && at->listed))
             continue;
-        if (at->fd >= 0) {
-            al_auto(al_freep) char *why = al_asprintf("process %ld does not answer", (long)at->pid);
-
-            al_door_let_go(door, at, why);
-        } else {
+        if (at->fd >= 0)
+            let_go_saying(door, at, "does not answer");
+        else
             connect_to(door, at, now_ms);
-        }
     }
 }
 
-void al_door_let_go(struct al_review_door *door, struct al_review_process *process,
+void al_door_let_go(struct al_review_door *door, struct al_door_process *process,
                     const char *problem)
 {
     const int64_t now_ms = al_clock_ms();
@@ -197,55 +230,94 @@ void al_door_let_go(struct al_review_door *door, struct al_review_process *proce
     /* Closing it is not enough: a child that is being started has a copy until its execve. */
     (void)epoll_ctl(door->epoll_fd, EPOLL_CTL_DEL, process->fd, NULL);
     al_close(al_take_fd(&process->fd));
-    al_review_process_reset(process);
-    al_door_end_requests(door, process, problem);
-    for (size_t i = 0; i < door->questions.count; i++)
-        if (door->questions.items[i].pid == process->pid)
-            al_door_forget_text(door, al_json_get_string(door->questions.items[i].entry, "id"));
-    if (al_review_list_remove(&door->questions, process->pid, NULL))
-        door->changes |= AL_DOOR_QUESTIONS;
+    al_str_clear(&process->in);
+    al_str_clear(&process->out);
+    process->nsent = 0;
+    process->listed = false;
+    al_door_forget(door, process, problem);
     if (problem || !process->problem)
         set_problem(&process->problem, problem);
     if (process->problem)
-        process->due_ms = now_ms + AL_DOOR_RETRY_MS;
+        process->due_ms = now_ms + RETRY_MS;
     else
         try_later(process, now_ms);
     door->look_ms = now_ms; /* its socket may be gone */
 }
 
-void al_door_run_process(struct al_review_door *door, struct al_review_process *process)
+/* --- Connections --- */
+
+/* Write what the process takes.  False: nobody is there any more. */
+static bool flush(struct al_door_process *process)
+{
+    while (process->nsent < process->out.len) {
+        const ssize_t n = send(process->fd, process->out.buf + process->nsent,
+                               process->out.len - process->nsent, MSG_NOSIGNAL);
+
+        if (n < 0 && errno != EINTR)
+            return errno == EAGAIN;
+        process->nsent += n > 0 ? (size_t)n : 0;
+    }
+    al_str_reset(&process->out);
+    process->nsent = 0;
+    return true;
+}
+
+/* Write, and read once.  False: it has closed the connection.  A process that refuses says why
+ * before it ends, so reading goes on when nothing can be sent. */
+static bool transfer(struct al_door_process *process)
+{
+    const bool lives = flush(process);
+    ssize_t n;
+
+    al_str_reserve(&process->in, CHUNK_BYTES);
+    n = recv(process->fd, process->in.buf + process->in.len, CHUNK_BYTES, 0);
+    if (n > 0)
+        process->in.buf[process->in.len += (size_t)n] = '\0';
+    else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+        return false;
+    return n > 0 || lives;
+}
+
+/* Serve the lines that are complete.  False: the process was let go. */
+static bool serve_lines(struct al_review_door *door, struct al_door_process *process)
+{
+    struct al_str rest = AL_STR_INIT;
+    const char *at = process->in.buf, *last = at + process->in.len, *end;
+
+    while ((end = memchr(at, '\n', (size_t)(last - at)))) {
+        json_t *line = json_loadb(at, (size_t)(end - at), JSON_REJECT_DUPLICATES, NULL);
+        al_auto(al_freep) char *problem = al_door_serve(door, process, line, (size_t)(end - at));
+
+        json_decref(line);
+        if (problem)
+            let_go_saying(door, process, problem);
+        if (problem)
+            return false;
+        at = end + 1;
+    }
+    al_str_add(&rest, at, (size_t)(last - at));
+    al_str_clear(&process->in);
+    process->in = rest;
+    if (rest.len <= AL_REVIEW_LINE_MAX_BYTES)
+        return true;
+    let_go_saying(door, process, "sends a longer line than it may");
+    return false;
+}
+
+static void run_process(struct al_review_door *door, struct al_door_process *process)
 {
     struct epoll_event event = { .events = EPOLLIN, .data.ptr = process };
-    const int fd = process->fd;
-    const bool lives = al_review_process_run(process);
+    const bool lives = transfer(process);
 
-    al_door_serve_lines(door, process);
-    if (process->fd != fd)
-        return; /* it was let go */
+    if (!serve_lines(door, process))
+        return;
     if (!lives) {
         al_door_let_go(door, process, NULL);
         return;
     }
     if (process->nsent < process->out.len)
         event.events |= EPOLLOUT;
-    (void)epoll_ctl(door->epoll_fd, EPOLL_CTL_MOD, fd, &event);
-}
-
-void al_door_leave(struct al_review_door *door)
-{
-    while (door->processes) {
-        struct al_review_process *process = door->processes;
-
-        door->processes = process->next;
-        al_close(process->fd);
-        al_review_process_free(process);
-    }
-    for (size_t i = 0; i < door->ndirs; i++) {
-        close_dir(&door->dirs[i]);
-        free(door->dirs[i].path);
-        free(door->dirs[i].problem);
-    }
-    free(door->dirs);
+    (void)epoll_ctl(door->epoll_fd, EPOLL_CTL_MOD, process->fd, &event);
 }
 
 /* What is handled before the caller looks at other things. */
@@ -265,10 +337,11 @@ void al_door_kick(const struct al_review_door *door)
     (void)!write(door->kick_fd, &one, sizeof(one));
 }
 
-struct al_review_door *al_review_door_new(const struct al_strv *dirs)
+static struct al_review_door *open_door(const struct al_strv *dirs, bool attends)
 {
     struct al_review_door *door = al_calloc(1, sizeof(*door));
 
+    door->attends = attends;
     door->ndirs = dirs->count;
     door->dirs = al_calloc(dirs->count + 1, sizeof(*door->dirs));
     for (size_t i = 0; i < dirs->count; i++)
@@ -286,7 +359,7 @@ struct al_review_door *al_review_door_new(const struct al_strv *dirs)
         errno = error;
         return NULL;
     }
-    al_door_look(door);
+    look(door);
     al_door_kick(door);
     return door;
 }
@@ -295,9 +368,19 @@ void al_review_door_free(struct al_review_door *door)
 {
     if (!door)
         return;
-    al_door_clear_requests(door);
-    al_door_leave(door);
-    al_review_list_clear(&door->questions);
+    al_door_clear(door);
+    while (door->processes) {
+        struct al_door_process *process = door->processes;
+
+        door->processes = process->next;
+        free_process(process);
+    }
+    for (size_t i = 0; i < door->ndirs; i++) {
+        close_dir(&door->dirs[i]);
+        free(door->dirs[i].path);
+        free(door->dirs[i].problem);
+    }
+    free(door->dirs);
     al_close(door->kick_fd);
     al_close(door->timer_fd);
     al_close(door->inotify_fd);
@@ -318,7 +401,7 @@ const struct al_review_list *al_review_door_questions(const struct al_review_doo
 
 bool al_review_door_is_settled(const struct al_review_door *door)
 {
-    for (const struct al_review_process *at = door->processes; at; at = at->next)
+    for (const struct al_door_process *at = door->processes; at; at = at->next)
         if (!at->listed && !at->problem && at->attempts < 2)
             return false;
     return true;
@@ -327,95 +410,6 @@ bool al_review_door_is_settled(const struct al_review_door *door)
 const char *al_review_door_problem(const struct al_review_door *door)
 {
     return door->problem;
-}
-
-/* --- Lines --- */
-
-static void let_go_saying(struct al_review_door *door, struct al_review_process *process,
-                          const char *what)
-{
-    al_auto(al_freep) char *why = al_asprintf("process %ld %s", (long)process->pid, what);
-
-    al_door_let_go(door, process, why);
-}
-
-/* What is wrong with one question more of the process; NULL: nothing. */
-static const char *check_room(const struct al_review_door *door,
-                              const struct al_review_process *process, size_t len)
-{
-    size_t count = 0, bytes = len;
-
-    for (size_t i = 0; i < door->questions.count; i++) {
-        count += door->questions.items[i].pid == process->pid;
-        bytes += door->questions.items[i].len;
-    }
-    if (count >= AL_REVIEW_ENTRIES_MAX)
-        return "has more questions than it may";
-    return bytes > AL_DOOR_QUESTIONS_MAX_BYTES ? "has longer questions than fit here" : NULL;
-}
-
-/* What is wrong with the line; NULL: nothing. */
-static const char *serve_line(struct al_review_door *door, struct al_review_process *process,
-                              const json_t *line, size_t len)
-{
-    const char *gone = al_json_get_string(line, "gone"), *problem = NULL;
-
-    if (al_door_serve_answer(door, process, line))
-        return NULL;
-    if (json_object_get(line, "entry")) {
-        problem = check_room(door, process, len);
-        if (!problem && !al_review_list_add(&door->questions, process->pid, line, len))
-            problem = "has a question that cannot be shown; its version may be another one";
-        door->changes |= AL_DOOR_QUESTIONS;
-        return problem;
-    }
-    if (gone) {
-        if (al_review_list_remove(&door->questions, process->pid, gone))
-            door->changes |= AL_DOOR_QUESTIONS;
-        al_door_forget_text(door, gone);
-        return NULL;
-    }
-    if (!json_is_true(json_object_get(line, "end")))
-        return "says what airlock review does not know; its version may be another one";
-    process->listed = true;
-    free(al_take(&process->problem));
-    return NULL;
-}
-
-/* The process refuses, and says why. */
-static bool serve_refusal(struct al_review_door *door, struct al_review_process *process,
-                          const json_t *line)
-{
-    const char *why = al_json_get_string(line, "error");
-    al_auto(al_freep) char *what = why ? al_asprintf("refuses: %s", why) : NULL;
-
-    if (!why || json_object_get(line, "ticket"))
-        return false;
-    let_go_saying(door, process, what);
-    return true;
-}
-
-void al_door_serve_lines(struct al_review_door *door, struct al_review_process *process)
-{
-    size_t at = 0, begin = 0;
-    json_t *found;
-
-    while (al_review_process_line(process, &at, &found)) {
-        al_auto(al_json_decrefp) json_t *line = found;
-        const char *problem;
-
-        if (serve_refusal(door, process, line))
-            return;
-        problem = serve_line(door, process, line, at - begin);
-        if (problem) {
-            let_go_saying(door, process, problem);
-            return;
-        }
-        begin = at;
-    }
-    al_review_process_taken(process, at);
-    if (process->in.len > AL_REVIEW_LINE_MAX_BYTES)
-        let_go_saying(door, process, "sends a longer line than it may");
 }
 
 /* --- The loop --- */
@@ -436,7 +430,7 @@ static int64_t next_due(const struct al_review_door *door, int64_t requests_ms)
 {
     int64_t due_ms = requests_ms < door->look_ms ? requests_ms : door->look_ms;
 
-    for (const struct al_review_process *at = door->processes; at; at = at->next)
+    for (const struct al_door_process *at = door->processes; at; at = at->next)
         if (!(at->fd >= 0 && at->listed) && at->due_ms < due_ms)
             due_ms = at->due_ms;
     return due_ms;
@@ -452,27 +446,35 @@ static void arm_timer(const struct al_review_door *door, int64_t due_ms)
     (void)timerfd_settime(door->timer_fd, TFD_TIMER_ABSTIME, &timer, NULL);
 }
 
+static void add_problem(const char *problem, struct al_str *all)
+{
+    if (problem)
+        al_str_addf(all, "%s%s", all->len ? "; " : "", problem);
+}
+
 /* What al_review_door_problem() says from now on. */
 static void update_problem(struct al_review_door *door)
 {
-    const char *problem = door->crowded ? "more processes have questions than can be asked" : NULL;
+    struct al_str all = AL_STR_INIT;
+    char *problem;
 
-    for (size_t i = 0; i < door->ndirs && !problem; i++)
-        problem = door->dirs[i].problem;
-    for (const struct al_review_process *at = door->processes; at && !problem; at = at->next)
-        problem = at->problem;
-    if (problem ? door->problem && !strcmp(door->problem, problem) : !door->problem)
-        return;
+    add_problem(door->crowded ? "more processes have questions than can be asked" : NULL, &all);
+    for (size_t i = 0; i < door->ndirs; i++)
+        add_problem(door->dirs[i].problem, &all);
+    for (const struct al_door_process *at = door->processes; at; at = at->next)
+        add_problem(at->problem, &all);
+    problem = all.len ? al_str_detach(&all) : NULL;
+    if (problem ? !door->problem || strcmp(door->problem, problem) != 0 : door->problem != NULL)
+        door->changes |= AL_DOOR_PROBLEMS;
     free(door->problem);
-    door->problem = al_strdup(problem);
-    door->changes |= AL_DOOR_PROBLEMS;
+    door->problem = problem;
 }
 
 static void send_all(struct al_review_door *door)
 {
-    for (struct al_review_process *at = door->processes; at; at = at->next)
+    for (struct al_door_process *at = door->processes; at; at = at->next)
         if (at->fd >= 0 && at->nsent < at->out.len)
-            al_door_run_process(door, at);
+            run_process(door, at);
 }
 
 unsigned al_review_door_run(struct al_review_door *door)
@@ -484,13 +486,13 @@ unsigned al_review_door_run(struct al_review_door *door)
     /* One event at a time: a process that was let go has no further event. */
     for (int i = 0; i < EVENTS_MAX && epoll_wait(door->epoll_fd, &event, 1, 0) == 1; i++) {
         if (event.data.ptr)
-            al_door_run_process(door, event.data.ptr);
+            run_process(door, event.data.ptr);
         else
             drain(door);
     }
     if (door->look_ms <= al_clock_ms())
-        al_door_look(door);
-    al_door_keep_times(door, al_clock_ms());
+        look(door);
+    keep_times(door, al_clock_ms());
     requests_ms = al_door_end_late_requests(door, al_clock_ms());
     al_door_send_text_requests(door);
     send_all(door);
@@ -499,4 +501,26 @@ unsigned al_review_door_run(struct al_review_door *door)
     changes = door->changes;
     door->changes = 0;
     return changes;
+}
+
+void al_review_door_wait(struct al_review_door *door)
+{
+    struct pollfd wait = { .fd = door->epoll_fd, .events = POLLIN };
+
+    (void)poll(&wait, 1, -1);
+    (void)al_review_door_run(door);
+}
+
+struct al_review_door *al_review_door_new(const struct al_strv *dirs)
+{
+    return open_door(dirs, true);
+}
+
+struct al_review_door *al_review_door_peek(const struct al_strv *dirs)
+{
+    struct al_review_door *door = open_door(dirs, false);
+
+    while (door && !al_review_door_is_settled(door))
+        al_review_door_wait(door);
+    return door;
 }

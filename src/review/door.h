@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A door that stays open: it is attached to every process of this user that may have questions,
- * also to those that begin later, for a window that shows them.
+ * A door to every process of this user that may have questions, also to those that begin later: for
+ * a window that shows them, and for a command that lists or answers them.
  *
  *     struct al_review_door *door = al_review_door_new(&dirs);
  *
@@ -16,8 +16,8 @@
  * - What processes can use up is bounded: AL_DOOR_PROCESSES_MAX connections, for each
  *   AL_REVIEW_ENTRIES_MAX questions, one line that is being read and one request that is being
  * sent.
- * - As long as the door lives, it holds the lock of review/place.h, so that `airlock call` without
- *   a terminal waits for it.
+ * - As long as a door that attends lives, it holds the lock of review/place.h, so that `airlock
+ * call` without a terminal waits for it.
  * - All text is made safe for a terminal by whoever sends it.  It is a process of this user, which
  *   may be of another version, so a window makes it safe again where it shows it.
  *
@@ -31,10 +31,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "guard/rules/approval.h"
-#include "review/client.h"
 #include "review/queue.h"
+#include "util/json.h"
 #include "util/str.h"
 
 /** Processes at once; further ones have to wait until one of them ends, which a problem says. */
@@ -58,15 +59,46 @@ enum al_door_changes {
 
 struct al_review_door;
 
+/** The whole text of a question: statistics of each file, then the diff in full. */
+struct al_review_text {
+    struct al_str text; /**< what came so far: whole once it is `complete` */
+    bool complete;
+    char *problem; /**< why it cannot be shown, one safe line; NULL: it can, or is on its way */
+};
+
+/** A question that waits. */
+struct al_review_waiting {
+    pid_t pid;     /**< the process it waits in */
+    json_t *entry; /**< the members of review/message.h */
+    char *always;  /**< what that answer covers; NULL: it is not offered */
+    size_t len;    /**< of its line, in bytes */
+    struct al_review_text whole;
+    bool wants_whole;
+    int64_t ticket; /**< private: of the request for the whole text; 0: it was not sent yet */
+};
+
+/** Questions, oldest first. */
+struct al_review_list {
+    struct al_review_waiting *items;
+    size_t count;
+};
+
+/** The question with this id; NULL: none waits.  Borrowed. */
+struct al_review_waiting *al_review_list_find(const struct al_review_list *list, const char *id);
+
 /**
- * Make a door.  Directories that do not exist yet are made, so that they can be watched, and so is
- * the lock in each of them.
+ * Make a door that is attached: calls wait for it.  Directories that do not exist yet are made, so
+ * that they can be watched, and so is the lock in each of them.
  *
  * @param dirs  Of the sockets; copied.
  * @return NULL with errno when descriptors ran out.  Directories that cannot be used are a problem,
  *         see al_review_door_problem().
  */
 struct al_review_door *al_review_door_new(const struct al_strv *dirs);
+
+/** Make a door that is not attached, and has seen what waits: for a command that shows or answers
+ * it. */
+struct al_review_door *al_review_door_peek(const struct al_strv *dirs);
 
 /** Leave all processes and release the locks.  NULL is fine. */
 void al_review_door_free(struct al_review_door *door);
@@ -77,6 +109,9 @@ int al_review_door_fd(const struct al_review_door *door);
 /** Connect, read and write, as far as that is possible now.  Returns enum al_door_changes. */
 unsigned al_review_door_run(struct al_review_door *door);
 
+/** The same, once there is something to do; for a program that waits for nothing else. */
+void al_review_door_wait(struct al_review_door *door);
+
 /** The questions that wait, oldest first.  Borrowed until the next al_review_door_run(). */
 const struct al_review_list *al_review_door_questions(const struct al_review_door *door);
 
@@ -84,8 +119,8 @@ const struct al_review_list *al_review_door_questions(const struct al_review_doo
  * "nothing waits" is not known. */
 bool al_review_door_is_settled(const struct al_review_door *door);
 
-/** A process or directory that could not be asked, as one safe line; NULL: none.  It stays until
- * the process ends or answers.  Borrowed until the next al_review_door_run(). */
+/** The processes and directories that could not be asked, as one safe line; NULL: none.  Each stays
+ * until it ends or answers.  Borrowed until the next al_review_door_run(). */
 const char *al_review_door_problem(const struct al_review_door *door);
 
 /** What came of an answer. */
@@ -98,10 +133,10 @@ enum al_review_outcome {
 
 /** The result of an answer.  Released with al_review_reply_clear(). */
 struct al_review_reply {
-    uint64_t ticket;
+    int64_t ticket;
     char id[AL_REVIEW_ID_CHARS + 1];
     enum al_review_outcome outcome;
-    char *message; /**< why, as one safe line; NULL with AL_REVIEW_TAKEN */
+    char *message; /**< why, as one safe line; or the link; NULL with another AL_REVIEW_TAKEN */
 };
 
 void al_review_reply_clear(struct al_review_reply *reply);
@@ -115,25 +150,22 @@ void al_review_reply_clear(struct al_review_reply *reply);
  * @param reason    Of a rejection, any text; NULL: none.
  * @return The ticket of the reply.
  */
-uint64_t al_review_door_answer(struct al_review_door *door, const char *id, enum al_answer decision,
-                               const char *reason);
+int64_t al_review_door_answer(struct al_review_door *door, const char *id, enum al_answer decision,
+                              const char *reason);
 
 /** Take the next reply.  False: there is none. */
 bool al_review_door_next_reply(struct al_review_door *door, struct al_review_reply *ret_reply);
 
-/** The whole text of a question: statistics of each file, then the diff in full. */
-struct al_review_text {
-    struct al_str text; /**< what came so far: whole once it is `complete` */
-    bool complete;
-    char *problem; /**< why it cannot be shown, one safe line; NULL: it can, or is on its way */
-};
+/** Ask every process for a link to the page that it serves (`serve --http`).  Each has a reply.
+ * Returns how many were asked. */
+size_t al_review_door_ask_links(struct al_review_door *door);
 
 /** Ask for the whole text of a question, unless it is there or on its way.  The member "text" of
  * the question is an excerpt of it.  It is of exactly the state that an answer counts for. */
 void al_review_door_ask_text(struct al_review_door *door, const char *id);
 
-/** The whole text; NULL: nobody asked for it, or it was forgotten.  Borrowed until the next
- * al_review_door_run(). */
+/** The whole text; NULL: nobody asked for it, it was forgotten, or the question no
+ * longer waits.  Borrowed until the next al_review_door_run(). */
 const struct al_review_text *al_review_door_text(const struct al_review_door *door, const char *id);
 
 #endif

@@ -62,6 +62,9 @@ static const struct {
     { "reject", AL_ANSWER_REJECT },
 };
 
+/* Of enum al_review_verb. */
+static const char *const verbs[] = { "list", "attach", "answer", "text", "link" };
+
 static bool read_answer(struct al_review_request *request)
 {
     const char *word = al_json_get_string(request->body, "decision");
@@ -76,7 +79,6 @@ static bool read_answer(struct al_review_request *request)
 bool al_review_request_read(const char *line, size_t len, struct al_review_request *ret_request,
                             const char **ret_problem)
 {
-    static const char *const verbs[] = { "list", "attach", "answer", "text", "link" };
     const char *word;
 
     *ret_request = AL_REVIEW_REQUEST_INIT;
@@ -112,29 +114,19 @@ static void add_object(json_t *object, struct al_str *out)
     json_decref(object);
 }
 
-void al_review_add_answer(const char *id, enum al_answer decision, const char *reason,
-                          uint64_t ticket, struct al_str *out)
+void al_review_add_request(const struct al_review_request *request, struct al_str *out)
 {
     json_t *object = al_json_object();
 
-    al_json_set(object, "do", al_json_string("answer"));
-    al_json_set(object, "id", al_json_string(id));
+    al_json_set(object, "do", al_json_string(verbs[request->verb]));
+    if (request->id)
+        al_json_set(object, "id", al_json_string(request->id));
     for (size_t i = 0; i < AL_COUNT(decisions); i++)
-        if (decisions[i].decision == decision)
+        if (decisions[i].decision == request->decision)
             al_json_set(object, "decision", al_json_string(decisions[i].word));
-    if (reason)
-        al_json_set(object, "reason", al_json_string(reason));
-    add_ticket(object, (int64_t)ticket);
-    add_object(object, out);
-}
-
-void al_review_add_text_request(const char *id, uint64_t ticket, struct al_str *out)
-{
-    json_t *object = al_json_object();
-
-    al_json_set(object, "do", al_json_string("text"));
-    al_json_set(object, "id", al_json_string(id));
-    add_ticket(object, (int64_t)ticket);
+    if (request->reason)
+        al_json_set(object, "reason", al_json_string(request->reason));
+    add_ticket(object, request->ticket);
     add_object(object, out);
 }
 

@@ -79,12 +79,8 @@ void al_review_request_clear(struct al_review_request *request);
 bool al_review_request_read(const char *line, size_t len, struct al_review_request *ret_request,
                             const char **ret_problem);
 
-/** Append the request for an answer.  `reason` may be NULL, and `ticket` 0. */
-void al_review_add_answer(const char *id, enum al_answer decision, const char *reason,
-                          uint64_t ticket, struct al_str *out);
-
-/** Append the request for a whole text. */
-void al_review_add_text_request(const char *id, uint64_t ticket, struct al_str *out);
+/** Append a request, without its `body`. */
+void al_review_add_request(const struct al_review_request *request, struct al_str *out);
 
 /** Append what a process answers to a request: `member` with a text, and the ticket unless it is 0.
  */

@@ -69,7 +69,8 @@ class Asked(reviewing.ReviewCase):
     def test_once(self):
         """approve lets the call run, the form is withdrawn, and the journal says who decided"""
         form, entry = self.ask()
-        self.assertEqual(self.review("approve", entry["id"]), "")
+        self.assertEqual(self.review("approve", entry["id"]),
+                         "Approved once: Stage 1 file(s): a.txt\n")
         result = self.withdrawn(form)
         self.assertFalse(result.failed, result)
         self.assertEqual(self.staged(), ["a.txt"])
@@ -80,7 +81,8 @@ class Asked(reviewing.ReviewCase):
     def test_always(self):
         """approve --always covers what the question says, and the next call is not asked about"""
         form, entry = self.ask()
-        self.review("approve", entry["id"], "--always")
+        self.assertEqual(self.review("approve", entry["id"], "--always"),
+                         "Approved always: Stage 1 file(s): a.txt\n")
         self.assertFalse(self.withdrawn(form).failed)
         self.write("a.txt", "three\n")
         self.server.ok("git_add", ADD)
@@ -89,7 +91,8 @@ class Asked(reviewing.ReviewCase):
     def test_reject(self):
         """the agent gets the reason of a rejection as one safe line"""
         form, entry = self.ask()
-        self.review("reject", entry["id"], "not\nbefore", "\u001b[2JMonday")
+        self.assertEqual(self.review("reject", entry["id"], "not\nbefore", "\u001b[2JMonday"),
+                         "Rejected: Stage 1 file(s): a.txt\n")
         result = self.withdrawn(form)
         self.assertEqual((result.kind, result.text),
                          ("ApprovalDenied", "Rejected: not before Monday"))

@@ -10,7 +10,7 @@
 #include "cli/setup.h"
 #include "gitops/command.h"
 #include "guard/text.h"
-#include "review/client.h"
+#include "review/door.h"
 #include "staging/staged.h"
 
 #define LIST_MS 2000u
@@ -49,27 +49,26 @@ static void add_staged(struct al_setup *setup, struct al_str *out)
     }
 }
 
-static void ignore_problem(void *payload, const char *line)
-{
-    (void)payload;
-    (void)line;
-}
-
 static void add_questions(const struct al_setup *setup, struct al_str *out)
 {
-    al_auto(al_review_list_clear) struct al_review_list list = AL_REVIEW_LIST_INIT;
     al_auto(al_strv_clear) struct al_strv dirs = AL_STRV_INIT;
+    const struct al_review_list *list;
+    struct al_review_door *door;
 
     al_setup_review_dirs(setup, &dirs);
-    al_review_list_all(&dirs, &list, ignore_problem, NULL);
-    for (size_t i = 0; i < list.count; i++) {
-        const json_t *entry = list.items[i].entry;
+    door = al_review_door_peek(&dirs);
+    if (!door)
+        return;
+    list = al_review_door_questions(door);
+    for (size_t i = 0; i < list->count; i++) {
+        const json_t *entry = list->items[i].entry;
         al_auto(al_freep) char *id = al_text_sanitize_line(al_json_get_string(entry, "id"));
         al_auto(al_freep) char *summary =
             al_text_join_shown_lines(al_json_get_string(entry, "summary"));
 
         al_str_addf(out, "%s\t%s\n", id, summary);
     }
+    al_review_door_free(door);
 }
 
 /* Errors are not reported: the command that is being completed reports them when it runs. */

@@ -2,28 +2,25 @@
 #include "cli/review/notify.h"
 
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "guard/program.h"
 #include "guard/text.h"
-#include "proc/proc.h"
+#include "proc/running.h"
+#include "util/clock.h"
 #include "util/utf8.h"
 
 #define PROGRAM_DIRS   "/usr/local/bin:/usr/bin:/bin"
-#define TIMEOUT_MS     5000
+#define TIMEOUT_MS     5000 /* one that runs longer is ended for the next one */
 #define BODY_MAX_BYTES 200
 
 struct al_review_notify {
     char *program;
     struct al_strv env;
-    struct al_str title, body; /* of the thread while it runs */
-    struct al_cancel *cancel;
-    pthread_t thread;
-    bool has_thread; /* not joined yet */
-    atomic_bool runs;
+    struct al_running *running; /* NULL: none was started, or its end was seen */
+    int64_t began_ms;
 };
 
 /* What a program needs to find the user's desktop. */
@@ -60,23 +57,24 @@ struct al_review_notify *al_review_notify_new(enum al_notify how, const char *di
     notify = al_calloc(1, sizeof(*notify));
     notify->program = program;
     notify->env = AL_STRV_INIT;
-    notify->title = notify->body = AL_STR_INIT;
-    notify->cancel = al_cancel_new();
     add_environment(&notify->env);
     return notify;
+}
+
+static void end(struct al_review_notify *notify)
+{
+    struct al_proc_result result;
+
+    if (notify->running)
+        al_running_end(al_take(&notify->running), &result);
 }
 
 void al_review_notify_free(struct al_review_notify *notify)
 {
     if (!notify)
         return;
-    al_cancel_fire(notify->cancel);
-    if (notify->has_thread)
-        (void)pthread_join(notify->thread, NULL);
-    al_cancel_unref(notify->cancel);
+    end(notify);
     al_strv_clear(&notify->env);
-    al_str_clear(&notify->title);
-    al_str_clear(&notify->body);
     free(notify->program);
     free(notify);
 }
@@ -95,61 +93,41 @@ static void add_escaped(const char *text, struct al_str *out)
     }
 }
 
-void al_review_notify_add_text(const struct al_review_list *questions, struct al_str *title,
-                               struct al_str *body)
+/* Whether the last one still has its time. */
+static bool is_busy(const struct al_review_notify *notify)
 {
-    const char *summary = NULL;
-    al_auto(al_freep) char *line = NULL;
+    struct pollfd ended = { .events = POLLIN };
 
-    if (questions->count)
-        summary = al_json_get_string(questions->items[questions->count - 1].entry, "summary");
-    line = al_text_join_shown_lines(summary ? summary : "");
-    if (strlen(line) > BODY_MAX_BYTES)
-        line[al_utf8_floor(line, BODY_MAX_BYTES)] = '\0';
-    al_str_addf(title, "airlock: %zu call%s", questions->count,
-                questions->count == 1 ? " waits" : "s wait");
-    add_escaped(line, body);
+    if (!notify->running || al_clock_ms() - notify->began_ms >= TIMEOUT_MS)
+        return false;
+    ended.fd = al_running_pidfd(notify->running);
+    return poll(&ended, 1, 0) == 0;
 }
 
-static void *run(void *payload)
+void al_review_notify_send(struct al_review_notify *notify, size_t count, const char *summary)
 {
-    struct al_review_notify *notify = payload;
-    const char *const argv[] = { notify->program,   "--app-name=airlock", "--",
-                                 notify->title.buf, notify->body.buf,     NULL };
-    const struct al_confinement unconfined = { .ruleset = NULL };
-    const int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    struct al_buffer lost = { .max_bytes = 0 };
+    static const struct al_confinement unconfined = { .ruleset = NULL };
+    al_auto(al_str_clear) struct al_str title = AL_STR_INIT, body = AL_STR_INIT;
+    al_auto(al_closep) int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    al_auto(al_freep) char *line = al_text_join_shown_lines(summary);
+
+    if (!notify || root_fd < 0 || is_busy(notify))
+        return;
+    end(notify);
+    if (strlen(line) > BODY_MAX_BYTES)
+        line[al_utf8_floor(line, BODY_MAX_BYTES)] = '\0';
+    add_escaped(line, &body);
+    al_str_addf(&title, "airlock: %zu call%s", count, count == 1 ? " waits" : "s wait");
+    const char *const argv[] = {
+        notify->program, "--app-name=airlock", "--", title.buf, body.buf, NULL
+    };
     const struct al_proc_spec spec = { .program = notify->program,
                                        .argv = argv,
                                        .envp = (const char *const *)notify->env.items,
                                        .cwd_fd = root_fd,
-                                       .out = al_buffer_sink(&lost),
-                                       .err = al_buffer_sink(&lost),
-                                       .drains = true,
                                        .sandbox = &unconfined,
-                                       .cancel = notify->cancel,
-                                       .timeout_ms = TIMEOUT_MS };
-    struct al_proc_result result;
+                                       .timeout_ms = 1 /* no effect */ };
 
-    if (root_fd >= 0)
-        (void)al_proc_run(&spec, &result, NULL);
-    al_close(root_fd);
-    al_buffer_clear(&lost);
-    atomic_store(&notify->runs, false);
-    return NULL;
-}
-
-void al_review_notify_send(struct al_review_notify *notify, const struct al_review_list *questions)
-{
-    if (!notify || atomic_load(&notify->runs))
-        return;
-    if (notify->has_thread)
-        (void)pthread_join(notify->thread, NULL);
-    al_str_reset(&notify->title);
-    al_str_reset(&notify->body);
-    al_review_notify_add_text(questions, &notify->title, &notify->body);
-    atomic_store(&notify->runs, true);
-    notify->has_thread = pthread_create(&notify->thread, NULL, run, notify) == 0;
-    if (!notify->has_thread)
-        atomic_store(&notify->runs, false);
+    notify->began_ms = al_clock_ms();
+    (void)al_running_start(&spec, &notify->running, NULL);
 }

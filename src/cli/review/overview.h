@@ -16,8 +16,7 @@
 #include <stdint.h>
 
 #include "cli/setup.h"
-#include "review/client.h"
-#include "review/list.h"
+#include "review/door.h"
 #include "util/str.h"
 
 /** The questions, each with whether its call was seen. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* airlock review: the questions that wait for an approval, and answers to them. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 #include "cli/setup.h"
 #include "guard/text.h"
 #include "history/journal.h"
-#include "review/client.h"
+#include "review/door.h"
 #include "util/log.h"
 #include "util/nearest.h"
 
@@ -148,80 +149,100 @@ struct command {
     bool json;
 };
 
-static void note_problem(void *payload, const char *line)
+/* A door that has seen all that waits, for one command.  NULL: there is none. */
+static struct al_review_door *open_door(const struct command *command)
 {
-    (void)payload;
-    al_log_note("%s", line);
+    struct al_review_door *door = al_review_door_peek(&command->dirs);
+
+    if (!door) {
+        al_log_note("the questions cannot be seen: %s", strerrordesc_np(errno));
+        return NULL;
+    }
+    if (al_review_door_problem(door))
+        al_log_note("%s", al_review_door_problem(door));
+    return door;
 }
 
-static int list(struct command *command, struct al_str *out)
+static int list(const struct command *command, struct al_review_door *door, struct al_str *out)
 {
-    al_auto(al_review_list_clear) struct al_review_list waiting = AL_REVIEW_LIST_INIT;
-
-    al_review_list_all(&command->dirs, &waiting, note_problem, NULL);
     if (command->json)
-        review_add_json(&waiting, out);
+        review_add_json(al_review_door_questions(door), out);
     else
-        review_add_list(&waiting, command->setup.journal_file, out);
+        review_add_list(al_review_door_questions(door), command->setup.journal_file, out);
     return AL_EXIT_OK;
 }
 
-static int show(struct command *command, struct al_str *out)
+static int say_gone(const struct command *command)
 {
-    al_auto(al_review_list_clear) struct al_review_list waiting = AL_REVIEW_LIST_INIT;
-    const struct al_review_waiting *found;
+    al_auto(al_freep) char *safe = al_text_sanitize_line(command->id);
 
-    al_review_list_all(&command->dirs, &waiting, note_problem, NULL);
-    found = al_review_list_find(&waiting, command->id);
-    if (!found) {
-        al_auto(al_freep) char *safe = al_text_sanitize_line(command->id);
-
-        al_log_note("no question '%s' waits; see airlock review --list", safe);
-        return AL_EXIT_FAILED;
-    }
-    if (command->json) {
-        al_json_dump(found->entry, true, out);
-        al_str_addc(out, '\n');
-    } else {
-        al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-        const int r = al_review_read_text(&command->dirs, found->pid, command->id, &text,
-                                          note_problem, NULL, &err);
-
-        if (r < 0)
-            al_log_note("only an excerpt is shown: %s", err.message);
-        review_add_question(found, r < 0 ? NULL : text.buf, out);
-    }
-    return AL_EXIT_OK;
-}
-
-static int answer(struct command *command, enum al_answer decision)
-{
-    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
-    const int r = al_review_send_answer(&command->dirs, command->id, decision, command->reason,
-                                        note_problem, NULL, &err);
-
-    if (r == 0)
-        return AL_EXIT_OK;
-    al_log_note("%s", err.message);
+    al_log_note("no question '%s' waits; see airlock review --list", safe);
     return AL_EXIT_FAILED;
 }
 
-static int approve(struct command *command, struct al_str *out)
+static int show(const struct command *command, struct al_review_door *door, struct al_str *out)
 {
-    (void)out;
-    return answer(command, command->always ? AL_ANSWER_ALWAYS : AL_ANSWER_ONCE);
+    const struct al_review_list *waiting = al_review_door_questions(door);
+    const struct al_review_waiting *found = al_review_list_find(waiting, command->id);
+    const struct al_review_text *text = NULL;
+
+    if (!found)
+        return say_gone(command);
+    if (command->json) {
+        al_json_dump(found->entry, true, out);
+        al_str_addc(out, '\n');
+        return AL_EXIT_OK;
+    }
+    al_review_door_ask_text(door, command->id);
+    while ((text = al_review_door_text(door, command->id)) && !text->complete && !text->problem)
+        al_review_door_wait(door);
+    found = al_review_list_find(waiting, command->id);
+    if (!found)
+        return say_gone(command);
+    if (!text->complete)
+        al_log_note("only an excerpt is shown: %s", text->problem);
+    review_add_question(found, text->complete ? text->text.buf : NULL, out);
+    return AL_EXIT_OK;
 }
 
-static int reject(struct command *command, struct al_str *out)
+/* Answer, and say what was answered. */
+static int answer(const struct command *command, struct al_review_door *door,
+                  enum al_answer decision, const char *word, struct al_str *out)
 {
-    (void)out;
-    return answer(command, AL_ANSWER_REJECT);
+    const struct al_review_waiting *found =
+        al_review_list_find(al_review_door_questions(door), command->id);
+    struct al_review_reply reply = { .message = NULL };
+    al_auto(al_freep) char *summary = found ? line_of(found->entry, "summary") : NULL;
+
+    if (!found)
+        return say_gone(command);
+    (void)al_review_door_answer(door, command->id, decision, command->reason);
+    while (!al_review_door_next_reply(door, &reply))
+        al_review_door_wait(door);
+    if (reply.outcome == AL_REVIEW_TAKEN)
+        al_str_addf(out, "%s: %s\n", word, summary);
+    else if (reply.outcome == AL_REVIEW_GONE)
+        (void)say_gone(command);
+    else
+        al_log_note("%s", reply.message);
+    al_review_reply_clear(&reply);
+    return reply.outcome == AL_REVIEW_TAKEN ? AL_EXIT_OK : AL_EXIT_FAILED;
+}
+
+static int approve(const struct command *command, struct al_review_door *door, struct al_str *out)
+{
+    return command->always ? answer(command, door, AL_ANSWER_ALWAYS, "Approved always", out)
+                           : answer(command, door, AL_ANSWER_ONCE, "Approved once", out);
+}
+
+static int reject(const struct command *command, struct al_review_door *door, struct al_str *out)
+{
+    return answer(command, door, AL_ANSWER_REJECT, "Rejected", out);
 }
 
 static const struct verb {
     const char *name;
-    int (*run)(struct command *command, struct al_str *out);
+    int (*run)(const struct command *command, struct al_review_door *door, struct al_str *out);
     bool takes_json, takes_always, takes_reason;
 } verbs[] = {
     { "show", show, .takes_json = true },
@@ -332,6 +353,7 @@ static int run(struct command *command, const struct al_options *options, const 
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
+    struct al_review_door *door;
     int code;
 
     if (al_setup_config(&command->setup, options, &err) < 0)
@@ -342,7 +364,11 @@ static int run(struct command *command, const struct al_options *options, const 
     code = verb ? AL_ERR_NOT_FOUND : show_screen(command);
     if (code >= 0)
         return code;
-    code = verb ? verb->run(command, &out) : list(command, &out);
+    door = open_door(command);
+    if (!door)
+        return AL_EXIT_FAILED;
+    code = verb ? verb->run(command, door, &out) : list(command, door, &out);
+    al_review_door_free(door);
     al_cli_print(STDOUT_FILENO, &out);
     return code;
 }

@@ -206,7 +206,7 @@ static void each_answer_has_one_reply(void **state)
     struct fake fake = start(room.dir);
     struct al_review_reply reply;
     char line[1024], said[1024];
-    uint64_t ticket;
+    int64_t ticket;
 
     (void)state;
     say(&fake, ENTRY("00000001", "2026-01-01T00:00:01.000Z") END);
@@ -275,28 +275,28 @@ static void a_whole_text_comes_in_pieces(void **state)
     al_review_door_ask_text(room.door, "00000001");
     (void)al_review_door_run(room.door);
     hear(&fake, line, sizeof(line)); /* one after the other */
-    assert_string_equal(line, "{\"do\":\"text\",\"id\":\"00000002\",\"ticket\":1}");
+    assert_string_equal(line, "{\"do\":\"text\",\"id\":\"00000001\",\"ticket\":1}");
     say(&fake, "{\"text\":\"a\\n\",\"more\":true,\"ticket\":1}\n"
                "{\"text\":\"b\\n\",\"more\":false,\"ticket\":1}\n");
     await(&room, AL_DOOR_TEXTS);
-    text = al_review_door_text(room.door, "00000002");
+    text = al_review_door_text(room.door, "00000001");
     while (!text->complete)
         await(&room, AL_DOOR_TEXTS);
     assert_string_equal(text->text.buf, "a\nb\n");
     hear(&fake, line, sizeof(line));
-    assert_string_equal(line, "{\"do\":\"text\",\"id\":\"00000001\",\"ticket\":2}");
+    assert_string_equal(line, "{\"do\":\"text\",\"id\":\"00000002\",\"ticket\":2}");
     say(&fake, "{\"error\":\"it changed\",\"ticket\":2}\n");
     await(&room, AL_DOOR_TEXTS);
-    text = al_review_door_text(room.door, "00000001");
+    text = al_review_door_text(room.door, "00000002");
     assert_string_equal(text->problem, "it changed");
     assert_false(text->complete);
     /* One that failed can be asked for again, and goes with its question. */
-    al_review_door_ask_text(room.door, "00000001");
+    al_review_door_ask_text(room.door, "00000002");
     (void)al_review_door_run(room.door);
     hear(&fake, line, sizeof(line));
-    say(&fake, "{\"gone\":\"00000001\"}\n{\"gone\":\"00000001\",\"ticket\":3}\n");
+    say(&fake, "{\"gone\":\"00000002\"}\n{\"gone\":\"00000002\",\"ticket\":3}\n");
     (void)await_questions(&room, 1);
-    assert_null(al_review_door_text(room.door, "00000001"));
+    assert_null(al_review_door_text(room.door, "00000002"));
     end(&fake);
     leave(&room);
 }
@@ -371,7 +371,7 @@ static void a_process_that_hangs(void **state)
     struct room room = enter();
     struct fake deaf = start(room.dir), good = start(room.dir);
     struct al_review_reply reply;
-    uint64_t ticket;
+    int64_t ticket;
 
     (void)state;
     say(&deaf, ENTRY("00000001", "2026-01-01T00:00:01.000Z") END);

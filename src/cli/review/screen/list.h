@@ -11,7 +11,7 @@
 
 #include "cli/review/overview.h"
 #include "cli/review/screen/keys.h"
-#include "review/client.h"
+#include "review/door.h"
 
 /** The longest key in bytes. */
 #define AL_ENTRY_KEY_BYTES 64

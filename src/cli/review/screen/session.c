@@ -422,7 +422,9 @@ static void tell(struct al_screen_session *session)
         return;
     if (session->setup->config.review.notify == AL_NOTIFY_BELL)
         session->rings = true;
-    al_review_notify_send(session->notify, questions);
+    al_review_notify_send(
+        session->notify, questions->count,
+        al_json_get_string(questions->items[questions->count - 1].entry, "summary"));
 }
 
 static void take_reply(struct al_screen_session *session, const struct al_review_reply *reply)

@@ -23,7 +23,7 @@ struct al_desk_work {
     struct al_desk_work *next;
     struct al_desk_request request;
     int64_t begun_ms;          /**< of al_clock_ms() */
-    uint64_t ticket;           /**< of the answer; 0: none was sent */
+    int64_t ticket;            /**< of the answer; 0: none was sent */
     struct al_review_job *job; /**< NULL: none runs */
     uint64_t newest;           /**< what the job's preview is made for */
     bool asked;                /**< the text was asked for */

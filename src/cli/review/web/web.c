@@ -12,7 +12,7 @@
 #include "cli/signals.h"
 #include "http/server.h"
 #include "proc/proc.h"
-#include "review/client.h"
+#include "review/door.h"
 #include "util/log.h"
 
 /* A browser that takes its last answer has this long, in milliseconds. */
@@ -145,10 +145,30 @@ static int start(struct serving *serving, const struct al_setup *setup, const st
     return r;
 }
 
-static void note_problem(void *payload, const char *line)
+/* The link of a server that serves the page already; NULL: there is none.  Caller frees. */
+static char *find_link(const struct al_strv *dirs)
 {
-    (void)payload;
-    al_log_note("%s", line);
+    struct al_review_door *door = al_review_door_peek(dirs);
+    struct al_review_reply reply;
+    char *link = NULL;
+    size_t nasked;
+
+    if (!door)
+        return NULL;
+    nasked = al_review_door_ask_links(door);
+    while (nasked && !link) {
+        while (!al_review_door_next_reply(door, &reply))
+            al_review_door_wait(door);
+        nasked--;
+        if (reply.outcome == AL_REVIEW_TAKEN && reply.message &&
+            (al_starts_with(reply.message, "http://") || al_starts_with(reply.message, "https://")))
+            link = al_take(&reply.message);
+        al_review_reply_clear(&reply);
+    }
+    if (al_review_door_problem(door))
+        al_log_note("%s", al_review_door_problem(door));
+    al_review_door_free(door);
+    return link;
 }
 
 int al_review_web(struct al_setup *setup, const struct al_strv *dirs, const char *address)
@@ -161,7 +181,7 @@ int al_review_web(struct al_setup *setup, const struct al_strv *dirs, const char
 
     if (r < 0)
         return al_cli_fail(&err);
-    link = al_review_find_link(dirs, note_problem, NULL);
+    link = find_link(dirs);
     if (link) {
         print_link(link);
         return AL_EXIT_OK;

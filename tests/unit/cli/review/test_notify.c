@@ -13,7 +13,6 @@
 struct room {
     struct tmpdir *top;
     char *pipe; /* what the program says */
-    struct al_review_list questions;
 };
 
 /* A directory with a notify-send of its own, which finds the pipe in $HOME. */
@@ -21,7 +20,7 @@ static void enter(struct room *room, const char *script)
 {
     al_auto(al_freep) char *program = NULL;
 
-    *room = (struct room){ .top = tmpdir_new(), .questions = AL_REVIEW_LIST_INIT };
+    *room = (struct room){ .top = tmpdir_new() };
     room->pipe = tmpdir_path(room->top, "said");
     assert_int_equal(mkfifo(room->pipe, 0600), 0);
     tmpdir_write(room->top, "notify-send", script);
@@ -32,19 +31,8 @@ static void enter(struct room *room, const char *script)
 
 static void leave(struct room *room)
 {
-    al_review_list_clear(&room->questions);
     free(room->pipe);
     tmpdir_free(room->top);
-}
-
-static void ask(struct room *room, const char *id, const char *summary)
-{
-    al_auto(al_json_decrefp) json_t *line =
-        json_pack("{s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}}", "entry", "id", id, "time", "t",
-                  "repository", "/r", "tool", "git_add", "operation", "add", "summary", summary,
-                  "risk", "low", "text", "", "deadline", "d");
-
-    assert_true(al_review_list_add(&room->questions, getpid(), line, 1));
 }
 
 /* What the program wrote up to its end. */
@@ -68,9 +56,7 @@ static void the_program_gets_a_safe_text(void **state)
     enter(&room, script);
     notify = al_review_notify_new(AL_NOTIFY_SEND, room.top->path);
     assert_non_null(notify);
-    ask(&room, "00000001", "Stage one");
-    ask(&room, "00000002", "<b>&\033[2J\nStage two</b>");
-    al_review_notify_send(notify, &room.questions);
+    al_review_notify_send(notify, 2, "<b>&\033[2J\nStage two</b>");
     read_pipe(&room, text, sizeof(text));
     al_review_notify_free(notify);
     assert_null(strchr(text, '\033'));
@@ -90,19 +76,22 @@ static void a_long_summary_is_cut_between_characters(void **state)
 
     (void)state;
     for (size_t i = 0; i < AL_COUNT(rows); i++) {
-        al_auto(al_str_clear) struct al_str summary = AL_STR_INIT, title = AL_STR_INIT,
-                                            body = AL_STR_INIT;
-        struct room room = { .questions = AL_REVIEW_LIST_INIT };
+        al_auto(al_str_clear) struct al_str summary = AL_STR_INIT, wanted = AL_STR_INIT;
+        struct al_review_notify *notify;
+        struct room room;
+        char text[1024];
 
         al_str_adds(&summary, rows[i].begin);
         for (size_t j = 0; j < rows[i].wide; j++)
             al_str_adds(&summary, "\u00e9");
-        ask(&room, "00000001", summary.buf);
-        al_review_notify_add_text(&room.questions, &title, &body);
-        assert_string_equal(title.buf, "airlock: 1 call waits");
-        assert_int_equal(body.len, rows[i].shown);
-        assert_memory_equal(body.buf, summary.buf, body.len);
-        al_review_list_clear(&room.questions);
+        al_str_addf(&wanted, "airlock: 1 call waits\n%.*s\n", (int)rows[i].shown, summary.buf);
+        enter(&room, "#!/bin/sh\nprintf '%s\\n' \"$3\" \"$4\" >\"$HOME/said\"\n");
+        notify = al_review_notify_new(AL_NOTIFY_SEND, room.top->path);
+        al_review_notify_send(notify, 1, summary.buf);
+        read_pipe(&room, text, sizeof(text));
+        al_review_notify_free(notify);
+        assert_string_equal(text, wanted.buf);
+        leave(&room);
     }
 }
 
@@ -117,11 +106,10 @@ static void a_program_that_does_not_end_is_ended(void **state)
     (void)state;
     enter(&room, script);
     notify = al_review_notify_new(AL_NOTIFY_SEND, room.top->path);
-    ask(&room, "00000001", "Stage one");
-    al_review_notify_send(notify, &room.questions);
+    al_review_notify_send(notify, 1, "Stage one");
     read_pipe(&room, text, sizeof(text));
     assert_string_equal(text, "began\n");
-    al_review_notify_send(notify, &room.questions); /* it still runs: nothing happens */
+    al_review_notify_send(notify, 1, "Stage one"); /* it still runs: nothing happens */
     al_review_notify_free(notify);
     leave(&room);
 }
@@ -136,7 +124,7 @@ static void nothing_is_sent_without_the_setting_or_the_program(void **state)
     assert_null(al_review_notify_new(AL_NOTIFY_BELL, room.top->path));
     assert_int_equal(unlinkat(room.top->fd, "notify-send", 0), 0);
     assert_null(al_review_notify_new(AL_NOTIFY_SEND, room.top->path));
-    al_review_notify_send(NULL, &room.questions);
+    al_review_notify_send(NULL, 1, "Stage one");
     al_review_notify_free(NULL);
     leave(&room);
 }

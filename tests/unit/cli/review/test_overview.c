@@ -126,8 +126,8 @@ static void calls_that_run_and_those_that_wait(void **state)
     const struct al_overview *shown;
     struct room room;
     struct al_record *one, *two;
-    al_auto(al_review_list_clear) struct al_review_list waiting = AL_REVIEW_LIST_INIT;
-    al_auto(al_json_decrefp) json_t *line = NULL;
+    struct al_review_waiting question = { .pid = getpid() };
+    const struct al_review_list waiting = { &question, 1 };
 
     (void)state;
     enter(&room);
@@ -144,14 +144,12 @@ static void calls_that_run_and_those_that_wait(void **state)
     assert_true(al_overview_refresh(room.source, NULL));
     assert_int_equal(shown->nrunning, 2);
     assert_false(shown->running[0].waits || shown->running[1].waits);
-    line = json_pack("{s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}}", "entry", "id", "00000001", "time",
-                     "t", "repository", "/r", "tool", "git_add", "operation", "add", "summary",
-                     "Stage", "risk", "low", "text", "", "deadline", "d");
-    assert_true(al_review_list_add(&waiting, getpid(), line, 1));
+    question.entry = json_pack("{s:s,s:s}", "tool", "git_add", "summary", "Stage");
     assert_true(al_overview_refresh(room.source, &waiting));
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(shown->running[i].waits, !strcmp(shown->running[i].tool, "git_add"));
     assert_int_equal(shown->running[0].pid, getpid());
+    json_decref(question.entry);
     end(one, "/r", NULL);
     end(two, "/r", NULL);
     assert_true(al_overview_refresh(room.source, NULL));
