@@ -268,10 +268,10 @@ static int read_shell_options(struct al_setup *setup, const struct al_options *o
 
     if (text) {
         seconds = strtol(text, &end, 10);
-        if (*end || !isdigit((unsigned char)*text) || seconds < AL_SHELL_TIMEOUT_S_MIN ||
+        if (*end || !isdigit((unsigned char)*text) || seconds < 1 ||
             seconds > AL_SHELL_TIMEOUT_S_MAX)
-            return al_error_set(err, AL_ERR_BAD_ARGS, "--command-timeout is %d to %d seconds",
-                                AL_SHELL_TIMEOUT_S_MIN, AL_SHELL_TIMEOUT_S_MAX);
+            return al_error_set(err, AL_ERR_BAD_ARGS, "--command-timeout is 1 to %d seconds",
+                                AL_SHELL_TIMEOUT_S_MAX);
         setup->config.shell.timeout_s = (uint32_t)seconds;
     }
     return read_tool_option(setup, options->tool, err);

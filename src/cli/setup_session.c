@@ -114,8 +114,6 @@ static char *path_of(const struct al_setup *setup)
 {
     const char *path = setup->config.staging.path;
 
-    if (!path)
-        path = AL_STAGING_PATH_DEFAULT;
     if (setup->home && al_starts_with(path, "~/"))
         return al_fs_join(setup->home, path + 2);
     return al_environment_absolute(path);
@@ -147,7 +145,6 @@ static int make_staging(const struct al_setup *setup, bool must_exist, struct al
                         struct al_error *err)
 {
     const struct al_config *config = &setup->config;
-    const char *base_url = config->staging.github_base_url;
     const struct al_staging_settings *settings = setup->session.staging_settings;
     struct al_run_limits limits = { .left_ms = LOCK_MS, .exit_code = -1 };
 
@@ -160,7 +157,7 @@ static int make_staging(const struct al_setup *setup, bool must_exist, struct al
             .sandbox = session->sandbox,
             .max_bytes = config->staging.max_bytes,
             .author = config->staging.author,
-            .github_base_url = base_url ? base_url : AL_GITHUB_BASE_URL_DEFAULT,
+            .github_base_url = config->staging.github_base_url,
             .worker = setup->worker.name,
             .default_target = settings && settings->has_target ? &settings->target : NULL,
             .must_exist = must_exist,
@@ -403,8 +400,7 @@ static int make_git(struct al_setup *setup, struct al_error *err)
             .require_signature = config->git.require_signature,
             .growing = &setup->roots,
             .forbidden = &forbidden,
-            .worktrees_dir =
-                config->worktrees.dir ? config->worktrees.dir : AL_WORKTREES_DIR_DEFAULT,
+            .worktrees_dir = config->worktrees.dir,
             .worktrees_max = config->worktrees.max,
         },
         &setup->session.git, err);

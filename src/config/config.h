@@ -20,31 +20,6 @@
 #include "util/str.h"
 #include <stddef.h>
 
-#define AL_SERVE_BODY_DEFAULT                  4194304
-#define AL_SERVE_BODY_MIN                      1024
-#define AL_SERVE_BODY_MAX                      67108864
-#define AL_SERVE_HEADERS_DEFAULT               32768
-#define AL_SERVE_HEADERS_MIN                   1024
-#define AL_SERVE_HEADERS_MAX                   1048576
-#define AL_SERVE_CONNECTIONS_DEFAULT           512
-#define AL_SERVE_CONNECTIONS_PER_TOKEN_DEFAULT 64
-#define AL_SERVE_CONNECTIONS_MAX               65536
-#define AL_SERVE_CALLS_DEFAULT                 128
-#define AL_SERVE_CALLS_PER_TOKEN_DEFAULT       16
-#define AL_SERVE_CALLS_MAX                     4096
-#define AL_SERVE_SESSIONS_PER_TOKEN_DEFAULT    64
-#define AL_SERVE_SESSIONS_MAX                  4096
-#define AL_SERVE_REQUEST_S_DEFAULT             60
-#define AL_SERVE_STALL_S_DEFAULT               60
-#define AL_SERVE_IDLE_S_DEFAULT                1800
-#define AL_SERVE_DRAIN_S_DEFAULT               10
-#define AL_SERVE_WAIT_S_MAX                    3600
-#define AL_SERVE_IDLE_S_MAX                    604800
-
-/** The places to listen at, and the configured hosts and origins. */
-#define AL_SERVE_PLACES_MAX 16
-#define AL_SERVE_NAMES_MAX  256
-
 /** What clients over HTTP may use. */
 struct al_serve_limits {
     uint32_t max_body;              /**< bytes of a request's body */
@@ -60,11 +35,7 @@ struct al_serve_limits {
     uint32_t drain_s;   /**< seconds that calls in flight get at the end; 0: none */
 };
 
-#define AL_MCP_SERVERS_MAX            32u
-#define AL_MCP_SERVER_NAME_MAX_BYTES  32u
-#define AL_MCP_SERVER_TIMEOUT_DEFAULT 30000
-#define AL_MCP_SERVER_TIMEOUT_MIN     100
-#define AL_MCP_SERVER_TIMEOUT_MAX     600000
+#define AL_MCP_SERVER_NAME_MAX_BYTES 32u
 
 /** One server.  All strings are owned. */
 struct al_mcp_server {
@@ -90,60 +61,17 @@ struct al_mcp_servers {
     size_t count;
 };
 
-#define AL_STORE_MAX_BYTES_DEFAULT     2147483648
-#define AL_STORE_MAX_BYTES_MIN         1048576
-#define AL_STORE_MAX_BYTES_MAX         1125899906842624
-#define AL_MAX_AGE_DAYS_DEFAULT        30
-#define AL_MAX_AGE_DAYS_MIN            1
-#define AL_MAX_AGE_DAYS_MAX            3650
-#define AL_SNAPSHOT_FILE_BYTES_DEFAULT 104857600
-#define AL_SNAPSHOT_FILE_BYTES_MIN     1
-#define AL_SNAPSHOT_FILE_BYTES_MAX     1073741823
-
 /** Treatment of a destructive call when no checkpoint can be created before it. */
 enum al_snapshot_failure { AL_SNAPSHOT_FAILURE_REFUSE, AL_SNAPSHOT_FAILURE_WARN };
 
-#define AL_TIMEOUT_MS_DEFAULT      30000
-#define AL_TIMEOUT_MS_MIN          100
-#define AL_TIMEOUT_MS_MAX          600000
-#define AL_MAX_BYTES_DEFAULT       200000
-#define AL_MAX_BYTES_MIN           1
-#define AL_MAX_BYTES_MAX           5000000
-
-#define AL_FETCH_MAX_BYTES_DEFAULT 4294967296
-#define AL_FETCH_MAX_BYTES_MIN     1048576
-#define AL_FETCH_MAX_BYTES_MAX     1125899906842624
-
-#define AL_LOG_MAX_BYTES_DEFAULT   67108864
-#define AL_LOG_MAX_BYTES_MIN       16384
-#define AL_LOG_MAX_BYTES_MAX       1073741824
-
-#define AL_APPROVAL_WAIT_S_DEFAULT 600
-#define AL_APPROVAL_WAIT_S_MIN     1
-#define AL_APPROVAL_WAIT_S_MAX     86400
-
-#define AL_SHELL_TIMEOUT_S_DEFAULT 30
-#define AL_SHELL_TIMEOUT_S_MIN     1
-#define AL_SHELL_TIMEOUT_S_MAX     600
+/** The longest time of bash_command. */
+#define AL_SHELL_TIMEOUT_S_MAX 600
 
 /** Where the sandbox keeps its files. */
 enum al_staging_backend { AL_STAGING_MEMORY, AL_STAGING_DIRECTORY };
 
-#define AL_SANDBOX_MAX_BYTES_DEFAULT 268435456
-#define AL_SANDBOX_MAX_BYTES_MIN     1048576
-#define AL_SANDBOX_MAX_BYTES_MAX     17179869184
-
-/** Relative to the directory airlock was started in. */
-#define AL_STAGING_PATH_DEFAULT    ".sandbox/workspace"
-#define AL_GITHUB_BASE_URL_DEFAULT "https://github.com"
-
 /** How a user is told that a question waits. */
 enum al_notify { AL_NOTIFY_NONE, AL_NOTIFY_BELL, AL_NOTIFY_SEND };
-
-#define AL_WORKTREES_DIR_DEFAULT ".worktrees"
-#define AL_WORKTREES_MAX_DEFAULT 50
-#define AL_WORKTREES_MAX_MIN     1
-#define AL_WORKTREES_MAX_MAX     1000
 
 struct al_config {
     char *file; /**< the file that was read; NULL: none */
@@ -195,16 +123,15 @@ struct al_config {
 
     struct {
         enum al_staging_backend backend; /**< staging.backend */
-        char *path;   /**< staging.path: of the workspace; may be relative; NULL: the default */
-        char *author; /**< staging.author: "Name <mail>"; NULL: the user of git */
+        char *path;                      /**< staging.path: of the workspace; may be relative */
+        char *author;          /**< staging.author: "Name <mail>"; NULL: the user of git */
         uint64_t max_bytes;    /**< staging.max_bytes: see al_sandbox_options */
-        char *github_base_url; /**< staging.github_base_url; NULL: the default */
+        char *github_base_url; /**< staging.github_base_url */
         bool allow_symlinks;   /**< staging.allow_symlinks: they may be staged */
     } staging;
 
     struct {
-        char *dir;    /**< worktrees.dir: absolute, or relative to the main working tree; NULL: the
-                         default */
+        char *dir;    /**< worktrees.dir: absolute, or relative to the main working tree */
         uint32_t max; /**< worktrees.max: linked worktrees below it, 1..1000 */
     } worktrees;
 
@@ -240,21 +167,14 @@ void al_config_init(struct al_config *config);
 void al_config_clear(struct al_config *config);
 
 /**
- * Read a file into `config`; keys that the file does not have keep their values.
- *
- * @return 0; AL_ERR_NOT_FOUND when there is no such file; else AL_ERR_BAD_ARGS with "<file>:<line>:
- *         <key>: <what is wrong>" or "<file>: cannot read: <why>".  `config` is unchanged on
- *         failure.
- */
-int al_config_read(struct al_config *config, const char *path, struct al_error *err);
-
-/**
- * Find and read the configuration.  No file at all is fine, unless `path` names one.
+ * Find and read the configuration; keys that the file does not have keep their values.  No file at
+ * all is fine, unless `path` names one.
  *
  * @param path             From --config; NULL: the first of the standard files that exists.
  * @param env_config_home  $XDG_CONFIG_HOME; may be NULL.
  * @param home             $HOME; may be NULL.
- * @return as al_config_read(); AL_ERR_BAD_ARGS when `path` does not exist.
+ * @return 0, or AL_ERR_BAD_ARGS with "<file>:<line>: <key>: <what is wrong>" or "<file>: cannot
+ *         read: <why>"; then `config` has the defaults.
  */
 int al_config_load(struct al_config *config, const char *path, const char *env_config_home,
                    const char *home, struct al_error *err);
@@ -264,8 +184,5 @@ int al_config_load(struct al_config *config, const char *path, const char *env_c
 int al_serve_check_place(const char *place, struct al_error *err);
 
 void al_mcp_servers_clear(struct al_mcp_servers *servers);
-
-/** Copy all servers into an empty list. */
-void al_mcp_servers_copy(struct al_mcp_servers *to, const struct al_mcp_servers *from);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/keys.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,33 +53,35 @@ static int staging_check_base_url(const char *address, struct al_error *err)
     return 0;
 }
 
+/* The most bytes that a limit of disk space may have. */
+#define BYTES_MAX 1125899906842624
+
 /* The offset of a field.  A field of another type does not compile. */
 #define FIELD_OF(type, name, ctype)                                                                \
     (offsetof(type, name) + 0 * sizeof(&((type *)NULL)->name == (ctype *)NULL))
 #define FIELD(name, ctype) .offset = FIELD_OF(struct al_config, name, ctype)
-#define BOOL(name)         .kind = AL_KEY_BOOL, FIELD(name, bool)
-#define UINT32(name, least, most)                                                                  \
-    .kind = AL_KEY_UINT32, FIELD(name, uint32_t), .min = (least), .max = (most)
-#define LIMIT(name, least, most) UINT32(serve.limits.name, least, most)
-#define UINT64(name, least, most)                                                                  \
-    .kind = AL_KEY_UINT64, FIELD(name, uint64_t), .min = (least), .max = (most)
-#define STRING(name) .kind = AL_KEY_STRING, FIELD(name, char *)
+#define OF_RULE(name, ctype)                                                                       \
+    .place = AL_KEY_OF_RULE, .offset = FIELD_OF(struct al_rule, name, ctype)
+#define OF_GRANT(name, ctype)                                                                      \
+    .place = AL_KEY_OF_GRANT, .offset = FIELD_OF(struct al_grant, name, ctype)
+#define OF_SERVER(name, ctype)                                                                     \
+    .place = AL_KEY_OF_SERVER, .offset = FIELD_OF(struct al_mcp_server, name, ctype)
+#define BOOL(name)                .kind = AL_KEY_BOOL, FIELD(name, bool)
+#define BETWEEN(least, most)      .min = (least), .max = (most)
+#define UINT32(name, least, most) .kind = AL_KEY_UINT32, FIELD(name, uint32_t), BETWEEN(least, most)
+#define UINT64(name, least, most) .kind = AL_KEY_UINT64, FIELD(name, uint64_t), BETWEEN(least, most)
+#define LIMIT(name, least, most)  UINT32(serve.limits.name, least, most)
+#define STRING(name)              .kind = AL_KEY_STRING, FIELD(name, char *)
 #define STRINGS(name, least, most)                                                                 \
-    .kind = AL_KEY_STRINGS, FIELD(name, struct al_strv), .min = (least), .max = (most)
+    .kind = AL_KEY_STRINGS, FIELD(name, struct al_strv), BETWEEN(least, most)
 #define ABS_FILE(name)      .kind = AL_KEY_ABS_FILE, FIELD(name, char *)
 #define RELATIVE_FILE(name) .kind = AL_KEY_FILE, FIELD(name, char *)
 /* The reader writes a choice as an unsigned int, so the enum has to have the same size. */
 #define FITS(type) (0 * sizeof(char[sizeof(type) == sizeof(unsigned) ? 1 : -1]))
 #define CHOICE(name, type, choice)                                                                 \
     .kind = AL_KEY_CHOICE, FIELD(name, type) + FITS(type), .words = (choice)
-#define GRANTS(name)  .kind = AL_KEY_GRANTS, FIELD(name, struct al_grants)
-#define SERVERS(name) .kind = AL_KEY_SERVERS, FIELD(name, struct al_mcp_servers)
-#define RULES(name)   .kind = AL_KEY_RULES, FIELD(name, struct al_policy)
-#define RULE_STRING(name)                                                                          \
-    .kind = AL_KEY_RULE_STRING, .offset = FIELD_OF(struct al_rule, name, char *)
-#define RULE_DECISION(name)                                                                        \
-    .kind = AL_KEY_RULE_DECISION, .offset = FIELD_OF(struct al_rule, name, enum al_approval_mode), \
-    .words = approval_modes
+#define RULE_STRING(name)  .kind = AL_KEY_STRING, OF_RULE(name, char *)
+#define SERVER_PATHS(name) .kind = AL_KEY_PATHS, OF_SERVER(name, struct al_strv), BETWEEN(0, 64)
 
 /* In the order of enum al_approval_mode. */
 static const char *const approval_modes[] = { "ask", "allow", "deny", NULL };
@@ -126,20 +129,22 @@ static const struct al_key keys[] = {
     { "toolsets", "The tools that a session offers; --toolset.", STRINGS(toolsets, 1, 32) },
     { "roots", "Where an agent may work; --root.", STRINGS(roots, 0, 64) },
 
-    { "tools.git.enabled", "false: a session has no tools at all.", BOOL(git.enabled) },
-    { "tools.git.timeout_ms", "The time of a call.",
-      UINT32(git.timeout_ms, AL_TIMEOUT_MS_MIN, AL_TIMEOUT_MS_MAX) },
-    { "tools.git.max_bytes", "The size of a text result.",
-      UINT32(git.max_bytes, AL_MAX_BYTES_MIN, AL_MAX_BYTES_MAX) },
+    { "tools.git.enabled", "false: a session has no tools at all.", BOOL(git.enabled),
+      .initial = true },
+    { "tools.git.timeout_ms", "The time of a call.", UINT32(git.timeout_ms, 100, 600000),
+      .initial = 30000 },
+    { "tools.git.max_bytes", "The size of a text result.", UINT32(git.max_bytes, 1, 5000000),
+      .initial = 200000 },
     { "tools.git.max_fetch_bytes", "What one transfer may write.",
-      UINT64(git.max_fetch_bytes, AL_FETCH_MAX_BYTES_MIN, AL_FETCH_MAX_BYTES_MAX) },
+      UINT64(git.max_fetch_bytes, 1 << 20, BYTES_MAX), .initial = 4294967296 },
     { "tools.git.credential_hosts", "Servers that get credentials without a question.",
       STRINGS(git.credential_hosts, 0, 256), .check = al_credential_hosts_check },
     { "tools.git.require_signature", "true: refuse a commit that you want signed.",
       BOOL(git.require_signature) },
     { "tools.git.prefer_mcp", "true: other servers' tools win.", BOOL(git.prefer_mcp) },
 
-    { "tools.sandbox.allow_absolute", "false: no absolute paths.", BOOL(sandbox.allow_absolute) },
+    { "tools.sandbox.allow_absolute", "false: no absolute paths.", BOOL(sandbox.allow_absolute),
+      .initial = true },
     { "tools.sandbox.require_confinement", "true: no git without Landlock, or unwatched.",
       BOOL(sandbox.require_confinement) },
     { "tools.sandbox.git_dirs", "Git directories outside the roots (--separate-git-dir).",
@@ -148,7 +153,7 @@ static const struct al_key keys[] = {
     { "tools.shell.command_whitelist", "Commands of bash_command.",
       STRINGS(shell.whitelist, 0, 256), .check = al_whitelist_check },
     { "tools.shell.command_timeout", "Seconds of bash_command; --command-timeout.",
-      UINT32(shell.timeout_s, AL_SHELL_TIMEOUT_S_MIN, AL_SHELL_TIMEOUT_S_MAX) },
+      UINT32(shell.timeout_s, 1, AL_SHELL_TIMEOUT_S_MAX), .initial = 30 },
     { "tools.shell.isolation", "What confines bash_command.",
       CHOICE(shell.isolation, enum al_isolation, isolations) },
 
@@ -157,48 +162,51 @@ static const struct al_key keys[] = {
 
     { "tools.approval.mode", "For calls that no rule matches; --approval.",
       CHOICE(approval.mode, enum al_approval_mode, approval_modes) },
-    { "tools.approval.wait_s", "How long a question waits.",
-      UINT32(approval.wait_s, AL_APPROVAL_WAIT_S_MIN, AL_APPROVAL_WAIT_S_MAX) },
-    { "tools.approval.rule", "The first that matches decides.", RULES(approval.policy) },
+    { "tools.approval.wait_s", "How long a question waits.", UINT32(approval.wait_s, 1, 86400),
+      .initial = 600 },
+    { "tools.approval.rule", "The first that matches decides.", .kind = AL_KEY_RULES,
+      FIELD(approval.policy, struct al_policy), BETWEEN(0, 256) },
     { "tools.approval.rule.tool", "Names of tools, as a glob.", RULE_STRING(tool) },
     { "tools.approval.rule.operation", "Names of operations, as a glob.", RULE_STRING(operation) },
     { "tools.approval.rule.effect", "An effect.", RULE_STRING(effect),
       .check = al_policy_check_effect },
     { "tools.approval.rule.branch", "Branches, as a glob.", RULE_STRING(branch) },
     { "tools.approval.rule.path", "Paths from the top, as a glob.", RULE_STRING(path) },
-    { "tools.approval.rule.decision", "What the rule decides.", RULE_DECISION(decision) },
+    { "tools.approval.rule.decision", "What the rule decides.", .kind = AL_KEY_CHOICE,
+      OF_RULE(decision, enum al_approval_mode), .words = approval_modes },
     { "tools.approval.rule.message", "What the agent is told.", RULE_STRING(message) },
 
     { "journal.file", "The journal; --audit.", ABS_FILE(journal.file) },
     { "journal.max_log_bytes", "A log of this size is renamed, and a new one begun.",
-      UINT32(journal.max_log_bytes, AL_LOG_MAX_BYTES_MIN, AL_LOG_MAX_BYTES_MAX) },
-    { "journal.checkpoints", "false: no checkpoints; --no-git.", BOOL(journal.checkpoints) },
+      UINT32(journal.max_log_bytes, 16384, 1 << 30), .initial = 64 << 20 },
+    { "journal.checkpoints", "false: no checkpoints; --no-git.", BOOL(journal.checkpoints),
+      .initial = true },
     { "journal.on_snapshot_failure", "Where work would be lost and no checkpoint can be taken.",
       CHOICE(journal.on_snapshot_failure, enum al_snapshot_failure, snapshot_failures) },
     { "journal.max_store_bytes", "Checkpoints of one repository; the oldest go first.",
-      UINT64(journal.max_store_bytes, AL_STORE_MAX_BYTES_MIN, AL_STORE_MAX_BYTES_MAX) },
-    { "journal.max_age_days", "Older checkpoints go.",
-      UINT32(journal.max_age_days, AL_MAX_AGE_DAYS_MIN, AL_MAX_AGE_DAYS_MAX) },
+      UINT64(journal.max_store_bytes, 1 << 20, BYTES_MAX), .initial = 2147483648 },
+    { "journal.max_age_days", "Older checkpoints go.", UINT32(journal.max_age_days, 1, 3650),
+      .initial = 30 },
     { "journal.max_file_bytes", "Larger files are left out of checkpoints, and named.",
-      UINT32(journal.max_file_bytes, AL_SNAPSHOT_FILE_BYTES_MIN, AL_SNAPSHOT_FILE_BYTES_MAX) },
+      UINT32(journal.max_file_bytes, 1, 1073741823), .initial = 100 << 20 },
     { "journal.include_ignored", "Ignored files to save.",
       STRINGS(journal.include_ignored, 0, 256) },
 
     { "staging.backend", "Where the files of the sandbox are.",
       CHOICE(staging.backend, enum al_staging_backend, staging_backends) },
-    { "staging.path", "The directory of the sandbox; .sandbox/workspace.", STRING(staging.path) },
+    { "staging.path", "The directory of the sandbox.", STRING(staging.path),
+      .text = ".sandbox/workspace" },
     { "staging.author", "Of staged commits: 'Name <mail>'; else your own.", STRING(staging.author),
       .check = staging_check_author },
     { "staging.max_bytes", "The most that an agent can write.",
-      UINT64(staging.max_bytes, AL_SANDBOX_MAX_BYTES_MIN, AL_SANDBOX_MAX_BYTES_MAX) },
-    { "staging.github_base_url", "Where GitHub is; https://github.com.",
-      STRING(staging.github_base_url), .check = staging_check_base_url },
+      UINT64(staging.max_bytes, 1 << 20, 17179869184), .initial = 256 << 20 },
+    { "staging.github_base_url", "Where GitHub is.", STRING(staging.github_base_url),
+      .text = "https://github.com", .check = staging_check_base_url },
     { "staging.allow_symlinks", "true: they may be staged.", BOOL(staging.allow_symlinks) },
 
-    { "worktrees.dir", "Where git_worktree makes them; .worktrees in the main one.",
-      STRING(worktrees.dir), .check = check_worktrees_dir },
-    { "worktrees.max", "At most so many.",
-      UINT32(worktrees.max, AL_WORKTREES_MAX_MIN, AL_WORKTREES_MAX_MAX) },
+    { "worktrees.dir", "Where git_worktree makes them, in the main one.", STRING(worktrees.dir),
+      .text = ".worktrees", .check = check_worktrees_dir },
+    { "worktrees.max", "At most so many.", UINT32(worktrees.max, 1, 1000), .initial = 50 },
 
     { "review.notify", "Tells of a question while the screen is open.",
       CHOICE(review.notify, enum al_notify, notifications) },
@@ -207,37 +215,62 @@ static const struct al_key keys[] = {
       .check = al_agent_check_name },
     { "serve.grant", "The grant of sessions; --grant.", STRING(serve.grant) },
     { "serve.worker", "A worker file; --worker.", RELATIVE_FILE(serve.worker) },
-    { "serve.http", "Serve over HTTP there; --http.", STRINGS(serve.http, 1, AL_SERVE_PLACES_MAX),
-      .takes_one = true, .check = al_serve_check_place },
+    { "serve.http", "Serve over HTTP there; --http.", STRINGS(serve.http, 1, 16), .takes_one = true,
+      .check = al_serve_check_place },
     { "serve.token_file", "Who may come in; --token-file.", RELATIVE_FILE(serve.token_file) },
     { "serve.no_token", "true: everybody, on loopback; --no-token.", BOOL(serve.no_token) },
     { "serve.tls_cert", "The certificate, PEM; --tls-cert.", RELATIVE_FILE(serve.tls_cert) },
     { "serve.tls_key", "Its key, yours alone; --tls-key.", RELATIVE_FILE(serve.tls_key) },
     { "serve.behind_proxy", "true: a proxy does TLS; --behind-proxy.", BOOL(serve.behind_proxy) },
-    { "serve.hosts", "More names that Host may have.", STRINGS(serve.hosts, 0, AL_SERVE_NAMES_MAX),
+    { "serve.hosts", "More names that Host may have.", STRINGS(serve.hosts, 0, 256),
       .check = al_http_check_host },
-    { "serve.origins", "Origins of web pages that may connect.",
-      STRINGS(serve.origins, 0, AL_SERVE_NAMES_MAX), .check = al_http_check_origin },
-    { "serve.max_body", "Bytes of a body.", LIMIT(max_body, AL_SERVE_BODY_MIN, AL_SERVE_BODY_MAX) },
-    { "serve.max_headers", "Bytes of its headers.",
-      LIMIT(max_headers, AL_SERVE_HEADERS_MIN, AL_SERVE_HEADERS_MAX) },
-    { "serve.connections", "At once.", LIMIT(connections, 1, AL_SERVE_CONNECTIONS_MAX) },
-    { "serve.connections_per_token", "Of one token.",
-      LIMIT(connections_per_token, 1, AL_SERVE_CONNECTIONS_MAX) },
-    { "serve.calls", "In flight.", LIMIT(calls, 1, AL_SERVE_CALLS_MAX) },
-    { "serve.calls_per_token", "Of one token.", LIMIT(calls_per_token, 1, AL_SERVE_CALLS_MAX) },
-    { "serve.sessions_per_token", "Of a token.",
-      LIMIT(sessions_per_token, 1, AL_SERVE_SESSIONS_MAX) },
-    { "serve.request_s", "Until a whole request is there.",
-      LIMIT(request_s, 1, AL_SERVE_WAIT_S_MAX) },
-    { "serve.stall_s", "Until a silent reader is cut off.",
-      LIMIT(stall_s, 1, AL_SERVE_WAIT_S_MAX) },
-    { "serve.idle_s", "Until an unused session ends.", LIMIT(idle_s, 1, AL_SERVE_IDLE_S_MAX) },
-    { "serve.drain_s", "What calls get at SIGTERM.", LIMIT(drain_s, 0, AL_SERVE_WAIT_S_MAX) },
+    { "serve.origins", "Origins of web pages that may connect.", STRINGS(serve.origins, 0, 256),
+      .check = al_http_check_origin },
+    { "serve.max_body", "Bytes of a body.", LIMIT(max_body, 1024, 64 << 20), .initial = 4 << 20 },
+    { "serve.max_headers", "Bytes of its headers.", LIMIT(max_headers, 1024, 1 << 20),
+      .initial = 32768 },
+    { "serve.connections", "At once.", LIMIT(connections, 1, 65536), .initial = 512 },
+    { "serve.connections_per_token", "Of one token.", LIMIT(connections_per_token, 1, 65536),
+      .initial = 64 },
+    { "serve.calls", "In flight.", LIMIT(calls, 1, 4096), .initial = 128 },
+    { "serve.calls_per_token", "Of one token.", LIMIT(calls_per_token, 1, 4096), .initial = 16 },
+    { "serve.sessions_per_token", "Of a token.", LIMIT(sessions_per_token, 1, 4096),
+      .initial = 64 },
+    { "serve.request_s", "Until a whole request is there.", LIMIT(request_s, 1, 3600),
+      .initial = 60 },
+    { "serve.stall_s", "Until a silent reader is cut off.", LIMIT(stall_s, 1, 3600),
+      .initial = 60 },
+    { "serve.idle_s", "Until an unused session ends.", LIMIT(idle_s, 1, 604800), .initial = 1800 },
+    { "serve.drain_s", "What calls get at SIGTERM.", LIMIT(drain_s, 0, 3600), .initial = 10 },
 
-    { "grants", "[grants.NAME] has tools and fs; see RULES.md.", GRANTS(grants) },
+    { "grants", "See RULES.md.", .kind = AL_KEY_GRANTS, FIELD(grants, struct al_grants),
+      BETWEEN(0, 64) },
+    { AL_KEY_GRANT "tools", "Names of tools, as globs.", .kind = AL_KEY_STRINGS,
+      OF_GRANT(tools, struct al_strv), BETWEEN(0, 256),
+      .given = FIELD_OF(struct al_grant, limits_tools, bool) },
+    { AL_KEY_GRANT "fs", "Directories: \"r\" or \"rw\".", .kind = AL_KEY_DIRS,
+      .place = AL_KEY_OF_GRANT, BETWEEN(0, 256),
+      .given = FIELD_OF(struct al_grant, limits_dirs, bool) },
 
-    { "mcp.servers", "[mcp.servers.NAME]; see UPSTREAM.md.", SERVERS(mcp.servers) },
+    { "mcp.servers", "See UPSTREAM.md.", .kind = AL_KEY_SERVERS,
+      FIELD(mcp.servers, struct al_mcp_servers), BETWEEN(0, 32) },
+    { AL_KEY_SERVER "command", "The program and its arguments.", .kind = AL_KEY_STRINGS,
+      OF_SERVER(command, struct al_strv), BETWEEN(1, 256) },
+    { AL_KEY_SERVER "env", "Variables for it: NAME = \"value\".", .kind = AL_KEY_VARIABLES,
+      OF_SERVER(env, struct al_strv), BETWEEN(0, 64) },
+    { AL_KEY_SERVER "tools", "Its tools that are mounted; all of them without.",
+      .kind = AL_KEY_STRINGS, OF_SERVER(tools, struct al_strv), BETWEEN(0, 512),
+      .given = FIELD_OF(struct al_mcp_server, limits_tools, bool) },
+    { AL_KEY_SERVER "confine", "false: it has your rights.", .kind = AL_KEY_BOOL,
+      OF_SERVER(confine, bool), .initial = true },
+    { AL_KEY_SERVER "timeout_ms", "For its start and for each call.", .kind = AL_KEY_UINT32,
+      OF_SERVER(timeout_ms, uint32_t), BETWEEN(100, 600000), .initial = 30000 },
+    { AL_KEY_SERVER "allow.read", "Paths beside the roots that it may read.",
+      SERVER_PATHS(allow.read) },
+    { AL_KEY_SERVER "allow.write", "Paths that it may write.", SERVER_PATHS(allow.write) },
+    { AL_KEY_SERVER "allow.exec", "Programs that it may start.", SERVER_PATHS(allow.exec) },
+    { AL_KEY_SERVER "allow.network", "true: it may use the network.", .kind = AL_KEY_BOOL,
+      OF_SERVER(allow.network, bool) },
 };
 
 const struct al_key *al_key_nth(size_t i)
@@ -297,19 +330,40 @@ char *al_key_nearest(const char *name)
     return word;
 }
 
-void al_keys_clear(struct al_config *config)
+void al_keys_init(enum al_key_place place, void *fields)
 {
     for (size_t i = 0; i < AL_COUNT(keys); i++) {
-        void *field = (char *)config + keys[i].offset;
+        void *field = (char *)fields + keys[i].offset;
 
+        if (keys[i].place != place)
+            continue;
+        if (keys[i].kind == AL_KEY_BOOL)
+            *(bool *)field = keys[i].initial != 0;
+        else if (keys[i].kind == AL_KEY_UINT32)
+            *(uint32_t *)field = (uint32_t)keys[i].initial;
+        else if (keys[i].kind == AL_KEY_UINT64)
+            *(uint64_t *)field = (uint64_t)keys[i].initial;
+        else if (keys[i].text)
+            *(char **)field = al_strdup(keys[i].text);
+    }
+}
+
+void al_keys_clear(enum al_key_place place, void *fields)
+{
+    for (size_t i = 0; i < AL_COUNT(keys); i++) {
+        void *field = (char *)fields + keys[i].offset;
+
+        if (keys[i].place != place)
+            continue;
         switch (keys[i].kind) {
         case AL_KEY_STRING:
         case AL_KEY_ABS_FILE:
         case AL_KEY_FILE:
-            free(*(char **)field);
-            *(char **)field = NULL;
+            al_freep(field);
             break;
         case AL_KEY_STRINGS:
+        case AL_KEY_PATHS:
+        case AL_KEY_VARIABLES:
             al_strv_clear(field);
             break;
         case AL_KEY_GRANTS:
@@ -325,147 +379,78 @@ void al_keys_clear(struct al_config *config)
         case AL_KEY_UINT32:
         case AL_KEY_UINT64:
         case AL_KEY_CHOICE:
-        case AL_KEY_RULE_STRING: /* owned by the list of rules */
-        case AL_KEY_RULE_DECISION:
+        case AL_KEY_DIRS: /* a grant is cleared as a whole */
             break;
         }
     }
 }
 
-static void copy_strings(struct al_strv *strings)
+/* --- The values as text --- */
+
+static void add_servers(const struct al_mcp_servers *servers, struct al_str *out)
 {
-    const struct al_strv from = *strings;
-
-    *strings = AL_STRV_INIT;
-    for (size_t i = 0; i < from.count; i++)
-        al_strv_add(strings, from.items[i]);
-}
-
-static void copy_grants(struct al_grants *grants)
-{
-    const struct al_grants from = *grants;
-
-    al_grants_copy(grants, &from);
-}
-
-static void copy_servers(struct al_mcp_servers *servers)
-{
-    const struct al_mcp_servers from = *servers;
-
-    al_mcp_servers_copy(servers, &from);
-}
-
-static void copy_rules(struct al_policy *policy)
-{
-    const struct al_policy from = *policy;
-
-    al_policy_copy(policy, &from);
-}
-
-void al_keys_deep_copy(struct al_config *copy)
-{
-    for (size_t i = 0; i < AL_COUNT(keys); i++) {
-        void *field = (char *)copy + keys[i].offset;
-
-        switch (keys[i].kind) {
-        case AL_KEY_STRING:
-        case AL_KEY_ABS_FILE:
-        case AL_KEY_FILE:
-            *(char **)field = al_strdup(*(char **)field);
-            break;
-        case AL_KEY_STRINGS:
-            copy_strings(field);
-            break;
-        case AL_KEY_GRANTS:
-            copy_grants(field);
-            break;
-        case AL_KEY_SERVERS:
-            copy_servers(field);
-            break;
-        case AL_KEY_RULES:
-            copy_rules(field);
-            break;
-        case AL_KEY_BOOL:
-        case AL_KEY_UINT32:
-        case AL_KEY_UINT64:
-        case AL_KEY_CHOICE:
-        case AL_KEY_RULE_STRING:
-        case AL_KEY_RULE_DECISION:
-            break;
-        }
+    for (size_t i = 0; i < servers->count; i++) {
+        al_str_addf(out, "%s%s", servers->items[i].name, servers->items[i].limits_tools ? " " : "");
+        for (size_t k = 0; k < AL_COUNT(keys); k++)
+            if (keys[k].place == AL_KEY_OF_SERVER) {
+                al_str_addc(out, '\n');
+                al_key_add_value(&keys[k], &servers->items[i], out);
+            }
     }
 }
 
-/* --- What differs in two readings --- */
-
-static bool is_same_text(const char *a, const char *b)
+void al_key_add_value(const struct al_key *key, const void *fields, struct al_str *out)
 {
-    return a && b ? !strcmp(a, b) : a == b;
-}
+    const void *field = (const char *)fields + key->offset;
+    const struct al_strv *list = field;
 
-static bool are_same_strings(const struct al_strv *a, const struct al_strv *b)
-{
-    if (a->count != b->count)
-        return false;
-    for (size_t i = 0; i < a->count; i++)
-        if (strcmp(a->items[i], b->items[i]) != 0)
-            return false;
-    return true;
-}
-
-static bool is_same_server(const struct al_mcp_server *a, const struct al_mcp_server *b)
-{
-    return !strcmp(a->name, b->name) && are_same_strings(&a->command, &b->command) &&
-           are_same_strings(&a->env, &b->env) && a->limits_tools == b->limits_tools &&
-           are_same_strings(&a->tools, &b->tools) && a->confine == b->confine &&
-           a->timeout_ms == b->timeout_ms && are_same_strings(&a->allow.read, &b->allow.read) &&
-           are_same_strings(&a->allow.write, &b->allow.write) &&
-           are_same_strings(&a->allow.exec, &b->allow.exec) && a->allow.network == b->allow.network;
-}
-
-static bool are_same_servers(const struct al_mcp_servers *a, const struct al_mcp_servers *b)
-{
-    if (a->count != b->count)
-        return false;
-    for (size_t i = 0; i < a->count; i++)
-        if (!is_same_server(&a->items[i], &b->items[i]))
-            return false;
-    return true;
-}
-
-static bool is_same(const struct al_key *key, const void *a, const void *b)
-{
     switch (key->kind) {
     case AL_KEY_BOOL:
-        return *(const bool *)a == *(const bool *)b;
+        al_str_adds(out, *(const bool *)field ? "true" : "false");
+        break;
     case AL_KEY_UINT32:
-        return *(const uint32_t *)a == *(const uint32_t *)b;
+        al_str_addf(out, "%" PRIu32, *(const uint32_t *)field);
+        break;
     case AL_KEY_UINT64:
-        return *(const uint64_t *)a == *(const uint64_t *)b;
+        al_str_addf(out, "%" PRIu64, *(const uint64_t *)field);
+        break;
     case AL_KEY_CHOICE:
-        return *(const unsigned *)a == *(const unsigned *)b;
+        al_str_adds(out, key->words[*(const unsigned *)field]);
+        break;
     case AL_KEY_STRING:
     case AL_KEY_ABS_FILE:
     case AL_KEY_FILE:
-        return is_same_text(*(char *const *)a, *(char *const *)b);
+        al_str_adds(out, *(char *const *)field ? *(char *const *)field : "");
+        break;
     case AL_KEY_STRINGS:
-        return are_same_strings(a, b);
+    case AL_KEY_PATHS:
+    case AL_KEY_VARIABLES:
+        for (size_t i = 0; i < list->count; i++)
+            al_str_addf(out, "%s%s", i ? ", " : "", list->items[i]);
+        break;
     case AL_KEY_SERVERS:
-        return are_same_servers(a, b);
+        add_servers(field, out);
+        break;
+    case AL_KEY_DIRS:
     case AL_KEY_GRANTS:
     case AL_KEY_RULES:
-    case AL_KEY_RULE_STRING:
-    case AL_KEY_RULE_DECISION:
         break;
     }
-    return true;
 }
 
 void al_keys_changed(const struct al_config *before, const struct al_config *after,
                      struct al_strv *ret_names)
 {
-    for (size_t i = 0; i < AL_COUNT(keys); i++)
-        if (!is_same(&keys[i], (const char *)before + keys[i].offset,
-                     (const char *)after + keys[i].offset))
+    for (size_t i = 0; i < AL_COUNT(keys); i++) {
+        al_auto(al_str_clear) struct al_str old = AL_STR_INIT, new = AL_STR_INIT;
+
+        if (keys[i].place != AL_KEY_OF_CONFIG)
+            continue;
+        al_str_adds(&old, "");
+        al_str_adds(&new, "");
+        al_key_add_value(&keys[i], before, &old);
+        al_key_add_value(&keys[i], after, &new);
+        if (strcmp(old.buf, new.buf) != 0)
             al_strv_add(ret_names, keys[i].path);
+    }
 }

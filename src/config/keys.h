@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The keys of the file.  Each key is a row of one table, bound to a field of struct al_config.
- * Reading, copying, releasing, suggesting the nearest key and the
+ * Defaults, reading, releasing, suggesting the nearest key and the
  * reference page all use these rows. */
 #ifndef AL_CONFIG_KEYS_H
 #define AL_CONFIG_KEYS_H
@@ -19,26 +19,38 @@ enum al_key_kind {
     AL_KEY_BOOL,
     AL_KEY_UINT32,
     AL_KEY_UINT64,
-    AL_KEY_STRING,   /**< char *, NULL when absent */
-    AL_KEY_STRINGS,  /**< struct al_strv */
-    AL_KEY_ABS_FILE, /**< char *, an absolute path after reading */
-    AL_KEY_FILE,     /**< char *, a path; a relative one begins where the file that is read lies */
-    AL_KEY_CHOICE,   /**< an enum whose values index `words` */
-    AL_KEY_GRANTS,   /**< struct al_grants: a table of tables that the user names */
-    AL_KEY_SERVERS,  /**< struct al_mcp_servers: another such table */
-    AL_KEY_RULES,    /**< struct al_policy: a list of tables with keys of the next two kinds */
-    AL_KEY_RULE_STRING,
-    AL_KEY_RULE_DECISION,
+    AL_KEY_STRING,    /**< char *, NULL when absent */
+    AL_KEY_STRINGS,   /**< struct al_strv */
+    AL_KEY_PATHS,     /**< struct al_strv of absolute paths */
+    AL_KEY_ABS_FILE,  /**< char *, an absolute path after reading */
+    AL_KEY_FILE,      /**< char *, a path; a relative one begins where the file that is read lies */
+    AL_KEY_CHOICE,    /**< an enum whose values index `words` */
+    AL_KEY_VARIABLES, /**< struct al_strv of "NAME=value": a table whose names the user chooses */
+    AL_KEY_DIRS,      /**< the directories of a grant: such a table */
+    AL_KEY_GRANTS,    /**< struct al_grants: a table of tables that the user names */
+    AL_KEY_SERVERS,   /**< struct al_mcp_servers: another such table */
+    AL_KEY_RULES,     /**< struct al_policy: a list of tables */
 };
+
+/** The struct that has a key's field. */
+enum al_key_place { AL_KEY_OF_CONFIG, AL_KEY_OF_RULE, AL_KEY_OF_GRANT, AL_KEY_OF_SERVER };
+
+/** How the paths of the keys begin that are below a name of the user's choosing. */
+#define AL_KEY_GRANT  "grants.NAME."
+#define AL_KEY_SERVER "mcp.servers.NAME."
 
 struct al_key {
     const char *path;  /**< dotted, from the top */
     const char *about; /**< for the reference page */
     enum al_key_kind kind;
-    size_t offset;            /**< in struct al_config; of a rule's key, in struct al_rule */
-    int64_t min, max;         /**< UINT32, UINT64: of the value; STRINGS: of the number of items */
-    bool takes_one;           /**< STRINGS: a string stands for the list of it */
-    const char *const *words; /**< CHOICE and RULE_DECISION: the choices, ended by NULL */
+    enum al_key_place place;
+    size_t offset;    /**< of the field in its struct */
+    int64_t min, max; /**< UINT32, UINT64: of the value; lists and tables: of the number of items */
+    int64_t initial;  /**< the default of a BOOL, UINT32, UINT64 */
+    const char *text; /**< the default of a STRING; NULL: none */
+    size_t given;     /**< offset of a bool that says that the key is there; 0: there is none */
+    bool takes_one;   /**< STRINGS: a string stands for the list of it */
+    const char *const *words; /**< CHOICE: the choices, ended by NULL */
     int (*check)(const char *item,
                  struct al_error *err); /**< applied to each string; may be NULL */
 };
@@ -53,11 +65,18 @@ const struct al_key *al_key_find(const char *name, bool *ret_is_table);
 /** The key or table nearest to a mistyped name; NULL when none is near.  Caller frees. */
 char *al_key_nearest(const char *name);
 
-/** Release what the keys' fields own, and leave them empty. */
-void al_keys_clear(struct al_config *config);
+/** Read a file of settings as it is.  0; AL_ERR_NOT_FOUND: there is no such file; or
+ * AL_ERR_BAD_ARGS. */
+int al_config_read_text(const char *path, struct al_str *ret_text, struct al_error *err);
 
-/** After a plain assignment of struct al_config: replace every owned value by a copy of its own. */
-void al_keys_deep_copy(struct al_config *copy);
+/** Set the defaults of the keys of one place; lists stay as they are. */
+void al_keys_init(enum al_key_place place, void *fields);
+
+/** Release what the fields of one place own, and leave them empty. */
+void al_keys_clear(enum al_key_place place, void *fields);
+
+/** Append the value that a key has in the struct of its place. */
+void al_key_add_value(const struct al_key *key, const void *fields, struct al_str *out);
 
 /**
  * Append the names of the keys whose values differ, in the order of the table.  Grants and rules

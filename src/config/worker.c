@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/worker.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "config/keys.h"
 #include "guard/text.h"
-#include "util/fs.h"
 #include "util/str.h"
 
 #define ROOTS_MAX      64u
@@ -152,7 +149,6 @@ static int worker_take_limits(struct al_worker *worker, struct al_error *err)
     return r == 0 ? take_policy(worker, err) : r;
 }
 
-#define FILE_MAX_BYTES        (1u << 20)
 #define DESCRIPTION_MAX_BYTES 4096u
 #define TOOLSETS_MAX          32u
 
@@ -178,21 +174,6 @@ const char *al_worker_toolset(const char *name)
         if (!strcmp(others[i][0], name))
             return others[i][1];
     return name;
-}
-
-static int read_text(const char *path, struct al_str *ret_text, struct al_error *err)
-{
-    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    int r = fd < 0 ? -errno : al_fs_read_fd(fd, FILE_MAX_BYTES, ret_text);
-
-    if (r == -EFBIG)
-        return al_error_set(err, AL_ERR_BAD_ARGS, "%s: cannot read: larger than %u bytes", path,
-                            FILE_MAX_BYTES);
-    if (r == -EINVAL)
-        return al_error_set(err, AL_ERR_BAD_ARGS, "%s: cannot read: not a regular file", path);
-    if (r < 0)
-        return al_error_set(err, AL_ERR_BAD_ARGS, "%s: cannot read: %s", path, strerrordesc_np(-r));
-    return 0;
 }
 
 /* Whether the line that begins here is `---`, apart from blanks at its end. */
@@ -318,7 +299,7 @@ static int read_worker(const char *path, struct al_worker *worker, struct al_err
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     const char *begin = NULL;
     size_t len = 0;
-    int r = read_text(path, &text, err);
+    int r = al_config_read_text(path, &text, err);
 
     worker->file = al_strdup(path);
     if (r == 0)
@@ -341,5 +322,5 @@ int al_worker_read(const char *path, struct al_worker *ret_worker, struct al_err
     }
     al_worker_clear(&worker);
     safe = al_text_join_lines(why.message);
-    return al_error_set(err, r, "%s", safe);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "%s", safe);
 }

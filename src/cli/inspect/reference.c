@@ -13,8 +13,8 @@
 static void add_tools(const struct al_config *config, struct al_str *text)
 {
     al_auto(al_toolset_registry_clear) struct al_toolset_registry all = AL_TOOLSET_REGISTRY_INIT;
-    const struct al_tool_defaults defaults = { .timeout_ms = AL_TIMEOUT_MS_DEFAULT,
-                                               .max_bytes = AL_MAX_BYTES_DEFAULT };
+    const struct al_tool_defaults defaults = { .timeout_ms = config->git.timeout_ms,
+                                               .max_bytes = config->git.max_bytes };
 
     al_toolsets_register(&all);
     for (size_t i = 0; i < all.count; i++) {
@@ -29,26 +29,25 @@ static void add_tools(const struct al_config *config, struct al_str *text)
     }
 }
 
+/* What a key may be, and its default. */
 static void add_value(const struct al_key *key, const struct al_config *config, struct al_str *text)
 {
-    const void *field = (const char *)config + key->offset;
-    const struct al_strv *list = field;
+    struct al_mcp_server server = { .name = NULL };
 
+    al_keys_init(AL_KEY_OF_SERVER, &server);
     if (key->kind == AL_KEY_BOOL)
-        al_str_addf(text, "true, false | %s", *(const bool *)field ? "true" : "false");
+        al_str_adds(text, "true, false");
     else if (key->kind == AL_KEY_UINT32 || key->kind == AL_KEY_UINT64)
-        al_str_addf(text, "%" PRId64 " to %" PRId64 " | %" PRIu64, key->min, key->max,
-                    key->kind == AL_KEY_UINT32 ? *(const uint32_t *)field
-                                               : *(const uint64_t *)field);
-    else if (!key->words)
-        al_str_addf(text, "%s | ", key->kind == AL_KEY_STRINGS ? "list" : "");
+        al_str_addf(text, "%" PRId64 " to %" PRId64, key->min, key->max);
+    else if (key->kind == AL_KEY_STRINGS || key->kind == AL_KEY_PATHS)
+        al_str_adds(text, "list");
     for (size_t i = 0; key->words && key->words[i]; i++)
         al_str_addf(text, "%s%s", i ? ", " : "", key->words[i]);
-    if (key->words)
-        al_str_addf(text, " | %s",
-                    key->kind == AL_KEY_CHOICE ? key->words[*(const unsigned *)field] : "");
-    for (size_t i = 0; key->kind == AL_KEY_STRINGS && i < list->count; i++)
-        al_str_addf(text, "%s%s", i ? ", " : "", list->items[i]);
+    al_str_adds(text, " | ");
+    if (key->place == AL_KEY_OF_CONFIG)
+        al_key_add_value(key, config, text);
+    else if (key->place == AL_KEY_OF_SERVER)
+        al_key_add_value(key, &server, text);
 }
 
 static void add_keys(const struct al_config *config, struct al_str *text)

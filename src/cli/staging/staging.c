@@ -208,7 +208,7 @@ static int staging_diff(struct al_staging_command *command, struct al_error *err
 static int staging_open(struct al_staging_command *command, struct al_error *err)
 {
     const struct al_config *config = &command->setup.config;
-    const char *path = config->staging.path ? config->staging.path : AL_STAGING_PATH_DEFAULT;
+    const char *path = config->staging.path;
     al_auto(al_freep) char *absolute = al_environment_absolute(path);
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     json_t *object;

@@ -25,7 +25,7 @@ static inline int read_text(struct tmpdir *dir, const char *text, struct al_conf
     al_auto(al_freep) char *path = tmpdir_path(dir, "config.toml");
 
     tmpdir_write(dir, "config.toml", text);
-    return al_config_read(config, path, err);
+    return al_config_load(config, path, NULL, NULL, err);
 }
 
 /* Expect that `text` is read without an error. */
@@ -39,7 +39,8 @@ static inline void assert_reads(void **state, const char *text, struct al_config
     assert_int_equal(r, 0);
 }
 
-/* Expect that `text` is refused with "<file>:" and `what`, and that the configuration is unchanged.
+/* Expect that `text` is refused with "<file>:" and `what`, and that the configuration has the
+ * defaults.
  */
 static inline void assert_refuses(void **state, const char *text, const char *what)
 {
@@ -52,8 +53,8 @@ static inline void assert_refuses(void **state, const char *text, const char *wh
     config.git.max_bytes = 77;
     assert_int_equal(read_text(*state, text, &config, &err), AL_ERR_BAD_ARGS);
     assert_string_equal(err.message, wanted);
-    assert_int_equal(config.git.max_bytes, 77);
-    assert_int_equal(config.git.timeout_ms, AL_TIMEOUT_MS_DEFAULT);
+    assert_int_equal(config.git.max_bytes, 200000);
+    assert_int_equal(config.git.timeout_ms, 30000);
     assert_true(config.git.enabled);
     assert_int_equal(config.toolsets.count, 1);
     assert_null(config.file);

@@ -301,15 +301,15 @@ static void tells_a_missing_file_from_one_it_cannot_read(void **state)
     al_auto(al_freep) char *loop = tmpdir_path(dir, "loop.toml");
 
     al_config_init(&config);
-    assert_int_equal(al_config_read(&config, missing, &err), AL_ERR_NOT_FOUND);
-    assert_int_equal(al_config_read(&config, dir->path, &err), AL_ERR_BAD_ARGS);
+    assert_int_equal(al_config_load(&config, missing, NULL, NULL, &err), AL_ERR_BAD_ARGS);
+    assert_int_equal(al_config_load(&config, dir->path, NULL, NULL, &err), AL_ERR_BAD_ARGS);
     assert_true(al_ends_with(err.message, ": cannot read: not a regular file"));
     tmpdir_symlink(dir, "loop.toml", "loop.toml");
-    assert_int_equal(al_config_read(&config, loop, &err), AL_ERR_BAD_ARGS);
+    assert_int_equal(al_config_load(&config, loop, NULL, NULL, &err), AL_ERR_BAD_ARGS);
     assert_non_null(strstr(err.message, ": cannot read: "));
     tmpdir_write(dir, "real.toml", "tools.git.max_bytes = 9\n");
     tmpdir_symlink(dir, "real.toml", "link.toml");
-    assert_int_equal(al_config_read(&config, link, &err), 0);
+    assert_int_equal(al_config_load(&config, link, NULL, NULL, &err), 0);
     assert_int_equal(config.git.max_bytes, 9);
 }
 
@@ -327,7 +327,8 @@ static void reads_files_up_to_1_mib(void **state)
 
         al_config_init(&config);
         tmpdir_write_bytes(dir, "big.toml", text, len);
-        assert_int_equal(al_config_read(&config, path, &err), len > limit ? AL_ERR_BAD_ARGS : 0);
+        assert_int_equal(al_config_load(&config, path, NULL, NULL, &err),
+                         len > limit ? AL_ERR_BAD_ARGS : 0);
         if (len > limit)
             assert_true(al_ends_with(err.message, ": cannot read: larger than 1048576 bytes"));
     }

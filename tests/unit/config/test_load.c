@@ -49,9 +49,9 @@ static void takes_the_first_place_that_has_a_file(void **state)
 
 static void is_content_without_a_file(void **state)
 {
-    assert_int_equal(loaded(state, NULL, "empty", "home"), AL_MAX_BYTES_DEFAULT);
-    assert_int_equal(loaded(state, NULL, NULL, "empty"), AL_MAX_BYTES_DEFAULT);
-    assert_int_equal(loaded(state, NULL, NULL, NULL), AL_MAX_BYTES_DEFAULT);
+    assert_int_equal(loaded(state, NULL, "empty", "home"), 200000);
+    assert_int_equal(loaded(state, NULL, NULL, "empty"), 200000);
+    assert_int_equal(loaded(state, NULL, NULL, NULL), 200000);
 }
 
 static void wants_a_named_file_to_exist(void **state)

@@ -7,9 +7,6 @@
     "must be named with 1 to 32 letters, digits, '-' and '_', without '__' and without '_' at "    \
     "the "                                                                                         \
     "end"
-#define KEYS                                                                                       \
-    "unknown key; a server has 'command', 'env', 'tools', 'confine', 'timeout_ms' and 'allow'"
-
 static void takes_servers_by_their_names(void **state)
 {
     al_auto(al_config_clear) struct al_config config = { .file = NULL };
@@ -92,7 +89,7 @@ static void names_what_is_wrong_with_a_server(void **state)
           "2: mcp.servers.a.command: must have between 1 and 256 items" },
         { "[mcp.servers.a]\ncommand = [\"x\", \"\"]",
           "2: mcp.servers.a.command: must not be empty" },
-        { "[mcp.servers.a]\ncommand = [\"x\"]\nurl = \"y\"", "3: mcp.servers.a.url: " KEYS },
+        { "[mcp.servers.a]\ncommand = [\"x\"]\nurl = \"y\"", "3: mcp.servers.a.url: unknown key" },
         { "[mcp.servers.a]\ncommand = [\"x\"]\nconfine = \"no\"",
           "3: mcp.servers.a.confine: must be true or false, not a string" },
         { "[mcp.servers.a]\ncommand = [\"x\"]\ntools = \"t\"",
@@ -110,8 +107,7 @@ static void names_what_is_wrong_with_a_server(void **state)
         { "[mcp.servers.a]\ncommand = [\"x\"]\nallow = true",
           "3: mcp.servers.a.allow: must be a table, not true or false" },
         { "[mcp.servers.a]\ncommand = [\"x\"]\nallow.net = true",
-          "3: mcp.servers.a.allow.net: unknown key; allow has 'read', 'write', 'exec' and "
-          "'network'" },
+          "3: mcp.servers.a.allow.net: unknown key" },
         { "[mcp.servers.a]\ncommand = [\"x\"]\nallow.network = \"all\"",
           "3: mcp.servers.a.allow.network: must be true or false, not a string" },
         { "[mcp.servers.a]\ncommand = [\"x\"]\nallow.read = [\"/x\",\n\"y\"]",

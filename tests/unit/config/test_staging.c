@@ -9,9 +9,9 @@ static void has_defaults(void **state)
     (void)state;
     al_config_init(&config);
     assert_int_equal(config.staging.backend, AL_STAGING_MEMORY);
-    assert_null(config.staging.path);
+    assert_string_equal(config.staging.path, ".sandbox/workspace");
     assert_null(config.staging.author);
-    assert_null(config.staging.github_base_url);
+    assert_string_equal(config.staging.github_base_url, "https://github.com");
     assert_int_equal(config.staging.max_bytes, 268435456);
     assert_false(config.staging.allow_symlinks);
 }
