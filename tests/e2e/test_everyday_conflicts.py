@@ -184,7 +184,7 @@ class Show(everyday.Case):
                                 ("git_cherry_pick", {"commits": ["topic"]})):
             with self.subTest(tool=tool):
                 text = self.says(tool, arguments)
-                self.assertIn("\nConflicts: sub (submodule)\n", text)
+                self.assertIn("\nsub: submodule; ours: submodule at ", text)
                 self.assertIn("sub: submodule; ours: submodule at ", self.says("git_conflicts"))
                 self.says("git_conflicts", {"action": "abort"})
         self.git("merge", "-q", "topic", check=False)
@@ -276,7 +276,7 @@ class Resolve(everyday.Case):
                 ([{"id": first}], "hunks[0] takes one of take and content"),
                 ([{"id": first, "take": "ours", "content": "x"}],
                  "hunks[0] takes one of take and content"),
-                ([{"id": first, "take": "disk"}], "take of a hunk is ours or theirs"),
+                ([{"id": first, "take": "disk"}], "take of a hunk is ours, theirs or both"),
                 ([{"take": "ours"}], "hunks[0].id is required"),
                 ([], "hunks must contain at least 1"),
         ):
@@ -288,11 +288,14 @@ class Resolve(everyday.Case):
         self.three()
         for arguments, words in (
                 ({"take": "ours"}, "go with action resolve only"),
-                ({"action": "continue", "path": "f.txt"}, "path goes with action show"),
-                ({"action": "resolve", "take": "ours"}, "resolve takes path and one of"),
-                ({"action": "resolve", "path": "f.txt"}, "resolve takes path and one of"),
+                ({"action": "continue", "path": "f.txt"}, "path and paths go with action show"),
+                ({"action": "resolve", "content": "x"}, "content takes path"),
+                ({"action": "resolve", "path": "f.txt", "paths": ["f.txt"], "take": "ours"},
+                 "path and paths cannot be given together"),
+                ({"action": "continue", "continue": True}, "go with action resolve only"),
+                ({"action": "resolve", "path": "f.txt"}, "resolve takes one of"),
                 ({"action": "resolve", "path": "f.txt", "take": "ours", "content": "x"},
-                 "resolve takes path and one of"),
+                 "resolve takes one of"),
                 ({"action": "resolve", "path": "f.txt", "take": "base"}, "take is ours"),
                 ({"action": "resolve", "path": "f.txt", "content": "a\n<<<<<<< b\n"},
                  "content still has conflict markers"),
@@ -489,7 +492,7 @@ class Stages(everyday.Case):
         """git_conflicts: after two renames both names have the hunk, and a side is without markers"""
         self.rename_both()
         text = self.says("git_merge", {"branch": "topic"})
-        self.assertIn("Ours (only in ours, perhaps by a rename), Theirs (only in theirs", text)
+        self.assertIn("Ours: only in ours, perhaps by a rename: take ours keeps it, theirs removes", text)
         text = self.says("git_conflicts")
         self.assertIn("take ours keeps it, theirs removes it, with 1 hunk\nhunk ", text)
         self.assertEqual(text.count("<<<<<<< ours\nid 2\n=======\nid 1\n>>>>>>> theirs\n"), 1)
@@ -569,7 +572,7 @@ class Stages(everyday.Case):
                 self.commit(".gitattributes", f"f.txt {attribute}\n", "attributes")
                 self.fork("ours\n", "theirs\n", "base\n")
                 text = self.says("git_merge", {"branch": "topic"})
-                self.assertIn("Conflicts: f.txt (not merged as text, by its attributes)\n", text)
+                self.assertIn("f.txt: not merged as text, by its attributes; ", text)
                 self.assertRegex(self.says("git_conflicts"), "f.txt: not merged as text.*; on "
                                  "disk is ours.*; ours: file [0-9a-f]{8}; theirs: file "
                                  "[0-9a-f]{8}; take ours or theirs takes all of that side$")
@@ -617,7 +620,7 @@ class CommandLine(everyday.Case):
         (one,) = ids(self.says("git_conflicts"))
         shown = subprocess.run([harness.AIRLOCK, "tools", "--toolset", "everyday", "git_conflicts"],
                                capture_output=True, check=True).stdout.decode()
-        self.assertRegex(shown, r"\n  hunks +Hunk by hunk\. \(list of objects, as JSON\)\n")
+        self.assertRegex(shown, r"\n  hunks +Of any files\. \(list of objects, as JSON\)\n")
         subprocess.run([harness.AIRLOCK, "call", "--root", str(self.root), "--approval", "allow",
                         "--toolset", "everyday", "git_conflicts", "action=resolve", "path=f.txt",
                         f'hunks=[{{"id": "{one}", "take": "theirs"}}]'], env=self.env,

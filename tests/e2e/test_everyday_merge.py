@@ -119,7 +119,8 @@ class Merge(everyday.Case):
         text = self.says("git_merge", {"branch": "topic"})
         self.assertTrue(text.startswith(
             "The merge of topic stopped at conflicts.\n"
-            "Merge: ours is main, theirs is topic.\nConflicts: f.txt (2 hunks)\n"), text)
+            "Merge: ours is main, theirs is topic.\nf.txt: 2 hunks\nhunk "), text)
+        self.assertIn("\n>>>>>>> theirs\ngit_conflicts resolves them, and continues.\n", text)
         self.assertIn("1 conflict", text.splitlines()[-1])
         self.says("git_conflicts", {"action": "abort"})
         self.assertEqual(self.snapshot(), before)

@@ -90,7 +90,7 @@ class Pick(Case):
         self.git("cherry-pick", "main..topic", cwd=where, check=False)
         text = self.says("git_cherry_pick", commits)
         self.assertIn("The cherry-pick stopped at a conflict.\nCherry-pick", text)
-        self.assertIn("Conflicts: f.txt (1 hunk)\n", text)
+        self.assertIn("f.txt: 1 hunk\nhunk ", text)
         self.same(where)
         self.says("git_conflicts", {"action": "abort"})
         self.assertEqual(self.snapshot(), before)

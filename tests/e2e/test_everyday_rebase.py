@@ -104,7 +104,7 @@ class Plans(Case):
         for by_git in (False, True):
             text = self.says("git_rebase", {"onto": "main", "plan": plan})
             self.assertIn("The rebase stopped at a conflict.\nRebase 2/2: ours is ", text)
-            self.assertIn("Conflicts: f.txt (1 hunk)\n", text)
+            self.assertIn("f.txt: 1 hunk\nhunk ", text)
             self.assertEqual(self.out("symbolic-ref", "-q", "HEAD", check=False), "")
             self.write("f.txt", text_with(at5="settled"))
             if by_git:

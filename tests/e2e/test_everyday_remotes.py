@@ -90,8 +90,8 @@ class Pull(Case):
         before = self.here()
         text = self.says("git_pull", {"rebase": True})
         self.assertIn("Fetched; the rebase onto origin/main stopped at a conflict.\n", text)
-        self.assertIn("Conflicts: f.txt (2 hunks)\n", text)
-        first, second = re.findall(r"^hunk (\S+),", self.says("git_conflicts"), re.M)
+        self.assertIn("f.txt: 2 hunks\n", text)
+        first, second = re.findall(r"^hunk (\S+),", text, re.M)
         self.says("git_conflicts", {"action": "resolve", "path": "f.txt", "hunks": [
             {"id": first, "take": "theirs"}, {"id": second, "content": "both\n"}]})
         self.assertIn("The rebase is done", self.says("git_conflicts", {"action": "continue"}))

@@ -813,26 +813,38 @@ static void add_content(const char *content, bool with_returns, struct al_str *o
         al_str_adds(out, with_returns ? "\r\n" : "\n");
 }
 
-static void add_choice(const struct al_conflict_file *file, const struct al_conflict_block *block,
-                       const struct al_hunk_choice *choice, struct al_str *out)
+/* Append one side.  git ends the last line of a conflict with a newline even if the side has none.
+ */
+static void add_stage(const struct al_conflict_file *file, const struct al_conflict_block *block,
+                      enum al_stage side, struct al_str *out)
 {
-    const struct al_str *stage = &file->stages[choice->side].data;
-    const char *disk = file->disk.buf;
+    const struct al_str *stage = &file->stages[side].data;
     const size_t start = out->len;
 
-    if (choice->content) {
-        add_content(choice->content, block->end > 1 && !memcmp(&disk[block->end - 2], "\r\n", 2),
-                    out);
-        return;
-    }
-    al_conflict_take_side(block->sides[choice->side], file->nested_size, choice->side, out);
-    /* git ends the last line of a conflict with a newline even if the side has none */
+    al_conflict_take_side(block->sides[side], file->nested_size, side, out);
     if (block->end < file->disk.len || !stage->len || out->len == start ||
         stage->buf[stage->len - 1] == '\n')
         return;
     al_str_truncate(out, out->len - 1);
     if (out->len > start && out->buf[out->len - 1] == '\r' && stage->buf[stage->len - 1] != '\r')
         al_str_truncate(out, out->len - 1);
+}
+
+static void add_choice(const struct al_conflict_file *file, const struct al_conflict_block *block,
+                       const struct al_hunk_choice *choice, struct al_str *out)
+{
+    const char *disk = file->disk.buf;
+    const bool with_returns = block->end > 1 && !memcmp(&disk[block->end - 2], "\r\n", 2);
+
+    if (choice->content) {
+        add_content(choice->content, with_returns, out);
+        return;
+    }
+    if (choice->both && block->sides[AL_STAGE_THEIRS].len)
+        al_conflict_take_side(block->sides[AL_STAGE_OURS], file->nested_size, AL_STAGE_OURS, out);
+    else if (choice->both)
+        add_stage(file, block, AL_STAGE_OURS, out);
+    add_stage(file, block, choice->both ? AL_STAGE_THEIRS : choice->side, out);
 }
 
 void al_conflict_file_settle(const struct al_conflict_file *file,

@@ -116,6 +116,7 @@ struct al_hunk_choice {
     const char *content; /**< whole lines; one that has no newline at its end gets it.  NULL: `side`
                           */
     enum al_stage side;
+    bool both; /**< ours, and then theirs */
 };
 
 /** Append the file with the chosen hunks resolved: there is a choice for each of them. */

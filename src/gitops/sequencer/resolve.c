@@ -36,22 +36,30 @@
  * resolve.c makes a plan for the check, for the preview and for the resolution itself.
  */
 
-/* A checked resolution.  Set up with RESOLVE_PLAN_INIT. */
+/* A checked resolution. */
 struct resolve_plan {
-    struct al_conflicts conflicts;
-    const struct al_conflict *conflict; /* one of `conflicts` */
-    const struct al_side *side;         /* the chosen side; NULL: the given content, or the disk */
+    const struct al_conflict *conflict;
+    const char *content;        /* of the options; NULL: none is given */
+    const struct al_side *side; /* the chosen side; NULL: the given content, or the disk */
     size_t nested_size;    /* length of the markers in that side whose conflicts it resolves too */
     bool keeps_disk;       /* the file is not written */
     bool keeps_conflict;   /* the index is not written */
     bool marks_executable; /* set the executable bit in the index */
 };
 
-#define RESOLVE_PLAN_INIT ((struct resolve_plan){ .conflicts = AL_CONFLICTS_INIT })
+/* Those of a call.  Set up with RESOLVE_PLANS_INIT. */
+struct resolve_plans {
+    struct al_conflicts conflicts;
+    struct resolve_plan *items;
+    size_t count;
+};
 
-static void resolve_plan_clear(struct resolve_plan *plan)
+#define RESOLVE_PLANS_INIT ((struct resolve_plans){ .conflicts = AL_CONFLICTS_INIT })
+
+static void resolve_plans_clear(struct resolve_plans *plans)
 {
-    al_conflicts_clear(&plan->conflicts);
+    al_conflicts_clear(&plans->conflicts);
+    free(plans->items);
 }
 
 /* Set the error "'<path>' <why>" with AL_CODE_OPERATION_FAILED.  Returns AL_ERR_EXECUTION. */
@@ -157,14 +165,6 @@ static int check_how(const struct al_repo *repo, const struct al_resolve_options
     return plan->keeps_conflict ? 0 : check_content(repo, &file, options->content, budget, err);
 }
 
-static int check_filters(const struct al_repo *repo, const struct al_conflict *conflict,
-                         struct al_run_limits *budget, struct al_error *err)
-{
-    const struct al_buffer list = { .data = conflict->path, .len = strlen(conflict->path) + 1 };
-
-    return al_git_check_filters(repo, &list, NULL, budget, err);
-}
-
 /* Fail unless every parent of the path is a directory, or missing. */
 static int check_parents(const struct al_repo *repo, const char *path, struct al_error *err)
 {
@@ -182,21 +182,17 @@ static int check_parents(const struct al_repo *repo, const char *path, struct al
                           err);
 }
 
-/*
- * Check the options, and set every member of the plan except `marks_executable`.
- * @return as al_git_resolve_check().
- */
-static int plan_resolve(const struct al_repo *repo, const struct al_resolve_options *options,
-                        struct al_run_limits *budget, struct resolve_plan *plan,
-                        struct al_error *err)
+/* Check one resolution, and set every member of its plan except `marks_executable`. */
+static int plan_one(const struct al_repo *repo, const struct al_resolve_options *options,
+                    const struct al_conflicts *conflicts, struct al_run_limits *budget,
+                    struct resolve_plan *plan, struct al_error *err)
 {
     int r = check_inside(repo, options->path, err);
 
-    if (r == 0)
-        r = al_git_conflicts(repo, budget, &plan->conflicts, err);
     if (r < 0)
         return r;
-    plan->conflict = al_conflicts_find(&plan->conflicts, resolve_top_path(repo, options->path));
+    plan->content = options->content;
+    plan->conflict = al_conflicts_find(conflicts, resolve_top_path(repo, options->path));
     if (!plan->conflict) {
         r = resolve_refuse(options->path, "is not in conflict", err);
         if (err) {
@@ -206,9 +202,29 @@ static int plan_resolve(const struct al_repo *repo, const struct al_resolve_opti
         return r;
     }
     r = check_how(repo, options, budget, plan, err);
-    if (r == 0)
-        r = check_parents(repo, plan->conflict->path, err);
-    return r < 0 ? r : check_filters(repo, plan->conflict, budget, err);
+    return r < 0 ? r : check_parents(repo, plan->conflict->path, err);
+}
+
+/* @return as al_git_resolve_check(). */
+static int plan_resolve(const struct al_repo *repo, const struct al_resolve_options *options,
+                        size_t count, struct al_run_limits *budget, struct resolve_plans *plans,
+                        struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str paths = AL_STR_INIT;
+    int r = al_git_conflicts(repo, budget, &plans->conflicts, err);
+
+    plans->items = al_calloc(count, sizeof(*plans->items));
+    plans->count = count;
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        r = plan_one(repo, &options[i], &plans->conflicts, budget, &plans->items[i], err);
+        if (r == 0)
+            al_str_add(&paths, plans->items[i].conflict->path,
+                       strlen(plans->items[i].conflict->path) + 1);
+    }
+    if (r < 0)
+        return r;
+    return al_git_check_filters(repo, &(struct al_buffer){ .data = paths.buf, .len = paths.len },
+                                NULL, budget, err);
 }
 
 /* --- Resolve --- */
@@ -216,11 +232,11 @@ static int plan_resolve(const struct al_repo *repo, const struct al_resolve_opti
 #define EXECUTABLE 0111u
 
 int al_git_resolve_check(const struct al_repo *repo, const struct al_resolve_options *options,
-                         struct al_run_limits *budget, struct al_error *err)
+                         size_t count, struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(resolve_plan_clear) struct resolve_plan plan = RESOLVE_PLAN_INIT;
+    al_auto(resolve_plans_clear) struct resolve_plans plans = RESOLVE_PLANS_INIT;
 
-    return plan_resolve(repo, options, budget, &plan, err);
+    return plan_resolve(repo, options, count, budget, &plans, err);
 }
 
 /* Resolve conflicts that git wrote into the side itself. */
@@ -309,27 +325,39 @@ void al_git_resolve_affected_files(const struct al_repo *repo,
     al_strv_take(out, al_fs_join(repo->at.top, resolve_top_path(repo, options->path)));
 }
 
-int al_git_resolve_preview(const struct al_repo *repo, const struct al_resolve_options *options,
-                           struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+static int preview_one(const struct al_repo *repo, const struct resolve_plan *plan,
+                       struct al_run_limits *budget, struct al_str *out, struct al_error *err)
 {
-    al_auto(resolve_plan_clear) struct resolve_plan plan = RESOLVE_PLAN_INIT;
-    int r = plan_resolve(repo, options, budget, &plan, err);
-
-    if (r < 0)
-        return r;
-    if (plan.keeps_disk) {
+    if (plan->keeps_disk) {
         al_str_adds(out, "The file is taken as it is on disk.\n");
-    } else if (!plan.side) {
+    } else if (!plan->side) {
         al_str_adds(out, "The file becomes:\n");
-        add_indented(budget, out, options->content, strlen(options->content));
-    } else if (!plan.side->oid) {
+        add_indented(budget, out, plan->content, strlen(plan->content));
+    } else if (!plan->side->oid) {
         al_str_adds(out, "The file is removed: this side has none.\n");
-    } else if (al_side_is_submodule(plan.side)) {
-        al_str_addf(out, "The submodule becomes commit %s.\n", plan.side->oid);
+    } else if (al_side_is_submodule(plan->side)) {
+        al_str_addf(out, "The submodule becomes commit %s.\n", plan->side->oid);
     } else {
-        return preview_side(repo, &plan, budget, out, err);
+        return preview_side(repo, plan, budget, out, err);
     }
     return 0;
+}
+
+int al_git_resolve_preview(const struct al_repo *repo, const struct al_resolve_options *options,
+                           size_t count, struct al_run_limits *budget, struct al_str *out,
+                           struct al_error *err)
+{
+    al_auto(resolve_plans_clear) struct resolve_plans plans = RESOLVE_PLANS_INIT;
+    int r = plan_resolve(repo, options, count, budget, &plans, err);
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        al_auto(al_freep) char *name = al_text_sanitize_line(plans.items[i].conflict->path);
+
+        if (count > 1)
+            al_str_addf(out, "%s\n", name);
+        r = preview_one(repo, &plans.items[i], budget, out, err);
+    }
+    return r;
 }
 
 /* Whether the file becomes executable: as the chosen side is, else as the side that changed the
@@ -410,7 +438,7 @@ static int remove_file(const struct al_repo *repo, int top, const char *path,
 }
 
 static int write_to_worktree(const struct al_repo *repo, const struct resolve_plan *plan,
-                             const char *given, struct al_run_limits *budget, struct al_error *err)
+                             struct al_run_limits *budget, struct al_error *err)
 {
     struct al_buffer content = { .max_bytes = RESOLVE_MAX_BYTES };
     al_auto(al_closep) int top = -1;
@@ -421,7 +449,7 @@ static int write_to_worktree(const struct al_repo *repo, const struct resolve_pl
     if (plan->keeps_disk)
         return 0;
     if (!plan->side)
-        return write_file(repo, top, plan, given, strlen(given), budget, err);
+        return write_file(repo, top, plan, plan->content, strlen(plan->content), budget, err);
     if (!plan->side->oid)
         return remove_file(repo, top, plan->conflict->path, budget, err);
     if (al_side_is_submodule(plan->side))
@@ -455,44 +483,71 @@ static int check_file_mode(const struct al_repo *repo, struct resolve_plan *plan
     return r;
 }
 
-/* Update the index. A side is entered as the same object; given content is added from the file. */
-static int write_to_index(struct al_repo *repo, const struct resolve_plan *plan,
-                          struct al_run_limits *budget, struct al_error *err)
+/* How the index gets a resolution. */
+enum index_entry { ENTRY_NONE, ENTRY_OBJECT, ENTRY_FILE, ENTRY_EXECUTABLE };
+
+/* A side is entered as the same object; given content is added from the file. */
+static enum index_entry entry_of(const struct resolve_plan *plan)
+{
+    if (plan->keeps_conflict)
+        return ENTRY_NONE;
+    if (plan->side && !(plan->nested_size && plan->side->oid))
+        return ENTRY_OBJECT;
+    return plan->marks_executable ? ENTRY_EXECUTABLE : ENTRY_FILE;
+}
+
+/* git wants an id for a path that it removes, too, and looks at none of it. */
+static const char *any_oid(const struct al_conflict *conflict)
+{
+    size_t stage = 0;
+
+    while (!conflict->sides[stage].oid)
+        stage++;
+    return conflict->sides[stage].oid;
+}
+
+/* Update the index with all resolutions of one kind. */
+static int write_to_index(struct al_repo *repo, const struct resolve_plans *plans,
+                          enum index_entry entry, struct al_run_limits *budget,
+                          struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
-    const char *path = plan->conflict->path;
 
     al_strv_adds(&command.argv, "git", "-C", repo->at.top, "update-index", "-z", NULL);
-    if (plan->keeps_conflict)
-        return 0;
-    if (!plan->side || (plan->nested_size && plan->side->oid)) {
-        if (plan->keeps_disk) /* a file that is not there is removed */
-            al_strv_add(&command.argv, "--remove");
-        if (plan->marks_executable)
-            al_strv_add(&command.argv, "--chmod=+x");
-        al_strv_adds(&command.argv, "--add", "--stdin", NULL);
-    } else if (!plan->side->oid) {
-        al_strv_adds(&command.argv, "--force-remove", "--stdin", NULL);
-    } else {
+    if (entry == ENTRY_OBJECT)
         al_strv_add(&command.argv, "--index-info");
-        al_str_addf(&input, "%o %s 0\t", plan->side->mode, plan->side->oid);
+    else /* a file that is not there is removed */
+        al_strv_adds(&command.argv, "--remove", "--add",
+                     entry == ENTRY_EXECUTABLE ? "--chmod=+x" : "--stdin",
+                     entry == ENTRY_EXECUTABLE ? "--stdin" : NULL, NULL);
+    for (size_t i = 0; i < plans->count; i++) {
+        const struct resolve_plan *plan = &plans->items[i];
+
+        if (entry_of(plan) != entry)
+            continue;
+        if (entry == ENTRY_OBJECT && plan->side->oid)
+            al_str_addf(&input, "%o %s 0\t", plan->side->mode, plan->side->oid);
+        else if (entry == ENTRY_OBJECT)
+            al_str_addf(&input, "0 %s\t", any_oid(plan->conflict)); /* it is removed */
+        al_str_add(&input, plan->conflict->path, strlen(plan->conflict->path) + 1);
     }
-    al_str_add(&input, path, strlen(path) + 1);
     command.input = input.buf;
     command.input_len = input.len;
-    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
+    return input.len ? al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err) : 0;
 }
 
-int al_git_resolve(struct al_repo *repo, const struct al_resolve_options *options,
+int al_git_resolve(struct al_repo *repo, const struct al_resolve_options *options, size_t count,
                    struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(resolve_plan_clear) struct resolve_plan plan = RESOLVE_PLAN_INIT;
-    int r = plan_resolve(repo, options, budget, &plan, err);
+    al_auto(resolve_plans_clear) struct resolve_plans plans = RESOLVE_PLANS_INIT;
+    int r = plan_resolve(repo, options, count, budget, &plans, err);
 
-    if (r == 0)
-        r = check_file_mode(repo, &plan, budget, err);
-    if (r == 0)
-        r = write_to_worktree(repo, &plan, options->content, budget, err);
-    return r < 0 ? r : write_to_index(repo, &plan, budget, err);
+    for (size_t i = 0; r == 0 && i < count; i++)
+        r = check_file_mode(repo, &plans.items[i], budget, err);
+    for (size_t i = 0; r == 0 && i < count; i++)
+        r = write_to_worktree(repo, &plans.items[i], budget, err);
+    for (int entry = ENTRY_OBJECT; r == 0 && entry <= ENTRY_EXECUTABLE; entry++)
+        r = write_to_index(repo, &plans, (enum index_entry)entry, budget, err);
+    return r;
 }

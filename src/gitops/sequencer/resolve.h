@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Resolve one conflicted file.
+ * Resolve conflicted files.
  *
- * airlock writes the file itself: under a temporary name, below the descriptor of the top, through
- * no link, then renamed.  Then it updates the index.  No filter and no merge driver runs.
+ * airlock writes each file itself: under a temporary name, below the descriptor of the top, through
+ * no link, then renamed.  Then it updates the index, once for all.  No filter and no merge driver
+ * runs.
  */
 #ifndef AL_GITOPS_SEQUENCER_RESOLVE_H
 #define AL_GITOPS_SEQUENCER_RESOLVE_H
@@ -29,7 +30,7 @@ struct al_resolve_options {
 };
 
 /**
- * Check a resolution before approval is asked for.
+ * Check resolutions, of different files, before approval is asked for.
  *
  * @return 0; AL_ERR_SANDBOX for a path in .git (AL_CODE_PROTECTED_PATH) or outside the roots;
  *         AL_ERR_EXECUTION with AL_CODE_OPERATION_FAILED for a path that is not in conflict, is
@@ -37,7 +38,7 @@ struct al_resolve_options {
  *         AL_ERR_BAD_ARGS with AL_CODE_CONFLICT for content that still has conflict markers.
  */
 int al_git_resolve_check(const struct al_repo *repo, const struct al_resolve_options *options,
-                         struct al_run_limits *budget, struct al_error *err);
+                         size_t count, struct al_run_limits *budget, struct al_error *err);
 
 /**
  * Check that a file in conflict has no markers of git's left on disk.  What is no file, or larger
@@ -52,12 +53,13 @@ int al_git_check_no_markers(const struct al_repo *repo, const struct al_conflict
 void al_git_resolve_affected_files(const struct al_repo *repo,
                                    const struct al_resolve_options *options, struct al_strv *out);
 
-/** Append the content that the file would get, as an excerpt for an approval. */
+/** Append the content that each file would get, as an excerpt for an approval. */
 int al_git_resolve_preview(const struct al_repo *repo, const struct al_resolve_options *options,
-                           struct al_run_limits *budget, struct al_str *out, struct al_error *err);
+                           size_t count, struct al_run_limits *budget, struct al_str *out,
+                           struct al_error *err);
 
-/** Write the file, or remove it if the chosen side has none, and mark the conflict as resolved. */
-int al_git_resolve(struct al_repo *repo, const struct al_resolve_options *options,
+/** Write each file, or remove it if the chosen side has none, and mark the conflict as resolved. */
+int al_git_resolve(struct al_repo *repo, const struct al_resolve_options *options, size_t count,
                    struct al_run_limits *budget, struct al_error *err);
 
 #endif

@@ -41,10 +41,10 @@ struct hunk_arg {
 static const struct al_param members[] = {
     AL_STRING(struct hunk_arg, id, NULL, .flags = AL_PARAM_REQUIRED, .min_bytes = 1,
               .max_bytes = ID_MAX_BYTES),
-    AL_STRING(
-        struct hunk_arg, take, NULL, .pattern = "^(ours|theirs)$", .max_bytes = 6,
-        .bad_message =
-            "take of a hunk is ours or theirs; for any other text leave take out and give content"),
+    AL_STRING(struct hunk_arg, take, NULL, .pattern = "^(ours|theirs|both)$", .max_bytes = 6,
+              .bad_message =
+                  "take of a hunk is ours, theirs or both; for any other text leave take out "
+                  "and give content"),
     AL_STRING(struct hunk_arg, content, NULL, .max_bytes = HUNK_CONTENT_MAX_BYTES),
 };
 
@@ -74,20 +74,6 @@ static int hunk_choices_check(const struct al_objects *choices, struct al_error 
     return 0;
 }
 
-static int is_gone(const char *id, const struct al_conflict_file *file, struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
-    al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
-    al_auto(al_freep) char *shown = al_text_sanitize_line(id);
-
-    for (size_t i = 0; i < file->blocks.count; i++)
-        al_strv_add(&ids, file->hunks[i].id);
-    al_answer_add_items(&ids, IDS_MAX_BYTES, &list);
-    return al_failure_bad_args(err, "git_conflicts shows the hunks that are left.",
-                               "hunk %s is not there any more; %s%s", shown,
-                               ids.count ? "there are " : "no hunk is left", list.buf);
-}
-
 /* What becomes of a hunk has no markers, although the file may keep those of others. */
 static int check_hunk_content(struct al_call *call, const struct al_conflict_file *file,
                               const char *content, size_t i, struct al_error *err)
@@ -104,34 +90,6 @@ static int check_hunk_content(struct al_call *call, const struct al_conflict_fil
                                "content of hunks[%zu] has conflict markers", i);
 }
 
-/* Append the file with the chosen hunks resolved.  AL_ERR_BAD_ARGS for an id that is not there,
- * with those that are, and for content that has conflict markers. */
-static int hunk_choices_settle(struct al_call *call, const struct al_objects *choices,
-                               const struct al_conflict_file *file, struct al_str *out,
-                               struct al_error *err)
-{
-    al_auto(al_freep) struct al_hunk_choice *chosen =
-        al_calloc(file->blocks.count + 1, sizeof(*chosen));
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < choices->count; i++) {
-        const struct hunk_arg *arg = at(choices, i);
-        size_t hunk = 0;
-
-        while (hunk < file->blocks.count && strcmp(file->hunks[hunk].id, arg->id) != 0)
-            hunk++;
-        if (hunk == file->blocks.count)
-            return is_gone(arg->id, file, err);
-        chosen[hunk] = (struct al_hunk_choice){ true, arg->content, AL_STAGE_OURS };
-        if (arg->take && !strcmp(arg->take, "theirs"))
-            chosen[hunk].side = AL_STAGE_THEIRS;
-        r = check_hunk_content(call, file, arg->content, i, err);
-    }
-    if (r == 0)
-        al_conflict_file_settle(file, chosen, out);
-    return r;
-}
-
 /* What git_conflicts does. */
 enum al_conflicts_action {
     AL_CONFLICTS_SHOW,
@@ -145,11 +103,13 @@ enum al_conflicts_action {
 struct al_conflicts_args {
     int action;
     const char *path, *take, *content;
+    struct al_strv paths;
     struct al_objects hunks;
+    bool goes_on;
     AL_EVERYDAY_FIELDS;
 };
 
-/* What `authorize` derives from the arguments of a resolution. */
+/* One file of a resolution. */
 struct resolution {
     char *path;            /* from the top */
     struct al_str disk;    /* the file as it was then */
@@ -158,23 +118,36 @@ struct resolution {
     bool by_hunks;
 };
 
-static void resolution_free(void *data)
-{
-    struct resolution *resolution = data;
+/* What `authorize` derives from the arguments of a resolution. */
+struct resolutions {
+    struct resolution *items;
+    struct al_resolve_options *options; /* one for each item, which they borrow from */
+    size_t count;
+};
 
-    if (!resolution)
-        return;
+static void clear_resolution(struct resolution *resolution)
+{
     free(resolution->path);
     al_str_clear(&resolution->disk);
     al_str_clear(&resolution->content);
-    free(resolution);
 }
 
-/* The options that were found out by it.  They borrow from the call. */
-static struct al_resolve_options conflicts_resolve_options(struct al_call *call,
-                                                           const struct al_conflicts_args *args)
+static void resolutions_free(void *data)
 {
-    const struct resolution *resolution = al_call_tool_data(call);
+    struct resolutions *all = data;
+
+    if (!all)
+        return;
+    for (size_t i = 0; i < all->count; i++)
+        clear_resolution(&all->items[i]);
+    free(all->items);
+    free(all->options);
+    free(all);
+}
+
+static struct al_resolve_options options_of(const struct resolution *resolution,
+                                            const struct al_conflicts_args *args)
+{
     struct al_resolve_options options = { .path = resolution->path, .content = args->content };
 
     if (resolution->by_hunks) {
@@ -202,71 +175,191 @@ static int conflicts_not_in_conflict(const struct al_repo *repo, const char *pat
                           "'%s' is not in conflict", shown);
 }
 
+/* Append the files in conflict that a word names: one, a directory, or a glob. */
+static int add_named(struct al_call *call, const char *param, const char *word,
+                     const struct al_conflicts *conflicts, struct al_strv *out,
+                     struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    struct al_strv words = { .items = (char *[]){ (char *)(uintptr_t)word, NULL }, .count = 1 };
+    al_auto(al_freep) char *path = NULL;
+    const size_t before = out->count;
+    int r = al_place_from_argument(repo, param, word, &path, err);
+
+    if (r == 0 && al_conflicts_find(conflicts, path))
+        al_strv_add(&files, path);
+    else if (r == 0)
+        r = al_git_rewritten_files(repo, &words, al_call_budget(call), &files, err);
+    for (size_t i = 0; r == 0 && i < files.count; i++) {
+        const char *name = files.items[i];
+
+        name = *name == '/' ? al_location_worktree_name(&repo->at, name) : name;
+        if (name && al_conflicts_find(conflicts, name) && !al_strv_contains(out, name))
+            al_strv_add(out, name);
+    }
+    return r < 0 || out->count > before ? r : conflicts_not_in_conflict(repo, path, conflicts, err);
+}
+
+/* The files that a call is about: those that it names, or all. */
+static int find_files(struct al_call *call, const struct al_conflicts_args *args,
+                      const struct al_conflicts *conflicts, struct al_strv *out,
+                      struct al_error *err)
+{
+    int r = args->path ? add_named(call, "path", args->path, conflicts, out, err) : 0;
+
+    for (size_t i = 0; r == 0 && i < args->paths.count; i++)
+        r = add_named(call, "paths", args->paths.items[i], conflicts, out, err);
+    if (!args->path && !args->paths.count)
+        al_conflicts_add_paths(conflicts, out);
+    return r;
+}
+
+static int cannot_take_both(struct al_call *call, const struct al_conflict_file *file,
+                            struct al_error *err)
+{
+    const struct al_side *sides = file->conflict->sides;
+    al_auto(al_freep) char *shown = al_place(al_call_repo(call), file->conflict->path);
+
+    if (sides[AL_STAGE_OURS].oid && sides[AL_STAGE_THEIRS].oid && file->blocks.count)
+        return 0;
+    return al_failure_bad_args(err, "Take ours, theirs or disk for this file.",
+                               "'%s' has no hunks of which both sides can be taken", shown);
+}
+
+/* What the arguments say about one hunk; `given` is false: nothing. */
+static int choose(struct al_call *call, const struct al_conflicts_args *args,
+                  const struct al_conflict_file *file, size_t hunk, bool *used,
+                  struct al_hunk_choice *ret_choice, struct al_error *err)
+{
+    const bool both = args->take && !strcmp(args->take, "both");
+
+    *ret_choice = (struct al_hunk_choice){ .given = both, .both = both };
+    for (size_t i = 0; i < args->hunks.count; i++) {
+        const struct hunk_arg *arg = at(&args->hunks, i);
+
+        if (strcmp(file->hunks[hunk].id, arg->id) != 0)
+            continue;
+        if (used[i])
+            return al_failure_bad_args(err, "Name its file with path.",
+                                       "hunk %s is in more than one file", arg->id);
+        used[i] = true;
+        *ret_choice = (struct al_hunk_choice){ true, arg->content, AL_STAGE_OURS, false };
+        if (arg->take && !strcmp(arg->take, "theirs"))
+            ret_choice->side = AL_STAGE_THEIRS;
+        ret_choice->both = arg->take && !strcmp(arg->take, "both");
+        return check_hunk_content(call, file, arg->content, i, err);
+    }
+    return 0;
+}
+
+/* Resolve the chosen hunks of a file.  AL_ERR_BAD_ARGS for content that has conflict markers. */
 static int settle(struct al_call *call, const struct al_conflicts_args *args,
-                  const struct al_conflict *conflict, struct resolution *resolution,
-                  struct al_error *err)
+                  const struct al_conflict *conflict, bool *used, struct al_strv *ids,
+                  struct resolution *resolution, struct al_error *err)
 {
     al_auto(al_conflict_file_clear) struct al_conflict_file file = AL_CONFLICT_FILE_INIT;
+    al_auto(al_freep) struct al_hunk_choice *chosen = NULL;
     int r =
         al_git_conflict_files(al_call_repo(call), conflict, 1, al_call_budget(call), &file, err);
 
+    if (r == 0 && args->take)
+        r = cannot_take_both(call, &file, err);
     if (r == 0)
         r = al_git_conflict_hunks(al_call_repo(call), al_call_budget(call), &file, err);
-    if (r == 0)
-        r = hunk_choices_settle(call, &args->hunks, &file, &resolution->content, err);
     if (r < 0)
         return r;
+    chosen = al_calloc(file.blocks.count + 1, sizeof(*chosen));
+    for (size_t i = 0; r == 0 && i < file.blocks.count; i++) {
+        al_strv_add(ids, file.hunks[i].id);
+        r = choose(call, args, &file, i, used, &chosen[i], err);
+        resolution->resolved += chosen[i].given;
+    }
     resolution->by_hunks = true;
+    resolution->left = file.blocks.count - resolution->resolved;
+    if (r == 0)
+        al_conflict_file_settle(&file, chosen, &resolution->content);
     resolution->disk = file.disk;
     file.disk = AL_STR_INIT;
-    resolution->resolved = args->hunks.count;
-    resolution->left = file.blocks.count - args->hunks.count;
+    return r;
+}
+
+/* Fail if a hunk is in none of the files. */
+static int check_used(const struct al_conflicts_args *args, const bool *used,
+                      const struct al_strv *ids, struct al_error *err)
+{
+    for (size_t i = 0; i < args->hunks.count; i++) {
+        al_auto(al_freep) char *shown = al_text_sanitize_line(at(&args->hunks, i)->id);
+        al_auto(al_str_clear) struct al_str list = AL_STR_INIT;
+
+        if (used[i])
+            continue;
+        al_answer_add_items(ids, IDS_MAX_BYTES, &list);
+        return al_failure_bad_args(err, "git_conflicts shows the hunks that are left.",
+                                   "hunk %s is not there any more; %s%s", shown,
+                                   ids->count ? "there are " : "no hunk is left", list.buf);
+    }
     return 0;
 }
 
 static int prepare(struct al_call *call, const struct al_conflicts_args *args,
-                   struct resolution *resolution, struct al_error *err)
+                   struct resolutions *all, struct al_error *err)
 {
-    const struct al_repo *repo = al_call_repo(call);
+    const bool by_hunks = args->hunks.count || (args->take && !strcmp(args->take, "both"));
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
-    const struct al_conflict *conflict;
-    int r = al_place_from_argument(repo, "path", args->path, &resolution->path, err);
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT, ids = AL_STRV_INIT;
+    al_auto(al_freep) bool *used = al_calloc(args->hunks.count + 1, sizeof(*used));
+    int r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &conflicts, err);
 
     if (r == 0)
-        r = al_git_conflicts(repo, al_call_budget(call), &conflicts, err);
-    if (r < 0)
-        return r;
-    conflict = al_conflicts_find(&conflicts, resolution->path);
-    if (!conflict)
-        return conflicts_not_in_conflict(repo, resolution->path, &conflicts, err);
-    return args->hunks.count ? settle(call, args, conflict, resolution, err) : 0;
+        r = find_files(call, args, &conflicts, &files, err);
+    if (r == 0 && !files.count)
+        r = al_failure_set(err, "git_status shows the state.", "Nothing is in conflict");
+    all->items = al_calloc(files.count + 1, sizeof(*all->items));
+    for (size_t i = 0; r == 0 && i < files.count; i++) {
+        struct resolution *next = &all->items[all->count++];
+
+        *next = (struct resolution){ .path = al_strdup(files.items[i]),
+                                     .disk = AL_STR_INIT,
+                                     .content = AL_STR_INIT };
+        if (by_hunks)
+            r = settle(call, args, al_conflicts_find(&conflicts, next->path), used, &ids, next,
+                       err);
+        if (by_hunks && !next->resolved && r == 0) /* none of its hunks is named */
+            clear_resolution(&all->items[--all->count]);
+    }
+    return r < 0 ? r : check_used(args, used, &ids, err);
 }
 
-/* Look at the file and the arguments, and keep what follows from them as the call's tool data. */
+/* Look at the files and the arguments, and keep what follows from them as the call's tool data. */
 static int conflicts_authorize_resolve(struct al_call *call, const struct al_conflicts_args *args,
                                        struct al_error *err)
 {
-    struct resolution *resolution = al_calloc(1, sizeof(*resolution));
-    struct al_resolve_options options;
+    struct resolutions *all = al_calloc(1, sizeof(*all));
     int r;
 
-    resolution->disk = resolution->content = AL_STR_INIT;
-    al_call_set_tool_data(call, resolution, resolution_free);
-    r = prepare(call, args, resolution, err);
+    al_call_set_tool_data(call, all, resolutions_free);
+    r = prepare(call, args, all, err);
     if (r < 0)
         return r;
-    options = conflicts_resolve_options(call, args);
-    return al_git_resolve_check(al_call_repo(call), &options, al_call_budget(call), err);
+    all->options = al_calloc(all->count, sizeof(*all->options));
+    for (size_t i = 0; i < all->count; i++)
+        all->options[i] = options_of(&all->items[i], args);
+    return al_git_resolve_check(al_call_repo(call), all->options, all->count, al_call_budget(call),
+                                err);
 }
 
-/* The call may have waited for its turn, and somebody may have edited the file meanwhile. */
+/* The call may have waited for its turn, and somebody may have edited a file meanwhile. */
 static int check_current(struct al_call *call, const struct al_conflicts_args *args,
                          struct al_error *err)
 {
-    const struct resolution *resolution = al_call_tool_data(call);
+    const struct resolutions *all = al_call_tool_data(call);
+    bool same = true;
 
-    if (!resolution->by_hunks ||
-        al_conflict_file_is(al_call_repo(call), resolution->path, &resolution->disk))
+    for (size_t i = 0; i < all->count; i++)
+        same &= !all->items[i].by_hunks ||
+                al_conflict_file_is(al_call_repo(call), all->items[i].path, &all->items[i].disk);
+    if (same)
         return 0;
     if (!al_call_was_asked(call))
         return conflicts_authorize_resolve(call, args, err);
@@ -274,28 +367,40 @@ static int check_current(struct al_call *call, const struct al_conflicts_args *a
                           "The file was changed while this was decided; nothing was done");
 }
 
-/* Resolve it: the operation's function. */
+#define NAMED_MAX 20
+
+/* "Resolved 1 of 2 hunks of a.c, b.c." */
+static void add_resolved(struct al_call *call, struct al_str *text)
+{
+    const struct resolutions *all = al_call_tool_data(call);
+
+    al_str_adds(text, "Resolved ");
+    for (size_t i = 0; i < all->count && i < NAMED_MAX; i++) {
+        al_str_adds(text, i ? ", " : "");
+        if (all->items[i].left)
+            al_str_addf(text, "%zu of %zu hunks of ", all->items[i].resolved,
+                        all->items[i].resolved + all->items[i].left);
+        al_place_add(al_call_repo(call), all->items[i].path, text);
+    }
+    if (all->count > NAMED_MAX)
+        al_str_addf(text, " and %zu more", all->count - NAMED_MAX);
+    al_str_adds(text, ".\n");
+}
+
+/* Resolve: the operation's function. */
 static int conflicts_resolve(struct al_call *call, const void *p, struct al_result *result,
                              struct al_error *err)
 {
-    const struct resolution *resolution;
-    struct al_resolve_options options;
+    const struct resolutions *all;
     int r = check_current(call, p, err);
 
     if (r < 0)
         return r;
-    resolution = al_call_tool_data(call);
-    options = conflicts_resolve_options(call, p);
-    r = al_git_resolve(al_call_repo(call), &options, al_call_budget(call), err);
-    if (r < 0)
-        return r;
-    al_str_adds(&result->text, "Resolved ");
-    if (resolution->left)
-        al_str_addf(&result->text, "%zu of %zu hunks of ", resolution->resolved,
-                    resolution->resolved + resolution->left);
-    al_place_add(al_call_repo(call), resolution->path, &result->text);
-    al_str_adds(&result->text, ".\n");
-    return 0;
+    all = al_call_tool_data(call);
+    r = al_git_resolve(al_call_repo(call), all->options, all->count, al_call_budget(call), err);
+    if (r == 0)
+        add_resolved(call, &result->text);
+    return r;
 }
 
 #define OUTPUT_BYTES 4096u
@@ -359,6 +464,8 @@ static char *emptied_commit(struct al_call *call)
 
 #define CONTENT_MAX_BYTES (4u << 20)
 #define HUNKS_MAX         1000
+#define PATHS_MAX         1000
+#define SUMMARY_PATHS     3
 
 /* Whether this session has begun what is in progress. */
 static bool is_begun_here(const struct al_call *call)
@@ -375,12 +482,15 @@ static const struct al_choice actions[] = {
 static const struct al_param params[] = {
     AL_CHOICE(struct al_conflicts_args, action, NULL, .choices = actions),
     AL_STRING(struct al_conflicts_args, path, NULL, .flags = AL_PARAM_PATH, .min_bytes = 1),
-    AL_STRING(struct al_conflicts_args, take, "ours, theirs, or disk: the file as it is now.",
-              .pattern = "^(ours|theirs|disk)$", .max_bytes = 6,
-              .bad_message = "take is ours, theirs or disk"),
+    AL_EVERYDAY_PATHS_ROW(struct al_conflicts_args, .max = PATHS_MAX),
+    AL_STRING(struct al_conflicts_args, take,
+              "ours, theirs, both by hunk, or disk: as it is now; of path, paths or all files.",
+              .pattern = "^(ours|theirs|both|disk)$", .max_bytes = 6,
+              .bad_message = "take is ours, theirs, both or disk"),
     AL_STRING(struct al_conflicts_args, content, "The whole file.", .max_bytes = CONTENT_MAX_BYTES),
-    AL_OBJECTS(struct al_conflicts_args, hunks, "Hunk by hunk.", hunk_choices_row, .min = 1,
+    AL_OBJECTS(struct al_conflicts_args, hunks, "Of any files.", hunk_choices_row, .min = 1,
                .max = HUNKS_MAX),
+    AL_BOOL_AS(struct al_conflicts_args, goes_on, "continue", "Resolve, then continue."),
     AL_EVERYDAY_WORKING_DIR_ROW(struct al_conflicts_args),
 };
 
@@ -389,16 +499,18 @@ static int check(const void *p, struct al_error *err)
     const struct al_conflicts_args *args = p;
     int ways = (args->take != NULL) + (args->content != NULL) + (args->hunks.count > 0);
 
-    if (args->action != AL_CONFLICTS_RESOLVE && ways)
+    if (args->action != AL_CONFLICTS_RESOLVE && (ways || args->goes_on))
         return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "take, content and hunks go with action resolve only");
-    if (args->action > AL_CONFLICTS_RESOLVE && args->path)
+                            "take, content, hunks and continue go with action resolve only");
+    if (args->action > AL_CONFLICTS_RESOLVE && (args->path || args->paths.count))
         return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "path goes with action show and resolve only: the others are about "
-                            "the whole operation");
-    if (args->action == AL_CONFLICTS_RESOLVE && (ways != 1 || !args->path))
+                            "path and paths go with action show and resolve only: the others are "
+                            "about the whole operation");
+    if (args->path && args->paths.count)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "path and paths cannot be given together");
+    if (args->action == AL_CONFLICTS_RESOLVE && (ways != 1 || (args->content && !args->path)))
         return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "resolve takes path and one of take, content and hunks");
+                            "resolve takes one of take, content and hunks, and content takes path");
     return hunk_choices_check(&args->hunks, err);
 }
 
@@ -470,26 +582,46 @@ static int authorize_continue(struct al_call *call, struct al_error *err)
     return r < 0 ? r : al_git_commit_preview(repo, al_call_budget(call), &unused, err);
 }
 
-static int authorize(struct al_call *call, const void *p, struct al_error *err)
+/* What an operation that is to go on needs, whatever is in conflict. */
+static int check_can_go_on(struct al_call *call, const char *word, struct al_error *err)
 {
-    static const char *const words[] = { [AL_CONFLICTS_CONTINUE] = "continue",
-                                         [AL_CONFLICTS_ABORT] = "abort",
-                                         [AL_CONFLICTS_SKIP] = "skip" };
-    const struct al_conflicts_args *args = p;
-    const struct al_repo *repo = al_call_repo(call);
-    enum al_operation_state state = al_git_operation_state(repo);
+    const enum al_operation_state state = al_git_operation_state(al_call_repo(call));
 
-    if (args->action == AL_CONFLICTS_RESOLVE)
-        return conflicts_authorize_resolve(call, args, err);
-    if (args->action == AL_CONFLICTS_SHOW)
-        return 0;
     if (state == AL_IN_PROGRESS_NONE)
-        return nothing_in_progress(call, words[args->action], err);
-    if (args->action == AL_CONFLICTS_ABORT)
-        return al_git_abort_check(repo, al_call_budget(call), err);
+        return nothing_in_progress(call, word, err);
     if (state == AL_IN_PROGRESS_AM)
         return al_failure_set(err, "Only a user can, with git am itself; action abort gives it up.",
                               "An application of patches (git am) cannot be continued here");
+    return 0;
+}
+
+static int authorize_resolve(struct al_call *call, const struct al_conflicts_args *args,
+                             struct al_error *err)
+{
+    int r = args->goes_on ? check_can_go_on(call, "continue", err) : 0;
+
+    if (r == 0 && args->goes_on)
+        r = al_git_check_signature(al_call_repo(call), err);
+    return r < 0 ? r : conflicts_authorize_resolve(call, args, err);
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct al_conflicts_args *args = p;
+    const struct al_repo *repo = al_call_repo(call);
+    const enum al_operation_state state = al_git_operation_state(repo);
+    int r;
+
+    if (args->action == AL_CONFLICTS_RESOLVE)
+        return authorize_resolve(call, args, err);
+    if (args->action == AL_CONFLICTS_SHOW)
+        return 0;
+    if (args->action == AL_CONFLICTS_ABORT)
+        return state == AL_IN_PROGRESS_NONE ? nothing_in_progress(call, "abort", err)
+                                            : al_git_abort_check(repo, al_call_budget(call), err);
+    r = check_can_go_on(call, args->action == AL_CONFLICTS_SKIP ? "skip" : "continue", err);
+    if (r < 0)
+        return r;
     if (state == AL_IN_PROGRESS_MERGE && args->action == AL_CONFLICTS_SKIP)
         return al_failure_set(err,
                               "Settle the conflicts and continue, or give the merge up with "
@@ -503,13 +635,10 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
                           struct al_error *err)
 {
     const struct al_conflicts_args *args = p;
+    const struct resolutions *all = al_call_tool_data(call);
 
-    if (args->action == AL_CONFLICTS_RESOLVE) {
-        const struct al_resolve_options options = conflicts_resolve_options(call, args);
-
-        al_git_resolve_affected_files(al_call_repo(call), &options, out);
-        return 0;
-    }
+    for (size_t i = 0; args->action == AL_CONFLICTS_RESOLVE && i < all->count; i++)
+        al_git_resolve_affected_files(al_call_repo(call), &all->options[i], out);
     return args->action == AL_CONFLICTS_ABORT || args->action == AL_CONFLICTS_SKIP
                ? al_git_abort_affected_files(al_call_repo(call), al_call_budget(call), out, err)
                : 0;
@@ -523,9 +652,12 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     if (args->action >= AL_CONFLICTS_CONTINUE && !is_begun_here(call))
         al_str_adds(out, "This session has not begun it.\n");
     if (args->action == AL_CONFLICTS_RESOLVE) {
-        const struct al_resolve_options options = conflicts_resolve_options(call, args);
+        const struct resolutions *all = al_call_tool_data(call);
 
-        return al_git_resolve_preview(repo, &options, al_call_budget(call), out, err);
+        if (args->goes_on)
+            al_git_show_unsigned(repo, out);
+        return al_git_resolve_preview(repo, all->options, all->count, al_call_budget(call), out,
+                                      err);
     }
     if (args->action == AL_CONFLICTS_SKIP)
         return skip_preview(call, out, err);
@@ -544,14 +676,12 @@ static int show(struct al_call *call, const void *p, struct al_result *result, s
     const struct al_conflicts_args *args = p;
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
-    al_auto(al_freep) char *path = NULL;
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     int r = al_git_conflicts(repo, al_call_budget(call), &conflicts, err);
 
-    if (r == 0 && args->path)
-        r = al_place_from_argument(repo, "path", args->path, &path, err);
-    if (r == 0 && path && !al_conflicts_find(&conflicts, path))
-        r = conflicts_not_in_conflict(repo, path, &conflicts, err);
-    return r < 0 ? r : al_outcome_show(call, &conflicts, path, result, err);
+    if (r == 0)
+        r = find_files(call, args, &conflicts, &files, err);
+    return r < 0 ? r : al_outcome_show(call, &conflicts, &files, result, err);
 }
 
 /* Conclude a merge with the message that git has prepared. */
@@ -647,6 +777,26 @@ static int go_on(struct al_call *call, const void *p, struct al_result *result,
     return went_on(call, state, left_out, &outcome, result, err);
 }
 
+/* What is resolved stays so, although the operation cannot go on before the others are. */
+static int resolve_and_go_on(struct al_call *call, const void *p, struct al_result *result,
+                             struct al_error *err)
+{
+    al_auto(al_conflicts_clear) struct al_conflicts left = AL_CONFLICTS_INIT;
+    int r = conflicts_resolve(call, p, result, err);
+
+    if (r == 0)
+        r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &left, err);
+    if (r == 0 && left.count) {
+        al_str_adds(&result->text, "It did not go on: in conflict are still ");
+        r = al_outcome_add_conflicts(call, &left, &result->text, err);
+        al_str_adds(&result->text, ".\n");
+        return r;
+    }
+    if (r == 0)
+        r = authorize_continue(call, err);
+    return r < 0 ? r : go_on(call, p, result, err);
+}
+
 static int give_up(struct al_call *call, const void *p, struct al_result *result,
                    struct al_error *err)
 {
@@ -664,7 +814,8 @@ static int give_up(struct al_call *call, const void *p, struct al_result *result
 }
 
 AL_WHEN(shows, struct al_conflicts_args, args->action == AL_CONFLICTS_SHOW)
-AL_WHEN(resolves, struct al_conflicts_args, args->action == AL_CONFLICTS_RESOLVE)
+AL_WHEN(resolves, struct al_conflicts_args, args->action == AL_CONFLICTS_RESOLVE && !args->goes_on)
+AL_WHEN(resolves_and_goes_on, struct al_conflicts_args, args->goes_on)
 AL_WHEN(continues, struct al_conflicts_args, args->action == AL_CONFLICTS_CONTINUE)
 AL_WHEN(skips, struct al_conflicts_args, args->action == AL_CONFLICTS_SKIP)
 
@@ -675,6 +826,8 @@ static const struct al_operation operations[] = {
     { "resolve", resolves, AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_DISCARDS_WORK,
       conflicts_resolve, AL_ASKS_UNLESS_SAVED },
     { "continue", continues, WRITES, go_on, AL_ASKS_UNLESS_SAVED },
+    { "resolve_and_continue", resolves_and_goes_on, WRITES | AL_DISCARDS_WORK, resolve_and_go_on,
+      AL_ASKS_UNLESS_SAVED },
     { "skip", skips, WRITES | AL_DISCARDS_WORK, go_on, AL_ASKS_UNLESS_SAVED },
     { "abort", NULL, WRITES | AL_DISCARDS_WORK, give_up, AL_ASKS_UNLESS_SAVED },
 };
@@ -690,6 +843,7 @@ static const char of_others[] = "for an operation that this session has not begu
 
 static const struct al_stricter stricter[] = {
     { "continue", is_of_others, of_others, 0 },
+    { "resolve_and_continue", is_of_others, of_others, 0 },
     { "skip", is_of_others, of_others, 0 },
     { "abort", is_of_others, of_others, 0 },
 };
@@ -708,13 +862,21 @@ static void summarize(const void *p, struct al_str *out)
         al_str_adds(out, words[args->action]);
         return;
     }
-    al_str_addf(out, "Resolve the conflict in %s", args->path);
+    al_str_adds(out, "Resolve ");
+    if (args->path)
+        al_str_addf(out, "the conflict in %s", args->path);
+    else if (args->paths.count)
+        al_text_add_list(out, &args->paths, SUMMARY_PATHS);
+    else
+        al_str_adds(out, args->take ? "all conflicts that are left" : "conflicts");
     if (args->take)
         al_str_addf(out, " with %s", args->take);
     else if (args->hunks.count)
         al_str_addf(out, ", %zu hunk%s", args->hunks.count, args->hunks.count == 1 ? "" : "s");
     else
         al_str_adds(out, " with new content");
+    if (args->goes_on)
+        al_str_adds(out, ", and go on");
 }
 
 const struct al_tool al_tool_everyday_conflicts = {

@@ -93,6 +93,10 @@ int al_merged_answer(struct al_call *call, const char *name, const struct al_mer
 /* More files than this are counted, not listed. */
 #define LISTED_MAX 20
 
+/* Of the files that are shown, and of the names of those that are not. */
+#define SHOWN_BYTES (AL_ANSWER_DEFAULT_BYTES - 2000u)
+#define LEFT_BYTES  800u
+
 /* toupper(3) is a macro of several statements. */
 static char upper(char c)
 {
@@ -269,43 +273,58 @@ int al_outcome_add_conflicts(struct al_call *call, const struct al_conflicts *co
 }
 
 /* Add the files that fit, in whole; the first one is added in any case, as far as it goes. */
-static int add_files(struct al_call *call, const struct al_conflicts *conflicts, const char *path,
-                     struct al_str *text, struct al_error *err)
+static int add_files(struct al_call *call, const struct al_conflicts *conflicts,
+                     const struct al_strv *paths, struct al_str *text, struct al_error *err)
 {
-    size_t left = 0, shown = 0;
+    al_auto(al_strv_clear) struct al_strv left = AL_STRV_INIT;
+    size_t shown = 0;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < conflicts->count; i++) {
         al_auto(al_str_clear) struct al_str file = AL_STR_INIT;
 
-        if (path && strcmp(path, conflicts->items[i].path) != 0)
+        if (paths && !al_strv_contains(paths, conflicts->items[i].path))
             continue;
-        if (left)
-            left++;
-        else
+        if (!left.count)
             r = add_file(call, &conflicts->items[i], &file, err);
-        if (r < 0 || left)
-            continue;
-        if (shown && text->len + file.len > AL_ANSWER_DEFAULT_BYTES)
-            left++;
+        if (left.count || (shown && text->len + file.len > SHOWN_BYTES))
+            al_strv_take(&left, al_place(al_call_repo(call), conflicts->items[i].path));
         else
             al_str_add(text, file.buf, file.len);
-        shown += !left;
+        shown++;
     }
-    if (r == 0 && left) {
+    if (r == 0 && left.count) {
         al_str_adds(text, "-- ");
-        al_answer_add_counted(left, "file", "files", text);
-        al_str_adds(text, " not shown: resolve these first, or name one with path\n");
+        al_answer_add_counted(left.count, "file", "files", text);
+        al_str_adds(text, " not shown: ");
+        al_answer_add_items(&left, LEFT_BYTES, text);
+        al_str_adds(text, " -- resolve these first, or name others with paths\n");
     }
     return r;
 }
 
-int al_outcome_show(struct al_call *call, const struct al_conflicts *conflicts, const char *path,
-                    struct al_result *result, struct al_error *err)
+/* Make the text of a result safe, and cut it at a line. */
+static void end_shown(struct al_result *result)
+{
+    struct al_str *text = &result->text;
+    al_auto(al_str_clear) struct al_str safe = AL_STR_INIT;
+
+    if (text->len > SHOWN_BYTES + LEFT_BYTES) {
+        const char *end = memrchr(text->buf, '\n', SHOWN_BYTES);
+
+        al_str_truncate(text, end ? (size_t)(end - text->buf) + 1 : SHOWN_BYTES);
+        al_str_adds(text, "-- the rest is not shown: resolve these hunks first\n");
+        result->truncated = true;
+    }
+    al_text_sanitize(text->buf, text->len, &safe);
+    al_answer_text(&safe, result);
+}
+
+int al_outcome_show(struct al_call *call, const struct al_conflicts *conflicts,
+                    const struct al_strv *paths, struct al_result *result, struct al_error *err)
 {
     struct al_str *text = &result->text;
     enum al_operation_state state = al_git_operation_state(al_call_repo(call));
-    al_auto(al_str_clear) struct al_str safe = AL_STR_INIT;
     int r = 0;
 
     if (!conflicts->count && state == AL_IN_PROGRESS_NONE) {
@@ -316,37 +335,24 @@ int al_outcome_show(struct al_call *call, const struct al_conflicts *conflicts, 
             al_str_adds(text,
                         "No conflicts are left: git_conflicts with action continue goes on.\n");
         else if (r == 0)
-            r = add_files(call, conflicts, path, text, err);
+            r = add_files(call, conflicts, paths, text, err);
     }
-    if (r < 0)
-        return r;
-    if (text->len > AL_ANSWER_DEFAULT_BYTES) {
-        const char *end = memrchr(text->buf, '\n', AL_ANSWER_DEFAULT_BYTES);
-
-        al_str_truncate(text, end ? (size_t)(end - text->buf) + 1 : AL_ANSWER_DEFAULT_BYTES);
-        al_str_adds(text, "-- the rest is not shown: resolve these hunks first\n");
-        result->truncated = true;
-    }
-    al_text_sanitize(text->buf, text->len, &safe);
-    al_answer_text(&safe, result);
-    return 0;
+    if (r == 0)
+        end_shown(result);
+    return r;
 }
 
 int al_outcome_stopped(struct al_call *call, struct al_result *result, struct al_error *err)
 {
-    struct al_str *text = &result->text;
     al_auto(al_conflicts_clear) struct al_conflicts conflicts = AL_CONFLICTS_INIT;
     int r = al_git_conflicts(al_call_repo(call), al_call_budget(call), &conflicts, err);
 
     if (r == 0)
-        r = add_sides(call, text, err);
-    if (r == 0 && conflicts.count) {
-        al_str_adds(text, "Conflicts: ");
-        r = al_outcome_add_conflicts(call, &conflicts, text, err);
-        al_str_addf(text, "\ngit_conflicts shows them; resolve them there, then continue.\n");
-    }
+        r = al_outcome_show(call, &conflicts, NULL, result, err);
     if (r < 0)
         return r;
+    al_str_adds(&result->text,
+                conflicts.count ? "\ngit_conflicts resolves them, and continues.\n" : "");
     al_operation_note_begun(al_call_repo(call), al_call_session(call)->number);
     return 0;
 }

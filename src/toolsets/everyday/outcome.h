@@ -14,17 +14,18 @@ int al_everyday_check_idle(struct al_call *call, struct al_error *err);
 /** When published commits are rewritten, in words. */
 #define AL_REPLAY_CONDITION "for commits that a remote-tracking branch has"
 
-/** The result of showing conflicts: what is in progress, then each file, or the one at `path` (from
- * the top; NULL: all).  What does not fit is counted. */
-int al_outcome_show(struct al_call *call, const struct al_conflicts *conflicts, const char *path,
-                    struct al_result *result, struct al_error *err);
+/** The result of showing conflicts: what is in progress, then each file, or those at `paths` (from
+ * the top; NULL: all).  What does not fit is named. */
+int al_outcome_show(struct al_call *call, const struct al_conflicts *conflicts,
+                    const struct al_strv *paths, struct al_result *result, struct al_error *err);
 
 /** Append "src/a.c (2 hunks), b.png (binary)" for files in conflict, at most 20 of them. */
 int al_outcome_add_conflicts(struct al_call *call, const struct al_conflicts *conflicts,
                              struct al_str *out, struct al_error *err);
 
 /** The result of an operation that this call has begun and that stopped at conflicts, after a line
- * of what happened.  Remembers that it is this session's. */
+ * of what happened: the conflicts, as al_outcome_show() shows them.  Remembers that it is this
+ * session's. */
 int al_outcome_stopped(struct al_call *call, struct al_result *result, struct al_error *err);
 
 /** Append the hooks that were not run and the signature that was not made, a line each. */

@@ -52,7 +52,7 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
     const struct al_resolve_options options = options_of(p);
 
-    return al_git_resolve_check(al_call_repo(call), &options, al_call_budget(call), err);
+    return al_git_resolve_check(al_call_repo(call), &options, 1, al_call_budget(call), err);
 }
 
 static int affected_files(struct al_call *call, const void *p, struct al_strv *out,
@@ -69,7 +69,7 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
 {
     const struct al_resolve_options options = options_of(p);
 
-    return al_git_resolve_preview(al_call_repo(call), &options, al_call_budget(call), out, err);
+    return al_git_resolve_preview(al_call_repo(call), &options, 1, al_call_budget(call), out, err);
 }
 
 static int execute(struct al_call *call, const void *p, struct al_result *result,
@@ -78,7 +78,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     const struct resolve_args *args = p;
     const struct al_resolve_options options = options_of(args);
     json_t *object;
-    int r = al_git_resolve(al_call_repo(call), &options, al_call_budget(call), err);
+    int r = al_git_resolve(al_call_repo(call), &options, 1, al_call_budget(call), err);
 
     if (r < 0)
         return r;
