@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mcp/calls.h"
 
-#include <errno.h>
 #include <nettle/sha2.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -9,9 +8,9 @@
 
 #include "mcp/inflight.h"
 #include "proc/cancel.h"
-#include "proc/proc.h"
 #include "tool/call.h"
 #include "tool/mounts.h"
+#include "tool/tool.h"
 #include "util/clock.h"
 #include "util/progress.h"
 #include "wire/sink.h"
@@ -157,7 +156,9 @@ int al_input_required_ask(struct al_input_required *input,
 void al_call_scope_init(struct al_call_scope *scope, const struct al_session *session,
                         void (*unused)(struct al_call_scope *scope))
 {
-    *scope = (struct al_call_scope){ .session = session, .unused = unused };
+    *scope = (struct al_call_scope){ .session = session,
+                                     .changes = { .max = 1, .in_order = true },
+                                     .unused = unused };
     al_client_requests_init(&scope->client_requests);
     atomic_init(&scope->refs, 1);
 }
@@ -188,19 +189,13 @@ static void init_idle(pthread_cond_t *idle)
     (void)pthread_condattr_destroy(&attr);
 }
 
-int al_calls_init(struct al_calls *calls, const struct al_calls_options *options,
-                  struct al_error *err)
+void al_calls_init(struct al_calls *calls, const struct al_calls_options *options)
 {
-    *calls = (struct al_calls){ .options = *options };
-    calls->flusher_due_ms = INT64_MAX;
-    calls->backlog_last = &calls->backlog;
-    calls->reads_max = al_proc_jobs();
-    calls->backlog_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (calls->backlog_fd < 0)
-        return al_error_errno(err, errno, "cannot watch for calls");
+    *calls = (struct al_calls){ .options = *options,
+                                .reads = { .max = AL_READS_MAX },
+                                .progress_due_ms = INT64_MAX };
     (void)pthread_mutex_init(&calls->lock, NULL);
     init_idle(&calls->idle);
-    return 0;
 }
 
 void al_inflight_free(struct al_inflight *call)
@@ -208,8 +203,8 @@ void al_inflight_free(struct al_inflight *call)
     struct al_calls *calls = call->calls;
     struct al_call_scope *scope = call->spec.scope;
 
+    al_pool_leave(calls->options.pool, &call->task);
     (void)pthread_mutex_lock(&calls->lock);
-    al_backlog_end(call);
     if (--calls->nunanswered == 0)
         (void)pthread_cond_broadcast(&calls->idle);
     (void)pthread_mutex_unlock(&calls->lock);
@@ -231,7 +226,7 @@ static void cancel_inflight(struct al_inflight *call)
 {
     call->cancelled = true;
     al_cancel_fire(call->cancel);
-    al_backlog_cancel(call);
+    al_pool_leave(call->calls->options.pool, &call->task);
 }
 
 void al_calls_close(struct al_calls *calls)
@@ -245,7 +240,6 @@ void al_calls_close(struct al_calls *calls)
 
 void al_calls_clear(struct al_calls *calls)
 {
-    al_close(calls->backlog_fd);
     (void)pthread_cond_destroy(&calls->idle);
     (void)pthread_mutex_destroy(&calls->lock);
 }
@@ -326,12 +320,12 @@ void al_calls_cancel(struct al_calls *calls, const struct al_call_scope *scope, 
     (void)pthread_mutex_unlock(&calls->lock);
 }
 
-/* The flusher is woken only if it would come too late: waking it for each call with a progress
+/* The thread is woken only if it would come too late: waking it for each call with a progress
  * token costs 2 % of a short call. */
-void al_calls_schedule_flusher(struct al_calls *calls, int64_t at_ms)
+void al_calls_schedule(struct al_calls *calls, int64_t at_ms)
 {
-    if (at_ms < calls->flusher_due_ms) {
-        calls->flusher_due_ms = at_ms;
+    if (at_ms < calls->progress_due_ms) {
+        calls->progress_due_ms = at_ms;
         (void)eventfd_write(calls->options.wake_fd, 1);
     }
 }
@@ -342,20 +336,29 @@ static void schedule_progress(struct al_inflight *call, int64_t at_ms)
     if (!call->spec.progress_token)
         return;
     call->progress_due_ms = at_ms;
-    al_calls_schedule_flusher(call->calls, at_ms);
+    al_calls_schedule(call->calls, at_ms);
 }
 
 void al_calls_set_waiting(struct al_inflight *call, const char *waiting_for)
 {
     (void)pthread_mutex_lock(&call->calls->lock);
     call->waiting_for = waiting_for;
-    if (waiting_for) {
+    if (waiting_for)
         schedule_progress(call, al_clock_ms());
-        al_backlog_pause(call);
-    } else {
-        al_backlog_resume(call);
-    }
     (void)pthread_mutex_unlock(&call->calls->lock);
+}
+
+void al_calls_set_waiting_aside(struct al_inflight *call, const char *waiting_for)
+{
+    struct al_calls *calls = call->calls;
+
+    al_calls_set_waiting(call, waiting_for);
+    (void)pthread_mutex_lock(&calls->lock);
+    if (waiting_for)
+        al_pool_leave(calls->options.pool, &call->task);
+    else if (!call->cancelled)
+        al_pool_come_back(calls->options.pool, &call->task);
+    (void)pthread_mutex_unlock(&calls->lock);
 }
 
 /* Caller holds the lock, so that the answer cannot overtake the progress. */
@@ -441,7 +444,7 @@ static void add_inflight(struct al_inflight *call)
         cancel_inflight(call);
 }
 
-/* Register the call, or answer why it cannot be. */
+/* Register the call, so that it can be cancelled, or answer why it cannot be. */
 static bool try_register(struct al_inflight *call)
 {
     struct al_calls *calls = call->calls;
@@ -465,10 +468,30 @@ static bool try_register(struct al_inflight *call)
     return added;
 }
 
-struct al_inflight *al_calls_register(struct al_calls *calls, struct al_call_spec *spec)
+static void run_task(struct al_task *task)
+{
+    al_calls_run((struct al_inflight *)task);
+}
+
+/* What the call waits for before it begins; NULL: nothing. */
+static struct al_gate *gate_of(struct al_calls *calls, const struct al_call_spec *spec)
+{
+    const unsigned effects = spec->tool ? al_tool_effects(spec->tool->tool) : 0;
+
+    if (!spec->tool)
+        return NULL;
+    if (!al_effects_have_side_effects(effects))
+        return &calls->reads;
+    return (effects & ~(unsigned)(AL_READS | AL_USES_NETWORK)) && !spec->scope->ids_repeat
+               ? &spec->scope->changes
+               : NULL;
+}
+
+void al_calls_start(struct al_calls *calls, struct al_call_spec *spec)
 {
     struct al_inflight *call = al_calloc(1, sizeof(*call));
 
+    call->task = (struct al_task){ .run = run_task, .gates = { gate_of(calls, spec) } };
     call->calls = calls;
     call->cancel = al_cancel_new();
     call->spec = *spec;
@@ -477,24 +500,14 @@ struct al_inflight *al_calls_register(struct al_calls *calls, struct al_call_spe
     al_call_scope_ref(call->spec.scope);
     *spec = (struct al_call_spec){ .id = NULL };
     if (try_register(call))
-        return call;
-    al_inflight_free(call);
-    return NULL;
-}
-
-void al_calls_refuse(struct al_inflight *call, const char *problem)
-{
-    if (al_calls_unregister(call)) {
-        al_reply_error(call->spec.reply, call->spec.id, AL_RPC_INTERNAL_ERROR, problem);
-    } else {
-        al_reply_nothing(call->spec.reply);
-    }
-    al_inflight_free(call);
+        (void)al_pool_submit(calls->options.pool, &call->task); /* which is in no lane */
+    else
+        al_inflight_free(call);
 }
 
 int al_calls_progress(struct al_calls *calls)
 {
-    int64_t now = al_clock_ms(), next = INT64_MAX, update_ms;
+    int64_t now = al_clock_ms(), next = INT64_MAX;
 
     (void)pthread_mutex_lock(&calls->lock);
     for (struct al_inflight *call = calls->inflight; call; call = call->next) {
@@ -505,9 +518,7 @@ int al_calls_progress(struct al_calls *calls)
         if (call->progress_due_ms < next)
             next = call->progress_due_ms;
     }
-    update_ms = al_backlog_update(calls, now);
-    next = update_ms < next ? update_ms : next;
-    calls->flusher_due_ms = next;
+    calls->progress_due_ms = next;
     (void)pthread_mutex_unlock(&calls->lock);
     return next == INT64_MAX ? -1 : (int)(next - now);
 }

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The tool calls in flight in a server, each found by the id of its request and run on one thread
- * (mcp/workers.h).
+ * The tool calls in flight in a server, each found by the id of its request and run on a thread of
+ * the pool (mcp/pool.h).
  *
  * - A call belongs to a scope, which is one client.  Nothing of it can be found, cancelled or
  *   resumed from another scope.
- * - A call beyond the limit is refused at once: the leader never waits, and a client that sends
+ * - A call beyond the limit is refused at once: the reader never waits, and a client that sends
  *   too much gets an error.
- * - Calls that only read are queued while as many run as there are cores (mcp/backlog.c).
+ * - AL_READS_MAX calls that only read run at once, which is more than proc runs children: a further
+ *   one would hold a thread, an open repository and a record in the journal only to wait for one.
+ *   One that waits for the client, or is cancelled, makes room for another.
+ * - Calls of one client that may change something begin in the order in which they were sent, each
+ *   when the one before has ended or waits for the client.  Without an order are those of other MCP
+ *   servers, and those of modern clients over HTTP, which come on several connections.
  * - A cancelled call is killed through its cancel token and never answered.
  * - A long call, or one that waits for the client, sends progress notifications if its request has
  *   a progress token.  None is sent after the answer.
- *
- *   order of a call: register, admit (or queue and dequeue later), run (or refuse)
  *
  * Source: MCP "Tools", "Progress", "Cancellation".
  */
@@ -28,6 +31,7 @@
 #include "guard/rules/approval.h"
 #include "mcp/approval_form.h"
 #include "mcp/client_request.h"
+#include "mcp/pool.h"
 #include "mcp/reply.h"
 #include "mcp/request_state.h"
 #include "util/json.h"
@@ -56,6 +60,9 @@ struct al_session;
 /** Calls in flight at once, unless the options say otherwise. */
 #define AL_CALLS_MAX 256
 
+/** Calls that run at once and only read. */
+#define AL_READS_MAX 32
+
 /** The first progress notification comes after the first time, the others this far apart. */
 #define AL_PROGRESS_FIRST_MS 2000
 #define AL_PROGRESS_NEXT_MS  5000
@@ -75,11 +82,12 @@ struct al_call_quota {
     size_t nbytes; /**< of the arguments of these */
 };
 
-/** One client as its calls see it.  Set up before its first call; al_calls_register() takes a
+/** One client as its calls see it.  Set up before its first call; al_calls_start() takes a
  * reference for each call. */
 struct al_call_scope {
     const struct al_session *session;
     struct al_client_requests client_requests;
+    struct al_gate changes;      /**< calls that may change something run one after the other */
     struct al_call_quota *quota; /**< NULL: only the limit of the server counts */
     bool ids_repeat; /**< two requests may have the same id, which then names none of them */
     atomic_size_t refs;
@@ -98,6 +106,7 @@ struct al_calls_options {
     const struct al_cancel *ready; /**< see struct al_mcp_options */
     size_t max;                    /**< calls in flight at once */
     int wake_fd; /**< eventfd that wakes the thread that calls al_calls_progress() */
+    struct al_pool *pool;
 };
 
 struct al_calls {
@@ -107,21 +116,14 @@ struct al_calls {
     pthread_mutex_t lock;         /**< guards the members below */
     struct al_inflight *inflight; /**< every call that is registered */
     size_t ninflight;
-    size_t nunanswered; /**< those, and calls that have just left the list to be answered */
-    struct al_inflight *backlog, **backlog_last; /**< queued calls, first in first out */
-    unsigned nrecent_reads; /**< running reads that began less than AL_JOB_LONG_MS ago */
-    unsigned nlong_reads;   /**< running reads that began earlier: they make room for others */
-    unsigned reads_max;     /**< the limit of nrecent_reads */
-    int backlog_fd; /**< eventfd that is never read; each write (EPOLLET) says that a queued call
-                       may run */
+    size_t nunanswered;   /**< those, and calls that have just left the list to be answered */
+    struct al_gate reads; /**< calls that only read */
     bool closing;
-    int64_t flusher_due_ms; /**< when the flusher calls al_calls_progress() next; INT64_MAX: when
-                               it is woken */
+    int64_t progress_due_ms; /**< when al_calls_progress() is called next; INT64_MAX: when the
+                                thread that does is woken */
 };
 
-/** 0 or AL_ERR_EXECUTION. */
-int al_calls_init(struct al_calls *calls, const struct al_calls_options *options,
-                  struct al_error *err);
+void al_calls_init(struct al_calls *calls, const struct al_calls_options *options);
 
 /** Cancel every call in flight, and every call that is registered later.  None is answered. */
 void al_calls_close(struct al_calls *calls);
@@ -144,7 +146,7 @@ void al_calls_cancel_sink(struct al_calls *calls, const struct al_message_sink *
 /** Only after the last call has ended. */
 void al_calls_clear(struct al_calls *calls);
 
-/** A tools/call request, or another one that may take long.  al_calls_register() takes over the
+/** A tools/call request, or another one that may take long.  al_calls_start() takes over the
  * strings, `arguments` and `input_required`. */
 struct al_call_spec {
     struct al_call_scope *scope;
@@ -167,32 +169,15 @@ struct al_call_spec {
     struct al_reply reply;
 };
 
-/**
- * Register a call, so that it can be cancelled.
- * @return the call, for al_calls_admit() and then al_calls_run() or al_calls_refuse(); NULL when it
- *         was refused and answered (duplicate id, too many calls, too many bytes).
- */
-struct al_inflight *al_calls_register(struct al_calls *calls, struct al_call_spec *spec);
-
-/** Test whether the call may run now.  If not, it is queued, and al_calls_dequeue() returns it
- * later. */
-bool al_calls_admit(struct al_inflight *call);
-
-/** Take the next queued call that may run; NULL: none.  A thread asks after each al_calls_run(),
- * and when `backlog_fd` says so. */
-struct al_inflight *al_calls_dequeue(struct al_calls *calls);
-
-/** Run the call on this thread and answer it, unless it is cancelled.  Frees `call`. */
-void al_calls_run(struct al_inflight *call);
-
-/** Answer with an error instead of running the call, unless it is cancelled.  Frees `call`. */
-void al_calls_refuse(struct al_inflight *call, const char *problem);
+/** Have a call run on a thread of the pool, and be answered unless it is cancelled; or answer now
+ * why it cannot be (duplicate id, too many calls, too many bytes). */
+void al_calls_start(struct al_calls *calls, struct al_call_spec *spec);
 
 /** Cancel the call of a scope with this id; unknown ids are ignored. */
 void al_calls_cancel(struct al_calls *calls, const struct al_call_scope *scope, const char *id);
 
-/** Send the progress notifications that are due, and count long reads (mcp/backlog.c).  Returns the
- * milliseconds until the next time, -1: none. */
+/** Send the progress notifications that are due.  Returns the milliseconds until the next time, -1:
+ * none. */
 int al_calls_progress(struct al_calls *calls);
 
 /**

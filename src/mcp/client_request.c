@@ -222,7 +222,7 @@ void al_client_requests_answer(struct al_client_requests *requests,
         if (!request->answered && !strcmp(request->id, message->id))
             break;
     if (request) {
-        /* A copy, because the message belongs to the leader.  A response with duplicate names
+        /* A copy, because the message belongs to the reader.  A response with duplicate names
          * counts as an empty result: unlike an error, it says that the user was asked. */
         if (message->has_duplicates)
             request->result = al_json_object();

@@ -19,7 +19,6 @@ struct request {
     bool sampling;              /* the client offers sampling/createMessage */
     const json_t *client;       /* what the client says about itself; NULL: nothing */
     struct al_reply reply;
-    struct al_inflight **ret_call; /* set when there is a call to run */
 };
 
 /* The handler of a request uses the reply exactly once; the handler of a notification never does.
@@ -145,7 +144,7 @@ static void list_tools(struct al_dispatch *dispatch, const struct request *reque
         spec.respond = respond_list;
         spec.payload =
             request->era == AL_ERA_MODERN ? &dispatch->list_modern : &dispatch->list_legacy;
-        *request->ret_call = al_calls_register(&dispatch->service->calls, &spec);
+        al_calls_start(&dispatch->service->calls, &spec);
     }
 }
 
@@ -274,7 +273,7 @@ static void call_tool(struct al_dispatch *dispatch, const struct request *reques
                       ? al_agent_name(al_json_get_string(request->client, "name"))
                       : al_strdup(dispatch->client);
     spec.progress_token = al_rpc_token(message, token_path);
-    *request->ret_call = al_calls_register(&dispatch->service->calls, &spec);
+    al_calls_start(&dispatch->service->calls, &spec);
 }
 
 static void cancelled(struct al_dispatch *dispatch, const struct request *request)
@@ -366,16 +365,14 @@ static void handle_notification(struct al_dispatch *dispatch, struct request *re
     al_reply_nothing(request->reply);
 }
 
-static struct al_inflight *handle_named(struct al_dispatch *dispatch,
-                                        const struct al_rpc_message *message, struct al_reply reply)
+static void handle_named(struct al_dispatch *dispatch, const struct al_rpc_message *message,
+                         struct al_reply reply)
 {
-    struct al_inflight *call = NULL;
     struct request request = {
         .message = message,
         .era = al_envelope_era(message),
         .form = AL_APPROVAL_FORM_NONE,
         .reply = reply,
-        .ret_call = &call,
     };
 
     if (request.era == AL_ERA_LEGACY) {
@@ -386,16 +383,16 @@ static struct al_inflight *handle_named(struct al_dispatch *dispatch,
         handle_request(dispatch, &request);
     else
         handle_notification(dispatch, &request);
-    return call;
 }
 
-struct al_inflight *al_dispatch_message(struct al_dispatch *dispatch,
-                                        const struct al_rpc_message *message, struct al_reply reply)
+void al_dispatch_message(struct al_dispatch *dispatch, const struct al_rpc_message *message,
+                         struct al_reply reply)
 {
     switch (message->kind) {
     case AL_RPC_REQUEST:
     case AL_RPC_NOTIFICATION:
-        return handle_named(dispatch, message, reply);
+        handle_named(dispatch, message, reply);
+        break;
     case AL_RPC_RESPONSE:
         al_client_requests_answer(&dispatch->scope.client_requests, message);
         al_reply_nothing(reply);
@@ -404,7 +401,6 @@ struct al_inflight *al_dispatch_message(struct al_dispatch *dispatch,
         al_reply_error(reply, message->id, AL_RPC_INVALID_REQUEST, message->problem);
         break;
     }
-    return NULL;
 }
 
 bool al_dispatch_takes_batches(const struct al_dispatch *dispatch)

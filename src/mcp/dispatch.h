@@ -68,10 +68,8 @@ bool al_dispatch_takes_batches(const struct al_dispatch *dispatch);
 /**
  * Serve one message.  `reply` is used exactly once, now or when the call ends.  Threads: one at a
  * time.
- * @return a call for the caller to admit and run; NULL: the message is served.
  */
-struct al_inflight *al_dispatch_message(struct al_dispatch *dispatch,
-                                        const struct al_rpc_message *message,
-                                        struct al_reply reply);
+void al_dispatch_message(struct al_dispatch *dispatch, const struct al_rpc_message *message,
+                         struct al_reply reply);
 
 #endif

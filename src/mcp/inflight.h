@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A call in flight, shared by mcp/calls.c, mcp/run_call.c, mcp/parking.c and mcp/backlog.c. */
+/* A call in flight, shared by mcp/calls.c, mcp/run_call.c and mcp/parking.c. */
 #ifndef AL_MCP_INFLIGHT_H
 #define AL_MCP_INFLIGHT_H
 
@@ -8,11 +8,9 @@
 
 #include "mcp/calls.h"
 
-/** The counter that includes a call: none, calls->nrecent_reads, or calls->nlong_reads. */
-enum al_read_state { AL_READ_NONE, AL_READ_RECENT, AL_READ_LONG };
-
-/** One call, from al_calls_register() to the end of al_calls_run() or al_calls_refuse(). */
+/** One call, from al_calls_start() to the end of al_calls_run(). */
 struct al_inflight {
+    struct al_task task;
     struct al_inflight *next;
     struct al_calls *calls;
     struct al_call_spec spec;
@@ -21,11 +19,6 @@ struct al_inflight {
     const struct al_mounted_list *mounted; /**< that spec.tool is borrowed from; NULL: none */
 
     /* The lock of `calls` guards the members below. */
-    struct al_inflight *next_queued;
-    bool queued;
-    bool is_read;                  /**< read-only and not cancelled: it counts while it runs */
-    enum al_read_state read_state; /**< how it counts now */
-    int64_t reading_since_ms;      /**< with AL_READ_RECENT */
     bool cancelled;
     struct al_parked *parked; /**< it waits without a request (mcp/parking.h); NULL: it does not */
     const char *waiting_for;  /**< the progress message while the client is asked, or NULL */
@@ -43,6 +36,9 @@ struct al_inflight *al_calls_find(struct al_calls *calls, const struct al_call_s
 /** The call waits for something, named in the present tense for progress; NULL: no longer. */
 void al_calls_set_waiting(struct al_inflight *call, const char *waiting_for);
 
+/** The same for somebody who may take long: others do not wait for the call meanwhile. */
+void al_calls_set_waiting_aside(struct al_inflight *call, const char *waiting_for);
+
 /** The `report` of struct al_progress; the payload is the call. */
 void al_calls_report(void *payload, const char *line);
 
@@ -50,28 +46,13 @@ void al_calls_report(void *payload, const char *line);
  */
 bool al_calls_unregister(struct al_inflight *call);
 
+/** Run the call on this thread and answer it, unless it is cancelled.  Frees `call`. */
+void al_calls_run(struct al_inflight *call);
+
 /** Free an unregistered call. */
 void al_inflight_free(struct al_inflight *call);
 
-/** Caller holds the lock.  Make the flusher call al_calls_progress() at that time at the latest. */
-void al_calls_schedule_flusher(struct al_calls *calls, int64_t at_ms);
-
-/** Caller holds the lock.  The call waits for the client and does not count meanwhile. */
-void al_backlog_pause(struct al_inflight *call);
-
-/** Caller holds the lock.  The call counts again, even if there is no room. */
-void al_backlog_resume(struct al_inflight *call);
-
-/** Caller holds the lock.  The call was cancelled: it no longer counts, and if queued it is next.
- */
-void al_backlog_cancel(struct al_inflight *call);
-
-/** Caller holds the lock.  Count reads that have become long, and wake a follower if a queued call
- * may run.  Returns when to call this again; INT64_MAX: the backlog is empty, or no read will
- * become long. */
-int64_t al_backlog_update(struct al_calls *calls, int64_t now_ms);
-
-/** Caller holds the lock.  The call has ended.  Its thread then calls al_calls_dequeue(). */
-void al_backlog_end(struct al_inflight *call);
+/** Caller holds the lock.  Have somebody call al_calls_progress() at that time at the latest. */
+void al_calls_schedule(struct al_calls *calls, int64_t at_ms);
 
 #endif

@@ -162,8 +162,8 @@ static void resume(struct al_inflight *call, struct al_call_spec *spec, const js
     call->spec.reply = spec->reply;
     call->progress_due_ms = al_clock_ms() + AL_PROGRESS_FIRST_MS;
     if (call->spec.progress_token)
-        al_calls_schedule_flusher(call->calls, call->progress_due_ms);
-    call->parked->result = json_deep_copy(response); /* the message belongs to the leader */
+        al_calls_schedule(call->calls, call->progress_due_ms);
+    call->parked->result = json_deep_copy(response); /* the message belongs to the reader */
     (void)!write(call->parked->event_fd, &one, sizeof(one));
 }
 

@@ -20,17 +20,17 @@ static int ask(void *payload, const struct al_approval_request *request, struct 
 
     if (call->spec.form == AL_APPROVAL_FORM_RESULT)
         return al_input_required_ask(&call->spec.input_required, request, ret_answer, err);
-    al_calls_set_waiting(call, "waiting for approval");
+    al_calls_set_waiting_aside(call, "waiting for approval");
     r = al_elicitation_ask(&call->spec.scope->client_requests, call->spec.reply.sink,
                            call->spec.form, request, cancel, ret_answer, err);
-    al_calls_set_waiting(call, NULL);
+    al_calls_set_waiting_aside(call, NULL);
     return r;
 }
 
 /* A review in another window answers, and not the client. */
 static void set_waiting(void *payload, const char *waiting_for)
 {
-    al_calls_set_waiting(payload, waiting_for);
+    al_calls_set_waiting_aside(payload, waiting_for);
 }
 
 static int sample_text(void *payload, const struct al_sampling_request *request,
@@ -39,10 +39,10 @@ static int sample_text(void *payload, const struct al_sampling_request *request,
     struct al_inflight *call = payload;
     int r;
 
-    al_calls_set_waiting(call, "waiting for the client's model");
+    al_calls_set_waiting_aside(call, "waiting for the client's model");
     r = al_sampling_ask(&call->spec.scope->client_requests, call->spec.reply.sink, request, cancel,
                         ret_text, err);
-    al_calls_set_waiting(call, NULL);
+    al_calls_set_waiting_aside(call, NULL);
     return r;
 }
 
@@ -64,12 +64,13 @@ static int ask_client(void *payload, const char *method, const json_t *params,
         return 0;
     if (!al_client_requests_reserve(requests))
         return 0;
-    al_calls_set_waiting(call, is_form ? "waiting for the user" : "waiting for the client's model");
+    al_calls_set_waiting_aside(call,
+                               is_form ? "waiting for the user" : "waiting for the client's model");
     r = call->spec.form == AL_APPROVAL_FORM_RESULT
             ? al_parking_ask(call, params, cancel, ret_result, err)
             : al_client_requests_ask(requests, call->spec.reply.sink, &question, cancel, ret_result,
                                      err);
-    al_calls_set_waiting(call, NULL);
+    al_calls_set_waiting_aside(call, NULL);
     al_client_requests_release(requests);
     return r;
 }

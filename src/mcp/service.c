@@ -52,21 +52,16 @@ static char *describe_server(const char *version)
     return al_str_detach(&info);
 }
 
-int al_service_init(struct al_service *service, const char *version, struct al_mounts *mounts,
-                    const struct al_calls_options *calls, struct al_error *err)
+void al_service_init(struct al_service *service, const char *version, struct al_mounts *mounts,
+                     const struct al_calls_options *calls)
 {
-    int r;
-
     *service = (struct al_service){ .info = NULL };
-    r = al_calls_init(&service->calls, calls, err);
-    if (r < 0)
-        return r;
+    al_calls_init(&service->calls, calls);
     service->info = describe_server(version);
     service->meta = al_asprintf("\"io.modelcontextprotocol/serverInfo\":%s", service->info);
     service->modern =
         (struct al_result_extra){ .members = "\"resultType\":\"complete\"", .meta = service->meta };
     al_listings_init(&service->listings, mounts);
-    return 0;
 }
 
 void al_service_clear(struct al_service *service)

@@ -32,9 +32,9 @@ struct al_service {
     struct al_calls calls;
 };
 
-/** `version` is that of airlock; `mounts` may be NULL.  0 or AL_ERR_EXECUTION. */
-int al_service_init(struct al_service *service, const char *version, struct al_mounts *mounts,
-                    const struct al_calls_options *calls, struct al_error *err);
+/** `version` is that of airlock; `mounts` may be NULL. */
+void al_service_init(struct al_service *service, const char *version, struct al_mounts *mounts,
+                     const struct al_calls_options *calls);
 
 /** Only after the last call has ended and the last listing was cleared. */
 void al_service_clear(struct al_service *service);

@@ -120,11 +120,3 @@ enum al_line al_reader_next(struct al_reader *reader, const char **ret_line, siz
             return AL_LINE_READY;
     }
 }
-
-bool al_reader_has_more(struct al_reader *reader)
-{
-    if (reader->start < reader->buf.len)
-        return true;
-    compact(reader);
-    return false;
-}

@@ -46,8 +46,4 @@ enum al_line {
 /** Get the next line of what was read. */
 enum al_line al_reader_next(struct al_reader *reader, const char **ret_line, size_t *ret_len);
 
-/** Test whether bytes are left that al_reader_next() has not returned.  If none are, the memory of
- * the last line is freed, and that line is no longer valid. */
-bool al_reader_has_more(struct al_reader *reader);
-
 #endif

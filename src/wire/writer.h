@@ -2,8 +2,8 @@
 /*
  * Writes messages as whole lines, in the order they were sent.  No sender ever blocks.
  *
- * - Bytes that the client does not read at once are queued.  The flusher (mcp/flusher.h) writes
- * them when there is room.
+ * - Bytes that the client does not read at once are queued.  The thread that reads the requests
+ *   writes them when there is room.
  * - While too much is queued, al_message_writer_full() is true, and no more requests are read.
  * - When the client closes the output it is dead: queued and later messages are dropped.
  * - SIGPIPE must be ignored.
@@ -27,8 +27,7 @@ struct al_message_writer {
     struct al_message_sink sink; /**< every message is a line of the output */
     int fd;                      /**< a write may block only if `poll_first` is set */
     int owned_fd;                /**< `fd` if it was opened here, else -1 */
-    int wake_fd;                 /**< eventfd that wakes the flusher */
-    int event_fd;                /**< eventfd: the output became dead, or is no longer full */
+    int wake_fd;                 /**< eventfd: bytes are queued, or the output became dead */
     bool is_socket;              /**< write with MSG_DONTWAIT */
     bool poll_first;             /**< neither socket nor pipe: ask poll(2) before each write */
 
@@ -56,8 +55,5 @@ void al_message_writer_drain(struct al_message_writer *out, int idle_ms);
 bool al_message_writer_full(struct al_message_writer *out);
 /** Test whether the client has closed the output. */
 bool al_message_writer_dead(struct al_message_writer *out);
-
-/** Wake the flusher. */
-void al_message_writer_wake(struct al_message_writer *out);
 
 #endif

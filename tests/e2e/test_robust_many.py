@@ -59,6 +59,22 @@ class Together(harness.Case):
         self.assertEqual(self.out("diff", "--cached", "--name-only").split(), sorted(names))
         server.assert_lives()
 
+    def test_order(self):
+        """changes of one session take effect in the order in which they were sent"""
+        server = harness.Server(self)
+        numbers = []
+        for number in range(8):
+            name = f"file{number}.txt"
+            self.write(name, name + "\n")
+            numbers.append(server.ask("git_add", {"paths": [name]}))
+            numbers.append(server.ask("git_commit", {"type": "feat", "message": name}))
+            numbers.append(server.ask("git_status"))
+        for result in self.results(server, numbers).values():
+            self.assertFalse(result.failed, result.text)
+        log = self.out("log", "-8", "--reverse", "--format=%s", "--name-only")
+        self.assertEqual(log.replace("feat: ", "").split(),
+                         [f"file{number}.txt" for number in range(8) for _ in range(2)])
+
     def test_reads_and_writes(self):
         """commits in a row between reads: each is there once, in the order of its turn"""
         server = harness.Server(self)

@@ -25,6 +25,9 @@ static const struct al_operation operations[] = { { "run", NULL, AL_READS, NULL,
 static const struct al_operation outward[] = { { "run", NULL, AL_READS | AL_USES_NETWORK, NULL,
                                                  AL_ASKS_BY_EFFECTS } };
 
+static const struct al_operation writing[] = { { "run", NULL, AL_READS | AL_WRITES_INDEX, NULL,
+                                                 AL_ASKS_BY_EFFECTS } };
+
 static const struct al_tool tools[] = {
     { .name = "echo",
       .title = "Echo",
@@ -56,6 +59,11 @@ static const struct al_tool tools[] = {
       .title = "Stuck",
       .about = "Wait for a dead disk.",
       .operations = operations,
+      .noperations = 1 },
+    { .name = "change",
+      .title = "Change",
+      .about = "Wait, as something that changes.",
+      .operations = writing,
       .noperations = 1 },
 };
 
@@ -244,7 +252,7 @@ void al_call_run(const struct al_session *session, const struct al_call_input *i
                  struct al_result *result)
 {
     static void (*const run[])(const struct al_call_input *,
-                               struct al_result *) = { echo, gate, ask, big, gate, stick };
+                               struct al_result *) = { echo, gate, ask, big, gate, stick, gate };
 
     static _Thread_local bool counted;
 

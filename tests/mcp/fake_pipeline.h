@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A call pipeline without git, to test the server's threads alone: al_call_run() with six tools.
+ * A call pipeline without git, to test the server's threads alone: al_call_run() with seven tools.
  *
  *   tool   read-only  what it does
  *   echo   yes        returns its arguments
@@ -9,6 +9,7 @@
  *   big    yes        returns `bytes` bytes
  *   look   yes        waits like gate
  *   stuck  yes        waits for fake_free_stuck(), even when cancelled
+ *   change no         waits like gate, and is said to change something
  */
 #ifndef TESTS_MCP_FAKE_PIPELINE_H
 #define TESTS_MCP_FAKE_PIPELINE_H

@@ -8,6 +8,14 @@
 
 #include "mcp/service.h"
 
+/* Messages of one token that are served at once.  That takes a processor, so more would not be
+ * faster, and would keep out other tokens. */
+#define SERVING_MAX 4
+
+/* A parsed body takes up to 40 times its memory, so of those with more than this one is parsed at a
+ * time. */
+#define LARGE_BYTES ((size_t)256 * 1024)
+
 struct al_account *al_account_ref(struct al_account *account)
 {
     (void)atomic_fetch_add(&account->refs, 1);
@@ -24,15 +32,10 @@ void al_account_unref(struct al_account *account)
     free(account);
 }
 
-static void keep_stream(void *payload, struct al_peer *peer, struct al_stream *stream)
+void al_accounts_init(struct al_accounts *accounts, struct al_service *service,
+                      const struct al_endpoint_options *limits)
 {
-    (void)payload;
-    al_peer_keep_stream(peer, stream);
-}
-
-void al_accounts_init(struct al_accounts *accounts, struct al_service *service)
-{
-    *accounts = (struct al_accounts){ .service = service, .watcher = { .begun = keep_stream } };
+    *accounts = (struct al_accounts){ .service = service, .limits = *limits };
     (void)pthread_mutex_init(&accounts->lock, NULL);
 }
 
@@ -44,6 +47,7 @@ void al_accounts_clear(struct al_accounts *accounts)
 static struct al_account *account_new(struct al_accounts *accounts, struct al_principal *principal)
 {
     struct al_account *account = al_calloc(1, sizeof(*account));
+    const struct al_endpoint_options *limits = &accounts->limits;
 
     if (al_offer_init(&account->offer, &principal->session, true, NULL) < 0) {
         free(account);
@@ -51,9 +55,16 @@ static struct al_account *account_new(struct al_accounts *accounts, struct al_pr
     }
     account->accounts = accounts;
     account->principal = al_principal_ref(principal);
-    account->quota = (struct al_call_quota){ .max = accounts->calls_per_token,
-                                             .max_bytes = accounts->argument_bytes_per_token };
-    al_event_store_init(&account->events, accounts->event_bytes_per_token);
+    account->quota = (struct al_call_quota){ .max = limits->calls_per_token,
+                                             .max_bytes = limits->argument_bytes_per_token };
+    account->lane = (struct al_lane){
+        /* Those of clients that wait for their answers, and those that are answered already. */
+        .tasks_max = limits->connections_per_token + SERVING_MAX,
+        .bytes_max = limits->body_bytes_per_token,
+        .running = { .max = SERVING_MAX },
+        .large = { .max = 1 },
+    };
+    al_event_store_init(&account->events, limits->event_bytes_per_token);
     atomic_init(&account->refs, 1);
     account->modern = al_peer_new(account, true);
     return account;
@@ -123,7 +134,7 @@ struct al_peer *al_account_add_session(struct al_account *account)
     struct al_peer *peer = NULL;
 
     (void)pthread_mutex_lock(&accounts->lock);
-    if (account->modern && account->nsessions < accounts->sessions_per_token)
+    if (account->modern && account->nsessions < accounts->limits.sessions_per_token)
         peer = al_peer_new(account, false);
     if (peer && !al_peer_make_id(peer)) {
         al_peer_end(peer);
@@ -139,16 +150,6 @@ struct al_peer *al_account_add_session(struct al_account *account)
     if (peer)
         (void)eventfd_write(accounts->wake_fd, 1);
     return peer;
-}
-
-/* Caller holds the lock.  Where the list refers to a session; to NULL: there is none. */
-static struct al_peer **find(struct al_account *account, const char *id)
-{
-    struct al_peer **at = &account->sessions;
-
-    while (*at && strcmp((*at)->id, id) != 0)
-        at = &(*at)->next;
-    return at;
 }
 
 /* Caller holds the lock.  Take a session out of the list, with the list's reference. */
@@ -168,25 +169,37 @@ struct al_peer *al_account_find_session(struct al_account *account, const char *
     struct al_peer *peer;
 
     (void)pthread_mutex_lock(&account->accounts->lock);
-    peer = *find(account, id);
+    for (peer = account->sessions; peer && strcmp(peer->id, id) != 0; peer = peer->next)
+        ;
     if (peer)
         (void)al_peer_ref(peer);
     (void)pthread_mutex_unlock(&account->accounts->lock);
     return peer;
 }
 
-bool al_account_end_session(struct al_account *account, const char *id)
+bool al_account_end_session(struct al_account *account, struct al_peer *peer)
 {
-    struct al_peer *peer;
+    struct al_peer **at = &account->sessions, *taken;
 
     (void)pthread_mutex_lock(&account->accounts->lock);
-    peer = take(account, find(account, id));
+    while (*at && *at != peer)
+        at = &(*at)->next;
+    taken = take(account, at);
     (void)pthread_mutex_unlock(&account->accounts->lock);
-    if (!peer)
+    if (!taken)
         return false;
-    al_peer_end(peer);
-    al_peer_unref(peer);
+    al_peer_end(taken);
+    al_peer_unref(taken);
     return true;
+}
+
+bool al_account_submit(struct al_account *account, struct al_peer *session, struct al_task *task)
+{
+    task->lane = &account->lane;
+    task->gates[0] = &account->lane.running;
+    task->gates[1] = session ? &session->turn : NULL;
+    task->gates[2] = task->bytes > LARGE_BYTES ? &account->lane.large : NULL;
+    return al_pool_submit(account->accounts->service->calls.options.pool, task);
 }
 
 /* Whether nothing of a session goes on. */
@@ -202,10 +215,11 @@ static void take_idle(struct al_account *account, int64_t now_ms, int64_t *next_
                       struct al_peer **idle)
 {
     struct al_accounts *accounts = account->accounts;
+    const int64_t idle_ms = (int64_t)accounts->limits.idle_s * 1000;
     struct al_peer **at = &account->sessions;
 
     while (*at) {
-        int64_t end_ms = atomic_load(&(*at)->used_ms) + accounts->idle_ms;
+        int64_t end_ms = atomic_load(&(*at)->used_ms) + idle_ms;
 
         if (end_ms <= now_ms && is_unused(accounts, *at)) {
             struct al_peer *peer = take(account, at);
@@ -215,7 +229,7 @@ static void take_idle(struct al_account *account, int64_t now_ms, int64_t *next_
             continue;
         }
         if (end_ms <= now_ms) /* looked at again after as long */
-            end_ms = now_ms + accounts->idle_ms;
+            end_ms = now_ms + idle_ms;
         if (end_ms < *next_ms)
             *next_ms = end_ms;
         at = &(*at)->next;

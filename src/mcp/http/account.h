@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "mcp/http/endpoint.h"
 #include "mcp/http/events.h"
 #include "mcp/http/peer.h"
 #include "mcp/http/stream.h"
@@ -22,11 +23,8 @@ struct al_principal;
 /** The accounts of a server. */
 struct al_accounts {
     struct al_service *service;
-    size_t calls_per_token, sessions_per_token, event_bytes_per_token;
-    size_t argument_bytes_per_token;
-    int64_t idle_ms;
+    struct al_endpoint_options limits; /**< for each token, and `idle_s` */
     int wake_fd; /**< eventfd that wakes the thread that calls al_accounts_end_idle() */
-    struct al_stream_watcher watcher;
 
     pthread_mutex_t lock; /**< guards the list and the lists of sessions */
     struct al_account *first;
@@ -39,6 +37,7 @@ struct al_account {
     struct al_principal *principal; /**< holds a reference */
     struct al_offer offer;
     struct al_call_quota quota;
+    struct al_lane lane; /**< of its messages */
     struct al_event_store events;
 
     /* The lock of `accounts` guards these. */
@@ -51,7 +50,8 @@ struct al_account {
 struct al_account *al_account_ref(struct al_account *account);
 void al_account_unref(struct al_account *account);
 
-void al_accounts_init(struct al_accounts *accounts, struct al_service *service);
+void al_accounts_init(struct al_accounts *accounts, struct al_service *service,
+                      const struct al_endpoint_options *limits);
 
 /** Only after al_accounts_end() and the end of all calls. */
 void al_accounts_clear(struct al_accounts *accounts);
@@ -72,8 +72,18 @@ struct al_peer *al_account_add_session(struct al_account *account);
 /** The session with this id, with a reference; NULL: there is none. */
 struct al_peer *al_account_find_session(struct al_account *account, const char *id);
 
-/** End a session of the account.  False: there is none with this id. */
-bool al_account_end_session(struct al_account *account, const char *id);
+/** End a session of the account.  False: it was ended before. */
+bool al_account_end_session(struct al_account *account, struct al_peer *peer);
+
+/** What a client is told that has too many messages, and when it may try again. */
+#define AL_ACCOUNT_BUSY                                                                            \
+    "too many messages of this token are being served; wait for their answers, then send this "    \
+    "one again"
+#define AL_ACCOUNT_RETRY_S 1
+
+/** Have a task that serves a message run, after those of the same session (NULL: none).  The caller
+ * has references of both.  False: the account has too many, and nothing was done. */
+bool al_account_submit(struct al_account *account, struct al_peer *session, struct al_task *task);
 
 /** End every session that was not used for the idle time.  Returns when to call this again, in
  * milliseconds from now; -1: there is no session. */

@@ -22,22 +22,6 @@
 /* Threads beyond those of the calls, so that answers to questions of calls can always be read. */
 #define FREE_THREADS 8
 
-/* Messages of one token that are served at once.  That takes a processor, so more would not be
- * faster, and would keep out other tokens. */
-#define SERVING_MAX 4
-
-/* A parsed body takes up to 40 times its memory, so of those with more than this one is parsed at a
- * time. */
-#define LARGE_BYTES ((size_t)256 * 1024)
-
-/* Seconds until a client with too many messages may try again. */
-#define RETRY_BUSY_S 1
-#define RETRY_BUSY   "1"
-#define BUSY                                                                                       \
-    "too many messages of this token are being served; wait for their answers, then send this "    \
-    "one "                                                                                         \
-    "again"
-
 /* How long cancelled calls may take to end: their children are killed. */
 #define CANCEL_MS      10000
 
@@ -51,21 +35,14 @@ static void refuse_method(struct al_http_exchange *exchange, const char *allowed
     al_http_answer(exchange, 405, headers, AL_COUNT(headers), "", 0);
 }
 
-/* Answer without a stream.  `retry_after` may be NULL. */
-static void refuse_for_now(struct al_http_exchange *exchange, unsigned status, const char *problem,
-                           const char *retry_after)
+/* Answer without a stream. */
+static void refuse(struct al_http_exchange *exchange, unsigned status, const char *problem)
 {
-    const struct al_http_header headers[] = { { "Content-Type", "application/json" },
-                                              { "Retry-After", retry_after } };
+    static const struct al_http_header json = { "Content-Type", "application/json" };
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
     al_rpc_add_error(&line, NULL, AL_RPC_INVALID_REQUEST, problem);
-    al_http_answer(exchange, status, headers, retry_after ? 2 : 1, line.buf, line.len);
-}
-
-static void refuse(struct al_http_exchange *exchange, unsigned status, const char *problem)
-{
-    refuse_for_now(exchange, status, problem, NULL);
+    al_http_answer(exchange, status, &json, 1, line.buf, line.len);
 }
 
 static void post(struct al_endpoint *endpoint, struct al_principal *principal,
@@ -73,6 +50,7 @@ static void post(struct al_endpoint *endpoint, struct al_principal *principal,
 {
     const struct al_http_request *request = al_http_request(exchange);
     const char *accept = al_http_find_header(request, "accept");
+    struct al_account *account;
     struct al_stream *stream;
 
     if (!al_rules_is_json(al_http_find_header(request, "content-type"))) {
@@ -80,11 +58,13 @@ static void post(struct al_endpoint *endpoint, struct al_principal *principal,
     } else if (!al_rules_accepts(accept, "application/json") ||
                !al_rules_accepts(accept, "text/event-stream")) {
         refuse(exchange, 406, "Accept must list application/json and text/event-stream");
+    } else if (!(account = al_accounts_open(&endpoint->accounts, principal))) {
+        refuse(exchange, 401, "the token is not valid any more");
     } else {
-        stream = al_stream_new(&endpoint->accounts.watcher, exchange);
-        if (!al_post_submit(endpoint, principal, exchange, stream))
-            al_stream_refuse(stream, 429, RETRY_BUSY_S, BUSY);
+        stream = al_stream_new(exchange);
+        al_post_submit(endpoint, account, exchange, stream);
         al_stream_unref(stream);
+        al_account_unref(account);
     }
 }
 
@@ -108,76 +88,72 @@ static void open_stream(struct al_peer *peer, struct al_http_exchange *exchange)
         al_stream_unref(stream);
 }
 
-/* Find the account and the session that a GET or DELETE is about.  NULL: it was refused. */
-static struct al_account *open_account(struct al_endpoint *endpoint, struct al_principal *principal,
-                                       struct al_http_exchange *exchange, const char **ret_id)
+/* Find the session that a GET or DELETE is about, with a reference.  NULL: it was refused. */
+static struct al_peer *open_session(struct al_endpoint *endpoint, struct al_principal *principal,
+                                    struct al_http_exchange *exchange)
 {
     const struct al_http_request *request = al_http_request(exchange);
     const char *problem = al_rules_check_legacy(request);
+    const char *id = al_http_find_header(request, "mcp-session-id");
     struct al_account *account;
+    struct al_peer *peer = NULL;
 
-    *ret_id = al_http_find_header(request, "mcp-session-id");
-    if (!problem && !*ret_id)
+    if (!problem && !id)
         problem = "the header Mcp-Session-Id is missing";
     if (problem) {
         refuse(exchange, 400, problem);
         return NULL;
     }
     account = al_accounts_find(&endpoint->accounts, principal);
-    if (!account)
+    if (account) {
+        peer = al_account_find_session(account, id);
+        al_account_unref(account);
+    }
+    if (!peer)
         refuse(exchange, 404, "there is no such session");
-    return account;
+    return peer;
 }
 
 static void get(struct al_endpoint *endpoint, struct al_principal *principal,
                 struct al_http_exchange *exchange)
 {
     const char *accept = al_http_find_header(al_http_request(exchange), "accept");
-    const char *id;
-    struct al_account *account;
     struct al_peer *peer;
 
     if (!al_rules_accepts(accept, "text/event-stream")) {
         refuse(exchange, 406, "Accept must list text/event-stream");
         return;
     }
-    account = open_account(endpoint, principal, exchange, &id);
-    if (!account)
-        return;
-    peer = al_account_find_session(account, id);
+    peer = open_session(endpoint, principal, exchange);
     if (peer)
         open_stream(peer, exchange);
-    else
-        refuse(exchange, 404, "there is no such session");
     al_peer_unref(peer);
-    al_account_unref(account);
 }
 
 /* A DELETE on its way to the thread that serves it. */
 struct deletion {
-    struct al_job job;
+    struct al_task task;
     struct al_endpoint *endpoint;
-    struct al_account *account;        /* reference */
+    struct al_peer *peer;              /* reference */
     struct al_http_exchange *exchange; /* reference */
 };
 
 static void free_deletion(struct deletion *deletion)
 {
-    al_account_unref(deletion->account);
+    al_peer_unref(deletion->peer);
     al_http_unref(deletion->exchange);
     free(deletion);
 }
 
-static void run_deletion(struct al_job *job)
+static void run_deletion(struct al_task *task)
 {
-    struct deletion *deletion = (struct deletion *)job;
-    const char *id = al_http_find_header(al_http_request(deletion->exchange), "mcp-session-id");
+    struct deletion *deletion = (struct deletion *)task;
 
-    if (al_account_end_session(deletion->account, id))
+    if (al_account_end_session(deletion->peer->account, deletion->peer))
         al_http_answer(deletion->exchange, 204, NULL, 0, "", 0);
     else
         refuse(deletion->exchange, 404, "there is no such session");
-    al_job_pool_leave(deletion->endpoint->pool, job);
+    al_pool_leave(deletion->endpoint->pool, task);
     free_deletion(deletion);
 }
 
@@ -185,21 +161,20 @@ static void run_deletion(struct al_job *job)
 static void delete (struct al_endpoint *endpoint, struct al_principal *principal,
                     struct al_http_exchange *exchange)
 {
-    const char *id;
-    struct al_account *account = open_account(endpoint, principal, exchange, &id);
+    struct al_peer *peer = open_session(endpoint, principal, exchange);
     struct deletion *deletion;
 
-    if (!account)
+    if (!peer)
         return;
     deletion = al_calloc(1, sizeof(*deletion));
-    deletion->job =
-        (struct al_job){ .run = run_deletion, .owner = account->principal, .session = id };
+    deletion->task.run = run_deletion;
     deletion->endpoint = endpoint;
-    deletion->account = account;
+    deletion->peer = peer;
     deletion->exchange = al_http_ref(exchange);
-    if (al_job_pool_submit(endpoint->pool, &deletion->job))
+    if (al_account_submit(peer->account, peer, &deletion->task))
         return;
-    refuse_for_now(exchange, 429, BUSY, RETRY_BUSY);
+    al_http_add_header(exchange, "Retry-After", "1");
+    refuse(exchange, 429, AL_ACCOUNT_BUSY);
     free_deletion(deletion);
 }
 
@@ -258,20 +233,15 @@ static void *tick(void *payload)
 {
     struct al_endpoint *endpoint = payload;
     struct al_calls *calls = &endpoint->service.calls;
-    struct pollfd fds[] = {
-        { .fd = endpoint->wake_fd, .events = POLLIN },
-        { .fd = calls->backlog_fd, .events = POLLIN },
-    };
+    struct pollfd wake = { .fd = endpoint->wake_fd, .events = POLLIN };
     eventfd_t count;
 
     while (!atomic_load(&endpoint->stopped)) {
         int progress_ms = al_calls_progress(calls);
         int idle_ms = al_accounts_end_idle(&endpoint->accounts, al_clock_ms());
 
-        (void)poll(fds, AL_COUNT(fds), sooner(progress_ms, idle_ms));
+        (void)poll(&wake, 1, sooner(progress_ms, idle_ms));
         (void)eventfd_read(endpoint->wake_fd, &count);
-        if (eventfd_read(calls->backlog_fd, &count) == 0)
-            al_post_submit_queued(endpoint);
     }
     return NULL;
 }
@@ -303,50 +273,27 @@ static void clear(struct al_endpoint *endpoint)
     free(endpoint);
 }
 
-static int make_pool(struct al_endpoint *endpoint, const struct al_endpoint_options *options,
-                     struct al_error *err)
-{
-    const struct al_lane_limits limits = {
-        /* Those of clients that wait for their answers, and those that are answered already. */
-        .jobs = options->connections_per_token + SERVING_MAX,
-        .bytes = options->body_bytes_per_token,
-        .running = SERVING_MAX,
-        .large_bytes = LARGE_BYTES,
-    };
-
-    return al_job_pool_new(options->calls + FREE_THREADS, &limits, &endpoint->pool, err);
-}
-
 int al_endpoint_new(const struct al_endpoint_options *options, struct al_endpoint **ret_endpoint,
                     struct al_error *err)
 {
     struct al_endpoint *endpoint = al_calloc(1, sizeof(*endpoint));
-    struct al_calls_options calls = { .ready = options->ready, .max = options->calls };
-    int r = 0;
+    int r = al_pool_new(options->calls + FREE_THREADS, &endpoint->pool, err);
 
     endpoint->drain_ms = options->drain_s * 1000;
-    endpoint->wake_fd = calls.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (endpoint->wake_fd < 0)
+    endpoint->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (r == 0 && endpoint->wake_fd < 0)
         r = al_error_errno(err, errno, "cannot create an event descriptor");
-    if (r == 0)
-        r = al_service_init(&endpoint->service, options->version, options->mounts, &calls, err);
-    if (r < 0) {
-        al_close(endpoint->wake_fd);
-        free(endpoint);
-        return r;
-    }
-    al_accounts_init(&endpoint->accounts, &endpoint->service);
+    al_service_init(&endpoint->service, options->version, options->mounts,
+                    &(struct al_calls_options){ .ready = options->ready,
+                                                .max = options->calls,
+                                                .wake_fd = endpoint->wake_fd,
+                                                .pool = endpoint->pool });
+    al_accounts_init(&endpoint->accounts, &endpoint->service, options);
     endpoint->accounts.wake_fd = endpoint->wake_fd;
-    endpoint->accounts.calls_per_token = options->calls_per_token;
-    endpoint->accounts.sessions_per_token = options->sessions_per_token;
-    endpoint->accounts.argument_bytes_per_token = options->argument_bytes_per_token;
-    endpoint->accounts.event_bytes_per_token = options->event_bytes_per_token;
-    endpoint->accounts.idle_ms = (int64_t)options->idle_s * 1000;
-    r = make_pool(endpoint, options, err);
     if (r == 0)
         r = start_ticker(endpoint, err);
     if (r < 0) {
-        al_job_pool_free(endpoint->pool);
+        al_pool_free(endpoint->pool);
         clear(endpoint);
         return r;
     }
@@ -377,7 +324,7 @@ void al_endpoint_free(struct al_endpoint *endpoint)
         return;
     al_calls_close(&endpoint->service.calls);
     stop_ticker(endpoint);
-    al_job_pool_free(endpoint->pool);
+    al_pool_free(endpoint->pool);
     al_accounts_end(&endpoint->accounts);
     clear(endpoint);
 }

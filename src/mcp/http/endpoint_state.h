@@ -9,17 +9,17 @@
 
 #include "mcp/http/account.h"
 #include "mcp/http/endpoint.h"
-#include "mcp/http/pool.h"
+#include "mcp/pool.h"
 #include "mcp/service.h"
 
 struct al_endpoint {
     struct al_service service;
     struct al_accounts accounts;
-    struct al_job_pool *pool;
+    struct al_pool *pool;
     int drain_ms;
     atomic_bool draining; /**< no request is served any more */
 
-    pthread_t ticker;    /**< sends progress, runs queued calls and ends idle sessions */
+    pthread_t ticker;    /**< sends progress and ends idle sessions */
     int wake_fd;         /**< eventfd that wakes it */
     atomic_bool stopped; /**< it is to end */
 };

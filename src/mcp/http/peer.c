@@ -36,12 +36,13 @@ struct al_peer *al_peer_new(struct al_account *account, bool is_modern)
     peer->session = *account->offer.session;
     peer->session.approvals = al_approvals_new();
     peer->session.owner = account->principal->number;
+    peer->turn = (struct al_gate){ .max = 1, .in_order = true };
     peer->session.number = ++account->accounts->npeers;
     (void)pthread_mutex_init(&peer->lock, NULL);
     (void)pthread_mutex_init(&peer->streams_lock, NULL);
     atomic_init(&peer->used_ms, al_clock_ms());
     if (!is_modern) {
-        peer->server_stream = al_stream_new(&account->accounts->watcher, NULL);
+        peer->server_stream = al_stream_new(NULL);
         peer->server_stream->begun = true; /* it has no answer, so it is never plain */
     }
     al_dispatch_init(&peer->dispatch, &(struct al_dispatch_options){

@@ -36,6 +36,7 @@ struct al_peer {
 
     struct al_peer *next; /**< in the account's list, whose lock guards it */
 
+    struct al_gate turn;  /**< messages of a session are served one after the other */
     pthread_mutex_t lock; /**< taken while one message is served, and guards `ended` */
     bool ended;           /**< no message is served any more */
 

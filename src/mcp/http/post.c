@@ -21,68 +21,14 @@
 
 /* A POST on its way through this file. */
 struct post {
-    struct al_job job;
+    struct al_task task;
     struct al_endpoint *endpoint;
-    struct al_principal *principal;    /* reference */
+    struct al_account *account;        /* reference */
+    struct al_peer *session;           /* reference; NULL: the request names none that there is */
     struct al_http_exchange *exchange; /* reference */
     struct al_stream *stream;          /* reference */
     const struct al_http_request *request;
-    struct al_account *account; /* reference, while it is served */
-    struct al_inflight *call;   /* to run on this thread; NULL: none */
 };
-
-/* A call that another thread is to run. */
-struct call_job {
-    struct al_job job;
-    struct al_endpoint *endpoint;
-    struct al_inflight *call; /* NULL: the next queued one */
-};
-
-static void run_call(struct al_endpoint *endpoint, struct al_inflight *call)
-{
-    struct al_calls *calls = &endpoint->service.calls;
-
-    if (call && !al_calls_admit(call))
-        call = NULL;
-    for (; call; call = al_calls_dequeue(calls))
-        al_calls_run(call);
-}
-
-static void run_call_job(struct al_job *job)
-{
-    struct call_job *work = (struct call_job *)job;
-    struct al_calls *calls = &work->endpoint->service.calls;
-
-    if (work->call)
-        run_call(work->endpoint, work->call);
-    for (struct al_inflight *call; (call = al_calls_dequeue(calls));)
-        al_calls_run(call);
-    free(work);
-}
-
-static void submit_call(struct al_endpoint *endpoint, struct al_inflight *call)
-{
-    struct call_job *work = al_calloc(1, sizeof(*work));
-
-    work->job.run = run_call_job;
-    work->endpoint = endpoint;
-    work->call = call;
-    (void)al_job_pool_submit(endpoint->pool, &work->job); /* which has no owner */
-}
-
-void al_post_submit_queued(struct al_endpoint *endpoint)
-{
-    submit_call(endpoint, NULL);
-}
-
-/* A call of the message: the first one runs on this thread. */
-static void add_call(struct post *post, struct al_inflight *call)
-{
-    if (call && post->call)
-        submit_call(post->endpoint, call);
-    else if (call)
-        post->call = call;
-}
 
 static struct al_reply reply_of(struct post *post)
 {
@@ -115,18 +61,16 @@ static bool tells_first_id(const struct al_peer *peer)
 /* Serve a message of a peer that set_peer() has set. */
 static void dispatch(struct post *post, struct al_peer *peer, const struct al_rpc_message *message)
 {
-    struct al_inflight *call = NULL;
     bool ended;
 
     (void)pthread_mutex_lock(&peer->lock);
     ended = peer->ended;
     post->stream->tells_first_id = tells_first_id(peer);
     if (!ended)
-        call = al_dispatch_message(&peer->dispatch, message, reply_of(post));
+        al_dispatch_message(&peer->dispatch, message, reply_of(post));
     (void)pthread_mutex_unlock(&peer->lock);
     if (ended)
         al_stream_refuse(post->stream, 404, 0, "the session has ended");
-    add_call(post, call);
 }
 
 /* What is wrong with a modern message; AL_RPC_OK: nothing that is not found out later. */
@@ -191,20 +135,19 @@ static void initialize(struct post *post, const struct al_rpc_message *message)
 /* The session that the request names, with a reference; NULL: refused. */
 static struct al_peer *find_session(struct post *post)
 {
-    const char *id = al_http_find_header(post->request, "mcp-session-id");
     const char *problem = al_rules_check_legacy(post->request);
-    struct al_peer *peer = NULL;
 
-    if (!problem && !id)
+    if (!problem && !al_http_find_header(post->request, "mcp-session-id"))
         problem = "the header Mcp-Session-Id is missing; begin with initialize";
     if (problem) {
         al_stream_refuse(post->stream, 400, 0, problem);
         return NULL;
     }
-    peer = al_account_find_session(post->account, id);
-    if (!peer)
+    if (!post->session) {
         al_stream_refuse(post->stream, 404, 0, "there is no such session; begin with initialize");
-    return peer;
+        return NULL;
+    }
+    return al_peer_ref(post->session);
 }
 
 static void serve_legacy(struct post *post, const struct al_rpc_message *message)
@@ -252,7 +195,7 @@ static void serve_item(struct post *post, struct al_peer *peer,
         al_reply_error(reply, message->id, AL_RPC_INVALID_REQUEST,
                        "a request of revision 2026-07-28 is not part of a batch");
     else
-        add_call(post, al_dispatch_message(&peer->dispatch, message, reply));
+        al_dispatch_message(&peer->dispatch, message, reply);
 }
 
 /* Caller holds the lock of the peer. */
@@ -327,31 +270,21 @@ static void free_post(struct post *post)
 {
     al_stream_unref(post->stream);
     al_http_unref(post->exchange);
-    al_principal_unref(post->principal);
+    al_peer_unref(post->session);
+    al_account_unref(post->account);
     free(post);
 }
 
-/* The body and the connection are not needed while the call runs. */
-static void serve(struct al_job *job)
+static void serve(struct al_task *task)
 {
-    struct post *post = (struct post *)job;
-    struct al_endpoint *endpoint = post->endpoint;
-    struct al_inflight *call;
+    struct post *post = (struct post *)task;
 
-    post->account = al_accounts_open(&endpoint->accounts, post->principal);
-    if (post->account) {
-        serve_body(post);
-        al_account_unref(post->account);
-    } else {
-        al_stream_refuse(post->stream, 401, 0, "the token is not valid any more");
-    }
+    serve_body(post);
     if (al_stream_is_gone(post->stream))
-        al_post_cancel(endpoint, post->stream);
-    call = post->call;
-    al_http_drop_body(post->exchange);
-    al_job_pool_leave(endpoint->pool, job);
+        al_post_cancel(post->endpoint, post->stream);
+    al_http_drop_body(post->exchange); /* which is not needed while a call runs */
+    al_pool_leave(post->endpoint->pool, task);
     free_post(post);
-    run_call(endpoint, call);
 }
 
 void al_post_cancel(struct al_endpoint *endpoint, struct al_stream *stream)
@@ -364,24 +297,23 @@ void al_post_cancel(struct al_endpoint *endpoint, struct al_stream *stream)
     al_peer_unref(peer);
 }
 
-bool al_post_submit(struct al_endpoint *endpoint, struct al_principal *principal,
+void al_post_submit(struct al_endpoint *endpoint, struct al_account *account,
                     struct al_http_exchange *exchange, struct al_stream *stream)
 {
     struct post *post = al_calloc(1, sizeof(*post));
+    const struct al_http_request *request = al_http_request(exchange);
+    const char *id = al_http_find_header(request, "mcp-session-id");
 
     post->endpoint = endpoint;
-    post->principal = al_principal_ref(principal);
+    post->account = al_account_ref(account);
+    post->session = id ? al_account_find_session(account, id) : NULL;
     post->exchange = al_http_ref(exchange);
-    post->request = al_http_request(exchange);
+    post->request = request;
     post->stream = al_stream_ref(stream);
-    post->job = (struct al_job){
-        .run = serve,
-        .owner = principal,
-        .session = al_http_find_header(post->request, "mcp-session-id"),
-        .bytes = post->request->body_len,
-    };
-    if (al_job_pool_submit(endpoint->pool, &post->job))
-        return true;
+    post->task.run = serve;
+    post->task.bytes = request->body_len;
+    if (al_account_submit(account, post->session, &post->task))
+        return;
+    al_stream_refuse(stream, 429, AL_ACCOUNT_RETRY_S, AL_ACCOUNT_BUSY);
     free_post(post);
-    return false;
 }

@@ -61,7 +61,7 @@ static void begin(struct al_stream *stream)
     if (stream->exchange)
         begin_events(stream->exchange);
     if (!stream->is_modern && stream->peer)
-        stream->watcher->begun(stream->watcher->payload, stream->peer, stream);
+        al_peer_keep_stream(stream->peer, stream);
     if (stream->tells_first_id)
         send_first(stream);
 }
@@ -207,15 +207,13 @@ static void sink_stay_open(struct al_message_sink *sink)
     al_stream_unref((struct al_stream *)sink);
 }
 
-struct al_stream *al_stream_new(const struct al_stream_watcher *watcher,
-                                struct al_http_exchange *exchange)
+struct al_stream *al_stream_new(struct al_http_exchange *exchange)
 {
     struct al_stream *stream = al_calloc(1, sizeof(*stream));
 
     stream->sink = (struct al_message_sink){ .send = sink_send,
                                              .answer = sink_answer,
                                              .stay_open = sink_stay_open };
-    stream->watcher = watcher;
     atomic_init(&stream->refs, 1);
     (void)pthread_mutex_init(&stream->lock, NULL);
     if (exchange) {

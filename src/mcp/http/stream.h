@@ -31,16 +31,8 @@ struct al_http_exchange;
 struct al_peer;
 struct al_stream;
 
-/** What a stream tells its endpoint. */
-struct al_stream_watcher {
-    void *payload;
-    /** A legacy stream of this peer has begun.  The stream's lock is held. */
-    void (*begun)(void *payload, struct al_peer *peer, struct al_stream *stream);
-};
-
 struct al_stream {
     struct al_message_sink sink;
-    const struct al_stream_watcher *watcher;
     atomic_size_t refs;
 
     /* Set before the first message, on the thread that serves the request. */
@@ -70,8 +62,7 @@ struct al_stream {
 
 /** Make a stream with one reference.  `exchange` may be NULL, else the stream becomes its data and
  * takes references of both. */
-struct al_stream *al_stream_new(const struct al_stream_watcher *watcher,
-                                struct al_http_exchange *exchange);
+struct al_stream *al_stream_new(struct al_http_exchange *exchange);
 struct al_stream *al_stream_ref(struct al_stream *stream);
 
 /** Take a reference unless the last one has been dropped; whether it was taken. */

@@ -128,7 +128,7 @@ static void results_say_what_the_era_wants(void **state)
     assert_int_equal(json_object_size(result), 5);
     assert_string_equal(al_json_get_string(result, "resultType"), "complete");
     assert_string_equal(al_json_get_string(result, "cacheScope"), "public");
-    assert_int_equal(json_array_size(json_object_get(result, "tools")), 6);
+    assert_int_equal(json_array_size(json_object_get(result, "tools")), 7);
 
     request(client, "tools/call", "\"name\":\"echo\",\"arguments\":{\"a\":1}," PLAIN);
     client_expect(client, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":"

@@ -2,6 +2,9 @@
 /* mcp/calls.h: the calls of several scopes share a quota of calls and of bytes of arguments. */
 #include "mcp/calls.h"
 
+#include <sched.h>
+#include <semaphore.h>
+
 #include "tests/lib/assert.h"
 #include "tool/call.h"
 #include "util/json.h"
@@ -11,6 +14,7 @@
 #define EMPTY_BYTES (2 * AL_JSON_VALUE_BYTES + 1)
 
 struct fixture {
+    struct al_pool *pool;
     struct al_calls calls;
     struct al_session session;
     struct al_call_quota quota;
@@ -18,13 +22,19 @@ struct fixture {
     int nids;
 };
 
+/* A call that has begun, or will. */
+struct held {
+    struct fixture *fixture;
+    sem_t may_end;
+};
+
 static int set_up(void **state)
 {
     struct fixture *fixture = al_calloc(1, sizeof(*fixture));
 
-    assert_int_equal(al_calls_init(&fixture->calls,
-                                   &(struct al_calls_options){ .max = 100, .wake_fd = -1 }, NULL),
-                     0);
+    assert_int_equal(al_pool_new(100, &fixture->pool, NULL), 0);
+    al_calls_init(&fixture->calls,
+                  &(struct al_calls_options){ .max = 100, .wake_fd = -1, .pool = fixture->pool });
     fixture->quota = (struct al_call_quota){ .max = 4, .max_bytes = MAX_BYTES };
     for (size_t i = 0; i < COUNT(fixture->scopes); i++) {
         al_call_scope_init(&fixture->scopes[i], &fixture->session, NULL);
@@ -38,6 +48,7 @@ static int tear_down(void **state)
 {
     struct fixture *fixture = *state;
 
+    al_pool_free(fixture->pool);
     assert_int_equal(fixture->quota.ninflight, 0);
     assert_int_equal(fixture->quota.nbytes, 0);
     for (size_t i = 0; i < COUNT(fixture->scopes); i++)
@@ -47,14 +58,30 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Register a call whose arguments count so many bytes. */
-static struct al_inflight *add(struct fixture *fixture, size_t scope, size_t bytes)
+static void hold(void *payload, struct al_cancel *cancel, struct al_str *out)
 {
+    struct held *held = payload;
+
+    (void)cancel;
+    while (sem_wait(&held->may_end) != 0)
+        continue;
+    al_str_adds(out, "{}");
+}
+
+/* Start a call whose arguments count so many bytes.  NULL: it was refused. */
+static struct held *add(struct fixture *fixture, size_t scope, size_t bytes)
+{
+    const size_t before = al_calls_count(&fixture->calls);
+    struct held *held = al_calloc(1, sizeof(*held));
     struct al_call_spec spec = { .scope = &fixture->scopes[scope],
                                  .id = al_asprintf("%d", ++fixture->nids),
+                                 .respond = hold,
+                                 .payload = held,
                                  .input_required = AL_INPUT_REQUIRED_INIT };
     al_auto(al_freep) char *text = NULL;
 
+    held->fixture = fixture;
+    assert_int_equal(sem_init(&held->may_end, 0, 0), 0);
     if (bytes) {
         text = al_calloc(1, bytes - EMPTY_BYTES + 1);
         memset(text, 'x', bytes - EMPTY_BYTES);
@@ -62,13 +89,27 @@ static struct al_inflight *add(struct fixture *fixture, size_t scope, size_t byt
         al_json_set(spec.arguments, "a", al_json_string(text));
         assert_int_equal(al_json_bytes(spec.arguments), bytes);
     }
-    return al_calls_register(&fixture->calls, &spec);
+    al_calls_start(&fixture->calls, &spec);
+    if (al_calls_count(&fixture->calls) > before)
+        return held;
+    free(held);
+    return NULL;
 }
 
-static void end(struct al_inflight *call)
+/* Let a call end, and wait until it has. */
+static void end(struct held *held)
 {
-    assert_non_null(call);
-    al_calls_refuse(call, "enough");
+    struct al_calls *calls;
+    size_t before;
+
+    assert_non_null(held);
+    calls = &held->fixture->calls;
+    before = al_calls_count(calls);
+    assert_int_equal(sem_post(&held->may_end), 0);
+    while (al_calls_count(calls) == before)
+        (void)sched_yield();
+    (void)sem_destroy(&held->may_end);
+    free(held);
 }
 
 static void bytes_are_counted_up_to_the_limit(void **state)
@@ -76,8 +117,8 @@ static void bytes_are_counted_up_to_the_limit(void **state)
     struct fixture *fixture = *state;
 
     for (size_t bytes = MAX_BYTES - 1; bytes <= MAX_BYTES + 1; bytes++) {
-        struct al_inflight *first = add(fixture, 0, 400);
-        struct al_inflight *second = add(fixture, 0, bytes - 400);
+        struct held *first = add(fixture, 0, 400);
+        struct held *second = add(fixture, 0, bytes - 400);
 
         if (bytes <= MAX_BYTES)
             end(second);
@@ -90,7 +131,7 @@ static void bytes_are_counted_up_to_the_limit(void **state)
 static void scopes_share_the_bytes(void **state)
 {
     struct fixture *fixture = *state;
-    struct al_inflight *first = add(fixture, 0, 600);
+    struct held *first = add(fixture, 0, 600);
 
     assert_null(add(fixture, 1, 600));
     end(first);
@@ -100,7 +141,7 @@ static void scopes_share_the_bytes(void **state)
 static void a_call_alone_may_have_more(void **state)
 {
     struct fixture *fixture = *state;
-    struct al_inflight *large = add(fixture, 0, 5 * MAX_BYTES);
+    struct held *large = add(fixture, 0, 5 * MAX_BYTES);
 
     assert_null(add(fixture, 1, 200));
     end(large);
@@ -110,7 +151,7 @@ static void a_call_alone_may_have_more(void **state)
 static void calls_without_arguments_count_as_calls(void **state)
 {
     struct fixture *fixture = *state;
-    struct al_inflight *calls[4];
+    struct held *calls[4];
 
     for (size_t i = 0; i < COUNT(calls); i++)
         calls[i] = add(fixture, i % 2, i ? 0 : MAX_BYTES);

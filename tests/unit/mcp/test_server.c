@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mcp/server.h: the leader never blocks, every request is answered once, and the end is clean. */
+/* mcp/server.h: the reader never blocks, every request is answered once, and the end is clean. */
 #include "mcp/server.h"
 
 #include <unistd.h>
@@ -107,7 +107,7 @@ static void lists_the_tools_with_the_same_bytes(void **state)
     al_json_dump(one, false, &first);
     al_json_dump(two, false, &second);
     assert_string_equal(first.buf, second.buf);
-    assert_int_equal(json_array_size(tools), 6);
+    assert_int_equal(json_array_size(tools), 7);
     assert_string_equal(al_json_get_string(gate, "name"), "gate");
     assert_string_equal(al_json_get_string(gate, "title"), "Gate");
     assert_string_equal(al_json_get_string(gate, "description"), "Wait.");

@@ -8,11 +8,9 @@
 
 #define MAX 100
 
-static const struct al_stream_watcher watcher = { .begun = NULL };
-
 static struct al_stream *make(struct al_event_store *store)
 {
-    struct al_stream *stream = al_stream_new(&watcher, NULL);
+    struct al_stream *stream = al_stream_new(NULL);
 
     stream->store = store;
     return stream;

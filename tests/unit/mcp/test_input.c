@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mcp/workers.h: every kind of input is read, cut anywhere, and no faster than the output. */
-#include "mcp/workers.h"
+/* mcp/server.h: every kind of input is read, cut anywhere, and no faster than the output. */
+#include "mcp/server.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -14,6 +14,8 @@
 
 #define PING "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}"
 #define PONG "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"result\":{}}"
+#define CANCEL                                                                                     \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":%d}}"
 
 /* Nesting just below the limit of the parser. */
 #define DEEP  2030
@@ -58,6 +60,74 @@ static void a_message_may_be_cut_anywhere(void **state)
     }
 }
 
+static void expect_answers(struct client *client, int count)
+{
+    bool answered[100] = { false };
+
+    for (int i = 0; i < count; i++) {
+        al_auto(al_json_decrefp) json_t *message = client_read(client);
+        json_int_t id = json_integer_value(json_object_get(message, "id"));
+
+        assert_non_null(json_object_get(message, "result"));
+        assert_in_range(id, 1, count);
+        assert_false(answered[id]);
+        answered[id] = true;
+    }
+}
+
+static void what_is_behind_calls_is_served_before_they_end(void **state)
+{
+    struct client *client = *state;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    for (int id = 1; id <= 64; id++)
+        al_str_addf(&text, CALL "\n", id, "gate");
+    al_str_adds(&text, PING "\n");
+    send_text(client, &text);
+    client_expect(client, PONG);
+    fake_wait_at_gate(64);
+    fake_open_gate(64);
+    expect_answers(client, 64);
+}
+
+static void a_call_and_its_cancellation_come_together(void **state)
+{
+    struct client *client = *state;
+
+    for (int i = 1; i <= 20; i++) {
+        client_send(client, CALL "\n" CANCEL "\n" PING, i, "gate", i);
+        client_expect(client, PONG);
+        fake_wait_cancelled((unsigned)i);
+    }
+    for (int i = 1; i <= 20; i++) { /* with the cancel token of a cancelled call */
+        client_send(client, CALL, 20 + i, "gate");
+        fake_wait_at_gate(20 + (unsigned)i);
+        fake_open_gate(1);
+        al_auto(al_freep) char *id = al_asprintf("%d", 20 + i);
+        client_expect_text(client, id, "through");
+    }
+}
+
+/* The end of input cancels the call, with a line end before it and without. */
+static void the_end_comes_right_behind_a_call(void **state)
+{
+    static const char *const ends[] = { "\n", "", "\r\n\n" };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(ends); i++) {
+        struct client *client = client_start(fake_session(), i % 2);
+        al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+        al_str_addf(&text, "%s\n" CALL "%s", PING, 1, "gate", ends[i]);
+        send_text(client, &text);
+        close(al_take_fd(&client->to_server));
+        client_expect(client, PONG);
+        fake_wait_cancelled(1);
+        client_finish(client);
+        assert_int_equal(fake_calls(), 1);
+    }
+}
+
 /* These ids have more than 64 bits, so the line must exist as long as messages of the batch remain.
  */
 static void a_batch_goes_on_where_a_call_left_it(void **state)
@@ -85,7 +155,7 @@ static void a_batch_goes_on_where_a_call_left_it(void **state)
     client_expect(client, "[" PONG "]");
 }
 
-/* The stack of a worker must be large enough for everything that the parser accepts. */
+/* The stack of a thread must be large enough for everything that the parser accepts. */
 static void a_message_may_be_nested_deeply(void **state)
 {
     struct client *client = *state;
@@ -202,11 +272,15 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         SERVER_TEST(a_message_may_be_cut_anywhere),
+        SERVER_TEST(what_is_behind_calls_is_served_before_they_end),
+        SOCKET_TEST(what_is_behind_calls_is_served_before_they_end),
+        SERVER_TEST(a_call_and_its_cancellation_come_together),
+        cmocka_unit_test(the_end_comes_right_behind_a_call),
         SERVER_TEST(a_batch_goes_on_where_a_call_left_it),
         SERVER_TEST(a_message_may_be_nested_deeply),
         cmocka_unit_test(an_input_that_cannot_be_waited_for_is_read_to_its_end),
         cmocka_unit_test(a_file_is_read_no_faster_than_the_output),
     };
 
-    return cmocka_run_group_tests_name("mcp/workers_input", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("mcp/input", tests, NULL, NULL);
 }
