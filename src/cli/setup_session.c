@@ -23,7 +23,7 @@
 #include "history/journal.h"
 #include "proc/proc.h"
 #include "sandbox/sandbox.h"
-#include "staging/pull/apply.h"
+#include "staging/pull/pull.h"
 #include "staging/settings.h"
 #include "staging/staging.h"
 #include "toolsets/shell/shell.h"

@@ -7,24 +7,25 @@
 
 #include "sandbox/sandbox.h"
 
-/** The functions of a backend; see sandbox.h for their contracts. */
+/** The functions of a backend; see sandbox.h for their contracts.  All but read, which locks for
+ * itself as long as it must, are called with the lock held. */
 struct al_sandbox_backend {
     void (*free)(void *state);
     int (*read)(struct al_sandbox *sandbox, const char *path, uint64_t offset, size_t max,
                 struct al_str *ret, uint64_t *ret_size, struct al_error *err);
     int (*read_link)(struct al_sandbox *sandbox, const char *path, struct al_str *ret_target,
                      struct al_error *err); /**< NULL: links have no content here */
-    int (*write)(struct al_sandbox *sandbox, const char *path, const void *data, size_t len,
-                 struct al_error *err);
-    /** `version`: of al_sandbox_remove_version(); NULL: any. */
+    /** Create or replace a file.  With mode 0 an agent writes: the file keeps its mode, and no link
+     * is replaced.  `content` is NULL only where `reads_later` is set. */
+    int (*put)(struct al_sandbox *sandbox, const struct al_sandbox_file *file,
+               const struct al_str *content, struct al_error *err);
     int (*remove)(struct al_sandbox *sandbox, const char *path,
-                  const struct al_sandbox_version *version, struct al_error *err);
+                  const struct al_sandbox_version *over, struct al_error *err);
     /** All paths in `dir`, sorted. */
     int (*list)(struct al_sandbox *sandbox, const char *dir, struct al_strv *ret_paths,
                 struct al_error *err);
     int (*snapshot)(struct al_sandbox *sandbox, struct al_sandbox_files *ret, struct al_error *err);
-    int (*import)(struct al_sandbox *sandbox, const struct al_sandbox_file *files, size_t count,
-                  const struct al_blob_source *source, struct al_error *err);
+    bool reads_later; /**< what a store has is read when it is needed */
 };
 
 /** A sandbox; what is not commented is as in struct al_sandbox_options. */
@@ -51,8 +52,8 @@ int al_sandbox_missing(const char *path, struct al_error *err);
 /** A directory where a file has to be. */
 int al_sandbox_is_directory(const char *path, struct al_error *err);
 
-/** A file where a directory has to be; `file` is that file. */
-int al_sandbox_is_below_file(const char *path, const char *file, struct al_error *err);
+/** A file where a directory is listed. */
+int al_sandbox_is_file(const char *path, struct al_error *err);
 
 /** A symbolic link where a file has to be. */
 int al_sandbox_is_link(const char *path, struct al_error *err);

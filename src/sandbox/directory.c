@@ -1,38 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Files in a directory.  A file is replaced by a rename, so that a reader sees the old bytes or the
- * new ones, and a hard link elsewhere keeps the old ones. */
-#include "sandbox/directory.h"
-
+/*
+ * Files in a directory.  Every file is reached from the descriptor of the directory without
+ * following a link.  A file is replaced by a rename, so that a reader sees the old bytes or the new
+ * ones, and a hard link elsewhere keeps the old ones.
+ */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "guard/gitdir.h"
 #include "guard/nofollow.h"
+#include "guard/root.h"
+#include "guard/text.h"
+#include "sandbox/backend.h"
+#include "util/fs.h"
+
+/* A temporary file stays while its process lives, which may be one of another process namespace. */
+#define TEMP_OLD_S     60
+
+#define TICK_NS        20000000
+#define COARSE_TICK_NS 2000000000 /* of a file system without fractions of seconds */
+#define TRIES          3
+
+/* A file as the last scan or snapshot saw it. */
+struct scanned {
+    char *path;
+    struct al_file_id id;
+    uint32_t mode; /* st_mode */
+    bool racy;     /* it was read so soon after its last change that it must be read again */
+    struct al_oid oid;
+};
+
+/* Files, sorted by path. */
+struct scan {
+    struct scanned *items;
+    size_t count, capacity;
+};
+
+/* The state of the backend. */
+struct directory {
+    int fd; /* O_PATH | O_DIRECTORY */
+    /* Protected by the sandbox's lock: */
+    struct scan seen; /* by the last snapshot */
+    int64_t grown;    /* bytes that writes added, less those of removed files */
+};
+
+static void scan_clear(struct scan *scan)
+{
+    for (size_t i = 0; i < scan->count; i++)
+        free(scan->items[i].path);
+    free(scan->items);
+    *scan = (struct scan){ .items = NULL };
+}
 
 static void directory_free(void *state)
 {
-    struct al_directory *directory = state;
+    struct directory *directory = state;
 
-    al_scan_clear(&directory->seen);
+    scan_clear(&directory->seen);
     al_close(directory->fd);
     free(directory);
 }
 
-int al_directory_is_special(const char *path, struct al_error *err)
+/* --- Failures --- */
+
+static int is_special(const char *path, struct al_error *err)
 {
     return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "",
                            " is no regular file but a fifo, a socket or a device");
 }
 
-int al_directory_is_made(const char *path, struct al_error *err)
-{
-    return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "",
-                           " was created meanwhile by somebody else; try again");
-}
-
-int al_directory_fail(int errno_value, const char *path, struct al_error *err)
+/* The failure to open or use `path`, for an errno. */
+static int fail(int errno_value, const char *path, struct al_error *err)
 {
     al_auto(al_freep) char *after = NULL;
 
@@ -43,20 +89,25 @@ int al_directory_fail(int errno_value, const char *path, struct al_error *err)
     case ELOOP:
         return al_sandbox_is_link(path, err);
     case ENXIO:
-        return al_directory_is_special(path, err);
+        return is_special(path, err);
     default:
         after = al_asprintf(" cannot be used: %s", strerrordesc_np(errno_value));
         return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "", after);
     }
 }
 
-int al_directory_write_fail(int errno_value, const char *path, struct al_error *err)
+/* The same for a file that was to be created, with its directories: ENOENT means that the whole
+ * directory of the sandbox is gone. */
+static int write_fail(int errno_value, const char *path, struct al_error *err)
 {
+    if (errno_value == EEXIST)
+        return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "",
+                               " was created meanwhile by somebody else; try again");
     if (errno_value == ENOTDIR)
         return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "",
                                " cannot be: a part of it is a file and no directory");
     if (errno_value != ENOENT)
-        return al_directory_fail(errno_value, path, err);
+        return fail(errno_value, path, err);
     return al_error_set(err, AL_ERR_EXECUTION,
                         "the directory of the sandbox was removed; restart airlock");
 }
@@ -70,8 +121,10 @@ static int check_type(mode_t mode, const char *path, struct al_error *err)
         return al_sandbox_is_directory(path, err);
     if (S_ISLNK(mode))
         return al_sandbox_is_link(path, err);
-    return al_directory_is_special(path, err);
+    return is_special(path, err);
 }
+
+/* --- Reading --- */
 
 /* Read at most `max` bytes from `offset` on.  0 or -errno. */
 static int read_part(int fd, uint64_t offset, size_t max, struct al_str *out)
@@ -99,34 +152,134 @@ static int read_part(int fd, uint64_t offset, size_t max, struct al_str *out)
 static int directory_read(struct al_sandbox *sandbox, const char *path, uint64_t offset, size_t max,
                           struct al_str *ret, uint64_t *ret_size, struct al_error *err)
 {
-    const struct al_directory *directory = sandbox->state;
+    const struct directory *directory = sandbox->state;
     al_auto(al_closep) int fd = al_nofollow_open(directory->fd, path, O_RDONLY);
     struct stat st;
     int r;
 
     if (fd < 0)
-        return al_directory_fail(-fd, path, err);
-    r = fstat(fd, &st) < 0 ? al_directory_fail(errno, path, err)
-                           : check_type(st.st_mode, path, err);
+        return fail(-fd, path, err);
+    r = fstat(fd, &st) < 0 ? fail(errno, path, err) : check_type(st.st_mode, path, err);
     if (r < 0)
         return r;
     r = read_part(fd, offset, max, ret);
     if (r < 0)
-        return al_directory_fail(-r, path, err);
+        return fail(-r, path, err);
     *ret_size = (uint64_t)st.st_size;
     if (ret->len && *ret_size < offset + ret->len) /* it grew */
         *ret_size = offset + ret->len;
     return 0;
 }
 
-/* Enter a directory on the way to a new file, and create it if it is missing.  A descriptor,
- * -errno, or -EPERM where it would become a part of a git directory.  `*made`: it is new, so it is
- * neither a git directory nor in one. */
-static int enter(int fd, const char *name, bool *made)
+static int directory_read_link(struct al_sandbox *sandbox, const char *path,
+                               struct al_str *ret_target, struct al_error *err)
 {
-    int next = al_nofollow_open(fd, name, O_PATH | O_DIRECTORY);
+    struct directory *directory = sandbox->state;
+    al_auto(al_closep) int fd = al_nofollow_open(directory->fd, path, O_PATH | O_NOFOLLOW);
+    char target[PATH_MAX];
+    ssize_t n;
+
+    if (fd < 0)
+        return fail(-fd, path, err);
+    n = readlinkat(fd, "", target, sizeof(target));
+    if (n < 0) /* ENOENT: not a link */
+        return fail(errno, path, err);
+    al_str_add(ret_target, target, (size_t)n);
+    return 0;
+}
+
+/* --- The ids of files --- */
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Note the stat data of a file that was read after `began_ns`. */
+static void note_stat(struct scanned *file, const struct stat *st, int64_t began_ns)
+{
+    bool coarse = st->st_mtim.tv_nsec == 0 && st->st_ctim.tv_nsec == 0;
+    int64_t settled_ns = began_ns - (coarse ? COARSE_TICK_NS : TICK_NS);
+
+    file->id = al_file_id_from(st);
+    file->mode = st->st_mode;
+    file->racy = file->id.ctime_ns > settled_ns || file->id.mtime_ns > settled_ns;
+}
+
+/* The id of a link's target.  0 or -errno; -EAGAIN: it changed. */
+static int hash_link(int fd, const struct stat *st, bool sha256, struct al_oid *ret_oid)
+{
+    char target[PATH_MAX];
+    ssize_t n = readlinkat(fd, "", target, sizeof(target));
+
+    if (n < 0)
+        return -errno;
+    if (n != st->st_size)
+        return -EAGAIN;
+    al_oid_of(sha256, AL_OBJECT_BLOB, target, (size_t)n, ret_oid);
+    return 0;
+}
+
+/* Hash a file as it is now.  0 or -errno; -EAGAIN: it changed. */
+static int hash_file(const struct directory *directory, bool sha256, struct scanned *file)
+{
+    bool link = S_ISLNK(file->mode);
+    al_auto(al_closep) int fd =
+        al_nofollow_open(directory->fd, file->path, link ? O_PATH | O_NOFOLLOW : O_RDONLY);
+    int64_t began_ns = now_ns();
+    struct al_file_id before;
+    struct stat st;
+    int r;
+
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    if (link ? !S_ISLNK(st.st_mode) : !S_ISREG(st.st_mode))
+        return -ENOENT; /* another file has its name */
+    r = link ? hash_link(fd, &st, sha256, &file->oid)
+             : al_oid_of_file(fd, (uint64_t)st.st_size, sha256, &file->oid);
+    note_stat(file, &st, began_ns);
+    before = file->id;
+    if (r == 0 && fstat(fd, &st) < 0)
+        return -errno;
+    file->id = al_file_id_from(&st);
+    return r == 0 && !al_file_id_equal(&before, &file->id) ? -EAGAIN : r;
+}
+
+static unsigned mode_of(uint32_t mode)
+{
+    if (S_ISLNK(mode))
+        return AL_SANDBOX_MODE_LINK;
+    return mode & S_IXUSR ? AL_SANDBOX_MODE_EXECUTABLE : AL_SANDBOX_MODE_FILE;
+}
+
+/* Test whether a file, as fstatat() found it, is in this version. */
+static bool is_version(const struct al_sandbox *sandbox, const char *path, const struct stat *st,
+                       const struct al_sandbox_version *version)
+{
+    struct scanned now = { .path = (char *)(uintptr_t)path, .mode = st->st_mode };
+
+    return hash_file(sandbox->state, sandbox->sha256, &now) == 0 &&
+           mode_of(now.mode) == version->mode && al_oid_equal(&now.oid, &version->oid);
+}
+
+/* --- Changing --- */
+
+/* Enter a directory, and create it if it is missing.  A descriptor, -errno, or -EPERM where it
+ * would become a part of a git directory.  `*made`: it is new, so it is neither a git directory nor
+ * in one. */
+static int enter(int fd, const char *name, bool follows, bool *made)
+{
+    const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+    int next = follows ? openat(fd, name, flags) : al_nofollow_open(fd, name, flags);
 
     *made = false;
+    if (follows && next < 0)
+        next = -errno;
     if (next != -ENOENT)
         return next;
     if (al_gitdir_contains(fd, name))
@@ -134,11 +287,14 @@ static int enter(int fd, const char *name, bool *made)
     *made = mkdirat(fd, name, 0777) == 0;
     if (!*made && errno != EEXIST)
         return -errno;
-    return al_nofollow_open(fd, name, O_PATH | O_DIRECTORY);
+    return al_nofollow_open(fd, name, flags);
 }
 
-int al_directory_open_parent(int fd, const char *path, int *ret_fd, const char **ret_name,
-                             struct stat *ret_st, struct al_error *err)
+/* Open the parent of a file that is to be created or replaced, and create missing directories.
+ * Refused: a place inside a git directory of any name, and one where a part of a git directory
+ * would be created.  `ret_st`: of the file of this name; st_mode is 0 when there is none. */
+static int open_parent(int fd, const char *path, int *ret_fd, const char **ret_name,
+                       struct stat *ret_st, struct al_error *err)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     al_auto(al_freep) char *parents = al_strndup(path, slash ? (size_t)(slash - path) : 0);
@@ -148,7 +304,7 @@ int al_directory_open_parent(int fd, const char *path, int *ret_fd, const char *
 
     for (char *part = strtok_r(parents, "/", &save); part && at >= 0;
          part = strtok_r(NULL, "/", &save)) {
-        int next = enter(at, part, &made);
+        int next = enter(at, part, false, &made);
 
         al_close(at);
         at = next;
@@ -156,10 +312,10 @@ int al_directory_open_parent(int fd, const char *path, int *ret_fd, const char *
     if (at == -EPERM || (at >= 0 && !made && al_gitdir_contains(at, name)))
         return al_gitdir_refuse(path, err);
     if (at < 0)
-        return al_directory_write_fail(-at, path, err);
+        return write_fail(-at, path, err);
     if (fstatat(at, name, ret_st, AT_SYMLINK_NOFOLLOW) < 0) {
         if (errno != ENOENT)
-            return al_directory_fail(errno, path, err);
+            return fail(errno, path, err);
         ret_st->st_mode = 0;
     }
     *ret_fd = al_take_fd(&at);
@@ -181,117 +337,391 @@ static int check_room(const struct al_sandbox *sandbox, int64_t grown, struct al
                                                 : al_sandbox_full(sandbox, (uint64_t)grown, err);
 }
 
-static int write_locked(struct al_sandbox *sandbox, const char *path, const void *data, size_t len,
-                        struct al_error *err)
+/* Create a link beside its name and rename it.  0 or -errno. */
+static int replace_by_link(int parent, const char *name, const char *target)
 {
-    struct al_directory *directory = sandbox->state;
-    const struct stat written = { .st_mode = S_IFREG, .st_size = (off_t)len };
-    al_auto(al_closep) int parent = -1;
-    int64_t grown = directory->grown + cost_of(path, &written);
-    const char *name;
-    struct stat st;
-    int r = al_directory_open_parent(directory->fd, path, &parent, &name, &st, err);
+    static atomic_uint serial;
+    char temp_name[64];
 
-    if (r == 0 && st.st_mode)
-        r = check_type(st.st_mode, path, err);
-    if (r == 0) {
-        grown -= cost_of(path, &st);
+    (void)snprintf(temp_name, sizeof(temp_name), ".airlock-link-%ld-%u", (long)getpid(),
+                   atomic_fetch_add(&serial, 1));
+    if (symlinkat(target, parent, temp_name) < 0)
+        return -errno;
+    if (renameat(parent, temp_name, parent, name) < 0) {
+        int r = -errno;
+
+        (void)unlinkat(parent, temp_name, 0);
+        return r;
+    }
+    return 0;
+}
+
+/* Whether a file may be replaced by this one; st_mode is 0 when there is none. */
+static int check_put(const struct al_sandbox *sandbox, const struct al_sandbox_file *file,
+                     const struct stat *st, struct al_error *err)
+{
+    const struct al_sandbox_version *over = file->over;
+    int r = 0;
+
+    if (st->st_mode && over && !over->mode)
+        return write_fail(EEXIST, file->path, err);
+    if (st->st_mode && !(file->mode && S_ISLNK(st->st_mode)))
+        r = check_type(st->st_mode, file->path, err);
+    if (r == 0 && over && over->mode && !(st->st_mode && is_version(sandbox, file->path, st, over)))
+        r = al_sandbox_changed(file->path, err);
+    return r;
+}
+
+/* Give the content its name.  0 or -errno. */
+static int set_content(const struct al_sandbox_file *file, int parent, const char *name,
+                       const struct stat *st, const struct al_str *content)
+{
+    bool replaces = st->st_mode || !file->over;
+    mode_t mode = st->st_mode ? st->st_mode & 0777 : 0666;
+
+    if (file->mode == AL_SANDBOX_MODE_LINK) {
+        if (!content->len || strlen(content->buf) != content->len)
+            return -EINVAL;
+        if (replaces)
+            return replace_by_link(parent, name, content->buf);
+        return symlinkat(content->buf, parent, name) < 0 ? -errno : 0;
+    }
+    if (file->mode)
+        mode = file->mode == AL_SANDBOX_MODE_EXECUTABLE ? 0777 : 0666;
+    return al_fs_write_atomic(parent, name, content->buf, content->len, mode, replaces);
+}
+
+static int directory_put(struct al_sandbox *sandbox, const struct al_sandbox_file *file,
+                         const struct al_str *content, struct al_error *err)
+{
+    struct directory *directory = sandbox->state;
+    const struct stat written = { .st_mode = S_IFREG, .st_size = (off_t)content->len };
+    al_auto(al_closep) int parent = -1;
+    int64_t grown = directory->grown;
+    const char *name = NULL;
+    struct stat st;
+    int r = open_parent(directory->fd, file->path, &parent, &name, &st, err);
+
+    if (r == 0)
+        r = check_put(sandbox, file, &st, err);
+    if (r == 0 && !file->mode) {
+        grown += cost_of(file->path, &written) - cost_of(file->path, &st);
         r = check_room(sandbox, grown, err);
     }
     if (r == 0) {
-        mode_t mode = st.st_mode ? st.st_mode & 0777 : 0666;
-
-        r = al_fs_write_atomic(parent, name, data, len, mode, true);
-        r = r < 0 ? al_directory_write_fail(-r, path, err) : 0;
+        r = set_content(file, parent, name, &st, content);
+        r = r < 0 ? write_fail(-r, file->path, err) : 0;
     }
     if (r < 0)
-        al_nofollow_remove_parents(directory->fd, path);
+        al_nofollow_remove_parents(directory->fd, file->path);
     else
         directory->grown = grown;
     return r;
 }
 
-static int directory_read_link(struct al_sandbox *sandbox, const char *path,
-                               struct al_str *ret_target, struct al_error *err)
+static int directory_remove(struct al_sandbox *sandbox, const char *path,
+                            const struct al_sandbox_version *over, struct al_error *err)
 {
-    struct al_directory *directory = sandbox->state;
-    al_auto(al_closep) int fd = al_nofollow_open(directory->fd, path, O_PATH | O_NOFOLLOW);
-    char target[PATH_MAX];
-    ssize_t n;
-
-    if (fd < 0)
-        return al_directory_fail(-fd, path, err);
-    n = readlinkat(fd, "", target, sizeof(target));
-    if (n < 0) /* ENOENT: not a link */
-        return al_directory_fail(errno, path, err);
-    al_str_add(ret_target, target, (size_t)n);
-    return 0;
-}
-
-/* Under the lock, no directory disappears while a file is written into it. */
-static int directory_write(struct al_sandbox *sandbox, const char *path, const void *data,
-                           size_t len, struct al_error *err)
-{
-    int r;
-
-    (void)pthread_mutex_lock(&sandbox->lock);
-    r = write_locked(sandbox, path, data, len, err);
-    (void)pthread_mutex_unlock(&sandbox->lock);
-    return r;
-}
-
-static int remove_locked(struct al_sandbox *sandbox, const char *path,
-                         const struct al_sandbox_version *version, struct al_error *err)
-{
-    struct al_directory *directory = sandbox->state;
-    const char *name;
+    struct directory *directory = sandbox->state;
+    const char *name = NULL;
     al_auto(al_closep) int parent = al_nofollow_open_parent(directory->fd, path, false, &name);
     struct stat st;
     int r;
 
     if (parent < 0)
-        return al_directory_fail(-parent, path, err);
+        return fail(-parent, path, err);
     if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return al_directory_fail(errno, path, err);
+        return fail(errno, path, err);
     r = S_ISLNK(st.st_mode) ? 0 : check_type(st.st_mode, path, err);
-    if (r == 0 && version && !al_directory_is_version(sandbox, path, &st, version))
+    if (r == 0 && over && !is_version(sandbox, path, &st, over))
         r = al_sandbox_changed(path, err);
     if (r < 0)
         return r;
     if (unlinkat(parent, name, 0) < 0)
-        return al_directory_fail(errno, path, err);
+        return fail(errno, path, err);
     directory->grown -= cost_of(path, &st);
     al_nofollow_remove_parents(directory->fd, path);
     return 0;
 }
 
-static int directory_remove(struct al_sandbox *sandbox, const char *path,
-                            const struct al_sandbox_version *version, struct al_error *err)
-{
-    int r;
+/* --- Finding the files --- */
 
-    (void)pthread_mutex_lock(&sandbox->lock);
-    r = remove_locked(sandbox, path, version, err);
-    (void)pthread_mutex_unlock(&sandbox->lock);
+/* A scan that runs. */
+struct walk {
+    int fd;
+    struct al_strv dirs; /* to be read; grows at the end */
+    struct scan found;
+};
+
+static void add_file(struct scan *scan, const char *path, const struct stat *st)
+{
+    if (scan->count == scan->capacity) {
+        scan->capacity = scan->capacity ? 2 * scan->capacity : 64;
+        scan->items = al_reallocarray(scan->items, scan->capacity, sizeof(*scan->items));
+    }
+    scan->items[scan->count++] =
+        (struct scanned){ .path = al_strdup(path), .id = al_file_id_from(st), .mode = st->st_mode };
+}
+
+/* Remove the temporary file of a process that was killed while it wrote. */
+static void sweep(int dir_fd, const char *name, const struct stat *st)
+{
+    if (st->st_uid != geteuid() || st->st_mtim.tv_sec + TEMP_OLD_S >= time(NULL) ||
+        kill(al_fs_temp_owner(name), 0) == 0 || errno != ESRCH)
+        return;
+    if (S_ISREG(st->st_mode) || S_ISLNK(st->st_mode))
+        (void)unlinkat(dir_fd, name, 0);
+}
+
+static bool is_unnamed(const char *name)
+{
+    return !strcmp(name, ".") || !strcmp(name, "..") || al_path_has_dot_git(name);
+}
+
+static int add_entry(struct walk *walk, const char *dir, int dir_fd, const char *name,
+                     struct al_error *err)
+{
+    al_auto(al_freep) char *path = *dir ? al_asprintf("%s/%s", dir, name) : al_strdup(name);
+    struct stat st;
+
+    if (is_unnamed(name) || strlen(path) >= PATH_MAX - sizeof(AL_SANDBOX_ROOT) ||
+        fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return 0;
+    if (al_fs_temp_owner(name)) {
+        sweep(dir_fd, name, &st);
+        return 0;
+    }
+    if (S_ISDIR(st.st_mode))
+        al_strv_add(&walk->dirs, path);
+    else if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
+        add_file(&walk->found, path, &st);
+    /* The first directory is the one that is scanned. */
+    if (walk->found.count > AL_SANDBOX_FILES_MAX || walk->dirs.count > AL_SANDBOX_FILES_MAX + 1)
+        return al_sandbox_too_many(err);
+    return 0;
+}
+
+static bool is_gone(int errno_value)
+{
+    return errno_value == ENOENT || errno_value == ELOOP || errno_value == ENOTDIR;
+}
+
+static int list_fail(int fd, const char *path, int errno_value, struct al_error *err)
+{
+    al_auto(al_closep) int file = errno_value == ENOTDIR ? al_nofollow_open(fd, path, O_PATH) : -1;
+
+    if (file >= 0)
+        return al_sandbox_is_file(path, err);
+    return fail(errno_value, path, err);
+}
+
+/* Read one directory.  The first one has to be there. */
+static int read_directory(struct walk *walk, size_t number, struct al_error *err)
+{
+    al_auto(al_freep) char *path = al_strdup(walk->dirs.items[number]);
+    int fd = al_nofollow_open(walk->fd, path, O_RDONLY | O_DIRECTORY);
+    al_auto(al_closedirp) DIR *dir = fd < 0 ? NULL : al_fs_list(fd);
+    int r = 0;
+
+    if (!dir && number && is_gone(fd < 0 ? -fd : errno))
+        return 0;
+    if (!dir)
+        return list_fail(walk->fd, path, fd < 0 ? -fd : errno, err);
+    for (struct dirent *entry; r == 0 && (entry = readdir(dir));)
+        r = add_entry(walk, path, fd, entry->d_name, err);
     return r;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(((const struct scanned *)a)->path, ((const struct scanned *)b)->path);
+}
+
+/*
+ * Find the regular files and the symbolic links below `dir`.  Other types of files are left out,
+ * and so is what has a name that a file system takes for `.git`, or one of airlock's temporary
+ * files; those that a killed process left are removed.  A directory that is removed or replaced
+ * meanwhile is left out too.
+ */
+static int scan_directory(int fd, const char *dir, struct scan *ret_scan, struct al_error *err)
+{
+    struct walk walk = { .fd = fd, .dirs = AL_STRV_INIT };
+    int r = 0;
+
+    al_strv_add(&walk.dirs, dir);
+    for (size_t i = 0; i < walk.dirs.count && r == 0; i++)
+        r = read_directory(&walk, i, err);
+    al_strv_clear(&walk.dirs);
+    if (r < 0) {
+        scan_clear(&walk.found);
+        return r;
+    }
+    if (walk.found.count)
+        qsort(walk.found.items, walk.found.count, sizeof(*walk.found.items), compare);
+    *ret_scan = walk.found;
+    return 0;
 }
 
 static int directory_list(struct al_sandbox *sandbox, const char *dir, struct al_strv *ret_paths,
                           struct al_error *err)
 {
-    const struct al_directory *directory = sandbox->state;
-    struct al_scan scan;
-    int r;
+    const struct directory *directory = sandbox->state;
+    struct scan scan;
+    int r = scan_directory(directory->fd, dir, &scan, err);
 
-    /* Under the lock, no file of a write that is not complete is seen. */
-    (void)pthread_mutex_lock(&sandbox->lock);
-    r = al_directory_scan(directory->fd, dir, &scan, err);
-    (void)pthread_mutex_unlock(&sandbox->lock);
     if (r < 0)
         return r;
     for (size_t i = 0; i < scan.count; i++)
         al_strv_add(ret_paths, scan.items[i].path);
-    al_scan_clear(&scan);
+    scan_clear(&scan);
+    return 0;
+}
+
+/* --- A snapshot --- */
+
+/* A file whose stat data is unchanged is taken to have the same content, as git does with its
+ * index.  A file that changed just before it was read could change again within the same tick of
+ * its times, so it is read again the next time. */
+static bool is_current(const struct scanned *seen, const struct scanned *now)
+{
+    return !seen->racy && seen->mode == now->mode && al_file_id_equal(&seen->id, &now->id);
+}
+
+/* Get the id of a file, from the last snapshot if possible.  `*gone`: there is no such file any
+ * more. */
+static int identify(struct al_sandbox *sandbox, const struct scanned *seen, struct scanned *file,
+                    bool *gone, struct al_error *err)
+{
+    int r = -EAGAIN;
+
+    *gone = false;
+    if (seen && is_current(seen, file)) {
+        file->oid = seen->oid;
+        return 0;
+    }
+    for (int i = 0; i < TRIES && r == -EAGAIN; i++)
+        r = hash_file(sandbox->state, sandbox->sha256, file);
+    *gone = r == -ENOENT || r == -ELOOP || r == -ENOTDIR;
+    if (r == 0 || *gone)
+        return 0;
+    if (r == -EAGAIN)
+        return al_sandbox_fail(err, AL_ERR_EXECUTION, file->path, "",
+                               " changes while it is read; try again when nobody writes it");
+    return fail(-r, file->path, err);
+}
+
+/* The file of the last snapshot with this path; both are sorted. */
+static const struct scanned *find_seen(const struct scan *seen, size_t *at, const char *path)
+{
+    while (*at < seen->count && strcmp(seen->items[*at].path, path) < 0)
+        (*at)++;
+    return *at < seen->count && !strcmp(seen->items[*at].path, path) ? &seen->items[*at] : NULL;
+}
+
+/* Give every file its id, and drop the files that are gone. */
+static int identify_all(struct al_sandbox *sandbox, struct scan *scan, struct al_error *err)
+{
+    const struct directory *directory = sandbox->state;
+    size_t at = 0, kept = 0;
+    int r = 0;
+
+    for (size_t i = 0; i < scan->count; i++) {
+        struct scanned file = scan->items[i];
+        bool gone = false;
+
+        if (r == 0)
+            r = identify(sandbox, find_seen(&directory->seen, &at, file.path), &file, &gone, err);
+        if (gone)
+            free(file.path);
+        else
+            scan->items[kept++] = file;
+    }
+    scan->count = kept;
+    return r;
+}
+
+static void copy_files(const struct scan *scan, struct al_sandbox_files *ret)
+{
+    ret->items = al_calloc(scan->count, sizeof(*ret->items));
+    for (; ret->count < scan->count; ret->count++) {
+        const struct scanned *file = &scan->items[ret->count];
+
+        ret->items[ret->count] = (struct al_sandbox_file){
+            .path = al_strdup(file->path),
+            .mode = mode_of(file->mode),
+            .oid = file->oid,
+            .size = file->id.size,
+            .has_size = true,
+        };
+    }
+}
+
+static int directory_snapshot(struct al_sandbox *sandbox, struct al_sandbox_files *ret,
+                              struct al_error *err)
+{
+    struct directory *directory = sandbox->state;
+    struct scan scan;
+    int r = scan_directory(directory->fd, "", &scan, err);
+
+    if (r < 0)
+        return r;
+    r = identify_all(sandbox, &scan, err);
+    if (r < 0) {
+        scan_clear(&scan);
+        return r;
+    }
+    scan_clear(&directory->seen);
+    directory->seen = scan;
+    copy_files(&scan, ret);
+    return 0;
+}
+
+/* --- Opening the directory --- */
+
+static int refuse(struct al_error *err, const char *path, const char *why)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(path);
+
+    return al_error_set(err, AL_ERR_BAD_ARGS, "staging.path: '%s' %s", safe, why);
+}
+
+/* Whether an agent may have made the entries of a directory. */
+static bool is_in_root(int fd, const struct al_roots *roots)
+{
+    al_auto(al_freep) char *path = al_fs_fd_path(fd);
+
+    return roots && path && al_roots_find(roots, path);
+}
+
+/* Open the directory of a sandbox, and create it if it is missing.  Links are followed, but not
+ * inside a root.  The caller frees its canonical path. */
+static int open_directory(const char *path, const struct al_roots *roots, int *ret_fd,
+                          char **ret_dir, struct al_error *err)
+{
+    al_auto(al_freep) char *parts = al_strdup(path);
+    al_auto(al_closep) int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    al_auto(al_freep) char *dir = NULL;
+    char *save = NULL;
+
+    for (char *part = strtok_r(parts, "/", &save); part && fd >= 0;
+         part = strtok_r(NULL, "/", &save)) {
+        bool made;
+        int next = enter(fd, part, !is_in_root(fd, roots), &made);
+
+        al_close(fd);
+        fd = next;
+    }
+    if (fd == -ELOOP || (fd == -EXDEV && roots))
+        return refuse(err, path, "has a '..' or a symbolic link inside a root; name it without");
+    if (fd < 0 && fd != -EPERM)
+        return refuse(err, path, strerrordesc_np(-fd));
+    if (fd == -EPERM || al_gitdir_contains(fd, NULL))
+        return refuse(err, path, "is inside a git directory; name another directory");
+    dir = al_fs_fd_path(fd);
+    if (!dir)
+        return refuse(err, path, "has no path; name an existing directory");
+    *ret_dir = al_take(&dir);
+    *ret_fd = al_take_fd(&fd);
     return 0;
 }
 
@@ -302,14 +732,13 @@ int al_sandbox_directory_init(struct al_sandbox *sandbox, const struct al_sandbo
         .free = directory_free,
         .read = directory_read,
         .read_link = directory_read_link,
-        .write = directory_write,
+        .put = directory_put,
         .remove = directory_remove,
         .list = directory_list,
-        .snapshot = al_directory_snapshot,
-        .import = al_directory_import,
+        .snapshot = directory_snapshot,
     };
-    struct al_directory *directory;
-    int fd, r = al_directory_open(options->path, options->roots, &fd, &sandbox->dir, err);
+    struct directory *directory;
+    int fd = -1, r = open_directory(options->path, options->roots, &fd, &sandbox->dir, err);
 
     if (r < 0)
         return r;

@@ -3,28 +3,104 @@
  * is written. */
 #include <stdlib.h>
 
-#include "sandbox/memory_list.h"
+#include "guard/text.h"
+#include "sandbox/backend.h"
+#include "util/sorted.h"
+
+/* One file. */
+struct entry {
+    char *path;
+    char *data; /* NULL: in the store */
+    uint64_t size;
+    struct al_oid oid;
+    unsigned mode;
+    bool has_oid;
+};
+
+/* The files, sorted by path. */
+struct memory {
+    struct entry *items;
+    size_t count, capacity;
+    uint64_t used; /* the sum of cost_of() */
+};
 
 static void memory_free(void *state)
 {
-    struct al_memory_list *memory = state;
+    struct memory *memory = state;
 
-    for (size_t i = 0; i < memory->count; i++)
-        al_memory_file_free(memory->items[i]);
+    for (size_t i = 0; i < memory->count; i++) {
+        free(memory->items[i].path);
+        free(memory->items[i].data);
+    }
     free(memory->items);
     free(memory);
 }
 
-/* Why there is no file of this name. */
-static int missing(const struct al_memory_list *memory, const char *path, struct al_error *err)
+/* --- The list --- */
+
+static size_t lower_bound(const struct memory *memory, const char *path)
 {
-    return al_memory_list_has_directory(memory, path) ? al_sandbox_is_directory(path, err)
-                                                      : al_sandbox_missing(path, err);
+    return al_sorted_lower_bound(memory->items, memory->count, sizeof(*memory->items), path);
 }
 
-/* Reading a part of an object that arrives in pieces. */
+static struct entry *find(const struct memory *memory, const char *path)
+{
+    size_t at = al_sorted_find(memory->items, memory->count, sizeof(*memory->items), path);
 
-/** The part that is wanted. */
+    return at == SIZE_MAX ? NULL : &memory->items[at];
+}
+
+static struct entry *insert(struct memory *memory, const char *path)
+{
+    size_t at = lower_bound(memory, path);
+
+    if (memory->count == memory->capacity) {
+        memory->capacity = memory->capacity ? 2 * memory->capacity : 64;
+        memory->items = al_reallocarray(memory->items, memory->capacity, sizeof(*memory->items));
+    }
+    memmove(&memory->items[at + 1], &memory->items[at],
+            (memory->count++ - at) * sizeof(*memory->items));
+    memory->items[at] = (struct entry){ .path = al_strdup(path), .mode = AL_SANDBOX_MODE_FILE };
+    return &memory->items[at];
+}
+
+/* The bytes that a file counts towards max_bytes. */
+static uint64_t cost_of(const char *path, uint64_t size)
+{
+    return AL_SANDBOX_FILE_BYTES + strlen(path) + size;
+}
+
+static uint64_t cost_of_entry(const struct entry *entry)
+{
+    return cost_of(entry->path, entry->data ? entry->size : 0);
+}
+
+static const struct al_oid *oid_of(const struct al_sandbox *sandbox, struct entry *entry)
+{
+    if (!entry->has_oid)
+        al_oid_of(sandbox->sha256, AL_OBJECT_BLOB, entry->data, (size_t)entry->size, &entry->oid);
+    entry->has_oid = true;
+    return &entry->oid;
+}
+
+static bool has_directory(const struct memory *memory, const char *path)
+{
+    al_auto(al_freep) char *prefix = al_asprintf("%s/", path);
+    size_t at = lower_bound(memory, prefix);
+
+    return at < memory->count && al_starts_with(memory->items[at].path, prefix);
+}
+
+/* Why there is no file of this name. */
+static int missing(const struct memory *memory, const char *path, struct al_error *err)
+{
+    return has_directory(memory, path) ? al_sandbox_is_directory(path, err)
+                                       : al_sandbox_missing(path, err);
+}
+
+/* --- Reading --- */
+
+/* The part of a file that is wanted. */
 struct part {
     uint64_t skip; /* before it */
     size_t left;
@@ -49,196 +125,163 @@ static int take_part(void *payload, size_t which, const char *data, size_t len, 
     return 0;
 }
 
-static void remember_size(struct al_sandbox *sandbox, const char *path, const struct al_oid *oid,
-                          uint64_t size)
+static int read_locked(struct al_sandbox *sandbox, const char *path, struct part *part,
+                       struct al_oid *ret_stored, bool *ret_is_stored, struct al_error *err)
 {
-    struct al_memory_file *entry;
+    const struct entry *entry = find(sandbox->state, path);
 
-    (void)pthread_mutex_lock(&sandbox->lock);
-    entry = al_memory_list_find(sandbox->state, path);
-    if (entry && entry->has_oid && al_oid_equal(&entry->oid, oid)) {
-        entry->size = size;
-        entry->has_size = true;
-    }
-    (void)pthread_mutex_unlock(&sandbox->lock);
-}
-
-/* The lock is not held: the store starts git. */
-static int read_stored(struct al_sandbox *sandbox, const char *path, const struct al_oid *oid,
-                       struct part *part, struct al_error *err)
-{
-    char text[AL_OID_TEXT];
-    const char *oids[] = { text };
-    int r;
-
-    if (!sandbox->source.read)
-        return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "", " cannot be read: it has no store");
-    al_oid_text(oid, sandbox->sha256, text);
-    r = sandbox->source.read(sandbox->source.payload, oids, 1, take_part, part, err);
-    if (r == 0)
-        remember_size(sandbox, path, oid, part->total);
-    return r;
+    if (!entry)
+        return missing(sandbox->state, path, err);
+    if (entry->mode == AL_SANDBOX_MODE_LINK)
+        return al_sandbox_is_link(path, err);
+    *ret_is_stored = !entry->data;
+    *ret_stored = entry->oid;
+    return entry->data ? take_part(part, 0, entry->data, (size_t)entry->size, true, err) : 0;
 }
 
 static int memory_read(struct al_sandbox *sandbox, const char *path, uint64_t offset, size_t max,
                        struct al_str *ret, uint64_t *ret_size, struct al_error *err)
 {
     struct part part = { .skip = offset, .left = max, .out = ret };
-    struct al_oid oid = { .bytes = { 0 } };
-    const struct al_memory_file *entry;
-    bool stored = false;
-    int r = 0;
+    struct al_oid oid;
+    bool is_stored = false;
+    char text[AL_OID_TEXT];
+    const char *oids[] = { text };
+    int r;
 
     (void)pthread_mutex_lock(&sandbox->lock);
-    entry = al_memory_list_find(sandbox->state, path);
-    if (!entry) {
-        r = missing(sandbox->state, path, err);
-    } else if (entry->mode == AL_SANDBOX_MODE_LINK) {
-        r = al_sandbox_is_link(path, err);
-    } else if (entry->data) {
-        r = take_part(&part, 0, entry->data, (size_t)entry->size, true, err);
-    } else {
-        stored = true;
-        oid = entry->oid;
-    }
+    r = read_locked(sandbox, path, &part, &oid, &is_stored, err);
     (void)pthread_mutex_unlock(&sandbox->lock);
-    if (r == 0 && stored)
-        r = read_stored(sandbox, path, &oid, &part, err);
+    if (r == 0 && is_stored) { /* without the lock: the store starts git */
+        al_oid_text(&oid, sandbox->sha256, text);
+        r = sandbox->source.read(sandbox->source.payload, oids, 1, take_part, &part, err);
+    }
     *ret_size = part.total;
     return r;
 }
 
-static void set_data(struct al_memory_file *entry, const void *data, size_t len)
+/* --- Changing --- */
+
+/* A file must not be above or below another one. */
+static int check_place(const struct memory *memory, const char *path, struct al_error *err)
 {
-    free(entry->data);
-    entry->data = al_malloc(len);
-    if (len)
-        memcpy(entry->data, data, len);
-    entry->size = len;
-    entry->has_size = true;
-    entry->has_oid = false;
+    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+        al_auto(al_freep) char *above = al_strndup(path, (size_t)(slash - path));
+        al_auto(al_freep) char *safe = NULL;
+        al_auto(al_freep) char *after = NULL;
+
+        if (!find(memory, above))
+            continue;
+        safe = al_text_sanitize_line(above);
+        after =
+            al_asprintf(" cannot be: '%s/%s' is a file and no directory", AL_SANDBOX_ROOT, safe);
+        return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "", after);
+    }
+    return has_directory(memory, path) ? al_sandbox_is_directory(path, err) : 0;
 }
 
-static int write_locked(struct al_sandbox *sandbox, const char *path, const void *data, size_t len,
-                        struct al_error *err)
+static int check_version(const struct al_sandbox *sandbox, struct entry *entry, const char *path,
+                         const struct al_sandbox_version *over, struct al_error *err)
 {
-    struct al_memory_list *memory = sandbox->state;
-    struct al_memory_file *entry = al_memory_list_find(memory, path);
-    uint64_t used = memory->used + len;
-    int r = entry ? 0 : al_memory_list_check_place(memory, path, err);
+    bool is_same = !over || (entry ? over->mode == entry->mode &&
+                                         al_oid_equal(oid_of(sandbox, entry), &over->oid)
+                                   : !over->mode);
+
+    return is_same ? 0 : al_sandbox_changed(path, err);
+}
+
+static int check_put(const struct al_sandbox *sandbox, const struct al_sandbox_file *file,
+                     struct entry *entry, uint64_t used, struct al_error *err)
+{
+    const struct memory *memory = sandbox->state;
+    int r = check_version(sandbox, entry, file->path, file->over, err);
+
+    if (r == 0 && !entry)
+        r = check_place(memory, file->path, err);
+    if (r == 0 && entry && !file->mode && entry->mode == AL_SANDBOX_MODE_LINK)
+        r = al_sandbox_is_link(file->path, err);
+    if (r == 0 && !entry && memory->count >= AL_SANDBOX_FILES_MAX)
+        r = al_sandbox_too_many(err);
+    return r == 0 && used > sandbox->max_bytes ? al_sandbox_full(sandbox, used, err) : r;
+}
+
+static int memory_put(struct al_sandbox *sandbox, const struct al_sandbox_file *file,
+                      const struct al_str *content, struct al_error *err)
+{
+    struct memory *memory = sandbox->state;
+    struct entry *entry = find(memory, file->path);
+    size_t len = content ? content->len : 0;
+    uint64_t used = memory->used + cost_of(file->path, len) - (entry ? cost_of_entry(entry) : 0);
+    int r = check_put(sandbox, file, entry, used, err);
 
     if (r < 0)
         return r;
-    if (entry && entry->mode == AL_SANDBOX_MODE_LINK)
-        return al_sandbox_is_link(path, err);
-    if (entry)
-        used -= entry->data ? entry->size : 0;
-    else
-        used += AL_SANDBOX_FILE_BYTES + strlen(path);
-    r = al_memory_list_check_room(sandbox, used, memory->count + !entry, err);
-    if (r < 0)
-        return r;
-    if (!entry) {
-        entry = al_calloc(1, sizeof(*entry));
-        entry->path = al_strdup(path);
-        entry->mode = AL_SANDBOX_MODE_FILE;
-        al_memory_list_insert(memory, entry);
-    }
-    set_data(entry, data, len);
+    if (!entry)
+        entry = insert(memory, file->path);
+    free(entry->data);
+    entry->data = content ? al_malloc(len) : NULL;
+    if (len)
+        memcpy(entry->data, content->buf, len);
+    entry->size = len;
+    entry->has_oid = !content;
+    entry->oid = file->oid;
+    if (file->mode)
+        entry->mode = file->mode;
     memory->used = used;
     return 0;
 }
 
-static int memory_write(struct al_sandbox *sandbox, const char *path, const void *data, size_t len,
-                        struct al_error *err)
-{
-    int r;
-
-    (void)pthread_mutex_lock(&sandbox->lock);
-    r = write_locked(sandbox, path, data, len, err);
-    (void)pthread_mutex_unlock(&sandbox->lock);
-    return r;
-}
-
-static int remove_locked(struct al_sandbox *sandbox, const char *path,
-                         const struct al_sandbox_version *version, struct al_error *err)
-{
-    struct al_memory_list *memory = sandbox->state;
-    size_t at = al_memory_list_lower_bound(memory, path);
-
-    if (!al_memory_list_find(memory, path))
-        return missing(memory, path, err);
-    if (version && !al_memory_file_is(memory->items[at], version, sandbox->sha256))
-        return al_sandbox_changed(path, err);
-    memory->used -= al_memory_file_cost(memory->items[at]);
-    al_memory_file_free(memory->items[at]);
-    memory->count--;
-    memmove(&memory->items[at], &memory->items[at + 1],
-            (memory->count - at) * sizeof(struct al_memory_file *));
-    return 0;
-}
-
 static int memory_remove(struct al_sandbox *sandbox, const char *path,
-                         const struct al_sandbox_version *version, struct al_error *err)
+                         const struct al_sandbox_version *over, struct al_error *err)
 {
-    int r;
+    struct memory *memory = sandbox->state;
+    struct entry *entry = find(memory, path);
+    int r = entry ? check_version(sandbox, entry, path, over, err) : missing(memory, path, err);
 
-    (void)pthread_mutex_lock(&sandbox->lock);
-    r = remove_locked(sandbox, path, version, err);
-    (void)pthread_mutex_unlock(&sandbox->lock);
-    return r;
-}
-
-static int list_locked(const struct al_memory_list *memory, const char *dir,
-                       struct al_strv *ret_paths, struct al_error *err)
-{
-    al_auto(al_freep) char *prefix = *dir ? al_asprintf("%s/", dir) : al_strdup("");
-
-    if (al_memory_list_find(memory, dir))
-        return al_sandbox_fail(err, AL_ERR_EXECUTION, dir, "", " is a file; name a directory");
-    if (*dir && !al_memory_list_has_directory(memory, dir))
-        return al_sandbox_missing(dir, err);
-    for (size_t i = al_memory_list_lower_bound(memory, prefix);
-         i < memory->count && al_starts_with(memory->items[i]->path, prefix); i++)
-        al_strv_add(ret_paths, memory->items[i]->path);
+    if (r < 0)
+        return r;
+    memory->used -= cost_of_entry(entry);
+    free(entry->path);
+    free(entry->data);
+    memory->count--;
+    memmove(entry, entry + 1, (size_t)(&memory->items[memory->count] - entry) * sizeof(*entry));
     return 0;
 }
+
+/* --- Listing --- */
 
 static int memory_list(struct al_sandbox *sandbox, const char *dir, struct al_strv *ret_paths,
                        struct al_error *err)
 {
-    int r;
+    const struct memory *memory = sandbox->state;
+    al_auto(al_freep) char *prefix = *dir ? al_asprintf("%s/", dir) : al_strdup("");
 
-    (void)pthread_mutex_lock(&sandbox->lock);
-    r = list_locked(sandbox->state, dir, ret_paths, err);
-    (void)pthread_mutex_unlock(&sandbox->lock);
-    return r;
+    if (find(memory, dir))
+        return al_sandbox_is_file(dir, err);
+    if (*dir && !has_directory(memory, dir))
+        return al_sandbox_missing(dir, err);
+    for (size_t i = lower_bound(memory, prefix);
+         i < memory->count && al_starts_with(memory->items[i].path, prefix); i++)
+        al_strv_add(ret_paths, memory->items[i].path);
+    return 0;
 }
 
 static int memory_snapshot(struct al_sandbox *sandbox, struct al_sandbox_files *ret,
                            struct al_error *err)
 {
-    struct al_memory_list *memory = sandbox->state;
+    struct memory *memory = sandbox->state;
 
     (void)err;
-    (void)pthread_mutex_lock(&sandbox->lock);
     ret->items = al_calloc(memory->count, sizeof(*ret->items));
     for (; ret->count < memory->count; ret->count++) {
-        struct al_memory_file *entry = memory->items[ret->count];
+        struct entry *entry = &memory->items[ret->count];
 
-        if (!entry->has_oid)
-            al_oid_of(sandbox->sha256, AL_OBJECT_BLOB, entry->data, (size_t)entry->size,
-                      &entry->oid);
-        entry->has_oid = true;
-        ret->items[ret->count] = (struct al_sandbox_file){
-            .path = al_strdup(entry->path),
-            .mode = entry->mode,
-            .oid = entry->oid,
-            .size = entry->size,
-            .has_size = entry->has_size,
-        };
+        ret->items[ret->count] = (struct al_sandbox_file){ .path = al_strdup(entry->path),
+                                                           .mode = entry->mode,
+                                                           .oid = *oid_of(sandbox, entry),
+                                                           .size = entry->size,
+                                                           .has_size = entry->data != NULL };
     }
-    (void)pthread_mutex_unlock(&sandbox->lock);
     return 0;
 }
 
@@ -247,15 +290,15 @@ int al_sandbox_memory_init(struct al_sandbox *sandbox, struct al_error *err)
     static const struct al_sandbox_backend backend = {
         .free = memory_free,
         .read = memory_read,
-        .write = memory_write,
+        .put = memory_put,
         .remove = memory_remove,
         .list = memory_list,
         .snapshot = memory_snapshot,
-        .import = al_memory_import,
+        .reads_later = true,
     };
 
     (void)err;
-    sandbox->state = al_calloc(1, sizeof(struct al_memory_list));
+    sandbox->state = al_calloc(1, sizeof(struct memory));
     sandbox->backend = &backend;
     return 0;
 }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The names of files: as an agent gives them, as a store has them, and as messages show them. */
+/* The names of files: as an agent gives them, as a store has them, as messages show them, and as
+ * patterns match them. */
 #include <limits.h>
 
 #include "guard/gitdir.h"
+#include "guard/glob.h"
 #include "guard/text.h"
 #include "sandbox/backend.h"
 #include "util/fs.h"
 #include "util/utf8.h"
-
-/* The directories that agents see. */
-static const char *const zones[] = { "workspace" };
 
 static int refuse(struct al_error *err, enum al_status status, const char *given, const char *why)
 {
@@ -71,43 +70,25 @@ int al_sandbox_check_stored(const char *path, struct al_error *err)
     return check_components(path, path, err);
 }
 
-/* An absolute path that is in no zone. */
-static int refuse_zone(const char *given, struct al_error *err)
-{
-    al_auto(al_freep) char *safe = al_text_sanitize_line(given);
-    al_auto(al_str_clear) struct al_str valid = AL_STR_INIT;
-
-    for (size_t i = 0; i < AL_COUNT(zones); i++)
-        al_str_addf(&valid, "%s/%s/", i ? ", " : "", zones[i]);
-    return al_error_set(err, AL_ERR_SANDBOX,
-                        "Path outside sandbox: %s (paths of the sandbox begin with %s)", safe,
-                        valid.buf);
-}
-
-static int refuse_relative(const char *given, struct al_error *err)
+/* A path that does not begin with the name of the workspace. */
+static int refuse_outside(const char *given, struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(given);
 
-    return al_error_set(err, AL_ERR_BAD_ARGS,
-                        "'%s' is no path of the sandbox; such a path begins with /%s/", safe,
-                        zones[0]);
-}
-
-/* The part behind the zone: "" or "/…"; NULL when the path is in no zone. */
-static const char *behind_zone(const char *given)
-{
-    for (size_t i = 0; i < AL_COUNT(zones); i++) {
-        size_t len = strlen(zones[i]);
-
-        if (!strncmp(given + 1, zones[i], len) && (!given[1 + len] || given[1 + len] == '/'))
-            return given + 1 + len;
-    }
-    return NULL;
+    if (given[0] == '/')
+        return al_error_set(
+            err, AL_ERR_SANDBOX,
+            "Path outside sandbox: %s (paths of the sandbox begin with " AL_SANDBOX_ROOT "/)",
+            safe);
+    return al_error_set(
+        err, AL_ERR_BAD_ARGS,
+        "'%s' is no path of the sandbox; such a path begins with " AL_SANDBOX_ROOT "/", safe);
 }
 
 int al_sandbox_path(const char *given, char **ret_path, struct al_error *err)
 {
     al_auto(al_freep) char *path = NULL;
+    const size_t root = strlen(AL_SANDBOX_ROOT);
     const char *rest;
     int r = 0;
 
@@ -115,11 +96,9 @@ int al_sandbox_path(const char *given, char **ret_path, struct al_error *err)
         return al_error_set(err, AL_ERR_BAD_ARGS, "the path is longer than %d bytes", PATH_MAX - 1);
     if (has_control(given))
         return refuse(err, AL_ERR_BAD_ARGS, given, "has a control character; write it without");
-    if (given[0] != '/')
-        return refuse_relative(given, err);
-    rest = behind_zone(given);
-    if (!rest)
-        return refuse_zone(given, err);
+    if (!al_starts_with(given, AL_SANDBOX_ROOT) || (given[root] && given[root] != '/'))
+        return refuse_outside(given, err);
+    rest = given + root;
     path = al_strdup(*rest ? rest + 1 : rest);
     if (*path && al_ends_with(path, "/"))
         path[strlen(path) - 1] = '\0';
@@ -129,6 +108,8 @@ int al_sandbox_path(const char *given, char **ret_path, struct al_error *err)
         *ret_path = al_take(&path);
     return r;
 }
+
+/* --- Failures --- */
 
 int al_sandbox_fail(struct al_error *err, enum al_status status, const char *path,
                     const char *before, const char *after)
@@ -153,13 +134,9 @@ int al_sandbox_is_directory(const char *path, struct al_error *err)
     return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "", " is a directory; name a file");
 }
 
-int al_sandbox_is_below_file(const char *path, const char *file, struct al_error *err)
+int al_sandbox_is_file(const char *path, struct al_error *err)
 {
-    al_auto(al_freep) char *safe = al_text_sanitize_line(file);
-    al_auto(al_freep) char *after =
-        al_asprintf(" cannot be: '%s/%s' is a file and no directory", AL_SANDBOX_ROOT, safe);
-
-    return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "", after);
+    return al_sandbox_fail(err, AL_ERR_EXECUTION, path, "", " is a file; name a directory");
 }
 
 int al_sandbox_changed(const char *path, struct al_error *err)
@@ -179,4 +156,81 @@ int al_sandbox_too_many(struct al_error *err)
 {
     return al_error_set(err, AL_ERR_EXECUTION, "the sandbox holds more than %u files",
                         AL_SANDBOX_FILES_MAX);
+}
+
+/* --- Patterns --- */
+
+/* Match one component of each, given as the text up to the next '/'. */
+static bool match_component(const char *pattern, size_t pattern_len, const char *name,
+                            size_t name_len)
+{
+    char one[AL_GLOB_PATTERN_MAX + 1], other[NAME_MAX + 1];
+
+    if (pattern_len >= sizeof(one) || name_len >= sizeof(other))
+        return false;
+    memcpy(one, pattern, pattern_len);
+    one[pattern_len] = '\0';
+    memcpy(other, name, name_len);
+    other[name_len] = '\0';
+    return al_glob_match_any(one, other);
+}
+
+/* The text behind the next '/', or its end. */
+static const char *next(const char *at)
+{
+    at += strcspn(at, "/");
+    return *at ? at + 1 : at;
+}
+
+static bool is_many(const char *pattern, size_t len)
+{
+    return len == 2 && !strncmp(pattern, "**", 2);
+}
+
+/* Match component by component.  As with '*' in a name, only the last "**" has to be tried again
+ * with one component more. */
+static bool match_path(const char *pattern, const char *path)
+{
+    const char *many = NULL, *retry = NULL;
+
+    while (*path) {
+        size_t pattern_len = strcspn(pattern, "/"), len = strcspn(path, "/");
+
+        if (is_many(pattern, pattern_len)) {
+            many = pattern = next(pattern);
+            retry = path;
+            if (!*pattern)
+                return true;
+        } else if (*pattern && match_component(pattern, pattern_len, path, len)) {
+            pattern = next(pattern);
+            path = next(path);
+        } else if (many) {
+            pattern = many;
+            path = retry = next(retry);
+        } else {
+            return false;
+        }
+    }
+    return !*pattern;
+}
+
+bool al_sandbox_match(const char *pattern, const char *path)
+{
+    const char *name = strrchr(path, '/');
+    size_t len = strlen(pattern);
+
+    if (!len || pattern[len - 1] == '/') /* of a directory, and there are files only */
+        return false;
+    if (!strchr(pattern, '/') && !is_many(pattern, strlen(pattern)))
+        return match_path(pattern, name ? name + 1 : path);
+    return match_path(pattern, path);
+}
+
+const char *al_sandbox_pattern_hint(const char *pattern)
+{
+    const char *brace = strchr(pattern, '{');
+
+    if (brace && strchr(brace, '}'))
+        return "; '{…}' is not expanded, so give a pattern for each of its words";
+    return *pattern == '!' ? "; a pattern cannot exclude files" : "";
 }

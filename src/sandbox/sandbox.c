@@ -6,7 +6,6 @@
 
 #include "guard/text.h"
 #include "sandbox/backend.h"
-#include "sandbox/match.h"
 
 int al_sandbox_new(const struct al_sandbox_options *options, struct al_sandbox **ret_sandbox,
                    struct al_error *err)
@@ -86,6 +85,20 @@ int al_sandbox_full(const struct al_sandbox *sandbox, uint64_t used, struct al_e
                         (unsigned long long)used, (unsigned long long)sandbox->max_bytes);
 }
 
+/* --- Changing --- */
+
+/* Under the lock, no directory disappears while a file is written into it. */
+static int put(struct al_sandbox *sandbox, const struct al_sandbox_file *file,
+               const struct al_str *content, struct al_error *err)
+{
+    int r;
+
+    (void)pthread_mutex_lock(&sandbox->lock);
+    r = sandbox->backend->put(sandbox, file, content, err);
+    (void)pthread_mutex_unlock(&sandbox->lock);
+    return r;
+}
+
 /* Too large for the sandbox as a whole, whatever it holds. */
 static int check_size(const struct al_sandbox *sandbox, const char *path, size_t len,
                       struct al_error *err)
@@ -103,33 +116,106 @@ static int check_size(const struct al_sandbox *sandbox, const char *path, size_t
 int al_sandbox_write(struct al_sandbox *sandbox, const char *path, const void *data, size_t len,
                      struct al_error *err)
 {
+    al_auto(al_str_clear) struct al_str content = AL_STR_INIT;
+    const struct al_sandbox_file file = { .path = (char *)(uintptr_t)path };
     int r = *path ? check_size(sandbox, path, len, err) : al_sandbox_is_directory(path, err);
 
-    return r < 0 ? r : sandbox->backend->write(sandbox, path, data, len, err);
+    if (r < 0)
+        return r;
+    al_str_add(&content, data, len);
+    return put(sandbox, &file, &content, err);
 }
 
-int al_sandbox_remove(struct al_sandbox *sandbox, const char *path, struct al_error *err)
+int al_sandbox_remove(struct al_sandbox *sandbox, const char *path,
+                      const struct al_sandbox_version *over, struct al_error *err)
 {
+    int r;
+
     if (!*path)
         return al_sandbox_is_directory(path, err);
-    return sandbox->backend->remove(sandbox, path, NULL, err);
+    (void)pthread_mutex_lock(&sandbox->lock);
+    r = sandbox->backend->remove(sandbox, path, over, err);
+    (void)pthread_mutex_unlock(&sandbox->lock);
+    return r;
 }
 
-int al_sandbox_remove_version(struct al_sandbox *sandbox, const char *path,
-                              const struct al_sandbox_version *version, struct al_error *err)
+/* Files whose content arrives. */
+struct arriving {
+    struct al_sandbox *sandbox;
+    const struct al_sandbox_file **files; /* in the order of the objects */
+    struct al_str content;                /* so far, of one */
+};
+
+static int take(void *payload, size_t which, const char *data, size_t len, bool last,
+                struct al_error *err)
 {
-    if (!*path)
-        return al_sandbox_is_directory(path, err);
-    return sandbox->backend->remove(sandbox, path, version, err);
+    struct arriving *arriving = payload;
+    const struct al_sandbox_file *file = arriving->files[which];
+    int r;
+
+    if (len > arriving->sandbox->max_bytes - arriving->content.len)
+        return al_sandbox_fail(err, AL_ERR_EXECUTION, file->path, "",
+                               " is larger than staging.max_bytes");
+    al_str_add(&arriving->content, data, len);
+    if (!last)
+        return 0;
+    r = put(arriving->sandbox, file, &arriving->content, err);
+    al_str_reset(&arriving->content);
+    return r;
 }
+
+static int check_import(const struct al_sandbox_file *file, struct al_error *err)
+{
+    int r = al_sandbox_check_stored(file->path, err);
+
+    if (r < 0 || file->mode == AL_SANDBOX_MODE_FILE || file->mode == AL_SANDBOX_MODE_EXECUTABLE ||
+        file->mode == AL_SANDBOX_MODE_LINK)
+        return r;
+    return al_sandbox_fail(err, AL_ERR_EXECUTION, file->path, "",
+                           " has a mode that no file of a tree has");
+}
+
+int al_sandbox_import(struct al_sandbox *sandbox, const struct al_sandbox_file *files, size_t count,
+                      struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
+    struct arriving arriving = { .sandbox = sandbox, .content = AL_STR_INIT };
+    int r = 0;
+
+    arriving.files = al_calloc(count + 1, sizeof(*arriving.files));
+    for (size_t i = 0; i < count && r == 0; i++)
+        r = check_import(&files[i], err);
+    for (size_t i = 0; i < count && r == 0; i++) {
+        char text[AL_OID_TEXT];
+
+        if (files[i].content || sandbox->backend->reads_later) {
+            r = put(sandbox, &files[i], files[i].content, err);
+            continue;
+        }
+        al_oid_text(&files[i].oid, sandbox->sha256, text);
+        arriving.files[oids.count] = &files[i];
+        al_strv_add(&oids, text);
+    }
+    if (r == 0 && oids.count)
+        r = sandbox->source.read(sandbox->source.payload, (const char *const *)oids.items,
+                                 oids.count, take, &arriving, err);
+    al_str_clear(&arriving.content);
+    free(arriving.files);
+    return r;
+}
+
+/* --- Listing --- */
 
 int al_sandbox_list(struct al_sandbox *sandbox, const char *dir, const struct al_strv *globs,
                     struct al_strv *ret_paths, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
     size_t skip = *dir ? strlen(dir) + 1 : 0;
-    int r = sandbox->backend->list(sandbox, dir, &all, err);
+    int r;
 
+    (void)pthread_mutex_lock(&sandbox->lock);
+    r = sandbox->backend->list(sandbox, dir, &all, err);
+    (void)pthread_mutex_unlock(&sandbox->lock);
     for (size_t i = 0; r == 0 && i < all.count; i++) {
         bool wanted = !globs || !globs->count;
 
@@ -153,31 +239,14 @@ int al_sandbox_snapshot(struct al_sandbox *sandbox, struct al_sandbox_files *ret
                         struct al_error *err)
 {
     struct al_sandbox_files files = AL_SANDBOX_FILES_INIT;
-    int r = sandbox->backend->snapshot(sandbox, &files, err);
+    int r;
 
+    (void)pthread_mutex_lock(&sandbox->lock);
+    r = sandbox->backend->snapshot(sandbox, &files, err);
+    (void)pthread_mutex_unlock(&sandbox->lock);
     if (r < 0)
         al_sandbox_files_clear(&files);
     else
         *ret_files = files;
     return r;
-}
-
-static bool is_mode(unsigned mode)
-{
-    return mode == AL_SANDBOX_MODE_FILE || mode == AL_SANDBOX_MODE_EXECUTABLE ||
-           mode == AL_SANDBOX_MODE_LINK;
-}
-
-int al_sandbox_import(struct al_sandbox *sandbox, const struct al_sandbox_file *files, size_t count,
-                      const struct al_blob_source *source, struct al_error *err)
-{
-    int r = 0;
-
-    for (size_t i = 0; i < count && r == 0; i++) {
-        r = al_sandbox_check_stored(files[i].path, err);
-        if (r == 0 && !is_mode(files[i].mode))
-            r = al_sandbox_fail(err, AL_ERR_EXECUTION, files[i].path, "",
-                                " has a mode that no file of a tree has");
-    }
-    return r < 0 ? r : sandbox->backend->import(sandbox, files, count, source, err);
 }

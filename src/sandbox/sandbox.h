@@ -108,19 +108,20 @@ int al_sandbox_read_link(struct al_sandbox *sandbox, const char *path, struct al
 int al_sandbox_write(struct al_sandbox *sandbox, const char *path, const void *data, size_t len,
                      struct al_error *err);
 
-/** Remove a file or a symbolic link, and the directories that are empty then. */
-int al_sandbox_remove(struct al_sandbox *sandbox, const char *path, struct al_error *err);
-
 /** A version of a file. */
 struct al_sandbox_version {
-    unsigned mode; /**< one of AL_SANDBOX_MODE_… */
+    unsigned mode; /**< one of AL_SANDBOX_MODE_…; 0: there is no file */
     struct al_oid oid;
 };
 
-/** The same if the file is in this version, else it stays and the call fails.  A directory looks at
- * the file once more, just before. */
-int al_sandbox_remove_version(struct al_sandbox *sandbox, const char *path,
-                              const struct al_sandbox_version *version, struct al_error *err);
+/**
+ * Remove a file or a symbolic link, and the directories that are empty then.
+ *
+ * @param over  The version to remove; another one stays, and the call fails.  A directory looks at
+ *              the file once more, just before.  NULL: whatever is there is removed.
+ */
+int al_sandbox_remove(struct al_sandbox *sandbox, const char *path,
+                      const struct al_sandbox_version *over, struct al_error *err);
 
 /**
  * List files, sorted by their bytes.
@@ -143,14 +144,9 @@ struct al_sandbox_file {
     struct al_oid oid;
     uint64_t size;
     bool has_size; /**< false for an imported file that was never read */
-    /** For al_sandbox_import() only: memory gets a copy of the content, since nothing makes the
-     * store keep it. */
-    bool keeps_content;
-    /** For al_sandbox_import() only: the import fails if there is a file of this name already. */
-    bool is_new;
-    /** For al_sandbox_import() only: the version to replace; another one stays, and the import
-     * fails.  A directory looks at the file once more, just before.  NULL: whatever is there is
-     * replaced.  Borrowed. */
+    /** For al_sandbox_import() only: the content; NULL: the store has it.  Borrowed. */
+    const struct al_str *content;
+    /** For al_sandbox_import() only: the version to replace, as al_sandbox_remove() takes it. */
     const struct al_sandbox_version *over;
 };
 
@@ -183,21 +179,25 @@ struct al_blob_source {
 };
 
 /**
- * Create or replace files that are in a store, with their modes.
+ * Create or replace files, with their modes.  Those before a failure stay.
  *
- * In memory, id and mode are kept, and the content is read when it is needed, from the source that
- * al_sandbox_set_source() names; content with `keeps_content` is read from `source` now.  Nothing
- * is imported if anything is refused.  In a directory the files are written now, one after the
- * other while their content arrives; each appears when it is complete, and the ones before a
- * failure stay.
+ * What the store has is read from the source that al_sandbox_set_source() names: in memory when it
+ * is needed, for a directory now.  A file appears when it is complete.
  *
- * @param files  In any order; a path at most once.  `size` is not used.
+ * @param files  A path at most once.  `size` is not used.
  */
 int al_sandbox_import(struct al_sandbox *sandbox, const struct al_sandbox_file *files, size_t count,
-                      const struct al_blob_source *source, struct al_error *err);
+                      struct al_error *err);
 
 /** Where imported files are read from.  Borrowed; it is called without any lock of the sandbox, and
  * by several threads. */
 void al_sandbox_set_source(struct al_sandbox *sandbox, const struct al_blob_source *source);
+
+/** Test whether a pattern matches a path; see al_sandbox_list(). */
+bool al_sandbox_match(const char *pattern, const char *path);
+
+/** What to add to the message that a pattern matches nothing, if it looks as if a shell was to
+ * expand it: "; '{…}' is not expanded, …".  Else "". */
+const char *al_sandbox_pattern_hint(const char *pattern);
 
 #endif

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "gitops/plumbing/bare.h"
+#include "staging/choose.h"
 #include "staging/import.h"
+#include "staging/staged.h"
 #include "staging/store.h"
 #include "staging/tree_bounds.h"
 #include "util/fs.h"
@@ -37,9 +39,13 @@ void al_base_set(struct al_base *base, const char *path, unsigned mode, const st
 
 void al_base_remove(struct al_base *base, const char *path)
 {
-    const struct al_oid none = { { 0 } };
+    al_base_set(base, path, 0, &(struct al_oid){ { 0 } });
+}
 
-    al_base_set(base, path, 0, &none);
+void al_base_apply(struct al_base *base, const struct al_staged *staged)
+{
+    for (size_t i = 0; i < staged->count; i++)
+        al_base_set(base, staged->files[i].path, staged->files[i].mode, &staged->files[i].oid);
 }
 
 static int by_path(const void *a, const void *b)
@@ -83,11 +89,12 @@ const struct al_base_file *al_base_find(struct al_base *base, const char *path)
 
 void al_base_list_replaced(struct al_base *base, const char *path, struct al_strv *ret_paths)
 {
-    al_auto(al_freep) char *below = al_asprintf("%s/", path);
+    struct al_range below;
 
     al_base_sort(base);
-    for (size_t i = al_sorted_lower_bound(base->items, base->count, sizeof(*base->items), below);
-         i < base->count && al_starts_with(base->items[i].path, below); i++)
+    below = al_choose_range(
+        &(struct al_choosing){ base->items, base->count, sizeof(*base->items), NULL, NULL }, path);
+    for (size_t i = below.begin; i < below.end; i++)
         al_strv_add(ret_paths, base->items[i].path);
     for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
         al_auto(al_freep) char *above = al_strndup(path, (size_t)(slash - path));

@@ -17,6 +17,7 @@
 #include "util/str.h"
 
 struct al_run_limits;
+struct al_staged;
 struct al_staging;
 
 /** A file of the base. */
@@ -53,6 +54,9 @@ int al_base_save(struct al_staging *staging, const char *key, struct al_base *ba
 /** Set a file, or remove it. */
 void al_base_set(struct al_base *base, const char *path, unsigned mode, const struct al_oid *oid);
 void al_base_remove(struct al_base *base, const char *path);
+
+/** Set the files of a staged commit, and remove those that it deletes. */
+void al_base_apply(struct al_base *base, const struct al_staged *staged);
 
 /** Bring the files into order after al_base_set() and al_base_remove(), before `items` is read.
  * al_base_find() and al_base_save() do it by themselves. */

@@ -48,14 +48,14 @@ void al_import_put(struct al_import *import, const void *data, size_t len)
 
 /* --- Files of the sandbox --- */
 
-static int changed_meanwhile(const struct al_sandbox_change *change, struct al_error *err)
+static int changed_meanwhile(const struct al_staged_file *change, struct al_error *err)
 {
     return al_error_set(err, AL_ERR_AGAIN, "'/workspace/%s' changed while it was staged",
                         change->path);
 }
 
 /* A link in memory was pulled, so the store has it. */
-static int put_link(struct al_import *import, const struct al_sandbox_change *change,
+static int put_link(struct al_import *import, const struct al_staged_file *change,
                     struct al_error *err)
 {
     struct al_sandbox *sandbox = import->staging->options.sandbox;
@@ -73,7 +73,7 @@ static int put_link(struct al_import *import, const struct al_sandbox_change *ch
     return al_oid_equal(&oid, &change->oid) ? 0 : changed_meanwhile(change, err);
 }
 
-int al_import_put_file(struct al_import *import, const struct al_sandbox_change *change,
+int al_import_put_file(struct al_import *import, const struct al_staged_file *change,
                        struct al_deadline *deadline, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str piece = AL_STR_INIT;

@@ -11,7 +11,7 @@
 #include "gitops/run.h"
 #include "sandbox/sandbox.h"
 #include "staging/base.h"
-#include "staging/changes.h"
+#include "staging/stage.h"
 #include "util/error.h"
 
 struct al_staging;
@@ -35,7 +35,7 @@ void al_import_put(struct al_import *import, const void *data, size_t len);
  *
  * @return 0; AL_ERR_AGAIN when it is no longer what the change says.
  */
-int al_import_put_file(struct al_import *import, const struct al_sandbox_change *change,
+int al_import_put_file(struct al_import *import, const struct al_staged_file *change,
                        struct al_deadline *deadline, struct al_error *err);
 
 /**

@@ -212,8 +212,7 @@ static int refuse(const char *path, enum left left, struct al_error *err)
 
 /* What is left in the file of a change. */
 static int find_in(const struct al_staging *staging, const struct al_strv *known,
-                   const struct al_sandbox_change *change, enum left *ret_left,
-                   struct al_error *err)
+                   const struct al_staged_file *change, enum left *ret_left, struct al_error *err)
 {
     const char *entry;
 

@@ -11,7 +11,7 @@
 #ifndef AL_STAGING_MARKERS_H
 #define AL_STAGING_MARKERS_H
 
-#include "staging/changes.h"
+#include "staging/stage.h"
 #include "util/error.h"
 #include "util/str.h"
 

@@ -9,29 +9,235 @@
 #include <time.h>
 
 #include "guard/text.h"
-#include "staging/changes.h"
 #include "staging/choose.h"
 #include "staging/import.h"
 #include "staging/markers.h"
 #include "staging/staged_record.h"
 #include "staging/store.h"
 #include "util/clock.h"
+#include "util/sorted.h"
 
 #define TRIES          3     /* while the files change */
 #define GC_TIME_MS     10000 /* the time that clearing up may take of a call */
 #define FILE_MAX_BYTES (1u << 30)
 
+/* --- What changed --- */
+
+static void clear_changes(struct al_changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        free(changes->items[i].path);
+    free(changes->items);
+    *changes = (struct al_changes){ .items = NULL };
+}
+
+const char *al_change_status(const struct al_staged_file *change)
+{
+    static const char *const words[] = { "new", "modified", "deleted" };
+
+    return words[change->operation];
+}
+
+/* What was staged before a pull moved a head would overwrite what came: it is staged again, and
+ * counts as changed until then. */
+static int load_base(struct al_staging *staging, const char *key, struct al_run_limits *budget,
+                     const struct al_staged_list *list, struct al_base *ret_base,
+                     struct al_error *err)
+{
+    int r = al_base_load(staging, key, budget, ret_base, err);
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < list->count; i++)
+        if (!strcmp(list->items[i].sandbox, key) &&
+            !al_heads_differ(&list->items[i].heads, &ret_base->heads))
+            al_base_apply(ret_base, &list->items[i]);
+    al_base_sort(ret_base);
+    return 0;
+}
+
+/* `file`: in the sandbox, or with mode 0 that it is gone. */
+static void add(struct al_changes *changes, const struct al_sandbox_file *file,
+                enum al_staged_operation operation)
+{
+    if (!(changes->count & (changes->count - 1))) /* 0 or a power of two: there is no more room */
+        changes->items = al_reallocarray(changes->items, changes->count ? 2 * changes->count : 1,
+                                         sizeof(*changes->items));
+    changes->items[changes->count++] = (struct al_staged_file){ .path = al_strdup(file->path),
+                                                                .operation = operation,
+                                                                .mode = file->mode,
+                                                                .size = file->size,
+                                                                .oid = file->oid };
+}
+
+/* Merge two sorted lists. */
+static void compare(const struct al_base *base, const struct al_sandbox_files *files,
+                    struct al_changes *changes)
+{
+    size_t i = 0, j = 0;
+
+    while (i < base->count || j < files->count) {
+        const struct al_base_file *old = &base->items[i];
+        const struct al_sandbox_file *new = &files->items[j];
+        int order = i == base->count ? 1 : j == files->count ? -1 : strcmp(old->path, new->path);
+
+        if (order < 0)
+            add(changes, &(struct al_sandbox_file){ .path = old->path }, AL_STAGED_DELETE);
+        else if (order > 0)
+            add(changes, new, AL_STAGED_CREATE);
+        else if (old->mode != new->mode || !al_oid_equal(&old->oid, &new->oid))
+            add(changes, new, AL_STAGED_UPDATE);
+        i += order <= 0;
+        j += order >= 0;
+    }
+}
+
+/* An imported file that was never read has no size yet.  A link is not read. */
+static int add_sizes(struct al_sandbox *sandbox, const struct al_sandbox_files *files,
+                     struct al_changes *changes, struct al_error *err)
+{
+    size_t j = 0;
+    int r = 0;
+
+    for (size_t i = 0; i < changes->count && r == 0; i++) {
+        struct al_staged_file *change = &changes->items[i];
+        al_auto(al_str_clear) struct al_str none = AL_STR_INIT;
+
+        while (j < files->count && strcmp(files->items[j].path, change->path) < 0)
+            j++;
+        if (change->mode && change->mode != AL_SANDBOX_MODE_LINK && !files->items[j].has_size)
+            r = al_sandbox_read(sandbox, change->path, 0, 0, &none, &change->size, err);
+    }
+    return r;
+}
+
+void al_comparison_clear(struct al_comparison *comparison)
+{
+    al_staged_list_clear(&comparison->staged);
+    al_base_clear(&comparison->base);
+    al_sandbox_files_clear(&comparison->files);
+    clear_changes(&comparison->changes);
+    comparison->files = AL_SANDBOX_FILES_INIT;
+}
+
+int al_comparison_make(struct al_staging *staging, struct al_run_limits *budget,
+                       struct al_comparison *ret_comparison, struct al_error *err)
+{
+    struct al_comparison made = { .files = AL_SANDBOX_FILES_INIT };
+    struct al_sandbox *sandbox = staging->options.sandbox;
+    int r = al_staged_list(staging, budget, &made.staged, err);
+
+    if (r == 0)
+        r = load_base(staging, staging->key, budget, &made.staged, &made.base, err);
+    if (r == 0)
+        r = al_sandbox_snapshot(sandbox, &made.files, err);
+    if (r == 0) {
+        compare(&made.base, &made.files, &made.changes);
+        r = add_sizes(sandbox, &made.files, &made.changes, err);
+    }
+    if (r < 0)
+        al_comparison_clear(&made);
+    else
+        *ret_comparison = made;
+    return r;
+}
+
+/* --- Choosing --- */
+
+/* The changes, and everything in the sandbox, to choose from. */
+struct choosing {
+    struct al_choosing changes, files;
+};
+
+static int nothing_there(const char *safe, bool is_pattern, struct al_error *err)
+{
+    const char *hint = al_sandbox_pattern_hint(safe);
+
+    if (is_pattern)
+        (void)al_error_set(err, AL_ERR_EXECUTION, "no file in the sandbox matches '%s'%s", safe,
+                           hint);
+    else
+        (void)al_error_set(err, AL_ERR_EXECUTION, "there is no '%s' in the sandbox%s", safe, hint);
+    if (err)
+        err->reason = "not_found";
+    return AL_ERR_EXECUTION;
+}
+
+static int unchanged(const char *before, const char *safe, const char *behind, struct al_error *err)
+{
+    return al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_NO_STAGED_CHANGES,
+                             "%s'%s' %s, so there is nothing to stage", before, safe, behind);
+}
+
+/* A word that no change is found for as a file or as a directory. */
+static int choose_other(const struct choosing *from, const char *path, const char *safe,
+                        bool may_be_file, struct al_error *err)
+{
+    const struct al_choosing *files = &from->files;
+    bool is_pattern = al_choose_is_pattern(path), changed = false, exists = false;
+    int r = 0;
+
+    if (may_be_file &&
+        al_sorted_find(files->items, files->count, files->item_bytes, path) != SIZE_MAX)
+        return unchanged("", safe, "is unchanged", err);
+    if (!*path || al_choose_path(files, path, false))
+        return unchanged("no file in ", safe, "has changed", err);
+    if (is_pattern)
+        r = al_choose_matching(&from->changes, path, true, &changed, err);
+    if (r == 0 && is_pattern && !changed)
+        r = al_choose_matching(files, path, true, &exists, err);
+    if (r < 0 || changed)
+        return r;
+    return exists ? unchanged("no file that matches ", safe, "has changed", err)
+                  : nothing_there(safe, is_pattern, err);
+}
+
+static int choose_word(const struct choosing *from, const char *given, struct al_error *err)
+{
+    bool may_be_file = !al_ends_with(given, "/");
+    al_auto(al_freep) char *path = NULL;
+    al_auto(al_freep) char *safe = NULL;
+    int r = al_sandbox_path(given, &path, err);
+
+    if (r < 0 || al_choose_path(&from->changes, path, may_be_file))
+        return r;
+    safe = al_text_sanitize_line(given);
+    return choose_other(from, path, safe, may_be_file, err);
+}
+
+static void choose_deletions(const struct al_changes *changes, struct al_range range, bool *chosen)
+{
+    for (size_t i = range.begin; i < range.end; i++)
+        chosen[i] |= changes->items[i].operation == AL_STAGED_DELETE;
+}
+
+/* No tree has both a file and a directory of one name: a file that takes the place of a directory,
+ * or the other way round, comes with the deletion of what was there. */
+static void choose_replaced(const struct choosing *from, const struct al_changes *changes,
+                            const char *path)
+{
+    bool *chosen = from->changes.chosen;
+
+    choose_deletions(changes, al_choose_range(&from->changes, path), chosen);
+    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+        al_auto(al_freep) char *parent = al_strndup(path, (size_t)(slash - path));
+        size_t at = al_sorted_find(changes->items, changes->count, sizeof(*changes->items), parent);
+
+        if (at != SIZE_MAX)
+            choose_deletions(changes, (struct al_range){ at, at + 1 }, chosen);
+    }
+}
+
 /* --- Limits --- */
 
-static int refuse_file(const struct al_sandbox_change *change, const char *why,
-                       struct al_error *err)
+static int refuse_file(const struct al_staged_file *change, const char *why, struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(change->path);
 
     return al_error_set(err, AL_ERR_EXECUTION, "'/workspace/%s' %s", safe, why);
 }
 
-static int check_file(const struct al_staging *staging, const struct al_sandbox_change *change,
+static int check_file(const struct al_staging *staging, const struct al_staged_file *change,
                       struct al_error *err)
 {
     if (change->mode == AL_SANDBOX_MODE_LINK &&
@@ -54,7 +260,7 @@ static int take_chosen(const struct al_staging *staging, struct al_changes *chan
     int r = 0;
 
     for (size_t i = 0; i < changes->count; i++) {
-        struct al_sandbox_change *change = &changes->items[i];
+        struct al_staged_file *change = &changes->items[i];
 
         if (!chosen[i]) {
             free(change->path);
@@ -148,14 +354,10 @@ static int fill_record(struct al_staging *staging, const struct al_comparison *c
     staged->worker = al_strdup(staging->options.worker);
     al_heads_copy(&comparison->base.heads, &staged->heads);
     staged->files = al_calloc(changes->count, sizeof(*staged->files));
-    for (size_t i = 0; i < changes->count; i++)
-        staged->files[staged->count++] = (struct al_staged_file){
-            .path = al_strdup(changes->items[i].path),
-            .operation = changes->items[i].operation,
-            .mode = changes->items[i].mode,
-            .size = changes->items[i].size,
-            .oid = changes->items[i].oid,
-        };
+    for (; staged->count < changes->count; staged->count++) {
+        staged->files[staged->count] = changes->items[staged->count];
+        staged->files[staged->count].path = al_strdup(changes->items[staged->count].path);
+    }
     return 0;
 }
 
@@ -221,19 +423,27 @@ static void drop_superseded(struct al_staging *staging, const struct al_staged_l
             (void)al_staged_remove(staging, list->items[i].id, budget, NULL);
 }
 
+/* Keep the changes that words stand for: files, directories or patterns. */
 static int choose(struct al_staging *staging, struct al_comparison *comparison,
                   const struct al_strv *words, struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_freep) bool *chosen = al_calloc(comparison->changes.count + 1, sizeof(*chosen));
+    struct al_changes *changes = &comparison->changes;
+    const struct al_sandbox_files *files = &comparison->files;
+    al_auto(al_freep) bool *chosen = al_calloc(changes->count + 1, sizeof(*chosen));
     struct al_deadline deadline = al_deadline_begin(budget);
-    struct al_choosing choosing = { .changes = &comparison->changes,
-                                    .files = &comparison->files,
-                                    .deadline = &deadline,
-                                    .chosen = chosen };
-    int r = al_changes_choose(&choosing, words, err);
+    const struct choosing from = {
+        { changes->items, changes->count, sizeof(*changes->items), chosen, &deadline },
+        { files->items, files->count, sizeof(*files->items), NULL, &deadline },
+    };
+    int r = 0;
 
+    for (size_t i = 0; i < words->count && r == 0; i++)
+        r = choose_word(&from, words->items[i], err);
+    for (size_t i = 0; i < changes->count && r == 0; i++)
+        if (chosen[i] && changes->items[i].operation == AL_STAGED_CREATE)
+            choose_replaced(&from, changes, changes->items[i].path);
     al_deadline_sync(&deadline);
-    return r < 0 ? r : take_chosen(staging, &comparison->changes, chosen, err);
+    return r < 0 ? r : take_chosen(staging, changes, chosen, err);
 }
 
 static int stage_once(struct al_staging *staging, const struct al_strv *words, const char *message,

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Making a staged commit of changed files. */
+/*
+ * What changed in the sandbox since it was last pulled, pushed or staged, and making a staged
+ * commit of it.
+ */
 #ifndef AL_STAGING_STAGE_H
 #define AL_STAGING_STAGE_H
 
+#include "sandbox/sandbox.h"
+#include "staging/base.h"
 #include "staging/staged.h"
 #include "util/error.h"
 #include "util/str.h"
@@ -19,6 +24,30 @@ struct al_staging;
 /** The most content of all staged commits of a store, in times of what one may have; and how much
  * of what nothing names a store may have. */
 #define AL_STAGE_STORE_FACTOR 8
+
+/** What differs, sorted by path.  Zero-initialised, it is empty. */
+struct al_changes {
+    struct al_staged_file *items;
+    size_t count;
+};
+
+/** The changes with what they were found in. */
+struct al_comparison {
+    struct al_staged_list staged;  /**< all staged commits of the store */
+    struct al_base base;           /**< with the staged commits applied, oldest first */
+    struct al_sandbox_files files; /**< everything in the sandbox */
+    struct al_changes changes;
+};
+
+void al_comparison_clear(struct al_comparison *comparison);
+
+/** Compare the sandbox with its base and the staged commits that were made from it, and keep both
+ * sides.  The staging has a sandbox. */
+int al_comparison_make(struct al_staging *staging, struct al_run_limits *budget,
+                       struct al_comparison *ret_comparison, struct al_error *err);
+
+/** The status of a change in GitStatus: "new", "modified" or "deleted". */
+const char *al_change_status(const struct al_staged_file *change);
 
 /**
  * Stage changed files of the sandbox.

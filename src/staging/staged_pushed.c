@@ -39,18 +39,6 @@ static bool was_based_on_old(const struct al_heads *heads, const struct al_pushe
     return known && pushed->old_head && !strcmp(known, pushed->old_head);
 }
 
-static void set_files(struct al_base *base, const struct al_staged *staged)
-{
-    for (size_t i = 0; i < staged->count; i++) {
-        const struct al_staged_file *file = &staged->files[i];
-
-        if (file->operation == AL_STAGED_DELETE)
-            al_base_remove(base, file->path);
-        else
-            al_base_set(base, file->path, file->mode, &file->oid);
-    }
-}
-
 static int advance_origin(struct al_staging *staging, const struct al_staged *staged,
                           const struct al_pushed *pushed, struct al_run_limits *budget,
                           struct al_error *err)
@@ -61,7 +49,7 @@ static int advance_origin(struct al_staging *staging, const struct al_staged *st
 
     if (r < 0)
         return r;
-    set_files(&origin, staged);
+    al_base_apply(&origin, staged);
     return al_origin_save(staging, staged->sandbox, &branch, &origin, budget, err);
 }
 
@@ -79,7 +67,7 @@ static int advance_base(struct al_staging *staging, const struct al_staged *stag
         r = al_base_load(staging, staged->sandbox, budget, &base, err);
     if (r < 0)
         return r;
-    set_files(&base, staged);
+    al_base_apply(&base, staged);
     if (!al_heads_find(&base.heads, pushed->target, pushed->branch) ||
         was_based_on_old(&base.heads, pushed))
         al_heads_set(&base.heads, pushed->target, pushed->branch, pushed->commit);

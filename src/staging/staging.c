@@ -149,7 +149,7 @@ static int adopt_sandbox(struct al_staging *staging, struct al_error *err)
     if (r == 0 && !dir)
         r = mark_alive(staging, err);
     if (r == 0)
-        al_sandbox_set_source(sandbox, staging->source);
+        al_sandbox_set_source(sandbox, &(struct al_blob_source){ read_blobs, staging });
     if (r == 0 && dir && staging->options.recover)
         staging->options.recover(staging);
     return r;
@@ -199,8 +199,6 @@ int al_staging_new(const struct al_staging_options *options, struct al_run_limit
     staging->dir_fd = staging->staged_fd = staging->sandboxes_fd = staging->pack_fd = -1;
     staging->lock_fd = staging->alive_fd = -1;
     staging->bare = (struct al_bare){ .git = options->git, .dir_fd = -1 };
-    staging->source = al_malloc(sizeof(*staging->source));
-    *staging->source = (struct al_blob_source){ .read = read_blobs, .payload = staging };
     init_mutexes(staging);
     r = open_store(staging, budget, err);
     if (r < 0) {
@@ -236,7 +234,6 @@ void al_staging_free(struct al_staging *staging)
     al_close(staging->staged_fd);
     al_close(staging->dir_fd);
     (void)pthread_mutex_destroy(&staging->mutex);
-    free(staging->source);
     free(staging->dir);
     free(staging);
 }

@@ -3,7 +3,7 @@
  * The store on disk, for the files of this folder.
  *
  *   store.git               objects; refs/staged/<uuid>; refs/base/<key>, see staging/base.h;
- *                           refs/pull/<key>, see staging/pull/apply.h
+ *                           refs/pull/<key>, see staging/pull/private.h
  *   staged/<uuid>.json      a staged commit: it exists as long as this file does
  *   sandboxes/<key>.markers files with conflict markers; see staging/markers.h
  *   sandboxes/<key>.alive   locked by the process of a memory sandbox
@@ -28,17 +28,14 @@
 #define AL_REF_BASE   "refs/base/"
 #define AL_REF_PULL   "refs/pull/"
 
-struct al_blob_source;
-
 /** See staging/staging.h. */
 struct al_staging {
     struct al_staging_options options;
     char *dir; /* <state>/staging/<id> */
     int dir_fd, staged_fd, sandboxes_fd, pack_fd;
-    struct al_bare bare;           /* store.git; its descriptor belongs to the staging */
-    char key[33];                  /* of the sandbox; "" without one */
-    struct al_blob_source *source; /* reads unchanged files for the sandbox */
-    int alive_fd;                  /* sandboxes/<key>.alive, locked; -1: not a memory sandbox */
+    struct al_bare bare; /* store.git; its descriptor belongs to the staging */
+    char key[33];        /* of the sandbox; "" without one */
+    int alive_fd;        /* sandboxes/<key>.alive, locked; -1: not a memory sandbox */
 
     pthread_mutex_t mutex; /* held with the file lock; recursive */
     int lock_fd;

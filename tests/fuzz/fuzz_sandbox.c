@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "guard/gitdir.h"
-#include "sandbox/match.h"
 #include "sandbox/sandbox.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -39,8 +38,8 @@ static void require_file(const char *path)
     fuzz_require(al_sandbox_read(sandbox, path, 0, 9, &text, NULL, NULL) == 0 && text.len == 1);
     fuzz_require(al_sandbox_list(sandbox, "", NULL, &paths, NULL) == 0 && paths.count == 1);
     fuzz_require(!strcmp(paths.items[0], path));
-    fuzz_require(al_sandbox_remove(sandbox, path, NULL) == 0);
-    fuzz_require(al_sandbox_remove(sandbox, path, NULL) == AL_ERR_NOT_FOUND);
+    fuzz_require(al_sandbox_remove(sandbox, path, NULL, NULL) == 0);
+    fuzz_require(al_sandbox_remove(sandbox, path, NULL, NULL) == AL_ERR_NOT_FOUND);
     al_sandbox_free(sandbox);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "staging/pull/list.h"
+#include "staging/pull/private.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -7,12 +7,19 @@
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/partial_clone.h"
 #include "gitops/plumbing/revision.h"
+#include "gitops/preview/verify_objects.h"
 #include "gitops/repo/repo.h"
 #include "gitops/vet/vet.h"
 #include "guard/text.h"
-#include "sandbox/sandbox.h"
+#include "staging/github.h"
+#include "staging/import.h"
+#include "staging/store.h"
 #include "staging/tree_bounds.h"
 #include "util/sorted.h"
+
+/* How a pointer of git-lfs(1) begins, and what its size is below (git-lfs-spec, "The Pointer"). */
+#define LFS_MARK       "version https://git-lfs.github.com/spec/"
+#define LFS_MAX_BYTES  1024u
 
 #define MODE_SUBMODULE 0160000u
 
@@ -158,4 +165,119 @@ const struct al_pull_file *al_pull_list_find(const struct al_pull_list *list, co
     const size_t at = al_sorted_find(list->items, list->count, sizeof(*list->items), path);
 
     return at == SIZE_MAX ? NULL : &list->items[at];
+}
+
+/* --- Content --- */
+
+int al_pull_too_large(uint64_t bytes, uint64_t max, struct al_error *err)
+{
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "the files have %llu bytes, more than the %llu that the sandbox may hold, "
+                        "so nothing was pulled; give fewer paths or raise staging.max_bytes",
+                        (unsigned long long)bytes, (unsigned long long)max);
+}
+
+bool al_pull_is_wanted(const struct al_pull_item *item)
+{
+    return item->chosen && !item->skipped && item->theirs.mode &&
+           !al_pull_side_equal(&item->theirs, &item->base);
+}
+
+static void list_blobs(const struct al_pull_plan *plan, bool sha256, struct al_strv *ret_oids)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        char oid[AL_OID_TEXT];
+
+        al_oid_text(&plan->items[i].theirs.oid, sha256, oid);
+        if (al_pull_is_wanted(&plan->items[i]))
+            al_strv_add(ret_oids, oid);
+    }
+}
+
+int al_pull_bring_blobs(const struct al_pull_request *request, const struct al_pull_plan *plan,
+                        struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
+
+    list_blobs(plan, request->repo->vetting->is_sha256, &oids);
+    return al_github_bring(request->repo, &oids, budget, err);
+}
+
+/* Compare the commit and its trees with their ids. */
+static int verify_trees(const struct al_pull_request *request, const struct al_pull_list *list,
+                        struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
+    bool complete = true;
+    int r;
+
+    al_str_addf(&words, "%s\n%s^{tree}\n", request->commit, request->commit);
+    for (size_t i = 0; i < list->trees.count; i++)
+        al_str_addf(&words, "%s\n", list->trees.items[i]);
+    r = al_git_verify_objects(request->repo, &words, budget, &complete, err);
+    if (r == 0 && !complete)
+        r = al_error_set(err, AL_ERR_EXECUTION,
+                         "the directories of the commit to pull have more than %u bytes; pull from "
+                         "a smaller one",
+                         AL_VERIFY_MAX_BYTES);
+    return r;
+}
+
+/* Blobs as they come, each verified. */
+struct copying {
+    struct al_pull_plan *plan;
+    size_t next; /* the items before it have come */
+    struct al_import *import;
+    struct al_str content;
+    uint64_t bytes, max_bytes; /* so far; 0: no limit */
+};
+
+static int take(void *payload, size_t which, const char *data, size_t len, bool last,
+                struct al_error *err)
+{
+    struct copying *copying = payload;
+    struct al_str *content = &copying->content;
+
+    (void)which;
+    copying->bytes += len;
+    if (copying->max_bytes && copying->bytes > copying->max_bytes)
+        return al_pull_too_large(copying->bytes, copying->max_bytes, err);
+    al_str_add(content, data, len);
+    if (!last)
+        return 0;
+    while (!al_pull_is_wanted(&copying->plan->items[copying->next]))
+        copying->next++;
+    copying->plan->items[copying->next++].is_lfs =
+        content->len < LFS_MAX_BYTES && al_starts_with(content->buf, LFS_MARK);
+    al_import_put(copying->import, content->buf, content->len);
+    al_str_reset(content);
+    return 0;
+}
+
+int al_pull_copy_blobs(struct al_staging *staging, const struct al_pull_request *request,
+                       const struct al_pull_list *list, struct al_pull_plan *plan,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
+    al_auto(al_import_clear) struct al_import import = { .file = NULL };
+    struct copying copying = { .plan = plan,
+                               .import = &import,
+                               .content = AL_STR_INIT,
+                               .max_bytes = staging->options.max_bytes };
+    struct al_bare both = staging->bare;
+    int r = verify_trees(request, list, budget, err);
+
+    list_blobs(plan, staging->options.sha256, &oids);
+    if (r < 0 || !oids.count)
+        return r;
+    r = al_github_bring(request->repo, &oids, budget, err);
+    if (r == 0)
+        r = al_import_begin(staging, &import, err);
+    both.lender = &request->repo->at;
+    both.reads_borrowed = true;
+    if (r == 0)
+        r = al_bare_read(&both, (const char *const *)oids.items, oids.count, take, &copying, budget,
+                         err);
+    al_str_clear(&copying.content);
+    return r < 0 ? r : al_import_end(&import, budget, NULL, err);
 }

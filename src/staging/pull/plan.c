@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "staging/pull/plan.h"
+#include "staging/pull/private.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "staging/choose.h"
 #include "util/sorted.h"
 
 bool al_pull_side_equal(const struct al_pull_side *a, const struct al_pull_side *b)
@@ -13,14 +14,18 @@ bool al_pull_side_equal(const struct al_pull_side *a, const struct al_pull_side 
 
 void al_pull_plan_clear(struct al_pull_plan *plan)
 {
+    for (size_t i = 0; i < plan->count; i++) {
+        free(plan->items[i].path);
+        al_str_clear(&plan->items[i].ours_text);
+        al_str_clear(&plan->items[i].result_text);
+    }
     free(plan->items);
-    al_strv_clear(&plan->gone);
     *plan = (struct al_pull_plan){ .items = NULL };
 }
 
 /* --- Putting the lists side by side --- */
 
-static struct al_pull_side find_ours(const struct al_sandbox_files *files, const char *path)
+struct al_pull_side al_pull_find_ours(const struct al_sandbox_files *files, const char *path)
 {
     const size_t at = al_sorted_find(files->items, files->count, sizeof(*files->items), path);
 
@@ -51,20 +56,16 @@ static void add_item(const struct al_pull_from *from, struct al_pull_plan *plan,
 {
     struct al_pull_item *item = &plan->items[plan->count++];
 
-    *item = (struct al_pull_item){ .path = path, .which = SIZE_MAX };
-    item->ours = find_ours(from->files, path);
+    *item = (struct al_pull_item){ .path = al_strdup(path),
+                                   .which = SIZE_MAX,
+                                   .ours_text = AL_STR_INIT,
+                                   .result_text = AL_STR_INIT };
+    item->ours = al_pull_find_ours(from->files, path);
     if (theirs) {
         item->theirs = (struct al_pull_side){ theirs->mode, theirs->oid };
         item->which = (size_t)(theirs - from->list->items);
     }
     item->base = find_ancestor(from, item);
-}
-
-/* The base and the origin change before the plan is used up. */
-static void add_gone(const struct al_pull_from *from, struct al_pull_plan *plan, const char *path)
-{
-    al_strv_add(&plan->gone, path);
-    add_item(from, plan, plan->gone.items[plan->gone.count - 1], NULL);
 }
 
 /* A file that came from the branch, and has not come from elsewhere since. */
@@ -92,7 +93,7 @@ void al_pull_plan_make(const struct al_pull_from *from, struct al_pull_plan *ret
         if (order <= 0)
             add_item(from, &plan, list->items[i].path, &list->items[i]);
         else if (is_from_origin(from, &origin->items[j]))
-            add_gone(from, &plan, origin->items[j].path);
+            add_item(from, &plan, origin->items[j].path, NULL);
         i += order <= 0;
         j += order >= 0;
     }
@@ -215,10 +216,11 @@ static void list_staying(const struct al_pull_from *from, const struct al_pull_p
 
 static bool has_below(const struct al_strv *paths, const char *path)
 {
-    al_auto(al_freep) char *prefix = al_asprintf("%s/", path);
-    size_t at = al_sorted_lower_bound(paths->items, paths->count, sizeof(*paths->items), prefix);
+    struct al_range below = al_choose_range(
+        &(struct al_choosing){ paths->items, paths->count, sizeof(*paths->items), NULL, NULL },
+        path);
 
-    return at < paths->count && al_starts_with(paths->items[at], prefix);
+    return below.begin < below.end;
 }
 
 /* Whether a file is where a directory has to be: one that stays, or one of the commit. */

@@ -26,7 +26,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
     const struct delete_args *args = p;
     const char *path = al_call_tool_data(call);
     al_auto(al_freep) char *shown = al_text_sanitize_line(args->path);
-    int r = al_sandbox_remove(al_call_session(call)->sandbox, path, err);
+    int r = al_sandbox_remove(al_call_session(call)->sandbox, path, NULL, err);
 
     if (r < 0)
         return r;

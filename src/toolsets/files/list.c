@@ -4,7 +4,6 @@
 
 #include "guard/glob.h"
 #include "guard/text.h"
-#include "sandbox/match.h"
 #include "sandbox/sandbox.h"
 #include "tool/call.h"
 #include "toolsets/files/files.h"

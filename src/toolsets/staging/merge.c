@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_merge: merge versions of a file.  Nothing is written. */
-#include "staging/pull/merge.h"
+#include "staging/pull/pull.h"
 
 #include "guard/text.h"
 #include "sandbox/sandbox.h"

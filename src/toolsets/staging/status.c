@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_status: what changed in the sandbox, and what is staged. */
 #include "guard/text.h"
-#include "staging/changes.h"
 #include "staging/markers.h"
 #include "staging/size.h"
+#include "staging/stage.h"
 #include "staging/staging.h"
 #include "tool/call.h"
 #include "toolsets/staging/staging.h"
@@ -22,7 +22,7 @@ struct status_args {
 
 /* --- As text --- */
 
-static void add_change(struct al_str *out, const struct al_sandbox_change *change)
+static void add_change(struct al_str *out, const struct al_staged_file *change)
 {
     al_auto(al_freep) char *path = al_text_sanitize_shown_line(change->path);
 
@@ -112,7 +112,7 @@ static json_t *to_json(const struct al_staging *staging, const struct al_changes
         if (fits(&left, bytes_of(&list->items[i]), truncated))
             al_json_append(staged, al_staged_to_json(staging, &list->items[i]));
     for (size_t i = 0; i < changes->count; i++) {
-        const struct al_sandbox_change *change = &changes->items[i];
+        const struct al_staged_file *change = &changes->items[i];
         al_auto(al_freep) char *path = al_asprintf("/workspace/%s", change->path);
         json_t *entry;
 

@@ -54,14 +54,15 @@ static inline int give(void *payload, const char *const *oids, size_t count, al_
 static inline int import(struct scene *scene, struct al_error *err)
 {
     const struct al_blob_source source = { give, scene };
+    static const struct al_sandbox_version none = { .mode = 0 };
     struct al_sandbox_file files[FILES_MAX];
 
     for (size_t i = 0; i < scene->count; i++)
         files[i] =
             (struct al_sandbox_file){ .path = (char *)(uintptr_t)scene->paths[i],
                                       .mode = scene->mode ? scene->mode : AL_SANDBOX_MODE_FILE,
-                                      .is_new = scene->is_new };
-    return al_sandbox_import(scene->box->sandbox, files, scene->count, &source, err);
+                                      .over = scene->is_new ? &none : NULL };
+    return import_from(scene->box->sandbox, files, scene->count, &source, err);
 }
 
 static inline void assert_imports(struct scene *scene)

@@ -152,7 +152,7 @@ static inline void assert_remove_fails(struct box *box, const char *path, int st
                                        const char *words)
 {
     struct al_error err = AL_ERROR_INIT;
-    int r = al_sandbox_remove(box->sandbox, path, &err);
+    int r = al_sandbox_remove(box->sandbox, path, NULL, &err);
 
     assert_failed(r, &err, status, words);
 }
@@ -161,7 +161,7 @@ static inline void box_remove(struct box *box, const char *path)
 {
     struct al_error err = AL_ERROR_INIT;
 
-    assert_int_equal(al_sandbox_remove(box->sandbox, path, &err), 0);
+    assert_int_equal(al_sandbox_remove(box->sandbox, path, NULL, &err), 0);
 }
 
 /* A store whose objects have texts: the id of object N begins with the byte N. */
@@ -202,6 +202,14 @@ static inline int store_read(void *payload, const char *const *oids, size_t coun
     return 0;
 }
 
+static inline int import_from(struct al_sandbox *sandbox, const struct al_sandbox_file *files,
+                              size_t count, const struct al_blob_source *source,
+                              struct al_error *err)
+{
+    al_sandbox_set_source(sandbox, source);
+    return al_sandbox_import(sandbox, files, count, err);
+}
+
 /* Import one file of the store. */
 static inline int box_import(struct box *box, struct store *store, const char *path, unsigned mode,
                              unsigned number, struct al_error *err)
@@ -210,8 +218,7 @@ static inline int box_import(struct box *box, struct store *store, const char *p
     al_auto(al_freep) char *owned = al_strdup(path);
     const struct al_sandbox_file file = { .path = owned, .mode = mode, .oid = stored_oid(number) };
 
-    al_sandbox_set_source(box->sandbox, &source);
-    return al_sandbox_import(box->sandbox, &file, 1, &source, err);
+    return import_from(box->sandbox, &file, 1, &source, err);
 }
 
 /* A snapshot as text: mode, path and size of each file. */

@@ -121,28 +121,6 @@ static void makes_a_directory_again_that_another_call_removed(void **state)
     assert_list(scene.box, "", NULL, "d/e/b");
 }
 
-static void move_directory(struct scene *scene)
-{
-    assert_int_equal(renameat(scene->box->dir->fd, "ws/d", scene->box->dir->fd, "moved"), 0);
-}
-
-/* The directory of the files before is looked up again now and then. */
-static void comes_back_to_a_directory_that_was_replaced(void **state)
-{
-    struct scene scene = { .box = *state, .count = FILES_MAX, .happens = move_directory };
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
-
-    for (size_t i = 0; i < FILES_MAX; i++) {
-        al_strv_addf(&paths, "d/%03zu", i);
-        scene.paths[i] = paths.items[i];
-    }
-    assert_imports(&scene);
-    assert_true(is_there(scene.box, "moved/000"));
-    assert_false(is_there(scene.box, "moved/100"));
-    assert_true(is_there(scene.box, "ws/d/100"));
-    assert_content(scene.box, "d/199", "content");
-}
-
 /* Also when the parts come one after the other into one directory. */
 static void makes_no_git_directory(void **state)
 {
@@ -205,7 +183,7 @@ static void refuses_a_link_that_leads_nowhere(void **state)
                                           .oid = stored_oid(0) };
     struct al_error err = AL_ERROR_INIT;
 
-    assert_failed(al_sandbox_import(box->sandbox, &file, 1, &source, &err), &err, AL_ERR_EXECUTION,
+    assert_failed(import_from(box->sandbox, &file, 1, &source, &err), &err, AL_ERR_EXECUTION,
                   "Invalid argument");
     assert_list(box, "", NULL, "");
 }
@@ -219,7 +197,6 @@ int main(void)
         TEST(takes_the_place_of_no_file_when_it_is_new),
         TEST(replaces_a_file_or_a_link_otherwise),
         TEST(makes_a_directory_again_that_another_call_removed),
-        TEST(comes_back_to_a_directory_that_was_replaced),
         TEST(makes_no_git_directory),
         TEST(has_the_mode_of_the_store),
         TEST(limits_one_file),

@@ -67,7 +67,7 @@ static void stays_inside_while_directories_are_swapped(void **state)
         if (al_sandbox_read(box->sandbox, "d/keep", 0, 10, &text, NULL, &err) == 0)
             assert_string_equal(text.buf, "inside");
         if (al_sandbox_write(box->sandbox, "d/new", "mine", 4, &err) == 0)
-            (void)al_sandbox_remove(box->sandbox, "d/new", &err);
+            (void)al_sandbox_remove(box->sandbox, "d/new", NULL, &err);
         if (al_sandbox_snapshot(box->sandbox, &files, &err) == 0)
             al_sandbox_files_clear(&files);
     }
@@ -95,7 +95,7 @@ static void imports_nothing_through_a_link_that_appears(void **state)
     struct al_error err = AL_ERROR_INIT;
     FILE *control;
 
-    assert_failed(al_sandbox_import(box->sandbox, &file, 1, &source, &err), &err, AL_ERR_SANDBOX,
+    assert_failed(import_from(box->sandbox, &file, 1, &source, &err), &err, AL_ERR_SANDBOX,
                   "is a symbolic link");
     assert_nothing_outside(box);
     control = fdopen(openat(box->dir->fd, "ws/d/control", O_WRONLY | O_CREAT, 0666), "w");
@@ -117,7 +117,7 @@ static void imports_nothing_through_a_link_of_its_own(void **state)
     };
     struct al_error err = AL_ERROR_INIT;
 
-    assert_failed(al_sandbox_import(box->sandbox, files, 2, &source, &err), &err, AL_ERR_SANDBOX,
+    assert_failed(import_from(box->sandbox, files, 2, &source, &err), &err, AL_ERR_SANDBOX,
                   "is a symbolic link");
     assert_nothing_outside(box);
 }

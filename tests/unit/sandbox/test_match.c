@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* sandbox/match.h: patterns of paths. */
-#include "sandbox/match.h"
+/* sandbox/path.c: patterns of paths. */
+#include "sandbox/sandbox.h"
 
 #include "tests/lib/assert.h"
 #include "util/str.h"

@@ -42,8 +42,8 @@ static void *work(void *payload)
         worker->torn += paths.count > THREADS + 1;
         if (i % 8 == 0 && al_sandbox_snapshot(sandbox, &files, NULL) == 0)
             al_sandbox_files_clear(&files);
-        worker->torn += al_sandbox_remove(sandbox, own, NULL) < 0;
-        (void)al_sandbox_remove(sandbox, "dir/shared", NULL);
+        worker->torn += al_sandbox_remove(sandbox, own, NULL, NULL) < 0;
+        (void)al_sandbox_remove(sandbox, "dir/shared", NULL, NULL);
     }
     return NULL;
 }

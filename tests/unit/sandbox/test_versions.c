@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* al_sandbox_import() and al_sandbox_remove_version(): only the version that the caller knows is
+/* al_sandbox_import() and al_sandbox_remove(): only the version that the caller knows is
  * replaced or removed. */
 #include <sys/stat.h>
 
@@ -38,13 +38,14 @@ static int import_over(struct box *box, const char *path, const char *text, cons
     const struct al_blob_source source = { read_and_write, &writer };
     const struct al_sandbox_version version = version_of(text, AL_SANDBOX_MODE_FILE);
     al_auto(al_freep) char *owned = al_strdup(path);
+    const struct al_str content = { .buf = (char *)(uintptr_t) "first", .len = 5 };
     const struct al_sandbox_file file = { .path = owned,
                                           .mode = AL_SANDBOX_MODE_FILE,
                                           .oid = stored_oid(1),
-                                          .keeps_content = true,
+                                          .content = box->in_directory ? NULL : &content,
                                           .over = &version };
 
-    return al_sandbox_import(box->sandbox, &file, 1, &source, err);
+    return import_from(box->sandbox, &file, 1, &source, err);
 }
 
 static void assert_refused(int r, struct al_error *err)
@@ -103,12 +104,12 @@ static void removes_only_the_known_version(void **state)
     box_write(box, "d/a", "old");
     assert_snapshot(box, "100644 d/a");
     box_write(box, "d/a", "mine");
-    assert_refused(al_sandbox_remove_version(box->sandbox, "d/a", &old, &err), &err);
-    assert_refused(al_sandbox_remove_version(box->sandbox, "d/a", &executable, &err), &err);
+    assert_refused(al_sandbox_remove(box->sandbox, "d/a", &old, &err), &err);
+    assert_refused(al_sandbox_remove(box->sandbox, "d/a", &executable, &err), &err);
     assert_content(box, "d/a", "mine");
-    assert_int_equal(al_sandbox_remove_version(box->sandbox, "d/a", &mine, &err), 0);
+    assert_int_equal(al_sandbox_remove(box->sandbox, "d/a", &mine, &err), 0);
     assert_list(box, "", NULL, "");
-    assert_int_equal(al_sandbox_remove_version(box->sandbox, "d/a", &mine, &err), AL_ERR_NOT_FOUND);
+    assert_int_equal(al_sandbox_remove(box->sandbox, "d/a", &mine, &err), AL_ERR_NOT_FOUND);
     al_error_clear(&err);
 }
 
@@ -117,7 +118,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         IN_BOTH(replaces_the_known_version),
         IN_BOTH(leaves_another_version),
-        IN_BOTH(leaves_what_is_written_meanwhile),
+        cmocka_unit_test_setup_teardown(leaves_what_is_written_meanwhile, setup_directory,
+                                        box_teardown),
         IN_BOTH(removes_only_the_known_version),
     };
 

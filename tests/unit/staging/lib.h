@@ -8,7 +8,6 @@
 #include "gitops/command.h"
 #include "sandbox/sandbox.h"
 #include "staging/base.h"
-#include "staging/changes.h"
 #include "staging/import.h"
 #include "staging/stage.h"
 #include "staging/staged_diff.h"
@@ -83,7 +82,7 @@ static inline int stager_teardown(void **state)
 static inline void put(struct stager *s, const char *path, const char *text)
 {
     must(s, text ? al_sandbox_write(s->sandbox, path, text, strlen(text), &s->w->err)
-                 : al_sandbox_remove(s->sandbox, path, &s->w->err));
+                 : al_sandbox_remove(s->sandbox, path, NULL, &s->w->err));
 }
 
 /* Stage words, separated by spaces.  On success s->last is the commit. */
@@ -162,7 +161,7 @@ static inline void pull(struct stager *s, const char *path, unsigned mode, const
     must(s, al_base_load(s->staging, s->staging->key, BUDGET, &base, &s->w->err));
     al_base_set(&base, path, mode, &file.oid);
     must(s, al_base_save(s->staging, s->staging->key, &base, BUDGET, &s->w->err));
-    must(s, al_sandbox_import(s->sandbox, &file, 1, s->staging->source, &s->w->err));
+    must(s, al_sandbox_import(s->sandbox, &file, 1, &s->w->err));
     al_staging_unlock(s->staging);
 }
 

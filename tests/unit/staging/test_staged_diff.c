@@ -68,7 +68,7 @@ static void shows_empty_and_binary_files_and_modes(void **state)
 
     pull(s, "tool", 0100644, "1\n");
     al_oid_of(false, AL_OBJECT_BLOB, "1\n", 2, &file.oid);
-    must(s, al_sandbox_import(s->sandbox, &file, 1, s->staging->source, &s->w->err));
+    must(s, al_sandbox_import(s->sandbox, &file, 1, &s->w->err));
     put(s, "empty", "");
     must(s, al_sandbox_write(s->sandbox, "image", "\0\1\2", 3, &s->w->err));
     stage(s, "/workspace", "x");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* staging/pull/apply.c: somebody writes into the directory of the sandbox while a pull changes it.
  */
+#include "sandbox/backend.h"
 #include "staging/pull/pull.h"
 #include "tests/unit/staging/lib.h"
 
@@ -40,8 +41,8 @@ static int directory_setup(void **state)
                            &s->sandbox, &s->w->err));
     s->options.sandbox = s->sandbox;
     must(s, al_staging_new(&s->options, BUDGET, &s->staging, &s->w->err));
-    editor.inner = *s->staging->source;
-    s->staging->source->read = read_and_write;
+    editor.inner = s->sandbox->source;
+    al_sandbox_set_source(s->sandbox, &(struct al_blob_source){ .read = read_and_write });
     return 0;
 }
 

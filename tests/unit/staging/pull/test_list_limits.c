@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* staging/pull/list.c: how much is listed.  Compiled with small limits. */
-#include "staging/pull/list.h"
+#include "staging/pull/private.h"
 #include "staging/tree_bounds.h"
 #include "tests/unit/gitops/lib.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Merging the versions of a file: what is clean, what conflicts, and what is not tried. */
-#include "staging/pull/merge.h"
+#include "staging/pull/pull.h"
 
 #include "tests/unit/staging/lib.h"
 

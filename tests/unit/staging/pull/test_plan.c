@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a pull decides about a file, for every combination of three versions. */
-#include "staging/pull/plan.h"
+#include "staging/pull/private.h"
 
 #include <string.h>
 
 #include "gitops/oid.h"
 #include "sandbox/sandbox.h"
-#include "staging/pull/choose.h"
 
 #include "tests/lib/assert.h"
 
@@ -140,109 +139,12 @@ static void a_file_that_was_never_pulled_is_not_removed(void **state)
     clear(&lists);
 }
 
-/* Choose by one word of `paths`.  A file that it chooses is one that it may mean. */
-static int choose(struct lists *lists, const char *word, struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv given = AL_STRV_INIT;
-    al_auto(al_pull_words_clear) struct al_pull_words words = { .items = NULL };
-    int r;
-
-    al_strv_add(&given, word);
-    for (size_t i = 0; i < lists->plan.count; i++)
-        lists->plan.items[i].chosen = false;
-    r = al_pull_words_parse(&given, &words, err);
-    if (r == 0)
-        r = al_pull_choose(&lists->plan, &words, "here", err);
-    for (size_t i = 0; i < lists->plan.count; i++)
-        if (lists->plan.items[i].chosen)
-            assert_true(al_pull_words_may_mean(&words, lists->plan.items[i].path));
-    return r;
-}
-
-static void words_mean_files(void **state)
-{
-    static const struct {
-        const char *word, *file;
-        bool may;
-    } cases[] = {
-        { "a/b", "a/b", true },
-        { "a/b", "a/b/c", true },
-        { "a/b", "a/bc", false },
-        { "a/b", "a", false },
-        { "a/", "a/b", true },
-        { "a", "b/a", false },
-        { ".", "a/b", true },
-        { "/workspace", "a", true },
-        { "*.c", "a/b.c", true },
-        { "*.c", "a/b.h", false },
-        { "a/*.c", "a/b.c", true },
-        { "a/*.c", "a/b/c.c", false },
-        { "/workspace/*", "a", true },
-        { "/workspace/*", "a/b", false },
-        { "/workspace/**", "a/b", true },
-        { "[a]", "[a]/x", true },
-        { "[a]", "a", true },
-    };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        al_auto(al_strv_clear) struct al_strv given = AL_STRV_INIT;
-        al_auto(al_pull_words_clear) struct al_pull_words words = { .items = NULL };
-
-        print_message("  %s %s\n", cases[i].word, cases[i].file);
-        al_strv_add(&given, "none");
-        al_strv_add(&given, cases[i].word);
-        assert_int_equal(al_pull_words_parse(&given, &words, NULL), 0);
-        assert_int_equal(al_pull_words_may_mean(&words, cases[i].file), cases[i].may);
-    }
-}
-
-static void words_choose_or_are_refused(void **state)
-{
-    static const char *const chosen[] = { "f",  "./f", "/workspace/f", "*", "/workspace", ".",
-                                          "**", "[f]", "/workspace/?", "./" };
-    static const struct {
-        const char *word;
-        int status;
-    } refused[] = {
-        { "g", AL_ERR_EXECUTION },
-        { "f/", AL_ERR_EXECUTION },
-        { "f/g", AL_ERR_EXECUTION },
-        { "*.c", AL_ERR_EXECUTION },
-        { "F", AL_ERR_EXECUTION },
-        { "", AL_ERR_BAD_ARGS },
-        { "/f", AL_ERR_SANDBOX },
-        { "../f", AL_ERR_SANDBOX },
-        { "a/..", AL_ERR_SANDBOX },
-        { "/workspace/../f", AL_ERR_SANDBOX },
-        { "/workspaces/f", AL_ERR_SANDBOX },
-    };
-    struct lists lists;
-
-    (void)state;
-    decide(&lists, NONE, NONE, FIRST);
-    for (size_t i = 0; i < COUNT(chosen); i++) {
-        assert_int_equal(choose(&lists, chosen[i], NULL), 0);
-        assert_true(lists.plan.items[0].chosen);
-    }
-    for (size_t i = 0; i < COUNT(refused); i++) {
-        struct al_error err = AL_ERROR_INIT;
-
-        assert_int_equal(choose(&lists, refused[i].word, &err), refused[i].status);
-        assert_false(lists.plan.items[0].chosen);
-        al_error_clear(&err);
-    }
-    clear(&lists);
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_combination_keeps_the_rules),
         cmocka_unit_test(content_and_mode_are_merged_apart),
         cmocka_unit_test(a_file_that_was_never_pulled_is_not_removed),
-        cmocka_unit_test(words_mean_files),
-        cmocka_unit_test(words_choose_or_are_refused),
     };
 
     return cmocka_run_group_tests_name("staging/pull_plan", tests, NULL, NULL);

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+/* For pull/ only: the steps of a pull. */
+#ifndef AL_STAGING_PULL_PRIVATE_H
+#define AL_STAGING_PULL_PRIVATE_H
+
+#include "gitops/command.h"
+#include "sandbox/sandbox.h"
+#include "staging/base.h"
+#include "staging/pull/pull.h"
+
+/* --- The files of the commit that is pulled from --- */
+
+/** A file of a commit. */
+struct al_pull_file {
+    char *path;
+    unsigned mode; /**< 0100644, 0100755, 0120000 or, for a submodule, 0160000 */
+    struct al_oid oid;
+    uint64_t size; /**< in bytes */
+    bool has_size; /**< false: git may not have the object, and was not asked */
+};
+
+/** Files of a commit, sorted by path as bytes.  Zero-initialised, it is empty. */
+struct al_pull_list {
+    struct al_pull_file *items;
+    size_t count, capacity;
+    struct al_strv trees; /**< the ids of all trees below the top, as hex */
+};
+
+/** Tells which files are listed.  The others take no memory. */
+struct al_pull_filter {
+    bool (*keeps)(void *payload, const char *path);
+    void *payload;
+};
+
+void al_pull_list_clear(struct al_pull_list *list);
+
+/**
+ * List files of a commit.
+ *
+ * @param filter  The files that are wanted; NULL: all.
+ * @return 0; AL_ERR_EXECUTION also for a tree that has two entries of one name, and for one that is
+ *         too large (tree_bounds.h).
+ */
+int al_pull_list_read(const struct al_repo *repo, const char *commit,
+                      const struct al_pull_filter *filter, struct al_run_limits *budget,
+                      struct al_pull_list *ret_list, struct al_error *err);
+
+/** The file of this path; NULL: none. */
+const struct al_pull_file *al_pull_list_find(const struct al_pull_list *list, const char *path);
+
+/* --- What happens with each file --- */
+
+/*
+ *   sandbox    incoming   what happens
+ *
+ *   as base    changed    the incoming file is taken; one that is gone is removed
+ *   changed    as base    the sandbox's file stays
+ *   changed    the same   nothing; the file counts as pulled from now on
+ *   changed    changed    the lines are merged, or the path is a conflict
+ *   changed    gone       a conflict; the sandbox's file stays
+ *   gone       changed    a conflict; the incoming file is there again
+ */
+
+/** One version of a file.  Its mode is 0 when there is no file. */
+struct al_pull_side {
+    unsigned mode;
+    struct al_oid oid;
+};
+
+/** A file of the commit, or one that came from its branch and is there no longer. */
+struct al_pull_item {
+    char *path;
+    struct al_pull_side theirs, base, ours;
+    size_t which; /**< in the list of the commit; SIZE_MAX: it is not there */
+    bool is_lfs;  /**< its content is a pointer of git-lfs(1) */
+    bool chosen;
+    const char *skipped;  /**< why it is left alone; NULL: it is not */
+    const char *conflict; /**< what happened; NULL: no conflict */
+    bool merges;          /**< lines have to be merged; `mode` of the result is known already */
+    bool changes;         /**< the sandbox's file becomes `result` */
+    bool is_settled;      /**< `theirs` becomes the base */
+    bool is_blocked;      /**< there is no place for it in the sandbox */
+    bool has_texts;       /**< these are set: the store may not have what the agent wrote, nor
+                               what was merged from it */
+    struct al_str ours_text, result_text;
+    bool has_markers;        /**< `result` has conflict markers */
+    bool has_all_separators; /**< and every line `=======` is one */
+    struct al_pull_side result;
+};
+
+/** The lists that the items are made from.  Borrowed. */
+struct al_pull_from {
+    const struct al_pull_list *list;
+    struct al_base *base, *origin;
+    const struct al_sandbox_files *files;
+    bool allows_symlinks;
+};
+
+/** The items, sorted by path.  Zero-initialised, it is empty. */
+struct al_pull_plan {
+    struct al_pull_item *items;
+    size_t count;
+    bool is_begun; /**< private to apply.c: files may have changed */
+};
+
+void al_pull_plan_clear(struct al_pull_plan *plan);
+
+/** Put the four lists side by side.  Nothing is chosen yet. */
+void al_pull_plan_make(const struct al_pull_from *from, struct al_pull_plan *ret_plan);
+
+/** Decide about the chosen items, except about lines that have to be merged. */
+void al_pull_decide(const struct al_pull_from *from, struct al_pull_plan *plan);
+
+/** A file cannot take the place of a directory of the sandbox, nor lie below a file of it: such
+ * changes become conflicts. */
+void al_pull_check_places(const struct al_pull_from *from, struct al_pull_plan *plan);
+
+/** The sandbox's version of a file. */
+struct al_pull_side al_pull_find_ours(const struct al_sandbox_files *files, const char *path);
+
+/** Test whether two versions are the same: both are missing, or mode and content are equal. */
+bool al_pull_side_equal(const struct al_pull_side *a, const struct al_pull_side *b);
+
+/** The item leaves the sandbox as it is, for this reason. */
+void al_pull_keep_ours(struct al_pull_item *item, const char *conflict);
+
+/* --- Content --- */
+
+/** Ask a repository on GitHub for the content of the chosen files that changed there.  Needs no
+ * lock, so that other calls go on while the network is slow.  Does nothing for other repositories.
+ */
+int al_pull_bring_blobs(const struct al_pull_request *request, const struct al_pull_plan *plan,
+                        struct al_run_limits *budget, struct al_error *err);
+
+/**
+ * Copy the content of these files into the store, durable.
+ *
+ * The commit, its trees and every blob are hashed, and compared with their ids: a forged object
+ * does not get into the store, nor does a forged tree decide which files there are.
+ *
+ * @return 0; AL_ERR_EXECUTION naming an object that is forged or missing, or when the blobs are
+ *         larger than staging.max_bytes.
+ */
+int al_pull_copy_blobs(struct al_staging *staging, const struct al_pull_request *request,
+                       const struct al_pull_list *list, struct al_pull_plan *plan,
+                       struct al_run_limits *budget, struct al_error *err);
+
+/** Test whether the base needs the content of this item. */
+bool al_pull_is_wanted(const struct al_pull_item *item);
+
+/** "the files have … bytes, more than the … that the sandbox may hold". */
+int al_pull_too_large(uint64_t bytes, uint64_t max, struct al_error *err);
+
+/**
+ * Merge the lines of every item with `merges`, whose incoming version the store has.  Beside a
+ * directory the results are put into the store with the versions that they replace, for a pull that
+ * is killed; what is in memory alone is in no file.
+ */
+int al_pull_merge(struct al_staging *staging, struct al_pull_plan *plan,
+                  struct al_run_limits *budget, struct al_error *err);
+
+/* --- Changing the sandbox, all of it or nothing --- */
+
+/*
+ * In a directory the files change one after the other.  From before the first change until the base
+ * has been written, refs/pull/<key> is a commit of the changed files as they become; its parent has
+ * them as they were, and its message names the base.  So a pull that was killed in between is taken
+ * back by the next session.  A file is there as a whole or not at all.
+ */
+
+/**
+ * Make the changes of a plan.  The store has both versions of every file already.  With the store's
+ * lock held.
+ *
+ * @return 0; AL_ERR_EXECUTION, also when a file has changed since the plan was made.  What was
+ *         changed until then, al_pull_take_back() changes back.
+ */
+int al_pull_apply(struct al_staging *staging, struct al_pull_plan *plan,
+                  struct al_run_limits *budget, struct al_error *err);
+
+/** Undo the changes of a pull that failed.  Files that are not as the pull left them stay. */
+void al_pull_take_back(struct al_staging *staging, struct al_pull_plan *plan);
+
+/** The base has been written: the pull is complete. */
+int al_pull_complete(struct al_staging *staging, struct al_run_limits *budget,
+                     struct al_error *err);
+
+#endif
