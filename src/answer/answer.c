@@ -530,3 +530,9 @@ void al_answer_add_items_of(const struct al_strv *items, size_t total, size_t ma
         al_str_adds(out, " more");
     }
 }
+
+void al_answer_add_plain(const char *param, const char *text, struct al_str *out)
+{
+    if (strpbrk(text, "|[") || strstr(text, ".*") || strstr(text, "\\("))
+        al_str_addf(out, "%s is plain text; regex: true makes it an expression\n", param);
+}

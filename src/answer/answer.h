@@ -164,4 +164,7 @@ int al_cursor_find(const struct al_session *session, const char *cursor,
 int al_cursor_expand(const struct al_session *session, const struct al_tool *tool,
                      const json_t *given, json_t **ret_arguments, struct al_error *err);
 
+/** Append a line where a plain text that found nothing looks like a regular expression. */
+void al_answer_add_plain(const char *param, const char *text, struct al_str *out);
+
 #endif

@@ -105,6 +105,41 @@ int al_arg_check_range(const char *param, const char *value, bool *ret_is_range,
     return r;
 }
 
+void al_arg_split_revisions(const char *value, struct al_strv *ret_words)
+{
+    const char *begin = value;
+    int depth = 0;
+
+    for (const char *at = value; !al_starts_with(value, ":/"); at++) {
+        depth += (*at == '{') - (*at == '}');
+        if (*at && (*at != ' ' || depth > 0))
+            continue;
+        if (at > begin)
+            al_strv_take(ret_words, al_strndup(begin, (size_t)(at - begin)));
+        begin = at + 1;
+        if (!*at)
+            return;
+    }
+    al_strv_add(ret_words, value);
+}
+
+int al_arg_check_revisions(const char *param, const char *value, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv words = AL_STRV_INIT;
+    bool is_range, shows = false;
+    int r = check_word(param, value, err);
+
+    al_arg_split_revisions(value, &words);
+    for (size_t i = 0; i < words.count && r == 0; i++) {
+        const bool leaves_out = *words.items[i] == '^';
+
+        r = leaves_out ? al_arg_check_revision(param, words.items[i] + 1, err)
+                       : al_arg_check_range(param, words.items[i], &is_range, err);
+        shows |= !leaves_out;
+    }
+    return r < 0 || shows ? r : refuse(err, param, "only name what is left out");
+}
+
 int al_arg_pathspec(const char *param, const char *value, bool names_a_file, char **ret_spec,
                     struct al_error *err)
 {

@@ -25,6 +25,15 @@ int al_arg_check_range(const char *param, const char *value, bool *ret_is_range,
                        struct al_error *err);
 
 /**
+ * Split a text into the revisions and ranges that git-log(1) takes, at its spaces.  Those between
+ * braces, as in `main@{2 days ago}`, and of a text that begins with ":/" belong to the revision.
+ */
+void al_arg_split_revisions(const char *value, struct al_strv *ret_words);
+
+/** Check each of them.  One may begin with '^', and leaves out what it reaches; not all of them. */
+int al_arg_check_revisions(const char *param, const char *value, struct al_error *err);
+
+/**
  * Turn a path argument into a pathspec.
  *
  * @param      names_a_file  Whether the argument names an existing file or index entry.  Such a

@@ -80,7 +80,7 @@ static void add_branch(void *payload, const struct al_param *param, const void *
 
 void al_call_named_branches(const struct al_call *call, unsigned flag, struct al_strv *ret_branches)
 {
-    static const char heads[] = "refs/heads/";
+    static const char heads[] = "refs/heads/", tags[] = "refs/tags/";
     struct branches to = { .flag = flag, .names = ret_branches };
     const char *resolved = al_resolved_find(&call->resolved, AL_RESOLVED_BRANCH);
 
@@ -89,6 +89,9 @@ void al_call_named_branches(const struct al_call *call, unsigned flag, struct al
     if (flag == AL_PARAM_BRANCH && resolved && al_starts_with(resolved, heads) &&
         !al_strv_contains(ret_branches, resolved + strlen(heads)))
         al_strv_add(ret_branches, resolved + strlen(heads));
+    if (flag == AL_PARAM_BRANCH && resolved &&
+        al_starts_with(resolved, tags)) /* no branch's name */
+        al_strv_add(ret_branches, resolved);
 }
 
 static void add_branches(const struct al_call *call, struct al_strv *branches)

@@ -33,7 +33,7 @@ struct log_args {
     struct al_opt_int max_bytes;
     const char *range, *changed; /* of the toolset everyday */
     struct al_strv paths;
-    bool regex, stat, patch, follow, first_parent;
+    bool all, regex, stat, patch, follow, first_parent;
     struct al_page page;
     AL_GIT_COMMON_FIELDS;
 };
@@ -314,7 +314,8 @@ const struct al_tool al_tool_workflow_log = {
 #define TEXT_ROW(field, about) AL_STRING(struct log_args, field, about, .min_bytes = 1)
 
 static const struct al_param everyday_params[] = {
-    AL_STRING(struct log_args, range, "A..B, A...B or a revision.", .flags = AL_PARAM_NAME),
+    AL_STRING(struct log_args, range, "Revisions: A..B, A...B, \"A ^B\".", .flags = AL_PARAM_NAME),
+    AL_BOOL(struct log_args, all, "All branches."),
     AL_EVERYDAY_PATHS_ROW(struct log_args, .min = 0),
     AL_STRING(struct log_args, author, NULL, .min_bytes = 1),
     TEXT_ROW(since, "A date or a revision."),
@@ -335,8 +336,9 @@ static const struct al_param everyday_params[] = {
 static int everyday_check(const void *p, struct al_error *err)
 {
     const struct log_args *args = p;
-    bool is_range;
 
+    if (args->all && args->range)
+        return al_failure_bad_args(err, "Give range or all.", "range and all exclude each other");
     if (args->regex && !args->changed)
         return al_failure_bad_args(err, "Give changed, or leave out regex: grep always is a regex.",
                                    "regex: it is about changed, which is not given");
@@ -345,7 +347,7 @@ static int everyday_check(const void *p, struct al_error *err)
     if (args->follow && args->paths.count != 1)
         return al_failure_bad_args(err, "Give one file in paths, or leave out follow.",
                                    "follow takes exactly one path");
-    return args->range ? al_arg_check_range("range", args->range, &is_range, err) : 0;
+    return args->range ? al_arg_check_revisions("range", args->range, err) : 0;
 }
 
 static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
@@ -517,15 +519,23 @@ static void add_left(const struct showing *showing, struct al_str *out)
                           "more commits", out);
 }
 
+/* Where a path is looked for. */
+static const char *one_range(const struct log_args *args)
+{
+    return args->range && !strchr(args->range, ' ') ? args->range : "HEAD";
+}
+
 static void add_nothing(struct al_call *call, struct showing *showing)
 {
     const struct log_args *args = showing->args;
-    const struct al_path_scope scope = { .rev = args->range ? args->range : "HEAD",
+    const struct al_path_scope scope = { .rev = one_range(args),
                                          .worktree = true,
                                          .untracked = true };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     al_str_adds(&text, "No commits match.\n");
+    if (args->changed && !args->regex)
+        al_answer_add_plain("changed", args->changed, &text);
     al_missing_paths_add(call, &args->paths, &scope, &text);
     (void)al_pages_adds(&showing->pages, text.buf);
 }
@@ -549,8 +559,8 @@ static int show(struct al_call *call, const struct al_log_query *query, struct s
     else if (!showing->read)
         add_nothing(call, showing);
     else
-        al_missing_paths_end(call, &showing->args->paths,
-                             showing->args->range ? showing->args->range : "HEAD", &showing->pages);
+        al_missing_paths_end(call, &showing->args->paths, one_range(showing->args),
+                             &showing->pages);
     if (shallow && showing->read && !showing->has_more && !showing->args->range)
         (void)al_pages_adds(&showing->pages, "-- shallow clone: older commits are not here\n");
     add_left(showing, &left);
@@ -567,6 +577,7 @@ static int everyday_log(struct al_call *call, const void *p, struct al_result *r
     al_auto(al_freep) char *since = NULL;
     al_auto(al_freep) char *until = NULL;
     struct al_log_query query = { .range = args->range,
+                                  .all = args->all,
                                   .paths = args->paths.count ? &args->paths : NULL,
                                   .author = args->author,
                                   .grep = args->grep,

@@ -13,6 +13,7 @@
 #include "gitops/refs.h"
 #include "gitops/repo/remotes.h"
 #include "gitops/transport/network.h"
+#include "guard/arg.h"
 #include "guard/text.h"
 #include "tool/call.h"
 #include "tool/resolved.h"
@@ -23,7 +24,7 @@
 #include "toolsets/workflow/workflow.h"
 
 struct push_args {
-    const char *remote, *branch;
+    const char *remote, *branch, *tag;
     bool set_upstream, force, tags, delete;
     AL_EVERYDAY_FIELDS;
 };
@@ -180,13 +181,16 @@ static int resolve_push(struct al_call *call, const struct al_remote *remote, co
                         bool deletes, struct al_resolved *out, struct al_error *err)
 {
     const struct al_location *at = &al_call_repo(call)->at;
-    al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", branch);
+    const bool is_tag = al_starts_with(branch, TAGS);
+    al_auto(al_freep) char *ref = al_asprintf("%s%s", is_tag ? "" : "refs/heads/", branch);
     al_auto(al_freep) char *commit = deletes ? al_strdup("") : al_ref_oid(at, ref);
-    al_auto(al_freep) char *tracking = al_remote_tracking(remote, branch);
+    al_auto(al_freep) char *tracking = is_tag ? NULL : al_remote_tracking(remote, branch);
     al_auto(al_freep) char *seen = tracking ? al_ref_oid(at, tracking) : al_strdup("");
     int r = 0;
 
     al_resolved_add(out, "branch", branch);
+    if (is_tag)
+        al_resolved_add(out, AL_RESOLVED_BRANCH, ref);
     al_resolved_add(out, "commit", commit);
     al_resolved_add(out, "seen", seen);
     for (size_t i = 0; i < remote->push_urls.count && r == 0; i++)
@@ -225,7 +229,9 @@ static int push_to(struct al_call *call, const struct al_remote *remote, const c
 }
 
 AL_WHEN(deletes, struct push_args, args->delete)
-AL_WHEN(is_plain, struct push_args, !args->force && !args->delete &&!args->tags)
+AL_WHEN(is_plain, struct push_args, !args->force && !args->delete &&!args->tags && !args->tag)
+
+AL_WHEN(sends_tag, struct push_args, args->tag)
 
 /* A rule about a branch says nothing about tags, so they are an operation of their own. */
 AL_WHEN(sends_tags, struct push_args, args->tags && !args->force)
@@ -250,11 +256,8 @@ static int no_branch(struct al_call *call, const char *branch, struct al_error *
         return al_failure_set(err, "git_commit makes the first commit.",
                               "There is no commit on '%s' yet", branch);
     if (text && al_ref_exists(at, tag))
-        return al_failure_set(
-            err,
-            "tags pushes all tags beside a branch; one tag alone is for a user to "
-            "push.",
-            "'%s' is a tag, and git_push pushes branches", branch);
+        return al_failure_set(err, "tag pushes one tag, tags all of them beside a branch.",
+                              "'%s' is a tag, and git_push pushes branches", branch);
     r = al_failure_set(
         err, text ? "git_branch lists the branches there are." : NULL,
         text ? "There is no branch '%s'" : "There is no branch '%s', or no commit on it", branch);
@@ -265,11 +268,26 @@ static int no_branch(struct al_call *call, const char *branch, struct al_error *
     return al_error_about(r, err, AL_SUBJECT_BRANCH, branch);
 }
 
+static int find_tag(struct al_call *call, const char *name, char **ret_ref, struct al_error *err)
+{
+    al_auto(al_freep) char *ref = al_asprintf(TAGS "%s", name);
+
+    if (!al_ref_exists(&al_call_repo(call)->at, ref))
+        return al_failure_set(err, "git_tag lists the tags there are.", "There is no tag '%s'",
+                              name);
+    *ret_ref = al_take(&ref);
+    return 0;
+}
+
+/* The branch, or the full name of the tag. */
 static int find_branch(struct al_call *call, const struct push_args *args, char **ret_branch,
                        struct al_error *err)
 {
     al_auto(al_freep) char *ref = NULL;
     int r = 0;
+
+    if (args->tag)
+        return find_tag(call, args->tag, ret_branch, err);
 
     if (args->branch)
         *ret_branch = al_strdup(args->branch);
@@ -348,7 +366,8 @@ static bool is_new_address(struct al_call *call, const void *p)
 static struct al_push_options options_of(const struct al_call *call, const struct push_args *args)
 {
     return (struct al_push_options){
-        .branch = al_call_resolved(call, "branch"),
+        .branch = args->tag ? args->tag : al_call_resolved(call, "branch"),
+        .is_tag = args->tag,
         .commit = al_call_resolved(call, "commit"),
         .lease = args->force || args->delete ? al_call_resolved(call, "seen") : NULL,
         .deletes = args->delete,
@@ -403,6 +422,8 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     if (al_transfer_in_text(call))
         look(call, args, &remote);
     al_transfer_preview(call, &remote, AL_PUSHES, out);
+    if (args->tag)
+        al_str_addf(out, "The tag leads to %.8s.\n", al_call_resolved(call, "commit"));
     if (args->tags)
         show_tags(call, args, &remote, out);
     if (args->delete) {
@@ -445,7 +466,8 @@ static void add_summary(const struct push_args *args, const char *branch, const 
     if (args->delete)
         al_str_addf(out, "Delete %s at ", branch);
     else
-        al_str_addf(out, "%s %s to ", args->force ? "Force push" : "Push", branch);
+        al_str_addf(out, "%s %s%s to ", args->force ? "Force push" : "Push",
+                    args->tag ? "the tag " : "", args->tag ? args->tag : branch);
     al_str_adds(out, remote);
     if (args->tags)
         al_str_adds(out, " with all tags");
@@ -557,6 +579,7 @@ static const struct al_param everyday_params[] = {
     AL_STRING(struct push_args, branch, "Default: the current one.", .flags = AL_PARAM_BRANCH),
     AL_BOOL(struct push_args, set_upstream, NULL),
     AL_BOOL(struct push_args, force, "Replace what was last seen there."),
+    AL_STRING(struct push_args, tag, "One tag alone.", .flags = AL_PARAM_NAME),
     AL_BOOL(struct push_args, tags, "All tags too."),
     AL_BOOL(struct push_args, delete, "Delete the branch there."),
     AL_EVERYDAY_WORKING_DIR_ROW(struct push_args),
@@ -565,13 +588,23 @@ static const struct al_param everyday_params[] = {
 static int everyday_check(const void *p, struct al_error *err)
 {
     const struct push_args *args = p;
+    int r;
 
     if (args->delete &&!args->branch)
         return al_error_set(err, AL_ERR_BAD_ARGS, "branch is required with delete");
     if (args->delete &&(args->set_upstream || args->tags || args->force))
         return al_error_set(err, AL_ERR_BAD_ARGS,
                             "delete cannot be combined with set_upstream, tags or force");
-    return check(p, err);
+    if (args->tag && (args->branch || args->tags || args->delete || args->set_upstream))
+        return al_failure_bad_args(err, "Give tag alone, with remote.",
+                                   "tag cannot be combined with branch, tags, delete or "
+                                   "set_upstream");
+    if (args->tag && args->force)
+        return al_failure_bad_args(err, "Leave out force, or give the tag another name.",
+                                   "force: a tag that is there is not moved, since others may have "
+                                   "it");
+    r = args->tag ? al_arg_check_branch("tag", args->tag, err) : 0;
+    return r < 0 ? r : check(p, err);
 }
 
 /* The first push of a session to each address and branch. */
@@ -593,15 +626,22 @@ static void add_done(struct al_call *call, const struct push_args *args,
 {
     al_auto(al_str_clear) struct al_str there = AL_STR_INIT;
 
+    if (args->tag) {
+        al_str_adds(&there, "tag ");
+        al_place_add_name(args->tag, &there);
+        al_str_adds(&there, " at ");
+    }
     al_place_add_name(al_call_resolved(call, "remote"), &there);
-    al_str_addc(&there, '/');
-    al_place_add_name(al_call_resolved(call, "branch"), &there);
+    if (!args->tag) {
+        al_str_addc(&there, '/');
+        al_place_add_name(al_call_resolved(call, "branch"), &there);
+    }
     if (args->delete)
         al_str_addf(text, "Deleted %s", there.buf);
     else if (pushed->up_to_date)
         al_str_addf(text, "%s was up to date already", there.buf);
     else if (pushed->is_new)
-        al_str_addf(text, "Pushed the new branch %s", there.buf);
+        al_str_addf(text, "Pushed the new %s%s", args->tag ? "" : "branch ", there.buf);
     else
         al_str_addf(text, "%s %s: %s", pushed->forced ? "Force pushed" : "Pushed", there.buf,
                     pushed->range);
@@ -632,12 +672,14 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
 static const struct al_operation everyday_operations[] = {
     { "push", is_plain, EFFECTS, everyday_execute, AL_ASKS_NEVER },
     { "delete", deletes, EFFECTS | AL_REWRITES_HISTORY, everyday_execute, AL_ASKS_ALWAYS },
+    { "tag", sends_tag, EFFECTS, everyday_execute, AL_ASKS_NEVER },
     { "tags", sends_tags, EFFECTS, everyday_execute, AL_ASKS_ALWAYS },
     { "force", NULL, EFFECTS | AL_REWRITES_HISTORY, everyday_execute, AL_ASKS_ALWAYS },
 };
 
 static const struct al_stricter everyday_stricter[] = {
     { "push", is_first, "for the first push of a session to an address and branch", 0 },
+    { "tag", is_first, "for the first push of a session to an address and tag", 0 },
 };
 
 static void summarize_resolved(struct al_call *call, const void *p, struct al_str *out)

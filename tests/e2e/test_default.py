@@ -219,6 +219,7 @@ class Asking(Program):
         ("git_push", "push", {}, True),
         ("git_push", "force", {"force": True}, True),
         ("git_push", "delete", {"branch": "topic", "delete": True}, True),
+        ("git_push", "tag", {"tag": "v1"}, True),
         ("git_push", "tags", {"tags": True}, True),
         ("git_worktree", "list", {}, False),
     )
@@ -237,6 +238,7 @@ class Asking(Program):
         self.git("push", "-q", "origin", "main", "topic")
         self.git("fetch", "-q")
         self.git("branch", "-q", "pushed")
+        self.git("tag", "v1")
         self.roots = ("--root", str(self.root), "--root", str(self.hub.parent))
 
     def rows(self, tool, *options):

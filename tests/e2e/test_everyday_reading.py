@@ -274,6 +274,19 @@ class Log(Case):
                 ({"since": "2099-01-01T00:00"}, []), ({"max_count": 1}, ["third"]),
                 ({"paths": ["b"], "follow": True}, ["third", "second"])):
             self.assertEqual(self.subjects(**arguments), subjects, arguments)
+        self.git("update-ref", "refs/remotes/origin/far", self.out("commit-tree", "main^{tree}",
+                                                                     "-m", "far").strip())
+        for arguments, subjects in (
+                ({"range": "main ^side"}, ["third"]), ({"range": "side main ^v1.0"}, ["aside", "third"]),
+                ({"range": "v1.0..side v1.0..main"}, ["aside", "third"]),
+                ({"range": "main^{/third that is not}  side ^main"}, None),
+                ({"range": "main@{2 days ago}"}, ["third", "second", "first"]),
+                ({"range": ":/second"}, ["second", "first"]),
+                ({"all": True}, ["aside", "far", "first", "second", "third"])):
+            if subjects:
+                self.assertEqual(sorted(self.subjects(**arguments)), sorted(subjects), arguments)
+            else:
+                self.fails("ExecutionFailed", "third that is not", "git_log", arguments)
         self.assertEqual(self.says("git_log", {"paths": ["nothing"]}),
                          "No commits match.\nThere is no 'nothing' in HEAD or the working tree")
 
@@ -303,6 +316,9 @@ class Log(Case):
                 ({"since": "gestern"}, "names no commit"), ({"until": "v9.9"}, "names no commit"),
                 ({"since": "--all"}, "names no commit"), ({"range": "-1"}, "must not begin"),
                 ({"max_count": 0}, "max_count "), ({"max_count": 10001}, "max_count "),
+                ({"range": "^main"}, "left out"), ({"range": "main ^a..b"}, "'..'"),
+                ({"range": "main -O"}, "must not begin"), ({"range": " "}, "left out"),
+                ({"range": "main", "all": True}, "exclude each other"),
                 ({"changed": ""}, "changed"), ({"author": ""}, "author")):
             self.fails("BadArgs", words, "git_log", arguments)
         self.assertEqual(self.subjects(max_count=10000), ["third", "second", "first"])
@@ -398,6 +414,18 @@ class Search(Case):
                  "No matches in tracked files."),
                 ({"pattern": "alpha", "rev": "HEAD~1"}, "No matches.")):
             self.assertEqual(self.says("git_grep", arguments), text, arguments)
+
+    def test_plain(self):
+        """a plain pattern that finds nothing and looks like an expression says what it is"""
+        for pattern in ("beta|gamma", "g.*a", "beta \\(x\\)", "[abc]lpha"):
+            self.assertIn("\npattern is plain text; regex: true makes it an expression",
+                          self.says("git_grep", {"pattern": pattern}))
+            self.assertIn("\nchanged is plain text; regex: true makes it an expression",
+                          self.says("git_log", {"changed": pattern}))
+        for pattern, regex in (("nowhere", False), ("(y)", False), ("n.o", False),
+                               ("nowhere|[q]", True)):
+            self.assertNotIn("plain", self.says("git_grep", {"pattern": pattern, "regex": regex}))
+            self.assertNotIn("plain", self.says("git_log", {"changed": pattern, "regex": regex}))
 
     def test_grep_refused(self):
         """git_grep: patterns and revisions that are none"""

@@ -207,6 +207,33 @@ class Push(Case):
                    {"tags": True})
         self.assertEqual(self.at_hub("refs/tags/v1"), was)
 
+    def test_tag(self):
+        """git_push tag: that tag alone; one that is there is not moved"""
+        self.git("tag", "v1")
+        self.git("tag", "-a", "-m", "two", "v2")
+        self.git("branch", "v3")
+        self.commit("c.txt", "c\n", "c")
+        was = self.at_hub()
+        self.assertIn("Pushed the new tag v2 at origin\n", self.says("git_push", {"tag": "v2"}))
+        self.assertEqual((self.at_hub("refs/tags/v2"), self.at_hub("refs/tags/v1"), self.at_hub()),
+                         (self.here("v2"), "", was))
+        self.assertIn("tag v2 at origin was up to date already",
+                      self.says("git_push", {"tag": "v2", "remote": "origin"}))
+        there = self.at_hub("refs/tags/v2")
+        self.git("tag", "-f", "v2", "HEAD")
+        failed = self.fails("ExecutionFailed", "The remote has another tag 'v2'", "git_push",
+                            {"tag": "v2"})
+        self.assertIn("git_tag", failed.text)
+        self.assertEqual(self.at_hub("refs/tags/v2"), there)
+        self.fails("ExecutionFailed", "There is no tag 'v3'", "git_push", {"tag": "v3"})
+        self.fails("ExecutionFailed", "'v1' is a tag", "git_push", {"branch": "v1"})
+        for more in ({"branch": "main"}, {"tags": True}, {"delete": True}, {"set_upstream": True},
+                     {"force": True}):
+            self.fails("BadArgs", "", "git_push", {"tag": "v1"} | more)
+        for name in ("", "-f", "../heads/v3", "v1:refs/heads/main", "a b"):
+            self.fails("BadArgs", "tag must not", "git_push", {"tag": name})
+        self.assertEqual(self.at_hub("refs/tags/v1"), "")
+
     def test_force(self):
         """git_push force: a lease on what was last seen there"""
         self.commit("c.txt", "c\n", "c")
@@ -399,6 +426,35 @@ class Asking(Case):
         self.assertIn("The branch is deleted there; it was last seen at ", shown)
         self.push(server, "reject", tags=True)
         self.assertNotEqual(self.at_hub("refs/heads/topic"), "")
+
+    def test_tag_asks_once(self):
+        """a tag is a first push of its own, even of a branch's name; then it is not asked again"""
+        server = self.start()
+        self.git("tag", "main", "HEAD~1")
+        self.commit("c.txt", "c\n", "c")
+        self.push(server, "once")
+        shown, _ = self.push(server, "reject", tag="main")
+        self.assertIn("Push the tag main to origin", shown)
+        self.assertIn(f"The tag leads to {self.here('refs/tags/main')[:8]}.", shown)
+        _, result = self.push(server, "once", tag="main")
+        self.assertIn("Pushed the new tag main at origin", result.text)
+        self.git("push", "-q", "origin", ":refs/tags/main")
+        result = server.call("git_push", {"working_dir": str(self.root), "tag": "main"})
+        self.assertIn("Pushed the new tag main at origin", result.text)
+
+    def test_tag_rules(self):
+        """a rule about a branch is none about a tag of its name; one about tags is"""
+        self.git("tag", "main", "HEAD~1")
+        self.commit("c.txt", "c\n", "c")
+        config = self.base / "rules.toml"
+        config.write_text("".join(
+            f'[[tools.approval.rule]]\ntool = "git_push"\nbranch = "{name}"\ndecision = "deny"\n'
+            for name in ("main", "refs/tags/v*")), encoding="utf-8")
+        self.git("tag", "v1")
+        for arguments, denied in (({"branch": "main"}, True), ({"tag": "v1"}, True),
+                                  ({"tag": "main"}, False)):
+            result = self.call("git_push", arguments, "--config", str(config))
+            self.assertEqual(result.kind, "ApprovalDenied" if denied else None, result)
 
     def test_tags_named(self):
         """the question names the tags that go; of a known address only those it lacks"""

@@ -33,6 +33,50 @@ class Stash(everyday.Case):
         self.assertEqual(self.text(), text_with(at1="one"))
         self.assertEqual(self.says("git_stash", {"action": "list"}), "No stash entries.")
 
+    def test_staged(self):
+        """git_stash: what was staged comes back staged, where the index has not changed there"""
+        def begin():
+            self.git("reset", "-q", "--hard")
+            self.write("new.txt", "new\n")
+            self.write("f.txt", text_with(at1="staged"))
+            self.git("add", "f.txt", "new.txt")
+            self.write("f.txt", text_with(at1="staged", at2="not"))
+            before = self.out("status", "--porcelain"), self.out("diff", "--cached")
+            self.says("git_stash")
+            return before
+
+        def now():
+            return self.out("status", "--porcelain"), self.out("diff", "--cached")
+
+        self.commit("other.txt", "other\n", "other")
+        for action in ("pop", "apply"):
+            before = begin()
+            self.assertEqual(before[0], "MM f.txt\nA  new.txt\n")
+            server = everyday.Server(self)
+            self.assertIn("2 staged", server.ok("git_stash", {"action": action}).text)
+            self.assertEqual(now(), before)
+            server.ok("git_undo")
+            self.assertEqual(now(), ("", ""))
+        self.git("stash", "clear")
+        before = begin()
+        self.commit("other.txt", "more\n", "elsewhere")
+        self.write("other.txt", "staged as well\n")
+        self.git("add", "other.txt")
+        self.says("git_stash", {"action": "pop"})
+        self.assertEqual(self.out("status", "--porcelain"),  # as git stash pop
+                         " M f.txt\nA  new.txt\nM  other.txt\n")
+        before = begin()
+        self.commit("other.txt", "and more\n", "elsewhere")
+        self.write("other.txt", "not staged\n")
+        self.says("git_stash", {"action": "pop"})
+        self.assertEqual(self.out("status", "--porcelain"),
+                         "MM f.txt\nA  new.txt\n M other.txt\n")
+        before = begin()
+        self.commit("f.txt", text_with(at7="upstream"), "elsewhere")
+        self.says("git_stash", {"action": "pop"})
+        self.assertEqual(self.out("status", "--porcelain"), " M f.txt\nA  new.txt\n")
+        self.assertEqual(self.text(), text_with(at1="staged", at2="not", at7="upstream"))
+
     def test_ids(self):
         """git_stash: an id names the same entry, whatever is pushed and dropped meanwhile"""
         one, two = self.push(text_with(at1="one")), self.push(text_with(at2="two"))

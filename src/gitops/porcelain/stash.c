@@ -359,6 +359,8 @@ static void add_words(struct al_strv *argv, const struct al_stash_options *optio
         if (options->paths)
             al_strv_adds(argv, "--pathspec-from-file=-", "--pathspec-file-nul", NULL);
     } else if (options->action != AL_STASH_CLEAR) {
+        if (options->keeps_staged)
+            al_strv_add(argv, "--index");
         al_strv_take(argv, al_git_stash_entry(options));
     }
 }
@@ -382,6 +384,56 @@ static int run(struct al_repo *repo, const struct al_stash_options *options, siz
         &repo->at, &command,
         &(struct al_git_run){ .max_bytes = max_bytes, .waits_for_lock = true, .checked = checked },
         budget, ret_output, err);
+}
+
+/* What the index has otherwise than a commit. */
+static int list_staged(const struct al_repo *repo, const char *commit, struct al_run_limits *budget,
+                       struct al_buffer *list, struct al_error *err)
+{
+    const char *const options[] = { "--cached", "--ignore-submodules=dirty", commit, NULL };
+    al_auto(al_str_clear) struct al_str all = AL_STR_INIT;
+
+    al_str_add(&all, ":/", sizeof(":/"));
+    return al_batch_list_diff(repo, options, &all, budget, list, err);
+}
+
+/* Both are sorted. */
+static bool have_common(const struct al_buffer *one, const struct al_buffer *two)
+{
+    size_t i = 0, k = 0;
+
+    while (i < one->len && k < two->len) {
+        const int order = strcmp(one->data + i, two->data + k);
+
+        if (order == 0)
+            return true;
+        if (order < 0)
+            i += strlen(one->data + i) + 1;
+        else
+            k += strlen(two->data + k) + 1;
+    }
+    return false;
+}
+
+int al_git_stash_keeps_staged(const struct al_repo *repo, const char *entry,
+                              struct al_run_limits *budget, bool *ret_keeps, struct al_error *err)
+{
+    al_auto(al_freep) char *base = al_asprintf("%s^1", entry);
+    al_auto(al_freep) char *index = al_asprintf("%s^2", entry);
+    struct al_buffer theirs = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    struct al_buffer ours = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    struct al_buffer since = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    int r = al_git_list_changed(repo, base, index, budget, &theirs, err);
+
+    if (r == 0 && theirs.len)
+        r = list_staged(repo, "HEAD", budget, &ours, err);
+    if (r == 0 && theirs.len && !ours.len)
+        r = list_staged(repo, base, budget, &since, err);
+    *ret_keeps = r == 0 && theirs.len && !ours.len && !have_common(&theirs, &since);
+    al_buffer_clear(&theirs);
+    al_buffer_clear(&ours);
+    al_buffer_clear(&since);
+    return r;
 }
 
 /* Record whose the entry is that a push has made, or that it made none.  One that cannot be told
@@ -432,12 +484,14 @@ static int drop_each(struct al_repo *repo, const char *entries, struct al_run_li
 }
 
 /* Apply the entry by its id and then drop it, as git does for an index, and say what git says. */
-static int pop_entry(struct al_repo *repo, const char *entry, size_t max_bytes,
+static int pop_entry(struct al_repo *repo, const char *entry, bool keeps_staged, size_t max_bytes,
                      struct al_run_limits *budget, struct al_git_output *ret_output,
                      struct al_error *err)
 {
     static const char kept[] = "The stash entry is kept in case you need it again.\n";
-    const struct al_stash_options apply = { .action = AL_STASH_APPLY, .entries = entry };
+    const struct al_stash_options apply = { .action = AL_STASH_APPLY,
+                                            .entries = entry,
+                                            .keeps_staged = keeps_staged };
     al_auto(al_git_output_clear) struct al_git_output dropped = { .exit_code = -1 };
     al_auto(al_git_output_clear) struct al_git_output applied = { .exit_code = -1 };
     int r = run(repo, &apply, max_bytes, false, budget, &applied, err);
@@ -488,7 +542,7 @@ int al_git_stash(struct al_repo *repo, const struct al_stash_options *options, s
     else if (options->action == AL_STASH_DROP && entries)
         r = drop(repo, entries, budget, ret_output, err);
     else if (options->action == AL_STASH_POP && entries)
-        r = pop_entry(repo, entries, max_bytes, budget, ret_output, err);
+        r = pop_entry(repo, entries, options->keeps_staged, max_bytes, budget, ret_output, err);
     else
         r = run(repo, options, max_bytes, true, budget, ret_output, err);
     return r;

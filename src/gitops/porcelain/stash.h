@@ -25,6 +25,8 @@ struct al_stash_options {
     const char *message;
     bool include_untracked;
     int64_t index;
+    bool keeps_staged; /**< with AL_STASH_POP and AL_STASH_APPLY: what was staged is staged again,
+                          see al_git_stash_keeps_staged() */
     const struct al_strv *paths; /**< with AL_STASH_PUSH: as the agent wrote them; NULL: all */
     const char *agent;   /**< with AL_STASH_PUSH: who pushes, see stash_owners.h; NULL: nobody */
     const char *entries; /**< the object id of the entry, which counts and not the index; with
@@ -34,6 +36,11 @@ struct al_stash_options {
 
 /** The words that name the entry to git: its object id, or "stash@{1}".  Caller frees. */
 char *al_git_stash_entry(const struct al_stash_options *options);
+
+/** Whether an entry has staged changes that git can stage again: nothing is staged now, and the
+ * index has those files as they were before. */
+int al_git_stash_keeps_staged(const struct al_repo *repo, const char *entry,
+                              struct al_run_limits *budget, bool *ret_keeps, struct al_error *err);
 
 /** List the entries with the output of `git stash list`, without its child process.  In a
  * repository with several working trees each line ends with whose the entry is. */

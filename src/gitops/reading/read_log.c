@@ -12,6 +12,7 @@
 #include "gitops/reading/change_reader.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
+#include "guard/arg.h"
 
 /* Make every character of a text stand for itself in an extended regular expression. */
 static void add_literal(struct al_strv *argv, const char *option, const char *value)
@@ -60,8 +61,10 @@ static int add_paths(const struct al_repo *repo, const struct al_log_query *quer
     size_t at = 0;
     int r;
 
+    if (query->all)
+        al_strv_adds(argv, "--branches", "--remotes", NULL);
     if (query->range)
-        al_strv_add(argv, query->range);
+        al_arg_split_revisions(query->range, argv);
     al_strv_add(argv, "--");
     if (!query->paths)
         return 0;

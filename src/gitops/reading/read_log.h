@@ -13,7 +13,8 @@
 
 /** The commits that are wanted.  Words of an agent are checked by the caller. */
 struct al_log_query {
-    const char *range;           /**< a revision or a range; NULL: HEAD */
+    const char *range;           /**< as al_arg_split_revisions() takes it; NULL: HEAD */
+    bool all;                    /**< all branches, of remotes too */
     const struct al_strv *paths; /**< as the agent wrote them; NULL: all */
     const char *author;          /**< a part of the name or address, taken literally; NULL */
     const char *since, *until;   /**< as git takes dates; NULL */

@@ -42,11 +42,18 @@ static void add_hook_words(const struct al_git_output *output, struct al_str *ou
     }
 }
 
+static const char *folder_of(const struct al_push_options *options)
+{
+    return options->is_tag ? "refs/tags/" : "refs/heads/";
+}
+
 /* "<flag><summary>" from git's line "<flag> TAB <from>:<to> TAB <summary>"; NULL when there is
  * none.  Caller frees. */
-static char *status_from(const struct al_git_output *output, const char *from, const char *branch)
+static char *status_from(const struct al_git_output *output, const char *from,
+                         const struct al_push_options *options)
 {
-    al_auto(al_freep) char *mark = al_asprintf("\t%s:refs/heads/%s\t", from, branch);
+    al_auto(al_freep) char *mark =
+        al_asprintf("\t%s:%s%s\t", from, folder_of(options), options->branch);
     const char *at = strstr(output->out.out.buf, mark), *summary;
 
     if (!at || at == output->out.out.buf)
@@ -61,9 +68,9 @@ static char *status_line(const struct al_git_output *output, const struct al_pus
     char *status;
 
     if (!options->deletes)
-        return status_from(output, options->commit, options->branch);
-    status = status_from(output, "", options->branch);
-    return status ? status : status_from(output, "(delete)", options->branch);
+        return status_from(output, options->commit, options);
+    status = status_from(output, "", options);
+    return status ? status : status_from(output, "(delete)", options);
 }
 
 static const struct refusal {
@@ -75,6 +82,8 @@ static const struct refusal {
       "Look at what is new with git_fetch, then decide again." },
     { "(fetch first)", "The remote's branch '%s' has commits that are not here",
       "Bring them in with git_pull first, then push again." },
+    { "(already exists)", "The remote has another tag '%s'",
+      "A tag that is there is not moved; git_tag gives yours another name." },
     { "(non-fast-forward)", "The remote's branch '%s' has commits that this branch does not have",
       "Bring them in with git_pull first; or push with force: true to remove them there." },
     { "branch is currently checked out", "The remote is a working tree that has '%s' checked out",
@@ -123,7 +132,7 @@ static char *rejected_tag(const struct al_git_output *output)
     return at ? al_strndup(at + 2, strcspn(at + 2, ":")) : NULL;
 }
 
-static void parse_status(const struct al_git_output *output, const char *status,
+static void parse_status(const struct al_git_output *output, const char *status, bool tags,
                          struct al_pushed *pushed)
 {
     pushed->up_to_date = *status == '=';
@@ -131,7 +140,8 @@ static void parse_status(const struct al_git_output *output, const char *status,
     pushed->forced = *status == '+';
     if (*status == ' ' || *status == '+')
         pushed->range = al_strndup(status + 1, strcspn(status + 1, " "));
-    list_new_tags(output, &pushed->tags);
+    if (tags)
+        list_new_tags(output, &pushed->tags);
     add_hook_words(output, &pushed->from_hook);
 }
 
@@ -146,7 +156,7 @@ static void add_words(struct al_strv *argv, const struct al_push_options *option
     if (options->looks)
         al_strv_add(argv, "--dry-run");
     al_strv_add(argv, remote);
-    al_strv_addf(argv, "%s:refs/heads/%s", options->deletes ? "" : options->commit,
+    al_strv_addf(argv, "%s:%s%s", options->deletes ? "" : options->commit, folder_of(options),
                  options->branch);
     if (options->tags)
         al_strv_add(argv, "refs/tags/*:refs/tags/*");
@@ -189,7 +199,7 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
                                "The remote has another '%s'", tag);
     if (output.exit_code != 0 || !status)
         return al_network_failed(network, &output, err);
-    parse_status(&output, status, ret_pushed);
+    parse_status(&output, status, options->tags, ret_pushed);
     ret_pushed->is_cut = output.out.out.len > max_bytes;
     return 0;
 }

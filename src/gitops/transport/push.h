@@ -10,6 +10,7 @@
 /** Options of a push. */
 struct al_push_options {
     const char *branch; /**< the branch at the remote */
+    bool is_tag;        /**< `branch` is a tag's name, and `commit` what it leads to */
     const char *commit; /**< the commit to push, an object id */
     const char *lease;  /**< NULL: fast-forward only; else the object id that the remote's branch
                            must have to be replaced (--force-with-lease), "" for no branch */

@@ -153,6 +153,8 @@ static void add_nothing(struct al_call *call, const struct grep_args *args, stru
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     al_str_addf(&text, "No matches%s.\n", args->rev ? "" : " in tracked files");
+    if (!args->regex)
+        al_answer_add_plain("pattern", args->pattern, &text);
     al_missing_paths_add(call, &args->paths, &scope, &text);
     (void)al_pages_adds(pages, text.buf);
 }

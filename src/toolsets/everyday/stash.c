@@ -340,6 +340,9 @@ static int apply(struct al_call *call, const void *p, struct al_result *result,
     bool conflicts;
 
     if (r == 0)
+        r = al_git_stash_keeps_staged(al_call_repo(call), oid, al_call_budget(call),
+                                      &options.keeps_staged, err);
+    if (r == 0)
         r = al_stash_run(call, &options, &output, err);
     conflicts = r == AL_ERR_EXECUTION && err && err->code == AL_CODE_CONFLICT;
 
