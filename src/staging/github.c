@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "gitops/plumbing/bare.h"
 #include "gitops/repo/repo.h"
 #include "gitops/transport/mirror.h"
 #include "gitops/transport/push.h"
@@ -51,86 +50,6 @@ int al_github_bring(const struct al_repo *repo, const struct al_strv *oids,
                     struct al_run_limits *budget, struct al_error *err)
 {
     return repo->mirror ? al_mirror_fetch_blobs(repo->mirror, oids, budget, err) : 0;
-}
-
-/* The entries of a tree, looked for among wanted names. */
-struct search {
-    struct al_strv names; /* sorted */
-    struct al_strv oids;  /* of those that the tree has */
-    struct al_str entry;  /* "<mode> SP <type> SP <oid> TAB <path>", unfinished */
-};
-
-static void look_at(struct search *search)
-{
-    const char *tab = strchr(search->entry.buf, '\t'), *oid;
-    const char *path = tab ? tab + 1 : NULL;
-
-    if (!tab || !strstr(search->entry.buf, " blob ") ||
-        !al_strv_contains_sorted(&search->names, path))
-        return;
-    oid = memrchr(search->entry.buf, ' ', (size_t)(tab - search->entry.buf));
-    al_strv_take(&search->oids, al_strndup(oid + 1, (size_t)(tab - oid - 1)));
-}
-
-static bool add_entries(void *payload, const char *data, size_t len)
-{
-    struct search *search = payload;
-    const char *end;
-
-    while ((end = memchr(data, '\0', len))) {
-        al_str_add(&search->entry, data, (size_t)(end - data));
-        look_at(search);
-        al_str_reset(&search->entry);
-        len -= (size_t)(end - data) + 1;
-        data = end + 1;
-    }
-    al_str_add(&search->entry, data, len);
-    return true;
-}
-
-/* A path, and the files that say how git treats it. */
-static void add_names(const char *path, struct al_strv *out)
-{
-    static const char *const beside[] = { ".gitattributes", ".gitignore" };
-
-    al_strv_add(out, path);
-    for (const char *at = path; at; at = strchr(at, '/')) {
-        at += *at == '/';
-        for (size_t i = 0; i < AL_COUNT(beside); i++)
-            al_strv_addf(out, "%.*s%s", (int)(at - path), path, beside[i]);
-    }
-}
-
-static int bring_for_push(const struct al_repo *repo, const char *commit,
-                          const struct al_strv *paths, struct al_run_limits *budget,
-                          struct al_error *err)
-{
-    const struct al_bare bare = { .git = repo->at.git, .dir_fd = repo->at.dir_fd };
-    struct search search = { AL_STRV_INIT, AL_STRV_INIT, AL_STR_INIT };
-    int r;
-
-    for (size_t i = 0; i < paths->count; i++)
-        add_names(paths->items[i], &search.names);
-    al_strv_sort(&search.names);
-    r = al_bare_list_tree(&bare, commit, NULL, (struct al_sink){ add_entries, &search }, budget,
-                          err);
-    if (r == 0)
-        r = al_github_bring(repo, &search.oids, budget, err);
-    al_strv_clear(&search.names);
-    al_strv_clear(&search.oids);
-    al_str_clear(&search.entry);
-    return r;
-}
-
-int al_github_prepare_push(const struct al_repo *repo, const char *commit,
-                           const struct al_strv *paths, struct al_run_limits *budget,
-                           struct al_error *err)
-{
-    int r = repo->mirror ? al_mirror_check_token(repo->mirror, budget, err) : 0;
-
-    if (r < 0 || !repo->mirror || !*commit)
-        return r;
-    return bring_for_push(repo, commit, paths, budget, err);
 }
 
 /* --- Pushing --- */

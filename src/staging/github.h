@@ -7,7 +7,6 @@
  *
  *   the branch's newest commit, its trees     al_github_open()
  *   files that are pulled                     al_github_bring()
- *   files that a push changes                 al_github_prepare_push()
  */
 #ifndef AL_STAGING_GITHUB_H
 #define AL_STAGING_GITHUB_H
@@ -49,18 +48,6 @@ int al_github_branches(const struct al_repo *repo, struct al_run_limits *budget,
  * those of al_github_open(). */
 int al_github_bring(const struct al_repo *repo, const struct al_strv *oids,
                     struct al_run_limits *budget, struct al_error *err);
-
-/**
- * Check that there is a token, and bring what a push of these files looks at: the files as the
- * commit has them, and the .gitattributes and .gitignore of their directories.  Does nothing for
- * other repositories.
- *
- * @param paths   Relative to the top.
- * @param commit  "" for an empty repository.
- */
-int al_github_prepare_push(const struct al_repo *repo, const char *commit,
-                           const struct al_strv *paths, struct al_run_limits *budget,
-                           struct al_error *err);
 
 /** A push to GitHub that came back. */
 struct al_github_push {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "gitops/follow/branch_use.h"
+#include "gitops/landing/landing.h"
 #include "gitops/layer.h"
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
@@ -268,37 +268,6 @@ int al_target_branch(const struct al_target *target, const struct al_repo *repo,
     return 0;
 }
 
-bool al_target_is_checked_out(const struct al_repo *repo, const char *ref)
-{
-    al_auto(al_freep) char *head = al_ref_read_head(&repo->at);
-
-    return !al_location_is_bare(&repo->at) && head && al_starts_with(head, "ref: ") &&
-           !strcmp(head + strlen("ref: "), ref);
-}
-
-/* The only working tree that uses the branch, if it is another one and can be opened.  Any other
- * use is refused later. */
-static int open_user(const struct al_repo *repo, const char *ref, struct al_run_limits *budget,
-                     struct al_repo **ret_other, struct al_error *err)
-{
-    al_auto(al_branch_users_clear) struct al_branch_users users = { .items = NULL };
-    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    int r = al_branch_find_users(repo, ref, &users, err);
-
-    if (r < 0 || users.count != 1 || users.items[0].is_own ||
-        users.items[0].use != AL_BRANCH_CHECKED_OUT)
-        return r;
-    r = al_branch_open_user(repo, &users.items[0], budget, ret_other, &why);
-    if (r == AL_ERR_SANDBOX || r == AL_ERR_EXECUTION)
-        return 0;
-    if (r < 0 && err) {
-        al_error_clear(err);
-        *err = why;
-        why = AL_ERROR_INIT;
-    }
-    return r;
-}
-
 int al_target_go_to_branch(const struct al_target *target, struct al_run_limits *budget,
                            struct al_repo **repo, struct al_error *err)
 {
@@ -307,13 +276,17 @@ int al_target_go_to_branch(const struct al_target *target, struct al_run_limits 
     int r;
 
     if (target->type != AL_TARGET_LOCAL || !target->branch ||
-        al_target_branch(target, *repo, &ref, NULL) < 0 || al_target_is_checked_out(*repo, ref) ||
-        !al_ref_exists(&(*repo)->at, ref))
+        al_target_branch(target, *repo, &ref, NULL) < 0 || !al_ref_exists(&(*repo)->at, ref))
         return 0;
-    r = open_user(*repo, ref, budget, &other, err);
+    r = al_landing_open_worktree(*repo, target->branch, budget, &other, err);
+    if (r == AL_ERR_SANDBOX || r == AL_ERR_EXECUTION) { /* it is refused later */
+        if (err)
+            al_error_clear(err);
+        return 0;
+    }
     if (r < 0 || !other)
         return r;
-    if (!al_target_is_checked_out(other, ref)) {
+    if (!al_landing_is_checked_out(other, ref)) {
         al_repo_free(other);
         return 0;
     }

@@ -86,9 +86,6 @@ int al_target_open(struct al_git *git, const char *base, const struct al_target 
 int al_target_branch(const struct al_target *target, const struct al_repo *repo, char **ret_ref,
                      struct al_error *err);
 
-/** Test whether the working tree of a target's repository is on this branch, a full name. */
-bool al_target_is_checked_out(const struct al_repo *repo, const char *ref);
-
 /** Go on with the working tree that has the target's branch checked out, if it is another one of
  * the same repository inside the roots, and no further one uses the branch.  Its files then follow
  * a push.

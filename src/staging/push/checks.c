@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a target says about a push: who the author is, whether it refuses, and what it ignores.
+ * What a target says about a push: who the author is, and whether it refuses.
  *
- * Source: git-config(1) receive.*, transfer.hideRefs, user.*; git-check-ignore(1).
+ * Source: git-config(1) receive.*, transfer.hideRefs, user.*, safe.bareRepository;
+ * gitrepository-layout(5).
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <strings.h>
 
+#include "gitops/command.h"
+#include "gitops/follow/branch_use.h"
 #include "gitops/nul_records.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/operation_state.h"
+#include "guard/gitdir.h"
+#include "guard/path.h"
 #include "guard/text.h"
 #include "staging/push/private.h"
+#include "util/fs.h"
 
 /* user.name and user.email by scope: the user's own, then the target's. */
 struct identity {
@@ -181,6 +188,56 @@ static char *find_operation(const struct al_push *push)
                        al_operation_state_noun(state));
 }
 
+/* --- Working trees of the target that use the branch --- */
+
+static const char *describe_other(enum al_branch_use use)
+{
+    switch (use) {
+    case AL_BRANCH_UNUSED:
+        return NULL;
+    case AL_BRANCH_CHECKED_OUT:
+        return "Another working tree of the target has this branch checked out";
+    case AL_BRANCH_REBASED:
+        return "Another working tree of the target rebases this branch; the user has to complete "
+               "or abort the rebase first";
+    case AL_BRANCH_BISECTED:
+        return "Another working tree of the target bisects this branch; the user has to end that "
+               "with git bisect reset first";
+    }
+    return NULL;
+}
+
+static const char *describe_own(enum al_branch_use use)
+{
+    switch (use) {
+    case AL_BRANCH_UNUSED:
+    case AL_BRANCH_CHECKED_OUT:
+        return NULL;
+    case AL_BRANCH_REBASED:
+        return "A rebase of this branch is in progress in the target; the user has to complete or "
+               "abort it first";
+    case AL_BRANCH_BISECTED:
+        return "A bisection of this branch is in progress in the target; the user has to end it "
+               "with git bisect reset first";
+    }
+    return NULL;
+}
+
+/* Another working tree has the branch checked out, or one rebases or bisects it. */
+static int find_other_worktree(const struct al_push *push, char **ret_refusal, struct al_error *err)
+{
+    al_auto(al_branch_users_clear) struct al_branch_users users = { .items = NULL };
+    const char *why = NULL;
+    int r = al_branch_find_users(push->repo, push->ref, &users, err);
+
+    for (size_t i = 0; r == 0 && !why && i < users.count; i++)
+        why = users.items[i].is_own ? describe_own(users.items[i].use)
+                                    : describe_other(users.items[i].use);
+    if (why)
+        *ret_refusal = al_strdup(why);
+    return r;
+}
+
 int al_push_find_refusal(const struct al_push *push, struct al_run_limits *budget,
                          char **ret_refusal, struct al_error *err)
 {
@@ -190,41 +247,216 @@ int al_push_find_refusal(const struct al_push *push, struct al_run_limits *budge
     if (!*ret_refusal)
         r = find_setting(push, budget, ret_refusal, err);
     if (r == 0 && !*ret_refusal)
-        r = al_push_find_other_worktree(push, ret_refusal, err);
+        r = find_other_worktree(push, ret_refusal, err);
     return r;
 }
 
+/* --- Git directories --- */
+
+/* A push writes no file into a git directory, whatever its name, and makes none: git would run what
+ * its configuration and its hooks say as soon as the user works below it. */
+
+/* What makes a directory a git directory: HEAD with objects and refs, or HEAD with commondir. */
+static const char *const parts[] = { "head", "objects", "refs", "commondir" };
+enum { HEAD = 1, OBJECTS = 2, REFS = 4, COMMONDIR = 8 };
+
+/* The bit of a component; 0: another name. */
+static unsigned part_of(const char *name, size_t len)
+{
+    for (size_t i = 0; i < AL_COUNT(parts); i++)
+        if (al_fold_is(name, len, parts[i]))
+            return 1u << i;
+    return 0;
+}
+
+static bool is_whole(unsigned found)
+{
+    return (found & HEAD) &&
+           ((found & COMMONDIR) || (found & (OBJECTS | REFS)) == (OBJECTS | REFS));
+}
+
+/* A part in a directory. */
+struct part {
+    char *dir;     /* folded, with the '/' at the end; "": the top */
+    unsigned bits; /* of the part */
+};
+
+/* Paths in the order of their bytes, so a directory comes once.  But two that differ in case alone
+ * or the like are one directory where file systems ignore that (guard/fold.h). */
+struct walk {
+    const struct al_staged *staged;
+    struct al_str path; /* the one that came last */
+    struct part *parts;
+    size_t count, room;
+};
+
+static void walk_clear(struct walk *walk)
+{
+    for (size_t i = 0; i < walk->count; i++)
+        free(walk->parts[i].dir);
+    free(walk->parts);
+    walk->parts = NULL;
+    al_str_clear(&walk->path);
+}
+
+static void add_part(struct walk *walk, const char *path, size_t dir_len, unsigned bit)
+{
+    if (walk->count == walk->room) {
+        walk->room = walk->room ? 2 * walk->room : 16;
+        walk->parts = al_reallocarray(walk->parts, walk->room, sizeof(*walk->parts));
+    }
+    walk->parts[walk->count++] = (struct part){ al_fold_path(path, dir_len), bit };
+}
+
+/* How many bytes two paths have in common at their beginning. */
+static size_t common(const char *one, const char *other)
+{
+    size_t len = 0;
+
+    while (one[len] && one[len] == other[len])
+        len++;
+    return len;
+}
+
+/* The next path.  The directories that it has in common with the last one were seen. */
+static void see(struct walk *walk, const char *path)
+{
+    const size_t same = common(path, walk->path.buf);
+
+    for (size_t at = 0, len; path[at]; at += len + (path[at + len] == '/')) {
+        unsigned bit;
+
+        len = strcspn(path + at, "/");
+        bit = at + len < same ? 0 : part_of(path + at, len);
+        if (bit)
+            add_part(walk, path, at, bit);
+    }
+    al_str_reset(&walk->path);
+    al_str_adds(&walk->path, path);
+}
+
+static int by_dir(const void *a, const void *b)
+{
+    return strcmp(((const struct part *)a)->dir, ((const struct part *)b)->dir);
+}
+
+/* A file that the push brings below a directory; NULL: none. */
+static const char *find_below(const struct al_staged *staged, const char *dir)
+{
+    for (size_t i = 0; i < staged->count; i++) {
+        const char *path = staged->files[i].path;
+        al_auto(al_freep) char *folded = al_fold_path(path, strlen(path));
+
+        if (staged->files[i].operation != AL_STAGED_DELETE && al_starts_with(folded, dir))
+            return path;
+    }
+    return NULL;
+}
+
+/* After the last path. */
+static int finish(struct walk *walk, struct al_error *err)
+{
+    if (walk->count)
+        qsort(walk->parts, walk->count, sizeof(*walk->parts), by_dir);
+    for (size_t i = 0; i < walk->count;) {
+        const char *dir = walk->parts[i].dir, *file;
+        unsigned found = 0;
+
+        for (; i < walk->count && !strcmp(walk->parts[i].dir, dir); i++)
+            found |= walk->parts[i].bits;
+        file = is_whole(found) ? find_below(walk->staged, dir) : NULL;
+        if (file)
+            return al_gitdir_refuse(file, err);
+    }
+    return 0;
+}
+
+/* "<path>" NUL */
 static bool take_path(void *payload, char *const *fields)
 {
-    al_strv_add(payload, fields[0]);
+    see(payload, fields[0]);
     return true;
 }
 
-int al_push_find_ignored(const struct al_push *push, struct al_run_limits *budget,
-                         struct al_strv *ret_paths, struct al_error *err)
+int al_push_check_tree(const struct al_push *push, const struct al_push_dir *dir,
+                       struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(walk_clear) struct walk walk = { .staged = &push->staged, .path = AL_STR_INIT };
     al_auto(al_nul_records_clear) struct al_nul_records records =
-        AL_NUL_RECORDS_INIT(1, take_path, ret_paths);
-    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+        AL_NUL_RECORDS_INIT(1, take_path, &walk);
     int r;
+
+    al_strv_adds(&command.argv, "git", "ls-files", "-z", "--cached", NULL);
+    r = al_push_git_sink(dir, &command, (struct al_sink){ al_nul_records_add, &records }, budget,
+                         err);
+    return r < 0 ? r : finish(&walk, err);
+}
+
+/* Whether the files of the push alone make a git directory. */
+static int check_files(const struct al_push *push, struct al_error *err)
+{
+    al_auto(walk_clear) struct walk walk = { .staged = &push->staged, .path = AL_STR_INIT };
 
     for (size_t i = 0; i < push->staged.count; i++) {
         const struct al_staged_file *file = &push->staged.files[i];
 
-        if (file->operation == AL_STAGED_CREATE)
-            al_str_add(&names, file->path, strlen(file->path) + 1);
+        if (file->operation != AL_STAGED_DELETE)
+            see(&walk, file->path);
     }
-    if (!names.len || al_location_is_bare(&push->repo->at))
-        return 0;
-    command.input = names.buf;
-    command.input_len = names.len;
-    al_strv_adds(&command.argv, "git", "check-ignore", "--no-index", "-z", "--stdin", NULL);
-    r = al_git_read_records(&push->repo->at, &command, &records, budget, err);
-    if (r < 0 && budget->exit_code == 1) { /* none is ignored */
-        if (err)
-            al_error_clear(err);
-        r = 0;
+    return finish(&walk, err);
+}
+
+/* Whether the file would lie in a git directory of the working tree, or make one of a directory. */
+static bool lies_in_one(const struct al_push *push, const char *path)
+{
+    al_auto(al_freep) char *dir = al_fs_join(push->repo->at.top, path);
+    const size_t top = strlen(push->repo->at.top);
+    char *slash;
+
+    while ((slash = strrchr(dir, '/')) && (size_t)(slash - dir) >= top) {
+        al_auto(al_closep) int fd = -1;
+
+        *slash = '\0';
+        fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (fd >= 0)
+            return al_gitdir_contains(fd, slash + 1);
     }
-    return r;
+    return false;
+}
+
+/* Test whether two paths have the same directory. */
+static bool has_same_dir(const char *one, const char *other)
+{
+    const char *slash = strrchr(one, '/');
+    const size_t len = slash ? (size_t)(slash - one) + 1 : 0;
+
+    return !strncmp(one, other, len) && !strchr(other + len, '/');
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+int al_push_check_gitdirs(const struct al_push *push, struct al_error *err)
+{
+    const char *last = NULL; /* the last file whose directory was looked at */
+
+    if (al_location_is_bare(&push->repo->at))
+        return check_files(push, err);
+    for (size_t i = 0; i < push->staged.count; i++) {
+        const struct al_staged_file *file = &push->staged.files[i];
+
+        /* Another file of that directory differs only by its name. */
+        if (file->operation == AL_STAGED_DELETE ||
+            (last && has_same_dir(last, file->path) && !al_gitdir_has_part(name_of(file->path))))
+            continue;
+        if (lies_in_one(push, file->path))
+            return al_gitdir_refuse(file->path, err);
+        last = file->path;
+    }
+    return check_files(push, err);
 }

@@ -9,22 +9,137 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "gitops/command.h"
 #include "gitops/nul_records.h"
+#include "gitops/plumbing/bare_run.h"
+#include "gitops/plumbing/revision.h"
+#include "staging/choose.h"
+#include "staging/github.h"
 #include "staging/push/private.h"
 #include "staging/store.h"
 #include "staging/tree_bounds.h"
 #include "util/fs.h"
 
+/* How a pointer of git-lfs begins. */
+#define LFS_MARK "version https://git-lfs.github.com/spec/"
+
+/* --- The directory that one push works in: store.git/push-<pid>-<random> --- */
+
+#define PREFIX "push-"
+
+/* Remove what a killed process left.  A process of another user, or one that took over the number,
+ * only makes it stay longer. */
+static void remove_left(const char *store, int dir_fd)
+{
+    al_auto(al_closedirp) DIR *entries = al_fs_list_at(dir_fd);
+    const struct dirent *entry;
+
+    while (entries && (entry = readdir(entries))) {
+        al_auto(al_freep) char *path = NULL;
+        unsigned long long pid;
+
+        if (!al_starts_with(entry->d_name, PREFIX))
+            continue;
+        pid = strtoull(entry->d_name + strlen(PREFIX), NULL, 10);
+        if (!pid || pid > INT32_MAX || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
+            continue;
+        path = al_fs_join(store, entry->d_name);
+        al_fs_remove_tree(path);
+    }
+}
+
+int al_push_dir_make(const struct al_push *push, struct al_push_dir *ret_dir, struct al_error *err)
+{
+    const struct al_staging *staging = push->staging;
+    al_auto(al_freep) char *store = al_fs_fd_path(staging->bare.dir_fd);
+    al_auto(al_freep) char *name = NULL;
+    uint64_t nonce;
+
+    if (!store || getrandom(&nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
+        return al_staging_unusable(staging, errno, err);
+    remove_left(store, staging->bare.dir_fd);
+    name = al_asprintf(PREFIX "%ld-%016" PRIx64, (long)getpid(), nonce);
+    if (mkdirat(staging->bare.dir_fd, name, 0700) < 0)
+        return al_staging_unusable(staging, errno, err);
+    ret_dir->bare = staging->bare;
+    ret_dir->bare.lender = &push->repo->at;
+    ret_dir->path = al_fs_join(store, name);
+    ret_dir->index = al_fs_join(ret_dir->path, "index");
+    return 0;
+}
+
+void al_push_dir_remove(struct al_push_dir *dir)
+{
+    if (dir->path)
+        al_fs_remove_tree(dir->path);
+    free(dir->path);
+    free(dir->index);
+    *dir = AL_PUSH_DIR_INIT;
+}
+
+static bool add_bytes(void *payload, const char *data, size_t len)
+{
+    if (payload)
+        al_str_add(payload, data, len);
+    return true;
+}
+
+/* The target may have a commit-graph that tells other trees and parents than its commits do. */
+static void ignore_commit_graph(struct al_git_command *command)
+{
+    al_auto(al_strv_clear) struct al_strv words = command->argv;
+
+    command->argv = AL_STRV_INIT;
+    al_strv_adds(&command->argv, words.items[0], "-c", AL_NO_COMMIT_GRAPH, NULL);
+    for (size_t i = 1; i < words.count; i++)
+        al_strv_add(&command->argv, words.items[i]);
+}
+
+int al_push_git_sink(const struct al_push_dir *dir, struct al_git_command *command,
+                     struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
+{
+    ignore_commit_graph(command);
+    command->index = dir->index;
+    return al_bare_run(&dir->bare, command, true, sink, budget, err);
+}
+
+int al_push_git(const struct al_push_dir *dir, struct al_git_command *command, struct al_str *out,
+                struct al_run_limits *budget, struct al_error *err)
+{
+    return al_push_git_sink(dir, command, (struct al_sink){ add_bytes, out }, budget, err);
+}
+
+/* --- The tree of the branch --- */
+
 /* The tree of the branch while it is listed. */
 struct tree {
     const struct al_push *push;
     struct al_tree_bounds bounds;
+    struct al_strv oids; /* what the push looks at: the files, and the attributes of their
+                            directories */
 };
+
+static bool has_attributes(const struct al_push *push, const char *path)
+{
+    static const char name[] = ".gitattributes";
+    const char *slash = strrchr(path, '/');
+    al_auto(al_freep) char *dir = al_strndup(path, slash ? (size_t)(slash - path) : 0);
+    struct al_range below;
+
+    if (strcmp(slash ? slash + 1 : path, name) != 0)
+        return false;
+    below = al_choose_range(&(struct al_choosing){ push->staged.files, push->staged.count,
+                                                   sizeof(*push->staged.files), NULL, NULL },
+                            dir);
+    return below.begin < below.end;
+}
 
 /* "<mode> SP <type> SP <oid> TAB <path>" */
 static bool take_entry(void *payload, char *const *fields)
@@ -40,18 +155,22 @@ static bool take_entry(void *payload, char *const *fields)
         return false;
     which = tab && !S_ISDIR(version.mode) ? al_push_find_file(push, tab + 1) : SIZE_MAX;
     oid = *type ? strchr(type + 1, ' ') : NULL;
-    if (which != SIZE_MAX && oid &&
-        al_oid_parse(oid + 1, al_staging_is_sha256(push->staging), &version.oid))
+    if (!oid || !al_oid_parse(oid + 1, al_staging_is_sha256(push->staging), &version.oid))
+        return true;
+    if (which != SIZE_MAX)
         push->theirs[which] = version;
+    if ((which != SIZE_MAX || has_attributes(push, tab + 1)) && S_ISREG(version.mode))
+        al_strv_take(&tree->oids, al_strndup(oid + 1, (size_t)(tab - oid - 1)));
     return true;
 }
 
-/* git reads a whole tree into an index, however large. */
-static int check_parent(const struct al_push *push, const struct al_push_dir *dir,
-                        struct al_run_limits *budget, struct al_error *err)
+/* git reads a whole tree into an index, however large.  Of one on GitHub the content comes that is
+ * needed. */
+static int list_parent(const struct al_push *push, const struct al_push_dir *dir,
+                       struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    struct tree tree = { .push = push };
+    struct tree tree = { .push = push, .oids = AL_STRV_INIT };
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_entry, &tree);
     int r;
@@ -60,8 +179,12 @@ static int check_parent(const struct al_push *push, const struct al_push_dir *di
     al_strv_addf(&command.argv, "%s^{tree}", push->parent);
     r = al_push_git_sink(dir, &command, (struct al_sink){ al_nul_records_add, &records }, budget,
                          err);
-    return r < 0 ? r
-                 : al_tree_bounds_check(&tree.bounds, "the branch", "push to a smaller one", err);
+    if (r == 0)
+        r = al_tree_bounds_check(&tree.bounds, "the branch", "push to a smaller one", err);
+    if (r == 0)
+        r = al_github_bring(push->repo, &tree.oids, budget, err);
+    al_strv_clear(&tree.oids);
+    return r;
 }
 
 static int read_parent(const struct al_push *push, const struct al_push_dir *dir,
@@ -72,7 +195,7 @@ static int read_parent(const struct al_push *push, const struct al_push_dir *dir
 
     if (!*push->parent)
         return 0;
-    r = check_parent(push, dir, budget, err);
+    r = list_parent(push, dir, budget, err);
     if (r < 0)
         return r;
     command.class = AL_GIT_WRITE;
@@ -121,6 +244,8 @@ static int take(void *payload, size_t which, const char *data, size_t len, bool 
     al_str_add(&contents->text, data, len);
     if (!last)
         return 0;
+    contents->push->is_pointer[contents->files[which]] =
+        al_starts_with(contents->text.buf, LFS_MARK);
     if (contents->text.len && memmem(contents->text.buf, contents->text.len, "\r\n", 2)) {
         contents->copied[contents->files[which]] = true;
         r = copy_file(contents, &contents->push->staged.files[contents->files[which]], err);

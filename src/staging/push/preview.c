@@ -9,8 +9,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "gitops/nul_records.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/preview/verify_objects.h"
+#include "gitops/run.h"
 #include "gitops/vet/vet.h"
 #include "guard/text.h"
 #include "staging/push/private.h"
@@ -155,7 +157,7 @@ static void add_other_bases(const struct al_push *push, struct al_str *out)
         return;
     al_str_adds(out, "Note:   the branch has another version than these files were changed from; "
                      "see that the diff undoes nothing: ");
-    al_text_add_list(out, &push->other, AL_PUSH_OTHER_NAMED);
+    al_push_add_other(push, out);
     al_str_addc(out, '\n');
 }
 
@@ -202,8 +204,7 @@ static int read_diff(const struct al_push *push, const struct al_push_dir *dir, 
     al_strv_adds(&command.argv, "git", "-c", "core.quotePath=false", "diff-tree", "-r", "--raw",
                  "-z", "--no-abbrev", "--patch", "--text", "--no-renames", "--no-ext-diff",
                  "--no-textconv", "--no-color", "--submodule=short", "-U3", NULL);
-    al_strv_adds(&command.argv, *push->parent ? push->parent : al_push_empty_tree(push), commit,
-                 NULL);
+    al_strv_adds(&command.argv, al_push_from(push), commit, NULL);
     r = al_push_git_sink(dir, &command, (struct al_sink){ al_excerpt_reader_add, reader }, budget,
                          err);
     if (r < 0)
@@ -263,6 +264,42 @@ static int verify(const struct al_push *push, const struct al_push_dir *dir, con
                : r;
 }
 
+static bool take_path(void *payload, char *const *fields)
+{
+    al_strv_add(payload, fields[0]);
+    return true;
+}
+
+/* The files that the target ignores among those that are new.  Nothing for a bare target. */
+static int find_ignored(const struct al_push *push, struct al_run_limits *budget,
+                        struct al_strv *ret_paths, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(1, take_path, ret_paths);
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    int r;
+
+    for (size_t i = 0; i < push->staged.count; i++) {
+        const struct al_staged_file *file = &push->staged.files[i];
+
+        if (file->operation == AL_STAGED_CREATE)
+            al_str_add(&names, file->path, strlen(file->path) + 1);
+    }
+    if (!names.len || al_location_is_bare(&push->repo->at))
+        return 0;
+    command.input = names.buf;
+    command.input_len = names.len;
+    al_strv_adds(&command.argv, "git", "check-ignore", "--no-index", "-z", "--stdin", NULL);
+    r = al_git_read_records(&push->repo->at, &command, &records, budget, err);
+    if (r < 0 && budget->exit_code == 1) { /* none is ignored */
+        if (err)
+            al_error_clear(err);
+        r = 0;
+    }
+    return r;
+}
+
 static int show(const struct al_push *push, const struct al_push_dir *dir, const char *commit,
                 struct al_run_limits *budget, struct al_str *out, size_t *ret_framed,
                 struct al_error *err)
@@ -278,7 +315,7 @@ static int show(const struct al_push *push, const struct al_push_dir *dir, const
     if (r == 0)
         r = verify(push, dir, commit, &reader.changes, budget, &complete, err);
     if (r == 0)
-        r = al_push_find_ignored(push, budget, &ignored, err);
+        r = find_ignored(push, budget, &ignored, err);
     if (r < 0)
         return r;
     add_head(push, out);
@@ -301,14 +338,8 @@ int al_push_preview(struct al_push *push, struct al_run_limits *budget, struct a
     al_auto(al_freep) char *commit = NULL;
     int r = al_push_dir_make(push, &dir, err);
 
-    al_strv_clear(&push->lfs);
-    al_strv_clear(&push->other);
     if (r == 0)
         r = al_push_build(push, &dir, budget, &commit, err);
-    if (r == 0)
-        r = al_push_find_lfs(push, &dir, budget, &push->lfs, err);
-    if (r == 0)
-        r = al_push_find_other_bases(push, &dir, budget, &push->other, err);
     if (r == 0)
         r = show(push, &dir, commit, budget, out, ret_framed, err);
     if (r == 0)

@@ -1,17 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "staging/push/private.h"
-
+#define _XOPEN_SOURCE 700
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "gitops/command.h"
 #include "gitops/follow/follow.h"
 #include "gitops/git_lock.h"
+#include "gitops/landing/landing.h"
+#include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
 #include "gitops/run.h"
+#include "gitops/transport/mirror.h"
 #include "gitops/vet/vet.h"
 #include "guard/text.h"
 #include "staging/github.h"
+#include "staging/push/private.h"
+#include "staging/store.h"
+#include "util/fs.h"
+#include "util/sorted.h"
 #include "util/utf8.h"
 
+#define INDEX_BYTES    (64u << 20) /* of the index of a pack of a million objects */
 #define MOVED          "Target has new commits since your base"
 #define MESSAGE_BYTES  (64u * 1024u)
 #define SHOWN_MESSAGE  60 /* characters of a title in the first line of a question */
@@ -38,6 +52,7 @@ void al_push_free(struct al_push *push)
     free(push->parent);
     free(push->parent_ref);
     free(push->theirs);
+    free(push->is_pointer);
     free(push->author);
     free(push->conflict);
     al_strv_clear(&push->lfs);
@@ -118,7 +133,6 @@ static void compare_heads(struct al_push *push)
 
 static int plan(struct al_push *push, struct al_run_limits *budget, struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
     int r = check_order(push, budget, err);
 
     push->shown = al_target_shown(&push->target);
@@ -133,12 +147,10 @@ static int plan(struct al_push *push, struct al_run_limits *budget, struct al_er
         return r;
     push->head = al_ref_oid(&push->repo->at, push->ref);
     find_parent(push);
-    push->is_checked_out = al_target_is_checked_out(push->repo, push->ref);
+    push->is_checked_out = al_landing_is_checked_out(push->repo, push->ref);
     compare_heads(push);
-    if (!push->conflict) {
-        al_push_paths(push, &paths);
-        r = al_github_prepare_push(push->repo, push->parent, &paths, budget, err);
-    }
+    if (!push->conflict && push->repo->mirror)
+        r = al_mirror_check_token(push->repo->mirror, budget, err);
     if (r == 0 && !push->conflict && !push->repo->mirror) {
         r = al_push_find_refusal(push, budget, &push->conflict, err);
         push->is_other = push->conflict != NULL;
@@ -160,6 +172,7 @@ int al_push_plan(struct al_staging *staging, const char *id, const struct al_tar
     al_target_copy(target, &push->target);
     r = al_staged_find(staging, id, budget, &push->staged, err);
     push->theirs = al_calloc(push->staged.count + 1, sizeof(*push->theirs));
+    push->is_pointer = al_calloc(push->staged.count + 1, sizeof(*push->is_pointer));
     if (r == 0)
         r = plan(push, budget, err);
     if (r < 0) {
@@ -171,44 +184,16 @@ int al_push_plan(struct al_staging *staging, const char *id, const struct al_tar
     return 0;
 }
 
-const char *al_push_id(const struct al_push *push)
+size_t al_push_find_file(const struct al_push *push, const char *path)
 {
-    return push->staged.id;
+    const struct al_staged_file *files = push->staged.files;
+
+    return al_sorted_find(files, push->staged.count, sizeof(*files), path);
 }
 
-const char *al_push_commit(const struct al_push *push)
+const char *al_push_from(const struct al_push *push)
 {
-    return push->commit;
-}
-
-const char *al_push_key(const struct al_push *push)
-{
-    return push->key;
-}
-
-bool al_push_is_checked_out(const struct al_push *push)
-{
-    return push->is_checked_out;
-}
-
-const char *al_push_ref(const struct al_push *push)
-{
-    return push->ref;
-}
-
-const char *al_push_head(const struct al_push *push)
-{
-    return push->head;
-}
-
-const char *al_push_parent(const struct al_push *push)
-{
-    return push->parent;
-}
-
-const char *al_push_author(const struct al_push *push)
-{
-    return push->author;
+    return *push->parent ? push->parent : al_git_empty_tree(push->repo);
 }
 
 void al_push_paths(const struct al_push *push, struct al_strv *ret_paths)
@@ -255,6 +240,254 @@ void al_push_summary(const struct al_push *push, struct al_str *out)
     al_str_addf(out, "\" to %s (branch: %s%s)", push->shown, push->ref + strlen(AL_HEADS),
                 *push->head ? "" : ", new branch");
 }
+
+/* --- The commit that is pushed, built in the store --- */
+
+static int write_tree(const struct al_push_dir *dir, struct al_run_limits *budget,
+                      struct al_str *ret_tree, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    int r;
+
+    command.class = AL_GIT_WRITE;
+    /* A partial clone lacks objects that the commit does not touch. */
+    al_strv_adds(&command.argv, "git", "write-tree", "--missing-ok", NULL);
+    r = al_push_git(dir, &command, ret_tree, budget, err);
+    al_str_trim_end(ret_tree);
+    return r;
+}
+
+/* A first commit without files would be of no use to anybody. */
+static int check_first(const struct al_push *push, const char *tree, struct al_error *err)
+{
+    if (strcmp(tree, al_push_from(push)) != 0)
+        return 0;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "There is nothing to push: %s has no commits, and the staged commit only "
+                        "deletes files; git_discard removes the staged commit",
+                        push->shown);
+}
+
+static int check_changes(const struct al_push *push, const struct al_push_dir *dir,
+                         const char *tree, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str old = AL_STR_INIT;
+    int r;
+
+    if (!*push->parent)
+        return check_first(push, tree, err);
+    al_strv_adds(&command.argv, "git", "rev-parse", "--verify", NULL);
+    al_strv_addf(&command.argv, "%s^{tree}", push->parent);
+    r = al_push_git(dir, &command, &old, budget, err);
+    if (r < 0)
+        return r;
+    al_str_trim_end(&old);
+    if (strcmp(old.buf, tree) != 0)
+        return 0;
+    return al_error_set(
+        err, AL_ERR_EXECUTION,
+        "There is nothing to push: %s has these changes already; git_discard removes "
+        "the staged commit",
+        push->shown);
+}
+
+/* Whether a line begins with "Worker:", as git recognizes a trailer: in any case, and with white
+ * space before the colon. */
+static bool names_worker(const char *line, size_t len)
+{
+    static const char key[] = "worker";
+    const size_t key_len = strlen(key);
+
+    if (len < key_len || strncasecmp(line, key, key_len) != 0)
+        return false;
+    return line[key_len + strspn(line + key_len, " \t\r\v\f")] == ':';
+}
+
+/* The message without lines that pass for our trailer.  The title stays, since it is no trailer. */
+static void leave_out_workers(const char *message, struct al_str *out)
+{
+    for (const char *line = message; *line;) {
+        size_t len = strcspn(line, "\n");
+
+        len += line[len] == '\n';
+        if (line == message || !names_worker(line, len))
+            al_str_add(out, line, len);
+        line += len;
+    }
+}
+
+/* The message, with the worker as a trailer.  A trailer of that name that the agent wrote is left
+ * out.  A line "---" is a part of the message. */
+static int add_message(const struct al_push *push, const struct al_push_dir *dir,
+                       struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
+
+    if (push->staged.worker)
+        leave_out_workers(push->staged.message, &message);
+    else
+        al_str_adds(&message, push->staged.message);
+    if (!al_ends_with(message.buf, "\n"))
+        al_str_addc(&message, '\n');
+    if (!push->staged.worker) {
+        al_str_add(out, message.buf, message.len);
+        return 0;
+    }
+    command.input = message.buf;
+    command.input_len = message.len;
+    al_strv_adds(&command.argv, "git", "interpret-trailers", "--no-divider", "--if-exists=add",
+                 NULL);
+    al_strv_addf(&command.argv, "--trailer=Worker: %s", push->staged.worker);
+    return al_push_git(dir, &command, out, budget, err);
+}
+
+/* Seconds since 1970 of an ISO 8601 time in UTC; now, if it cannot be read. */
+static int64_t time_of(const char *iso)
+{
+    struct tm tm = { .tm_year = 0 };
+
+    return strptime(iso, "%Y-%m-%dT%H:%M:%S", &tm) ? (int64_t)timegm(&tm) : (int64_t)time(NULL);
+}
+
+static int write_commit(const struct al_push *push, const struct al_push_dir *dir, const char *tree,
+                        struct al_run_limits *budget, struct al_str *ret_commit,
+                        struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    int r;
+
+    al_str_addf(&text, "tree %s\n", tree);
+    if (*push->parent)
+        al_str_addf(&text, "parent %s\n", push->parent);
+    al_str_addf(&text, "author %s %" PRId64 " +0000\n", push->author,
+                time_of(push->staged.created_at));
+    al_str_addf(&text, "committer %s %" PRId64 " +0000\n\n", push->author, (int64_t)time(NULL));
+    r = add_message(push, dir, budget, &text, err);
+    if (r < 0)
+        return r;
+    command.class = AL_GIT_WRITE;
+    command.input = text.buf;
+    command.input_len = text.len;
+    al_strv_adds(&command.argv, "git", "hash-object", "-t", "commit", "-w", "--stdin", NULL);
+    r = al_push_git(dir, &command, ret_commit, budget, err);
+    al_str_trim_end(ret_commit);
+    return r;
+}
+
+int al_push_build(struct al_push *push, const struct al_push_dir *dir, struct al_run_limits *budget,
+                  char **ret_commit, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str tree = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str commit = AL_STR_INIT;
+    int r = al_push_build_index(push, dir, budget, err);
+
+    if (r == 0)
+        r = al_push_check_tree(push, dir, budget, err);
+    if (r == 0)
+        r = write_tree(dir, budget, &tree, err);
+    if (r == 0)
+        r = check_changes(push, dir, tree.buf, budget, err);
+    if (r == 0)
+        r = write_commit(push, dir, tree.buf, budget, &commit, err);
+    if (r == 0)
+        r = al_push_find_remarks(push, dir, budget, err);
+    if (r == 0)
+        *ret_commit = al_str_detach(&commit);
+    return r;
+}
+
+/* --- Its objects --- */
+
+/*
+ * A pack is made in the push's directory, which git indexes in the target.  git finds the id of
+ * each object by its content there, and compares the content with that of an object which the
+ * target has already.  So all is right if that index is the one that was made with the pack, where
+ * the ids are those that the commit and its trees name.
+ *
+ * Source: git-pack-objects(1), git-index-pack(1).
+ */
+
+/* The objects that the commit reaches and its parent does not. */
+static int make_pack(const struct al_push *push, const struct al_push_dir *dir, const char *commit,
+                     struct al_run_limits *budget, char **ret_name, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str revisions = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str hash = AL_STR_INIT;
+    int r;
+
+    al_str_addf(&revisions, "%s\n", commit);
+    if (*push->parent)
+        al_str_addf(&revisions, "^%s\n", push->parent);
+    command.class = AL_GIT_WRITE;
+    command.input = revisions.buf;
+    command.input_len = revisions.len;
+    al_strv_adds(&command.argv, "git", "-c", "pack.packSizeLimit=0", "pack-objects", "-q", "--revs",
+                 "--missing=allow-any", NULL);
+    al_strv_addf(&command.argv, "%s/pack", dir->path);
+    r = al_push_git(dir, &command, &hash, budget, err);
+    if (r < 0)
+        return r;
+    al_str_trim_end(&hash);
+    *ret_name = al_asprintf("pack-%s", hash.buf);
+    return 0;
+}
+
+static int index_pack(const struct al_push *push, const char *path, struct al_run_limits *budget,
+                      struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    al_auto(al_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+    if (fd < 0)
+        return al_staging_unusable(push->staging, errno, err);
+    command.class = AL_GIT_WRITE;
+    command.in_fd = fd;
+    al_strv_adds(&command.argv, "git", "index-pack", "--stdin", NULL);
+    return al_git_run(&push->repo->at, &command,
+                      &(struct al_git_run){ .max_bytes = MESSAGE_BYTES, .checked = true }, budget,
+                      &output, err);
+}
+
+/* Test whether the target's index of the pack says what the pack's own says. */
+static bool is_indexed_the_same(const struct al_push *push, const char *own, const char *name)
+{
+    al_auto(al_freep) char *theirs = al_asprintf("objects/pack/%s.idx", name);
+    al_auto(al_closep) int fd =
+        open(push->repo->at.common_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    al_auto(al_str_clear) struct al_str made = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str found = AL_STR_INIT;
+
+    return fd >= 0 && al_fs_read(AT_FDCWD, own, INDEX_BYTES, &made) == 0 &&
+           al_fs_read(fd, theirs, INDEX_BYTES, &found) == 0 && made.len == found.len && made.len &&
+           memcmp(made.buf, found.buf, made.len) == 0;
+}
+
+static int send_objects(const struct al_push *push, const struct al_push_dir *dir,
+                        const char *commit, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *name = NULL;
+    al_auto(al_freep) char *pack = NULL;
+    al_auto(al_freep) char *index = NULL;
+    int r = make_pack(push, dir, commit, budget, &name, err);
+
+    if (r < 0)
+        return r;
+    pack = al_asprintf("%s/%s.pack", dir->path, name);
+    index = al_asprintf("%s/%s.idx", dir->path, name);
+    r = index_pack(push, pack, budget, err);
+    if (r < 0 || is_indexed_the_same(push, index, name))
+        return r;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "Not all objects of the commit arrived in %s, and its branch was not moved",
+                        push->shown);
+}
+
+/* --- The branch --- */
 
 /* Move the branch, if it is where it was. */
 static int move_branch(const struct al_push *push, const char *commit, struct al_run_limits *budget,
@@ -308,12 +541,12 @@ static void finish(const struct al_push *push, const char *commit, struct al_run
     al_auto(al_freep) char *top = al_text_sanitize_line(push->repo->at.top);
     const char *shown = push->repo->asked_top ? top : push->shown;
     const struct al_follow with = { .repo = push->repo,
-                                    .from = *push->head ? push->head : al_push_empty_tree(push),
+                                    .from =
+                                        *push->head ? push->head : al_git_empty_tree(push->repo),
                                     .shown = shown };
 
     note_outcome(push, commit, result);
-    al_push_note_lfs(push, &result->notes);
-    al_push_note_other_bases(push, &result->notes);
+    al_push_note_remarks(push, &result->notes);
     if (al_staged_pushed(push->staging, &push->staged, &pushed, budget, &why) < 0)
         al_strv_addf(&result->notes, "The staged commit is still listed: %s", why.message);
     al_error_clear(&why);
@@ -371,7 +604,7 @@ static int deliver(const struct al_push *push, const struct al_push_dir *dir, co
                    struct al_run_limits *budget, struct al_push_result *result,
                    struct al_error *err)
 {
-    int r = al_push_objects(push, dir, commit, budget, err);
+    int r = send_objects(push, dir, commit, budget, err);
 
     if (r < 0)
         return r;
@@ -391,9 +624,5 @@ int al_push_run(struct al_push *push, const char *commit, struct al_run_limits *
     r = al_push_dir_make(push, &dir, err);
     if (r == 0 && !commit)
         r = al_push_build(push, &dir, budget, &built, err);
-    if (r == 0 && !commit)
-        r = al_push_find_lfs(push, &dir, budget, &push->lfs, err);
-    if (r == 0 && !commit)
-        r = al_push_find_other_bases(push, &dir, budget, &push->other, err);
     return r < 0 ? r : deliver(push, &dir, commit ? commit : built, budget, ret_result, err);
 }

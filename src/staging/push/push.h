@@ -17,14 +17,46 @@
 #include <stdbool.h>
 
 #include "gitops/oid.h"
+#include "staging/staged.h"
+#include "staging/target.h"
 #include "util/error.h"
 #include "util/str.h"
 
-struct al_push;
 struct al_repo;
 struct al_run_limits;
 struct al_staging;
-struct al_target;
+
+/** A version of a file.  Its mode is 0 when there is no file. */
+struct al_push_version {
+    unsigned mode;
+    struct al_oid oid;
+};
+
+/** A planned push.  From al_push_plan(); the last members are set when the commit is built. */
+struct al_push {
+    struct al_staging *staging; /**< borrowed */
+    struct al_repo *repo;       /**< of the target, borrowed */
+    struct al_target target;
+    struct al_staged staged;
+    char *shown, *key;        /**< the target for users, and for heads */
+    char *ref;                /**< full name of the branch */
+    char *head;               /**< its commit; "" when the branch is new */
+    char *parent;             /**< of the new commit; "" for a root commit */
+    char *parent_ref;         /**< the branch that `parent` is on; NULL: none */
+    char *author;             /**< "Name <mail>" */
+    char commit[AL_OID_TEXT]; /**< the staged commit, in the store */
+    char *conflict;           /**< why it cannot be pushed: safe text; NULL: it can */
+    bool is_other;            /**< the conflict is not that the branch moved */
+    bool is_checked_out;      /**< the target's working tree is on this branch */
+    bool parent_moved; /**< a new branch begins at a commit that the files are not based on */
+    struct al_push_version
+        *theirs;          /**< the branch's versions of the staged files, in their order */
+    bool *is_pointer;     /**< which of them have a pointer of git-lfs; in their order */
+    struct al_strv lfs;   /**< files that the target keeps with git-lfs, except pointers; sorted */
+    struct al_strv other; /**< files that were changed from another version than the branch has, for
+                             example since they were pulled from another branch: the push may undo
+                             something; sorted */
+};
 
 /** The outcome of a push. */
 struct al_push_result {
@@ -54,23 +86,6 @@ int al_push_plan(struct al_staging *staging, const char *id, const struct al_tar
 
 /** Free a planned push; NULL is fine. */
 void al_push_free(struct al_push *push);
-
-/** The id of the staged commit, a UUID.  Borrowed. */
-const char *al_push_id(const struct al_push *push);
-/** The staged commit, in hex.  Borrowed. */
-const char *al_push_commit(const struct al_push *push);
-/** The target, as al_target_key().  Borrowed. */
-const char *al_push_key(const struct al_push *push);
-/** The full name of the branch.  Borrowed. */
-const char *al_push_ref(const struct al_push *push);
-/** Whether the target's working tree is on the branch, and is brought along. */
-bool al_push_is_checked_out(const struct al_push *push);
-/** The commit of the branch; "" when the branch is new.  Borrowed. */
-const char *al_push_head(const struct al_push *push);
-/** The parent of the new commit; "" for a root commit.  Borrowed. */
-const char *al_push_parent(const struct al_push *push);
-/** Name and address of the new commit: "Name <mail>".  Borrowed. */
-const char *al_push_author(const struct al_push *push);
 
 /** Append the paths that are pushed, relative to the top. */
 void al_push_paths(const struct al_push *push, struct al_strv *ret_paths);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_push: a staged commit leaves the sandbox, after a user approved it. */
 #include "staging/push/push.h"
+#include "gitops/landing/landing.h"
 #include "gitops/repo/repo.h"
 
 #include "staging/staged.h"
@@ -64,12 +65,12 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     if (r < 0)
         return r;
     al_call_set_tool_data(call, push, free_push);
-    al_resolved_add(out, AL_RESOLVED_COMMIT, al_push_commit(push));
-    al_resolved_add(out, AL_RESOLVED_BRANCH, al_push_ref(push));
-    al_resolved_add(out, "target", al_push_key(push));
-    al_resolved_add(out, "head", al_push_head(push));
-    al_resolved_add(out, "parent", al_push_parent(push));
-    al_resolved_add(out, "author", al_push_author(push));
+    al_resolved_add(out, AL_RESOLVED_COMMIT, push->commit);
+    al_resolved_add(out, AL_RESOLVED_BRANCH, push->ref);
+    al_resolved_add(out, "target", push->key);
+    al_resolved_add(out, "head", push->head);
+    al_resolved_add(out, "parent", push->parent);
+    al_resolved_add(out, "author", push->author);
     return 0;
 }
 
@@ -148,7 +149,7 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 static int execute_elsewhere(struct al_call *call, const void *p, struct al_result *result,
                              struct al_error *err)
 {
-    if (al_push_is_checked_out(al_call_tool_data(call)))
+    if (((const struct al_push *)al_call_tool_data(call))->is_checked_out)
         return al_error_set(err, AL_ERR_EXECUTION,
                             "the branch was checked out meanwhile, so nothing was pushed; call "
                             "git_push again");
@@ -172,7 +173,7 @@ static bool is_elsewhere(const struct al_call *call, const void *p)
     if (target.type == AL_TARGET_LOCAL_BARE)
         return true;
     return repo && target.branch && al_target_branch(&target, repo, &ref, NULL) == 0 &&
-           !al_target_is_checked_out(repo, ref);
+           !al_landing_is_checked_out(repo, ref);
 }
 
 #define ON_LOCAL (AL_WRITES_REFS | AL_WRITES_INDEX | AL_WRITES_WORKTREE)

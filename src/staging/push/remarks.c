@@ -1,32 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Files that an agent changed from another version than the branch has.
+ * What a user should know about files of a push.
+ *
+ * airlock runs no filters, so the content of files that the target keeps with git-lfs goes into the
+ * repository itself.
  *
  * The parent of a staged commit has the version that a file was changed from.  It may have been
  * pulled from another branch; the push then replaces a version that the agent did not see.  After a
  * push of our own the branch may have another version as well, since line ends were converted; what
  * the sandbox last saw of the branch tells.
+ *
+ * Source: git-check-attr(1), git-lfs-spec "The Pointer".
  */
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "gitops/plumbing/bare.h"
+#include "gitops/command.h"
+#include "gitops/nul_records.h"
 #include "guard/text.h"
 #include "staging/base.h"
 #include "staging/origins.h"
 #include "staging/push/private.h"
-#include "util/sorted.h"
 
-size_t al_push_find_file(const struct al_push *push, const char *path)
+#define LFS_NAMED   20 /* files of git-lfs that a result names */
+#define OTHER_NAMED 5  /* files with another base that a question or a result names */
+
+/* --- git-lfs --- */
+
+/* The files that git-lfs keeps. */
+struct filtered {
+    struct al_push *push;
+    size_t next; /* the staged file that comes next */
+};
+
+/* "<path>" NUL "filter" NUL "<value>" NUL, in the order of the request. */
+static bool take_filter(void *payload, char *const *fields)
 {
-    const struct al_staged_file *files = push->staged.files;
+    struct filtered *filtered = payload;
+    struct al_push *push = filtered->push;
+    size_t *next = &filtered->next;
 
-    return al_sorted_find(files, push->staged.count, sizeof(*files), path);
+    while (*next < push->staged.count && strcmp(push->staged.files[*next].path, fields[0]) != 0)
+        (*next)++;
+    if (*next < push->staged.count && !strcmp(fields[2], "lfs") && !push->is_pointer[*next])
+        al_strv_add(&push->lfs, fields[0]);
+    return true;
 }
+
+/* By the attributes of the commit that was built. */
+static int find_lfs(struct al_push *push, const struct al_push_dir *dir,
+                    struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    struct filtered filtered = { .push = push };
+    al_auto(al_nul_records_clear) struct al_nul_records records =
+        AL_NUL_RECORDS_INIT(3, take_filter, &filtered);
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+
+    for (size_t i = 0; i < push->staged.count; i++)
+        if (push->staged.files[i].operation != AL_STAGED_DELETE)
+            al_str_add(&names, push->staged.files[i].path, strlen(push->staged.files[i].path) + 1);
+    if (!names.len)
+        return 0;
+    command.input = names.buf;
+    command.input_len = names.len;
+    al_strv_adds(&command.argv, "git", "check-attr", "--cached", "-z", "--stdin", "filter", NULL);
+    return al_push_git_sink(dir, &command, (struct al_sink){ al_nul_records_add, &records }, budget,
+                            err);
+}
+
+/* --- Another base --- */
 
 /* What the files were changed from. */
 struct before {
-    const struct al_push *push;
+    struct al_push *push;
     struct al_push_version *versions; /* in the order of the staged files */
 };
 
@@ -80,10 +127,10 @@ static int leave_out_seen(const struct before *before, bool *other, struct al_ru
     return r;
 }
 
-static int find(struct before *before, const struct al_push_dir *dir, struct al_run_limits *budget,
-                struct al_strv *ret_paths, struct al_error *err)
+static int find_other(struct before *before, const struct al_push_dir *dir,
+                      struct al_run_limits *budget, struct al_error *err)
 {
-    const struct al_push *push = before->push;
+    struct al_push *push = before->push;
     al_auto(al_freep) bool *other = al_calloc(push->staged.count + 1, sizeof(*other));
     bool any = false;
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
@@ -98,34 +145,52 @@ static int find(struct before *before, const struct al_push_dir *dir, struct al_
         r = leave_out_seen(before, other, budget, err);
     for (size_t i = 0; i < push->staged.count && r == 0; i++)
         if (other[i])
-            al_strv_add(ret_paths, push->staged.files[i].path);
+            al_strv_add(&push->other, push->staged.files[i].path);
     return r;
 }
 
-int al_push_find_other_bases(const struct al_push *push, const struct al_push_dir *dir,
-                             struct al_run_limits *budget, struct al_strv *ret_paths,
-                             struct al_error *err)
+int al_push_find_remarks(struct al_push *push, const struct al_push_dir *dir,
+                         struct al_run_limits *budget, struct al_error *err)
 {
     struct before before = { .push = push };
     bool any = false;
-    int r = 0;
+    int r;
 
+    al_strv_clear(&push->lfs);
+    al_strv_clear(&push->other);
+    r = find_lfs(push, dir, budget, err);
     for (size_t i = 0; i < push->staged.count; i++) /* a new file was changed from nothing */
         any |= push->staged.files[i].operation != AL_STAGED_CREATE && push->theirs[i].mode;
     before.versions = al_calloc(push->staged.count + 1, sizeof(*before.versions));
-    if (any)
-        r = find(&before, dir, budget, ret_paths, err);
+    if (r == 0 && any)
+        r = find_other(&before, dir, budget, err);
     free(before.versions);
     return r;
 }
 
-void al_push_note_other_bases(const struct al_push *push, struct al_strv *notes)
+void al_push_add_other(const struct al_push *push, struct al_str *out)
+{
+    al_text_add_list(out, &push->other, OTHER_NAMED);
+}
+
+void al_push_note_remarks(const struct al_push *push, struct al_strv *notes)
 {
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
+    for (size_t i = 0; i < push->lfs.count && i < LFS_NAMED; i++) {
+        al_auto(al_freep) char *path = al_text_sanitize_line(push->lfs.items[i]);
+
+        al_strv_addf(notes,
+                     "%s: the target keeps it with git-lfs, and its content went into the "
+                     "repository itself",
+                     path);
+    }
+    if (push->lfs.count > LFS_NAMED)
+        al_strv_addf(notes, "… and %zu more files that the target keeps with git-lfs",
+                     push->lfs.count - LFS_NAMED);
     if (!push->other.count)
         return;
     al_str_adds(&line, "The branch had another version than these files were changed from: ");
-    al_text_add_list(&line, &push->other, AL_PUSH_OTHER_NAMED);
+    al_push_add_other(push, &line);
     al_strv_add(notes, line.buf);
 }
