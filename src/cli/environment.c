@@ -2,6 +2,7 @@
 #include "cli/environment.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "util/fs.h"
@@ -19,4 +20,16 @@ char *al_environment_absolute(const char *path)
     al_auto(al_freep) char *cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
 
     return cwd ? al_fs_join(cwd, path) : al_strdup(path);
+}
+
+char *al_environment_canonical(const char *path)
+{
+    al_auto(al_freep) char *at = al_strdup(path);
+    al_auto(al_freep) char *real = NULL;
+    char *slash;
+
+    while (!(real = realpath(*at ? at : "/", NULL)) && (slash = strrchr(at, '/')))
+        *slash = '\0';
+    return real && path[strlen(at)] ? al_fs_join(real, path + strlen(at) + 1)
+                                    : al_strdup(real ? real : "/");
 }

@@ -9,4 +9,8 @@ const char *al_environment_get(const char *name);
 /** `path` as an absolute path, relative to the current directory.  Caller frees. */
 char *al_environment_absolute(const char *path);
 
+/** The canonical form of an absolute path.  What does not exist yet is added as it is.  Caller
+ * frees. */
+char *al_environment_canonical(const char *path);
+
 #endif

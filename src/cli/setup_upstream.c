@@ -20,30 +20,17 @@ extern char **environ;
 /* A directory below "run", with the process and a number behind it. */
 #define SERVERS_DIR "mcp-"
 
-/* The canonical form of a path.  What does not exist yet is added as it is.  Caller frees. */
-static char *canonical(const char *path)
-{
-    al_auto(al_freep) char *at = al_strdup(path);
-    al_auto(al_freep) char *real = NULL;
-    char *slash;
-
-    while (!(real = realpath(*at ? at : "/", NULL)) && (slash = strrchr(at, '/')))
-        *slash = '\0';
-    return real && path[strlen(at)] ? al_fs_join(real, path + strlen(at) + 1)
-                                    : al_strdup(real ? real : "/");
-}
-
 /* Rules, grants and the key of the journal are out of reach for what an agent can start. */
 static int check_path(const struct al_setup *setup, const struct al_mcp_server *server,
                       const char *key, const char *path, const struct al_strv *forbidden,
                       struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv own_dirs = AL_STRV_INIT;
-    al_auto(al_freep) char *real = canonical(path);
+    al_auto(al_freep) char *real = al_environment_canonical(path);
     al_auto(al_freep) char *safe = al_text_sanitize_line(path);
 
     for (size_t i = 0; i < forbidden->count; i++) {
-        al_auto(al_freep) char *own = canonical(forbidden->items[i]);
+        al_auto(al_freep) char *own = al_environment_canonical(forbidden->items[i]);
         al_auto(al_freep) char *shown = al_text_sanitize_line(forbidden->items[i]);
 
         if (al_fs_beneath(real, own) || !strcmp(real, "/"))
@@ -55,7 +42,7 @@ static int check_path(const struct al_setup *setup, const struct al_mcp_server *
     }
     al_setup_own_dirs(setup, &own_dirs);
     for (size_t i = 0; i < own_dirs.count; i++) {
-        al_auto(al_freep) char *own = canonical(own_dirs.items[i]);
+        al_auto(al_freep) char *own = al_environment_canonical(own_dirs.items[i]);
         al_auto(al_freep) char *shown = al_text_sanitize_line(own_dirs.items[i]);
 
         if (al_fs_beneath(own, real))

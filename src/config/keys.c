@@ -446,8 +446,6 @@ void al_keys_changed(const struct al_config *before, const struct al_config *aft
 
         if (keys[i].place != AL_KEY_OF_CONFIG)
             continue;
-        al_str_adds(&old, "");
-        al_str_adds(&new, "");
         al_key_add_value(&keys[i], before, &old);
         al_key_add_value(&keys[i], after, &new);
         if (strcmp(old.buf, new.buf) != 0)

@@ -128,7 +128,11 @@ class Install(Program):
                 self.assertTrue(done.stdout.startswith(shown), done)
                 self.assertIn(f"+++ {path}\n", shown)
                 entry, rest = self.entry(client, path)
-                wanted = [harness.AIRLOCK, "serve"] + ([] if user else ["--root", str(self.root)])
+                wanted = [harness.AIRLOCK, "serve"]
+                if client == "claude-desktop" and not user:
+                    wanted += ["--root", str(self.root)]
+                elif client in ("cursor", "vscode") and not user:
+                    wanted += ["--root", "${workspaceFolder}"]
                 self.assertEqual([os.path.realpath(wanted[0]), *wanted[1:]],
                                  self.command(client, entry))
                 self.assertEqual(rest, {ABOVE.get(client, "mcpServers"): {}})
@@ -209,7 +213,8 @@ class Install(Program):
         self.install("vscode", "-y", "--toolset", "staging", "--toolset", "files",
                      "--approval", "deny", "--config", "../airlock.toml")
         entry, _ = self.entry("vscode", path)
-        self.assertEqual(entry["args"], ["serve", "--root", str(self.root), "--toolset", "staging",
+        self.assertEqual(entry["args"], ["serve", "--root", "${workspaceFolder}",
+                                         "--toolset", "staging",
                                          "--toolset", "files", "--approval", "deny", "--config",
                                          str(self.root / "../airlock.toml")])
         self.install("vscode", "-y", "--remove")
@@ -218,7 +223,7 @@ class Install(Program):
     def test_left_alone(self):
         """what cannot be read, or is not a settings file of the user's, is left alone and named"""
         path = self.root / ".mcp.json"
-        for text, why in (("{", "line 1: the text ends too early"),
+        for text, why in (("{", "line 1: string or '}' expected near end of file"),
                           ('{"mcpServers": []}', "mcpServers is no object"),
                           ("[1]", "the file is no object"),
                           ('{"mcpServers": {}, "mcpServers": {}}', "it has 'mcpServers' twice")):
@@ -367,6 +372,43 @@ class Install(Program):
         self.install("claude-code", "-y", "--remove")
         self.assertEqual(path.read_text(), '{"permissions": {"deny": ["Bash(git *)"]}}')
 
+    def test_rules_offered(self):
+        """the rules are offered where they can be written, and r writes them after they are shown"""
+        path = self.root / ".claude/settings.json"
+        done = self.install("claude-code", "-y")
+        self.assertIn("--with-rules denies it that", done.stdout)
+        self.assertFalse(path.exists())
+        self.install("claude-code", "-y", "--remove")
+        self.assertNotIn("--with-rules", self.install("zed", "-y").stdout)
+        code, shown = self.ask(b"r\ny\n", "claude-code")
+        self.assertEqual(code, 0, shown)
+        self.assertEqual(shown.count("? [y/N] "), 2)
+        self.assertIn(f"+++ {path}\n", shown)
+        self.assertIn("Bash(git *)", path.read_text())
+        self.assertTrue((self.root / ".mcp.json").exists())
+
+    def test_project_entry(self):
+        """nothing of this place is in a project's entry; explicit roots are, beside the project's"""
+        other = self.base / "other"
+        other.mkdir()
+        path = self.root / ".mcp.json"
+        self.install("claude-code", "-y")
+        self.assertNotIn(str(self.root), path.read_text())
+        self.install("claude-code", "-y", "--root", ".", "--root", str(other))
+        self.assertEqual(self.entry("claude-code", path)[0]["args"],
+                         ["serve", "--root", ".", "--root", str(other)])
+        self.install("claude-code", "-y", "--remove")
+        self.assertFalse(path.exists())
+
+    def test_committed(self):
+        """it says whether git will take the file along"""
+        self.assertIn(".zed/settings.json will be committed with your next commit of everything.\n",
+                      self.install("zed", "--print").stdout)
+        self.write(".gitignore", ".zed/\n")
+        self.assertIn("is ignored by .gitignore:1 .zed/; it will not be committed.\n",
+                      self.install("zed", "-y").stdout)
+        self.assertNotIn("committed", self.install("zed", "--user", "-y").stdout)
+
     def test_wrong_words(self):
         """wrong words are refused"""
         names = " ".join(sorted(USER))
@@ -411,6 +453,19 @@ class Doctor(Program):
         for name, level, state in findings:
             self.assertEqual(level, "ok")
             self.assertRegex(state, r": 20\d\d-\d\d-\d\d, \d+ tools$", name)
+
+    def test_other_tree(self):
+        """an entry that is copied with an absolute root of another tree is named"""
+        other = self.base / "other"
+        other.mkdir()
+        path = self.root / ".mcp.json"
+        for root, level in ((str(other), "warning"), ("..", "warning"), (str(self.root), "ok"),
+                            (".", "ok")):
+            path.write_text(json.dumps({"mcpServers": {"airlock": {
+                "command": harness.AIRLOCK, "args": ["serve", "--root", root]}}}))
+            code, findings = self.found()
+            self.assertEqual((code, findings[0][1]), (0, level), findings)
+            self.assertEqual("another working tree" in findings[0][2], level == "warning")
 
     def test_cannot_start(self):
         """an entry that cannot start is named, and doctor fails"""

@@ -11,9 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/environment.h"
 #include "cli/inspect/doctor.h"
 #include "cli/install/clients.h"
-#include "cli/install/settings_text.h"
+#include "cli/install/settings.h"
 #include "guard/program.h"
 #include "guard/text.h"
 #include "toolsets/upstream/upstream.h"
@@ -108,6 +109,38 @@ static void try_entry(struct al_findings *findings, const struct al_setup *setup
     al_upstream_free(server);
 }
 
+/* Put the project's directory where the entry has the client's variable for it. */
+static void expand(const struct al_setup *setup, struct entry *entry)
+{
+    const char *variable = entry->client->root;
+
+    for (size_t i = 0; variable && i < entry->command.count; i++)
+        if (!strcmp(entry->command.items[i], variable)) {
+            free(entry->command.items[i]);
+            entry->command.items[i] = al_strdup(setup->roots.items[0].path);
+        }
+}
+
+/* The first root that the entry names, if none of those is this working tree.  Caller frees. */
+static char *other_root(const struct al_setup *setup, const struct entry *entry)
+{
+    const char *own = setup->roots.items[0].path;
+    char *other = NULL;
+
+    for (size_t i = 1; i + 1 < entry->command.count; i++) {
+        al_auto(al_freep) char *path = NULL;
+
+        if (strcmp(entry->command.items[i], "--root") != 0)
+            continue;
+        path = al_fs_join(own, entry->command.items[i + 1]);
+        al_freep(&other);
+        other = al_environment_canonical(path);
+        if (!strcmp(other, own))
+            break;
+    }
+    return other && strcmp(other, own) != 0 ? other : (free(other), NULL);
+}
+
 static void check_entry(struct al_findings *findings, const struct al_setup *setup,
                         struct entry *entry)
 {
@@ -116,7 +149,10 @@ static void check_entry(struct al_findings *findings, const struct al_setup *set
     al_auto(al_freep) char *found = al_program_find(program, getenv("PATH"), &setup->roots);
     al_auto(al_freep) char *safe = al_text_sanitize_line(program);
     al_auto(al_freep) char *text = NULL;
+    al_auto(al_freep) char *other = NULL;
 
+    expand(setup, entry);
+    other = other_root(setup, entry);
     if (!found) {
         text = al_asprintf("%s: there is no program '%s' outside the roots", entry->file, safe);
         al_finding_add(findings, what, AL_MISSING, text,
@@ -132,6 +168,13 @@ static void check_entry(struct al_findings *findings, const struct al_setup *set
                            entry->file);
         al_finding_add(findings, what, AL_WARNING, text,
                        "Look at the entry: the file lies in the repository.");
+    } else if (other) {
+        al_auto(al_freep) char *safe_other = al_text_sanitize_line(other);
+
+        text = al_asprintf("%s: is for another working tree, '%s'", entry->file, safe_other);
+        al_finding_add(
+            findings, what, AL_WARNING, text,
+            "Here airlock would work there: write the entry again with airlock install.");
     } else {
         try_entry(findings, setup, entry, what);
     }
@@ -143,18 +186,15 @@ static void check_file(struct al_findings *findings, const struct al_setup *setu
 {
     al_auto(al_settings_file_clear) struct al_settings_file file = AL_SETTINGS_FILE_INIT;
     al_auto(al_json_decrefp) json_t *value = NULL;
-    struct al_settings_text settings = AL_SETTINGS_TEXT_INIT;
     al_auto(al_freep) char *safe = al_text_sanitize_line(path);
     struct entry entry = { .client = client, .file = safe, .of_project = of_project };
 
     if (al_settings_file_read(path, &file, NULL) < 0 || !file.exists)
         return;
-    al_str_add(&settings.text, file.text.buf ? file.text.buf : "", file.text.len);
-    value = al_client_get(client, &settings);
-    al_settings_text_clear(&settings);
+    value = al_client_get(client, &file.text);
     if (!value)
         return;
-    if (client->read(value, &entry.command))
+    if (al_client_read(client, value, &entry.command))
         check_entry(findings, setup, &entry);
     else
         al_finding_add(findings, client->name, AL_MISSING, "the entry of airlock names no command",

@@ -8,67 +8,16 @@
 
 #include "util/nearest.h"
 
-/* Seconds for which Codex waits for a tool, so that a user can answer an approval. */
-#define CODEX_TIMEOUT_S 600
-
-json_t *al_client_list(const struct al_strv *command, size_t first)
+static json_t *list_of(const struct al_strv *strings, size_t first)
 {
     json_t *list = al_json_array();
 
-    for (size_t i = first; i < command->count; i++)
-        al_json_append(list, al_json_string(command->items[i]));
+    for (size_t i = first; i < strings->count; i++)
+        al_json_append(list, al_json_string(strings->items[i]));
     return list;
 }
 
-static json_t *make_plain(const struct al_strv *command)
-{
-    json_t *entry = al_json_object();
-
-    al_json_set(entry, "command", al_json_string(command->items[0]));
-    al_json_set(entry, "args", al_client_list(command, 1));
-    return entry;
-}
-
-static json_t *make_typed(const struct al_strv *command)
-{
-    json_t *entry = al_json_object();
-
-    al_json_set(entry, "type", al_json_string("stdio"));
-    al_json_set(entry, "command", al_json_string(command->items[0]));
-    al_json_set(entry, "args", al_client_list(command, 1));
-    return entry;
-}
-
-static json_t *make_codex(const struct al_strv *command)
-{
-    json_t *entry = make_plain(command);
-
-    al_json_set(entry, "tool_timeout_sec", al_json_int(CODEX_TIMEOUT_S));
-    return entry;
-}
-
-static json_t *make_opencode(const struct al_strv *command)
-{
-    json_t *entry = al_json_object();
-
-    al_json_set(entry, "type", al_json_string("local"));
-    al_json_set(entry, "command", al_client_list(command, 0));
-    al_json_set(entry, "enabled", al_json_bool(true));
-    return entry;
-}
-
-static json_t *make_zed(const struct al_strv *command)
-{
-    json_t *entry = al_json_object();
-
-    al_json_set(entry, "source", al_json_string("custom"));
-    al_json_set(entry, "command", al_json_string(command->items[0]));
-    al_json_set(entry, "args", al_client_list(command, 1));
-    al_json_set(entry, "env", al_json_object());
-    return entry;
-}
-
-bool al_client_strings(const json_t *list, struct al_strv *ret)
+static bool add_strings(const json_t *list, struct al_strv *ret)
 {
     const json_t *item;
     size_t i;
@@ -82,22 +31,34 @@ bool al_client_strings(const json_t *list, struct al_strv *ret)
     return json_is_array(list);
 }
 
-static bool read_plain(const json_t *entry, struct al_strv *ret)
+json_t *al_client_make(const struct al_client *client, const struct al_strv *command)
 {
-    const char *program = al_json_get_string(entry, "command");
-    const json_t *args = json_object_get(entry, "args");
+    json_t *entry = client->first ? json_loads(client->first, 0, NULL) : al_json_object();
+    json_t *more = client->more ? json_loads(client->more, 0, NULL) : NULL;
 
-    if (!program)
-        return false;
-    al_strv_add(ret, program);
-    return !args || al_client_strings(args, ret);
+    if (client->one_list) {
+        al_json_set(entry, "command", list_of(command, 0));
+    } else {
+        al_json_set(entry, "command", al_json_string(command->items[0]));
+        al_json_set(entry, "args", list_of(command, 1));
+    }
+    if (more)
+        (void)json_object_update(entry, more);
+    json_decref(more);
+    return entry;
 }
 
-static bool read_opencode(const json_t *entry, struct al_strv *ret)
+bool al_client_read(const struct al_client *client, const json_t *entry, struct al_strv *ret)
 {
-    const json_t *command = json_object_get(entry, "command");
+    const char *program = al_json_get_string(entry, "command");
+    const json_t *command = json_object_get(entry, "command"),
+                 *args = json_object_get(entry, "args");
 
-    return json_array_size(command) && al_client_strings(command, ret);
+    if (client->one_list)
+        return json_array_size(command) && add_strings(command, ret);
+    if (program)
+        al_strv_add(ret, program);
+    return program && (!args || add_strings(args, ret));
 }
 
 static const struct al_client clients[] = {
@@ -106,58 +67,52 @@ static const struct al_client clients[] = {
       .project_file = ".mcp.json",
       .user_file = ".claude.json",
       .path = { "mcpServers", AL_CLIENT_ENTRY },
-      .make = make_plain,
-      .read = read_plain,
       .project_rules = ".claude/settings.json",
       .user_rules = ".claude/settings.json" },
     { .name = "claude-desktop",
       .title = "Claude Desktop",
       .user_file = ".config/Claude/claude_desktop_config.json",
-      .path = { "mcpServers", AL_CLIENT_ENTRY },
-      .make = make_plain,
-      .read = read_plain },
+      .path = { "mcpServers", AL_CLIENT_ENTRY } },
     { .name = "codex",
       .title = "Codex",
       .project_file = ".codex/config.toml",
       .user_file = ".codex/config.toml",
-      .format = AL_CLIENT_TOML,
-      .make = make_codex,
-      .read = read_plain },
+      .is_toml = true,
+      .more = "{\"tool_timeout_sec\": 600}",
+      /* so that a user can answer a question */ },
     { .name = "cursor",
       .title = "Cursor",
       .project_file = ".cursor/mcp.json",
       .user_file = ".cursor/mcp.json",
       .path = { "mcpServers", AL_CLIENT_ENTRY },
-      .make = make_plain,
-      .read = read_plain },
+      .root = "${workspaceFolder}" },
     { .name = "gemini",
       .title = "Gemini CLI",
       .project_file = ".gemini/settings.json",
       .user_file = ".gemini/settings.json",
-      .path = { "mcpServers", AL_CLIENT_ENTRY },
-      .make = make_plain,
-      .read = read_plain },
+      .path = { "mcpServers", AL_CLIENT_ENTRY } },
     { .name = "opencode",
       .title = "opencode",
       .project_file = "opencode.json",
       .user_file = ".config/opencode/opencode.json",
       .path = { "mcp", AL_CLIENT_ENTRY },
-      .make = make_opencode,
-      .read = read_opencode },
+      .first = "{\"type\": \"local\"}",
+      .more = "{\"enabled\": true}",
+      .one_list = true },
     { .name = "vscode",
       .title = "VS Code",
       .project_file = ".vscode/mcp.json",
       .user_file = ".config/Code/User/mcp.json",
       .path = { "servers", AL_CLIENT_ENTRY },
-      .make = make_typed,
-      .read = read_plain },
+      .first = "{\"type\": \"stdio\"}",
+      .root = "${workspaceFolder}" },
     { .name = "zed",
       .title = "Zed",
       .project_file = ".zed/settings.json",
       .user_file = ".config/zed/settings.json",
       .path = { "context_servers", AL_CLIENT_ENTRY },
-      .make = make_zed,
-      .read = read_plain },
+      .first = "{\"source\": \"custom\"}",
+      .more = "{\"env\": {}}" },
 };
 
 const struct al_client *al_clients(size_t *ret_count)
@@ -179,24 +134,21 @@ const struct al_client *al_client_find(const char *name, const char **ret_neares
     return NULL;
 }
 
-json_t *al_client_get(const struct al_client *client, const struct al_settings_text *settings)
+json_t *al_client_get(const struct al_client *client, const struct al_str *text)
 {
-    return client->format == AL_CLIENT_TOML ? al_settings_toml_get(settings, AL_CLIENT_ENTRY)
-                                            : al_settings_json_get(settings, client->path);
+    return client->is_toml ? al_settings_toml_get(text, AL_CLIENT_TABLE)
+                           : al_settings_json_get(text, client->path);
 }
 
-int al_client_put(const struct al_client *client, struct al_settings_text *settings,
-                  const json_t *entry, struct al_error *err)
+int al_client_put(const struct al_client *client, struct al_str *text, const json_t *entry,
+                  struct al_error *err)
 {
-    return client->format == AL_CLIENT_TOML
-               ? al_settings_toml_put(settings, AL_CLIENT_ENTRY, entry, err)
-               : al_settings_json_put(settings, client->path, entry, err);
+    return client->is_toml ? al_settings_toml_put(text, AL_CLIENT_TABLE, entry, err)
+                           : al_settings_json_put(text, client->path, entry, err);
 }
 
-int al_client_remove(const struct al_client *client, struct al_settings_text *settings,
-                     struct al_error *err)
+int al_client_remove(const struct al_client *client, struct al_str *text, struct al_error *err)
 {
-    return client->format == AL_CLIENT_TOML
-               ? al_settings_toml_remove(settings, AL_CLIENT_ENTRY, err)
-               : al_settings_json_remove(settings, client->path, err);
+    return client->is_toml ? al_settings_toml_remove(text, AL_CLIENT_TABLE, err)
+                           : al_settings_json_remove(text, client->path, NULL, err);
 }

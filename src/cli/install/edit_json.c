@@ -2,428 +2,468 @@
 /*
  * Changes of a text of JSON.  What is added looks like its neighbours: the same indentation, the
  * same line ends, and one line where the object is written on one line.
+ *
+ * Positions come from a copy of the text of the same length, in which comments and trailing commas
+ * are white space.  jansson says whether the copy is JSON, so that what looks for a value in it
+ * meets none that is malformed.
  */
 #include <string.h>
 
-#include "cli/install/settings_text.h"
-#include "util/json.h"
-#include "util/jsonc.h"
+#include "cli/install/settings.h"
 
-struct al_json_style {
-    const char *newline; /**< between members; NULL: everything is on one line */
-    const char *unit;    /**< of indentation */
+/* A trailing comma of the text, in the copy; the copy has no other carriage return. */
+#define TRAILING '\r'
+
+struct doc {
+    const struct al_str *text;
+    struct al_str copy;
 };
-static void json_style_add(const json_t *value, const struct al_json_style *style,
-                           const char *indent, struct al_str *out);
 
-/* Append a line end and an indentation. */
-static void json_style_newline(const struct al_json_style *style, const char *indent,
-                               struct al_str *out)
+/* A member of an object, or an item of an array: positions in the text. */
+struct entry {
+    size_t key_begin, key_end; /* the name with its quotes; of an item: where the value begins */
+    size_t begin, end;         /* the value */
+};
+
+/* How far a path leads. */
+struct found {
+    struct entry value, above; /* of the last name that was found; of the object that has it */
+    al_settings_path missing;  /* the first name that was not found; *missing is NULL: all were */
+};
+
+/* --- The copy --- */
+
+static size_t end_of_string(const char *text, size_t len, size_t at)
 {
-    al_str_adds(out, style->newline);
-    al_str_adds(out, indent);
+    for (at++; at < len && text[at] != '"'; at++)
+        at += text[at] == '\\' && at + 1 < len;
+    return at < len ? at + 1 : len;
 }
 
-static void add_members(const json_t *object, const struct al_json_style *style, const char *indent,
-                        struct al_str *out)
+/* The end of the comment that begins at `at`; `at`: there is none, or it does not end. */
+static size_t end_of_comment(const char *text, size_t len, size_t at)
 {
-    al_auto(al_freep) char *deeper = al_asprintf("%s%s", indent, style->unit);
-    const char *name, *comma = "";
-    const json_t *value;
-    json_t *members = (json_t *)object; /* the iterator of jansson does not change it */
+    const char *end;
 
-    al_str_addc(out, '{');
-    json_object_foreach(members, name, value)
-    {
-        al_str_adds(out, comma);
-        if (style->newline)
-            json_style_newline(style, deeper, out);
-        else if (*comma)
-            al_str_addc(out, ' ');
-        al_json_quote(name, strlen(name), out);
-        al_str_adds(out, ": ");
-        json_style_add(value, style, deeper, out);
-        comma = ",";
-    }
-    if (style->newline && *comma)
-        json_style_newline(style, indent, out);
-    al_str_addc(out, '}');
-}
-
-/* Append a value of objects, lists, strings, whole numbers, true and false.  A member of an object
- * has a line of its own; a list is on one line.  `indent` is that of the line the value begins on.
- */
-static void json_style_add(const json_t *value, const struct al_json_style *style,
-                           const char *indent, struct al_str *out)
-{
-    const json_t *item;
-    size_t i;
-
-    if (json_is_object(value)) {
-        add_members(value, style, indent, out);
-    } else if (json_is_array(value)) {
-        al_str_addc(out, '[');
-        json_array_foreach(value, i, item)
-        {
-            al_str_adds(out, i ? ", " : "");
-            json_style_add(item, style, indent, out);
-        }
-        al_str_addc(out, ']');
-    } else if (json_is_string(value)) {
-        al_json_quote(json_string_value(value), json_string_length(value), out);
-    } else if (json_is_integer(value)) {
-        al_str_addf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    } else {
-        al_str_adds(out, json_is_true(value) ? "true" : "false");
-    }
-}
-
-#define DEFAULT_UNIT "  "
-
-/* --- The look of the text --- */
-
-/* The white space with which the line of `at` begins. */
-static char *indent_of(const struct al_jsonc *doc, size_t at)
-{
-    size_t begin = at, end;
-
-    while (begin && doc->text[begin - 1] != '\n')
-        begin--;
-    for (end = begin; end < at && (doc->text[end] == ' ' || doc->text[end] == '\t');)
-        end++;
-    return al_strndup(doc->text + begin, end - begin);
-}
-
-static bool has_newline(const struct al_jsonc *doc, size_t begin, size_t end)
-{
-    return memchr(doc->text + begin, '\n', end - begin);
-}
-
-/* The step from one level to the next, as the members of the object, or of the whole text, show it.
- * Caller frees. */
-static char *unit_of(const struct al_jsonc *doc, size_t container)
-{
-    const size_t child = doc->nodes[container].child;
-    al_auto(al_freep) char *base = indent_of(doc, doc->nodes[container].key_begin);
-    al_auto(al_freep) char *member = child ? indent_of(doc, doc->nodes[child].key_begin) : NULL;
-
-    if (member && al_starts_with(member, base) && strlen(member) > strlen(base))
-        return al_strdup(member + strlen(base));
-    return container ? unit_of(doc, 0) : al_strdup(DEFAULT_UNIT);
-}
-
-static const char *newline_of(const struct al_jsonc *doc)
-{
-    const char *end = memchr(doc->text, '\n', doc->len);
-
-    return end && end > doc->text && end[-1] == '\r' ? "\r\n" : "\n";
-}
-
-/* The end of the line that `at` is on, if only a comment follows there; else `at`. */
-static size_t end_of_remark(const struct al_jsonc *doc, size_t at)
-{
-    const char *newline = memchr(doc->text + at, '\n', doc->len - at);
-    const size_t end = newline ? (size_t)(newline - doc->text) : doc->len;
-    size_t begin = at;
-
-    while (begin < end && (doc->text[begin] == ' ' || doc->text[begin] == '\t'))
-        begin++;
-    if (begin == end || doc->text[begin] != '/' || al_jsonc_skip(doc, begin) < end)
+    if (len - at < 2 || text[at] != '/' || (text[at + 1] != '/' && text[at + 1] != '*'))
         return at;
-    if (doc->text[begin + 1] == '*' && !memmem(doc->text + begin, end - begin, "*/", 2))
-        return at; /* goes on in the next line */
-    return end - (doc->text[end - 1] == '\r');
-}
-
-/* --- Changes --- */
-
-static void add_entry(const char *name, const json_t *value, const struct al_json_style *style,
-                      const char *indent, struct al_str *out)
-{
-    if (name) {
-        al_json_quote(name, strlen(name), out);
-        al_str_adds(out, ": ");
+    if (text[at + 1] == '/') {
+        end = memchr(text + at, '\n', len - at);
+        return end ? (size_t)(end - text) : len;
     }
-    json_style_add(value, style, indent, out);
+    end = memmem(text + at + 2, len - at - 2, "*/", 2);
+    return end ? (size_t)(end - text) + 2 : at;
 }
 
-/* Add to an object or array that has nothing yet. */
-static void fill(struct al_settings_text *settings, const struct al_jsonc *doc, size_t container,
-                 const char *name, const json_t *value)
+static void make_copy(struct doc *doc)
 {
-    const struct al_jsonc_node *node = &doc->nodes[container];
-    al_auto(al_freep) char *unit = unit_of(doc, container);
-    al_auto(al_freep) char *base = indent_of(doc, node->key_begin);
-    al_auto(al_freep) char *indent = al_asprintf("%s%s", base, unit);
-    const struct al_json_style style = { newline_of(doc), unit };
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    size_t begin = node->end - 1;
+    static const char mark[] = "\xEF\xBB\xBF"; /* a byte order mark may come first */
+    const size_t len = doc->text->len;
+    const char *text = doc->text->buf;
+    char *copy, last = '{', before = '{';
+    size_t comma = 0, end;
 
-    while (begin > node->begin + 1 && strchr(" \t\r\n", doc->text[begin - 1]))
-        begin--;
-    json_style_newline(&style, indent, &text);
-    add_entry(name, value, &style, indent, &text);
-    json_style_newline(&style, base, &text);
-    al_settings_text_replace(settings, begin, node->end - 1, text.buf);
+    al_str_add(&doc->copy, text, len);
+    copy = doc->copy.buf;
+    if (al_starts_with(text, mark))
+        memset(copy, ' ', strlen(mark));
+    for (size_t at = 0; at < len; at = end) {
+        end = end_of_comment(text, len, at);
+        if (end > at) {
+            memset(copy + at, ' ', end - at);
+            continue;
+        }
+        end = text[at] == '"' ? end_of_string(text, len, at) : at + 1;
+        if (copy[at] == '\r')
+            copy[at] = ' ';
+        if (strchr(" \t\n", copy[at]))
+            continue;
+        if (strchr("]}", copy[at]) && last == ',' && !strchr("{[,:", before))
+            copy[comma] = TRAILING;
+        if (copy[at] == ',')
+            comma = at;
+        before = last;
+        last = copy[at];
+    }
 }
 
-/* Add behind the last member or item. */
-static void append(struct al_settings_text *settings, const struct al_jsonc *doc, size_t container,
-                   const char *name, const json_t *value)
+static void doc_clear(struct doc *doc)
 {
-    const struct al_jsonc_node *node = &doc->nodes[container], *last = &doc->nodes[node->last];
-    const bool lines = has_newline(doc, node->begin, doc->nodes[node->child].key_begin);
-    const size_t begin = last->comma_end ? last->comma_end : last->end;
-    const size_t end = lines ? end_of_remark(doc, begin) : begin;
-    al_auto(al_freep) char *unit = unit_of(doc, container);
-    al_auto(al_freep) char *indent = indent_of(doc, last->key_begin);
-    const struct al_json_style style = { lines ? newline_of(doc) : NULL, unit };
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-    al_str_adds(&text, last->comma_end ? "" : ",");
-    al_str_add(&text, doc->text + begin, end - begin);
-    if (lines)
-        json_style_newline(&style, indent, &text);
-    else
-        al_str_addc(&text, ' ');
-    add_entry(name, value, &style, indent, &text);
-    al_str_adds(&text, last->comma_end ? "," : "");
-    al_settings_text_replace(settings, begin, end, text.buf);
+    al_str_clear(&doc->copy);
 }
 
-static void insert(struct al_settings_text *settings, const struct al_jsonc *doc, size_t container,
-                   const char *name, const json_t *value)
+static int doc_open(struct doc *doc, struct al_error *err)
 {
-    if (doc->nodes[container].child)
-        append(settings, doc, container, name, value);
-    else
-        fill(settings, doc, container, name, value);
+    json_t *all;
+    json_error_t why;
+    unsigned line = 1;
+
+    make_copy(doc);
+    all = json_loadb(doc->copy.buf, doc->copy.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
+    if (!all) {
+        for (int i = 0; i < why.position && (size_t)i < doc->text->len; i++)
+            line += doc->text->buf[i] == '\n';
+        return al_error_set(err, AL_ERR_BAD_ARGS, "line %u: %s", line, why.text);
+    }
+    json_decref(all);
+    return 0;
 }
 
-static void replace_value(struct al_settings_text *settings, const struct al_jsonc *doc,
-                          size_t node, const json_t *value)
+static json_t *value_of(const struct doc *doc, size_t begin, size_t end)
 {
-    const struct al_jsonc_node *old = &doc->nodes[node];
-    al_auto(al_freep) char *unit = unit_of(doc, 0);
-    al_auto(al_freep) char *indent = indent_of(doc, old->key_begin);
-    const struct al_json_style style = { newline_of(doc), unit };
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-    json_style_add(value, &style, indent, &text);
-    al_settings_text_replace(settings, old->begin, old->end, text.buf);
-}
-
-/* The white space before a member or item, from the end of the line above. */
-static size_t begin_of_line(const struct al_jsonc *doc, size_t at)
-{
-    size_t begin = at;
-
-    while (begin && (doc->text[begin - 1] == ' ' || doc->text[begin - 1] == '\t'))
-        begin--;
-    if (!begin || doc->text[begin - 1] != '\n')
-        return begin;
-    begin--;
-    return begin && doc->text[begin - 1] == '\r' ? begin - 1 : begin;
-}
-
-/* Without a comma behind it, the one before it goes. */
-static void remove_node(struct al_settings_text *settings, const struct al_jsonc *doc,
-                        size_t container, size_t node)
-{
-    const struct al_jsonc_node *gone = &doc->nodes[node];
-    size_t before = 0;
-
-    for (size_t i = doc->nodes[container].child; i != node; i = doc->nodes[i].next)
-        before = i;
-    al_settings_text_replace(settings, begin_of_line(doc, gone->key_begin),
-                             gone->comma_end ? gone->comma_end : gone->end, "");
-    if (!gone->comma_end && before && doc->nodes[before].comma_end)
-        al_settings_text_replace(settings, doc->nodes[before].comma_end - 1,
-                                 doc->nodes[before].comma_end, "");
+    return json_loadb(doc->copy.buf + begin, end - begin, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 }
 
 /* --- Looking --- */
 
-static json_t *value_of(const struct al_jsonc *doc, size_t node)
+static size_t skip_space(const struct doc *doc, size_t at)
 {
-    al_auto(al_str_clear) struct al_str strict = AL_STR_INIT;
-
-    al_jsonc_strict(doc, node, &strict);
-    return json_loadb(strict.buf, strict.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    return at + strspn(doc->copy.buf + at, " \t\n\r");
 }
 
-/* How far a path leads. */
-struct found {
-    size_t node;              /* of the last name that was found; 0: the top object */
-    size_t above;             /* the object that has it */
-    al_settings_path missing; /* the first name that was not found; *missing is NULL: all were */
-};
+static size_t end_of_value(const struct doc *doc, size_t at)
+{
+    const char *copy = doc->copy.buf;
+    size_t depth = 0;
 
-static int find(const struct al_jsonc *doc, al_settings_path path, struct found *ret,
+    do {
+        if (copy[at] == '"') {
+            at = end_of_string(copy, doc->copy.len, at);
+        } else if (strchr("{[", copy[at])) {
+            depth++;
+            at++;
+        } else if (strchr("]}", copy[at])) {
+            depth--;
+            at++;
+        } else if (strchr(",: \t\n\r", copy[at])) {
+            at++;
+        } else {
+            at += strcspn(copy + at, ",]} \t\n\r");
+        }
+    } while (depth);
+    return at;
+}
+
+/* Go to the next entry of an object or array; *entry begins as { .end = 0 }. */
+static bool next_entry(const struct doc *doc, const struct entry *above, struct entry *entry)
+{
+    const char *copy = doc->copy.buf;
+    size_t at = skip_space(doc, entry->end ? entry->end : above->begin + 1);
+
+    if (copy[at] == ',')
+        at = skip_space(doc, at + 1);
+    if (at >= above->end - 1)
+        return false;
+    entry->key_begin = at;
+    if (copy[above->begin] == '{') {
+        entry->key_end = end_of_string(copy, doc->copy.len, at);
+        at = skip_space(doc, skip_space(doc, entry->key_end) + 1);
+    }
+    entry->begin = at;
+    entry->end = end_of_value(doc, at);
+    return true;
+}
+
+static bool is_string(const struct doc *doc, size_t begin, size_t end, const char *text)
+{
+    al_auto(al_json_decrefp) json_t *value = value_of(doc, begin, end);
+
+    return json_is_string(value) && json_string_length(value) == strlen(text) &&
+           !memcmp(json_string_value(value), text, strlen(text));
+}
+
+static int find(const struct doc *doc, al_settings_path path, struct found *ret,
                 struct al_error *err)
 {
-    bool again = false;
-
     *ret = (struct found){ .missing = path };
+    ret->value.begin = ret->value.key_begin = skip_space(doc, 0);
+    ret->value.end = end_of_value(doc, ret->value.begin);
     for (; *ret->missing; ret->missing++) {
-        size_t member;
+        struct entry entry = { .end = 0 }, member = { .end = 0 };
 
-        if (doc->nodes[ret->node].kind != '{')
+        if (doc->copy.buf[ret->value.begin] != '{')
             return al_error_set(err, AL_ERR_BAD_ARGS, "%s is no object",
                                 ret->missing == path ? "the file" : ret->missing[-1]);
-        member = al_jsonc_member(doc, ret->node, *ret->missing, &again);
-        if (again)
-            return al_error_set(err, AL_ERR_BAD_ARGS, "it has '%s' twice", *ret->missing);
-        if (!member)
+        while (next_entry(doc, &ret->value, &entry)) {
+            if (!is_string(doc, entry.key_begin, entry.key_end, *ret->missing))
+                continue;
+            if (member.end) /* readers disagree about the value */
+                return al_error_set(err, AL_ERR_BAD_ARGS, "it has '%s' twice", *ret->missing);
+            member = entry;
+        }
+        if (!member.end)
             return 0;
-        ret->above = ret->node;
-        ret->node = member;
+        ret->above = ret->value;
+        ret->value = member;
     }
     return 0;
+}
+
+/* The string in the array that the path leads to.  False: it is not there. */
+static bool find_item(const struct doc *doc, const struct entry *array, const char *item,
+                      struct entry *ret)
+{
+    *ret = (struct entry){ .end = 0 };
+    while (next_entry(doc, array, ret))
+        if (is_string(doc, ret->begin, ret->end, item))
+            return true;
+    return false;
+}
+
+/* Behind the comma after a value; 0: there is none. */
+static size_t end_of_comma(const struct doc *doc, size_t end)
+{
+    const size_t at = end + strspn(doc->copy.buf + end, " \t\n");
+
+    return doc->copy.buf[at] == ',' || doc->copy.buf[at] == TRAILING ? at + 1 : 0;
+}
+
+/* --- The look of the text --- */
+
+/* The white space with which the line of `at` begins. */
+static char *indent_of(const struct doc *doc, size_t at)
+{
+    size_t begin = at;
+
+    while (begin && doc->text->buf[begin - 1] != '\n')
+        begin--;
+    return al_strndup(doc->text->buf + begin, strspn(doc->text->buf + begin, " \t"));
+}
+
+/* The step from one level to the next, as the first entry shows it.  Caller frees. */
+static char *unit_of(const struct doc *doc, const struct entry *container)
+{
+    struct entry first = { .end = 0 }, top = { .begin = skip_space(doc, 0), .end = doc->text->len };
+    al_auto(al_freep) char *base = indent_of(doc, container->key_begin);
+    al_auto(al_freep) char *inner =
+        next_entry(doc, container, &first) ? indent_of(doc, first.key_begin) : NULL;
+
+    if (inner && al_starts_with(inner, base) && strlen(inner) > strlen(base))
+        return al_strdup(inner + strlen(base));
+    top.key_begin = top.begin;
+    return container->begin == top.begin ? al_strdup("  ") : unit_of(doc, &top);
+}
+
+static const char *newline_of(const struct doc *doc)
+{
+    const char *end = memchr(doc->text->buf, '\n', doc->text->len);
+
+    return end && end > doc->text->buf && end[-1] == '\r' ? "\r\n" : "\n";
+}
+
+/* Append an entry.  `indent` is that of its line; NULL for `newline`: all of it is on one line. */
+static void add_entry(const char *name, const json_t *value, const char *newline,
+                      const char *indent, const char *unit, struct al_str *out)
+{
+    char *dump = json_dumps(value, (newline ? JSON_INDENT(1) : 0) | JSON_ENCODE_ANY);
+    al_auto(al_json_decrefp) json_t *key = name ? al_json_string(name) : NULL;
+    char *quoted = key ? json_dumps(key, JSON_ENCODE_ANY) : NULL;
+
+    if (quoted)
+        al_str_addf(out, "%s: ", quoted);
+    free(quoted);
+    for (const char *at = dump; at && *at;) {
+        const size_t len = strcspn(at, "\n");
+
+        al_str_add(out, at, len);
+        at += len;
+        if (!*at)
+            break;
+        al_str_addf(out, "%s%s", newline, indent);
+        for (at++; *at == ' '; at++) /* a space for each level */
+            al_str_adds(out, unit);
+    }
+    free(dump);
+}
+
+/* --- Changes --- */
+
+/* Add to an object or array that has nothing yet. */
+static void fill(const struct doc *doc, struct al_str *text, const struct entry *container,
+                 const char *name, const json_t *value)
+{
+    const char *newline = newline_of(doc);
+    al_auto(al_freep) char *unit = unit_of(doc, container);
+    al_auto(al_freep) char *base = indent_of(doc, container->key_begin);
+    al_auto(al_freep) char *indent = al_asprintf("%s%s", base, unit);
+    al_auto(al_str_clear) struct al_str added = AL_STR_INIT;
+    size_t begin = container->end - 1;
+
+    while (begin > container->begin + 1 && strchr(" \t\r\n", doc->text->buf[begin - 1]))
+        begin--;
+    al_str_addf(&added, "%s%s", newline, indent);
+    add_entry(name, value, newline, indent, unit, &added);
+    al_str_addf(&added, "%s%s", newline, base);
+    al_settings_replace(text, begin, container->end - 1, added.buf);
+}
+
+/* The end of the line that `at` is on, if only a comment follows there; else `at`. */
+static size_t end_of_remark(const struct doc *doc, size_t at)
+{
+    const char *copy = doc->copy.buf;
+    const size_t end = at + strspn(copy + at, " \t");
+
+    return copy[end] == '\n' && end > at ? end - (doc->text->buf[end - 1] == '\r') : at;
+}
+
+static void insert(const struct doc *doc, struct al_str *text, const struct entry *container,
+                   const char *name, const json_t *value)
+{
+    struct entry first = { .end = 0 }, last, next;
+    al_auto(al_str_clear) struct al_str added = AL_STR_INIT;
+    al_auto(al_freep) char *indent = NULL, *unit = NULL;
+    size_t comma, begin, end;
+    bool lines;
+
+    if (!next_entry(doc, container, &first)) {
+        fill(doc, text, container, name, value);
+        return;
+    }
+    for (last = next = first; next_entry(doc, container, &next);)
+        last = next;
+    comma = end_of_comma(doc, last.end);
+    begin = comma ? comma : last.end;
+    lines = memchr(doc->text->buf + container->begin, '\n', first.key_begin - container->begin);
+    end = lines ? end_of_remark(doc, begin) : begin;
+    indent = indent_of(doc, last.key_begin);
+    unit = unit_of(doc, container);
+    al_str_adds(&added, comma ? "" : ",");
+    al_str_add(&added, doc->text->buf + begin, end - begin);
+    al_str_addf(&added, "%s%s", lines ? newline_of(doc) : " ", lines ? indent : "");
+    add_entry(name, value, lines ? newline_of(doc) : NULL, indent, unit, &added);
+    al_str_adds(&added, comma ? "," : "");
+    al_settings_replace(text, begin, end, added.buf);
+}
+
+/* Without a comma behind it, the one before it goes. */
+static void remove_entry(const struct doc *doc, struct al_str *text, const struct entry *above,
+                         const struct entry *gone)
+{
+    const char *old = doc->text->buf;
+    struct entry entry = { .end = 0 };
+    size_t begin = gone->key_begin, before = 0;
+    const size_t comma = end_of_comma(doc, gone->end);
+
+    while (next_entry(doc, above, &entry) && entry.begin != gone->begin)
+        before = entry.end;
+    while (begin && strchr(" \t", old[begin - 1]))
+        begin--;
+    if (begin && old[begin - 1] == '\n')
+        begin -= begin > 1 && old[begin - 2] == '\r' ? 2 : 1;
+    al_settings_replace(text, begin, comma ? comma : gone->end, "");
+    before = before && !comma ? end_of_comma(doc, before) : 0;
+    if (before)
+        al_settings_replace(text, before - 1, before, "");
 }
 
 /* Put the names that are missing around a value.  A new reference. */
 static json_t *wrap(al_settings_path names, const json_t *value)
 {
-    json_t *wrapped, *inner;
+    json_t *wrapped;
 
     if (!*names)
         return json_deep_copy(value);
     wrapped = al_json_object();
-    inner = wrap(names + 1, value);
-    al_json_set(wrapped, *names, inner);
+    al_json_set(wrapped, *names, wrap(names + 1, value));
     return wrapped;
 }
 
 static bool is_blank(const struct al_str *text)
 {
-    return !text->buf || strspn(text->buf, " \t\r\n") == text->len;
+    return strspn(text->buf, " \t\r\n") == text->len;
 }
 
-/* Begin a text that has nothing. */
-static void begin_text(struct al_settings_text *settings, al_settings_path path,
-                       const json_t *value)
+int al_settings_json_put(struct al_str *text, al_settings_path path, const json_t *value,
+                         struct al_error *err)
 {
-    const struct al_json_style style = { "\n", DEFAULT_UNIT };
-    al_auto(al_json_decrefp) json_t *all = wrap(path, value);
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-    json_style_add(all, &style, "", &text);
-    al_str_addc(&text, '\n');
-    al_settings_text_replace(settings, 0, settings->text.len, text.buf);
-}
-
-int al_settings_json_put(struct al_settings_text *settings, al_settings_path path,
-                         const json_t *value, struct al_error *err)
-{
-    al_auto(al_jsonc_clear) struct al_jsonc doc = AL_JSONC_INIT;
+    al_auto(doc_clear) struct doc doc = { .text = text, .copy = AL_STR_INIT };
+    al_auto(al_json_decrefp) json_t *now = NULL;
     al_auto(al_json_decrefp) json_t *wrapped = NULL;
-    al_auto(al_json_decrefp) json_t *current = NULL;
     struct found found;
     int r;
 
-    if (is_blank(&settings->text)) {
-        begin_text(settings, path, value);
-        return 0;
-    }
-    r = al_jsonc_parse(settings->text.buf, settings->text.len, &doc, err);
+    if (is_blank(text))
+        al_settings_replace(text, 0, text->len, "{}\n");
+    r = doc_open(&doc, err);
     if (r == 0)
         r = find(&doc, path, &found, err);
     if (r < 0)
         return r;
     if (*found.missing) {
         wrapped = wrap(found.missing + 1, value);
-        insert(settings, &doc, found.node, *found.missing, wrapped);
+        insert(&doc, text, &found.value, *found.missing, wrapped);
         return 0;
     }
-    current = value_of(&doc, found.node);
-    if (!json_equal(current, value))
-        replace_value(settings, &doc, found.node, value);
-    return 0;
-}
+    now = value_of(&doc, found.value.begin, found.value.end);
+    if (!json_equal(now, value)) {
+        const struct entry top = { .key_begin = skip_space(&doc, 0),
+                                   .begin = skip_space(&doc, 0),
+                                   .end = end_of_value(&doc, skip_space(&doc, 0)) };
+        al_auto(al_freep) char *unit = unit_of(&doc, &top);
+        al_auto(al_freep) char *indent = indent_of(&doc, found.value.key_begin);
+        al_auto(al_str_clear) struct al_str by = AL_STR_INIT;
 
-/* The item of an array; 0: it has none of this text. */
-static size_t find_item(const struct al_jsonc *doc, size_t array, const char *item)
-{
-    for (size_t i = doc->nodes[array].child; i; i = doc->nodes[i].next) {
-        al_auto(al_json_decrefp) json_t *value = value_of(doc, i);
-
-        if (json_is_string(value) && !strcmp(json_string_value(value), item))
-            return i;
+        add_entry(NULL, value, newline_of(&doc), indent, unit, &by);
+        al_settings_replace(text, found.value.begin, found.value.end, by.buf);
     }
     return 0;
 }
 
-int al_settings_json_add(struct al_settings_text *settings, al_settings_path path, const char *item,
+int al_settings_json_add(struct al_str *text, al_settings_path path, const char *item,
                          struct al_error *err)
 {
-    al_auto(al_jsonc_clear) struct al_jsonc doc = AL_JSONC_INIT;
+    al_auto(doc_clear) struct doc doc = { .text = text, .copy = AL_STR_INIT };
     al_auto(al_json_decrefp) json_t *list = al_json_array();
-    al_auto(al_json_decrefp) json_t *value = al_json_string(item);
     struct found found = { .missing = path };
+    struct entry there;
     int r = 0;
 
     al_json_append(list, al_json_string(item));
-    if (!is_blank(&settings->text)) {
-        r = al_jsonc_parse(settings->text.buf, settings->text.len, &doc, err);
+    if (!is_blank(text)) {
+        r = doc_open(&doc, err);
         if (r == 0)
             r = find(&doc, path, &found, err);
     }
     if (r < 0)
         return r;
     if (*found.missing)
-        return al_settings_json_put(settings, path, list, err);
-    if (doc.nodes[found.node].kind != '[')
+        return al_settings_json_put(text, path, list, err);
+    if (doc.copy.buf[found.value.begin] != '[')
         return al_error_set(err, AL_ERR_BAD_ARGS, "%s is no array", found.missing[-1]);
-    if (!find_item(&doc, found.node, item))
-        insert(settings, &doc, found.node, NULL, value);
+    if (!find_item(&doc, &found.value, item, &there))
+        insert(&doc, text, &found.value, NULL, json_array_get(list, 0));
     return 0;
 }
 
-/* Find a path in the text.  False: it is not there. */
-static bool look(const struct al_settings_text *settings, al_settings_path path,
-                 struct al_jsonc *ret_doc, struct found *ret_found)
+json_t *al_settings_json_get(const struct al_str *text, al_settings_path path)
 {
-    return !is_blank(&settings->text) &&
-           al_jsonc_parse(settings->text.buf, settings->text.len, ret_doc, NULL) == 0 &&
-           find(ret_doc, path, ret_found, NULL) == 0 && !*ret_found->missing;
-}
-
-json_t *al_settings_json_get(const struct al_settings_text *settings, al_settings_path path)
-{
-    al_auto(al_jsonc_clear) struct al_jsonc doc = AL_JSONC_INIT;
+    al_auto(doc_clear) struct doc doc = { .text = text, .copy = AL_STR_INIT };
     struct found found;
 
-    return look(settings, path, &doc, &found) ? value_of(&doc, found.node) : NULL;
+    if (is_blank(text) || doc_open(&doc, NULL) < 0 || find(&doc, path, &found, NULL) < 0 ||
+        *found.missing)
+        return NULL;
+    return value_of(&doc, found.value.begin, found.value.end);
 }
 
-int al_settings_json_remove(struct al_settings_text *settings, al_settings_path path,
+int al_settings_json_remove(struct al_str *text, al_settings_path path, const char *item,
                             struct al_error *err)
 {
-    al_auto(al_jsonc_clear) struct al_jsonc doc = AL_JSONC_INIT;
+    al_auto(doc_clear) struct doc doc = { .text = text, .copy = AL_STR_INIT };
     struct found found;
+    struct entry there;
     int r;
 
-    if (is_blank(&settings->text))
+    if (is_blank(text))
         return 0;
-    r = al_jsonc_parse(settings->text.buf, settings->text.len, &doc, err);
+    r = doc_open(&doc, err);
     if (r == 0)
         r = find(&doc, path, &found, err);
-    if (r == 0 && !*found.missing)
-        remove_node(settings, &doc, found.above, found.node);
-    return r;
-}
-
-void al_settings_json_take(struct al_settings_text *settings, al_settings_path path,
-                           const char *item)
-{
-    al_auto(al_jsonc_clear) struct al_jsonc doc = AL_JSONC_INIT;
-    struct found found;
-    size_t node;
-
-    if (!look(settings, path, &doc, &found) || doc.nodes[found.node].kind != '[')
-        return;
-    node = find_item(&doc, found.node, item);
-    if (node)
-        remove_node(settings, &doc, found.node, node);
+    if (r < 0 || *found.missing)
+        return r;
+    if (!item)
+        remove_entry(&doc, text, &found.above, &found.value);
+    else if (doc.copy.buf[found.value.begin] == '[' && find_item(&doc, &found.value, item, &there))
+        remove_entry(&doc, text, &found.value, &there);
+    return 0;
 }

@@ -7,20 +7,17 @@
  */
 #include <string.h>
 
-#include "cli/install/settings_text.h"
+#include "cli/install/settings.h"
 #include "config/toml.h"
 
-#define ABOVE "mcp_servers"
-
-/** What a walk over the text looks for, and finds. */
+/* What a walk over the text looks for, and finds. */
 struct search {
-    const struct al_settings_text *settings;
+    const struct al_str *text;
     const char *table; /* its dotted key */
     unsigned line;     /* of its header; 0: it has none */
-    bool with_below;   /* the tables below it belong to its lines */
-    unsigned next;     /* the line of the next header behind them, or 0 */
+    unsigned next;     /* the line of the next header that is not below it, or 0 */
     bool exists;
-    json_t *entry; /* its strings and lists of strings; NULL: not wanted */
+    json_t *entry; /* its strings, whole numbers and lists of strings */
     char *problem; /* the text is no TOML */
 };
 
@@ -38,16 +35,12 @@ static size_t begin_of_line(const struct al_str *text, unsigned line)
     return at;
 }
 
-static bool is_header(const struct al_str *text, unsigned line)
+static bool is_header(const struct al_str *text, const struct al_toml_value *value)
 {
-    const size_t at = begin_of_line(text, line);
+    const size_t at = begin_of_line(text, value->line);
 
-    return at < text->len && text->buf[at + strspn(text->buf + at, " \t")] == '[';
-}
-
-static bool is_below(const char *key, const char *table)
-{
-    return al_starts_with(key, table) && key[strlen(table)] == '.';
+    return (value->type == AL_TOML_TABLE || value->type == AL_TOML_TABLES) && at < text->len &&
+           text->buf[at + strspn(text->buf + at, " \t")] == '[';
 }
 
 static void take_value(const struct al_toml_value *value, json_t *entry)
@@ -67,31 +60,24 @@ static void take_value(const struct al_toml_value *value, json_t *entry)
     }
 }
 
+/* The first walk finds the table, the second the header behind it. */
 static bool visit(void *payload, const struct al_toml_value *value)
 {
     struct search *search = payload;
-    const struct al_str *text = &search->settings->text;
-    const bool is_table = value->type == AL_TOML_TABLE, own = !strcmp(value->key, search->table);
+    const size_t len = strlen(search->table);
+    const bool within = !strncmp(value->key, search->table, len);
 
-    if (own)
+    if (within && !value->key[len]) {
         search->exists = true;
-    if (own && is_table && is_header(text, value->line))
-        search->line = value->line;
-    if (search->entry && is_below(value->key, search->table) && value->depth == 2)
-        take_value(value, search->entry);
-    return true;
-}
-
-static bool visit_next(void *payload, const struct al_toml_value *value)
-{
-    struct search *search = payload;
-
-    if (search->with_below && is_below(value->key, search->table))
-        return true;
-    if (value->line > search->line && (!search->next || value->line < search->next) &&
-        (value->type == AL_TOML_TABLE || value->type == AL_TOML_TABLES) &&
-        is_header(&search->settings->text, value->line))
+        if (is_header(search->text, value))
+            search->line = value->line;
+    } else if (within && value->key[len] == '.') {
+        if (value->depth == 2)
+            take_value(value, search->entry);
+    } else if (search->line && value->line > search->line && is_header(search->text, value) &&
+               (!search->next || value->line < search->next)) {
         search->next = value->line;
+    }
     return true;
 }
 
@@ -103,67 +89,43 @@ static void note_problem(void *payload, unsigned line, const char *what)
         search->problem = al_asprintf("line %u: %s", line, what);
 }
 
-static int walk(struct search *search, al_toml_visit_fn visitor, struct al_error *err)
+static void search_clear(struct search *search)
 {
-    const struct al_str *text = &search->settings->text;
-    int r = al_toml_walk(text->buf ? text->buf : "", text->len, visitor, note_problem, search);
-
-    if (r < 0)
-        r = al_error_set(err, AL_ERR_BAD_ARGS, "%s",
-                         search->problem ? search->problem : "it is no TOML");
-    al_freep(&search->problem);
-    return r;
+    json_decref(search->entry);
+    free(search->problem);
 }
 
-/* Find the lines of the table: up to the next header, without the blank lines and comments before
- * that. */
-static int find_lines(struct search *search, size_t *ret_begin, size_t *ret_end,
-                      struct al_error *err)
+static int find(struct search *search, struct al_error *err)
 {
-    const struct al_str *text = &search->settings->text;
-    size_t end, begin;
-    int r = walk(search, visit_next, err);
+    const struct al_str *text = search->text;
 
-    if (r < 0)
-        return r;
-    *ret_begin = begin_of_line(text, search->line);
-    end = search->next ? begin_of_line(text, search->next) : text->len;
-    while (end > *ret_begin) {
-        for (begin = end - 1; begin > *ret_begin && text->buf[begin - 1] != '\n';)
-            begin--;
-        if (!strchr("#\r\n", text->buf[begin + strspn(text->buf + begin, " \t")]))
-            break;
-        end = begin;
-    }
-    *ret_end = end;
+    search->entry = al_json_object();
+    for (int walk = 0; walk < 2; walk++)
+        if (al_toml_walk(text->buf, text->len, visit, note_problem, search) < 0)
+            return al_error_set(err, AL_ERR_BAD_ARGS, "%s",
+                                search->problem ? search->problem : "it is no TOML");
     return 0;
 }
 
-static void add_string(const json_t *value, struct al_str *out)
+/* The lines of the table: up to the next header, without the blank lines and comments before that.
+ */
+static void find_lines(const struct search *search, size_t *ret_begin, size_t *ret_end)
 {
-    al_json_quote(json_string_value(value), json_string_length(value), out);
-}
+    const struct al_str *text = search->text;
+    size_t begin;
 
-static void add_value(const json_t *value, struct al_str *out)
-{
-    const json_t *item;
-    size_t i;
-
-    if (json_is_integer(value)) {
-        al_str_addf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    } else if (json_is_array(value)) {
-        al_str_addc(out, '[');
-        json_array_foreach(value, i, item)
-        {
-            al_str_adds(out, i ? ", " : "");
-            add_string(item, out);
-        }
-        al_str_addc(out, ']');
-    } else {
-        add_string(value, out);
+    *ret_begin = begin_of_line(text, search->line);
+    *ret_end = search->next ? begin_of_line(text, search->next) : text->len;
+    while (*ret_end > *ret_begin) {
+        for (begin = *ret_end - 1; begin > *ret_begin && text->buf[begin - 1] != '\n';)
+            begin--;
+        if (!strchr("#\r\n", text->buf[begin + strspn(text->buf + begin, " \t")]))
+            break;
+        *ret_end = begin;
     }
 }
 
+/* A string, a whole number or a list of strings of JSON is one of TOML, too. */
 static void add_table(const char *table, const json_t *entry, const char *newline,
                       struct al_str *out)
 {
@@ -174,84 +136,59 @@ static void add_table(const char *table, const json_t *entry, const char *newlin
     al_str_addf(out, "[%s]%s", table, newline);
     json_object_foreach(members, name, value)
     {
-        al_str_addf(out, "%s = ", name);
-        add_value(value, out);
-        al_str_adds(out, newline);
+        char *dump = json_dumps(value, JSON_ENCODE_ANY);
+
+        al_str_addf(out, "%s = %s%s", name, dump, newline);
+        free(dump);
     }
 }
 
-static int find(const struct al_settings_text *settings, const char *table, struct search *ret,
-                struct al_error *err)
+static int fail(const char *table, struct al_error *err)
 {
-    *ret = (struct search){ .settings = settings, .table = table };
-    return walk(ret, visit, err);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "%s is written in a way that cannot be changed here",
+                        table);
 }
 
-static bool has_crlf(const struct al_str *text)
-{
-    const char *end = text->len ? memchr(text->buf, '\n', text->len) : NULL;
-
-    return end && end > text->buf && end[-1] == '\r';
-}
-
-int al_settings_toml_put(struct al_settings_text *settings, const char *name, const json_t *entry,
+int al_settings_toml_put(struct al_str *text, const char *table, const json_t *entry,
                          struct al_error *err)
 {
-    al_auto(al_freep) char *table = al_asprintf(ABOVE ".%s", name);
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_json_decrefp) json_t *now = al_settings_toml_get(settings, name);
+    al_auto(search_clear) struct search search = { .text = text, .table = table };
     al_auto(al_json_decrefp) json_t *after = NULL;
-    const char *newline = has_crlf(&settings->text) ? "\r\n" : "\n";
-    struct search search;
-    size_t begin, end;
-    int r = find(settings, table, &search, err);
+    al_auto(al_str_clear) struct al_str added = AL_STR_INIT;
+    const char *newline = strstr(text->buf, "\r\n") ? "\r\n" : "\n";
+    size_t begin = text->len, end = text->len;
+    int r = find(&search, err);
 
-    if (r < 0 || (now && json_equal(now, entry)))
+    if (r < 0 || (search.exists && json_equal(search.entry, entry)))
         return r;
-    begin = end = settings->text.len;
     if (search.line)
-        r = find_lines(&search, &begin, &end, err);
+        find_lines(&search, &begin, &end);
     else if (begin)
-        al_str_addf(&text, "%s%s", settings->text.buf[begin - 1] == '\n' ? "" : newline, newline);
-    if (r < 0)
-        return r;
-    add_table(table, entry, newline, &text);
-    al_settings_text_replace(settings, begin, end, text.buf);
-    after = al_settings_toml_get(settings, name);
-    return after && json_equal(after, entry)
-               ? 0
-               : al_error_set(err, AL_ERR_BAD_ARGS,
-                              "%s is written in a way that cannot be changed here", table);
+        al_str_addf(&added, "%s%s", text->buf[begin - 1] == '\n' ? "" : newline, newline);
+    add_table(table, entry, newline, &added);
+    al_settings_replace(text, begin, end, added.buf);
+    after = al_settings_toml_get(text, table);
+    return after && json_equal(after, entry) ? 0 : fail(table, err);
 }
 
-int al_settings_toml_remove(struct al_settings_text *settings, const char *name,
-                            struct al_error *err)
+int al_settings_toml_remove(struct al_str *text, const char *table, struct al_error *err)
 {
-    al_auto(al_freep) char *table = al_asprintf(ABOVE ".%s", name);
-    struct search search;
+    al_auto(search_clear) struct search search = { .text = text, .table = table };
     size_t begin, end;
-    int r = find(settings, table, &search, err);
+    int r = find(&search, err);
 
     if (r < 0 || !search.exists)
         return r;
     if (!search.line)
-        return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "%s is written in a way that cannot be changed here", table);
-    search.with_below = true;
-    r = find_lines(&search, &begin, &end, err);
-    if (r == 0)
-        al_settings_text_replace(settings, begin, end, "");
-    return r;
+        return fail(table, err);
+    find_lines(&search, &begin, &end);
+    al_settings_replace(text, begin, end, "");
+    return 0;
 }
 
-json_t *al_settings_toml_get(const struct al_settings_text *settings, const char *name)
+json_t *al_settings_toml_get(const struct al_str *text, const char *table)
 {
-    al_auto(al_freep) char *table = al_asprintf(ABOVE ".%s", name);
-    json_t *entry = al_json_object();
-    struct search search = { .settings = settings, .table = table, .entry = entry };
+    al_auto(search_clear) struct search search = { .text = text, .table = table };
 
-    if (walk(&search, visit, NULL) == 0 && search.exists)
-        return entry;
-    json_decref(entry);
-    return NULL;
+    return find(&search, NULL) == 0 && search.exists ? json_incref(search.entry) : NULL;
 }

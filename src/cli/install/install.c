@@ -13,11 +13,13 @@
 #include "cli/environment.h"
 #include "cli/help.h"
 #include "cli/install/clients.h"
-#include "cli/install/settings_text.h"
+#include "cli/install/settings.h"
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/setup.h"
 #include "gitops/oid.h"
+#include "gitops/plumbing/ls_files.h"
+#include "gitops/repo/repo.h"
 #include "guard/text.h"
 #include "tool/registry.h"
 #include "tool/tool.h"
@@ -27,156 +29,119 @@
 #include "util/log.h"
 #include "util/str.h"
 
-struct al_install_record {
-    bool exists;
-    bool made_file;               /**< the file was made by the installation */
-    unsigned dirs;                /**< directories that were made for it */
-    struct al_strv before, after; /**< as in struct al_settings_text */
-    char *path;                   /**< of the record itself */
+/* What an installation changed in a file, so that it can be taken back. */
+struct record {
+    bool made_file;       /* the file was made by the installation */
+    unsigned dirs;        /* directories that were made for it */
+    char *before, *after; /* the lines that were changed; NULL: there is no record */
+    char *path;           /* of the record itself */
 };
 
-#define AL_INSTALL_RECORD_INIT                                                                     \
-    ((struct al_install_record){ .before = AL_STRV_INIT, .after = AL_STRV_INIT })
-
 /* What is wanted of a file. */
-struct al_install_wish {
+struct wish {
     const struct al_client *client;
-    const char *path;                       /**< the file, absolute */
-    const char *state_dir;                  /**< where records are */
-    const json_t *entry;                    /**< airlock's entry; NULL: the file has rules */
-    const struct al_strv *denied, *allowed; /**< rules of the client; NULL with an entry */
+    const char *path;                       /* the file, absolute */
+    const char *state_dir;                  /* where records are */
+    const json_t *entry;                    /* airlock's entry; NULL: the file has rules */
+    const struct al_strv *denied, *allowed; /* rules of the client; NULL with an entry */
     bool removes;
 };
 
 /* The change of a file. */
-struct al_install_plan {
+struct plan {
     struct al_settings_file file;
-    struct al_settings_text settings; /**< the text that it gets, and the changes to get there */
-    struct al_install_record record;
+    struct al_str base; /* the text without what an earlier installation changed */
+    struct al_str text; /* the text that it gets */
+    struct record record;
     bool removes, removes_file, changes;
 };
 
-#define AL_INSTALL_PLAN_INIT                                                                       \
-    ((struct al_install_plan){ .file = AL_SETTINGS_FILE_INIT,                                      \
-                               .settings = AL_SETTINGS_TEXT_INIT,                                  \
-                               .record = AL_INSTALL_RECORD_INIT })
+#define PLAN_INIT                                                                                  \
+    ((struct plan){ .file = AL_SETTINGS_FILE_INIT, .base = AL_STR_INIT, .text = AL_STR_INIT })
+
+/* --- The lines that differ --- */
 
 #define CONTEXT 3
 
-/* The lines of a text; the last one may have no newline. */
-struct lines {
-    const char *at[2]; /* of the part that is left: begin and end */
+/* The lines that differ begin at the same place in both texts. */
+struct difference {
+    size_t begin, old_end, new_end;
 };
 
-static struct lines lines_of(const struct al_str *text)
+static bool begins_line(const struct al_str *text, size_t at)
 {
-    const char *buf = text && text->buf ? text->buf : "";
-
-    return (struct lines){ { buf, buf + (text ? text->len : 0) } };
+    return !at || text->buf[at - 1] == '\n';
 }
 
-/* The length of the first line, with its newline. */
-static size_t first_line(const struct lines *lines)
+static struct difference compare(const struct al_str *old, const struct al_str *new)
 {
-    const char *end = memchr(lines->at[0], '\n', (size_t)(lines->at[1] - lines->at[0]));
+    struct difference lines = { .begin = 0, .old_end = old->len, .new_end = new->len };
+    size_t least = old->len < new->len ? old->len : new->len, same = 0;
 
-    return (size_t)((end ? end + 1 : lines->at[1]) - lines->at[0]);
+    while (lines.begin < least && old->buf[lines.begin] == new->buf[lines.begin])
+        lines.begin++;
+    while (!begins_line(old, lines.begin))
+        lines.begin--;
+    while (same < least - lines.begin &&
+           old->buf[old->len - same - 1] == new->buf[new->len - same - 1])
+        same++;
+    while (same && !(begins_line(old, old->len - same) && begins_line(new, new->len - same)))
+        same--;
+    lines.old_end -= same;
+    lines.new_end -= same;
+    return lines;
 }
 
-static size_t last_line(const struct lines *lines)
+static size_t add_lines(const struct al_str *text, size_t begin, size_t end, char mark,
+                        struct al_str *out)
 {
-    const char *begin = lines->at[1];
+    size_t count = 0;
 
-    if (begin > lines->at[0])
-        begin--;
-    while (begin > lines->at[0] && begin[-1] != '\n')
-        begin--;
-    return (size_t)(lines->at[1] - begin);
-}
+    for (; begin < end; count++) {
+        const char *feed = memchr(text->buf + begin, '\n', end - begin);
+        const size_t len = (feed ? (size_t)(feed + 1 - text->buf) : end) - begin;
 
-/* Take equal lines off one end of both texts, and return how many. */
-static size_t take_equal(struct lines *a, struct lines *b, bool first)
-{
-    size_t count = 0, len;
-
-    for (;; count++) {
-        len = first ? first_line(a) : last_line(a);
-        if (!len || len != (first ? first_line(b) : last_line(b)) ||
-            memcmp(first ? a->at[0] : a->at[1] - len, first ? b->at[0] : b->at[1] - len, len) != 0)
-            return count;
-        a->at[0] += first ? len : 0;
-        b->at[0] += first ? len : 0;
-        a->at[1] -= first ? 0 : len;
-        b->at[1] -= first ? 0 : len;
-    }
-}
-
-static size_t add_lines(struct lines lines, char mark, size_t max, struct al_str *out)
-{
-    size_t count = 0, len;
-
-    while (count < max && (len = first_line(&lines))) {
         al_str_addc(out, mark);
-        al_str_add(out, lines.at[0], len);
-        if (lines.at[0][len - 1] != '\n')
-            al_str_adds(out, "\n\\ No newline at end of file\n");
-        lines.at[0] += len;
-        count++;
+        al_str_add(out, text->buf + begin, len);
+        al_str_adds(out, feed ? "" : "\n\\ No newline at end of file\n");
+        begin += len;
     }
     return count;
 }
 
-/* The last lines of the text that ends at `end`. */
-static struct lines lines_before(const char *begin, const char *end, size_t count)
+/* Append a diff of one hunk.  NULL for `old`: the file is new; for `new`: it goes.  Texts are not
+ * made safe. */
+static void add_diff(const char *name, const struct al_str *old, const struct al_str *new,
+                     struct al_str *out)
 {
-    struct lines before = { { end, end } }, rest = { { begin, end } };
-
-    while (count-- && rest.at[1] > rest.at[0]) {
-        rest.at[1] -= last_line(&rest);
-        before.at[0] = rest.at[1];
-    }
-    return before;
-}
-
-static void add_range(char mark, size_t line, size_t count, struct al_str *out)
-{
-    al_str_addf(out, "%s%c%zu,%zu", mark == '-' ? "@@ " : " ", mark, line, count);
-}
-
-/* Append the lines from the first to the last difference, with three lines around them.  `name` is
- * the file's.  NULL for `before`: the file is new; for `after`: it goes.  Texts are not made safe.
- */
-static void al_line_diff(const char *name, const struct al_str *before, const struct al_str *after,
-                         struct al_str *out)
-{
-    struct lines a = lines_of(before), b = lines_of(after);
-    const char *begin = a.at[0], *end = a.at[1];
-    const size_t same = take_equal(&a, &b, true);
-    const size_t line = same < CONTEXT ? 1 : same - CONTEXT + 1;
-    size_t around, old = 0, new = 0;
+    const struct al_str none = AL_STR_INIT, *a = old ? old : &none, *b = new ? new : &none;
+    const struct difference lines = compare(a, b);
+    size_t before = lines.begin, after = lines.old_end, line = 1, around, gone, come;
     al_auto(al_str_clear) struct al_str body = AL_STR_INIT;
 
-    (void)take_equal(&a, &b, false);
-    around = add_lines(lines_before(begin, a.at[0], CONTEXT), ' ', CONTEXT, &body);
-    old = add_lines(a, '-', SIZE_MAX, &body);
-    new = add_lines(b, '+', SIZE_MAX, &body);
-    around += add_lines((struct lines){ { a.at[1], end } }, ' ', CONTEXT, &body);
-    al_str_addf(out, "--- %s\n+++ %s\n", before ? name : "/dev/null", after ? name : "/dev/null");
-    add_range('-', before ? line : 0, old + around, out);
-    add_range('+', after ? line : 0, new + around, out);
-    al_str_adds(out, " @@\n");
-    al_str_add(out, body.buf, body.len);
+    for (unsigned i = 0; i < CONTEXT; i++) {
+        while (before && !begins_line(a, --before))
+            continue;
+        if (after < a->len) {
+            const char *feed = memchr(a->buf + after, '\n', a->len - after);
+
+            after = feed ? (size_t)(feed + 1 - a->buf) : a->len;
+        }
+    }
+    for (size_t i = 0; i < before; i++)
+        line += a->buf[i] == '\n';
+    around = add_lines(a, before, lines.begin, ' ', &body);
+    gone = add_lines(a, lines.begin, lines.old_end, '-', &body);
+    come = add_lines(b, lines.begin, lines.new_end, '+', &body);
+    around += add_lines(a, lines.old_end, after, ' ', &body);
+    al_str_addf(out, "--- %s\n+++ %s\n@@ -%zu,%zu +%zu,%zu @@\n%s", old ? name : "/dev/null",
+                new ? name : "/dev/null", old ? line : 0, gone + around, new ? line : 0,
+                come + around, body.buf);
 }
 
-#define MAX_BYTES (64u * 1024u * 1024u)
+/* --- The record of an installation --- */
 
-static void install_record_clear(struct al_install_record *record)
-{
-    al_strv_clear(&record->before);
-    al_strv_clear(&record->after);
-    free(record->path);
-    *record = AL_INSTALL_RECORD_INIT;
-}
+#define RECORD_MAX_BYTES (64u * 1024u * 1024u)
 
 /* A record is named by the hash of the file's path, which may be too long for a name. */
 static char *path_of(const char *state_dir, const char *file)
@@ -192,44 +157,47 @@ static char *path_of(const char *state_dir, const char *file)
     return al_asprintf("%s/installs/%s.json", state_dir, text);
 }
 
-/* Read the record of a file; `exists` is false when there is none that can be read. */
-static void install_record_read(const char *state_dir, const char *file,
-                                struct al_install_record *ret)
+static void read_record(const char *state_dir, const char *file, struct record *ret)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     al_auto(al_json_decrefp) json_t *value = NULL;
+    const char *before, *after;
 
-    *ret = AL_INSTALL_RECORD_INIT;
     ret->path = path_of(state_dir, file);
-    if (al_fs_read(AT_FDCWD, ret->path, MAX_BYTES, &text) < 0)
+    if (al_fs_read(AT_FDCWD, ret->path, RECORD_MAX_BYTES, &text) < 0)
         return;
     value = json_loadb(text.buf, text.len, 0, NULL);
+    before = al_json_get_string(value, "before");
+    after = al_json_get_string(value, "after");
+    if (!before || !after)
+        return;
     ret->made_file = json_is_true(json_object_get(value, "made_file"));
     ret->dirs = (unsigned)json_integer_value(json_object_get(value, "dirs"));
-    ret->exists = al_client_strings(json_object_get(value, "before"), &ret->before) &&
-                  al_client_strings(json_object_get(value, "after"), &ret->after) &&
-                  ret->before.count == ret->after.count;
+    ret->before = al_strdup(before);
+    ret->after = al_strdup(after);
 }
 
-/* Write it.  0 or AL_ERR_EXECUTION. */
-static int install_record_write(const struct al_install_record *record, const char *file,
-                                struct al_error *err)
+/* Remember what this installation changed.  A file that an earlier one made stays a made one. */
+static int write_record(const struct plan *plan, unsigned dirs, struct al_error *err)
 {
+    const struct record *record = &plan->record;
+    const struct difference lines = compare(&plan->base, &plan->text);
     al_auto(al_json_decrefp) json_t *value = al_json_object();
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     const char *slash = strrchr(record->path, '/');
     al_auto(al_freep) char *dir = al_strndup(record->path, (size_t)(slash - record->path));
     al_auto(al_closep) int dir_fd = -1;
-    int r;
+    int r = al_fs_mkdirs(dir, 0700);
 
-    al_json_set(value, "file", al_json_string(file));
-    al_json_set(value, "made_file", al_json_bool(record->made_file));
-    al_json_set(value, "dirs", al_json_int(record->dirs));
-    al_json_set(value, "before", al_client_list(&record->before, 0));
-    al_json_set(value, "after", al_client_list(&record->after, 0));
+    al_json_set(value, "file", al_json_string(plan->file.real_path));
+    al_json_set(value, "made_file", al_json_bool(!plan->file.exists || record->made_file));
+    al_json_set(value, "dirs", al_json_int(plan->file.exists ? record->dirs : dirs));
+    al_json_set(value, "before",
+                al_json_stringn(plan->base.buf + lines.begin, lines.old_end - lines.begin));
+    al_json_set(value, "after",
+                al_json_stringn(plan->text.buf + lines.begin, lines.new_end - lines.begin));
     al_json_dump(value, false, &text);
     al_str_addc(&text, '\n');
-    r = al_fs_mkdirs(dir, 0700);
     if (r == 0)
         dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (r == 0)
@@ -237,113 +205,100 @@ static int install_record_write(const struct al_install_record *record, const ch
     return r < 0 ? al_error_errno(err, -r, "cannot write '%s'", record->path) : 0;
 }
 
+/* --- The plan --- */
+
 /* Where Claude Code has its rules about tools. */
 static const char *const denied_path[] = { "permissions", "deny", NULL };
 static const char *const allowed_path[] = { "permissions", "allow", NULL };
 
-static void install_plan_clear(struct al_install_plan *plan)
+static void plan_clear(struct plan *plan)
 {
     al_settings_file_clear(&plan->file);
-    al_settings_text_clear(&plan->settings);
-    install_record_clear(&plan->record);
+    al_str_clear(&plan->base);
+    al_str_clear(&plan->text);
+    free(plan->record.before);
+    free(plan->record.after);
+    free(plan->record.path);
+    *plan = PLAN_INIT;
 }
 
-/* Begin with a text, and no changes. */
-static void begin(struct al_settings_text *settings, const struct al_str *text)
+/* Take back what an earlier installation changed.  False: those lines are not there just once. */
+static bool take_back(const struct record *record, struct al_str *text)
 {
-    struct al_settings_text begun = AL_SETTINGS_TEXT_INIT;
+    const size_t len = record->after ? strlen(record->after) : 0;
+    const char *found = len ? strstr(text->buf, record->after) : NULL;
 
-    al_str_add(&begun.text, text->buf ? text->buf : "", text->len);
-    al_settings_text_clear(settings);
-    *settings = begun;
-}
-
-/* Take back what an earlier installation changed.  False: it cannot be found. */
-static bool take_back(struct al_install_plan *plan)
-{
-    struct al_settings_text *settings = &plan->settings;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-    if (!plan->record.exists ||
-        !al_settings_text_undo(settings, &plan->record.before, &plan->record.after))
+    if (!found || strstr(found + 1, record->after))
         return false;
-    al_str_add(&text, settings->text.buf ? settings->text.buf : "", settings->text.len);
-    begin(settings, &text);
+    al_settings_replace(text, (size_t)(found - text->buf), (size_t)(found - text->buf) + len,
+                        record->before);
     return true;
 }
 
-static int add_rules(const struct al_install_wish *wish, struct al_settings_text *settings,
-                     struct al_error *err)
+/* Apply a rule to the list: take it out, or put it in. */
+static int change_rules(const struct wish *wish, al_settings_path path, const struct al_strv *rules,
+                        struct al_str *text, struct al_error *err)
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < wish->denied->count; i++)
-        r = al_settings_json_add(settings, denied_path, wish->denied->items[i], err);
-    for (size_t i = 0; r == 0 && i < wish->allowed->count; i++)
-        r = al_settings_json_add(settings, allowed_path, wish->allowed->items[i], err);
+    for (size_t i = 0; r == 0 && i < rules->count; i++)
+        r = wish->removes ? al_settings_json_remove(text, path, rules->items[i], err)
+                          : al_settings_json_add(text, path, rules->items[i], err);
     return r;
 }
 
-/* Without the record of an installation, rules count as the user's own. */
-static void take_rules(const struct al_install_wish *wish, struct al_install_plan *plan)
+static int change(const struct wish *wish, struct plan *plan, struct al_error *err)
 {
-    if (!plan->record.exists)
-        return;
-    for (size_t i = 0; i < wish->denied->count; i++)
-        al_settings_json_take(&plan->settings, denied_path, wish->denied->items[i]);
-    for (size_t i = 0; i < wish->allowed->count; i++)
-        al_settings_json_take(&plan->settings, allowed_path, wish->allowed->items[i]);
-}
+    const struct record *record = &plan->record;
+    int r;
 
-static int change(const struct al_install_wish *wish, struct al_install_plan *plan,
-                  struct al_error *err)
-{
-    const bool taken_back = take_back(plan);
-
-    if (wish->removes && taken_back) {
-        plan->removes_file = plan->record.made_file && !plan->settings.text.len;
-        return 0;
+    if (take_back(record, &plan->text)) {
+        al_str_clear(&plan->base);
+        al_str_add(&plan->base, plan->text.buf, plan->text.len);
+        if (wish->removes) {
+            plan->removes_file = record->made_file && !plan->text.len;
+            return 0;
+        }
     }
-    if (wish->removes && !wish->entry) {
-        take_rules(wish, plan);
+    if (wish->entry)
+        return wish->removes ? al_client_remove(wish->client, &plan->text, err)
+                             : al_client_put(wish->client, &plan->text, wish->entry, err);
+    if (wish->removes && !record->after) /* the rules are the user's own */
         return 0;
-    }
-    if (wish->removes)
-        return al_client_remove(wish->client, &plan->settings, err);
-    return wish->entry ? al_client_put(wish->client, &plan->settings, wish->entry, err)
-                       : add_rules(wish, &plan->settings, err);
+    r = change_rules(wish, denied_path, wish->denied, &plan->text, err);
+    return r == 0 ? change_rules(wish, allowed_path, wish->allowed, &plan->text, err) : r;
 }
 
 static bool is_same(const struct al_str *a, const struct al_str *b)
 {
-    return a->len == b->len && (!a->len || !memcmp(a->buf, b->buf, a->len));
+    return a->len == b->len && !memcmp(a->buf, b->buf, a->len);
 }
 
 /* Read the file, and make the change in memory.  0; or AL_ERR_EXECUTION, naming the file. */
-static int install_plan_make(const struct al_install_wish *wish, struct al_install_plan *ret,
-                             struct al_error *err)
+static int make_plan(const struct wish *wish, struct plan *ret, struct al_error *err)
 {
-    al_auto(install_plan_clear) struct al_install_plan plan = AL_INSTALL_PLAN_INIT;
+    al_auto(plan_clear) struct plan plan = PLAN_INIT;
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     int r = al_settings_file_read(wish->path, &plan.file, err);
 
     if (r < 0)
         return r;
-    install_record_read(wish->state_dir, plan.file.real_path, &plan.record);
-    begin(&plan.settings, &plan.file.text);
     plan.removes = wish->removes;
+    read_record(wish->state_dir, plan.file.real_path, &plan.record);
+    al_str_add(&plan.base, plan.file.text.buf, plan.file.text.len);
+    al_str_add(&plan.text, plan.file.text.buf, plan.file.text.len);
     r = change(wish, &plan, &why);
     if (r < 0)
         return al_error_set(err, AL_ERR_EXECUTION, "'%s' was left alone: %s", wish->path,
                             why.message);
-    plan.changes = plan.removes_file || !is_same(&plan.file.text, &plan.settings.text);
+    plan.changes = plan.removes_file || !is_same(&plan.file.text, &plan.text);
     *ret = plan;
-    plan = AL_INSTALL_PLAN_INIT;
+    plan = PLAN_INIT;
     return 0;
 }
 
 /* Append the change as a diff; nothing if there is none.  Safe text. */
-static void install_plan_show(const struct al_install_plan *plan, struct al_str *out)
+static void show_plan(const struct plan *plan, struct al_str *out)
 {
     const struct al_settings_file *file = &plan->file;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
@@ -352,48 +307,32 @@ static void install_plan_show(const struct al_install_plan *plan, struct al_str 
         return;
     if (strcmp(file->path, file->real_path) != 0)
         al_str_addf(&text, "%s leads to %s\n", file->path, file->real_path);
-    al_line_diff(file->real_path, file->exists ? &file->text : NULL,
-                 plan->removes_file ? NULL : &plan->settings.text, &text);
+    add_diff(file->real_path, file->exists ? &file->text : NULL,
+             plan->removes_file ? NULL : &plan->text, &text);
     al_text_sanitize(text.buf, text.len, out);
 }
 
-/* Remember what this installation changed.  A file that an earlier one made stays a made one. */
-static int write_record(struct al_install_plan *plan, unsigned dirs, struct al_error *err)
-{
-    struct al_install_record *record = &plan->record;
-
-    if (!plan->file.exists) {
-        record->made_file = true;
-        record->dirs = dirs;
-    }
-    al_strv_clear(&record->before);
-    al_strv_clear(&record->after);
-    record->before = plan->settings.before;
-    record->after = plan->settings.after;
-    plan->settings.before = plan->settings.after = AL_STRV_INIT;
-    return install_record_write(record, plan->file.real_path, err);
-}
-
 /* Write the file.  0 or AL_ERR_EXECUTION; then it is as it was. */
-static int install_plan_write(struct al_install_plan *plan, struct al_error *err)
+static int write_plan(const struct plan *plan, struct al_error *err)
 {
-    unsigned dirs = 0;
-    int r;
+    unsigned dirs = plan->record.dirs;
+    int r =
+        al_settings_file_write(&plan->file, plan->removes_file ? NULL : &plan->text, &dirs, err);
 
-    if (plan->removes_file)
-        r = al_settings_file_remove(&plan->file, plan->record.dirs, err);
-    else
-        r = plan->changes ? al_settings_file_write(&plan->file, &plan->settings.text, &dirs, err)
-                          : 0;
-    if (r < 0)
-        return r;
-    if (plan->removes)
+    if (r == 0 && plan->removes)
         (void)unlink(plan->record.path);
-    return plan->removes ? 0 : write_record(plan, dirs, err);
+    return r == 0 && !plan->removes ? write_record(plan, dirs, err) : r;
 }
 
 /* The rule of Claude Code that keeps its shell from running git. */
 #define DENIED_SHELL "Bash(git *)"
+
+/* How long the question whether git ignores the file may take. */
+#define LOOK_MS 5000u
+
+static const char rules_offer[] =
+    "Answer r to write --with-rules, too: Claude Code may then not run git in its own shell, and\n"
+    "calls airlock's reading tools without asking.\n";
 
 /* A run of the command. */
 struct install {
@@ -420,6 +359,25 @@ static void add_file_option(struct al_strv *command, const char *name, const cha
     add_option(command, name, path);
 }
 
+/* The entry of a project is right in each of its worktrees and clones: its directory is named by
+ * the client's variable, or is where the client starts the server.  Only a client without files for
+ * a project needs its path. */
+static void add_roots(struct install *install)
+{
+    const struct al_roots *roots = &install->setup.roots;
+    const char *variable = install->client->root;
+    const bool given = install->options.roots.count > 0;
+
+    for (size_t i = 0; !install->user && i < roots->count; i++) {
+        if (roots->items[i].is_git_dir)
+            continue;
+        if (!install->client->project_file || (given && i))
+            add_option(&install->command, "--root", roots->items[i].path);
+        else if (given || (variable && !install->setup.config.roots.count))
+            add_option(&install->command, "--root", variable ? variable : ".");
+    }
+}
+
 /* The command that the client starts: this program, with the options of this command line. */
 static int make_command(struct install *install, struct al_error *err)
 {
@@ -432,9 +390,7 @@ static int make_command(struct install *install, struct al_error *err)
     program[len] = '\0';
     al_strv_add(&install->command, program);
     al_strv_add(&install->command, "serve");
-    for (size_t i = 0; !install->user && i < install->setup.roots.count; i++)
-        if (!install->setup.roots.items[i].is_git_dir)
-            add_option(&install->command, "--root", install->setup.roots.items[i].path);
+    add_roots(install);
     for (size_t i = 0; i < options->toolsets.count; i++)
         add_option(&install->command, "--toolset", options->toolsets.items[i]);
     add_option(&install->command, "--approval", options->approval);
@@ -462,22 +418,21 @@ static void make_rules(struct install *install)
 }
 
 /* The files: the client's settings, then its rules. */
-static int make_plans(struct install *install, struct al_install_plan plans[2],
-                      struct al_error *err)
+static int make_plans(struct install *install, struct plan plans[2], struct al_error *err)
 {
     const struct al_client *client = install->client;
     const bool user = install->user || !client->project_file;
     const char *dir = user ? install->setup.home : install->setup.roots.items[0].path;
     const char *rules_file = user ? client->user_rules : client->project_rules;
-    al_auto(al_json_decrefp) json_t *entry = client->make(&install->command);
+    al_auto(al_json_decrefp) json_t *entry = al_client_make(client, &install->command);
     al_auto(al_freep) char *path = al_fs_join(dir, user ? client->user_file : client->project_file);
     al_auto(al_freep) char *rules = rules_file ? al_fs_join(dir, rules_file) : NULL;
-    struct al_install_wish wish = { .client = client,
-                                    .path = path,
-                                    .state_dir = install->setup.state_dir,
-                                    .entry = entry,
-                                    .removes = install->removes };
-    int r = install_plan_make(&wish, &plans[0], err);
+    struct wish wish = { .client = client,
+                         .path = path,
+                         .state_dir = install->setup.state_dir,
+                         .entry = entry,
+                         .removes = install->removes };
+    int r = make_plan(&wish, &plans[0], err);
 
     if (r < 0 || !rules || (!install->with_rules && !install->removes))
         return r;
@@ -485,26 +440,62 @@ static int make_plans(struct install *install, struct al_install_plan plans[2],
     wish.entry = NULL;
     wish.denied = &install->denied;
     wish.allowed = &install->allowed;
-    return install_plan_make(&wish, &plans[1], err);
+    return make_plan(&wish, &plans[1], err);
 }
 
-static bool is_confirmed(const struct install *install)
+/* Say whether git takes the file along.  Nothing where that is not known. */
+static void tell_committed(struct install *install, const struct plan *plan, struct al_str *out)
+{
+    const char *file = install->client->project_file;
+    struct al_run_limits limits = { .left_ms = LOOK_MS, .exit_code = -1 };
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+    al_auto(al_freep) char *rule = NULL;
+    struct al_repo *repo = NULL;
+
+    if (install->user || install->removes || !file || !plan->changes)
+        return;
+    al_strv_add(&files, file);
+    install->setup.many_agents = true; /* nothing of an agent's own is needed */
+    if (al_setup_session(&install->setup, NULL) == 0 &&
+        al_repo_open(install->setup.session.git, install->setup.roots.items[0].path, ".", &limits,
+                     &repo, NULL) == 0 &&
+        al_git_find_ignored(repo, &files, &limits, &rule, NULL) == 0)
+        al_str_addf(out,
+                    rule ? "%s; it will not be committed.\n"
+                         : "%s will be committed with your next commit of everything.\n",
+                    rule ? rule : file);
+    al_repo_free(repo);
+}
+
+/* Whether the rules can be written beside the entry, and were not asked for. */
+static bool offers_rules(const struct install *install)
+{
+    return install->client->user_rules && !install->with_rules && !install->removes;
+}
+
+/* 'y': write; 'r': write the rules too; 'n'. */
+static char ask(const struct install *install)
 {
     const char *question = install->removes ? "Remove? [y/N] " : "Write? [y/N] ";
     char answer[16] = "";
 
     if (install->yes)
-        return true;
+        return 'y';
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
         al_log_note("there is no terminal to ask on, and nothing was written; --yes does not ask");
-        return false;
+        return 'n';
     }
+    if (offers_rules(install))
+        (void)al_write_all(STDOUT_FILENO, rules_offer, strlen(rules_offer));
     (void)al_write_all(STDOUT_FILENO, question, strlen(question));
-    if (fgets(answer, (int)sizeof(answer), stdin) &&
-        (!strcasecmp(answer, "y\n") || !strcasecmp(answer, "yes\n")))
-        return true;
+    if (fgets(answer, (int)sizeof(answer), stdin)) {
+        if (!strcasecmp(answer, "y\n") || !strcasecmp(answer, "yes\n"))
+            return 'y';
+        if (offers_rules(install) && !strcasecmp(answer, "r\n"))
+            return 'r';
+    }
     al_log_note("nothing was written");
-    return false;
+    return 'n';
 }
 
 static void tell_done(const struct install *install)
@@ -519,28 +510,40 @@ static void tell_done(const struct install *install)
                     "airlock is installed in %s, which reads this when it starts.\n"
                     "Check: airlock doctor. Undo: airlock install %s%s --remove\n",
                     title, install->client->name, install->user ? " --user" : "");
+    if (install->yes && offers_rules(install))
+        al_str_addf(&text, "%s can still run git in its own shell: --with-rules denies it that.\n",
+                    title);
     al_cli_print(STDOUT_FILENO, &text);
 }
 
-static int carry_out(struct install *install, struct al_install_plan plans[2], struct al_error *err)
+static int carry_out(struct install *install, struct plan plans[2], struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str shown = AL_STR_INIT;
     int r = 0;
+    char answer;
 
-    install_plan_show(&plans[0], &shown);
-    install_plan_show(&plans[1], &shown);
+    show_plan(&plans[0], &shown);
+    show_plan(&plans[1], &shown);
     if (!shown.len)
         al_str_addf(&shown, "airlock is %s %s; nothing to do.\n",
                     install->removes ? "not installed in" : "installed already in",
                     install->client->title);
+    tell_committed(install, &plans[0], &shown);
     al_cli_print(STDOUT_FILENO, &shown);
     if (install->prints || (!plans[0].changes && !plans[1].changes))
         return AL_EXIT_OK;
-    if (!is_confirmed(install))
+    answer = ask(install);
+    if (answer == 'r') {
+        install->with_rules = true;
+        plan_clear(&plans[0]);
+        r = make_plans(install, plans, err);
+        return r < 0 ? r : carry_out(install, plans, err);
+    }
+    if (answer == 'n')
         return AL_EXIT_FAILED;
     for (size_t i = 0; r == 0 && i < 2; i++)
         if (plans[i].changes)
-            r = install_plan_write(&plans[i], err);
+            r = write_plan(&plans[i], err);
     if (r < 0)
         return r;
     tell_done(install);
@@ -549,7 +552,7 @@ static int carry_out(struct install *install, struct al_install_plan plans[2], s
 
 static int run(struct install *install, struct al_error *err)
 {
-    struct al_install_plan plans[2] = { AL_INSTALL_PLAN_INIT, AL_INSTALL_PLAN_INIT };
+    struct plan plans[2] = { PLAN_INIT, PLAN_INIT };
     int r = al_setup_config(&install->setup, &install->options, err);
 
     if (r == 0)
@@ -566,8 +569,8 @@ static int run(struct install *install, struct al_error *err)
     r = make_plans(install, plans, err);
     if (r == 0)
         r = carry_out(install, plans, err);
-    install_plan_clear(&plans[0]);
-    install_plan_clear(&plans[1]);
+    plan_clear(&plans[0]);
+    plan_clear(&plans[1]);
     return r;
 }
 
