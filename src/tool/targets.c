@@ -237,6 +237,14 @@ static int add_missing(struct collection *to, struct al_error *err)
     return r;
 }
 
+static bool is_given(const struct al_call *call, const struct al_param *param)
+{
+    if (param->type == AL_TYPE_STRINGS)
+        return al_args_strings(call->args, param)->count;
+    return param->type == AL_TYPE_STRING ? al_args_string(call->args, param) != NULL
+                                         : al_args_bool(call->args, param);
+}
+
 static int add_row(struct collection *to, const struct al_param *param, bool *ret_named,
                    struct al_error *err)
 {
@@ -244,23 +252,15 @@ static int add_row(struct collection *to, const struct al_param *param, bool *re
     const char *path;
     int r = 0;
 
+    *ret_named |= is_given(to->call, param);
     if (param->type == AL_TYPE_STRING) {
         path = al_args_string(to->call->args, param);
-        *ret_named |= path != NULL;
         return path ? add_path(to, param->name, path, err) : 0;
     }
     list = al_args_strings(to->call->args, param);
-    *ret_named |= list->count > 0;
     for (size_t i = 0; i < list->count && r == 0; i++)
         r = add_path(to, param->name, list->items[i], err);
     return r;
-}
-
-static bool is_given(const struct al_call *call, const struct al_param *param)
-{
-    if (param->type == AL_TYPE_STRING)
-        return al_args_string(call->args, param);
-    return al_args_bool(call->args, param);
 }
 
 /* A call that reads or writes files but names none affects every path, if its tool takes paths or

@@ -24,6 +24,7 @@
 #include "guard/text.h"
 #include "tool/call.h"
 #include "toolsets/everyday/change_view.h"
+#include "toolsets/everyday/chosen.h"
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/git/git.h"
 #include "toolsets/workflow/results.h"
@@ -634,6 +635,27 @@ static bool add_hunks(const struct al_repo *repo, const struct al_hunk_list *lis
     return true;
 }
 
+/* Append the untracked files, an id each; false: the page is full. */
+static bool add_new_files(const struct al_repo *repo, const struct al_untracked *files,
+                          struct al_pages *pages, size_t *ret_shown)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        const struct al_untracked_file *file = &files->items[i];
+        al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;
+
+        al_str_addf(&unit, "@@ %s new file ", file->id);
+        al_place_add(repo, file->path, &unit);
+        if (file->is_binary)
+            al_str_adds(&unit, " binary\n");
+        else
+            al_str_addf(&unit, " +%" PRIu64 "\n", file->lines);
+        if (!al_pages_add(pages, unit.buf, unit.len))
+            return false;
+        (*ret_shown)++;
+    }
+    return true;
+}
+
 static int show_hunks(struct al_call *call, const struct diff_args *args, struct al_pages *pages,
                       struct al_result *result, struct al_error *err)
 {
@@ -642,21 +664,27 @@ static int show_hunks(struct al_call *call, const struct diff_args *args, struct
     const int64_t context = args->context.given ? args->context.value : CONTEXT_DEFAULT;
     al_auto(al_hunk_list_clear) struct al_hunk_list list = AL_HUNK_LIST_INIT;
     al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
+    al_auto(al_untracked_clear) struct al_untracked files = { .items = NULL };
     size_t shown = 0;
     int r = al_git_read_hunks(al_call_repo(call), &query, al_call_budget(call), &list, err);
 
+    if (r == 0 && !args->staged)
+        r = al_untracked_read(call, query.paths, &files, err);
     if (r < 0)
         return r;
-    if (!list.nfiles && !list.truncated)
+    if (!list.nfiles && !list.truncated && !files.count)
         add_nothing(call, args, pages);
-    if (!add_hunks(al_call_repo(call), &list, (size_t)context, pages, &shown)) {
-        al_answer_add_count(list.count - shown, &left);
+    if (!add_hunks(al_call_repo(call), &list, (size_t)context, pages, &shown) ||
+        !add_new_files(al_call_repo(call), &files, pages, &shown)) {
+        al_answer_add_count(list.count + files.count - shown, &left);
         al_str_adds(&left, " of ");
-        al_answer_add_counted(list.count, "hunk", "hunks", &left);
+        al_answer_add_counted(list.count + files.count, "hunk", "hunks", &left);
         al_str_adds(&left, " not shown");
     }
-    if (list.nfiles)
+    if (list.nfiles || files.count)
         add_missing(call, args, pages);
+    if ((list.nfiles || files.count) && files.nameless)
+        (void)al_pages_adds(pages, "Other untracked files are large or many: paths names them.\n");
     if (list.truncated)
         (void)al_pages_adds(pages, "The diff is larger than 64 MiB, and what is beyond has no ids: "
                                    "give paths.\n");

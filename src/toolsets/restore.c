@@ -62,8 +62,9 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
     struct al_repo *repo = al_call_repo(call);
     int r;
 
-    if (args->hunks.count)
-        return files_of_hunks(call, args, out, err);
+    r = args->hunks.count ? files_of_hunks(call, args, out, err) : 0;
+    if (r < 0 || (args->hunks.count && !args->paths.count))
+        return r;
     if (!writes_files(args))
         return al_git_affected_files(repo, &args->paths, false, al_call_budget(call), out, err);
     r = al_git_overwritten_files(repo, &args->paths, false, al_call_budget(call), out, err);
@@ -86,8 +87,12 @@ static int changed_files(struct al_call *call, const void *p, bool *ret_known, s
     *ret_known = !args->staged && !args->rev && !al_repo_index_facts(&repo->at).marks;
     if (!*ret_known)
         return 0;
-    if (args->hunks.count)
-        return files_of_hunks(call, args, out, err);
+    if (args->hunks.count) {
+        int r = files_of_hunks(call, args, out, err);
+
+        if (r < 0 || !args->paths.count)
+            return r;
+    }
     return al_git_rewritten_files(repo, &args->paths, al_call_budget(call), out, err);
 }
 
@@ -142,8 +147,10 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     int r = 0;
 
     if (args->hunks.count)
-        return al_chosen_show(call, &args->hunks, out, err);
-    if (args->staged)
+        r = al_chosen_show(call, &args->hunks, out, err);
+    if (args->hunks.count && !args->paths.count)
+        return r;
+    if (r == 0 && args->staged)
         r = show_loss(call, args, true,
                       both ? "This is staged, and lost:" : "This is no longer staged:", out, err);
     if (r == 0 && writes_files(args))
@@ -271,9 +278,6 @@ static int everyday_check(const void *p, struct al_error *err)
     if (!args->paths.count && !args->hunks.count)
         return al_failure_bad_args(err, "paths [\".\"] is everything in working_dir.",
                                    "Name what to restore: paths or hunks");
-    if (args->paths.count && args->hunks.count)
-        return al_failure_bad_args(err, "The id of a hunk says which file it is of.",
-                                   "paths and hunks cannot be given together");
     if (args->hunks.count && args->rev)
         return al_failure_bad_args(err, "git_restore with paths takes whole files from a revision.",
                                    "hunks and rev cannot be given together");
@@ -415,8 +419,10 @@ static int everyday_execute(struct al_call *call, const void *p, struct al_resul
 {
     static const char *const hooks[] = { "post-index-change", NULL };
     const struct restore_args *args = p;
-    int r = args->hunks.count ? restore_hunks(call, args, &result->text, err)
-                              : restore_files(call, args, &result->text, err);
+    int r = args->hunks.count ? restore_hunks(call, args, &result->text, err) : 0;
+
+    if (r == 0 && args->paths.count)
+        r = restore_files(call, args, &result->text, err);
 
     if (r < 0)
         return r;

@@ -247,8 +247,8 @@ static char *flags_fault(const struct al_param *param)
         param->type != AL_TYPE_STRINGS)
         return al_strdup("is a path and neither a string nor a list");
     if ((param->flags & AL_PARAM_EVERY_PATH) && param->type != AL_TYPE_BOOL &&
-        param->type != AL_TYPE_STRING)
-        return al_strdup("concerns every path and is neither a bool nor a string");
+        param->type != AL_TYPE_STRING && param->type != AL_TYPE_STRINGS)
+        return al_strdup("concerns every path and is no bool, string or list");
     if ((param->flags & AL_PARAM_REQUIRED) &&
         ((param->flags & with_default) || param->default_str || param->default_int != 0))
         return al_strdup("is required and has a default");

@@ -568,46 +568,6 @@ static int unstage(struct al_repo *repo, const char *index, const struct al_strv
     return al_git_write(&repo->at, &command, 0, budget, err);
 }
 
-/* What is staged outside the paths is not committed. */
-static int choose_paths(struct al_repo *repo, const struct al_strv *paths,
-                        struct al_run_limits *budget, struct al_commit_indexes *indexes,
-                        struct al_error *err)
-{
-    al_auto(al_strv_clear) struct al_strv there = AL_STRV_INIT, none = AL_STRV_INIT;
-    const struct al_add_options options = { .mode = AL_ADD_PATHS,
-                                            .paths = &there,
-                                            .index = indexes->after };
-    struct al_buffer all = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    struct al_buffer chosen = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
-    al_auto(al_strv_clear) struct al_strv keep = AL_STRV_INIT, others = AL_STRV_INIT;
-    int r = 0;
-
-    /* git does not add what is gone from the index as well: that is staged already. */
-    for (size_t i = 0; i < paths->count; i++) {
-        const struct al_strv path = { .items = &paths->items[i], .count = 1 };
-
-        if (al_git_add_check(repo, &path, false, &none, budget, NULL) == 0)
-            al_strv_add(&there, paths->items[i]);
-    }
-    if (there.count)
-        r = add(repo, &options, budget, err);
-    if (r == 0)
-        r = list_staged(repo, indexes->after, NULL, budget, &all, err);
-    if (r == 0)
-        r = list_staged(repo, indexes->after, paths, budget, &chosen, err);
-    for (size_t at = 0; r == 0 && at < chosen.len; at += strlen(chosen.data + at) + 1)
-        al_strv_add(&keep, chosen.data + at);
-    al_strv_sort(&keep);
-    for (size_t at = 0; r == 0 && at < all.len; at += strlen(all.data + at) + 1)
-        if (!al_strv_contains_sorted(&keep, all.data + at))
-            al_strv_add(&others, all.data + at);
-    al_buffer_clear(&all);
-    al_buffer_clear(&chosen);
-    if (r == 0)
-        r = al_scratch_index_make(repo, indexes->after, &indexes->commit, err);
-    return r < 0 ? r : unstage(repo, indexes->commit, &others, budget, err);
-}
-
 /** The hunks of both sides and the ones that are chosen of each. */
 struct sides {
     struct al_hunk_list staged, unstaged;
@@ -659,9 +619,47 @@ static int not_apart(const struct al_hunk_item *item, struct al_error *err)
                         item->id);
 }
 
-/* Take the staged hunks that are not chosen out of the commit. */
-static int leave_others(struct al_repo *repo, const struct sides *sides, const char *index,
-                        struct al_run_limits *budget, struct al_error *err)
+/* List the names that a buffer has, sorted. */
+static void take_names(struct al_buffer *list, struct al_strv *out)
+{
+    for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1)
+        al_strv_add(out, list->data + at);
+    al_buffer_clear(list);
+    al_strv_sort(out);
+}
+
+/* Stage the paths. */
+static int stage_paths(struct al_repo *repo, const struct al_strv *paths, const char *index,
+                       struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv there = AL_STRV_INIT, none = AL_STRV_INIT;
+    const struct al_add_options options = { .mode = AL_ADD_PATHS, .paths = &there, .index = index };
+
+    /* git does not add what is gone from the index as well: that is staged already. */
+    for (size_t i = 0; i < paths->count; i++) {
+        const struct al_strv path = { .items = &paths->items[i], .count = 1 };
+
+        if (al_git_add_check(repo, &path, false, &none, budget, NULL) == 0)
+            al_strv_add(&there, paths->items[i]);
+    }
+    return there.count ? add(repo, &options, budget, err) : 0;
+}
+
+/* The file has a chosen hunk, of either side. */
+static bool has_chosen(const struct sides *sides, const char *path)
+{
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
+
+    al_hunk_choice_paths(&sides->stage, &files);
+    al_hunk_choice_paths(&sides->keep, &files);
+    return al_strv_contains(&files, path);
+}
+
+/* Take the staged hunks that are not chosen, of files that have chosen ones, out of the commit.
+ *
+ * @param whole  Files that are committed as they are. */
+static int leave_hunks(struct al_repo *repo, const struct sides *sides, const struct al_strv *whole,
+                       const char *index, struct al_run_limits *budget, struct al_error *err)
 {
     const struct al_hunk_query query = { .side = AL_HUNKS_STAGED, .binary = true, .index = index };
     al_auto(al_hunk_list_clear) struct al_hunk_list later = AL_HUNK_LIST_INIT;
@@ -676,8 +674,10 @@ static int leave_others(struct al_repo *repo, const struct sides *sides, const c
     others.chosen = al_calloc(later.count, sizeof(bool));
     for (size_t i = 0; i < sides->staged.count; i++) {
         const struct al_hunk_item *item = &sides->staged.items[i], *again;
+        const char *path = sides->staged.files[item->file].path;
 
-        if (sides->keep.chosen[i])
+        if (sides->keep.chosen[i] || al_strv_contains_sorted(whole, path) ||
+            !has_chosen(sides, path))
             continue;
         again = find_again(&later, &sides->staged, item);
         if (!again)
@@ -685,22 +685,53 @@ static int leave_others(struct al_repo *repo, const struct sides *sides, const c
         others.chosen[again - later.items] = true;
         others.count++;
     }
-    return al_git_apply_hunks(repo, &others, AL_HUNKS_UNSTAGE, index, budget, err);
+    return others.count ? al_git_apply_hunks(repo, &others, AL_HUNKS_UNSTAGE, index, budget, err)
+                        : 0;
 }
 
-static int choose_hunks(struct al_repo *repo, const struct al_strv *ids,
+/* What is staged and not named is not committed. */
+static int leave_others(struct al_repo *repo, const struct al_commit_part *part,
+                        const struct sides *sides, const char *index, struct al_run_limits *budget,
+                        struct al_error *err)
+{
+    struct al_buffer all = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    struct al_buffer named = { .max_bytes = AL_PATH_LIST_MAX_BYTES };
+    al_auto(al_strv_clear) struct al_strv staged = AL_STRV_INIT, whole = AL_STRV_INIT,
+                                          others = AL_STRV_INIT;
+    int r = list_staged(repo, index, NULL, budget, &all, err);
+
+    if (r == 0 && part->paths)
+        r = list_staged(repo, index, part->paths, budget, &named, err);
+    take_names(&all, &staged);
+    take_names(&named, &whole);
+    for (size_t i = 0; i < staged.count; i++)
+        if (!al_strv_contains_sorted(&whole, staged.items[i]) &&
+            !has_chosen(sides, staged.items[i]))
+            al_strv_add(&others, staged.items[i]);
+    if (r == 0)
+        r = leave_hunks(repo, sides, &whole, index, budget, err);
+    return r < 0 ? r : unstage(repo, index, &others, budget, err);
+}
+
+static int choose_named(struct al_repo *repo, const struct al_commit_part *part,
                         struct al_run_limits *budget, struct al_commit_indexes *indexes,
                         struct al_error *err)
 {
     struct sides sides = { .staged = AL_HUNK_LIST_INIT, .unstaged = AL_HUNK_LIST_INIT };
-    int r = choose_sides(repo, ids, budget, &sides, err);
+    int r = part->hunks ? choose_sides(repo, part->hunks, budget, &sides, err) : 0;
 
-    if (r == 0)
+    if (!part->hunks) {
+        sides.stage.list = &sides.unstaged;
+        sides.keep.list = &sides.staged;
+    }
+    if (r == 0 && sides.stage.count)
         r = al_git_apply_hunks(repo, &sides.stage, AL_HUNKS_STAGE, indexes->after, budget, err);
+    if (r == 0 && part->paths)
+        r = stage_paths(repo, part->paths, indexes->after, budget, err);
     if (r == 0)
         r = al_scratch_index_make(repo, indexes->after, &indexes->commit, err);
     if (r == 0)
-        r = leave_others(repo, &sides, indexes->commit, budget, err);
+        r = leave_others(repo, part, &sides, indexes->commit, budget, err);
     clear_sides(&sides);
     return r;
 }
@@ -723,12 +754,12 @@ int al_git_choose_commit(struct al_repo *repo, const struct al_commit_part *part
 {
     int r = al_scratch_index_make(repo, NULL, &ret_indexes->after, err);
 
-    if (r == 0 && part->paths)
-        r = choose_paths(repo, part->paths, budget, ret_indexes, err);
-    else if (r == 0 && part->hunks)
-        r = choose_hunks(repo, part->hunks, budget, ret_indexes, err);
-    else if (r == 0)
+    if (r == 0 && (part->paths || part->hunks))
+        r = choose_named(repo, part, budget, ret_indexes, err);
+    else if (r == 0 && part->without)
         r = choose_all(repo, part->without, budget, ret_indexes, err);
+    else if (r == 0)
+        r = al_scratch_index_make(repo, ret_indexes->after, &ret_indexes->commit, err);
     if (r < 0)
         al_commit_indexes_clear(ret_indexes);
     return r;

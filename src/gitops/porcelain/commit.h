@@ -55,12 +55,13 @@ int al_git_commit_with(struct al_repo *repo, const struct al_commit_options *opt
  * after it.  The repository's index is not touched before the commit is made.
  */
 
-/** The part; exactly one member is set. */
+/** The part: paths, hunks, both, or every change. */
 struct al_commit_part {
     const struct al_strv *paths;   /**< as the agent wrote them: their changes on disk, new files
                                       too */
     const struct al_strv *hunks;   /**< ids of unstaged and staged hunks */
-    const struct al_strv *without; /**< every change but these new files, relative to the top */
+    const struct al_strv *without; /**< without them: every change but these new files, relative to
+                                      the top; NULL: what is staged */
 };
 
 /** The scratch indexes.  Zero-initialised there are none. */

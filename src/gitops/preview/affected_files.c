@@ -224,6 +224,15 @@ static const char *const *dirty(bool untracked)
     return untracked ? with_new : modified;
 }
 
+int al_git_untracked_files(const struct al_repo *repo, const struct al_strv *paths,
+                           struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
+{
+    static const char *const others[] = { "git",      "ls-files",           "-z", "--full-name",
+                                          "--others", "--exclude-standard", "--", NULL };
+
+    return add_listed(repo, others, paths, budget, out, err);
+}
+
 int al_git_affected_files(const struct al_repo *repo, const struct al_strv *paths, bool untracked,
                           struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
 {

@@ -10,6 +10,10 @@
 #include "util/fs.h"
 #include "util/str.h"
 
+/** Append the untracked files that are not ignored; `paths`: NULL, all.  Absolute paths. */
+int al_git_untracked_files(const struct al_repo *repo, const struct al_strv *paths,
+                           struct al_run_limits *budget, struct al_strv *out, struct al_error *err);
+
 /** Append the files that a call which stages or restores `paths` (NULL: all) affects: files that
  * differ from the index and, with `untracked`, untracked ones. Absolute paths, sorted, each
  * once. */

@@ -38,9 +38,9 @@ static int check(const void *p, struct al_error *err)
     if (!args->paths.count && !args->hunks.count && !args->all && !args->update)
         return al_failure_bad_args(err, "git_status shows what has changed.",
                                    "Name what to stage: paths, hunks, all or update");
-    if (args->hunks.count && (args->paths.count || args->all || args->update))
-        return al_failure_bad_args(err, "Stage the hunks in a call of their own.",
-                                   "hunks cannot be given together with paths, all or update");
+    if (args->hunks.count && (args->all || args->update))
+        return al_failure_bad_args(err, "all and update stage every hunk of the files.",
+                                   "hunks cannot be given together with all or update");
     if (args->all && args->update)
         return al_failure_bad_args(err, "all includes what update stages.",
                                    "all and update cannot be given together");
@@ -53,17 +53,19 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
 {
     const struct add_args *args = p;
     const bool every = args->all || (args->update && !args->paths.count);
-    int r;
+    al_auto(al_named_clear) struct al_named named = { .hunks = AL_STRV_INIT };
+    int r = al_named_sort(call, &args->hunks, &args->paths, &named, err);
 
-    if (args->hunks.count) {
+    if (r == 0 && named.hunks.count) {
         al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
 
-        r = al_chosen_read(call, AL_HUNKS_UNSTAGED, &args->hunks, &chosen, err);
+        r = al_chosen_read(call, AL_HUNKS_UNSTAGED, &named.hunks, &chosen, err);
         if (r == 0)
             al_chosen_files(call, &chosen, out);
-        return r;
     }
-    return al_git_affected_files(al_call_repo(call), every ? NULL : &args->paths, !args->update,
+    if (r < 0 || (args->hunks.count && !named.paths.count))
+        return r;
+    return al_git_affected_files(al_call_repo(call), every ? NULL : &named.paths, !args->update,
                                  al_call_budget(call), out, err);
 }
 
@@ -145,11 +147,11 @@ static void keep_staged(const struct al_call *call, const struct al_strv *files,
     }
 }
 
-static int add_hunks(struct al_call *call, const struct add_args *args, struct al_str *text,
+static int add_hunks(struct al_call *call, const struct al_strv *hunks, struct al_str *text,
                      struct al_error *err)
 {
     al_auto(al_chosen_clear) struct al_chosen chosen = AL_CHOSEN_INIT;
-    int r = al_chosen_read(call, AL_HUNKS_UNSTAGED, &args->hunks, &chosen, err);
+    int r = al_chosen_read(call, AL_HUNKS_UNSTAGED, hunks, &chosen, err);
 
     if (r == 0)
         r = al_git_apply_hunks(al_call_repo(call), &chosen.choice, AL_HUNKS_STAGE, NULL,
@@ -162,8 +164,9 @@ static int add_hunks(struct al_call *call, const struct add_args *args, struct a
     return 0;
 }
 
-static int add_files(struct al_call *call, const struct add_args *args, struct al_str *text,
-                     struct al_error *err)
+/* @param paths  Those of the arguments, and those of the untracked files that are named by id. */
+static int add_files(struct al_call *call, const struct add_args *args, const struct al_strv *paths,
+                     struct al_str *text, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv without = AL_STRV_INIT, staged = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv outside = AL_STRV_INIT;
@@ -173,15 +176,16 @@ static int add_files(struct al_call *call, const struct add_args *args, struct a
         .mode = args->all      ? AL_ADD_ALL
                 : args->update ? AL_ADD_UPDATE
                                : AL_ADD_PATHS,
-        .paths = &args->paths,
+        .paths = paths,
         .without = &without,
         .limited = args->update && args->paths.count,
     };
     const struct al_repo *repo = al_call_repo(call);
     al_auto(al_freep) char *sparse = al_fs_join(repo->at.git_dir, "info/sparse-checkout");
-    const struct al_strv *files;
+    al_auto(al_strv_clear) struct al_strv files = AL_STRV_INIT;
     bool has_inner = false;
-    int r = al_call_affected_files(call, &files, err);
+    int r = al_git_affected_files(repo, paths->count && !args->all ? paths : NULL, !args->update,
+                                  al_call_budget(call), &files, err);
 
     if (r == 0 && args->all)
         r = leave_out(call, args, &without, &left_out, err);
@@ -189,11 +193,11 @@ static int add_files(struct al_call *call, const struct add_args *args, struct a
         r = al_git_add(al_call_repo(call), &options, al_call_max_bytes(call), al_call_budget(call),
                        &output, err);
     /* git passes over files outside the sparse checkout without a word. */
-    if (r == 0 && !args->paths.count && access(sparse, F_OK) == 0)
+    if (r == 0 && !paths->count && access(sparse, F_OK) == 0)
         r = al_git_affected_files(repo, NULL, args->all, al_call_budget(call), &outside, err);
     if (r < 0)
         return r;
-    keep_staged(call, files, &without, &outside, &staged);
+    keep_staged(call, &files, &without, &outside, &staged);
     al_str_adds(text, staged.count    ? "Staged "
                       : outside.count ? "Nothing was staged"
                                       : "Nothing to stage: no change here is unstaged");
@@ -217,9 +221,13 @@ static int execute(struct al_call *call, const void *p, struct al_result *result
 {
     static const char *const hooks[] = { "post-index-change", NULL };
     const struct add_args *args = p;
-    int r = args->hunks.count ? add_hunks(call, args, &result->text, err)
-                              : add_files(call, args, &result->text, err);
+    al_auto(al_named_clear) struct al_named named = { .hunks = AL_STRV_INIT };
+    int r = al_named_sort(call, &args->hunks, &args->paths, &named, err);
 
+    if (r == 0 && named.hunks.count)
+        r = add_hunks(call, &named.hunks, &result->text, err);
+    if (r == 0 && (named.paths.count || !args->hunks.count))
+        r = add_files(call, args, &named.paths, &result->text, err);
     if (r == 0)
         al_outcome_add_skipped(call, hooks, false, &result->text);
     return r;
@@ -236,6 +244,8 @@ static void summarize(const void *p, struct al_str *out)
     if (args->hunks.count) {
         al_str_adds(out, "Stage ");
         al_answer_add_counted(args->hunks.count, "hunk", "hunks", out);
+        if (args->paths.count)
+            al_chosen_summarize(",", &args->paths, out);
     } else if (args->all) {
         al_str_adds(out, "Stage every change");
     } else if (args->update && !args->paths.count) {

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolsets/everyday/chosen.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "answer/answer.h"
 #include "answer/place.h"
+#include "gitops/oid.h"
+#include "gitops/preview/affected_files.h"
+#include "guard/nofollow.h"
 #include "guard/text.h"
 #include "util/fs.h"
 
@@ -25,14 +34,163 @@ static int read_side(struct al_call *call, enum al_hunk_side side, struct al_hun
                              al_call_budget(call), ret_list, err);
 }
 
-/* Say so if the missing hunk is on the other side. */
+/* --- New files --- */
+
+/* What is more or larger is named by its path. */
+#define NEW_FILES_MAX 1000u
+#define NEW_FILE_MAX  5000000
+
+void al_untracked_clear(struct al_untracked *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        free(files->items[i].path);
+    free(files->items);
+    *files = (struct al_untracked){ .items = NULL };
+}
+
+/* Hash the content; false: it has no id. */
+static bool hash_file(int fd, struct al_untracked_file *file, struct al_hash *hash)
+{
+    char data[65536];
+    off_t at = 0;
+    ssize_t n;
+
+    while ((n = pread(fd, data, sizeof(data), at)) > 0) {
+        al_hash_add(hash, data, (size_t)n);
+        file->is_binary |= memchr(data, '\0', (size_t)n) != NULL;
+        for (ssize_t i = 0; i < n; i++)
+            file->lines += data[i] == '\n';
+        at += n;
+        if (at > NEW_FILE_MAX)
+            return false;
+        if (data[n - 1] != '\n' && n < (ssize_t)sizeof(data))
+            file->lines++;
+    }
+    return n == 0;
+}
+
+static bool hash_content(int top, struct al_untracked_file *file, struct al_hash *hash)
+{
+    const char *name;
+    al_auto(al_closep) int parent = al_nofollow_open_parent(top, file->path, false, &name);
+    al_auto(al_closep) int fd = -1;
+    char target[4096];
+    struct stat st;
+
+    if (parent < 0 || fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return false;
+    al_hash_add(hash, S_ISLNK(st.st_mode) ? "l" : st.st_mode & S_IXUSR ? "x" : "f", 1);
+    if (S_ISLNK(st.st_mode)) {
+        const ssize_t n = readlinkat(parent, name, target, sizeof(target));
+
+        if (n > 0)
+            al_hash_add(hash, target, (size_t)n);
+        return n > 0;
+    }
+    if (!S_ISREG(st.st_mode) || st.st_size > NEW_FILE_MAX)
+        return false;
+    fd = al_nofollow_open(parent, name, O_RDONLY | O_NONBLOCK);
+    return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && hash_file(fd, file, hash);
+}
+
+/* Give a file its id; false: it has none. */
+static bool name_file(int top, struct al_untracked_file *file)
+{
+    char text[AL_OID_TEXT];
+    struct al_hash hash;
+    struct al_oid oid;
+
+    al_hash_init(&hash, true);
+    al_hash_add(&hash, file->path, strlen(file->path) + 1);
+    al_hash_add(&hash, "N", sizeof("N"));
+    if (!hash_content(top, file, &hash)) {
+        al_hash_end(&hash, &oid);
+        return false;
+    }
+    al_hash_end(&hash, &oid);
+    al_oid_text(&oid, true, text);
+    snprintf(file->id, sizeof(file->id), "%.*s", AL_HUNK_ID_DIGITS, text);
+    return true;
+}
+
+int al_untracked_read(struct al_call *call, const struct al_strv *paths,
+                      struct al_untracked *ret_files, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    al_auto(al_closep) int top = -1;
+    int r = al_git_untracked_files(repo, paths, al_call_budget(call), &names, err);
+
+    if (r == 0 && names.count)
+        r = al_location_open_top(&repo->at, &top, err);
+    if (r < 0)
+        return r;
+    ret_files->items = al_calloc(NEW_FILES_MAX, sizeof(*ret_files->items));
+    for (size_t i = 0; i < names.count; i++) {
+        const char *name = al_location_worktree_name(&repo->at, names.items[i]);
+        struct al_untracked_file file = { .path = name ? al_strdup(name) : NULL };
+
+        if (!name || ret_files->count == NEW_FILES_MAX || !name_file(top, &file)) {
+            ret_files->nameless++;
+            free(file.path);
+        } else {
+            ret_files->items[ret_files->count++] = file;
+        }
+    }
+    return 0;
+}
+
+static const struct al_untracked_file *find_new(const struct al_untracked *files, const char *id)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (!strcasecmp(files->items[i].id, id))
+            return &files->items[i];
+    return NULL;
+}
+
+void al_named_clear(struct al_named *named)
+{
+    al_strv_clear(&named->hunks);
+    al_strv_clear(&named->paths);
+}
+
+int al_named_sort(struct al_call *call, const struct al_strv *hunks, const struct al_strv *paths,
+                  struct al_named *ret_named, struct al_error *err)
+{
+    al_auto(al_untracked_clear) struct al_untracked files = { .items = NULL };
+    int r = hunks->count ? al_untracked_read(call, NULL, &files, err) : 0;
+
+    for (size_t i = 0; r == 0 && i < paths->count; i++)
+        al_strv_add(&ret_named->paths, paths->items[i]);
+    for (size_t i = 0; r == 0 && i < hunks->count; i++) {
+        const struct al_untracked_file *file = find_new(&files, hunks->items[i]);
+
+        if (file)
+            al_strv_take(&ret_named->paths, al_fs_join(al_call_repo(call)->at.top, file->path));
+        else
+            al_strv_add(&ret_named->hunks, hunks->items[i]);
+    }
+    return r;
+}
+
+/* --- Chosen hunks --- */
+
+/* Say so if the missing hunk is on the other side, or no hunk of a tracked file. */
 static void find_elsewhere(struct al_call *call, enum al_hunk_side side, const struct al_strv *ids,
                            const struct al_hunk_list *list, struct al_error *err)
 {
     const bool staged = side == AL_HUNKS_STAGED;
     al_auto(al_hunk_list_clear) struct al_hunk_list other = AL_HUNK_LIST_INIT;
 
-    if (!err || read_side(call, staged ? AL_HUNKS_UNSTAGED : AL_HUNKS_STAGED, &other, NULL) < 0)
+    al_auto(al_untracked_clear) struct al_untracked files = { .items = NULL };
+
+    if (!err)
+        return;
+    (void)al_untracked_read(call, NULL, &files, NULL);
+    for (size_t i = 0; i < ids->count; i++)
+        if (find_new(&files, ids->items[i]))
+            err->remedy = "This is a new file that is not tracked: there is nothing to restore.";
+    if (read_side(call, staged ? AL_HUNKS_UNSTAGED : AL_HUNKS_STAGED, &other, NULL) < 0)
         return;
     for (size_t i = 0; i < ids->count; i++) {
         if (al_hunk_find(list, ids->items[i]) || !al_hunk_find(&other, ids->items[i]))

@@ -3,6 +3,8 @@
 #ifndef AL_TOOLSETS_EVERYDAY_CHOSEN_H
 #define AL_TOOLSETS_EVERYDAY_CHOSEN_H
 
+#include <stdint.h>
+
 #include "gitops/hunks/hunk_apply.h"
 #include "tool/call.h"
 #include "tool/tool.h"
@@ -12,7 +14,7 @@
 /** The row of the ids.  `T` is the tool's args struct. */
 #define AL_CHOSEN_ROW(T)                                                                           \
     AL_STRINGS(T, hunks, "Ids that git_diff shows with hunks.", .max = AL_CHOSEN_IDS_MAX,          \
-               .max_bytes = AL_HUNK_ID_TEXT)
+               .max_bytes = AL_HUNK_ID_TEXT, .flags = AL_PARAM_EVERY_PATH)
 
 /** Chosen hunks and the list that they are of.  Set up with AL_CHOSEN_INIT; not to be moved. */
 struct al_chosen {
@@ -31,6 +33,39 @@ void al_chosen_clear(struct al_chosen *chosen);
  */
 int al_chosen_read(struct al_call *call, enum al_hunk_side side, const struct al_strv *ids,
                    struct al_chosen *ret_chosen, struct al_error *err);
+
+/** An untracked file, which is chosen as a hunk is, and as a whole. */
+struct al_untracked_file {
+    char id[AL_HUNK_ID_TEXT]; /**< a hash of its path, its mode and its content */
+    char *path;               /**< relative to the top */
+    uint64_t lines;
+    bool is_binary;
+};
+
+/** The untracked files that have an id. */
+struct al_untracked {
+    struct al_untracked_file *items;
+    size_t count;
+    size_t nameless; /**< others: too many, larger than 5 MB, or no files */
+};
+
+void al_untracked_clear(struct al_untracked *files);
+
+/** Read the untracked files that are not ignored; `paths`: NULL, all.  One git child. */
+int al_untracked_read(struct al_call *call, const struct al_strv *paths,
+                      struct al_untracked *ret_files, struct al_error *err);
+
+/** What a call names: hunks of tracked files, and whole files, those with the ids of untracked ones
+ * among them.  Zero-initialised there is nothing. */
+struct al_named {
+    struct al_strv hunks, paths;
+};
+
+void al_named_clear(struct al_named *named);
+
+/** Sort what the arguments name.  An id that no untracked file has is taken for that of a hunk. */
+int al_named_sort(struct al_call *call, const struct al_strv *hunks, const struct al_strv *paths,
+                  struct al_named *ret_named, struct al_error *err);
 
 /** Append the files of the chosen hunks as absolute paths. */
 void al_chosen_files(const struct al_call *call, const struct al_chosen *chosen,

@@ -140,7 +140,7 @@ static const struct al_param params[] = {
     AL_STRINGS(struct commit_args, paths, "Commit just these; what else is staged stays.",
                .flags = AL_PARAM_PATH),
     AL_STRINGS(struct commit_args, hunks, "Commit just these, by id.", .max = AL_CHOSEN_IDS_MAX,
-               .max_bytes = AL_HUNK_ID_TEXT),
+               .max_bytes = AL_HUNK_ID_TEXT, .flags = AL_PARAM_EVERY_PATH),
     AL_BOOL(struct commit_args, all, "Every change, new files too.", .flags = AL_PARAM_EVERY_PATH),
     AL_BOOL(struct commit_args, amend, NULL),
     AL_STRING(struct commit_args, author, "Name <address>.", .max_bytes = 1024),
@@ -172,9 +172,9 @@ static int check(const void *p, struct al_error *err)
                                    "message is required");
     if (args->message && !args->message[strspn(args->message, " \t\r\n\v\f")])
         return al_failure_bad_args(err, "Say what the commit does.", "message is empty");
-    if ((args->paths.count > 0) + (args->hunks.count > 0) + args->all > 1)
-        return al_failure_bad_args(err, "Each of them says what is committed.",
-                                   "Only one of paths, hunks and all can be given");
+    if (args->all && (args->paths.count || args->hunks.count))
+        return al_failure_bad_args(err, "all commits every change.",
+                                   "all cannot be given together with paths or hunks");
     return args->author ? check_author(args->author, err) : 0;
 }
 
@@ -210,9 +210,12 @@ static int affected_files(struct al_call *call, const void *p, struct al_strv *o
 {
     const struct commit_args *args = p;
 
-    if (!args->all && !args->paths.count)
-        return 0;
-    return al_git_affected_files(al_call_repo(call), args->all ? NULL : &args->paths, true,
+    al_auto(al_named_clear) struct al_named named = { .hunks = AL_STRV_INIT };
+    int r = al_named_sort(call, &args->hunks, &args->paths, &named, err);
+
+    if (r < 0 || (!args->all && !named.paths.count))
+        return r;
+    return al_git_affected_files(al_call_repo(call), args->all ? NULL : &named.paths, true,
                                  al_call_budget(call), out, err);
 }
 
@@ -268,11 +271,11 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
     return r < 0 ? r : al_git_check_files(repo, files, al_call_budget(call), err);
 }
 
-static struct al_commit_part part_of(const struct commit_args *args, const struct al_strv *without)
+static struct al_commit_part part_of(const struct al_named *named, const struct al_strv *without)
 {
     return (struct al_commit_part){
-        .paths = args->paths.count ? &args->paths : NULL,
-        .hunks = args->hunks.count ? &args->hunks : NULL,
+        .paths = named->paths.count ? &named->paths : NULL,
+        .hunks = named->hunks.count ? &named->hunks : NULL,
         .without = without,
     };
 }
@@ -282,11 +285,14 @@ static int show_part(struct al_call *call, const struct commit_args *args, struc
 {
     al_auto(al_strv_clear) struct al_strv without = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    const struct al_commit_part part = part_of(args, &without);
-    int r = args->all ? al_leave_out(call, NULL, &without, &line, err) : 0;
+    al_auto(al_named_clear) struct al_named named = { .hunks = AL_STRV_INIT };
+    struct al_commit_part part;
+    int r = args->all ? al_leave_out(call, NULL, &without, &line, err)
+                      : al_named_sort(call, &args->hunks, &args->paths, &named, err);
 
     if (line.len)
         al_str_addf(out, "%s\n", line.buf);
+    part = part_of(&named, &without);
     return r < 0 ? r : commit_show_part(call, &part, out, err);
 }
 
@@ -370,9 +376,12 @@ static int commit_part(struct al_call *call, const struct commit_args *args, str
     al_auto(al_strv_clear) struct al_strv without = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
     al_auto(al_freep) char *head = NULL;
-    const struct al_commit_part part = part_of(args, &without);
-    int r = args->all ? al_leave_out(call, NULL, &without, &line, err) : 0;
+    al_auto(al_named_clear) struct al_named named = { .hunks = AL_STRV_INIT };
+    struct al_commit_part part;
+    int r = args->all ? al_leave_out(call, NULL, &without, &line, err)
+                      : al_named_sort(call, &args->hunks, &args->paths, &named, err);
 
+    part = part_of(&named, &without);
     if (r == 0)
         r = al_index_lock_take(al_call_repo(call), al_call_budget(call), &lock, err);
     if (r == 0) {
