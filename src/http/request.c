@@ -1,41 +1,242 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http/request.h"
-
+/* A request and its response: what the library calls, from the first line on, and what the handler
+ * answers. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "http/exchange.h"
-#include "http/loop.h"
+#include "http/private.h"
 #include "util/clock.h"
 
 /* A body up to this size is written together with the headers.  A larger one is written in blocks
  * of this size, so that a client that takes some of it is seen to. */
 #define BLOCK_BYTES ((size_t)64 * 1024)
 
+static struct al_http_exchange *exchange_new(struct al_http_server *server)
+{
+    struct al_http_exchange *exchange = al_calloc(1, sizeof(*exchange));
+
+    atomic_init(&exchange->refs, 1);
+    exchange->server = al_http_server_ref(server);
+    exchange->fields = AL_HTTP_FIELDS_INIT;
+    exchange->body = exchange->out = AL_STR_INIT;
+    exchange->request.fields = &exchange->fields;
+    exchange->request.body = exchange->body.buf;
+    return exchange;
+}
+
+struct al_http_exchange *al_http_ref(struct al_http_exchange *exchange)
+{
+    atomic_fetch_add(&exchange->refs, 1);
+    return exchange;
+}
+
+void al_http_unref(struct al_http_exchange *exchange)
+{
+    if (!exchange || atomic_fetch_sub(&exchange->refs, 1) != 1)
+        return;
+    al_http_fields_clear(&exchange->fields);
+    free(exchange->method);
+    free(exchange->target);
+    free(exchange->peer);
+    al_str_clear(&exchange->body);
+    al_strv_clear(&exchange->names);
+    al_strv_clear(&exchange->values);
+    al_str_clear(&exchange->out);
+    al_http_server_unref(exchange->server);
+    free(exchange);
+}
+
+const struct al_http_request *al_http_request(const struct al_http_exchange *exchange)
+{
+    return &exchange->request;
+}
+
+void al_http_drop_body(struct al_http_exchange *exchange)
+{
+    al_str_clear(&exchange->body);
+    exchange->request.body = exchange->body.buf;
+    exchange->request.body_len = 0;
+}
+
+const char *al_http_find_header(const struct al_http_request *request, const char *name)
+{
+    return al_http_fields_find(request->fields, name);
+}
+
+void al_http_set_data(struct al_http_exchange *exchange, void *data)
+{
+    exchange->data = data;
+}
+
+void *al_http_data(const struct al_http_exchange *exchange)
+{
+    return exchange->data;
+}
+
+void al_http_delay(struct al_http_exchange *exchange, int64_t delay_ms)
+{
+    pthread_mutex_lock(&exchange->server->lock);
+    exchange->not_before_ms = al_clock_ms() + delay_ms;
+    pthread_mutex_unlock(&exchange->server->lock);
+}
+
+/* The caller has the lock. */
+static bool begin_answer(struct al_http_exchange *exchange, unsigned status,
+                         const struct al_http_header *headers, size_t header_count)
+{
+    if (exchange->answered || exchange->over)
+        return false;
+    exchange->answered = true;
+    exchange->status = status;
+    for (size_t i = 0; i < header_count; i++) {
+        al_strv_add(&exchange->names, headers[i].name);
+        al_strv_add(&exchange->values, headers[i].value);
+    }
+    return true;
+}
+
+void al_http_add_header(struct al_http_exchange *exchange, const char *name, const char *value)
+{
+    pthread_mutex_lock(&exchange->server->lock);
+    if (!exchange->answered) {
+        al_strv_add(&exchange->names, name);
+        al_strv_add(&exchange->values, value);
+    }
+    pthread_mutex_unlock(&exchange->server->lock);
+}
+
+void al_http_answer(struct al_http_exchange *exchange, unsigned status,
+                    const struct al_http_header *headers, size_t header_count, const char *body,
+                    size_t body_len)
+{
+    pthread_mutex_lock(&exchange->server->lock);
+    if (begin_answer(exchange, status, headers, header_count)) {
+        if (body_len)
+            al_str_add(&exchange->out, body, body_len);
+        exchange->ended = true;
+        al_http_server_wake(exchange->server);
+    }
+    pthread_mutex_unlock(&exchange->server->lock);
+}
+
+void al_http_begin_stream(struct al_http_exchange *exchange, unsigned status,
+                          const struct al_http_header *headers, size_t header_count)
+{
+    pthread_mutex_lock(&exchange->server->lock);
+    if (begin_answer(exchange, status, headers, header_count)) {
+        exchange->stream = true;
+        al_http_server_wake(exchange->server);
+    }
+    pthread_mutex_unlock(&exchange->server->lock);
+}
+
+bool al_http_send(struct al_http_exchange *exchange, const char *bytes, size_t len)
+{
+    size_t limit = exchange->server->limits.stream_bytes;
+    bool taken;
+
+    pthread_mutex_lock(&exchange->server->lock);
+    taken = exchange->stream && !exchange->ended && !exchange->over && !exchange->aborted &&
+            exchange->out.len - exchange->out_sent <= limit;
+    if (taken) {
+        al_str_add(&exchange->out, bytes, len);
+        al_http_server_wake(exchange->server);
+    }
+    pthread_mutex_unlock(&exchange->server->lock);
+    return taken;
+}
+
+void al_http_keep_alive(struct al_http_exchange *exchange, const char *text)
+{
+    pthread_mutex_lock(&exchange->server->lock);
+    exchange->keep_alive = text;
+    pthread_mutex_unlock(&exchange->server->lock);
+}
+
+void al_http_end_stream(struct al_http_exchange *exchange)
+{
+    pthread_mutex_lock(&exchange->server->lock);
+    if (exchange->stream && !exchange->ended) {
+        exchange->ended = true;
+        al_http_server_wake(exchange->server);
+    }
+    pthread_mutex_unlock(&exchange->server->lock);
+}
+
+void al_http_abort(struct al_http_exchange *exchange)
+{
+    pthread_mutex_lock(&exchange->server->lock);
+    if (!exchange->over) {
+        exchange->aborted = true;
+        al_http_server_wake(exchange->server);
+    }
+    pthread_mutex_unlock(&exchange->server->lock);
+}
+
+/* When the answer is to go out: a time that has passed if there was no al_http_delay(), INT64_MAX
+ * while there is no answer. */
+static int64_t due_at(struct al_http_exchange *exchange)
+{
+    int64_t due_ms;
+
+    pthread_mutex_lock(&exchange->server->lock);
+    due_ms = exchange->answered ? exchange->not_before_ms : INT64_MAX;
+    pthread_mutex_unlock(&exchange->server->lock);
+    return due_ms;
+}
+
+/* The caller has the lock.  Sent bytes leave the buffer when they are half of it, so that moving
+ * the others costs no more than sending them did. */
+static size_t take_some(struct al_http_exchange *exchange, char *ret_bytes, size_t max)
+{
+    struct al_str *out = &exchange->out;
+    size_t len = out->len - exchange->out_sent;
+
+    if (len > max)
+        len = max;
+    memcpy(ret_bytes, out->buf + exchange->out_sent, len);
+    exchange->out_sent += len;
+    if (exchange->stream && exchange->out_sent == out->len) {
+        al_str_clear(out);
+        exchange->out_sent = 0;
+    } else if (exchange->stream && exchange->out_sent > out->len / 2) {
+        memmove(out->buf, out->buf + exchange->out_sent, out->len - exchange->out_sent);
+        al_str_truncate(out, out->len - exchange->out_sent);
+        exchange->out_sent = 0;
+    }
+    return len;
+}
+
+/* The library forgets what a connection waits for when it is suspended; resumed, it would read
+ * first, and take the end of a half-closed client's input for the end of the client.  So it is
+ * asked once more, and suspended then. */
+static void yield_or_suspend(struct al_http_connection *connection)
+{
+    if (connection->yielded)
+        al_http_connection_suspend(connection);
+    connection->yielded = true;
+}
+
 static ssize_t on_take(void *cls, uint64_t position, char *ret_bytes, size_t max)
 {
     struct al_http_exchange *exchange = cls;
     struct al_http_connection *connection = exchange->connection;
-    int64_t r = connection->cut ? -2 : al_http_exchange_take(exchange, ret_bytes, max);
+    ssize_t r = 0;
 
     (void)position;
-    if (r == -1)
-        return MHD_CONTENT_READER_END_OF_STREAM;
-    if (r < 0)
-        return MHD_CONTENT_READER_END_WITH_ERROR;
-    if (r > 0) {
-        connection->taken_bytes += (uint64_t)r;
+    pthread_mutex_lock(&exchange->server->lock);
+    if (connection->cut || exchange->aborted)
+        r = MHD_CONTENT_READER_END_WITH_ERROR;
+    else if (exchange->out_sent < exchange->out.len)
+        r = (ssize_t)take_some(exchange, ret_bytes, max);
+    else if (exchange->ended)
+        r = MHD_CONTENT_READER_END_OF_STREAM;
+    pthread_mutex_unlock(&exchange->server->lock);
+    if (r > 0)
         al_http_connection_enter(connection, AL_HTTP_WRITING);
-        return (ssize_t)r;
-    }
-    /* See respond_or_wait(). */
-    if (!connection->yielded) {
-        connection->yielded = true;
-        return 0;
-    }
-    connection->suspended = true;
-    connection->server->library->suspend_connection(connection->library);
-    return 0;
+    else if (r == 0)
+        yield_or_suspend(connection);
+    return r;
 }
 
 static struct MHD_Response *make(struct al_http_exchange *exchange)
@@ -225,11 +426,10 @@ static bool check(struct al_http_connection *connection, const char *method, con
 static void begin(struct al_http_connection *connection, const char *method, const char *version)
 {
     struct al_http_server *server = connection->server;
-    struct al_http_exchange *exchange = al_http_exchange_new(server);
+    struct al_http_exchange *exchange = exchange_new(server);
     struct al_http_framing framing;
 
     connection->exchange = exchange;
-    connection->taken_bytes = 0;
     exchange->connection = connection;
     exchange->method = al_strdup(method);
     exchange->target = al_strdup(connection->target);
@@ -243,7 +443,7 @@ static void begin(struct al_http_connection *connection, const char *method, con
         exchange->close = framing.chunked || server->draining;
         if (server->handler->on_headers)
             server->handler->on_headers(server->payload, exchange, &exchange->request);
-        if (framing.too_large && al_http_exchange_due_ms(exchange) == INT64_MAX)
+        if (framing.too_large && due_at(exchange) == INT64_MAX)
             refuse(exchange, MHD_HTTP_CONTENT_TOO_LARGE, "the body is too large");
     }
     if (!framing.has_body)
@@ -254,18 +454,15 @@ static void begin(struct al_http_connection *connection, const char *method, con
 static enum MHD_Result go_on_or_refuse(struct al_http_connection *connection)
 {
     struct al_http_exchange *exchange = connection->exchange;
-    int64_t due_ms = al_http_exchange_due_ms(exchange);
+    int64_t due_ms = due_at(exchange);
 
-    if (connection->cut)
-        return MHD_NO;
     if (due_ms == INT64_MAX) {
         exchange->stage = AL_HTTP_BODY;
         return MHD_YES;
     }
     if (due_ms <= al_clock_ms())
         return http_respond(exchange);
-    connection->suspended = true;
-    connection->server->library->suspend_connection(connection->library);
+    al_http_connection_suspend(connection);
     return MHD_YES;
 }
 
@@ -296,7 +493,7 @@ static void complete(struct al_http_connection *connection)
     else if (server->library->get_connection_values_n(connection->library, MHD_FOOTER_KIND, NULL,
                                                       NULL) > 0)
         refuse(exchange, MHD_HTTP_BAD_REQUEST, "headers after the body are not accepted");
-    else if (al_http_exchange_due_ms(exchange) == INT64_MAX)
+    else if (due_at(exchange) == INT64_MAX)
         server->handler->on_request(server->payload, exchange, &exchange->request);
     al_http_fields_wipe(&exchange->fields, "authorization"); /* an exchange may last for hours */
     al_http_connection_tell_gone(connection);
@@ -307,19 +504,9 @@ static enum MHD_Result respond_or_wait(struct al_http_connection *connection)
 {
     struct al_http_exchange *exchange = connection->exchange;
 
-    if (connection->cut)
-        return MHD_NO;
-    if (al_http_exchange_due_ms(exchange) <= al_clock_ms())
+    if (due_at(exchange) <= al_clock_ms())
         return http_respond(exchange);
-    /* The library forgets what a connection waits for when it is suspended; resumed, it would read
-     * first, and take the end of a half-closed client's input for the end of the client.  So it is
-     * asked once more, and suspended then. */
-    if (!connection->yielded) {
-        connection->yielded = true;
-        return MHD_YES;
-    }
-    connection->suspended = true;
-    connection->server->library->suspend_connection(connection->library);
+    yield_or_suspend(connection);
     return MHD_YES;
 }
 
@@ -332,6 +519,8 @@ enum MHD_Result al_http_on_request(void *server, struct MHD_Connection *library,
 
     (void)url;
     (void)context;
+    if (connection->cut)
+        return MHD_NO;
     if (!exchange) {
         begin(connection, method, version);
         return connection->exchange->stage == AL_HTTP_HEADERS ? go_on_or_refuse(connection)
@@ -363,7 +552,11 @@ void al_http_on_completed(void *argument, struct MHD_Connection *library, void *
         al_http_connection_enter(connection, AL_HTTP_IDLE);
     if (!exchange)
         return;
-    al_http_exchange_over(exchange);
+    pthread_mutex_lock(&server->lock);
+    exchange->over = true;
+    al_str_clear(&exchange->out);
+    exchange->out_sent = 0;
+    pthread_mutex_unlock(&server->lock);
     exchange->connection = NULL;
     if (exchange->for_handler && lost && !exchange->told_gone && !server->stopping &&
         server->handler->on_gone)
@@ -371,20 +564,4 @@ void al_http_on_completed(void *argument, struct MHD_Connection *library, void *
     if (exchange->for_handler && server->handler->on_end)
         server->handler->on_end(server->payload, exchange);
     al_http_unref(exchange);
-}
-
-void al_http_on_connection(void *argument, struct MHD_Connection *library, void **context,
-                           enum MHD_ConnectionNotificationCode code)
-{
-    struct al_http_server *server = argument;
-    struct al_http_connection *connection = *context;
-
-    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-        al_http_connection_closed(connection);
-        return;
-    }
-    connection = *context = server->accepting;
-    server->accepting = NULL;
-    connection->library = library;
-    al_http_connection_enter(connection, AL_HTTP_READING);
 }

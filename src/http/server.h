@@ -112,9 +112,7 @@ struct al_http_limits {
     size_t connections_of_key; /**< see al_http_set_key().  64 */
     size_t stream_bytes; /**< queued for a client that does not read; see al_http_send().  1 MiB */
     int64_t request_ms;  /**< from a request's first byte to its last; then closed.  60 s */
-    int64_t stall_ms;    /**< a client that takes nothing of a response; then closed.  60 s */
-    int64_t idle_ms;     /**< a connection without a request; then closed.  5 minutes */
-    int64_t linger_ms;   /**< reading what a refused client still sends.  2 s */
+    unsigned stall_s; /**< nothing is sent or taken, and no answer is awaited; then closed.  60 */
     int64_t keep_alive_ms; /**< see al_http_keep_alive().  25 s */
 };
 
@@ -129,8 +127,7 @@ struct al_http_options {
 };
 
 /**
- * Listen at every address, and start the HTTP thread.  The handler may be called before this
- * returns.
+ * Take every address, without listening there yet.
  *
  * A Unix socket has mode 0600.  A dead one in its way is replaced; a live one, or another file, is
  * an error and left alone.
@@ -140,6 +137,10 @@ struct al_http_options {
  */
 int al_http_server_new(const struct al_http_options *options, struct al_http_server **ret_server,
                        struct al_error *err);
+
+/** Listen, and start the HTTP thread: from here on the handler may be called.  Once.  0 or
+ * AL_ERR_EXECUTION, and then only al_http_server_free() is left to do. */
+int al_http_server_start(struct al_http_server *server, struct al_error *err);
 
 /** Where the listener `index` really listens: with the port that the kernel chose for port 0. */
 const struct al_http_address *al_http_server_address(const struct al_http_server *server,
@@ -206,6 +207,15 @@ void al_http_keep_alive(struct al_http_exchange *exchange, const char *text);
 /** Queue a piece.  False: the client is gone, or more than `stream_bytes` wait already, and nothing
  * is queued.  One piece is never too large by itself.  Threads: any. */
 bool al_http_send(struct al_http_exchange *exchange, const char *bytes, size_t len);
+
+/**
+ * Find the token in "Bearer TOKEN", where the scheme's case is ignored.
+ *
+ * @param value      The only Authorization header of the request; NULL: there is none.
+ * @param ret_token  Borrowed from `value`.  On success only.
+ * @return false for another scheme, and for anything but one word of visible ASCII after it.
+ */
+bool al_http_bearer(const char *value, const char **ret_token, size_t *ret_len);
 
 /** End the stream after what is queued.  Threads: any. */
 void al_http_end_stream(struct al_http_exchange *exchange);

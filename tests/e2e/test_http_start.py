@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`airlock serve --http`: which servers start, and what they say."""
+import contextlib
 import json
 import os
 import re
@@ -8,6 +9,7 @@ import signal
 import socket
 import stat
 import subprocess
+import threading
 
 import harness
 import http_door
@@ -257,6 +259,18 @@ class UnixSocket(http_door.Case):
         self.assertEqual(self.status(server), 200)
         self.assertEqual(server.end(), 0)
         self.assertFalse(path.exists())
+
+    def test_first(self):
+        """whoever reaches the server at all gets an answer, however early"""
+        for number in range(4):
+            path, statuses = self.base / f"{number}.sock", []
+            starting = threading.Thread(target=self.start, args=[path])
+            starting.start()
+            while not statuses:
+                with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
+                    statuses.append(self.ask_unix(path))
+            starting.join()
+            self.assertEqual(statuses, [200])
 
     def test_dead(self):
         """a socket that nobody listens at is replaced"""

@@ -5,8 +5,8 @@
 #include <strings.h>
 
 #include "config/tokens.h"
-#include "http/exchange.h"
 #include "http/origin.h"
+#include "http/server.h"
 #include "tests/fuzz/fuzz.h"
 
 static const struct al_http_place place = { .address = "127.0.0.1", .port = 7420 };

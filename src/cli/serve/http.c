@@ -2,7 +2,6 @@
 #include "cli/serve/http.h"
 
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -17,7 +16,6 @@
 #include "guard/root.h"
 #include "guard/text.h"
 #include "history/journal.h"
-#include "http/exchange.h"
 #include "http/server.h"
 #include "http/throttle.h"
 #include "mcp/http/endpoint.h"
@@ -40,7 +38,6 @@ enum status {
     HTTP_NOT_FOUND = 404,
     HTTP_METHOD_NOT_ALLOWED = 405,
     HTTP_TOO_MANY_REQUESTS = 429,
-    HTTP_UNAVAILABLE = 503,
 };
 
 struct al_http_door {
@@ -48,10 +45,10 @@ struct al_http_door {
     struct al_endpoint *endpoint;
     struct al_site *site;
     struct al_throttle *throttle; /* of the HTTP thread */
-    _Atomic(const struct al_http_place *) places;
+    struct al_http_place *places; /* one for each listener */
 };
 
-/* Make a door that answers 503 until http_door_open().  All are borrowed. */
+/* All are borrowed. */
 static struct al_http_door *http_door_new(struct al_http_access *access,
                                           struct al_endpoint *endpoint, struct al_site *site)
 {
@@ -70,13 +67,8 @@ static void http_door_free(struct al_http_door *door)
     if (!door)
         return;
     al_throttle_free(door->throttle);
+    free(door->places);
     free(door);
-}
-
-/* Let requests in.  `places` has one item for each listener, in their order; borrowed. */
-static void http_door_open(struct al_http_door *door, const struct al_http_place *places)
-{
-    atomic_store(&door->places, places);
 }
 
 /* Answer with a line of text; `header` may be NULL. */
@@ -173,13 +165,9 @@ static const char *find_origin(const struct al_http_request *request)
 static bool check_place(struct al_http_door *door, struct al_http_exchange *exchange,
                         const struct al_http_request *request)
 {
-    const struct al_http_place *places = atomic_load(&door->places);
-    const struct al_http_place *place = places ? &places[request->listener] : NULL;
+    const struct al_http_place *place = &door->places[request->listener];
 
-    if (!place)
-        answer(exchange, HTTP_UNAVAILABLE, "Retry-After", "1", "the server starts\n");
-    else if (!al_http_access_accepts_host(door->access, place,
-                                          al_http_find_header(request, "host")))
+    if (!al_http_access_accepts_host(door->access, place, al_http_find_header(request, "host")))
         answer(exchange, HTTP_FORBIDDEN, NULL, NULL,
                "this Host is not served; add it to [serve] hosts of the server's configuration\n");
     else if (!al_http_access_accepts_origin(door->access, place, find_origin(request)))
@@ -293,8 +281,7 @@ struct serving {
     struct al_http_access *access;
     struct al_http_door *door;
     struct al_http_server *server;
-    struct al_site *site;         /* the review page */
-    struct al_http_place *places; /* one for each listener */
+    struct al_site *site; /* the review page */
 };
 
 static void revoke_principal(void *payload, struct al_principal *principal)
@@ -351,30 +338,30 @@ static int make_server(struct serving *serving, struct al_error *err)
                         .connections = limits->connections,
                         .connections_of_key = limits->connections_per_token,
                         .request_ms = (int64_t)limits->request_s * 1000,
-                        .stall_ms = (int64_t)limits->stall_s * 1000 },
+                        .stall_s = limits->stall_s },
             .handler = &http_door_handler,
             .payload = serving->door,
         },
         &serving->server, err);
 }
 
-static void open_door(struct serving *serving)
+static void name_places(struct serving *serving)
 {
     const struct al_config *config = &serving->setup->config;
+    struct al_http_place *places = al_calloc(config->serve.http.count, sizeof(*places));
 
-    serving->places = al_calloc(config->serve.http.count, sizeof(*serving->places));
+    serving->door->places = places;
     for (size_t i = 0; i < config->serve.http.count; i++) {
         const struct al_http_address *address = al_http_server_address(serving->server, i);
         bool is_unix = address->family == AF_UNIX;
 
-        serving->places[i] = (struct al_http_place){
+        places[i] = (struct al_http_place){
             .address = is_unix ? NULL : address->host,
             .port = address->port,
             .tls = config->serve.tls_cert && !is_unix,
             .behind_proxy = config->serve.behind_proxy,
         };
     }
-    http_door_open(serving->door, serving->places);
 }
 
 /* --- What is said at the start --- */
@@ -386,9 +373,9 @@ static char *name_place(const struct serving *serving, size_t i)
 
     al_http_address_print(al_http_server_address(serving->server, i), &text);
     safe = al_text_sanitize_line(text.buf);
-    if (!serving->places[i].address)
+    if (!serving->door->places[i].address)
         return al_take(&safe);
-    return al_asprintf("http%s://%s/mcp", serving->places[i].tls ? "s" : "", safe);
+    return al_asprintf("http%s://%s/mcp", serving->door->places[i].tls ? "s" : "", safe);
 }
 
 static void tell_places(const struct serving *serving)
@@ -396,7 +383,8 @@ static void tell_places(const struct serving *serving)
     for (size_t i = 0; i < serving->setup->config.serve.http.count; i++) {
         al_auto(al_freep) char *place = name_place(serving, i);
 
-        al_log_note("serving MCP at %s%s", place, serving->places[i].address ? "" : " (path /mcp)");
+        al_log_note("serving MCP at %s%s", place,
+                    serving->door->places[i].address ? "" : " (path /mcp)");
     }
     if (serving->setup->config.serve.no_token)
         al_log_warn("--no-token: every program that reaches this server may use it");
@@ -411,7 +399,7 @@ static void tell_token(const struct serving *serving, const struct al_str *token
                     "ones\n"
                     "{\"mcpServers\": {\"airlock\": {\"type\": \"http\", \"url\": \"%s\",\n"
                     "  \"headers\": {\"Authorization\": \"Bearer %s\"}}}}\n",
-                    serving->places[0].address ? place : "http://localhost/mcp", token->buf);
+                    serving->door->places[0].address ? place : "http://localhost/mcp", token->buf);
 
     (void)al_write_all(STDERR_FILENO, text, strlen(text));
     explicit_bzero(text, strlen(text));
@@ -436,7 +424,8 @@ static char *make_link(void *payload)
     const struct al_config *config = &serving->setup->config;
 
     for (size_t i = 0; i < config->serve.http.count; i++) {
-        al_auto(al_freep) char *origin = al_web_origin(&serving->places[i], &config->serve.hosts);
+        al_auto(al_freep) char *origin =
+            al_web_origin(&serving->door->places[i], &config->serve.hosts);
 
         if (origin)
             return al_site_link(serving->site, origin);
@@ -530,7 +519,10 @@ static int start(struct serving *serving, const struct al_options *options, stru
         r = make_server(serving, err);
     }
     if (r == 0) {
-        open_door(serving);
+        name_places(serving);
+        r = al_http_server_start(serving->server, err);
+    }
+    if (r == 0) {
         offer_link(serving);
         if (made.len)
             tell_token(serving, &made);
@@ -596,7 +588,6 @@ static void finish(struct serving *serving)
     al_site_free(serving->site);
     al_http_access_free(serving->access);
     al_endpoint_free(serving->endpoint);
-    free(serving->places);
 }
 
 int al_serve_http(struct al_setup *setup, const struct al_options *options)

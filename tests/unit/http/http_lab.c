@@ -129,7 +129,8 @@ static void start(struct lab *lab, struct al_http_options *options)
     pthread_cond_init(&lab->changed, NULL);
     options->handler = &handler;
     options->payload = lab;
-    if (al_http_server_new(options, &lab->server, &err) < 0)
+    if (al_http_server_new(options, &lab->server, &err) < 0 ||
+        al_http_server_start(lab->server, &err) < 0)
         fail_msg("%s", err.message);
 }
 

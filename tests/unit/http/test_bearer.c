@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* http/bearer.h: one bearer token, and nothing that only looks like one. */
-#include "http/exchange.h"
+#include "http/server.h"
 
 #include "tests/lib/assert.h"
 

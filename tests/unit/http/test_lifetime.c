@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "http/loop.h"
+#include "http/private.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
 

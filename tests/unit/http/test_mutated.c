@@ -98,7 +98,7 @@ static void make(struct al_str *text)
 
 static void survives(void **state)
 {
-    const struct al_http_limits limits = { .request_ms = 2000, .linger_ms = 100 };
+    const struct al_http_limits limits = { .request_ms = 2000 };
     struct lab lab;
     int beside;
 

@@ -317,13 +317,12 @@ static pid_t start_copy(void)
  * of a connection that was given up is of no concern. */
 static void copies_of_a_socket_do_no_harm(void **state)
 {
-    const struct al_http_limits limits = { .linger_ms = 20 };
     struct lab lab;
     pid_t copy;
     int fd;
 
     (void)state;
-    lab_start(&lab, &limits, NULL, 0);
+    lab_start(&lab, NULL, NULL, 0);
     fd = lab_connect(&lab, 0);
     lab_say(fd, "GET /echo HTTP/1.1\r\n" HOST "\r\n");
     assert_int_equal(lab_response(fd, NULL), 200);

@@ -102,7 +102,7 @@ static int listen_at(struct serving *serving, const struct al_http_address *addr
         return r;
     real = al_http_server_address(serving->server, 0);
     serving->place = (struct al_http_place){ .address = real->host, .port = real->port };
-    return 0;
+    return al_http_server_start(serving->server, err);
 }
 
 static void print_link(char *link)

@@ -98,6 +98,7 @@ static void start(struct world *world)
                          },
                          &world->lab.server, NULL),
                      0);
+    assert_int_equal(al_http_server_start(world->lab.server, NULL), 0);
 }
 
 static void finish(struct world *world)
