@@ -458,7 +458,8 @@ int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
         return al_error_errno(err, -r, "cannot write to the checkpoint store");
     command.class = AL_GIT_WRITE;
     command.index = name;
-    al_strv_adds(&command.argv, "git", "write-tree", "--missing-ok", NULL);
+    /* trees that the lender no longer has are written anew, by git 2.51 to 2.54 too */
+    al_strv_adds(&command.argv, "git", "write-tree", "--missing-ok", "--ignore-cache-tree", NULL);
     r = al_bare_run(bare, &command, true, al_git_text_sink(&text), budget, err);
     (void)unlinkat(bare->dir_fd, name, 0); /* if this fails, the next call replaces it */
     al_text_end(&text);

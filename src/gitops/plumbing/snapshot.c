@@ -215,7 +215,8 @@ int al_snapshot_write_tree(const struct al_snapshot_dir *dir, char **ret_tree, s
 
     begin(&command, dir);
     command.class = AL_GIT_WRITE;
-    al_strv_adds(&command.argv, "write-tree", "--missing-ok", NULL);
+    /* git 2.51 to 2.54 take trees of the index's cache for written that only the lender has */
+    al_strv_adds(&command.argv, "write-tree", "--missing-ok", "--ignore-cache-tree", NULL);
     r = al_bare_run(dir->bare, &command, false, al_git_sink(&output), dir->budget, err);
     al_str_trim_end(&output);
     if (r == 0)
