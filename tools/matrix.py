@@ -5,44 +5,51 @@
   matrix.py AIRLOCK [SUITE...]
 
 A suite is a chroot that debootstrap makes, as root, below $XDG_CACHE_HOME/airlock/matrix (or
-$AIRLOCK_MATRIX); it is kept.  What cannot be had is skipped and named.  Each cell runs the same test
-files with other environment variables: tests/e2e/harness.py and tests/attack/lab.py read them.
+$AIRLOCK_MATRIX); it is kept.  One that is called like a version of git is none of Debian's: somebody
+has to put it there.  What cannot be had is skipped and named.  Each cell runs the same test files with
+other environment variables: tests/e2e/harness.py and tests/attack/lab.py read them.
 """
 import concurrent.futures
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SUITES = ("bookworm", "trixie", "forky", "sid")
+SUITES = ("2.38", "bookworm", "trixie", "forky", "2.54", "sid")
 # What airlock is linked with, what the tests need, and servers.
 PACKAGES = "git,python3,ca-certificates,libjansson4,nettle-bin,lighttpd,openssh-client,openssh-server,openssl,procps"
 
 # A day in each dialect, every operation's checkpoints, undo and rollback.
-CORE = ("everyday_day", "workflow_day", "staging_day", "effect_table", "effects", "rollback_model",
-        "rollback", "everyday_undo", "git_add_commit", "git_stash_restore", "git_branch_checkout",
-        "parallel_land")
-# What a repository configures, with canaries.
-ATTACKS = ("programs", "everyday_programs", "environment", "write_verbs", "merge", "gitdir")
-HOOKS = ("programs", "write_verbs", "merge", "network")
+CORE = [("e2e", name) for name in (
+    "effects", "everyday_day", "workflow_day", "staging_day", "effect_table", "rollback_model", "rollback",
+    "everyday_undo", "git_add_commit", "git_stash_restore", "git_branch_checkout", "parallel_land")]
+# What depends on how git merges, and not on the kind of repository.
+MERGES = [("e2e", name) for name in (
+    "parallel_compare", "everyday_merge", "everyday_rebase", "everyday_conflicts", "git_worktree")]
+# What a repository configures, and what a server says, with canaries that plain git falls for.
+ATTACKS = [("attack", name) for name in (
+    "write_verbs", "network", "filters", "merge", "programs", "everyday_programs", "environment", "gitdir")]
+HOOKS = [*(("attack", name, "hook") for name in ("programs", "write_verbs", "merge", "network")),
+         ("attack", "everyday_programs"), ("e2e", "doctor", "Repository.test_configured_hooks")]
 
 FILES, REFTABLE = {}, {"GIT_DEFAULT_REF_FORMAT": "reftable"}
 SHA1, SHA256 = {}, {"GIT_DEFAULT_HASH": "sha256"}
+KNOWS_REFTABLE = ("init", "-q", "--ref-format=reftable", "/tmp/reftable")
+KNOWS_HOOKS = ("-C", "/tmp/probe", "-c", "hook.a.event=update", "-c", "hook.a.command=true", "hook", "list", "update")
 # Column: what git is asked whether it can, the variables, and the tests with their words.
 COLUMNS = {
-    "files sha1": ((), FILES | SHA1, [("e2e", name) for name in CORE]),
-    "files sha256": ((), FILES | SHA256, [("e2e", name) for name in CORE]),
-    "reftable sha1": (("init", "--ref-format=reftable", "/tmp/probe"), REFTABLE | SHA1,
-                      [("e2e", name) for name in CORE]),
-    "reftable sha256": (("init", "--ref-format=reftable", "/tmp/probe"), REFTABLE | SHA256,
-                        [("e2e", name) for name in CORE]),
-    "attacks": ((), {}, [("attack", name) for name in ATTACKS]),
-    "hooks": (("-C", "/tmp/probe", "-c", "hook.a.event=update", "-c", "hook.a.command=true", "hook",
-               "list", "update"), {"AIRLOCK_HOOKS": "config"},
-              [("attack", name, "hook") for name in HOOKS]),
+    "files sha1": ((), FILES | SHA1, CORE + MERGES),
+    "files sha256": ((), FILES | SHA256, CORE),
+    "reftable sha1": (KNOWS_REFTABLE, REFTABLE | SHA1, CORE),
+    "reftable sha256": (KNOWS_REFTABLE, REFTABLE | SHA256, CORE),
+    "attacks": ((), FILES, ATTACKS),
+    "attacks reftable": (KNOWS_REFTABLE, REFTABLE,
+                         [("attack", name) for name in ("write_verbs", "merge", "programs", "everyday_programs")]),
+    "hooks": (KNOWS_HOOKS, {"AIRLOCK_HOOKS": "config"}, HOOKS),
 }
 
 # $0: the chroot, $1: the source tree.  The mounts end with the process.
@@ -69,6 +76,8 @@ def make(suite):
     chroot = os.path.join(place(), suite)
     if os.path.exists(os.path.join(chroot, "complete")):
         return chroot, None
+    if suite[0].isdigit():
+        return None, f"Debian has none; a chroot with it and an empty file 'complete' would be {chroot}"
     script = "/usr/share/debootstrap/scripts/"
     if os.geteuid() != 0 or not shutil.which("debootstrap"):
         return None, "needs root and debootstrap"
@@ -85,59 +94,70 @@ def make(suite):
 
 
 def run_test(chroot, airlock, variables, folder, name, *words):
-    """Run one test file: passed, failed, and what failed."""
+    """Run one test file: passed, what failed, what was skipped, and the seconds."""
+    start = time.monotonic()
     done = inside(chroot, *(f"{key}={value}" for key, value in variables.items()), "python3",
                   f"{TOP}/tests/{folder}/test_{name}.py", airlock, *words)
-    good = len(re.findall(r"^ok\b", done.stdout, re.M))
-    bad = [f"{name}: {line[7:]}" for line in done.stdout.splitlines() if line.startswith("not ok")]
+    lines = done.stdout.splitlines()
+    skipped = [f"{name}: {line}" for line in lines if re.match(r"ok\b.*# SKIP", line)]
+    bad = [f"{name}: {line}" for line in lines if line.startswith("not ok")]
+    good = sum(line.startswith("ok") for line in lines) - len(skipped)
     if done.returncode != 0 and not bad:
         bad = [f"{name}: exit {done.returncode}: {(done.stderr.strip().splitlines() or [''])[-1]}"]
-    return good, bad
+    return good, bad, skipped, time.monotonic() - start
 
 
-def run_suite(suite, airlock, pool):
-    """The cells of a suite: column -> (passed, failures), and the version of its git."""
+def begin(suite, airlock, pool):
+    """Begin with the cells of a suite: the version of its git, or why there is none; column -> its tests,
+    none where this git cannot."""
     chroot, why = make(suite)
     done = chroot and inside(chroot, airlock, "--version")
     if chroot and done.returncode != 0:
         why = "this build does not run there: " + (done.stderr.strip().splitlines() or ["?"])[-1]
     if why:
         return f"skipped: {why}", {}
-    jobs = {}
-    for column, (probe, variables, tests) in COLUMNS.items():
-        if not probe or inside(chroot, "sh", "-c", 'git init -q /tmp/probe; git "$@"', "sh",
-                               *probe).returncode == 0:
-            jobs[column] = [pool.submit(run_test, chroot, airlock, variables, *test)
-                            for test in tests]
-    cells = {}
-    for column, tests in jobs.items():
-        results = [test.result() for test in tests]
-        cells[column] = (sum(good for good, _ in results), [line for _, bad in results for line in bad])
-        print(f"   {suite}, {column}: {cells[column][0]} passed, {len(cells[column][1])} failed",
-              flush=True)
-        for line in cells[column][1]:
-            print(f"      {line}", flush=True)
-    return inside(chroot, "git", "--version").stdout.split()[2], cells
+    able = {probe: not probe or inside(chroot, "sh", "-c", 'git init -q /tmp/probe; git "$@"', "sh",
+                                       *probe).returncode == 0 for probe, *_ in COLUMNS.values()}
+    return inside(chroot, "git", "--version").stdout.split()[2], {
+        column: [pool.submit(run_test, chroot, airlock, variables, *test) for test in tests if able[probe]]
+        for column, (probe, variables, tests) in COLUMNS.items()}
+
+
+def end(suite, column, tests):
+    """Wait for a cell and print it: what it shows in the table, and how many passed, failed and were
+    skipped."""
+    if not tests:
+        print(f"   {suite}, {column}: skipped: this git cannot", flush=True)
+        return "–", (0, 0, 1)
+    results = [test.result() for test in tests]
+    good, seconds = sum(result[0] for result in results), sum(result[3] for result in results)
+    bad, skipped = ([line for result in results for line in result[n]] for n in (1, 2))
+    text = (f"{good}" + f", {len(bad)} failed" * bool(bad) + f", {len(skipped)} skipped" * bool(skipped) +
+            f" ({seconds:.0f} s)")
+    print(f"   {suite}, {column}: {text}", flush=True)
+    for line in bad + skipped:
+        print(f"      {line}", flush=True)
+    return text, (good, len(bad), len(skipped))
 
 
 def main():
     """Run what was named, else everything; the table, and the count in the last line."""
     airlock, suites = os.path.abspath(sys.argv[1]), sys.argv[2:] or SUITES
-    start, rows = time.monotonic(), {}
+    start, rows, counts = time.monotonic(), [], []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for suite in suites:
-            print(f"== {suite}", flush=True)
-            rows[suite] = run_suite(suite, airlock, pool)
+        begun = [(suite, *begin(suite, airlock, pool)) for suite in suites]
+        for suite, version, cells in begun:
+            print(f"== {suite}: {version}", flush=True)
+            shown = [end(suite, column, tests) for column, tests in cells.items()]
+            rows.append((f"{suite} {version}", *(text for text, _ in shown)))
+            counts += [count for _, count in shown] or [(0, 0, 1)]
     print(f"\n| git | {' | '.join(COLUMNS)} |\n|{'---|' * (1 + len(COLUMNS))}")
-    for suite, (version, cells) in rows.items():
-        shown = (f"{cells[column][0]}, {len(cells[column][1])} failed" if cells.get(column, (0, [1]))[1]
-                 and column in cells else str(cells[column][0]) if column in cells else "–"
-                 for column in COLUMNS)
-        print(f"| {suite} {version} | {' | '.join(shown)} |")
-    passed = sum(good for _, cells in rows.values() for good, _ in cells.values())
-    failed = sum(len(bad) for _, cells in rows.values() for _, bad in cells.values())
-    skipped = sum(not cells for _, cells in rows.values())
-    print(f"{time.monotonic() - start:.0f} s\n{passed} passed, {failed} failed, {skipped} skipped")
+    for row in rows:
+        print(f"| {' | '.join(row)} |")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    passed, failed, skipped = (sum(numbers) for numbers in zip(*counts))
+    print(f"{time.monotonic() - start:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of processors\n"
+          f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed or not passed else 0
 
 

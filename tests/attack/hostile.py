@@ -42,12 +42,38 @@ def hook_pre_auto_gc(s):
 
 # References
 
-def references_outside(s):
+def keep_references_in(s, where, form):
+    """The references of a repository in files or reftables, without their logs, which git 2.47 cannot turn."""
+    if s.git("-C", where, "rev-parse", "--show-ref-format") != form:
+        remove(os.path.join(where, ".git/logs"))
+        s.git("-C", where, "refs", "migrate", "--ref-format=" + form)
+
+
+def references_outside(s, form="files"):
     """An address of a repository outside whose branch is called like the secret (git 2.54)."""
     if GIT_VERSION < (2, 54):
         raise Skip("this git knows no address of references")
-    s.lab.git_ok(s.outside_repo(), "symbolic-ref", "HEAD", "refs/heads/" + MARK)
-    return "files://" + s.out("victim/.git")
+    victim = s.outside_repo()
+    s.lab.git_ok(victim, "symbolic-ref", "HEAD", "refs/heads/" + MARK)
+    keep_references_in(s, victim, form)
+    return f"{form}://{s.out('victim/.git')}"
+
+
+def reftables(s):
+    """The references of the repository, and of one outside whose branch is called like the secret, are in
+    reftables; gives the two directories and the table of each."""
+    if GIT_VERSION < (2, 46):
+        raise Skip("this git does not turn references into reftables")
+    victim = s.outside_repo()
+    s.lab.git_ok(victim, "symbolic-ref", "HEAD", "refs/heads/" + MARK)
+    found = []
+    for where in (s.repo, victim):
+        keep_references_in(s, where, "reftable")
+        s.git("-C", where, "pack-refs", "--all")
+        tables = os.path.join(where, ".git/reftable")
+        with open(os.path.join(tables, "tables.list"), encoding="ascii") as f:
+            found += [tables, f.read().split()[0]]
+    return found
 
 
 # Signatures, which a program verifies

@@ -7,7 +7,7 @@ The attack comes after it.
 import os
 
 from lab import changed, snapshot
-from vectors import TESTS, Case, Refused, Verb, staged
+from vectors import TESTS, Case, Refused, Verb, references, staged
 
 
 def nothing(_s):
@@ -85,18 +85,24 @@ def tree_and_parents(s, oid):
     return found
 
 
+def reference_files(s):
+    """HEAD, branches and stash as their files say."""
+    found = {}
+    for name in ("HEAD", "refs/stash", "refs/heads"):
+        top = s.path(".git/" + name)
+        files = [os.path.join(folder, file) for folder, _, names in os.walk(top) for file in names]
+        for path in files or [top] * os.path.isfile(top):
+            with open(path, encoding="utf-8") as f:
+                found[name + path[len(top):]] = f.read()
+    return found
+
+
 def left_behind(s):
     """HEAD, branches, stash, index and files, read without the repository's own words."""
     state = {"index": staged(s)}
-    with open(s.path(".git/HEAD"), encoding="utf-8") as f:
-        state["HEAD"] = f.read()
-    for folder, _, names in os.walk(s.path(".git/refs/heads")):
-        for name in names:
-            with open(os.path.join(folder, name), encoding="utf-8") as f:
-                state[os.path.relpath(os.path.join(folder, name), s.repo)] = f.read()
-    if os.path.isfile(s.path(".git/refs/stash")):
-        with open(s.path(".git/refs/stash"), encoding="utf-8") as f:
-            state["stash"] = tree_and_parents(s, f.read().strip())
+    state.update(references(s) if os.path.isdir(s.path(".git/reftable")) else reference_files(s))
+    if "refs/stash" in state:
+        state["refs/stash"] = tree_and_parents(s, state["refs/stash"].strip())
     top = os.fsencode(s.repo)
     for name, what in snapshot(top).items():
         if name != b".git" and not name.startswith(b".git/"):

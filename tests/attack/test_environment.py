@@ -71,6 +71,12 @@ def reference_backend(s):
     references_outside(s)
 
 
+@vector(STATUS, env=lambda s: {"GIT_REFERENCE_BACKEND": "reftable://" + s.out("victim/.git")})
+def reference_backend_reftable(s):
+    """GIT_REFERENCE_BACKEND with reftables"""
+    references_outside(s, "reftable")
+
+
 @vector(DIFF, env=lambda s: {"GIT_EXTERNAL_DIFF": s.canary()}, quiet=(STATUS, LOG))
 def git_external_diff(_scene):
     """GIT_EXTERNAL_DIFF"""

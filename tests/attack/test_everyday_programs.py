@@ -12,10 +12,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import everyday  # pylint: disable=wrong-import-position
 import harness  # pylint: disable=wrong-import-position
+from lab import HOOKS_ARE_CONFIGURED  # pylint: disable=wrong-import-position
 
 HOOKS = ("applypatch-msg", "commit-msg", "fsmonitor-watchman", "post-applypatch", "post-checkout",
-         "post-commit", "post-index-change", "post-merge", "post-rewrite", "pre-applypatch",
-         "pre-commit", "pre-merge-commit", "pre-rebase", "prepare-commit-msg",
+         "post-commit", "post-index-change", "post-merge", "post-rewrite", "pre-applypatch", "pre-auto-gc",
+         "pre-commit", "pre-merge-commit", "pre-push", "pre-rebase", "prepare-commit-msg",
          "reference-transaction", "sendemail-validate")
 
 #: What one reads with.
@@ -109,7 +110,12 @@ class Planted(everyday.Case):
         for name in HOOKS:
             self.program(self.base / "hooks" / name)
         for key, value in settings.items():
-            self.git("config", key, value.format(canary=canary, hooks=self.base / "hooks"))
+            if key == "core.hooksPath" and HOOKS_ARE_CONFIGURED:
+                self.git("config", "hook.evil.command", str(canary))
+                for name in HOOKS:
+                    self.git("config", "--add", "hook.evil.event", name)
+            else:
+                self.git("config", key, value.format(canary=canary, hooks=self.base / "hooks"))
         (self.root / ".git/info").mkdir(exist_ok=True)
         (self.root / ".git/info/attributes").write_text(attributes + "\n")
 
@@ -124,6 +130,7 @@ class Planted(everyday.Case):
         """As before: what was configured is gone, and what was made."""
         for key in settings:
             self.git("config", "--unset", key, check=False)
+        self.git("config", "--remove-section", "hook.evil", check=False)
         (self.root / ".git/info/attributes").write_text("")
         for what in ("rebase", "cherry-pick", "revert", "merge"):
             self.git(what, "--abort", check=False)

@@ -7,7 +7,7 @@ import select
 import subprocess
 import sys
 
-from hostile import ANY, linked_out, log_all, objects_elsewhere, references_outside, survivors
+from hostile import ANY, linked_out, log_all, objects_elsewhere, references_outside, reftables, survivors
 from lab import GIT, LIMIT_S, MARK, Run, Scene, answer_of, changed, snapshot
 from vectors import (ADD, ADD_ALL, COMMIT, DIFF, LOG, STATUS, STATUS_LONG, TESTS, check, main, refused,
                      vector)
@@ -53,6 +53,35 @@ def references_elsewhere(s):
     place = references_outside(s)
     s.config("core.repositoryFormatVersion", "1")
     s.config("extensions.refStorage", place)
+
+
+@vector(STATUS, expect=refused("SandboxViolation"))
+def reftables_elsewhere(s):
+    """extensions.refStorage with the address of reftables outside"""
+    place = references_outside(s, "reftable")
+    s.config("core.repositoryFormatVersion", "1")
+    s.config("extensions.refStorage", place)
+
+
+@vector(STATUS, COMMIT, dead_end=True)
+def tables_link(s):
+    """the directory of reftables as a link that leads outside"""
+    _, _, theirs, _ = reftables(s)
+    s.link(".git/reftable", theirs)
+
+
+@vector(STATUS, dead_end=True)
+def table_link(s):
+    """a reftable as a link to one outside"""
+    _, table, theirs, other = reftables(s)
+    s.link(".git/reftable/" + table, os.path.join(theirs, other))
+
+
+@vector(STATUS, dead_end=True)
+def table_named_outside(s):
+    """a list of reftables that names one outside"""
+    ours, _, theirs, other = reftables(s)
+    s.plant(".git/reftable/tables.list", os.path.join(os.path.relpath(theirs, ours), other) + "\n")
 
 
 @vector(ADD, ADD_ALL, either=ANY)
@@ -160,6 +189,7 @@ pipe(".git/shallow", LOG, "a pipe as .git/shallow")
 pipe(".gitignore", STATUS, "a pipe as .gitignore")
 pipe(".gitattributes", DIFF, "a pipe as .gitattributes")
 pipe("more", LOG, "a pipe behind include.path", lambda s: s.config("include.path", "../more"))
+pipe(".git/reftable/tables.list", LOG, "a pipe as the list of reftables", reftables)
 pipe(".git/config.worktree", STATUS, "a pipe as config.worktree",
      lambda s: s.config("extensions.worktreeConfig", "true"))
 pipe("orders", DIFF, "a pipe behind diff.orderFile", lambda s: s.config("diff.orderFile", "orders"))

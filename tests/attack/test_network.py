@@ -4,11 +4,12 @@
 repository asks for.  Plain git does it first: its canary must fire, else the test proves nothing."""
 import http.server
 import os
+import shutil
 import subprocess
 import threading
 
-from lab import GIT, HOOKS_ARE_CONFIGURED, MARK, SHOUT, git_interpreter, remove, run, write
-from vectors import TESTS, main
+from lab import GIT, GIT_VERSION, HOOKS_ARE_CONFIGURED, MARK, SHOUT, git_interpreter, remove, run, write
+from vectors import TESTS, Skip, main
 
 FETCH = ("git_fetch", {}, ("fetch", "origin"))
 PUSH = ("git_push", {}, ("push", "origin", "main"))
@@ -80,6 +81,9 @@ class Place:
                 return f"{path} is there"
         if MARK.encode() in output or SHOUT.encode() in output:
             return "the mark is in the output"
+        with open(os.path.join(self.repo, ".git/config"), encoding="utf-8") as config:
+            if SHOUT in config.read():
+                return "a server wrote into the configuration"
         if any(MARK in seen or "evil" in seen for seen in self.seen):
             return f"a server saw {self.seen}"
         with open(self.out("secret"), encoding="ascii") as secret:
@@ -391,6 +395,8 @@ def submodules(p):
 @attack(("git_push", {"remote": "d/x"}, ("push", "d/x", "main")), works=True)
 def loader(p):
     """a remote called d/x, a program of that name, and pre-push as a link to the loader"""
+    if not shutil.which("cc"):
+        raise Skip("no compiler here")
     p.behind()
     source = os.path.join(p.lab.case, "x.c")
     write(source, f'#include <fcntl.h>\nint main(void) {{ creat("{p.out("fired")}", 0644); '
@@ -421,6 +427,17 @@ def merge_options(p):
 def sequence_editor(p):
     """pull.rebase=interactive with sequence.editor"""
     p.config(("pull.rebase", "interactive"), ("sequence.editor", p.canary()))
+
+
+@attack(FETCH, PULL, works=True)
+def promisor_remote(p):
+    """promisor.acceptFromServer and storeFields, with which a server writes into the configuration (git 2.54)"""
+    if GIT_VERSION < (2, 54):
+        raise Skip("this git stores nothing that a server says")
+    p.config(("promisor.advertise", "true"), ("promisor.sendFields", "token"), ("remote.lop.promisor", "true"),
+             ("remote.lop.url", p.out("lop")), ("remote.lop.token", SHOUT), where=p.hub)
+    p.config(("promisor.acceptFromServer", "all"), ("promisor.storeFields", "token"),
+             ("remote.lop.promisor", "true"), ("remote.lop.url", p.out("lop")))
 
 
 @attack(FETCH)

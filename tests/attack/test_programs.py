@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Nothing that a repository names as a program is run."""
+import os
 import sys
 
 import hostile
 from hostile import copy_program, id_ran, partial_clone, signed_head
-from lab import GIT, git_interpreter, run, write
+from lab import GIT, GIT_VERSION, git_interpreter, run, write
 from vectors import (ADD, ADD_ALL, COMMIT, DIFF, DIFF_CACHED, DIFF_REFS, FIVE, LOG, STATUS,
-                     Verb, main, refused, vector)
+                     Skip, Verb, main, refused, vector)
 
 
 # core.fsmonitor
@@ -49,6 +50,22 @@ def fsmonitor_included(s):
     s.plant(".git/more2", "")
     s.plant(".git/hooks/x", "")
     s.raw_config(f'[core]\n\tfsmonitor = "{s.script()}"\n', ".git/more2")
+
+
+def daemon_runs(s, _output):
+    """Whether a daemon was started; it is stopped."""
+    started = os.path.lexists(s.path(".git/fsmonitor--daemon.ipc"))
+    if started:
+        s.lab.git(s.repo, "fsmonitor--daemon", "stop")
+    return "a daemon was started" if started else None
+
+
+@vector(STATUS, ADD_ALL, quiet=(DIFF, LOG, COMMIT), fired=daemon_runs)
+def fsmonitor_daemon(s):
+    """core.fsmonitor as git's own daemon (git 2.55)"""
+    if GIT_VERSION < (2, 55):
+        raise Skip("this git has no daemon here")
+    s.config("core.fsmonitor", "true")
 
 
 # Hooks

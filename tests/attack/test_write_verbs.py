@@ -324,7 +324,7 @@ def lazy_fetch(s):
 def lazy_fetch_uploadpack(s):
     """remote.<name>.uploadpack by way of a lazy fetch"""
     oids = [s.git("rev-parse", "HEAD:a.txt")]
-    if os.path.isfile(s.path(".git/refs/stash")):
+    if s.git("for-each-ref", "refs/stash"):
         oids.append(s.git("rev-parse", "stash:a.txt"))
     partial_clone(s, s.repo)
     for oid in oids:

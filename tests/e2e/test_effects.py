@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Every tool of every toolset changes no more than its effects say, and what changes something has
-a checkpoint.
+a checkpoint, with which a rollback brings it back byte for byte.
 
 git_commit that goes on with a stopped rebase is not here: it writes the working tree as well, which
 only the repository tells, and asks the rules about that itself."""
@@ -97,12 +97,59 @@ WRITING_CLEAN = (
      "index worktree refs"),
 )
 
+# Every verb of toolset everyday, and of parallel, that git_undo takes back: among changes of every kind, without
+# any, and in a conflict.
+UNDONE = (
+    ("git_add", {"paths": ["new.txt"]}), ("git_add", {"all": True}),
+    ("git_restore", {"paths": ["a.txt"]}), ("git_restore", {"paths": ["b.txt"], "staged": True}),
+    ("git_commit", {"message": "x"}), ("git_commit", {"message": "x", "all": True}),
+    ("git_commit", {"message": "x", "amend": True}),
+    ("git_reset", {"to": "HEAD~1", "mode": "soft"}), ("git_reset", {"to": "HEAD~1"}),
+    ("git_reset", {"to": "HEAD~1", "mode": "hard"}),
+    ("git_stash", {"action": "push"}), ("git_stash", {"action": "push", "untracked": True}),
+    ("git_switch", {"branch": "x", "create": True}),
+    ("git_branch", {"action": "create", "name": "x"}),
+    ("git_branch", {"action": "rename", "name": "side", "new_name": "x"}),
+    ("git_branch", {"action": "delete", "name": "side", "force": True}),
+    ("git_tag", {"action": "create", "name": "x"}),
+    ("git_tag", {"action": "create", "name": "x", "message": "x"}),
+    ("git_tag", {"action": "delete", "name": "v0"}),
+    ("git_remote", {"action": "add", "name": "x", "url": "https://example.com/x"}),
+    ("git_remote", {"action": "rename", "name": "origin", "new_name": "x"}),
+    ("git_remote", {"action": "remove", "name": "origin"}),
+    ("git_worktree", {"action": "add", "name": "x"}), ("git_worktree", {"action": "lock", "name": "w"}),
+    ("git_worktree", {"action": "remove", "name": "w"}),
+)
+UNDONE_CLEAN = (
+    ("git_reset", {"to": "side", "mode": "keep"}),
+    ("git_switch", {"branch": "side"}), ("git_switch", {"rev": "side"}), ("git_switch", {"branch": "theirs"}),
+    ("git_stash", {"action": "drop"}), ("git_stash", {"action": "pop"}), ("git_stash", {"action": "apply"}),
+    ("git_merge", {"branch": "side"}), ("git_merge", {"branch": "side", "squash": True}),
+    ("git_merge", {"branch": "clash"}),
+    ("git_rebase", {"onto": "side"}), ("git_rebase", {"onto": "clash"}),
+    ("git_rebase", {"plan": [{"commit": "HEAD", "do": "reword", "message": "x"}]}),
+    ("git_cherry_pick", {"commits": ["side"]}), ("git_cherry_pick", {"commits": ["side"], "no_commit": True}),
+    ("git_revert", {"commits": ["HEAD"]}), ("git_revert", {"commits": ["HEAD"], "no_commit": True}),
+    ("git_pull", {"remote": "origin", "branch": "theirs"}),
+    ("git_pull", {"remote": "origin", "branch": "theirs", "rebase": True}),
+    *(("git_land", {"branch": "side", "into": "main", "strategy": strategy})
+      for strategy in ("merge", "squash", "rebase")),
+    ("git_land", {"branch": "main", "into": "behind", "strategy": "ff"}),
+)
+UNDONE_IN_CONFLICT = (
+    ("git_conflicts", {"action": "resolve", "path": "b.txt", "take": "ours"}),
+    ("git_conflicts", {"action": "resolve", "path": "b.txt", "content": "x\n"}),
+    ("git_conflicts", {"action": "abort"}),
+)
+UNDO_READS = {"git_status", "git_diff", "git_log", "git_show", "git_grep", "git_blame", "git_pr", "git_compare"}
+NO_STEPS = {"git_fetch", "git_push", "git_undo"}
+
 
 class Effects(rollback.Rollback):
     def setUp(self):
         super().setUp()
         self.other = self.base / "other"
-        self.before = None
+        self.before = self.whole = None
         self.git("config", "branch.autoSetupMerge", "always")
         self.git("config", "branch.autoSetupRebase", "always")
         self.commit("b.txt", "b\n", "second")
@@ -138,6 +185,7 @@ class Effects(rollback.Rollback):
         for place in (self.root, self.other):
             shutil.copytree(place, self.base / "kept" / place.name, symlinks=True)
         self.before = self.parts()
+        self.whole = self.snapshot()
 
     def reset(self):
         """Back to that."""
@@ -195,6 +243,9 @@ class Effects(rollback.Rollback):
             changed, line = self.run_call(toolset, tool, arguments, live=True)
             self.assertEqual(changed, set(expected.split()), (toolset, tool, arguments))
             self.assert_said(changed, line, (toolset, tool, arguments))
+            if line["git_commit"] and tool not in ("git_fetch", "git_push"):  # they are no steps
+                said = self.rollback()
+                self.assertEqual(self.snapshot(), self.whole, (tool, arguments, said))
 
     def test_writing(self):
         """what writes says all of what it changes, and has a checkpoint"""
@@ -218,6 +269,47 @@ class Effects(rollback.Rollback):
             ("git_resolve_conflict",
              {"path": "b.txt", "strategy": "content", "content": "x\n"}, "index worktree")))
 
+    def each_undone(self, calls):
+        """Each call is undone, redone and undone, by the session that made it."""
+        server = harness.Server(self, "--toolset", "everyday", "--toolset", "parallel",
+                                "--root", str(self.other))
+        for tool, arguments in calls:
+            harness.signal.alarm(harness.CASE_SECONDS)
+            before = self.everything()
+            result = server.call(tool, arguments)
+            after = self.everything()
+            self.assertTrue(before != after, (tool, arguments, result))
+            for steps, there in ((1, before), (-1, after), (1, before)):
+                said = server.ok("git_undo", {"steps": steps})
+                self.assertEqual(self.everything(), there, (tool, arguments, steps, said))
+
+    def everything(self):
+        """The snapshot with what is known of worktrees."""
+        return self.snapshot() | {"worktrees": self.out("worktree", "list", "--porcelain")}
+
+    def test_undone(self):
+        """git_undo brings back byte for byte what each verb changed, and does it again"""
+        self.git("tag", "-m", "zero", "v0")
+        self.ok("git_worktree", {"action": "add", "name": "w"}, "--toolset", "parallel")
+        self.dirty()
+        self.each_undone(UNDONE)
+
+    def test_undone_clean(self):
+        """the same of what needs a working tree without changes"""
+        self.git("branch", "behind", "main~1")
+        self.git("checkout", "-q", "-b", "clash", "HEAD~1")
+        self.commit("b.txt", "other\n", "clash")
+        self.git("checkout", "-q", "main")
+        self.each_undone(UNDONE_CLEAN)
+
+    def test_undone_conflicts(self):
+        """the same of what is about a conflict"""
+        self.git("checkout", "-q", "-b", "clash", "HEAD~1")
+        self.commit("b.txt", "other\n", "clash")
+        self.git("checkout", "-q", "main")
+        self.git("merge", "-q", "clash", check=False)
+        self.each_undone(UNDONE_IN_CONFLICT)
+
     def test_every_tool(self):
         """no tool is left out"""
         seen = {(toolset, tool) for toolset, tool, *_ in READING + WRITING + WRITING_CLEAN}
@@ -228,6 +320,10 @@ class Effects(rollback.Rollback):
             tools = listed["tools"] if isinstance(listed, dict) else listed
             for tool in tools:
                 self.assertIn((toolset, tool["name"]), seen)
+        undone = {tool for tool, _ in UNDONE + UNDONE_CLEAN + UNDONE_IN_CONFLICT} | UNDO_READS | NO_STEPS
+        for toolset in ("everyday", "parallel"):
+            done = self.command("tools", "--json", "--toolset", toolset)
+            self.assertLessEqual({tool["name"] for tool in json.loads(done.stdout)}, undone)
 
 
 if __name__ == "__main__":
