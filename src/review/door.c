@@ -520,7 +520,10 @@ struct al_review_door *al_review_door_peek(const struct al_strv *dirs)
 {
     struct al_review_door *door = open_door(dirs, false);
 
-    while (door && !al_review_door_is_settled(door))
+    if (!door)
+        return NULL;
+    do
         al_review_door_wait(door);
+    while (!al_review_door_is_settled(door));
     return door;
 }

@@ -9,35 +9,24 @@
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/print.h"
-#include "cli/review/overview.h"
+#include "cli/review/model.h"
 #include "cli/review/screen/screen.h"
-#include "cli/review/screen/terminal.h"
 #include "cli/review/web/web.h"
 #include "cli/setup.h"
 #include "guard/text.h"
-#include "history/journal.h"
 #include "review/door.h"
 #include "util/log.h"
 #include "util/nearest.h"
 
-/* A member as one line that does nothing to a terminal; "-" when there is none.  Caller frees. */
-static char *line_of(const json_t *object, const char *name)
+static void add_line(const char *text, struct al_str *out)
 {
-    const char *text = al_json_get_string(object, name);
+    al_auto(al_freep) char *line = al_text_join_shown_lines(text);
 
-    return al_text_join_shown_lines(text ? text : "-");
-}
-
-static void add_line(const char *label, const json_t *object, const char *name, struct al_str *out)
-{
-    al_auto(al_freep) char *line = line_of(object, name);
-
-    if (al_json_get_string(object, name))
-        al_str_addf(out, "%-12s%s\n", label, line);
+    al_str_adds(out, line);
 }
 
 /* Append the entries as one JSON array on a line, in ASCII. */
-static void review_add_json(const struct al_review_list *waiting, struct al_str *out)
+static void add_json(const struct al_review_list *waiting, struct al_str *out)
 {
     al_auto(al_json_decrefp) json_t *array = al_json_array();
 
@@ -47,94 +36,73 @@ static void review_add_json(const struct al_review_list *waiting, struct al_str 
     al_str_addc(out, '\n');
 }
 
-static void add_waiting(const struct al_review_waiting *question, struct al_str *out)
+/* Append an entry on three lines. */
+static void add_item(const struct al_item *item, struct al_str *out)
 {
-    const json_t *entry = question->entry;
-    al_auto(al_freep) char *id = line_of(entry, "id"), *tool = line_of(entry, "tool"),
-                           *operation = line_of(entry, "operation"),
-                           *repository = line_of(entry, "repository"),
-                           *summary = line_of(entry, "summary"), *risk = line_of(entry, "risk"),
-                           *time = line_of(entry, "time"), *agent = line_of(entry, "agent"),
-                           *deadline = line_of(entry, "deadline");
+    const char *operation = al_item_get(item, "operation"), *agent = al_item_get(item, "agent");
+    const bool waits = item->kind == AL_ITEM_QUESTION;
+    al_auto(al_freep) char *began = al_review_when(al_item_get(item, "time"));
+    al_auto(al_freep) char *until = al_review_when(al_item_get(item, "deadline"));
+    al_auto(al_str_clear) struct al_str about = AL_STR_INIT;
 
-    al_str_addf(out, "%s  %s\n", id, summary);
-    al_str_addf(out, "          %s (%s), risk %s, in %s\n", tool, operation, risk, repository);
-    al_str_addf(out, "          asked %s by %s, until %s\n", time, agent, deadline);
-}
-
-/* The calls that run, without those that wait. */
-struct running {
-    struct al_review_match match;
-    struct al_str *out;
-    size_t count;
-};
-
-static void add_running(void *payload, long pid, const json_t *call)
-{
-    struct running *running = payload;
-    al_auto(al_freep) char *time = line_of(call, "time"), *tool = line_of(call, "tool"),
-                           *summary = line_of(call, "summary"), *agent = line_of(call, "agent"),
-                           *repository = line_of(call, "repository");
-
-    if (al_review_match_take(&running->match, pid, call))
-        return;
-    al_str_addf(running->out, "%s%8ld  %s\n          %s in %s, since %s by %s\n",
-                running->count++ ? "" : "\nRunning:\n", pid, summary, tool, repository, time,
-                agent);
+    al_str_addf(out, "%*.*s  ", AL_REVIEW_ID_CHARS, (int)strcspn(item->key, " "), item->key);
+    add_line(al_item_title(item), out);
+    al_str_addf(&about, "%s%s%s%s", al_item_get(item, "tool"), *operation ? " (" : "", operation,
+                *operation ? ")" : "");
+    al_str_addf(&about, "%s%s in %s", waits ? ", risk " : "", al_item_get(item, "risk"),
+                al_item_get(item, "repository"));
+    al_str_adds(out, "\n          ");
+    add_line(about.buf, out);
+    al_str_reset(&about);
+    al_str_addf(&about, "%s %s by %s%s%s", waits ? "asked" : "began", began, *agent ? agent : "-",
+                waits ? ", ends " : "", until);
+    al_str_adds(out, "\n          ");
+    add_line(about.buf, out);
+    al_str_addc(out, '\n');
 }
 
 /* Append what waits and what runs, for a user. */
-static void review_add_list(const struct al_review_list *waiting, const char *journal_file,
-                            struct al_str *out)
+static void add_list(const struct al_model *model, struct al_str *out)
 {
-    struct running running = { .match = al_review_match_begin(waiting), .out = out };
-
-    al_str_adds(out,
-                waiting->count ? "Waiting for an answer:\n" : "Nothing waits for an answer.\n");
-    for (size_t i = 0; i < waiting->count; i++)
-        add_waiting(&waiting->items[i], out);
-    (void)al_journal_running(journal_file, add_running, &running);
-    al_review_match_clear(&running.match);
+    al_str_adds(out, model->parts[AL_ITEM_QUESTION].count ? "Waiting for an answer:\n"
+                                                          : "Nothing waits for an answer.\n");
+    for (size_t i = 0; i < model->parts[AL_ITEM_QUESTION].count; i++)
+        add_item(al_model_item(model, AL_ITEM_QUESTION, i), out);
+    for (size_t i = 0; i < model->parts[AL_ITEM_RUNNING].count; i++) {
+        al_str_adds(out, i ? "" : "\nRunning:\n");
+        add_item(al_model_item(model, AL_ITEM_RUNNING, i), out);
+    }
 }
 
-static void add_indented(const char *text, struct al_str *out)
+static void add_fact(void *payload, const char *label, const char *value, const char *iso)
+{
+    (void)iso;
+    al_str_addf(payload, "%-12s", !strcmp(label, "always") ? "--always" : label);
+    add_line(value, payload);
+    al_str_addc(payload, '\n');
+}
+
+/* Append one question with its text; NULL: the excerpt that it has.  Text of the call is indented,
+ * so that it cannot pass for airlock's own lines. */
+static void add_question(const struct al_item *item, const char *text, struct al_str *out)
 {
     al_auto(al_str_clear) struct al_str safe = AL_STR_INIT;
 
+    add_fact(out, "summary", al_item_title(item), NULL);
+    add_fact(out, "risk", al_item_get(item, "risk"), NULL);
+    add_fact(out, "why", al_item_get(item, "why"), NULL);
+    al_item_facts(item, add_fact, out);
+    if (!text)
+        text = al_item_get(item, "text");
+    if (!*text)
+        return;
     al_text_sanitize_shown(text, strlen(text), &safe);
+    al_str_addc(out, '\n');
     for (const char *at = safe.buf; *at;) {
         const size_t len = strcspn(at, "\n");
 
         al_str_addf(out, "  %.*s\n", (int)len, at);
         at += len + (at[len] == '\n');
-    }
-}
-
-/* Append one question with its text; NULL: the excerpt that it has.  Text of the call is indented,
- * so that it cannot pass for airlock's own lines. */
-static void review_add_question(const struct al_review_waiting *question, const char *text,
-                                struct al_str *out)
-{
-    static const char *const lines[][2] = {
-        { "summary", "summary" }, { "repository", "repository" },
-        { "tool", "tool" },       { "operation", "operation" },
-        { "risk", "risk" },       { "why", "why" },
-        { "agent", "agent" },     { "client", "client" },
-        { "asked", "time" },      { "until", "deadline" },
-    };
-
-    if (!text)
-        text = al_json_get_string(question->entry, "text");
-    for (size_t i = 0; i < AL_COUNT(lines); i++)
-        add_line(lines[i][0], question->entry, lines[i][1], out);
-    if (question->always) {
-        al_auto(al_freep) char *covers = al_text_join_shown_lines(question->always);
-
-        al_str_addf(out, "%-12s%s\n", "--always", covers);
-    }
-    if (text && *text) {
-        al_str_addc(out, '\n');
-        add_indented(text, out);
     }
 }
 
@@ -165,10 +133,14 @@ static struct al_review_door *open_door(const struct command *command)
 
 static int list(const struct command *command, struct al_review_door *door, struct al_str *out)
 {
+    struct al_model *model = al_model_open(&command->setup);
+
+    al_model_read_calls(model, al_review_door_questions(door));
     if (command->json)
-        review_add_json(al_review_door_questions(door), out);
+        add_json(al_review_door_questions(door), out);
     else
-        review_add_list(al_review_door_questions(door), command->setup.journal_file, out);
+        add_list(model, out);
+    al_model_close(model);
     return AL_EXIT_OK;
 }
 
@@ -184,11 +156,10 @@ static int show(const struct command *command, struct al_review_door *door, stru
 {
     const struct al_review_list *waiting = al_review_door_questions(door);
     const struct al_review_waiting *found = al_review_list_find(waiting, command->id);
-    const struct al_review_text *text = NULL;
+    const struct al_review_text *text;
+    struct al_model *model;
 
-    if (!found)
-        return say_gone(command);
-    if (command->json) {
+    if (found && command->json) {
         al_json_dump(found->entry, true, out);
         al_str_addc(out, '\n');
         return AL_EXIT_OK;
@@ -196,12 +167,15 @@ static int show(const struct command *command, struct al_review_door *door, stru
     al_review_door_ask_text(door, command->id);
     while ((text = al_review_door_text(door, command->id)) && !text->complete && !text->problem)
         al_review_door_wait(door);
-    found = al_review_list_find(waiting, command->id);
-    if (!found)
+    if (!text)
         return say_gone(command);
     if (!text->complete)
         al_log_note("only an excerpt is shown: %s", text->problem);
-    review_add_question(found, text->complete ? text->text.buf : NULL, out);
+    model = al_model_open(&command->setup);
+    al_model_read_calls(model, waiting);
+    add_question(al_model_find(model, AL_ITEM_QUESTION, command->id),
+                 text->complete ? text->text.buf : NULL, out);
+    al_model_close(model);
     return AL_EXIT_OK;
 }
 
@@ -212,10 +186,11 @@ static int answer(const struct command *command, struct al_review_door *door,
     const struct al_review_waiting *found =
         al_review_list_find(al_review_door_questions(door), command->id);
     struct al_review_reply reply = { .message = NULL };
-    al_auto(al_freep) char *summary = found ? line_of(found->entry, "summary") : NULL;
+    al_auto(al_freep) char *summary = NULL;
 
     if (!found)
         return say_gone(command);
+    summary = al_text_join_shown_lines(al_json_get_string(found->entry, "summary"));
     (void)al_review_door_answer(door, command->id, decision, command->reason);
     while (!al_review_door_next_reply(door, &reply))
         al_review_door_wait(door);

@@ -239,9 +239,7 @@ static void on_gone(void *payload, struct al_http_exchange *exchange)
 {
     struct al_http_door *door = payload;
 
-    if (al_site_owns(al_http_request(exchange)))
-        al_site_on_gone(door->site, exchange);
-    else if (al_http_data(exchange))
+    if (al_http_data(exchange))
         al_endpoint_gone(door->endpoint, exchange);
 }
 
@@ -249,9 +247,7 @@ static void on_end(void *payload, struct al_http_exchange *exchange)
 {
     struct al_http_door *door = payload;
 
-    if (al_site_owns(al_http_request(exchange)))
-        al_site_on_gone(door->site, exchange);
-    else if (al_http_data(exchange))
+    if (al_http_data(exchange))
         al_endpoint_end(door->endpoint, exchange);
 }
 

@@ -48,7 +48,6 @@ int al_http_tls_check(const struct al_http_tls *tls, struct al_error *err)
 
 #ifdef AL_WITHOUT_SCREEN
 #include "cli/review/screen/screen.h"
-#include "cli/review/screen/terminal.h"
 
 bool al_terminal_is_able(void)
 {

@@ -1,16 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/review/screen/draw.h"
-
+/* Where everything is, and how it looks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "cli/review/screen/cells.h"
+#include "cli/review/screen/private.h"
 
 /* Text of the entry is indented, so that it cannot pass for what is said about it. */
-#define INDENT     2
+#define INDENT           2
 
-#define AREA(area) (area).row, (area).column, (area).columns
+#define LIST_MIN_COLUMNS 28
+#define LIST_MAX_COLUMNS 76
+
+#define AREA(area)       (area).row, (area).column, (area).columns
+
+static int clamp(int value, int min, int max)
+{
+    return value < min ? min : value > max ? max : value;
+}
+
+struct al_screen_layout al_screen_layout_make(int rows, int columns, bool is_wide)
+{
+    struct al_screen_layout layout = { .rows = rows, .columns = columns };
+    const int list = is_wide ? 0 : clamp(columns * 2 / 5, LIST_MIN_COLUMNS, LIST_MAX_COLUMNS);
+    const int from = is_wide ? 0 : list + 3; /* the divider between two blanks */
+
+    if (rows < AL_SCREEN_MIN_ROWS || columns < AL_SCREEN_MIN_COLUMNS) {
+        layout.too_small = true;
+        return layout;
+    }
+    layout.title = (struct al_screen_area){ 0, 0, 1, columns };
+    layout.list = (struct al_screen_area){ 1, 0, rows - 3, list };
+    layout.divider = list + 1;
+    layout.head = (struct al_screen_area){ 1, from, 1, columns - from };
+    layout.text = (struct al_screen_area){ 2, from, rows - 4, columns - from };
+    layout.message = (struct al_screen_area){ rows - 2, 0, 1, columns };
+    layout.keys = (struct al_screen_area){ rows - 1, 0, 1, columns };
+    return layout;
+}
 
 size_t al_screen_page_columns(const struct al_screen_view *view)
 {
@@ -46,10 +74,11 @@ static void add_keys(const struct al_screen_view *view, struct al_str *line)
     if (view->state.mode != AL_SCREEN_BROWSE)
         return;
     if (look.waits && look.settled)
-        al_str_addf(line, " a approve  %sr reject ", look.offers_always ? "A always  " : "");
+        al_str_addf(line, " a approve once  %sr reject ", look.offers_always ? "A always  " : "");
     if (look.can_roll_back)
         al_str_adds(line, " u roll back ");
-    al_str_adds(line, " j/k choose  Space page  Tab pane  / filter  ? help  q quit");
+    al_str_addf(line, " %s  j/k choose ", view->state.is_wide ? "d list" : "d diff");
+    al_str_adds(line, look.waits ? " ? help  q quit" : " Space page  / filter  ? help  q quit");
 }
 
 static void draw_keys(struct al_terminal *terminal, const struct al_screen_view *view)
@@ -124,31 +153,63 @@ static const char *short_path(const char *path, bool is_wide)
     return *at == '/' && at[1] ? at + 1 : at;
 }
 
+static char mark_of(const struct al_item *item)
+{
+    const char *outcome = al_item_get(item, "outcome");
+
+    if (item->kind == AL_ITEM_QUESTION)
+        return '?';
+    if (item->kind != AL_ITEM_EXECUTION || !strcmp(outcome, "ok") || !strcmp(outcome, "dry_run"))
+        return ' ';
+    return !strcmp(outcome, "refused") || !strcmp(outcome, "declined") ? 'x' : '!';
+}
+
+/* A time as the list shows it: "14:05" of today, else "01-31"; local time. */
+static void add_time(const char *iso, struct al_str *out)
+{
+    struct tm then = { .tm_isdst = 0 }, today;
+    const time_t now = time(NULL);
+    char text[8] = "     ";
+    time_t when;
+
+    if (strptime(iso, "%Y-%m-%dT%H:%M:%S", &then)) {
+        when = timegm(&then);
+        (void)localtime_r(&when, &then);
+        (void)localtime_r(&now, &today);
+        (void)strftime(text, sizeof(text),
+                       then.tm_year == today.tm_year && then.tm_yday == today.tm_yday ? "%H:%M"
+                                                                                      : "%m-%d",
+                       &then);
+    }
+    al_str_adds(out, text);
+}
+
 static void draw_row(struct al_terminal *terminal, const struct al_screen_view *view, size_t number,
                      int at)
 {
     const struct al_screen_area area = view->layout.list;
     const struct al_screen_row *row = &view->list.rows[number];
     const bool chosen =
-        !view->chosen.gone && view->chosen.row == number && view->chosen.kind != AL_ENTRY_NONE;
+        !view->chosen.gone && view->chosen.row == number && view->chosen.kind != AL_ITEM_NONE;
     const bool is_wide = area.columns >= 60;
     const enum al_style style = !chosen                            ? AL_STYLE_PLAIN
                                 : view->state.pane == AL_PANE_LIST ? AL_STYLE_BAR
                                                                    : AL_STYLE_MARKED;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    char time[8];
 
-    if (row->kind == AL_ENTRY_NONE) {
+    if (row->heading) {
         al_terminal_write(terminal, at, area.column + 1, area.columns - 1, AL_STYLE_BOLD, false,
-                          row->text);
+                          row->heading);
         return;
     }
-    al_screen_time(row->time, time);
-    al_str_addf(&line, "%c%s ", chosen ? '>' : ' ', time);
-    al_cells_fit(short_path(row->repository ? row->repository : "", is_wide), is_wide ? 20 : 9,
-                 &line);
-    al_str_addf(&line, " %c ", row->mark);
-    al_str_adds(&line, row->text ? row->text : "");
+    al_str_addc(&line, chosen ? '>' : ' ');
+    add_time(al_item_get(row->item, "time"), &line);
+    al_str_addc(&line, ' ');
+    al_cells_fit(short_path(al_item_get(row->item,
+                                        row->item->kind == AL_ITEM_STAGED ? "agent" : "repository"),
+                            is_wide),
+                 is_wide ? 20 : 9, &line);
+    al_str_addf(&line, " %c %s", mark_of(row->item), al_item_title(row->item));
     al_terminal_write(terminal, at, area.column, area.columns, style, chosen, line.buf);
 }
 
@@ -174,39 +235,41 @@ static void draw_list(struct al_terminal *terminal, struct al_screen_view *view)
 
 /* --- The text --- */
 
-static enum al_style style_of(const struct al_page_row *row)
+static enum al_style style_of(const struct al_review_line *row)
 {
     static const enum al_style styles[] = {
-        [AL_LINE_NOTE] = AL_STYLE_PLAIN,      [AL_LINE_STAT] = AL_STYLE_PLAIN,
-        [AL_LINE_FILE] = AL_STYLE_BOLD,       [AL_LINE_META] = AL_STYLE_BOLD,
-        [AL_LINE_HUNK] = AL_STYLE_HUNK,       [AL_LINE_ADDED] = AL_STYLE_ADDED,
-        [AL_LINE_REMOVED] = AL_STYLE_REMOVED, [AL_LINE_CONTEXT] = AL_STYLE_PLAIN,
+        [AL_LINE_NOTE] = AL_STYLE_PLAIN,  [AL_LINE_FILE] = AL_STYLE_BOLD,
+        [AL_LINE_META] = AL_STYLE_BOLD,   [AL_LINE_HUNK] = AL_STYLE_HUNK,
+        [AL_LINE_ADDED] = AL_STYLE_ADDED, [AL_LINE_REMOVED] = AL_STYLE_REMOVED,
+        [AL_LINE_TITLE] = AL_STYLE_BOLD,  [AL_LINE_FACT] = AL_STYLE_DIM,
     };
 
-    if (row->is_about)
-        return row->is_heading ? AL_STYLE_BOLD : AL_STYLE_DIM;
     return styles[row->kind];
 }
 
 /* What is shown, and how far down. */
 static void draw_head(struct al_terminal *terminal, const struct al_screen_view *view)
 {
-    static const char *const kinds[] = { "", "Question", "Running", "Staged commit", "Execution" };
+    static const char *const kinds[AL_ITEM_KINDS] = {
+        [AL_ITEM_QUESTION] = "Question",
+        [AL_ITEM_RUNNING] = "Running",
+        [AL_ITEM_STAGED] = "Staged commit",
+        [AL_ITEM_EXECUTION] = "Execution",
+    };
     const struct al_screen_chosen *chosen = &view->chosen;
-    const size_t lines = al_page_lines(&view->page);
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
-    const char *state = chosen->answered                                      ? ", answered"
-                        : chosen->kind == AL_ENTRY_QUESTION && !chosen->waits ? ", no longer waits"
-                        : chosen->gone                                        ? ", not in the list"
-                                                                              : "";
+    const char *state = chosen->answered                                     ? ", answered"
+                        : chosen->kind == AL_ITEM_QUESTION && !chosen->waits ? ", no longer waits"
+                        : chosen->gone                                       ? ", not in the list"
+                                                                             : "";
 
     if (view->state.mode == AL_SCREEN_HELP)
         al_str_adds(&line, "Help: any key leaves");
     else if (view->state.mode == AL_SCREEN_CONFIRM)
         al_str_addf(&line, "Roll back to before execution %s?", chosen->key);
-    else if (chosen->kind != AL_ENTRY_NONE)
+    else if (chosen->kind != AL_ITEM_NONE)
         al_str_addf(&line, "%s%s   line %zu of %zu", kinds[chosen->kind], state,
-                    view->page.top.line + 1, lines);
+                    view->page.top.line + 1, view->page.nlines);
     al_terminal_write(terminal, AREA(view->layout.head),
                       chosen->gone || view->state.mode == AL_SCREEN_CONFIRM ? AL_STYLE_WARNING
                       : view->state.pane == AL_PANE_TEXT                    ? AL_STYLE_BAR
@@ -218,14 +281,14 @@ static void draw_page(struct al_terminal *terminal, struct al_screen_view *view)
 {
     const struct al_screen_area area = view->layout.text;
     const size_t height = (size_t)area.rows, columns = al_screen_page_columns(view);
-    al_auto(al_freep) struct al_page_row *rows = al_calloc(height, sizeof(*rows));
+    al_auto(al_freep) struct al_review_line *rows = al_calloc(height, sizeof(*rows));
     size_t count;
 
     al_page_scroll(&view->page, columns, height, 0);
     count = al_page_rows(&view->page, columns, height, rows);
     for (size_t i = 0; i < count; i++) {
         al_auto(al_freep) char *text = al_strndup(rows[i].text, rows[i].len);
-        const int indent = rows[i].is_about ? 0 : INDENT;
+        const int indent = rows[i].kind >= AL_LINE_TITLE ? 0 : INDENT;
 
         al_terminal_write(terminal, area.row + (int)i, area.column + indent, area.columns - indent,
                           style_of(&rows[i]), false, text);
@@ -239,6 +302,7 @@ static void draw_help(struct al_terminal *terminal, const struct al_screen_view 
         "A        and from now on in its session,",
         "         as far as \"always\" says",
         "r        reject it; asks for a reason",
+        "d        the text on the whole screen",
         "u        go back to before an execution:",
         "         shows what would change; y does it",
         "",
@@ -274,7 +338,7 @@ void al_screen_draw(struct al_terminal *terminal, struct al_screen_view *view)
     int rows, columns, cursor;
 
     al_terminal_size(terminal, &rows, &columns);
-    view->layout = al_screen_layout_make(rows, columns);
+    view->layout = al_screen_layout_make(rows, columns, view->state.is_wide);
     al_terminal_erase(terminal);
     if (view->layout.too_small) {
         char line[96];
@@ -286,13 +350,15 @@ void al_screen_draw(struct al_terminal *terminal, struct al_screen_view *view)
         return;
     }
     draw_title(terminal, view);
-    draw_list(terminal, view);
-    al_terminal_divide(terminal, view->layout.list.row, view->layout.divider,
-                       view->layout.list.rows);
+    if (!view->state.is_wide) {
+        draw_list(terminal, view);
+        al_terminal_divide(terminal, view->layout.list.row, view->layout.divider,
+                           view->layout.list.rows);
+    }
     draw_head(terminal, view);
     if (view->state.mode == AL_SCREEN_HELP)
         draw_help(terminal, view);
-    else if (view->chosen.kind == AL_ENTRY_NONE)
+    else if (view->chosen.kind == AL_ITEM_NONE)
         draw_nothing(terminal, view);
     else
         draw_page(terminal, view);

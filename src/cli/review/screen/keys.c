@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/review/screen/keys.h"
-
 #include <limits.h>
 #include <string.h>
 
+#include "cli/review/screen/private.h"
 #include "util/utf8.h"
 
 /* The values of `place`. */
@@ -209,7 +208,7 @@ static struct al_screen_action press_in_confirm(struct al_screen_state *state,
 /* Why a question cannot be answered now; NULL: it can. */
 static const char *no_answer(const struct al_screen_look *look, struct al_screen_key key)
 {
-    if (look->kind != AL_ENTRY_QUESTION)
+    if (look->kind != AL_ITEM_QUESTION)
         return "Only a call that waits can be answered";
     if (!look->waits)
         return "This question no longer waits";
@@ -239,7 +238,7 @@ static struct al_screen_action answer(struct al_screen_state *state,
 static struct al_screen_action preview(struct al_screen_state *state,
                                        const struct al_screen_look *look, struct al_screen_key key)
 {
-    if (look->kind != AL_ENTRY_EXECUTION)
+    if (look->kind != AL_ITEM_EXECUTION)
         return nothing(state, "Only what has happened can be rolled back");
     if (!look->can_roll_back)
         return nothing(state, "No checkpoint: it changed nothing that could be brought back");
@@ -264,6 +263,10 @@ static struct al_screen_action press_command(struct al_screen_state *state,
     case '/':
         state->mode = AL_SCREEN_FILTER;
         return does(AL_DO_NOTHING, 0);
+    case 'd':
+        state->is_wide = !state->is_wide;
+        state->pane = state->is_wide ? AL_PANE_TEXT : AL_PANE_LIST;
+        return does(AL_DO_NOTHING, 0);
     case 'c':
         state->only_changes = !state->only_changes;
         return does(AL_DO_CHANGES, 0);
@@ -287,10 +290,12 @@ static struct al_screen_action press_in_browse(struct al_screen_state *state,
 
     if (key.code == AL_KEY_TAB || key.code == AL_KEY_ENTER) {
         state->pane = state->pane == AL_PANE_LIST ? AL_PANE_TEXT : AL_PANE_LIST;
+        state->is_wide = false;
         return does(AL_DO_NOTHING, 0);
     }
     if (key.code == AL_KEY_ESCAPE) {
         state->pane = AL_PANE_LIST;
+        state->is_wide = false;
         al_str_reset(&state->filter);
         return does(AL_DO_FILTER, 0);
     }

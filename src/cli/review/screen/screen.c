@@ -5,15 +5,13 @@
 #include <poll.h>
 #include <signal.h>
 
-#include "cli/review/screen/draw.h"
-#include "cli/review/screen/session.h"
-#include "cli/review/screen/terminal.h"
+#include "cli/review/screen/private.h"
 #include "util/clock.h"
 
 /* Keys that are taken together. */
 #define BATCH 64
 
-/* How often the overview is read when nothing reports changes, in milliseconds. */
+/* How often the model is read when nothing reports changes, in milliseconds. */
 #define REFRESH_MS 2000
 
 /* Input that is announced so often, and is never there: the terminal is gone. */
@@ -29,7 +27,7 @@ struct loop {
     int signal;      /* that ends the screen; 0: none has */
 };
 
-enum { KEYS, SIGNALS, DOOR, OVERVIEW, JOB, NWAITS };
+enum { KEYS, SIGNALS, DOOR, MODEL, JOB, NWAITS };
 
 static void press(struct loop *loop, struct al_screen_key key)
 {
@@ -80,11 +78,11 @@ static void take_signals(struct loop *loop)
 }
 
 /* How long to wait in milliseconds; -1: until something happens. */
-static int timeout_of(const struct loop *loop, int overview_fd)
+static int timeout_of(const struct loop *loop, int model_fd)
 {
     const struct al_screen_session *session = &loop->session;
     const int64_t now = al_clock_ms();
-    int64_t until = overview_fd < 0 ? now + REFRESH_MS : INT64_MAX;
+    int64_t until = model_fd < 0 ? now + REFRESH_MS : INT64_MAX;
 
     if (session->job_due_ms && !session->job && session->job_due_ms < until)
         until = session->job_due_ms;
@@ -98,15 +96,15 @@ static int timeout_of(const struct loop *loop, int overview_fd)
 static void wait_and_run(struct loop *loop)
 {
     struct al_screen_session *session = &loop->session;
-    const int overview_fd = al_overview_fd(session->overview);
+    const int model_fd = session->model->fd;
     struct pollfd waits[NWAITS] = {
         [KEYS] = { .fd = al_terminal_key_fd(loop->terminal), .events = POLLIN },
         [SIGNALS] = { .fd = al_terminal_signal_fd(loop->terminal), .events = POLLIN },
         [DOOR] = { .fd = al_review_door_fd(session->door), .events = POLLIN },
-        [OVERVIEW] = { .fd = overview_fd, .events = POLLIN },
+        [MODEL] = { .fd = model_fd, .events = POLLIN },
         [JOB] = { .fd = session->job ? al_review_job_fd(session->job) : -1, .events = POLLIN },
     };
-    const int n = poll(waits, NWAITS, timeout_of(loop, overview_fd));
+    const int n = poll(waits, NWAITS, timeout_of(loop, model_fd));
 
     if (n < 0 && errno != EINTR)
         loop->signal = SIGHUP;
@@ -116,7 +114,7 @@ static void wait_and_run(struct loop *loop)
         take_signals(loop);
     if (waits[DOOR].revents)
         al_screen_session_run_door(session);
-    if (waits[OVERVIEW].revents || (overview_fd < 0 && n == 0))
+    if (waits[MODEL].revents || (model_fd < 0 && n == 0))
         al_screen_session_refresh(session);
     if (waits[JOB].revents)
         al_screen_session_run_job(session);

@@ -4,9 +4,14 @@
 #ifndef AL_CLI_REVIEW_SCREEN_SCREEN_H
 #define AL_CLI_REVIEW_SCREEN_SCREEN_H
 
+#include <stdbool.h>
+
 #include "cli/setup.h"
 #include "util/error.h"
 #include "util/str.h"
+
+/** Whether standard output is a terminal that can be a screen, going by TERM. */
+bool al_terminal_is_able(void);
 
 /**
  * Take the terminal over until the user quits.  What waits then goes on waiting.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/review/screen/session.h"
-
+/* Door, model and children of the screen, and how these change what is shown. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -9,95 +8,101 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/review/screen/draw.h"
-#include "cli/review/screen/list.h"
+#include "cli/review/screen/private.h"
 #include "proc/proc.h"
 #include "util/clock.h"
-#include "util/json.h"
-#include "util/mem.h"
-#include "util/str.h"
 
-/* "label     value", unless there is no value. */
-static void add(struct al_strv *lines, const char *label, const char *value)
+/* --- The list --- */
+
+static struct al_screen_row *append(struct al_screen_list *list)
 {
-    if (value && *value)
-        al_strv_addf(lines, "%-11s%s", label, value);
+    if ((list->count & (list->count - 1)) == 0) /* a power of two, or 0: there may be no room */
+        list->rows =
+            al_reallocarray(list->rows, list->count ? 2 * list->count : 1, sizeof(*list->rows));
+    return &list->rows[list->count++];
 }
 
-static void about_question(const struct al_review_waiting *question, struct al_strv *lines)
+/* Make the list anew. */
+static void fill_list(struct al_screen_session *session)
 {
-    static const char *const labels[][2] = {
-        { "repository", "repository" },
-        { "tool", "tool" },
-        { "operation", "operation" },
-        { "risk", "risk" },
-        { "why", "why" },
-        { "agent", "agent" },
-        { "client", "client" },
-        { "asked", "time" },
-        { "until", "deadline" },
+    static const char *const headings[AL_ITEM_KINDS] = {
+        [AL_ITEM_QUESTION] = "Waiting for an answer",
+        [AL_ITEM_RUNNING] = "Running",
+        [AL_ITEM_STAGED] = "Staged commits",
+        [AL_ITEM_EXECUTION] = "Lately",
     };
+    const struct al_model *model = session->model;
+    struct al_screen_list *list = &session->view.list;
+    const struct al_screen_state *state = &session->view.state;
 
-    add(lines, "id", al_json_get_string(question->entry, "id"));
-    for (size_t i = 0; i < AL_COUNT(labels); i++)
-        add(lines, labels[i][0], al_json_get_string(question->entry, labels[i][1]));
-    add(lines, "always", question->always);
-}
+    list->count = 0;
+    list->nwaiting = model->parts[AL_ITEM_QUESTION].count;
+    list->nrunning = model->parts[AL_ITEM_RUNNING].count;
+    for (enum al_item_kind kind = AL_ITEM_QUESTION; kind < AL_ITEM_KINDS; kind++) {
+        const char *heading = kind == AL_ITEM_EXECUTION && state->only_changes
+                                  ? "Lately (without what only read)"
+                                  : headings[kind];
 
-static void about_call(const struct al_overview_call *call, struct al_strv *lines)
-{
-    al_auto(al_freep) char *seq = call->seq ? al_asprintf("%" PRIu64, call->seq) : NULL;
-    al_auto(al_freep) char *process = call->pid ? al_asprintf("%ld", call->pid) : NULL;
-    al_auto(al_freep) char *tool =
-        al_asprintf("%s%s%s", call->tool, *call->operation ? ", " : "", call->operation);
-    al_auto(al_freep) char *took =
-        call->seq ? al_asprintf("%" PRId64 " ms", call->duration_ms) : NULL;
-    al_auto(al_freep) char *decided =
-        al_asprintf("%s%s%s", call->decision, *call->decided_by ? ", by " : "", call->decided_by);
+        for (size_t i = 0; i < model->parts[kind].count; i++) {
+            const struct al_item *item = al_model_item(model, kind, i);
 
-    add(lines, "number", seq);
-    add(lines, "process", process);
-    add(lines, "repository", call->repository);
-    add(lines, "tool", tool);
-    add(lines, "agent", call->agent);
-    add(lines, "began", call->time);
-    if (!call->seq)
-        return;
-    add(lines, "took", took);
-    add(lines, "decision", decided);
-    add(lines, "outcome", call->outcome);
-}
-
-/* Append the lines about an entry; the first is its heading. */
-static void screen_about(const struct al_screen_row *row, struct al_strv *lines)
-{
-    al_strv_add(lines, row->text ? row->text : "");
-    if (row->question)
-        about_question(row->question, lines);
-    else if (row->call)
-        about_call(row->call, lines);
-    else if (row->staged)
-        add(lines, "id", row->staged->id);
-    if (row->staged) {
-        add(lines, "staged", row->staged->time);
-        add(lines, "worker", row->staged->worker);
+            if (!al_item_matches(item, state->filter.buf, state->only_changes))
+                continue;
+            if (heading)
+                *append(list) = (struct al_screen_row){ .heading = heading };
+            heading = NULL;
+            *append(list) = (struct al_screen_row){ .item = item };
+        }
     }
-    al_strv_add(lines, "");
 }
 
-/* Append the text that is known at once: the excerpt of a question, the result of an execution. */
-static void screen_first_text(const struct al_screen_row *row, struct al_str *text)
+/* The row of the chosen entry; SIZE_MAX: it is not in the list. */
+static size_t find_row(const struct al_screen_view *view)
 {
-    const char *excerpt;
+    for (size_t i = 0; i < view->list.count; i++) {
+        const struct al_item *item = view->list.rows[i].item;
 
-    if (row->call) {
-        al_str_adds(text, row->call->result);
-    } else if (row->staged) {
-        al_str_adds(text, row->staged->text);
-    } else if (row->question) {
-        excerpt = al_json_get_string(row->question->entry, "text");
-        al_str_adds(text, excerpt ? excerpt : "");
+        if (item && item->kind == view->chosen.kind && !strcmp(item->key, view->chosen.key))
+            return i;
     }
+    return SIZE_MAX;
+}
+
+/* The entry after `row`, or before it. */
+static size_t next_entry(const struct al_screen_list *list, size_t row, bool down)
+{
+    for (size_t at = row; down ? ++at < list->count : at-- > 0;)
+        if (list->rows[at].item)
+            return at;
+    return SIZE_MAX;
+}
+
+/* The entry that is `by` entries from a row, as far as there are any; SIZE_MAX: there is none.  Of
+ * one that has vanished, `row` is where it was: the entry that took its place is the first one
+ * below it. */
+static size_t step(const struct al_screen_list *list, size_t row, bool is_gone, int by)
+{
+    const bool down = by > 0;
+    size_t at = row < list->count ? row : list->count, found = SIZE_MAX;
+
+    if (is_gone && down && at > 0)
+        at--; /* what is at its place counts as the next */
+    for (long left = labs((long)by); left > 0; left--) {
+        const size_t next = next_entry(list, at, down);
+
+        if (next == SIZE_MAX)
+            break;
+        at = found = next;
+    }
+    if (found == SIZE_MAX && is_gone)
+        found = next_entry(list, at, !down);
+    return found;
+}
+
+static void add_fact(void *payload, const char *label, const char *value, const char *iso)
+{
+    (void)iso;
+    al_strv_addf(payload, "%-11s%s", label, value);
 }
 
 /* Set the line for the user. */
@@ -121,9 +126,9 @@ static void screen_start_job(struct al_screen_session *session,
 static void choose_by(struct al_screen_session *session, int by)
 {
     struct al_screen_view *view = &session->view;
-    const bool none = view->chosen.kind == AL_ENTRY_NONE;
-    const size_t row = al_screen_list_step(&view->list, none ? 0 : view->chosen.row,
-                                           none || view->chosen.gone, by);
+    const bool none = view->chosen.kind == AL_ITEM_NONE;
+    const size_t row =
+        step(&view->list, none ? 0 : view->chosen.row, none || view->chosen.gone, by);
 
     if (row != SIZE_MAX && (row != view->chosen.row || view->chosen.gone || none))
         screen_choose(session, row, false);
@@ -155,15 +160,10 @@ static void answer(struct al_screen_session *session, enum al_answer decision)
                                 decision == AL_ANSWER_REJECT ? reason : NULL);
 }
 
-/* The execution that is chosen; NULL: it is no longer kept. */
-static const struct al_overview_call *chosen_call(const struct al_screen_session *session)
-{
-    return al_overview_find(session->overview, strtoull(session->view.chosen.key, NULL, 10));
-}
-
 static void start_rollback(struct al_screen_session *session, enum al_review_job_kind kind)
 {
-    const struct al_overview_call *call = chosen_call(session);
+    const struct al_item *call =
+        al_model_find(session->model, AL_ITEM_EXECUTION, session->view.chosen.key);
     struct al_review_job_request request = { .kind = kind };
     struct al_screen_view *view = &session->view;
     const bool looks = kind == AL_REVIEW_JOB_PREVIEW;
@@ -176,18 +176,17 @@ static void start_rollback(struct al_screen_session *session, enum al_review_job
         return;
     }
     if (looks)
-        session->newest = al_overview_newest(session->overview, call->path);
+        session->newest = al_model_newest(session->model, call->path);
     request.repository = call->path;
     request.seq = call->seq;
     request.newest = session->newest;
-    al_page_set_text(&view->page, "", 0);
-    al_page_to_begin(&view->page);
-    al_strv_clear(&view->page.about);
-    al_strv_addf(&view->page.about,
+    al_page_clear(&view->page);
+    al_strv_addf(&view->page.head,
                  looks ? "What going back to before execution %s would change:"
                        : "Going back to before execution %s:",
                  view->chosen.key);
-    al_strv_add(&view->page.about, "");
+    al_strv_add(&view->page.head, "");
+    al_page_set_text(&view->page, "", 0);
     screen_start_job(session, &request,
                      looks ? "Looking up what would change ..." : "Rolling back ...");
 }
@@ -273,7 +272,7 @@ int al_screen_session_open(struct al_screen_session *session, const struct al_se
     session->door = al_review_door_new(dirs);
     if (!session->door)
         return al_error_errno(err, errno, "the questions cannot be watched");
-    session->overview = al_overview_open(setup);
+    session->model = al_model_open(setup);
     session->notify = al_review_notify_new(setup->config.review.notify, NULL);
     al_screen_session_refresh(session);
     return 0;
@@ -283,9 +282,13 @@ void al_screen_session_clear(struct al_screen_session *session)
 {
     al_review_job_free(session->job);
     al_review_notify_free(session->notify);
-    al_overview_close(session->overview);
+    al_model_close(session->model);
     al_review_door_free(session->door);
-    al_screen_view_clear(&session->view);
+    al_str_clear(&session->view.state.input);
+    al_str_clear(&session->view.state.filter);
+    al_page_clear(&session->view.page);
+    free(session->view.list.rows);
+    free(session->view.notice);
     al_strv_clear(&session->known);
 }
 
@@ -303,6 +306,21 @@ static void screen_note(struct al_screen_session *session, const char *fmt, ...)
 
 /* --- The chosen entry --- */
 
+struct al_screen_look al_screen_view_look(const struct al_screen_view *view)
+{
+    const struct al_screen_chosen *chosen = &view->chosen;
+
+    return (struct al_screen_look){
+        .kind = chosen->kind,
+        .waits = chosen->waits && !chosen->sent,
+        .offers_always = chosen->offers_always,
+        .settled = al_clock_ms() >= chosen->settles_ms,
+        .can_roll_back = chosen->can_roll_back,
+        .too_small = view->layout.too_small,
+        .previewed = view->previewed,
+    };
+}
+
 static void end_lookup(struct al_screen_session *session)
 {
     session->job_due_ms = 0;
@@ -319,7 +337,7 @@ static void take_text(struct al_screen_session *session)
     struct al_screen_view *view = &session->view;
     const struct al_review_text *text;
 
-    if (view->chosen.kind != AL_ENTRY_QUESTION || !view->chosen.waits)
+    if (view->chosen.kind != AL_ITEM_QUESTION || !view->chosen.waits)
         return;
     text = al_review_door_text(session->door, view->chosen.key);
     if (text && text->complete && text->text.len)
@@ -331,20 +349,26 @@ static void take_text(struct al_screen_session *session)
 static void screen_show_entry(struct al_screen_session *session)
 {
     struct al_screen_view *view = &session->view;
-    const struct al_screen_row *row = &view->list.rows[view->chosen.row];
+    const struct al_item *item = view->list.rows[view->chosen.row].item;
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
     end_lookup(session);
     view->previewed = false;
     al_page_clear(&view->page);
-    screen_about(row, &view->page.about);
-    screen_first_text(row, &text);
+    al_strv_add(&view->page.head, al_item_title(item));
+    if (item->kind == AL_ITEM_QUESTION)
+        al_strv_addf(&view->page.head, "risk %s; %s", al_item_get(item, "risk"),
+                     al_item_get(item, "why"));
+    al_strv_add(&view->page.head, "");
+    al_strv_add(&view->page.facts, "");
+    al_item_facts(item, add_fact, &view->page.facts);
+    al_item_add_text(item, &text);
     al_page_set_text(&view->page, text.buf, text.len);
     session->fresh = true;
-    if (row->question) {
-        al_review_door_ask_text(session->door, row->key);
+    if (item->kind == AL_ITEM_QUESTION) {
+        al_review_door_ask_text(session->door, item->key);
         take_text(session);
-    } else if (row->staged || (row->call && row->call->checkpointed)) {
+    } else if (item->kind == AL_ITEM_STAGED || item->checkpointed) {
         session->job_due_ms = al_clock_ms() + AL_SCREEN_REST_MS;
     }
 }
@@ -352,13 +376,13 @@ static void screen_show_entry(struct al_screen_session *session)
 static void screen_choose(struct al_screen_session *session, size_t number, bool by_program)
 {
     struct al_screen_view *view = &session->view;
-    const struct al_screen_row *row = &view->list.rows[number];
-    struct al_screen_chosen chosen = { .kind = row->kind, .row = number };
+    const struct al_item *item = view->list.rows[number].item;
+    struct al_screen_chosen chosen = { .kind = item->kind, .row = number };
 
-    memcpy(chosen.key, row->key, sizeof(chosen.key));
-    chosen.waits = row->question != NULL;
-    chosen.offers_always = row->question && row->question->always;
-    chosen.can_roll_back = row->kind == AL_ENTRY_EXECUTION && row->call->checkpointed;
+    memcpy(chosen.key, item->key, sizeof(chosen.key));
+    chosen.waits = item->kind == AL_ITEM_QUESTION;
+    chosen.offers_always = item->always;
+    chosen.can_roll_back = item->checkpointed;
     chosen.settles_ms = by_program ? al_clock_ms() + AL_SCREEN_SETTLE_MS : 0;
     view->chosen = chosen;
     screen_show_entry(session);
@@ -369,7 +393,7 @@ static void find_chosen(struct al_screen_session *session)
 {
     struct al_screen_view *view = &session->view;
     struct al_screen_chosen *chosen = &view->chosen;
-    const size_t row = al_screen_list_find(&view->list, chosen->kind, chosen->key);
+    const size_t row = find_row(view);
 
     chosen->gone = row == SIZE_MAX;
     if (!chosen->gone)
@@ -386,18 +410,19 @@ static void find_chosen(struct al_screen_session *session)
 static void screen_list_again(struct al_screen_session *session)
 {
     struct al_screen_view *view = &session->view;
-    size_t first;
+    size_t first = 1; /* the heading is before it */
 
-    al_screen_list_fill(&view->list, al_review_door_questions(session->door),
-                        al_overview_get(session->overview), view->state.filter.buf,
-                        view->state.only_changes);
-    if (view->chosen.kind != AL_ENTRY_NONE)
+    fill_list(session);
+    if (view->chosen.kind != AL_ITEM_NONE)
         find_chosen(session);
     if (view->state.mode != AL_SCREEN_BROWSE ||
-        (view->chosen.kind != AL_ENTRY_NONE && !view->chosen.answered))
+        (view->chosen.kind != AL_ITEM_NONE && !view->chosen.answered))
         return;
-    first = al_screen_list_first_question(&view->list, view->chosen.key);
-    if (first != SIZE_MAX)
+    /* The oldest question, but not the one that was just answered. */
+    if (first < view->list.count && find_row(view) == first)
+        first++;
+    if (first < view->list.count && view->list.rows[first].item &&
+        view->list.rows[first].item->kind == AL_ITEM_QUESTION)
         screen_choose(session, first, true);
 }
 
@@ -430,7 +455,7 @@ static void tell(struct al_screen_session *session)
 static void take_reply(struct al_screen_session *session, const struct al_review_reply *reply)
 {
     struct al_screen_chosen *chosen = &session->view.chosen;
-    const bool is_chosen = chosen->kind == AL_ENTRY_QUESTION && !strcmp(chosen->key, reply->id);
+    const bool is_chosen = chosen->kind == AL_ITEM_QUESTION && !strcmp(chosen->key, reply->id);
 
     session->view.pending = NULL;
     if (reply->outcome == AL_REVIEW_TAKEN) {
@@ -451,7 +476,7 @@ static void take_problem(struct al_screen_session *session)
 {
     const char *problem = al_review_door_problem(session->door);
 
-    session->view.problem = problem ? problem : al_overview_get(session->overview)->problem;
+    session->view.problem = problem ? problem : session->model->problem;
 }
 
 void al_screen_session_run_door(struct al_screen_session *session)
@@ -477,7 +502,7 @@ void al_screen_session_run_door(struct al_screen_session *session)
 
 void al_screen_session_refresh(struct al_screen_session *session)
 {
-    (void)al_overview_refresh(session->overview, al_review_door_questions(session->door));
+    (void)al_model_refresh(session->model, al_review_door_questions(session->door));
     take_problem(session);
     screen_list_again(session);
 }
@@ -502,20 +527,20 @@ static void screen_start_job(struct al_screen_session *session,
 void al_screen_session_start_due(struct al_screen_session *session)
 {
     struct al_review_job_request request = { .kind = AL_REVIEW_JOB_CHANGES };
-    const struct al_screen_row *row;
+    const struct al_item *item;
 
     if (!session->job_due_ms || session->job || al_clock_ms() < session->job_due_ms)
         return;
     session->job_due_ms = 0;
     if (session->view.chosen.gone)
         return;
-    row = &session->view.list.rows[session->view.chosen.row];
-    if (row->staged) {
+    item = session->view.list.rows[session->view.chosen.row].item;
+    if (item->kind == AL_ITEM_STAGED) {
         request.kind = AL_REVIEW_JOB_STAGED;
-        request.staged = row->staged->id;
+        request.staged = item->key;
     } else {
-        request.repository = row->call->path;
-        request.seq = row->call->seq;
+        request.repository = item->path;
+        request.seq = item->seq;
     }
     screen_start_job(session, &request, "Looking up what changed ...");
 }
@@ -539,7 +564,7 @@ static void end_rollback(struct al_screen_session *session, const struct al_str 
 {
     const struct al_screen_chosen *chosen = &session->view.chosen;
 
-    if (chosen->kind == AL_ENTRY_EXECUTION && strtoull(chosen->key, NULL, 10) == session->job_seq)
+    if (chosen->kind == AL_ITEM_EXECUTION && strtoull(chosen->key, NULL, 10) == session->job_seq)
         al_page_set_text(&session->view.page, text->buf, text->len);
     screen_note(session,
                 succeeded ? "Rolled back to before execution %" PRIu64

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/review/screen/terminal.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,8 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/review/screen/cells.h"
 #include "cli/review/screen/library.h"
+#include "cli/review/screen/private.h"
+#include "cli/review/screen/screen.h"
 #include "cli/tty.h"
 #include "util/fs.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/review/web/desk.h"
-
+/* The thread behind the page. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -11,9 +10,9 @@
 #include <unistd.h>
 
 #include "cli/review/job.h"
-#include "cli/review/overview.h"
-#include "cli/review/web/answer.h"
+#include "cli/review/model.h"
 #include "cli/review/web/page.h"
+#include "cli/review/web/private.h"
 #include "review/door.h"
 #include "util/clock.h"
 #include "util/fs.h"
@@ -27,7 +26,6 @@ struct al_desk_work {
     struct al_review_job *job; /**< NULL: none runs */
     uint64_t newest;           /**< what the job's preview is made for */
     bool asked;                /**< the text was asked for */
-    bool gone;                 /**< nobody waits for the answer */
     bool done;
 };
 
@@ -40,15 +38,11 @@ struct al_desk {
 
     pthread_mutex_t lock;
     struct al_desk_work *inbox; /* lock: newest first */
-    /** lock: those that al_desk_gone() named; references, so that no new exchange has the address
-     * of one of them. */
-    struct al_http_exchange **ended;
-    size_t nended, ended_capacity; /* lock */
-    size_t count;                  /* lock: requests in the inbox and at work */
-    bool stops;                    /* lock */
+    size_t count;               /* lock: requests in the inbox and at work */
+    bool stops;                 /* lock */
 
     struct al_review_door *door; /**< NULL: nobody looks */
-    struct al_overview_source *overview;
+    struct al_model *model;
     struct al_desk_work *work; /**< oldest first */
     struct al_http_exchange *streams[AL_DESK_STREAMS_MAX];
     size_t nstreams, njobs;
@@ -72,12 +66,12 @@ static void desk_add_stream(struct al_desk *desk, struct al_desk_work *work);
 
 static struct al_page_frame frame_of(const struct al_desk *desk, const struct al_desk_work *work)
 {
-    const char *of_overview = al_overview_get(desk->overview)->problem;
-
     return (struct al_page_frame){
         .csrf = work->request.csrf.text,
         .notice = work->request.notice,
-        .problem = of_overview ? of_overview : al_review_door_problem(desk->door),
+        .problem = desk->model->problem ? desk->model->problem : al_review_door_problem(desk->door),
+        .filter = work->request.filter,
+        .only_changes = work->request.only_changes,
     };
 }
 
@@ -106,25 +100,14 @@ static void serve_overview(struct al_desk *desk, struct al_desk_work *work)
 {
     al_auto(al_str_clear) struct al_str page = AL_STR_INIT;
     const struct al_page_frame frame = frame_of(desk, work);
-    const struct al_review_list *waiting = al_review_door_questions(desk->door);
-    const struct al_overview *overview = al_overview_get(desk->overview);
 
-    if (work->request.kind == AL_DESK_LIVE)
-        al_page_overview_main(&frame, waiting, overview, &page);
-    else
-        al_page_overview(&frame, waiting, overview, &page);
+    al_page_overview(&frame, desk->model, work->request.kind == AL_DESK_LIVE, &page);
     answer_page(work, AL_WEB_OK, &page);
-}
-
-static const struct al_review_waiting *find_question(const struct al_desk *desk,
-                                                     const struct al_desk_work *work)
-{
-    return al_review_list_find(al_review_door_questions(desk->door), work->request.id);
 }
 
 static void serve_question(struct al_desk *desk, struct al_desk_work *work)
 {
-    const struct al_review_waiting *question = find_question(desk, work);
+    const struct al_item *question = al_model_find(desk->model, AL_ITEM_QUESTION, work->request.id);
     const struct al_page_frame frame = frame_of(desk, work);
     al_auto(al_str_clear) struct al_str page = AL_STR_INIT;
     const struct al_review_text *text;
@@ -188,15 +171,15 @@ static enum al_review_job_kind job_kind(const struct al_desk_work *work)
 }
 
 /* Start the child of a request, unless there are too many.  False: it has its answer. */
-static bool start_job(struct al_desk *desk, struct al_desk_work *work, const char *repository)
+static bool start_job(struct al_desk *desk, struct al_desk_work *work, const struct al_item *item)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     const struct al_review_job_request request = {
         .kind = job_kind(work),
-        .repository = repository,
-        .seq = work->request.seq,
+        .repository = item->path,
+        .seq = item->seq,
         .newest = work->newest,
-        .staged = work->request.id,
+        .staged = item->key,
     };
 
     if (work->job || desk->njobs >= AL_DESK_JOBS_MAX)
@@ -214,74 +197,50 @@ static struct al_page_job page_job(const struct al_desk_work *work)
     return (struct al_page_job){
         .kind = job_kind(work),
         .text = al_review_job_text(work->job),
-        .ended = true,
         .succeeded = al_review_job_succeeded(work->job),
         .newest = work->newest,
     };
 }
 
 /* A rollback that was refused changed nothing, which the status says too. */
-static void answer_execution(struct al_desk *desk, struct al_desk_work *work,
-                             const struct al_overview_call *call, const struct al_page_job *job)
+static void answer_entry(struct al_desk *desk, struct al_desk_work *work,
+                         const struct al_item *item, const struct al_page_job *job)
 {
     const bool is_refused = job && job->kind == AL_REVIEW_JOB_ROLL_BACK && !job->succeeded;
     const struct al_page_frame frame = frame_of(desk, work);
     al_auto(al_str_clear) struct al_str page = AL_STR_INIT;
 
-    al_page_execution(&frame, call, job, work->request.page, &page);
+    al_page_entry(&frame, item, job, work->request.page, &page);
     answer_page(work, is_refused ? AL_WEB_CONFLICT : AL_WEB_OK, &page);
 }
 
-static void serve_execution(struct al_desk *desk, struct al_desk_work *work)
+/* An execution, or a staged commit. */
+static void serve_entry(struct al_desk *desk, struct al_desk_work *work)
 {
-    const struct al_overview_call *call = al_overview_find(desk->overview, work->request.seq);
+    const bool is_staged = work->request.kind == AL_DESK_STAGED;
+    const struct al_item *item = al_model_find(
+        desk->model, is_staged ? AL_ITEM_STAGED : AL_ITEM_EXECUTION, work->request.id);
     struct al_page_job job;
 
-    if (!call) {
+    if (!item) {
         answer_message(work, AL_WEB_NOT_FOUND,
-                       "No execution with this number is kept here; airlock log lists all.");
+                       is_staged
+                           ? "There is no such staged commit any more."
+                           : "No execution with this number is kept here; airlock log lists all.");
         return;
     }
-    if (!call->checkpointed) {
-        answer_execution(desk, work, call, NULL);
+    if (!is_staged && !item->checkpointed) {
+        answer_entry(desk, work, item, NULL);
         return;
     }
-    if (!work->job)
+    if (!work->job && !is_staged)
         work->newest = work->request.kind == AL_DESK_ROLL_BACK
                            ? work->request.newest
-                           : al_overview_newest(desk->overview, call->path);
-    if (!start_job(desk, work, call->path) || !work->job || !al_review_job_run(work->job))
+                           : al_model_newest(desk->model, item->path);
+    if (!start_job(desk, work, item) || !work->job || !al_review_job_run(work->job))
         return;
     job = page_job(work);
-    answer_execution(desk, work, call, &job);
-}
-
-static const struct al_overview_staged *find_staged(const struct al_overview *overview,
-                                                    const char *id)
-{
-    for (size_t i = 0; i < overview->nstaged; i++)
-        if (!strcmp(overview->staged[i].id, id))
-            return &overview->staged[i];
-    return NULL;
-}
-
-static void serve_staged(struct al_desk *desk, struct al_desk_work *work)
-{
-    const struct al_overview_staged *staged =
-        find_staged(al_overview_get(desk->overview), work->request.id);
-    const struct al_page_frame frame = frame_of(desk, work);
-    al_auto(al_str_clear) struct al_str page = AL_STR_INIT;
-    struct al_page_job job;
-
-    if (!staged) {
-        answer_message(work, AL_WEB_NOT_FOUND, "There is no such staged commit any more.");
-        return;
-    }
-    if (!start_job(desk, work, NULL) || !work->job || !al_review_job_run(work->job))
-        return;
-    job = page_job(work);
-    al_page_staged(&frame, staged, &job, work->request.page, &page);
-    answer_page(work, AL_WEB_OK, &page);
+    answer_entry(desk, work, item, &job);
 }
 
 static void desk_serve(struct al_desk *desk, struct al_desk_work *work)
@@ -310,10 +269,11 @@ static void desk_serve(struct al_desk *desk, struct al_desk_work *work)
     case AL_DESK_EXECUTION:
     case AL_DESK_PREVIEW:
     case AL_DESK_ROLL_BACK:
-        serve_execution(desk, work);
-        break;
     case AL_DESK_STAGED:
-        serve_staged(desk, work);
+        serve_entry(desk, work);
+        break;
+    case AL_DESK_STYLE:
+    case AL_DESK_SCRIPT:
         break;
     }
 }
@@ -327,6 +287,7 @@ void al_desk_request_clear(struct al_desk_request *request)
         al_http_unref(request->exchange);
     free(request->id);
     free(request->reason);
+    free(request->filter);
     *request = (struct al_desk_request){ .exchange = NULL };
 }
 
@@ -359,20 +320,6 @@ bool al_desk_put(struct al_desk *desk, const struct al_desk_request *request)
     if (taken)
         wake(desk);
     return taken;
-}
-
-void al_desk_gone(struct al_desk *desk, struct al_http_exchange *exchange)
-{
-    pthread_mutex_lock(&desk->lock);
-    if (!desk->stops) {
-        if (desk->nended == desk->ended_capacity) {
-            desk->ended_capacity = desk->ended_capacity ? 2 * desk->ended_capacity : 16;
-            desk->ended = al_reallocarray(desk->ended, desk->ended_capacity, sizeof(*desk->ended));
-        }
-        desk->ended[desk->nended++] = al_http_ref(exchange);
-    }
-    pthread_mutex_unlock(&desk->lock);
-    wake(desk);
 }
 
 /* --- Streams --- */
@@ -411,32 +358,25 @@ static void tell_streams(struct al_desk *desk)
             end_stream(desk, i);
 }
 
-/* --- The thread --- */
-
-static void drop_gone(struct al_desk *desk, const struct al_http_exchange *exchange)
+/* A browser that has gone follows the page no longer. */
+static void drop_gone(struct al_desk *desk)
 {
     for (size_t i = desk->nstreams; i-- > 0;)
-        if (desk->streams[i] == exchange)
+        if (!al_http_send(desk->streams[i], "", 0))
             end_stream(desk, i);
-    for (struct al_desk_work *work = desk->work; work; work = work->next)
-        work->gone |= work->request.exchange == exchange;
 }
+
+/* --- The thread --- */
 
 /* Take what other threads left.  False: the desk stops. */
 static bool take_inbox(struct al_desk *desk)
 {
-    al_auto(al_freep) struct al_http_exchange **ended = NULL;
     struct al_desk_work *inbox, **last = &desk->work, *next;
-    size_t nended;
     bool stops;
 
     pthread_mutex_lock(&desk->lock);
     inbox = desk->inbox;
     desk->inbox = NULL;
-    ended = desk->ended;
-    nended = desk->nended;
-    desk->ended = NULL;
-    desk->nended = desk->ended_capacity = 0;
     stops = desk->stops;
     pthread_mutex_unlock(&desk->lock);
     while (*last)
@@ -445,10 +385,6 @@ static bool take_inbox(struct al_desk *desk)
         next = inbox->next;
         inbox->next = *last;
         *last = inbox;
-    }
-    for (size_t i = 0; i < nended; i++) {
-        drop_gone(desk, ended[i]);
-        al_http_unref(ended[i]);
     }
     return !stops;
 }
@@ -495,21 +431,14 @@ static void end_work(struct al_desk *desk, struct al_desk_work *work)
     pthread_mutex_unlock(&desk->lock);
 }
 
-/* A request of somebody who has gone is dropped, unless it changes something. */
-static bool is_pointless(const struct al_desk_work *work)
-{
-    return work->gone && work->request.kind != AL_DESK_ANSWER &&
-           work->request.kind != AL_DESK_ROLL_BACK;
-}
-
 static void serve_all(struct al_desk *desk)
 {
     for (struct al_desk_work **at = &desk->work; *at;) {
         struct al_desk_work *work = *at;
 
-        if (!is_pointless(work) && !work->done)
+        if (!work->done)
             desk_serve(desk, work);
-        if (work->done || is_pointless(work)) {
+        if (work->done) {
             *at = work->next;
             end_work(desk, work);
         } else {
@@ -529,7 +458,7 @@ static void wait_for_something(struct al_desk *desk)
     if (desk->door)
         fds[count++] = (struct pollfd){ .fd = al_review_door_fd(desk->door), .events = POLLIN };
     if (is_watched)
-        fds[count++] = (struct pollfd){ .fd = al_overview_fd(desk->overview), .events = POLLIN };
+        fds[count++] = (struct pollfd){ .fd = desk->model->fd, .events = POLLIN };
     for (const struct al_desk_work *work = desk->work; work; work = work->next)
         if (work->job && count < AL_COUNT(fds))
             fds[count++] = (struct pollfd){ .fd = al_review_job_fd(work->job), .events = POLLIN };
@@ -570,11 +499,12 @@ static void *run(void *payload)
     while (take_inbox(desk) || must_go_on(desk)) {
         bool changed;
 
+        drop_gone(desk);
         open_or_close_door(desk);
         changed = run_door(desk);
         if (desk->work || desk->nstreams)
-            changed |= al_overview_refresh(
-                desk->overview, desk->door ? al_review_door_questions(desk->door) : NULL);
+            changed |= al_model_refresh(desk->model,
+                                        desk->door ? al_review_door_questions(desk->door) : NULL);
         if (changed)
             tell_streams(desk);
         serve_all(desk);
@@ -596,7 +526,7 @@ int al_desk_new(const struct al_setup *setup, const struct al_strv *dirs, bool a
         al_strv_add(&desk->dirs, dirs->items[i]);
     (void)pthread_mutex_init(&desk->lock, NULL);
     desk->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    desk->overview = al_overview_open(setup);
+    desk->model = al_model_open(setup);
     r = desk->wake_fd < 0 ? errno : pthread_create(&desk->thread, NULL, run, desk);
     if (r != 0) {
         desk->stops = true;
@@ -625,11 +555,8 @@ void al_desk_free(struct al_desk *desk)
 {
     if (!desk)
         return;
-    al_overview_close(desk->overview);
+    al_model_close(desk->model);
     al_strv_clear(&desk->dirs);
-    for (size_t i = 0; i < desk->nended; i++)
-        al_http_unref(desk->ended[i]);
-    free(desk->ended);
     al_close(desk->wake_fd);
     (void)pthread_mutex_destroy(&desk->lock);
     free(desk);

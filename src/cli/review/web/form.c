@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/review/web/form.h"
-
 #include <string.h>
+
+#include "cli/review/web/private.h"
 
 void al_web_form_clear(struct al_web_form *form)
 {

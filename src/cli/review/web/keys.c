@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/review/web/keys.h"
-
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-#include "util/mem.h"
+#include "cli/review/web/private.h"
 
 struct browser {
     struct al_web_key cookie, csrf;

@@ -6,427 +6,480 @@
 #include <string.h>
 
 #include "cli/review/lines.h"
-#include "cli/review/web/entry.h"
-#include "cli/review/web/html.h"
-#include "util/json.h"
+#include "guard/text.h"
 
-/* The part of a text that is shown, and how much there is in all. */
-struct part {
-    struct al_str body;
-    size_t first, last;  /* its lines, from 1 */
-    size_t lines, files; /* of the whole text */
-    size_t pages;
-};
+/* --- Text in HTML --- */
 
-/* Where the text is while it is read. */
-struct reader {
-    size_t page, lines, bytes; /* the page, and what it has so far */
-    size_t max_lines;
-    bool open; /* the element of a line is */
-};
-
-static const char *class_of(enum al_review_line_kind kind)
+static void add_escaped(const char *text, size_t len, struct al_str *out)
 {
-    static const char *const names[] = {
-        [AL_LINE_NOTE] = "note",       [AL_LINE_STAT] = "stat",   [AL_LINE_FILE] = "file",
-        [AL_LINE_META] = "meta",       [AL_LINE_HUNK] = "hunk",   [AL_LINE_ADDED] = "added",
-        [AL_LINE_REMOVED] = "removed", [AL_LINE_CONTEXT] = "same"
-    };
+    for (size_t i = 0; i < len; i++) {
+        const char *reference = text[i] == '&'    ? "&amp;"
+                                : text[i] == '<'  ? "&lt;"
+                                : text[i] == '>'  ? "&gt;"
+                                : text[i] == '"'  ? "&quot;"
+                                : text[i] == '\'' ? "&#39;"
+                                                  : NULL;
 
-    return names[kind];
-}
-
-static void end_line(struct reader *reader, struct al_str *body)
-{
-    if (reader->open)
-        al_str_adds(body, "\n</span>");
-    reader->open = false;
-}
-
-static void add_line(const struct al_review_line *line, struct reader *reader, struct al_str *body)
-{
-    if (!line->continues || !reader->open) {
-        end_line(reader, body);
-        al_str_addf(body, "<span class=\"%s\">", class_of(line->kind));
-        reader->open = true;
+        if (reference)
+            al_str_adds(out, reference);
+        else
+            al_str_addc(out, text[i]);
     }
-    al_html_add(line->text, line->len, body);
 }
 
-/* Go to the next page if the line does not fit on this one. */
-static void turn(struct reader *reader, const struct al_review_line *line)
+/* Append a text of one or several lines, for an element or an attribute in double quotes. */
+static void add_text(const char *text, size_t len, struct al_str *out)
 {
-    if (reader->lines &&
-        (reader->lines >= reader->max_lines || reader->bytes + line->len > AL_PAGE_BYTES_MAX)) {
-        reader->page++;
-        reader->lines = reader->bytes = 0;
-    }
-    reader->bytes += line->len;
-    reader->lines += !line->continues || !reader->lines;
+    al_auto(al_str_clear) struct al_str safe = AL_STR_INIT;
+
+    al_text_sanitize_shown(text, len, &safe);
+    add_escaped(safe.buf, safe.len, out);
 }
 
-static void read_part(const struct al_page_text *text, size_t page, size_t max_lines,
-                      struct part *ret)
+/* Append a text as one line between others, which are the program's own. */
+static void add_line(const char *before, const char *text, const char *after, struct al_str *out)
 {
-    struct al_review_cutter cutter = AL_REVIEW_CUTTER_INIT(text->text, text->len);
-    struct reader reader = { .max_lines = max_lines };
-    struct al_review_line line;
+    al_auto(al_freep) char *safe = al_text_join_shown_lines(text);
 
-    *ret = (struct part){ .body = AL_STR_INIT };
-    while (al_review_cutter_next(&cutter, &line)) {
-        turn(&reader, &line);
-        ret->lines += !line.continues;
-        ret->files += line.kind == AL_LINE_FILE && !line.continues;
-        if (reader.page != page)
-            continue;
-        ret->first = ret->first ? ret->first : ret->lines;
-        ret->last = ret->lines;
-        add_line(&line, &reader, &ret->body);
-    }
-    end_line(&reader, &ret->body);
-    ret->pages = reader.page + 1;
+    al_str_adds(out, before);
+    add_escaped(safe, strlen(safe), out);
+    al_str_adds(out, after);
 }
 
-static void add_body(const struct al_page_text *text, const struct part *part, struct al_str *out)
+/* Append a time as a user reads it; the script keeps it true. */
+static void add_time(const char *iso, const char *when, struct al_str *out)
 {
-    al_str_addf(out, "<pre class=\"text\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">",
-                text->label);
-    al_str_add(out, part->body.buf, part->body.len);
-    al_str_adds(out, "</pre>\n");
+    add_line("<time datetime=\"", iso, "\">", out);
+    add_line("", when, "</time>", out);
 }
 
-static void add_link(const struct al_page_text *text, const char *rel, const char *words,
-                     size_t page, bool there, struct al_str *out)
+/* --- The frame --- */
+
+/* Append everything up to the contents of `body`. */
+static void begin_page(const char *title, bool is_live, bool has_way_back, struct al_str *out)
 {
-    if (there)
-        al_str_addf(out, "<a%s href=\"%s?page=%zu\">%s</a>\n", rel, text->path, page + 1, words);
-    else
-        al_str_addf(out, "<span class=\"off\">%s</span>\n", words);
+    add_line("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+             "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
+             title, "</title>\n<link rel=\"stylesheet\" href=\"/review/style.css\">\n", out);
+    if (is_live)
+        al_str_adds(out, "<script src=\"/review/script.js\" defer></script>\n");
+    al_str_adds(out, "</head>\n<body>\n<header class=\"top\"><strong>airlock review</strong>");
+    if (has_way_back)
+        al_str_adds(out, " <a href=\"/review\">All that waits</a>");
+    if (is_live)
+        al_str_adds(out, " <span id=\"live\" role=\"status\"></span>");
+    al_str_adds(out, "</header>\n");
 }
 
-static void add_pages(const struct al_page_text *text, const struct part *part, size_t page,
-                      struct al_str *out)
+static void add_notice(const char *before, const char *text, bool is_bad, struct al_str *out)
 {
-    if (part->pages == 1)
-        return;
-    al_str_addf(out,
-                "<nav class=\"pages\" aria-label=\"Pages of the text\">\n"
-                "<span>Lines %zu to %zu of %zu, %zu file%s in all. Page %zu of %zu:</span>\n",
-                part->first, part->last, part->lines, part->files, part->files == 1 ? "" : "s",
-                page + 1, part->pages);
-    add_link(text, "", "first", 0, page > 0, out);
-    add_link(text, " rel=\"prev\"", "previous", page - 1, page > 0, out);
-    add_link(text, " rel=\"next\"", "next", page + 1, page + 1 < part->pages, out);
-    add_link(text, "", "last", part->pages - 1, page + 1 < part->pages, out);
-    al_str_adds(out, "</nav>\n");
+    al_str_addf(out, "<p class=\"notice%s\" role=\"%s\">%s", is_bad ? " bad" : "",
+                is_bad ? "alert" : "status", before);
+    add_line("", text, "</p>\n", out);
 }
 
-/* Append the page of a text.  It says which part of the whole it is, and links to the others. */
-static void page_add_text(const struct al_page_text *text, struct al_str *out)
+static void begin_main(const struct al_page_frame *frame, struct al_str *out)
 {
-    size_t page = text->page;
-    struct part part;
-
-    read_part(text, page, AL_PAGE_LINES_MAX, &part);
-    if (page >= part.pages) {
-        page = part.pages - 1;
-        al_str_clear(&part.body);
-        read_part(text, page, AL_PAGE_LINES_MAX, &part);
-    }
-    add_pages(text, &part, page, out);
-    add_body(text, &part, out);
-    add_pages(text, &part, page, out);
-    al_str_clear(&part.body);
+    al_str_adds(out, "<main>\n");
+    if (frame->notice)
+        add_notice("", frame->notice, false, out);
+    if (frame->problem)
+        add_notice("", frame->problem, true, out);
 }
 
-void al_page_add_excerpt(const struct al_page_text *text, size_t max_lines, struct al_str *out)
-{
-    struct part part;
-
-    read_part(text, 0, max_lines, &part);
-    add_body(text, &part, out);
-    if (part.pages > 1)
-        al_str_addf(out,
-                    "<p class=\"more\">These are %zu of %zu lines. "
-                    "<a href=\"%s\">Read it in full</a> before you answer.</p>\n",
-                    part.last, part.lines, text->path);
-    al_str_clear(&part.body);
-}
-
-/* The page of one entry: a question, an execution, a staged commit. */
-
-/* How soon a page whose text is on its way loads itself again. */
-#define REFRESH_S 2
-
-static void begin(const struct al_page_frame *frame, const char *title, bool refreshes,
+/* Begin the page of one entry. */
+static void begin(const struct al_page_frame *frame, const struct al_item *item, const char *data,
                   struct al_str *out)
 {
-    al_page_begin(&(struct al_page_head){ .title = title,
-                                          .refresh_s = refreshes ? REFRESH_S : 0,
-                                          .has_way_back = true },
-                  out);
-    al_str_adds(out, "<main>\n");
-    al_page_add_notices(frame, out);
+    begin_page(al_item_title(item), false, true, out);
+    begin_main(frame, out);
+    al_str_addf(out, "<article class=\"alone\"%s", data);
+    if (*data)
+        add_line("=\"", item->key, "\"", out);
+    add_line(">\n<h1>", al_item_title(item), "</h1>\n", out);
 }
 
 static void end(struct al_str *out)
 {
-    al_str_adds(out, "</main>\n");
-    al_page_end(out);
+    al_str_adds(out, "</article>\n</main>\n</body>\n</html>\n");
 }
 
-static void add_heading(const char *title, struct al_str *out)
+void al_page_message(const char *heading, const char *sentence, bool with_link, struct al_str *out)
 {
-    al_str_adds(out, "<h1>");
-    al_html_add_line(title, out);
-    al_str_adds(out, "</h1>\n");
+    begin_page(heading, false, with_link, out);
+    add_line("<main class=\"message\">\n<h1>", heading, "</h1>\n<p>", out);
+    add_line("", sentence, "</p>\n</main>\n</body>\n</html>\n", out);
 }
 
-/* A sentence of the program's own. */
-static void add_sentence(const char *sentence, struct al_str *out)
+/* --- A text and its pages --- */
+
+/* A text, and where it is shown.  Borrowed. */
+struct shown {
+    const char *text;
+    size_t len;
+    const char *path;  /* of the page, safe in HTML: "/review/3f2a9c10" */
+    const char *label; /* what it is, for a screen reader */
+};
+
+static void add_lines(const struct al_review_line *lines, size_t count, const char *label,
+                      struct al_str *out)
 {
-    al_str_addf(out, "<p class=\"notice\" role=\"status\">%s</p>\n", sentence);
+    static const char *const classes[] = {
+        [AL_LINE_NOTE] = "note", [AL_LINE_FILE] = "file",   [AL_LINE_META] = "meta",
+        [AL_LINE_HUNK] = "hunk", [AL_LINE_ADDED] = "added", [AL_LINE_REMOVED] = "removed",
+    };
+
+    al_str_addf(out, "<pre class=\"text\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">",
+                label);
+    for (size_t i = 0; i < count; i++) {
+        if (!i || !lines[i].continues)
+            al_str_addf(out, "%s<span class=\"%s\">", i ? "\n</span>" : "", classes[lines[i].kind]);
+        add_text(lines[i].text, lines[i].len, out);
+    }
+    al_str_adds(out, count ? "\n</span></pre>\n" : "</pre>\n");
+}
+
+static void add_link(const struct shown *shown, const char *words, size_t page, bool there,
+                     struct al_str *out)
+{
+    if (there)
+        al_str_addf(out, "<a href=\"%s?page=%zu\">%s</a>\n", shown->path, page + 1, words);
+    else
+        al_str_addf(out, "<span class=\"off\">%s</span>\n", words);
+}
+
+static void add_pages(const struct shown *shown, size_t page, size_t pages, size_t nlines,
+                      struct al_str *out)
+{
+    const size_t first = page * AL_PAGE_LINES_MAX, last = first + AL_PAGE_LINES_MAX;
+
+    if (pages == 1)
+        return;
+    al_str_addf(out,
+                "<nav class=\"pages\" aria-label=\"Pages of the text\">\n"
+                "<span>Lines %zu to %zu of %zu. Page %zu of %zu:</span>\n",
+                first + 1, last < nlines ? last : nlines, nlines, page + 1, pages);
+    add_link(shown, "first", 0, page > 0, out);
+    add_link(shown, "previous", page - 1, page > 0, out);
+    add_link(shown, "next", page + 1, page + 1 < pages, out);
+    add_link(shown, "last", pages - 1, page + 1 < pages, out);
+    al_str_adds(out, "</nav>\n");
+}
+
+/* Append the page of a text; one that there is not is the last.  It says which part of the whole it
+ * is, and links to the others. */
+static void add_page(const struct shown *shown, size_t page, struct al_str *out)
+{
+    al_auto(al_freep) struct al_review_line *lines = NULL;
+    const size_t count = al_review_cut(shown->text, shown->len, &lines);
+    const size_t pages = count ? (count - 1) / AL_PAGE_LINES_MAX + 1 : 1;
+    const size_t at = page < pages ? page : pages - 1, first = at * AL_PAGE_LINES_MAX;
+    const size_t left = count - first;
+
+    if (!count)
+        return;
+    add_pages(shown, at, pages, count, out);
+    add_lines(lines + first, left < AL_PAGE_LINES_MAX ? left : AL_PAGE_LINES_MAX, shown->label,
+              out);
+    add_pages(shown, at, pages, count, out);
+}
+
+/* Append the beginning of a text, and a link to the rest. */
+static void add_excerpt(const struct shown *shown, struct al_str *out)
+{
+    al_auto(al_freep) struct al_review_line *lines = NULL;
+    const size_t count = al_review_cut(shown->text, shown->len, &lines);
+
+    if (count)
+        add_lines(lines, count < AL_PAGE_EXCERPT_LINES ? count : AL_PAGE_EXCERPT_LINES,
+                  shown->label, out);
+    if (count > AL_PAGE_EXCERPT_LINES)
+        al_str_addf(out,
+                    "<p class=\"more\">These are %d of %zu lines. "
+                    "<a href=\"%s\">Read it in full</a> before you answer.</p>\n",
+                    AL_PAGE_EXCERPT_LINES, count, shown->path);
 }
 
 /* --- A question --- */
 
-/* The text and what is to be said about it. */
-static void add_question_text(const struct al_review_waiting *question,
-                              const struct al_review_text *text, const char *path, size_t page,
-                              struct al_str *out)
+/* The path of an entry's page, safe in HTML.  Caller frees. */
+static char *path_of(const struct al_item *item)
 {
-    const char *excerpt = al_json_get_string(question->entry, "text");
-    const bool is_whole = text && text->complete && !text->problem;
-    struct al_page_text shown = { .path = path, .page = page, .label = "What it would do" };
+    static const char *const places[AL_ITEM_KINDS] = {
+        [AL_ITEM_QUESTION] = "/review/",
+        [AL_ITEM_STAGED] = "/review/staged/",
+        [AL_ITEM_EXECUTION] = "/review/execution/",
+    };
+    struct al_str path = AL_STR_INIT;
 
-    if (text && text->problem) {
-        al_str_adds(out, "<p class=\"notice bad\" role=\"alert\">Only an excerpt is shown: ");
-        al_html_add_line(text->problem, out);
-        al_str_adds(out, "</p>\n");
-    } else if (!is_whole) {
-        add_sentence("This is an excerpt. The whole text is on its way.", out);
-    }
-    shown.text = is_whole ? text->text.buf : excerpt ? excerpt : "";
-    shown.len = is_whole ? text->text.len : strlen(shown.text);
-    if (shown.len)
-        page_add_text(&shown, out);
+    add_line(places[item->kind], item->key, "", &path);
+    return al_str_detach(&path);
 }
 
-void al_page_question(const struct al_page_frame *frame, const struct al_review_waiting *question,
+static void add_fact(void *payload, const char *label, const char *value, const char *iso)
+{
+    al_str_addf(payload, "<div><dt>%s</dt><dd>", label);
+    if (iso)
+        add_time(iso, value, payload);
+    else
+        add_line("", value, "", payload);
+    al_str_adds(payload, "</dd></div>\n");
+}
+
+static void add_facts(const struct al_item *item, struct al_str *out)
+{
+    al_str_adds(out, "<dl class=\"facts\">\n");
+    al_item_facts(item, add_fact, out);
+    al_str_adds(out, "</dl>\n");
+}
+
+/* What a question is decided by, beside its text. */
+static void add_risk(const struct al_item *question, struct al_str *out)
+{
+    const char *risk = al_item_get(question, "risk");
+
+    al_str_addf(out, "<p class=\"risk%s\">", !strcmp(risk, "high") ? " high" : "");
+    add_line("risk ", risk, "; ", out);
+    add_line("", al_item_get(question, "why"), "</p>\n", out);
+}
+
+static void add_csrf(const struct al_page_frame *frame, struct al_str *out)
+{
+    add_line("<input type=\"hidden\" name=\"csrf\" value=\"", frame->csrf, "\">\n", out);
+}
+
+static void add_answers(const struct al_page_frame *frame, const struct al_item *question,
+                        const char *path, struct al_str *out)
+{
+    al_str_addf(out,
+                "<form method=\"post\" action=\"%s\" autocomplete=\"off\">\n"
+                "<div class=\"no\"><label>Reason, if you reject it\n"
+                "<input name=\"reason\"></label>\n",
+                path);
+    add_csrf(frame, out);
+    al_str_adds(out, "<button name=\"decision\" value=\"reject\">Reject</button>\n"
+                     "</div>\n<div class=\"yes\">\n"
+                     "<button name=\"decision\" value=\"once\">Approve once</button>\n");
+    if (question->always)
+        add_line("<button class=\"less\" name=\"decision\" value=\"always\">Approve always: ",
+                 question->always, "</button>\n", out);
+    al_str_adds(out, "</div>\n</form>\n");
+}
+
+static void add_question(const struct al_page_frame *frame, const struct al_item *question,
+                         struct al_str *out)
+{
+    al_auto(al_freep) char *path = path_of(question);
+    const char *text = al_item_get(question, "text"), *id = path + strlen("/review/");
+
+    al_str_addf(out,
+                "<article class=\"question\" data-approval=\"%s\" aria-labelledby=\"q-%s\">\n"
+                "<h3 id=\"q-%s\"><a href=\"%s\">",
+                id, id, id, path);
+    add_line("", al_item_title(question), "</a></h3>\n", out);
+    add_risk(question, out);
+    add_excerpt(&(struct shown){ text, strlen(text), path, "What it would do" }, out);
+    add_answers(frame, question, path, out);
+    add_facts(question, out);
+    al_str_adds(out, "</article>\n");
+}
+
+void al_page_question(const struct al_page_frame *frame, const struct al_item *question,
                       const struct al_review_text *text, size_t page, struct al_str *out)
 {
-    al_auto(al_freep) char *path = al_page_question_path(question);
-    const char *summary = al_json_get_string(question->entry, "summary");
-    const bool is_coming = !text || (!text->complete && !text->problem);
+    al_auto(al_freep) char *path = path_of(question);
+    const bool is_whole = text && text->complete;
+    const char *excerpt = al_item_get(question, "text");
 
-    begin(frame, summary ? summary : "", is_coming, out);
-    al_str_addf(out, "<article class=\"question\" data-approval=\"%s\">\n",
-                path + strlen("/review/"));
-    add_heading(summary, out);
-    al_page_add_question_facts(question, out);
-    add_question_text(question, text, path, page, out);
-    al_str_adds(out, "<h2>");
-    al_html_add_line(summary, out);
-    al_str_adds(out, "</h2>\n");
-    al_page_add_answers(frame, question, out);
-    al_str_adds(out, "</article>\n");
+    begin(frame, question, " data-approval", out);
+    add_risk(question, out);
+    if (text && text->problem)
+        add_notice("Only an excerpt is shown: ", text->problem, true, out);
+    else if (!is_whole)
+        al_str_addf(out,
+                    "<p class=\"notice\" role=\"status\">This is an excerpt. The whole text is on "
+                    "its way: <a href=\"%s\">load it</a>.</p>\n",
+                    path);
+    add_page(&(struct shown){ is_whole ? text->text.buf : excerpt,
+                              is_whole ? text->text.len : strlen(excerpt), path,
+                              "What it would do" },
+             page, out);
+    add_answers(frame, question, path, out);
+    add_facts(question, out);
     end(out);
 }
 
-/* --- An execution --- */
+/* --- An execution, a staged commit --- */
 
 static void add_roll_back_form(const struct al_page_frame *frame, const struct al_page_job *job,
-                               uint64_t seq, struct al_str *out)
+                               const char *path, struct al_str *out)
 {
     al_str_addf(out,
-                "<form method=\"post\" action=\"/review/execution/%" PRIu64 "/rollback\">\n"
+                "<form method=\"post\" action=\"%s/rollback\">\n"
                 "<input type=\"hidden\" name=\"newest\" value=\"%" PRIu64 "\">\n",
-                seq, job->newest);
-    al_page_add_csrf(frame, out);
+                path, job->newest);
+    add_csrf(frame, out);
     al_str_adds(out, "<div class=\"yes\"><button name=\"decision\" value=\"rollback\">"
                      "Roll back</button></div>\n</form>\n");
 }
 
-/* What the job is about, and what can be done after it. */
+/* What the job is about, and what came of it. */
 static const char *heading_of(const struct al_page_job *job)
 {
-    switch (job->kind) {
-    case AL_REVIEW_JOB_PREVIEW:
-        return job->succeeded ? "What a rollback would change" : "It cannot be rolled back";
-    case AL_REVIEW_JOB_ROLL_BACK:
-        return job->succeeded ? "It was rolled back" : "It was not rolled back";
-    case AL_REVIEW_JOB_CHANGES:
-    case AL_REVIEW_JOB_STAGED:
-        break;
-    }
-    return job->kind == AL_REVIEW_JOB_STAGED ? "What it would change" : "What it changed";
+    static const char *const headings[][2] = {
+        [AL_REVIEW_JOB_CHANGES] = { "What it changed", "What it changed" },
+        [AL_REVIEW_JOB_PREVIEW] = { "It cannot be rolled back", "What a rollback would change" },
+        [AL_REVIEW_JOB_ROLL_BACK] = { "It was not rolled back", "It was rolled back" },
+        [AL_REVIEW_JOB_STAGED] = { "What it would change", "What it would change" },
+    };
+
+    return headings[job->kind][job->succeeded];
 }
 
-static void add_job(const struct al_page_job *job, const char *path, size_t page,
-                    struct al_str *out)
+static void add_job(const struct al_page_frame *frame, const struct al_page_job *job,
+                    const char *path, size_t page, struct al_str *out)
 {
-    al_str_addf(out, "<h2>%s</h2>\n", heading_of(job));
-    if (!job->ended)
-        add_sentence("It is being looked up.", out);
-    else if (!job->text->len)
-        add_sentence("Nothing.", out);
-    else
-        page_add_text(
-            &(struct al_page_text){
-                .text = job->text->buf,
-                .len = job->text->len,
-                .path = path,
-                .page = page,
-                .label = heading_of(job),
-            },
-            out);
-}
+    const bool looks = job->kind == AL_REVIEW_JOB_CHANGES || job->kind == AL_REVIEW_JOB_STAGED;
+    al_auto(al_freep) char *own_path = al_asprintf("%s%s", path, looks ? "" : "/rollback");
 
-static void add_result(const struct al_overview_call *call, struct al_str *out)
-{
-    if (!*call->result)
-        return;
-    al_str_adds(out, "<details><summary>What the agent got as its answer</summary>\n"
-                     "<pre class=\"text\">");
-    al_html_add(call->result, strlen(call->result), out);
-    al_str_adds(out, "</pre></details>\n");
-}
-
-void al_page_execution(const struct al_page_frame *frame, const struct al_overview_call *call,
-                       const struct al_page_job *job, size_t page, struct al_str *out)
-{
-    const bool is_changes = job && job->kind == AL_REVIEW_JOB_CHANGES;
-    al_auto(al_freep) char *path =
-        al_asprintf("/review/execution/%" PRIu64 "%s", call->seq, is_changes ? "" : "/rollback");
-
-    begin(frame, al_page_call_title(call), false, out);
-    al_str_addf(out, "<article data-execution=\"%" PRIu64 "\">\n", call->seq);
-    add_heading(al_page_call_title(call), out);
-    al_page_add_call_facts(call, out);
-    if (!job)
-        add_sentence("It has no checkpoint, so there is nothing to roll back.", out);
-    if (is_changes)
+    if (job->kind == AL_REVIEW_JOB_CHANGES)
         al_str_addf(out,
-                    "<p><a class=\"action\" href=\"/review/execution/%" PRIu64 "/rollback\">"
-                    "Show what a rollback would change</a></p>\n",
-                    call->seq);
-    if (job)
-        add_job(job, path, page, out);
-    if (job && job->kind == AL_REVIEW_JOB_PREVIEW && job->ended && job->succeeded)
-        add_roll_back_form(frame, job, call->seq, out);
-    add_result(call, out);
-    al_str_adds(out, "</article>\n");
-    end(out);
+                    "<p><a class=\"action\" href=\"%s/rollback\">Show what a rollback would "
+                    "change</a></p>\n",
+                    path);
+    al_str_addf(out, "<h2>%s</h2>\n", heading_of(job));
+    if (!job->text->len)
+        add_notice("Nothing.", "", false, out);
+    add_page(&(struct shown){ job->text->buf, job->text->len, own_path, heading_of(job) }, page,
+             out);
+    if (job->kind == AL_REVIEW_JOB_PREVIEW && job->succeeded)
+        add_roll_back_form(frame, job, path, out);
 }
 
-/* --- A staged commit --- */
-
-void al_page_staged(const struct al_page_frame *frame, const struct al_overview_staged *staged,
-                    const struct al_page_job *job, size_t page, struct al_str *out)
+void al_page_entry(const struct al_page_frame *frame, const struct al_item *item,
+                   const struct al_page_job *job, size_t page, struct al_str *out)
 {
-    al_auto(al_str_clear) struct al_str path = AL_STR_INIT;
+    const bool is_staged = item->kind == AL_ITEM_STAGED;
+    al_auto(al_freep) char *path = path_of(item);
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    al_str_adds(&path, "/review/staged/");
-    al_html_add_line(staged->id, &path);
-    begin(frame, staged->title, false, out);
-    al_str_adds(out, "<article>\n");
-    add_heading(staged->title, out);
-    al_str_adds(out, "<dl class=\"facts\">\n");
-    al_html_add_fact("staged commit", staged->id, out);
-    al_html_add_fact("worker", staged->worker, out);
-    al_html_add_time_fact("staged", staged->time, out);
-    al_str_adds(out, "</dl>\n<pre class=\"text\">");
-    al_html_add(staged->text, strlen(staged->text), out);
-    al_str_adds(out, "</pre>\n");
+    begin(frame, item, is_staged ? "" : " data-execution", out);
+    if (!job)
+        add_notice("It has no checkpoint, so there is nothing to roll back.", "", false, out);
+    al_item_add_text(item, &text);
+    if (text.len) {
+        al_str_addf(out, "<details%s><summary>%s</summary>\n<pre class=\"text\">",
+                    is_staged ? " open" : "",
+                    is_staged ? "Message and files" : "What the agent got as its answer");
+        add_text(text.buf, text.len, out);
+        al_str_adds(out, "</pre></details>\n");
+    }
     if (job)
-        add_job(job, path.buf, page, out);
-    al_str_adds(out, "</article>\n");
+        add_job(frame, job, path, page, out);
+    add_facts(item, out);
     end(out);
 }
 
 /* --- /review --- */
 
-static void begin_section(const char *id, const char *heading, struct al_str *out)
+static void add_entry(const struct al_item *item, struct al_str *out)
 {
-    al_str_addf(out, "<section id=\"%s\" aria-labelledby=\"h-%s\">\n<h2 id=\"h-%s\">%s</h2>\n", id,
-                id, id, heading);
-}
+    const char *outcome = al_item_get(item, "outcome");
+    const char *agent = al_item_get(item, "agent"), *where = al_item_get(item, "repository");
+    al_auto(al_freep) char *when = al_review_when(al_item_get(item, "time"));
 
-static void add_waiting(const struct al_page_frame *frame, const struct al_review_list *waiting,
-                        struct al_str *out)
-{
-    begin_section("waiting", "Waiting for an answer", out);
-    if (!waiting->count)
-        al_str_adds(out, "<p class=\"none\">Nothing waits for an answer.</p>\n");
-    for (size_t i = 0; i < waiting->count; i++)
-        al_page_add_question(frame, &waiting->items[i], out);
-    al_str_adds(out, "</section>\n");
-}
+    if (item->kind == AL_ITEM_RUNNING) {
+        add_line("<article>\n<h3>", al_item_title(item), "</h3>\n", out);
+    } else {
+        al_auto(al_freep) char *path = path_of(item);
+        const bool is_done = item->kind == AL_ITEM_EXECUTION;
 
-static void add_running(const struct al_overview *overview, struct al_str *out)
-{
-    size_t count = 0;
-
-    begin_section("running", "Running", out);
-    for (size_t i = 0; i < overview->nrunning; i++) {
-        if (overview->running[i].waits)
-            continue;
-        al_page_add_running(&overview->running[i], out);
-        count++;
+        al_str_addf(out, "<article%s%s%s>\n<h3>", is_done ? " data-execution=\"" : "",
+                    is_done ? item->key : "", is_done ? "\"" : "");
+        if (is_done)
+            al_str_addf(out, "<span class=\"number\">%s</span> ", item->key);
+        al_str_addf(out, "<a href=\"%s\">", path);
+        add_line("", al_item_title(item), "</a>", out);
+        if (is_done) {
+            al_str_addf(out, " <span class=\"outcome%s\">",
+                        !strcmp(outcome, "ok") || !strcmp(outcome, "dry_run") ? "" : " bad");
+            add_line("", outcome, "</span>", out);
+        }
+        al_str_adds(out, "</h3>\n");
     }
-    if (!count)
-        al_str_adds(out, "<p class=\"none\">No call runs.</p>\n");
-    al_str_adds(out, "</section>\n");
+    al_str_adds(out, "<p class=\"origin\">");
+    add_time(al_item_get(item, "time"), when, out);
+    add_line(*agent ? " by " : "", agent, "", out);
+    add_line(*where ? " in " : "", where, "</p>\n</article>\n", out);
 }
 
-static void add_staged(const struct al_overview *overview, struct al_str *out)
+static void add_part(const struct al_page_frame *frame, const struct al_model *model,
+                     enum al_item_kind kind, struct al_str *out)
 {
-    if (!overview->nstaged)
+    static const struct {
+        const char *id, *heading, *none;
+    } parts[AL_ITEM_KINDS] = {
+        [AL_ITEM_QUESTION] = { "waiting", "Waiting for an answer", "Nothing waits for an answer." },
+        [AL_ITEM_RUNNING] = { "running", "Running", "No call runs." },
+        [AL_ITEM_STAGED] = { "staged", "Staged commits", NULL },
+        [AL_ITEM_EXECUTION] = { "executions", "What happened", "There is nothing." },
+    };
+    const size_t count = model->parts[kind].count;
+    size_t shown = 0;
+
+    if (!count && !parts[kind].none)
         return;
-    begin_section("staged", "Staged commits", out);
-    for (size_t i = 0; i < overview->nstaged; i++)
-        al_page_add_staged(&overview->staged[i], out);
-    al_str_adds(out, "</section>\n");
-}
+    al_str_addf(out, "<section id=\"%s\" aria-labelledby=\"h-%s\">\n<h2 id=\"h-%s\">%s</h2>\n",
+                parts[kind].id, parts[kind].id, parts[kind].id, parts[kind].heading);
+    for (size_t i = 0; i < count; i++) {
+        const struct al_item *item = al_model_item(model, kind, i);
 
-static void add_executions(const struct al_overview *overview, struct al_str *out)
-{
-    const bool has_more = overview->nexecutions > AL_PAGE_EXECUTIONS_MAX || overview->has_older;
-
-    begin_section("executions", "What happened", out);
-    if (!overview->nexecutions)
-        al_str_adds(out, "<p class=\"none\">Nothing is in the journal yet.</p>\n");
-    for (size_t i = 0; i < overview->nexecutions && i < AL_PAGE_EXECUTIONS_MAX; i++)
-        al_page_add_execution(&overview->executions[i], out);
-    if (has_more)
-        al_str_addf(out, "<p class=\"more\">These are the newest. "
+        if (kind == AL_ITEM_QUESTION)
+            add_question(frame, item, out);
+        else if (!al_item_matches(item, frame->filter ? frame->filter : "", frame->only_changes))
+            continue;
+        else if (shown < AL_PAGE_ENTRIES_MAX)
+            add_entry(item, out);
+        shown++;
+    }
+    if (!shown && parts[kind].none)
+        al_str_addf(out, "<p class=\"none\">%s</p>\n", parts[kind].none);
+    if (kind == AL_ITEM_EXECUTION && (shown > AL_PAGE_ENTRIES_MAX || model->has_older))
+        al_str_adds(out, "<p class=\"more\">These are the newest. "
                          "<code>airlock log</code> lists all of them.</p>\n");
     al_str_adds(out, "</section>\n");
 }
 
-void al_page_overview_main(const struct al_page_frame *frame, const struct al_review_list *waiting,
-                           const struct al_overview *overview, struct al_str *out)
+static void add_filter(const struct al_page_frame *frame, struct al_str *out)
 {
-    al_str_adds(out, "<main>\n<h1 class=\"hidden\">Calls that wait for an answer</h1>\n");
-    al_page_add_notices(frame, out);
-    add_waiting(frame, waiting, out);
-    add_running(overview, out);
-    add_staged(overview, out);
-    add_executions(overview, out);
-    al_str_adds(out, "</main>\n");
+    add_line("<form method=\"get\" action=\"/review\" class=\"filter\" role=\"search\">\n"
+             "<label>Show what has <input name=\"q\" value=\"",
+             frame->filter ? frame->filter : "", "\"></label>\n", out);
+    al_str_addf(out,
+                "<label><input type=\"checkbox\" name=\"changes\" value=\"1\"%s> and changed "
+                "something</label>\n<button>Filter</button>\n</form>\n",
+                frame->only_changes ? " checked" : "");
 }
 
-void al_page_overview(const struct al_page_frame *frame, const struct al_review_list *waiting,
-                      const struct al_overview *overview, struct al_str *out)
+void al_page_overview(const struct al_page_frame *frame, const struct al_model *model,
+                      bool only_main, struct al_str *out)
 {
-    al_auto(al_freep) char *title =
-        waiting->count ? al_asprintf("(%zu) airlock review", waiting->count) : NULL;
+    const size_t count = model->parts[AL_ITEM_QUESTION].count;
+    al_auto(al_freep) char *title = count ? al_asprintf("(%zu) airlock review", count) : NULL;
 
-    al_page_begin(
-        &(struct al_page_head){ .title = title ? title : "airlock review", .is_live = true }, out);
-    al_str_adds(out, "<noscript><p class=\"notice\">Without a script this page does not change by "
-                     "itself. <a href=\"/review\">Load it again</a> to see what is new.</p>"
-                     "</noscript>\n");
-    al_page_overview_main(frame, waiting, overview, out);
-    al_page_end(out);
+    if (!only_main) {
+        begin_page(title ? title : "airlock review", true, false, out);
+        al_str_adds(out,
+                    "<noscript><p class=\"notice\">Without a script this page does not change by "
+                    "itself. <a href=\"/review\">Load it again</a> to see what is new.</p>"
+                    "</noscript>\n");
+    }
+    begin_main(frame, out);
+    al_str_adds(out, "<h1 class=\"hidden\">Calls that wait for an answer</h1>\n");
+    add_part(frame, model, AL_ITEM_QUESTION, out);
+    add_filter(frame, out);
+    for (enum al_item_kind kind = AL_ITEM_RUNNING; kind < AL_ITEM_KINDS; kind++)
+        add_part(frame, model, kind, out);
+    al_str_adds(out, only_main ? "</main>\n" : "</main>\n</body>\n</html>\n");
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The pages of the review: HTML of what waits, what runs, what is staged and what happened.
+ * The pages of the review: HTML of the model.
  *
- * - Everything that comes from a repository, an agent or a process is text; see html.h.
+ * - Everything that comes from a repository, an agent or a process is text: made safe as on a
+ *   terminal with nothing removed, then escaped.
  * - A page works without a script, with links and forms.  The script only keeps it live.
  * - A page has no inline script, no inline style and no picture, so that its
  *   Content-Security-Policy can forbid them.
@@ -18,75 +19,58 @@
 #include <stdint.h>
 
 #include "cli/review/job.h"
-#include "cli/review/overview.h"
+#include "cli/review/model.h"
 #include "review/door.h"
 #include "util/str.h"
 
-/** A text, and which part of it is shown.  Borrowed. */
-struct al_page_text {
-    const char *text;
-    size_t len;
-    const char *path;  /**< of the page, safe in HTML: "/review/3f2a9c10" */
-    const char *label; /**< what it is, for a screen reader: "Text of the question" */
-    size_t page;       /**< from 0; one that there is not is the last */
-};
-
-/** A text longer than this many lines, or bytes, has several pages. */
+/** A text longer than this many lines has several pages. */
 #define AL_PAGE_LINES_MAX 2000
-#define AL_PAGE_BYTES_MAX (256u << 10)
 
 /** Lines of a question's text that /review shows itself; a link leads to the rest. */
 #define AL_PAGE_EXCERPT_LINES 120
 
-/** Executions that /review shows. */
-#define AL_PAGE_EXECUTIONS_MAX 100
+/** Entries of a kind, but for questions, that /review shows. */
+#define AL_PAGE_ENTRIES_MAX 100
 
 /** What every page of a user says.  Borrowed. */
 struct al_page_frame {
     const char *csrf;    /**< the hidden field of each form */
     const char *notice;  /**< one line at the top: what came of the last answer; NULL: none */
-    bool notice_is_bad;  /**< the notice tells of a failure */
-    const char *problem; /**< of the door or the overview, one line; NULL: none */
+    const char *problem; /**< of the door or the model, one line; NULL: none */
+    const char *filter;  /**< of /review: entries that do not wait need this text; NULL: none */
+    bool only_changes;   /**< of /review: without what only read */
 };
 
-/** Append /review: what waits, with its forms; what runs, is staged, and happened. */
-void al_page_overview(const struct al_page_frame *frame, const struct al_review_list *waiting,
-                      const struct al_overview *overview, struct al_str *out);
-
-/** Append the element `main` of that page alone, for the script. */
-void al_page_overview_main(const struct al_page_frame *frame, const struct al_review_list *waiting,
-                           const struct al_overview *overview, struct al_str *out);
+/** Append /review: what waits, with its forms; what runs, is staged, and happened.  `only_main`:
+ * the element `main` alone, for the script. */
+void al_page_overview(const struct al_page_frame *frame, const struct al_model *model,
+                      bool only_main, struct al_str *out);
 
 /**
  * Append /review/ID: a question with its text in full.
  *
- * @param text  NULL or not complete: it is on its way.  The page shows the excerpt until then, and
- *              loads itself again.
+ * @param text  NULL or not complete: it is on its way.  The page shows the excerpt until then.
  * @param page  Of the text, from 0; one that there is not is the last.
  */
-void al_page_question(const struct al_page_frame *frame, const struct al_review_waiting *question,
+void al_page_question(const struct al_page_frame *frame, const struct al_item *question,
                       const struct al_review_text *text, size_t page, struct al_str *out);
 
-/** A job and what it printed.  Borrowed. */
+/** A job that has ended, and what it printed.  Borrowed. */
 struct al_page_job {
     enum al_review_job_kind kind;
     const struct al_str *text;
-    bool ended, succeeded;
+    bool succeeded;
     uint64_t newest; /**< of AL_REVIEW_JOB_PREVIEW: what the preview was made for */
 };
 
 /**
- * Append /review/execution/SEQ, with what it changed; and with another kind of job the preview of a
- * rollback, with its form, or what came of the rollback.
+ * Append /review/execution/SEQ or /review/staged/ID with what it changes; and with another kind of
+ * job the preview of a rollback, with its form, or what came of the rollback.
  *
  * @param job  NULL: there is none, because the execution has no checkpoint.
  */
-void al_page_execution(const struct al_page_frame *frame, const struct al_overview_call *call,
-                       const struct al_page_job *job, size_t page, struct al_str *out);
-
-/** Append /review/staged/ID: a staged commit with its diff.  `job` may be NULL. */
-void al_page_staged(const struct al_page_frame *frame, const struct al_overview_staged *staged,
-                    const struct al_page_job *job, size_t page, struct al_str *out);
+void al_page_entry(const struct al_page_frame *frame, const struct al_item *item,
+                   const struct al_page_job *job, size_t page, struct al_str *out);
 
 /** Append a page with a heading and a sentence.  Both are any text.
  *
@@ -96,9 +80,5 @@ void al_page_message(const char *heading, const char *sentence, bool with_link, 
 /** /review/style.css and /review/script.js. */
 extern const char al_page_style[];
 extern const char al_page_script[];
-
-/** Append at most `max_lines` lines of a text; then how many there are in all, with a link to
- * `path`. */
-void al_page_add_excerpt(const struct al_page_text *text, size_t max_lines, struct al_str *out);
 
 #endif

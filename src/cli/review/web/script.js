@@ -112,7 +112,7 @@ async function load() {
     try {
         do {
             again = false;
-            const answer = await fetch("/review/live", { cache: "no-store" });
+            const answer = await fetch("/review/live" + location.search, { cache: "no-store" });
 
             if (answer.status === 403) {
                 say("not live: this link has ended; ask airlock review --web for a new one");
@@ -134,6 +134,23 @@ function removeGone() {
             article.remove();
 }
 
+// A page that stays open keeps its times true; the words are those of the server.
+function tellTimes() {
+    for (const time of document.querySelectorAll("time")) {
+        const minutes = Math.trunc((new Date(time.dateTime) - Date.now()) / 60000);
+        const count = (number, unit) => `${number} ${unit}${number === 1 ? "" : "s"}`;
+
+        if (minutes === 0)
+            time.textContent = new Date(time.dateTime) > Date.now() ? "in less than a minute" : "just now";
+        else if (minutes > 0 && minutes < 60)
+            time.textContent = `in ${count(minutes, "minute")}`;
+        else if (minutes < 0 && minutes > -60)
+            time.textContent = `${count(-minutes, "minute")} ago`;
+        else if (minutes < 0 && minutes > -1440)
+            time.textContent = `${count(Math.trunc(-minutes / 60), "hour")} ago`;
+    }
+}
+
 // j and k go from question to question; no key alone answers one.
 function moveByKey(event) {
     if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, textarea"))
@@ -153,4 +170,5 @@ events.addEventListener("change", load);
 events.addEventListener("error", () => say("not live: the server does not answer"));
 document.addEventListener("visibilitychange", removeGone);
 document.addEventListener("keydown", moveByKey);
+setInterval(tellTimes, 20000);
 tellCount();

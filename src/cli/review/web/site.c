@@ -7,15 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/review/web/answer.h"
-#include "cli/review/web/desk.h"
-#include "cli/review/web/form.h"
-#include "cli/review/web/keys.h"
 #include "cli/review/web/page.h"
+#include "cli/review/web/private.h"
 #include "http/origin.h"
 #include "review/queue.h"
-#include "util/mem.h"
-#include "util/str.h"
 
 char *al_web_origin(const struct al_http_place *place, const struct al_strv *hosts)
 {
@@ -35,26 +30,102 @@ char *al_web_origin(const struct al_http_place *place, const struct al_strv *hos
                        is_ipv6 ? "]" : "", (unsigned)place->port);
 }
 
-/* The pages. */
-enum al_route_kind {
-    AL_ROUTE_OVERVIEW,
-    AL_ROUTE_LIVE,
-    AL_ROUTE_EVENTS,
-    AL_ROUTE_STYLE,
-    AL_ROUTE_SCRIPT,
-    AL_ROUTE_QUESTION,
-    AL_ROUTE_EXECUTION,
-    AL_ROUTE_ROLLBACK,
-    AL_ROUTE_STAGED,
-};
+/* --- Answers --- */
+
+/* Give the answer to a request the headers that keep other pages from showing, reading or steering
+ * this one.  Source: Content Security Policy Level 3; Fetch Standard, 3.7. */
+static void add_headers(struct al_http_exchange *exchange)
+{
+    static const struct al_http_header headers[] = {
+        { "Content-Security-Policy",
+          "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+          "form-action 'self'; base-uri 'none'; frame-ancestors 'none'" },
+        { "X-Frame-Options", "DENY" },
+        { "X-Content-Type-Options", "nosniff" },
+        { "Referrer-Policy", "no-referrer" },
+        { "Cross-Origin-Opener-Policy", "same-origin" },
+        { "Cross-Origin-Resource-Policy", "same-origin" },
+        { "Cache-Control", "no-store" },
+    };
+
+    for (size_t i = 0; i < AL_COUNT(headers); i++)
+        al_http_add_header(exchange, headers[i].name, headers[i].value);
+}
+
+static void answer(struct al_http_exchange *exchange, enum al_web_status status, const char *type,
+                   const char *text, size_t len)
+{
+    const struct al_http_header headers[] = { { "Content-Type", type } };
+
+    al_http_answer(exchange, status, headers, AL_COUNT(headers), text, len);
+}
+
+void al_web_answer_page(struct al_http_exchange *exchange, enum al_web_status status,
+                        const struct al_str *page)
+{
+    answer(exchange, status, "text/html; charset=utf-8", page->buf, page->len);
+}
+
+static const char *heading_of(enum al_web_status status)
+{
+    static const struct {
+        enum al_web_status status;
+        const char *heading;
+    } headings[] = {
+        { AL_WEB_BAD_REQUEST, "This request is wrong" },
+        { AL_WEB_FORBIDDEN, "This is not allowed" },
+        { AL_WEB_NOT_FOUND, "There is no such page" },
+        { AL_WEB_METHOD_NOT_ALLOWED, "This page takes no such request" },
+        { AL_WEB_CONFLICT, "Nothing was done" },
+        { AL_WEB_TOO_LARGE, "This is too much" },
+        { AL_WEB_FAILED, "This failed" },
+        { AL_WEB_UNAVAILABLE, "Not now" },
+    };
+
+    for (size_t i = 0; i < AL_COUNT(headings); i++)
+        if (headings[i].status == status)
+            return headings[i].heading;
+    return "airlock review";
+}
+
+static void answer_sentence(struct al_http_exchange *exchange, enum al_web_status status,
+                            const char *sentence, bool with_link)
+{
+    al_auto(al_str_clear) struct al_str page = AL_STR_INIT;
+
+    al_page_message(heading_of(status), sentence, with_link, &page);
+    al_web_answer_page(exchange, status, &page);
+}
+
+void al_web_answer_message(struct al_http_exchange *exchange, enum al_web_status status,
+                           const char *sentence)
+{
+    answer_sentence(exchange, status, sentence, true);
+}
+
+/* The same for somebody who may not see /review, so it has no link to it. */
+static void refuse(struct al_http_exchange *exchange, enum al_web_status status,
+                   const char *sentence)
+{
+    answer_sentence(exchange, status, sentence, false);
+}
+
+void al_web_answer_elsewhere(struct al_http_exchange *exchange, const char *path)
+{
+    const struct al_http_header headers[] = { { "Location", path } };
+
+    al_http_answer(exchange, AL_WEB_SEE_OTHER, headers, AL_COUNT(headers), "", 0);
+}
+
+/* --- Paths --- */
 
 /* A page and what its path names. */
-struct al_route {
-    enum al_route_kind kind;
-    const char *id; /**< of a question or a staged commit; borrowed from the path */
-    uint64_t seq;   /**< of an execution */
-    bool posts;     /**< it takes POST too */
-    bool is_open;   /**< it needs no cookie: nothing of the user is in it */
+struct route {
+    enum al_desk_kind kind;
+    const char *id; /* of an entry; borrowed from the path */
+    size_t id_len;
+    bool posts;               /* it takes POST too */
+    enum al_desk_kind posted; /* what that is for */
 };
 
 /* "3f2a9c10" */
@@ -72,32 +143,32 @@ static bool is_uuid(const char *text)
 }
 
 /* "12", "12/rollback" */
-static bool find_execution(const char *text, struct al_route *route)
+static bool find_execution(const char *text, struct route *route)
 {
-    const size_t len = strcspn(text, "/");
-    al_auto(al_freep) char *number = al_asprintf("%.*s", (int)len, text);
+    const size_t len = strspn(text, "0123456789");
 
-    *route = (struct al_route){ .kind = AL_ROUTE_EXECUTION };
-    if (!strcmp(text + len, "/rollback"))
-        *route = (struct al_route){ .kind = AL_ROUTE_ROLLBACK, .posts = true };
-    else if (text[len])
-        return false;
-    return al_web_number(number, &route->seq);
+    *route = (struct route){ .kind = AL_DESK_EXECUTION, .id = text, .id_len = len };
+    if (!strcmp(text + len, "/rollback")) {
+        route->kind = AL_DESK_PREVIEW;
+        route->posts = true;
+        route->posted = AL_DESK_ROLL_BACK;
+    }
+    return len && (!text[len] || route->posts);
 }
 
 /* False: there is no such page. */
-static bool route_find(const char *path, struct al_route *ret_route)
+static bool route_find(const char *path, struct route *ret_route)
 {
     static const struct {
         const char *path;
-        struct al_route route;
+        struct route route;
     } fixed[] = {
-        { "/review", { .kind = AL_ROUTE_OVERVIEW } },
-        { "/review/", { .kind = AL_ROUTE_OVERVIEW } },
-        { "/review/live", { .kind = AL_ROUTE_LIVE } },
-        { "/review/events", { .kind = AL_ROUTE_EVENTS } },
-        { "/review/style.css", { .kind = AL_ROUTE_STYLE, .is_open = true } },
-        { "/review/script.js", { .kind = AL_ROUTE_SCRIPT, .is_open = true } },
+        { "/review", { .kind = AL_DESK_OVERVIEW } },
+        { "/review/", { .kind = AL_DESK_OVERVIEW } },
+        { "/review/live", { .kind = AL_DESK_LIVE } },
+        { "/review/events", { .kind = AL_DESK_EVENTS } },
+        { "/review/style.css", { .kind = AL_DESK_STYLE } },
+        { "/review/script.js", { .kind = AL_DESK_SCRIPT } },
     };
     static const char execution[] = "/review/execution/", staged[] = "/review/staged/",
                       below[] = "/review/";
@@ -110,13 +181,18 @@ static bool route_find(const char *path, struct al_route *ret_route)
     if (al_starts_with(path, execution))
         return find_execution(path + strlen(execution), ret_route);
     if (al_starts_with(path, staged)) {
-        *ret_route = (struct al_route){ .kind = AL_ROUTE_STAGED, .id = path + strlen(staged) };
+        *ret_route = (struct route){ .kind = AL_DESK_STAGED,
+                                     .id = path + strlen(staged),
+                                     .id_len = UUID_CHARS };
         return is_uuid(ret_route->id);
     }
     if (!al_starts_with(path, below))
         return false;
-    *ret_route =
-        (struct al_route){ .kind = AL_ROUTE_QUESTION, .id = path + strlen(below), .posts = true };
+    *ret_route = (struct route){ .kind = AL_DESK_QUESTION,
+                                 .id = path + strlen(below),
+                                 .id_len = AL_REVIEW_ID_CHARS,
+                                 .posts = true,
+                                 .posted = AL_DESK_ANSWER };
     return is_question_id(ret_route->id);
 }
 
@@ -180,19 +256,19 @@ static bool is_get(const struct al_http_request *request)
 }
 
 /* A link with a key has no cookie yet. */
-static bool has_key(const struct al_route *route, const struct al_http_request *request)
+static bool has_key(const struct route *route, const struct al_http_request *request)
 {
-    return route->kind == AL_ROUTE_OVERVIEW && request->query &&
+    return route->kind == AL_DESK_OVERVIEW && request->query &&
            al_starts_with(request->query, "k=");
 }
 
 /* A browser says of a request what has sent it.  A link may be anywhere; all else is the page's
  * own. Source: Fetch Metadata Request Headers. */
-static bool is_foreign(const struct al_route *route, const struct al_http_request *request)
+static bool is_foreign(const struct route *route, const struct al_http_request *request)
 {
     const char *site = al_http_find_header(request, "sec-fetch-site");
     const bool may_be_linked =
-        is_get(request) && route->kind != AL_ROUTE_LIVE && route->kind != AL_ROUTE_EVENTS;
+        is_get(request) && route->kind != AL_DESK_LIVE && route->kind != AL_DESK_EVENTS;
 
     return site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0 && !may_be_linked;
 }
@@ -201,22 +277,22 @@ void al_site_on_headers(struct al_site *site, struct al_http_exchange *exchange,
                         const struct al_http_request *request)
 {
     struct al_web_key csrf;
-    struct al_route route;
+    struct route route;
 
-    al_web_add_headers(exchange);
+    add_headers(exchange);
     if (!route_find(request->path, &route)) {
-        al_web_refuse(exchange, AL_WEB_NOT_FOUND, "The page of airlock review is at /review.");
+        refuse(exchange, AL_WEB_NOT_FOUND, "The page of airlock review is at /review.");
     } else if (!is_get(request) && !(route.posts && !strcmp(request->method, "POST"))) {
         al_http_add_header(exchange, "Allow", route.posts ? "GET, HEAD, POST" : "GET, HEAD");
-        al_web_refuse(exchange, AL_WEB_METHOD_NOT_ALLOWED, "This page can be read only.");
+        refuse(exchange, AL_WEB_METHOD_NOT_ALLOWED, "This page can be read only.");
     } else if (is_foreign(&route, request)) {
-        al_web_refuse(exchange, AL_WEB_FORBIDDEN,
-                      "Another page has sent this request; nothing was done.");
-    } else if (!route.is_open && !has_key(&route, request) &&
+        refuse(exchange, AL_WEB_FORBIDDEN, "Another page has sent this request; nothing was done.");
+    } else if (route.kind != AL_DESK_STYLE && route.kind != AL_DESK_SCRIPT &&
+               !has_key(&route, request) &&
                !al_web_keys_find(site->keys, al_http_find_header(request, "cookie"), &csrf)) {
-        al_web_refuse(exchange, AL_WEB_FORBIDDEN,
-                      "This browser may not see the questions. Run airlock review --web in a "
-                      "terminal: it prints a link that opens this page.");
+        refuse(exchange, AL_WEB_FORBIDDEN,
+               "This browser may not see the questions. Run airlock review --web in a "
+               "terminal: it prints a link that opens this page.");
     }
 }
 
@@ -229,9 +305,9 @@ static void open_with_key(struct al_site *site, struct al_http_exchange *exchang
     al_auto(al_freep) char *value = NULL;
 
     if (!al_web_keys_use(site->keys, key, &cookie)) {
-        al_web_refuse(exchange, AL_WEB_FORBIDDEN,
-                      "This link was used already, or is none of this server's. Run airlock review "
-                      "--web again for another one.");
+        refuse(exchange, AL_WEB_FORBIDDEN,
+               "This link was used already, or is none of this server's. Run airlock review "
+               "--web again for another one.");
         return;
     }
     value = al_asprintf(AL_WEB_COOKIE "=%s; Path=/review; HttpOnly; SameSite=Strict%s", cookie.text,
@@ -250,20 +326,6 @@ static const char *notice_of(const char *said)
            : !strcmp(said, "always") ? "Approved, now and later."
            : !strcmp(said, "reject") ? "Rejected. The agent is told."
                                      : NULL;
-}
-
-static enum al_desk_kind kind_of(const struct al_route *route, bool posts)
-{
-    static const enum al_desk_kind kinds[] = {
-        [AL_ROUTE_OVERVIEW] = AL_DESK_OVERVIEW, [AL_ROUTE_LIVE] = AL_DESK_LIVE,
-        [AL_ROUTE_EVENTS] = AL_DESK_EVENTS,     [AL_ROUTE_QUESTION] = AL_DESK_QUESTION,
-        [AL_ROUTE_ROLLBACK] = AL_DESK_PREVIEW,  [AL_ROUTE_EXECUTION] = AL_DESK_EXECUTION,
-        [AL_ROUTE_STAGED] = AL_DESK_STAGED,
-    };
-
-    if (posts)
-        return route->kind == AL_ROUTE_QUESTION ? AL_DESK_ANSWER : AL_DESK_ROLL_BACK;
-    return kinds[route->kind];
 }
 
 /* The decision of a form.  False: it has none. */
@@ -316,17 +378,18 @@ static bool read_form(const struct al_http_request *http, struct al_desk_request
 
 /* Put a request of a browser that may see the page on the desk. */
 static void hand_over(struct al_site *site, struct al_http_exchange *exchange,
-                      const struct al_http_request *http, const struct al_route *route,
+                      const struct al_http_request *http, const struct route *route,
                       const struct al_web_form *query, const struct al_web_key *csrf)
 {
     const bool posts = !strcmp(http->method, "POST");
     struct al_desk_request request = {
-        .kind = kind_of(route, posts),
+        .kind = posts ? route->posted : route->kind,
         .exchange = al_http_ref(exchange),
         .csrf = *csrf,
-        .id = route->id ? al_strdup(route->id) : NULL,
-        .seq = route->seq,
+        .id = route->id ? al_strndup(route->id, route->id_len) : NULL,
         .notice = notice_of(al_web_form_get(query, "said")),
+        .filter = al_strdup(al_web_form_get(query, "q")),
+        .only_changes = al_web_form_get(query, "changes"),
     };
     uint64_t page = 0;
 
@@ -336,7 +399,6 @@ static void hand_over(struct al_site *site, struct al_http_exchange *exchange,
         al_desk_request_clear(&request);
         return;
     }
-    al_http_set_data(exchange, site);
     if (al_desk_put(site->desk, &request))
         return;
     al_web_answer_message(exchange, AL_WEB_UNAVAILABLE,
@@ -350,27 +412,23 @@ void al_site_on_request(struct al_site *site, struct al_http_exchange *exchange,
     al_auto(al_web_form_clear) struct al_web_form query = AL_WEB_FORM_INIT;
     const char *text = request->query ? request->query : "";
     struct al_web_key csrf;
-    struct al_route route;
+    struct route route;
 
     if (!route_find(request->path, &route)) {
-        al_web_refuse(exchange, AL_WEB_NOT_FOUND, "The page of airlock review is at /review.");
+        refuse(exchange, AL_WEB_NOT_FOUND, "The page of airlock review is at /review.");
     } else if (!al_web_form_read(text, strlen(text), &query)) {
-        al_web_refuse(exchange, AL_WEB_BAD_REQUEST, "The address of this page is wrong.");
-    } else if (route.kind == AL_ROUTE_STYLE) {
-        al_web_answer_file(exchange, "text/css; charset=utf-8", al_page_style);
-    } else if (route.kind == AL_ROUTE_SCRIPT) {
-        al_web_answer_file(exchange, "text/javascript; charset=utf-8", al_page_script);
+        refuse(exchange, AL_WEB_BAD_REQUEST, "The address of this page is wrong.");
+    } else if (route.kind == AL_DESK_STYLE) {
+        answer(exchange, AL_WEB_OK, "text/css; charset=utf-8", al_page_style,
+               strlen(al_page_style));
+    } else if (route.kind == AL_DESK_SCRIPT) {
+        answer(exchange, AL_WEB_OK, "text/javascript; charset=utf-8", al_page_script,
+               strlen(al_page_script));
     } else if (has_key(&route, request)) {
         open_with_key(site, exchange, request, al_web_form_get(&query, "k"));
     } else if (!al_web_keys_find(site->keys, al_http_find_header(request, "cookie"), &csrf)) {
-        al_web_refuse(exchange, AL_WEB_FORBIDDEN, "This browser may no longer see the questions.");
+        refuse(exchange, AL_WEB_FORBIDDEN, "This browser may no longer see the questions.");
     } else {
         hand_over(site, exchange, request, &route, &query, &csrf);
     }
-}
-
-void al_site_on_gone(struct al_site *site, struct al_http_exchange *exchange)
-{
-    if (al_http_data(exchange))
-        al_desk_gone(site->desk, exchange);
 }

@@ -60,12 +60,12 @@ char *al_site_link(struct al_site *site, const char *origin);
 /** Test whether a request is the site's. */
 bool al_site_owns(const struct al_http_request *request);
 
-/** For al_http_handler, for requests of the site's: on_headers() before the body is read. */
+/** For al_http_handler, for requests of the site's: on_headers() before the body is read.  It sets
+ * no data of an exchange. */
 void al_site_on_headers(struct al_site *site, struct al_http_exchange *exchange,
                         const struct al_http_request *request);
 void al_site_on_request(struct al_site *site, struct al_http_exchange *exchange,
                         const struct al_http_request *request);
-void al_site_on_gone(struct al_site *site, struct al_http_exchange *exchange);
 
 /**
  * The origin of a place: "http://127.0.0.1:8080".  For a place that is every address of the machine

@@ -61,18 +61,9 @@ static void on_request(void *payload, struct al_http_exchange *exchange,
     al_site_on_request(serving->site, exchange, request);
 }
 
-static void on_gone(void *payload, struct al_http_exchange *exchange)
-{
-    const struct serving *serving = payload;
-
-    al_site_on_gone(serving->site, exchange);
-}
-
 static const struct al_http_handler handler = {
     .on_headers = on_headers,
     .on_request = on_request,
-    .on_gone = on_gone,
-    .on_end = on_gone,
 };
 
 /* --- From start to end --- */

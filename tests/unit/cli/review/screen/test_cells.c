@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cli/review/screen/cells.h: text is cut to columns, and nothing that does something to a terminal,
+/* cli/review/screen/text.c: text is cut to columns, and nothing that does something to a terminal,
  * or whose width is not known, comes through. */
-#include "cli/review/screen/cells.h"
+#include "cli/review/screen/private.h"
 
 #include <stdlib.h>
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cli/review/screen/keys.h: what keys do; an answer is given only by a key that came alone, for an
  * entry that the user saw. */
-#include "cli/review/screen/keys.h"
+#include "cli/review/screen/private.h"
 
 #include <limits.h>
 
 #include "tests/lib/assert.h"
 
 static const struct al_screen_look question = {
-    .kind = AL_ENTRY_QUESTION, .waits = true, .offers_always = true, .settled = true
+    .kind = AL_ITEM_QUESTION, .waits = true, .offers_always = true, .settled = true
 };
-static const struct al_screen_look execution = { .kind = AL_ENTRY_EXECUTION,
+static const struct al_screen_look execution = { .kind = AL_ITEM_EXECUTION,
                                                  .settled = true,
                                                  .can_roll_back = true };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cli/review/web/form.h: fields are decoded, and a form is read whole or not at all. */
-#include "cli/review/web/form.h"
+#include "cli/review/web/private.h"
 
 #include "tests/lib/assert.h"
 #include "util/mem.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cli/review/web/keys.h: a link opens the page once, a cookie is whole or none, and of links and
  * browsers there are AL_WEB_KEYS_MAX: the oldest goes. */
-#include "cli/review/web/keys.h"
+#include "cli/review/web/private.h"
 
 #include "tests/lib/assert.h"
 #include "util/str.h"
