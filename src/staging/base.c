@@ -2,14 +2,12 @@
 #include "staging/base.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "gitops/plumbing/bare.h"
-#include "staging/choose.h"
-#include "staging/import.h"
 #include "staging/staged.h"
 #include "staging/store.h"
-#include "staging/tree_bounds.h"
 #include "util/fs.h"
 #include "util/log.h"
 #include "util/sorted.h"
@@ -19,7 +17,7 @@ void al_base_clear(struct al_base *base)
     for (size_t i = 0; i < base->count; i++)
         free(base->items[i].path);
     free(base->items);
-    al_heads_clear(&base->heads);
+    json_decref(base->heads);
     *base = (struct al_base){ .items = NULL };
 }
 
@@ -153,7 +151,6 @@ int al_base_load(struct al_staging *staging, const char *key, struct al_run_limi
     al_auto(al_freep) char *ref = al_asprintf(AL_REF_BASE "%s", key);
     al_auto(al_base_clear) struct al_base base = { .items = NULL };
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
-    al_auto(al_json_decrefp) json_t *heads = NULL;
     struct reading reading = { .base = &base, .sha256 = staging->options.sha256 };
     struct al_oid oid;
     char commit[AL_OID_TEXT];
@@ -171,8 +168,7 @@ int al_base_load(struct al_staging *staging, const char *key, struct al_run_limi
     if (r < 0)
         return r;
     al_base_sort(&base);
-    heads = json_loadb(message.buf, message.len, JSON_REJECT_DUPLICATES, NULL);
-    al_heads_from_json(heads, &base.heads);
+    base.heads = json_loadb(message.buf, message.len, JSON_REJECT_DUPLICATES, NULL);
     *ret_base = base;
     base = (struct al_base){ .items = NULL };
     return 0;
@@ -195,7 +191,6 @@ int al_base_save(struct al_staging *staging, const char *key, struct al_base *ba
 {
     al_auto(al_freep) char *ref = al_asprintf(AL_REF_BASE "%s", key);
     al_auto(al_str_clear) struct al_str message = AL_STR_INIT;
-    al_auto(al_json_decrefp) json_t *heads = al_heads_to_json(&base->heads);
     al_auto(al_import_clear) struct al_import import;
     int r = al_import_begin(staging, &import, err);
 
@@ -205,8 +200,137 @@ int al_base_save(struct al_staging *staging, const char *key, struct al_base *ba
     r = check_readable(base, err);
     if (r < 0)
         return r;
-    al_json_dump(heads, true, &message);
+    if (base->heads)
+        al_json_dump(base->heads, true, &message);
     al_import_commit(&import, ref, message.buf, 0);
     al_import_set_all(&import, base);
     return al_import_end(&import, budget, NULL, err);
+}
+
+/* --- Heads --- */
+
+static json_t *find_head(const json_t *heads, const char *target, const char *branch)
+{
+    json_t *head;
+    size_t i;
+
+    json_array_foreach(heads, i, head)
+    {
+        const char *its = al_json_get_string(head, "target");
+        const char *name = al_json_get_string(head, "branch");
+
+        if (its && name && !strcmp(its, target) && !strcmp(name, branch))
+            return head;
+    }
+    return NULL;
+}
+
+const char *al_heads_find(const json_t *heads, const char *target, const char *branch)
+{
+    return al_json_get_string(find_head(heads, target, branch), "head");
+}
+
+bool al_heads_differ(const json_t *heads, const json_t *others)
+{
+    const json_t *head;
+    size_t i;
+
+    json_array_foreach(heads, i, head)
+    {
+        const char *target = al_json_get_string(head, "target");
+        const char *branch = al_json_get_string(head, "branch");
+        const char *commit = al_json_get_string(head, "head");
+        const char *other = target && branch ? al_heads_find(others, target, branch) : NULL;
+
+        if (commit && other && strcmp(other, commit) != 0)
+            return true;
+    }
+    return false;
+}
+
+void al_heads_set(json_t **heads, const char *target, const char *branch, const char *commit)
+{
+    json_t *head = find_head(*heads, target, branch), *value = al_json_string(commit);
+
+    if (!head) {
+        if (!json_is_array(*heads)) {
+            json_decref(*heads);
+            *heads = al_json_array();
+        }
+        head = al_json_object();
+        al_json_set(head, "target", al_json_string(target));
+        al_json_set(head, "branch", al_json_string(branch));
+        al_json_append(*heads, head);
+    }
+    al_json_set(head, "head", value);
+}
+
+/* --- Origins --- */
+
+/* An origin is stored like a base, as the one of "<key>-<digits of the branch>". */
+
+#define DIGITS 16
+
+/* The name under which the origin of a sandbox is kept, beside its base.  Caller frees. */
+static char *origin_name(const char *key, const struct al_branch_name *branch)
+{
+    struct al_hash hash;
+    struct al_oid digest;
+    char text[AL_OID_TEXT];
+
+    al_hash_init(&hash, true);
+    al_hash_add(&hash, branch->target, strlen(branch->target) + 1);
+    al_hash_add(&hash, branch->branch, strlen(branch->branch) + 1);
+    al_hash_end(&hash, &digest);
+    al_oid_text(&digest, true, text);
+    return al_asprintf("%s-%.*s", key, DIGITS, text);
+}
+
+int al_origin_load(struct al_staging *staging, const char *key, const struct al_branch_name *branch,
+                   struct al_run_limits *budget, struct al_base *ret_origin, struct al_error *err)
+{
+    al_auto(al_freep) char *name = origin_name(key, branch);
+
+    return al_base_load(staging, name, budget, ret_origin, err);
+}
+
+int al_origin_save(struct al_staging *staging, const char *key, const struct al_branch_name *branch,
+                   struct al_base *origin, struct al_run_limits *budget, struct al_error *err)
+{
+    al_auto(al_freep) char *name = origin_name(key, branch);
+
+    return al_base_save(staging, name, origin, budget, err);
+}
+
+/* --- Bounds --- */
+
+static unsigned depth_of(const char *path)
+{
+    unsigned depth = 0;
+
+    for (; *path; path++)
+        depth += *path == '/';
+    return depth;
+}
+
+bool al_tree_bounds_add(struct al_tree_bounds *bounds, const char *path)
+{
+    bounds->entries++;
+    bounds->names_bytes += strlen(path);
+    if (bounds->entries > AL_TREE_ENTRIES_MAX || bounds->names_bytes > AL_TREE_NAMES_MAX_BYTES ||
+        depth_of(path) > AL_TREE_DEPTH_MAX)
+        bounds->is_exceeded = true;
+    return !bounds->is_exceeded;
+}
+
+int al_tree_bounds_check(const struct al_tree_bounds *bounds, const char *what, const char *advice,
+                         struct al_error *err)
+{
+    if (!bounds->is_exceeded)
+        return 0;
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "%s has more than %u files and directories, more than %u bytes of names, "
+                        "or directories more than %u deep; %s",
+                        what, AL_TREE_ENTRIES_MAX, AL_TREE_NAMES_MAX_BYTES, AL_TREE_DEPTH_MAX,
+                        advice);
 }

@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 #include "gitops/oid.h"
-#include "staging/heads.h"
 #include "util/error.h"
+#include "util/json.h"
 #include "util/str.h"
 
 struct al_run_limits;
@@ -34,7 +34,7 @@ struct al_base {
     size_t count;
     size_t capacity;
     size_t sorted; /**< private: the first entries, which are in order */
-    struct al_heads heads;
+    json_t *heads; /**< see al_heads_set(); NULL: none */
 };
 
 void al_base_clear(struct al_base *base);
@@ -68,5 +68,85 @@ const struct al_base_file *al_base_find(struct al_base *base, const char *path);
 /** Append the files that cannot be beside one of this path: those that are directories on the way
  * to it, and those below it. */
 void al_base_list_replaced(struct al_base *base, const char *path, struct al_strv *ret_paths);
+
+/* --- The commits that files of a sandbox are based on --- */
+
+/*
+ * An array of `{target, branch, head}`, at most one for each branch of each target:
+ * al_target_key(), the full name, and the commit that files were pulled at or pushed to.
+ */
+
+/** The commit that is known for a branch; NULL: none.  Borrowed until the heads change. */
+const char *al_heads_find(const json_t *heads, const char *target, const char *branch);
+
+/** Test whether two lists have another commit for the same branch. */
+bool al_heads_differ(const json_t *heads, const json_t *others);
+
+/** Record the commit of a branch.  `*heads` is made if it is NULL. */
+void al_heads_set(json_t **heads, const char *target, const char *branch, const char *commit);
+
+/* --- Origins --- */
+
+/*
+ * What a sandbox last saw of a branch: the files that were pulled from it or pushed to it.
+ *
+ * The base (staging/base.h) says what a status compares a file of the sandbox with, wherever it
+ * came from.  The origin is the common ancestor of a pull from its branch: what was pushed to
+ * another branch meanwhile is a change of the sandbox.  A file that disappears from a branch is
+ * removed from the sandbox only if the branch is where it came from.
+ */
+
+/** A branch of a target. */
+struct al_branch_name {
+    const char *target; /**< al_target_key() */
+    const char *branch; /**< the full name */
+};
+
+/** Read the origin of a sandbox; one that is not known is empty.  Release with al_base_clear(). */
+int al_origin_load(struct al_staging *staging, const char *key, const struct al_branch_name *branch,
+                   struct al_run_limits *budget, struct al_base *ret_origin, struct al_error *err);
+
+/** Write it, durable.  With the store's lock held. */
+int al_origin_save(struct al_staging *staging, const char *key, const struct al_branch_name *branch,
+                   struct al_base *origin, struct al_run_limits *budget, struct al_error *err);
+
+/* --- Bounds --- */
+
+/*
+ * How much of a commit's tree is read: a few objects that name each other can stand for any number
+ * of files, and of directories in each other.
+ */
+
+/** The most files and directories together.  A sandbox has no more files either. */
+#ifndef AL_TREE_ENTRIES_MAX /* tests compile with smaller limits */
+#define AL_TREE_ENTRIES_MAX 1000000u
+#endif
+
+/** The most bytes of their paths. */
+#ifndef AL_TREE_NAMES_MAX_BYTES
+#define AL_TREE_NAMES_MAX_BYTES (256u << 20)
+#endif
+
+/** The most directories that a file or a directory lies in. */
+#ifndef AL_TREE_DEPTH_MAX
+#define AL_TREE_DEPTH_MAX 1000u
+#endif
+
+/** What was read so far.  Zero-initialised, it is nothing. */
+struct al_tree_bounds {
+    uint64_t entries, names_bytes;
+    bool is_exceeded;
+};
+
+/** Count the path of a file or a directory.  False: the tree is too large. */
+bool al_tree_bounds_add(struct al_tree_bounds *bounds, const char *path);
+
+/**
+ * Fail if the tree was too large: "<what> has more than … files and directories, …; <advice>".
+ *
+ * @return 0 or AL_ERR_EXECUTION.
+ */
+int al_tree_bounds_check(const struct al_tree_bounds *bounds, const char *what, const char *advice,
+                         struct al_error *err);
 
 #endif

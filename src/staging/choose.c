@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "staging/choose.h"
+#include "staging/store.h"
 
 #include "sandbox/sandbox.h"
 #include "util/sorted.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "staging/import.h"
+#include "staging/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "gitops/plumbing/snapshot.h"
-#include "staging/store.h"
 
 #define PIECE_BYTES ((size_t)1024 * 1024)
 

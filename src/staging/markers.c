@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "staging/markers.h"
+#include "staging/store.h"
 
 #include <errno.h>
 
 #include "gitops/plumbing/merge_file.h"
 #include "guard/text.h"
 #include "sandbox/sandbox.h"
-#include "staging/store.h"
 #include "util/fs.h"
 
 #define LIST_MAX_BYTES (64u << 20)

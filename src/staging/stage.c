@@ -9,10 +9,6 @@
 #include <time.h>
 
 #include "guard/text.h"
-#include "staging/choose.h"
-#include "staging/import.h"
-#include "staging/markers.h"
-#include "staging/staged_record.h"
 #include "staging/store.h"
 #include "util/clock.h"
 #include "util/sorted.h"
@@ -50,7 +46,7 @@ static int load_base(struct al_staging *staging, const char *key, struct al_run_
         return r;
     for (size_t i = 0; i < list->count; i++)
         if (!strcmp(list->items[i].sandbox, key) &&
-            !al_heads_differ(&list->items[i].heads, &ret_base->heads))
+            !al_heads_differ(list->items[i].heads, ret_base->heads))
             al_base_apply(ret_base, &list->items[i]);
     al_base_sort(ret_base);
     return 0;
@@ -352,7 +348,7 @@ static int fill_record(struct al_staging *staging, const struct al_comparison *c
     staged->message = al_strdup(message);
     staged->sandbox = al_strdup(staging->key);
     staged->worker = al_strdup(staging->options.worker);
-    al_heads_copy(&comparison->base.heads, &staged->heads);
+    staged->heads = json_deep_copy(comparison->base.heads);
     staged->files = al_calloc(changes->count, sizeof(*staged->files));
     for (; staged->count < changes->count; staged->count++) {
         staged->files[staged->count] = changes->items[staged->count];

@@ -62,4 +62,8 @@ const char *al_change_status(const struct al_staged_file *change);
 int al_stage(struct al_staging *staging, const struct al_strv *words, const char *message,
              struct al_run_limits *budget, struct al_staged *ret_staged, struct al_error *err);
 
+/** Append the paths of those changes whose files have conflict markers of a pull. */
+int al_markers_find(struct al_staging *staging, const struct al_changes *changes,
+                    struct al_strv *ret_paths, struct al_error *err);
+
 #endif

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "staging/staged.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "guard/text.h"
-#include "staging/staged_record.h"
+#include "staging/base.h"
 #include "staging/store.h"
+#include "util/fs.h"
 #include "util/log.h"
+#include "util/utf8.h"
 
 void al_staged_clear(struct al_staged *staged)
 {
@@ -17,7 +22,7 @@ void al_staged_clear(struct al_staged *staged)
     free(staged->message);
     free(staged->sandbox);
     free(staged->worker);
-    al_heads_clear(&staged->heads);
+    json_decref(staged->heads);
     *staged = (struct al_staged){ .id = "" };
 }
 
@@ -193,7 +198,7 @@ static const char *common_file(const struct al_staged *earlier, const struct al_
 bool al_staged_supersedes(const struct al_staged *newer, const struct al_staged *older)
 {
     return older->order < newer->order && !strcmp(older->sandbox, newer->sandbox) &&
-           al_heads_differ(&older->heads, &newer->heads) && common_file(older, newer);
+           al_heads_differ(older->heads, newer->heads) && common_file(older, newer);
 }
 
 const struct al_staged *al_staged_earlier(const struct al_staged_list *list,
@@ -245,4 +250,381 @@ json_t *al_staged_to_json(const struct al_staging *staging, const struct al_stag
     al_json_set(object, "files", files);
     al_json_set(object, "createdAt", al_json_string(staged->created_at));
     return object;
+}
+
+/* --- The record --- */
+
+/* --- Paths: JSON has no bytes that are not UTF-8 --- */
+
+static void set_path(json_t *object, const char *path)
+{
+    al_auto(al_str_clear) struct al_str hex = AL_STR_INIT;
+
+    al_json_set(object, "path", al_json_string(path));
+    if (al_utf8_valid(path, strlen(path)))
+        return;
+    for (const char *at = path; *at; at++)
+        al_str_addf(&hex, "%02x", (unsigned char)*at);
+    al_json_set(object, "pathHex", al_json_string(hex.buf));
+}
+
+static int digit(char c)
+{
+    const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
+
+    return at ? (int)(at - digits) : -1;
+}
+
+/* Caller frees. */
+static char *get_path(const json_t *object)
+{
+    const char *hex = al_json_get_string(object, "pathHex");
+    al_auto(al_str_clear) struct al_str path = AL_STR_INIT;
+
+    if (!hex)
+        return al_strdup(al_json_get_string(object, "path"));
+    for (; hex[0] && hex[1]; hex += 2) {
+        int high = digit(hex[0]), low = digit(hex[1]);
+
+        if (high < 0 || low < 0)
+            return NULL;
+        al_str_addc(&path, (char)(high << 4 | low));
+    }
+    return al_str_detach(&path);
+}
+
+/* --- Files --- */
+
+static json_t *file_to_json(const struct al_staged_file *file, bool sha256)
+{
+    json_t *object = al_json_object();
+    char oid[AL_OID_TEXT];
+
+    al_oid_text(&file->oid, sha256, oid);
+    set_path(object, file->path);
+    al_json_set(object, "operation", al_json_string(al_staged_operation_name(file->operation)));
+    al_json_set(object, "mode", al_json_int(file->mode));
+    al_json_set(object, "size", al_json_int((int64_t)file->size));
+    al_json_set(object, "oid", al_json_string(oid));
+    return object;
+}
+
+static int find_operation(const char *name)
+{
+    for (int i = AL_STAGED_CREATE; name && i <= AL_STAGED_DELETE; i++)
+        if (!strcmp(name, al_staged_operation_name((enum al_staged_operation)i)))
+            return i;
+    return -1;
+}
+
+static bool file_from_json(const json_t *object, bool sha256, struct al_staged_file *ret_file)
+{
+    int operation = find_operation(al_json_get_string(object, "operation"));
+    const char *oid = al_json_get_string(object, "oid");
+    struct al_staged_file file = {
+        .operation = (enum al_staged_operation)operation,
+        .mode = (unsigned)json_integer_value(json_object_get(object, "mode")),
+        .size = (uint64_t)json_integer_value(json_object_get(object, "size")),
+    };
+
+    if (operation < 0 || !oid || !al_oid_parse(oid, sha256, &file.oid))
+        return false;
+    file.path = get_path(object);
+    *ret_file = file;
+    return file.path && *file.path;
+}
+
+static bool files_from_json(const json_t *array, bool sha256, struct al_staged *staged)
+{
+    const json_t *object;
+    size_t i;
+
+    staged->files = al_calloc(json_array_size(array) + 1, sizeof(*staged->files));
+    json_array_foreach(array, i, object)
+    {
+        staged->count++;
+        if (!file_from_json(object, sha256, &staged->files[i]))
+            return false;
+    }
+    return staged->count > 0;
+}
+
+/* --- Records --- */
+
+static bool from_json(const json_t *object, const char *id, bool sha256, struct al_staged *staged)
+{
+    const char *created_at = al_json_get_string(object, "createdAt");
+    const char *commit = al_json_get_string(object, "commit");
+    const char *message = al_json_get_string(object, "message");
+    const char *sandbox = al_json_get_string(object, "sandbox");
+    const json_t *order = json_object_get(object, "order");
+
+    if (!created_at || !commit || !message || !sandbox || !json_is_integer(order) ||
+        !al_oid_parse(commit, sha256, &staged->commit))
+        return false;
+    (void)snprintf(staged->id, sizeof(staged->id), "%s", id);
+    (void)snprintf(staged->created_at, sizeof(staged->created_at), "%s", created_at);
+    staged->order = json_integer_value(order);
+    staged->message = al_strdup(al_staged_message(message));
+    staged->sandbox = al_strdup(sandbox);
+    staged->worker = al_strdup(al_json_get_string(object, "worker"));
+    staged->heads = json_incref(json_object_get(object, "heads"));
+    return files_from_json(json_object_get(object, "files"), sha256, staged);
+}
+
+int al_staged_read(const struct al_staging *staging, const char *id, struct al_staged *ret_staged,
+                   json_t **ret_pushed, struct al_error *err)
+{
+    al_auto(al_freep) char *name = al_asprintf("%s.json", id);
+    al_auto(al_staged_clear) struct al_staged staged = { .id = "" };
+    al_auto(al_json_decrefp) json_t *object = NULL;
+    int r = al_staging_read_json(staging, staging->staged_fd, name, &object, err);
+
+    if (r < 0)
+        return r;
+    if (!from_json(object, id, staging->options.sha256, &staged))
+        return al_staging_damaged(staging, name, err);
+    *ret_staged = staged;
+    staged = (struct al_staged){ .id = "" };
+    *ret_pushed = json_incref(json_object_get(object, "pushed"));
+    return 0;
+}
+
+int al_staged_write(const struct al_staging *staging, const struct al_staged *staged,
+                    const json_t *pushed, struct al_error *err)
+{
+    al_auto(al_freep) char *name = al_asprintf("%s.json", staged->id);
+    al_auto(al_json_decrefp) json_t *object = al_json_object();
+    json_t *files = al_json_array();
+    char commit[AL_OID_TEXT];
+
+    al_oid_text(&staged->commit, staging->options.sha256, commit);
+    al_json_set(object, "id", al_json_string(staged->id));
+    al_json_set(object, "message", al_json_string(staged->message));
+    al_json_set(object, "createdAt", al_json_string(staged->created_at));
+    al_json_set(object, "order", al_json_int(staged->order));
+    al_json_set(object, "commit", al_json_string(commit));
+    al_json_set(object, "sandbox", al_json_string(staged->sandbox));
+    if (staged->worker)
+        al_json_set(object, "worker", al_json_string(staged->worker));
+    for (size_t i = 0; i < staged->count; i++)
+        al_json_append(files, file_to_json(&staged->files[i], staging->options.sha256));
+    al_json_set(object, "files", files);
+    al_json_set(object, "heads", staged->heads ? json_incref(staged->heads) : al_json_array());
+    if (pushed)
+        al_json_set(object, "pushed", json_deep_copy(pushed));
+    return al_staging_write_json(staging, staging->staged_fd, name, object, err);
+}
+
+/* Whether a name is that of a record: "<uuid>.json". */
+static bool is_record(const char *name)
+{
+    static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx.json";
+
+    if (strlen(name) != strlen(form))
+        return false;
+    for (size_t i = 0; form[i]; i++)
+        if (form[i] == 'x' ? digit(name[i]) < 0 : name[i] != form[i])
+            return false;
+    return true;
+}
+
+int al_staged_ids(const struct al_staging *staging, struct al_strv *ret_ids, struct al_error *err)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(staging->staged_fd);
+    struct dirent *entry;
+
+    if (!dir)
+        return al_staging_unusable(staging, errno, err);
+    while ((entry = readdir(dir)))
+        if (is_record(entry->d_name))
+            al_strv_take(ret_ids, al_strndup(entry->d_name, AL_STAGED_ID_TEXT - 1));
+    return 0;
+}
+
+int al_staged_remove(struct al_staging *staging, const char *id, struct al_run_limits *budget,
+                     struct al_error *err)
+{
+    al_auto(al_freep) char *name = al_asprintf("%s.json", id);
+    al_auto(al_freep) char *ref = al_asprintf(AL_REF_STAGED "%s", id);
+    int r = al_staging_remove_json(staging, staging->staged_fd, name, err);
+
+    return r < 0 ? r : al_staging_delete_ref(staging, ref, budget, err);
+}
+
+/* --- A push --- */
+
+/*
+ * Recording a push.  Its first step writes the push into the record of the staged commit, and from
+ * then on the commit counts as pushed; each of the others may be done twice.
+ */
+
+static json_t *pushed_to_json(const struct al_pushed *pushed)
+{
+    json_t *object = al_json_object();
+
+    al_json_set(object, "target", al_json_string(pushed->target));
+    al_json_set(object, "branch", al_json_string(pushed->branch));
+    if (pushed->old_head)
+        al_json_set(object, "oldHead", al_json_string(pushed->old_head));
+    al_json_set(object, "commit", al_json_string(pushed->commit));
+    return object;
+}
+
+static void pushed_from_json(const json_t *object, struct al_pushed *ret_pushed)
+{
+    *ret_pushed = (struct al_pushed){
+        .target = al_json_get_string(object, "target"),
+        .branch = al_json_get_string(object, "branch"),
+        .old_head = al_json_get_string(object, "oldHead"),
+        .commit = al_json_get_string(object, "commit"),
+    };
+}
+
+/* Whether a base or a staged commit was based on the head that the push replaced. */
+static bool was_based_on_old(const json_t *heads, const struct al_pushed *pushed)
+{
+    const char *known = al_heads_find(heads, pushed->target, pushed->branch);
+
+    return known && pushed->old_head && !strcmp(known, pushed->old_head);
+}
+
+static int advance_origin(struct al_staging *staging, const struct al_staged *staged,
+                          const struct al_pushed *pushed, struct al_run_limits *budget,
+                          struct al_error *err)
+{
+    const struct al_branch_name branch = { pushed->target, pushed->branch };
+    al_auto(al_base_clear) struct al_base origin = { .items = NULL };
+    int r = al_origin_load(staging, staged->sandbox, &branch, budget, &origin, err);
+
+    if (r < 0)
+        return r;
+    al_base_apply(&origin, staged);
+    return al_origin_save(staging, staged->sandbox, &branch, &origin, budget, err);
+}
+
+static int advance_base(struct al_staging *staging, const struct al_staged *staged,
+                        const struct al_pushed *pushed, struct al_run_limits *budget,
+                        struct al_error *err)
+{
+    al_auto(al_base_clear) struct al_base base = { .items = NULL };
+    int r;
+
+    if (al_staging_is_gone(staging, staged->sandbox))
+        return 0;
+    r = advance_origin(staging, staged, pushed, budget, err);
+    if (r == 0)
+        r = al_base_load(staging, staged->sandbox, budget, &base, err);
+    if (r < 0)
+        return r;
+    al_base_apply(&base, staged);
+    if (!al_heads_find(base.heads, pushed->target, pushed->branch) ||
+        was_based_on_old(base.heads, pushed))
+        al_heads_set(&base.heads, pushed->target, pushed->branch, pushed->commit);
+    return al_base_save(staging, staged->sandbox, &base, budget, err);
+}
+
+/* Advance the head in the other commits of this sandbox that were based on the old one. */
+static int advance_others(struct al_staging *staging, const struct al_staged *staged,
+                          const struct al_pushed *pushed, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
+    int r = al_staged_ids(staging, &ids, err);
+
+    for (size_t i = 0; i < ids.count && r == 0; i++) {
+        al_auto(al_staged_clear) struct al_staged other = { .id = "" };
+        al_auto(al_json_decrefp) json_t *other_pushed = NULL;
+
+        if (!strcmp(ids.items[i], staged->id) ||
+            al_staged_read(staging, ids.items[i], &other, &other_pushed, NULL) < 0 ||
+            strcmp(other.sandbox, staged->sandbox) != 0 || !was_based_on_old(other.heads, pushed))
+            continue;
+        al_heads_set(&other.heads, pushed->target, pushed->branch, pushed->commit);
+        r = al_staged_write(staging, &other, other_pushed, err);
+    }
+    return r;
+}
+
+static int complete(struct al_staging *staging, const struct al_staged *staged,
+                    const struct al_pushed *pushed, struct al_run_limits *budget,
+                    struct al_error *err)
+{
+    int r = advance_base(staging, staged, pushed, budget, err);
+
+    if (r == 0)
+        r = advance_others(staging, staged, pushed, err);
+    return r < 0 ? r : al_staged_remove(staging, staged->id, budget, err);
+}
+
+int al_staged_pushed(struct al_staging *staging, const struct al_staged *staged,
+                     const struct al_pushed *pushed, struct al_run_limits *budget,
+                     struct al_error *err)
+{
+    al_auto(al_json_decrefp) json_t *object = pushed_to_json(pushed);
+    int r = al_staging_lock(staging, budget, err);
+
+    if (r < 0)
+        return r;
+    r = al_staged_write(staging, staged, object, err);
+    if (r == 0)
+        r = complete(staging, staged, pushed, budget, err);
+    al_staging_unlock(staging);
+    return r;
+}
+
+static int complete_one(struct al_staging *staging, const char *id, struct al_run_limits *budget,
+                        struct al_error *err)
+{
+    al_auto(al_staged_clear) struct al_staged staged = { .id = "" };
+    al_auto(al_json_decrefp) json_t *object = NULL;
+    struct al_pushed pushed;
+
+    if (al_staged_read(staging, id, &staged, &object, NULL) < 0 || !object)
+        return 0;
+    pushed_from_json(object, &pushed);
+    return pushed.target && pushed.branch && pushed.commit
+               ? complete(staging, &staged, &pushed, budget, err)
+               : al_staged_remove(staging, staged.id, budget, err);
+}
+
+int al_staged_recover(struct al_staging *staging, struct al_run_limits *budget,
+                      struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
+    int r = al_staged_ids(staging, &ids, err);
+
+    for (size_t i = 0; i < ids.count && r == 0; i++) {
+        al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+
+        r = complete_one(staging, ids.items[i], budget, &why);
+        if (r == AL_ERR_TIMEOUT || r == AL_ERR_CANCELLED)
+            return al_error_set(err, (enum al_status)r, "%s", why.message);
+        if (r < 0)
+            al_log_warn("the push of staged commit %.*s is not recorded yet: %s",
+                        AL_STAGED_SHORT_ID, ids.items[i], why.message);
+        r = 0;
+    }
+    return r;
+}
+
+/* --- Sizes --- */
+
+void al_size_add(struct al_str *out, uint64_t bytes)
+{
+    static const char *const units[] = { "KB", "MB", "GB", "TB" };
+    uint64_t one = 1024;
+    size_t unit = 0;
+
+    if (bytes * 10 < 1024) {
+        al_str_addf(out, "%" PRIu64 " B", bytes);
+        return;
+    }
+    /* Tenths, rounded; 1023.95 KB and more would read "1024.0 KB". */
+    while (unit + 1 < AL_COUNT(units) &&
+           bytes / one * 10 + (bytes % one * 10 + one / 2) / one >= UINT64_C(10240)) {
+        one *= 1024;
+        unit++;
+    }
+    bytes = bytes / one * 10 + (bytes % one * 10 + one / 2) / one;
+    al_str_addf(out, "%" PRIu64 ".%" PRIu64 " %s", bytes / 10, bytes % 10, units[unit]);
 }

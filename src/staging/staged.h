@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 #include "gitops/oid.h"
-#include "staging/heads.h"
 #include "util/error.h"
 #include "util/json.h"
+#include "util/str.h"
 
 struct al_run_limits;
 struct al_staging;
@@ -49,7 +49,7 @@ struct al_staged {
     char *worker;                 /**< the worker's name; NULL: none */
     struct al_staged_file *files; /**< sorted by path */
     size_t count;
-    struct al_heads heads; /**< what its files were based on when it was staged, and our own pushes
+    json_t *heads; /**< what its files were based on when it was staged, and our own pushes
                               since */
 };
 
@@ -120,5 +120,29 @@ char *al_staged_title(const struct al_staged *staged);
 
 /** The StagedCommit of the tools: `{id, message, files, createdAt}`.  Caller owns the reference. */
 json_t *al_staged_to_json(const struct al_staging *staging, const struct al_staged *staged);
+
+/* --- The diff --- */
+
+/* The diff of a staged commit, as git_diff shows it. */
+
+/**
+ * Append the unified diff of a staged commit, as safe text: `Staged commit: abc12345 "message"`,
+ * then the files with their names in the workspace.
+ *
+ * @param max_bytes      Of this text.  A longer one ends with the number of lines left out and
+ *                       AL_TEXT_MARKER.
+ * @param ret_truncated  Set when something was left out.
+ */
+int al_staged_diff(struct al_staging *staging, const struct al_staged *staged, size_t max_bytes,
+                   struct al_run_limits *budget, struct al_str *out, bool *ret_truncated,
+                   struct al_error *err);
+
+/* --- Sizes --- */
+
+/* Sizes of files for people. */
+
+/** Append a size as "0.8 KB", "1.2 KB" or "3.0 MB"; less than 0.1 KB as "12 B".  A kilobyte has
+ * 1024 bytes. */
+void al_size_add(struct al_str *out, uint64_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "staging/staged_diff.h"
+#include "staging/staged.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  *   store.git               objects; refs/staged/<uuid>; refs/base/<key>, see staging/base.h;
  *                           refs/pull/<key>, see staging/pull/private.h
  *   staged/<uuid>.json      a staged commit: it exists as long as this file does
- *   sandboxes/<key>.markers files with conflict markers; see staging/markers.h
+ *   sandboxes/<key>.markers files with conflict markers; see below
  *   sandboxes/<key>.alive   locked by the process of a memory sandbox
  *   lock                    locked by a process that changes any of these
  *
@@ -18,9 +18,12 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "gitops/oid.h"
 #include "gitops/plumbing/bare.h"
+#include "gitops/run.h"
+#include "staging/stage.h"
 #include "staging/staging.h"
 #include "util/json.h"
 
@@ -94,5 +97,152 @@ int al_staging_write_json(const struct al_staging *staging, int dir_fd, const ch
 /** Remove one, durable.  It need not exist. */
 int al_staging_remove_json(const struct al_staging *staging, int dir_fd, const char *name,
                            struct al_error *err);
+
+/* --- Records --- */
+
+/* The record of a staged commit on disk, staged/<uuid>.json, for the files of this folder. */
+
+/** Read a record.  `ret_pushed` gets the push that has to be completed, or NULL; the caller owns
+ * the reference.  AL_ERR_EXECUTION when it is damaged. */
+int al_staged_read(const struct al_staging *staging, const char *id, struct al_staged *ret_staged,
+                   json_t **ret_pushed, struct al_error *err);
+
+/** Write a record, durable.  `pushed` is borrowed; NULL: it was not pushed. */
+int al_staged_write(const struct al_staging *staging, const struct al_staged *staged,
+                    const json_t *pushed, struct al_error *err);
+
+/** Complete the pushes that a killed process began to record.  One that cannot be completed now is
+ * left to the next call, which the log says.  With the lock held. */
+int al_staged_recover(struct al_staging *staging, struct al_run_limits *budget,
+                      struct al_error *err);
+
+/** Append the ids of all records, in no order. */
+int al_staged_ids(const struct al_staging *staging, struct al_strv *ret_ids, struct al_error *err);
+
+/** Remove the record and then the reference. */
+int al_staged_remove(struct al_staging *staging, const char *id, struct al_run_limits *budget,
+                     struct al_error *err);
+
+/* --- Writing --- */
+
+/*
+ * Writing blobs and a commit into the store: a stream of git-fast-import(1), which is collected in
+ * a file without a name and given to one git.  With the store's lock held.
+ */
+
+/** A stream that is being written.  A failure to write it is reported at its end. */
+struct al_import {
+    struct al_staging *staging; /* borrowed */
+    FILE *file;                 /* NULL: not begun */
+    const char *ref;            /* of the commit; NULL: there are blobs alone; borrowed */
+};
+
+/** Begin a stream.  Release it with al_import_clear(). */
+int al_import_begin(struct al_staging *staging, struct al_import *ret_import, struct al_error *err);
+void al_import_clear(struct al_import *import);
+
+/** Put a blob that is in memory. */
+void al_import_put(struct al_import *import, const void *data, size_t len);
+
+/**
+ * Put the content of a changed file of the sandbox.
+ *
+ * @return 0; AL_ERR_AGAIN when it is no longer what the change says.
+ */
+int al_import_put_file(struct al_import *import, const struct al_staged_file *change,
+                       struct al_deadline *deadline, struct al_error *err);
+
+/**
+ * Begin a commit.  The first one of a stream has no parent and no file; a second one of the same
+ * reference follows it and has its files.
+ *
+ * @param ref     Borrowed until the end.
+ * @param time_s  Of author and committer.
+ */
+void al_import_commit(struct al_import *import, const char *ref, const char *message,
+                      int64_t time_s);
+
+/** Set a file of the commit, whose blob the store has or gets with this stream; mode 0 removes it.
+ * What is removed comes first. */
+void al_import_set(struct al_import *import, const char *path, unsigned mode,
+                   const struct al_oid *oid);
+
+/** Set all files of a base. */
+void al_import_set_all(struct al_import *import, struct al_base *base);
+
+/**
+ * Make it durable: the blobs, the commit and the reference to it.
+ *
+ * @param[out] ret_commit  The last commit; may be NULL.
+ */
+int al_import_end(struct al_import *import, struct al_run_limits *budget, struct al_oid *ret_commit,
+                  struct al_error *err);
+
+/* --- Conflict markers --- */
+
+/*
+ * Conflict markers that a pull wrote into files of the sandbox.  Such a file is not staged before
+ * they are gone.
+ *
+ * sandboxes/<key>.markers has the paths of these files, each ended by a NUL.  A path begins with
+ * '/' if every line `=======` of the file is a marker: one that is left alone is found then, too. A
+ * path may be listed although its markers are gone, so the file itself is looked at when it is
+ * staged.
+ */
+
+/** Test whether every line `=======` of a text with markers is a marker. */
+bool al_markers_have_all_separators(const struct al_str *text);
+
+/** Remember that files get markers; before they do.  The paths are as in the list.  With the
+ * store's lock held. */
+int al_markers_remember(struct al_staging *staging, const struct al_strv *paths,
+                        struct al_error *err);
+
+/**
+ * Check changes that are to be staged.
+ *
+ * @return 0; AL_ERR_EXECUTION with the reason "conflict" naming a file that has markers.
+ */
+int al_markers_check(struct al_staging *staging, const struct al_changes *changes,
+                     struct al_error *err);
+
+/** These changes were staged: their files have no markers any more.  A failure only means that they
+ * are looked at again.  With the store's lock held. */
+void al_markers_forget(struct al_staging *staging, const struct al_changes *changes);
+
+/* --- Choosing files --- */
+
+/* Choosing files by words: a file, a directory or a pattern.  For the files of this room. */
+
+/** The files to choose from.  Everything is borrowed. */
+struct al_choosing {
+    const void *items; /**< each begins with its path; sorted by the bytes of the paths */
+    size_t count, item_bytes;
+    bool *chosen; /**< one for each item; set, never cleared; NULL: it is only asked */
+    struct al_deadline *deadline;
+};
+
+/** Some of the items. */
+struct al_range {
+    size_t begin, end;
+};
+
+/** The items that lie below a directory; all of them for "". */
+struct al_range al_choose_range(const struct al_choosing *from, const char *dir);
+
+/** Choose the file of this path, if it may be one, or else what is below the directory of this
+ * path.  Tells whether there is any. */
+bool al_choose_path(const struct al_choosing *from, const char *path, bool may_be_file);
+
+/** Choose the files that a pattern matches, see al_sandbox_list().  With `is_whole` it goes by the
+ * whole path, also without a '/'. */
+int al_choose_matching(const struct al_choosing *from, const char *pattern, bool is_whole,
+                       bool *ret_any, struct al_error *err);
+
+/** Test whether a pattern matches a path in this way. */
+bool al_choose_matches(const char *pattern, bool is_whole, const char *path);
+
+/** Test whether a word has a character of patterns. */
+bool al_choose_is_pattern(const char *word);
 
 #endif

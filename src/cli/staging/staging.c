@@ -18,9 +18,7 @@
 #include "gitops/command.h"
 #include "guard/text.h"
 #include "proc/cancel.h"
-#include "staging/size.h"
 #include "staging/staged.h"
-#include "staging/staged_diff.h"
 #include "util/error.h"
 #include "util/log.h"
 #include "util/nearest.h"
@@ -139,6 +137,8 @@ static void add_files(struct al_str *out, const struct al_staged *staged)
 static void print_staged(const struct al_staged *staged)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    const json_t *head;
+    size_t i;
 
     al_str_addf(&text, "staged commit %s\ncreated       ", staged->id);
     add_time(&text, staged->created_at);
@@ -147,12 +147,15 @@ static void print_staged(const struct al_staged *staged)
 
         al_str_addf(&text, "\nworker        %s", worker);
     }
-    for (size_t i = 0; i < staged->heads.count; i++) {
-        const struct al_head *head = &staged->heads.items[i];
-        al_auto(al_freep) char *target = al_text_sanitize_shown_line(head->target);
-        al_auto(al_freep) char *branch = al_text_sanitize_shown_line(head->branch);
+    json_array_foreach(staged->heads, i, head)
+    {
+        const char *commit = al_json_get_string(head, "head");
+        al_auto(al_freep) char *target =
+            al_text_sanitize_shown_line(al_json_get_string(head, "target"));
+        al_auto(al_freep) char *branch =
+            al_text_sanitize_shown_line(al_json_get_string(head, "branch"));
 
-        al_str_addf(&text, "\nbased on      %s %s at %.12s", target, branch, head->commit);
+        al_str_addf(&text, "\nbased on      %s %s at %.12s", target, branch, commit);
     }
     al_str_adds(&text, "\n\n");
     al_text_add_indented(&text, staged->message, true);
@@ -175,7 +178,7 @@ static int staging_show(struct al_staging_command *command, struct al_error *err
     }
     object = al_staged_to_json(command->staging, &staged);
     al_json_set(object, "worker", staged.worker ? al_json_string(staged.worker) : json_null());
-    al_json_set(object, "basedOn", al_heads_to_json(&staged.heads));
+    al_json_set(object, "basedOn", staged.heads ? json_incref(staged.heads) : al_json_array());
     staging_print_json(object);
     return 0;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
 
-#include "staging/import.h"
 #include "staging/pull/private.h"
 #include "staging/store.h"
 #include "util/log.h"

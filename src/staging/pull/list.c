@@ -11,10 +11,9 @@
 #include "gitops/repo/repo.h"
 #include "gitops/vet/vet.h"
 #include "guard/text.h"
+#include "staging/base.h"
 #include "staging/github.h"
-#include "staging/import.h"
 #include "staging/store.h"
-#include "staging/tree_bounds.h"
 #include "util/sorted.h"
 
 /* How a pointer of git-lfs(1) begins, and what its size is below (git-lfs-spec, "The Pointer"). */

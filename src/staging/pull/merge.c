@@ -7,8 +7,6 @@
 
 #include "gitops/plumbing/merge_file.h"
 #include "guard/text.h"
-#include "staging/import.h"
-#include "staging/markers.h"
 #include "staging/store.h"
 #include "util/fs.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "staging/choose.h"
+#include "staging/store.h"
 #include "util/sorted.h"
 
 bool al_pull_side_equal(const struct al_pull_side *a, const struct al_pull_side *b)

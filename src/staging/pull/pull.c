@@ -10,9 +10,7 @@
 #include "gitops/repo/repo.h"
 #include "gitops/vet/vet.h"
 #include "guard/text.h"
-#include "staging/choose.h"
-#include "staging/markers.h"
-#include "staging/origins.h"
+#include "staging/base.h"
 #include "staging/pull/private.h"
 #include "staging/store.h"
 
@@ -353,7 +351,7 @@ static bool advance_head(struct pull *pull, struct al_pull_result *result)
 {
     const struct al_branch_name *branch = &pull->branch;
     const char *commit = pull->request->commit;
-    const char *known = al_heads_find(&pull->base.heads, branch->target, branch->branch);
+    const char *known = al_heads_find(pull->base.heads, branch->target, branch->branch);
     size_t older = count_older(pull);
 
     if (known && !strcmp(known, commit))

@@ -20,11 +20,10 @@
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/bare_run.h"
 #include "gitops/plumbing/revision.h"
-#include "staging/choose.h"
+#include "staging/base.h"
 #include "staging/github.h"
 #include "staging/push/private.h"
 #include "staging/store.h"
-#include "staging/tree_bounds.h"
 #include "util/fs.h"
 
 /* How a pointer of git-lfs begins. */

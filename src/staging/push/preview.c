@@ -16,7 +16,7 @@
 #include "gitops/vet/vet.h"
 #include "guard/text.h"
 #include "staging/push/private.h"
-#include "staging/size.h"
+#include "staging/staged.h"
 
 #define TYPE_MASK    0170000u
 #define TYPE_LINK    0120000u

@@ -111,14 +111,14 @@ static void find_parent(struct al_push *push)
     if (head && al_starts_with(head, "ref: "))
         push->parent_ref = al_strdup(head + strlen("ref: "));
     known =
-        push->parent_ref ? al_heads_find(&push->staged.heads, push->key, push->parent_ref) : NULL;
+        push->parent_ref ? al_heads_find(push->staged.heads, push->key, push->parent_ref) : NULL;
     push->parent_moved = known && strcmp(known, push->parent) != 0;
 }
 
 /* A head that is known has to be the head still. */
 static void compare_heads(struct al_push *push)
 {
-    const char *known = al_heads_find(&push->staged.heads, push->key, push->ref);
+    const char *known = al_heads_find(push->staged.heads, push->key, push->ref);
 
     if (!known || !strcmp(known, push->head))
         return;

@@ -19,7 +19,6 @@
 #include "gitops/nul_records.h"
 #include "guard/text.h"
 #include "staging/base.h"
-#include "staging/origins.h"
 #include "staging/push/private.h"
 
 #define LFS_NAMED   20 /* files of git-lfs that a result names */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_branches: the branches of a target. */
-#include "staging/branches.h"
+#include "staging/target.h"
 
 #include "staging/github.h"
 #include "tool/call.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_diff: what is staged. */
 #include "guard/text.h"
-#include "staging/staged_diff.h"
+#include "staging/staged.h"
 #include "staging/staging.h"
 #include "tool/call.h"
 #include "toolsets/staging/staging.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* git_status: what changed in the sandbox, and what is staged. */
 #include "guard/text.h"
-#include "staging/markers.h"
-#include "staging/size.h"
 #include "staging/stage.h"
+#include "staging/staged.h"
 #include "staging/staging.h"
 #include "tool/call.h"
 #include "toolsets/staging/staging.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* staging/markers.h: files that a pull left with conflict markers are not staged before they are
  * gone. */
-#include "staging/markers.h"
+#include "staging/store.h"
 #include "tests/unit/staging/lib.h"
 
 #define BEGIN "<<<<<<< ours (sandbox)"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* staging/size.h: sizes as git_status shows them. */
-#include "staging/size.h"
+#include "staging/staged.h"
 #include "tests/lib/assert.h"
 
 static void is_short(void **state)

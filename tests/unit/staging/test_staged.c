@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* staging/staged.h: finding, discarding and pushing staged commits, in one session and the next. */
-#include "staging/staged_record.h"
+#include "staging/store.h"
 #include "tests/unit/staging/lib.h"
 
 static int find(struct stager *s, const char *given)
@@ -192,7 +192,7 @@ static void set_head(struct stager *s, const char *head)
     must(s, al_base_save(s->staging, s->staging->key, &base, BUDGET, &s->w->err));
 }
 
-static void assert_head(const struct al_heads *heads, const char *wanted)
+static void assert_head(const json_t *heads, const char *wanted)
 {
     const char *head = al_heads_find(heads, pushed.target, pushed.branch);
 
@@ -206,8 +206,8 @@ static void assert_heads(struct stager *s, const char *of_base, const char *of_f
 
     must(s, al_base_load(s->staging, s->staging->key, BUDGET, &base, &s->w->err));
     must(s, al_staged_list(s->staging, BUDGET, &list, &s->w->err));
-    assert_head(&base.heads, of_base);
-    assert_head(&list.items[0].heads, of_first);
+    assert_head(base.heads, of_base);
+    assert_head(list.items[0].heads, of_first);
 }
 
 static void a_pushed_one_becomes_the_base_and_advances_the_heads(void **state)

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "gitops/plumbing/bare.h"
-#include "staging/staged_record.h"
+#include "staging/store.h"
 #include "tests/unit/staging/lib.h"
 
 /* --- The base --- */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* staging/tree_bounds.c: how much of a tree is read.  Compiled with small limits. */
-#include "staging/tree_bounds.h"
+#include "staging/base.h"
 
 #include "tests/lib/assert.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* staging/pull/list.c: how much is listed.  Compiled with small limits. */
+#include "staging/base.h"
 #include "staging/pull/private.h"
-#include "staging/tree_bounds.h"
 #include "tests/unit/gitops/lib.h"
 
 _Static_assert(AL_TREE_ENTRIES_MAX == 12, "the trees below are made for it");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The limits of a push, compiled with small ones. */
-#include "staging/tree_bounds.h"
+#include "staging/base.h"
 #include "tests/unit/staging/push/lib.h"
 
 _Static_assert(AL_PUSH_LISTED_MAX == 3 && AL_DIFF_RAW_MAX == 8 && AL_TREE_ENTRIES_MAX == 12,
