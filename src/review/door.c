@@ -92,7 +92,6 @@ static void free_process(struct al_door_process *process)
 {
     al_close(process->fd);
     al_str_clear(&process->in);
-    al_str_clear(&process->out);
     free(process->problem);
     free(process);
 }
@@ -109,12 +108,9 @@ static void note_socket(struct al_review_door *door, size_t dir, pid_t pid)
     }
     if (!process) {
         process = al_calloc(1, sizeof(*process));
-        *process = (struct al_door_process){ .next = door->processes,
-                                             .pid = pid,
-                                             .dir = dir,
-                                             .fd = -1,
-                                             .in = AL_STR_INIT,
-                                             .out = AL_STR_INIT };
+        *process = (struct al_door_process){
+            .next = door->processes, .pid = pid, .dir = dir, .fd = -1, .in = AL_STR_INIT
+        };
         door->processes = process;
         door->nprocesses++;
     }
@@ -174,7 +170,7 @@ static void connect_to(struct al_review_door *door, struct al_door_process *proc
 {
     const struct al_review_request request = { .verb = door->attends ? AL_REVIEW_ATTACH
                                                                      : AL_REVIEW_LIST };
-    struct epoll_event event = { .events = EPOLLIN | EPOLLOUT, .data.ptr = process };
+    struct epoll_event event = { .events = EPOLLIN, .data.ptr = process };
     const struct al_door_dir *dir = &door->dirs[process->dir];
     const int fd = dir->fd < 0 ? -ENOENT : al_review_place_connect(dir->fd, process->pid);
 
@@ -182,7 +178,7 @@ static void connect_to(struct al_review_door *door, struct al_door_process *proc
         process->fd = fd;
         process->due_ms = now_ms + AL_DOOR_STALL_MS;
         process->nbusy = 0;
-        al_review_add_request(&request, &process->out);
+        (void)al_door_send(process, &request); /* what it cannot be told, it does not answer */
         return;
     }
     al_close(fd);
@@ -231,8 +227,6 @@ void al_door_let_go(struct al_review_door *door, struct al_door_process *process
     (void)epoll_ctl(door->epoll_fd, EPOLL_CTL_DEL, process->fd, NULL);
     al_close(al_take_fd(&process->fd));
     al_str_clear(&process->in);
-    al_str_clear(&process->out);
-    process->nsent = 0;
     process->listed = false;
     al_door_forget(door, process, problem);
     if (problem || !process->problem)
@@ -246,36 +240,25 @@ void al_door_let_go(struct al_review_door *door, struct al_door_process *process
 
 /* --- Connections --- */
 
-/* Write what the process takes.  False: nobody is there any more. */
-static bool flush(struct al_door_process *process)
+/* A request is much smaller than what a socket holds: a process that has no room for it hangs. */
+bool al_door_send(struct al_door_process *process, const struct al_review_request *request)
 {
-    while (process->nsent < process->out.len) {
-        const ssize_t n = send(process->fd, process->out.buf + process->nsent,
-                               process->out.len - process->nsent, MSG_NOSIGNAL);
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
 
-        if (n < 0 && errno != EINTR)
-            return errno == EAGAIN;
-        process->nsent += n > 0 ? (size_t)n : 0;
-    }
-    al_str_reset(&process->out);
-    process->nsent = 0;
-    return true;
+    al_review_add_request(request, &line);
+    return send(process->fd, line.buf, line.len, MSG_NOSIGNAL) == (ssize_t)line.len;
 }
 
-/* Write, and read once.  False: it has closed the connection.  A process that refuses says why
- * before it ends, so reading goes on when nothing can be sent. */
-static bool transfer(struct al_door_process *process)
+/* Read once.  False: it has closed the connection. */
+static bool fill(struct al_door_process *process)
 {
-    const bool lives = flush(process);
     ssize_t n;
 
     al_str_reserve(&process->in, CHUNK_BYTES);
     n = recv(process->fd, process->in.buf + process->in.len, CHUNK_BYTES, 0);
     if (n > 0)
         process->in.buf[process->in.len += (size_t)n] = '\0';
-    else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-        return false;
-    return n > 0 || lives;
+    return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 /* Serve the lines that are complete.  False: the process was let go. */
@@ -306,18 +289,10 @@ static bool serve_lines(struct al_review_door *door, struct al_door_process *pro
 
 static void run_process(struct al_review_door *door, struct al_door_process *process)
 {
-    struct epoll_event event = { .events = EPOLLIN, .data.ptr = process };
-    const bool lives = transfer(process);
+    const bool lives = fill(process);
 
-    if (!serve_lines(door, process))
-        return;
-    if (!lives) {
+    if (serve_lines(door, process) && !lives)
         al_door_let_go(door, process, NULL);
-        return;
-    }
-    if (process->nsent < process->out.len)
-        event.events |= EPOLLOUT;
-    (void)epoll_ctl(door->epoll_fd, EPOLL_CTL_MOD, process->fd, &event);
 }
 
 /* What is handled before the caller looks at other things. */
@@ -470,13 +445,6 @@ static void update_problem(struct al_review_door *door)
     door->problem = problem;
 }
 
-static void send_all(struct al_review_door *door)
-{
-    for (struct al_door_process *at = door->processes; at; at = at->next)
-        if (at->fd >= 0 && at->nsent < at->out.len)
-            run_process(door, at);
-}
-
 unsigned al_review_door_run(struct al_review_door *door)
 {
     struct epoll_event event;
@@ -495,7 +463,6 @@ unsigned al_review_door_run(struct al_review_door *door)
     keep_times(door, al_clock_ms());
     requests_ms = al_door_end_late_requests(door, al_clock_ms());
     al_door_send_text_requests(door);
-    send_all(door);
     update_problem(door);
     arm_timer(door, next_due(door, requests_ms));
     changes = door->changes;

@@ -27,8 +27,7 @@ struct al_door_process {
     pid_t pid;
     size_t dir; /**< index of the directory that its socket is in */
     int fd;     /**< does not block; -1: not connected */
-    struct al_str in, out;
-    size_t nsent;   /**< of `out` */
+    struct al_str in;
     bool listed;    /**< it has said what waits since it was connected to */
     bool exists;    /**< its socket was there when the directory was last looked at */
     int64_t due_ms; /**< connected and not `listed`: the answer has to be there; not connected: the
@@ -82,6 +81,9 @@ void al_door_kick(const struct al_review_door *door);
 /** Close the connection.  `problem` says why, as a safe line; NULL: the process has ended it. */
 void al_door_let_go(struct al_review_door *door, struct al_door_process *process,
                     const char *problem);
+
+/** Send a request.  False: the process does not take it. */
+bool al_door_send(struct al_door_process *process, const struct al_review_request *request);
 
 /* door_questions.c */
 

@@ -11,9 +11,6 @@
 /* The lines of all questions together, in bytes. */
 #define QUESTIONS_MAX_BYTES (64u << 20)
 
-/* What waits to be sent to a process, in bytes; one that takes less gets no further request. */
-#define REQUESTS_MAX_BYTES (256u << 10)
-
 static const char no_longer[] = "the question no longer waits: it was answered elsewhere, or its "
                                 "call has ended";
 
@@ -163,10 +160,9 @@ static bool send_request(struct al_review_door *door, struct al_door_process *pr
 {
     struct al_door_request *sent, **at = &door->requests;
 
-    if (process->out.len - process->nsent > REQUESTS_MAX_BYTES)
-        return false;
     request->ticket = ++door->ntickets;
-    al_review_add_request(request, &process->out);
+    if (!al_door_send(process, request))
+        return false;
     sent = al_calloc(1, sizeof(*sent));
     *sent = (struct al_door_request){
         .process = process,
@@ -179,7 +175,7 @@ static bool send_request(struct al_review_door *door, struct al_door_process *pr
     while (*at)
         at = &(*at)->next;
     *at = sent;
-    al_door_kick(door);
+    al_door_kick(door); /* it has a time */
     return true;
 }
 

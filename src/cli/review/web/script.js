@@ -56,14 +56,26 @@ function endQuestion(article) {
     article.querySelector("h3").after(note);
 }
 
+// A page that stays open keeps its times true.
+function tellTimes(old, fresh) {
+    const times = old.querySelectorAll("time");
+
+    fresh.querySelectorAll("time").forEach((time, i) => { times[i].textContent = time.textContent; });
+}
+
 function mergeWaiting(fresh) {
     const section = document.getElementById("waiting");
     const ids = new Set();
 
     for (const article of fresh.querySelectorAll("article")) {
+        const id = CSS.escape(article.dataset.approval);
+        const old = section.querySelector(`article[data-approval="${id}"]`);
+
         ids.add(article.dataset.approval);
-        if (!section.querySelector(`article[data-approval="${CSS.escape(article.dataset.approval)}"]`))
+        if (!old)
             addQuestion(section, article);
+        else
+            tellTimes(old, article);
     }
     for (const article of waitingNow())
         if (!ids.has(article.dataset.approval))
@@ -134,23 +146,6 @@ function removeGone() {
             article.remove();
 }
 
-// A page that stays open keeps its times true; the words are those of the server.
-function tellTimes() {
-    for (const time of document.querySelectorAll("time")) {
-        const minutes = Math.trunc((new Date(time.dateTime) - Date.now()) / 60000);
-        const count = (number, unit) => `${number} ${unit}${number === 1 ? "" : "s"}`;
-
-        if (minutes === 0)
-            time.textContent = new Date(time.dateTime) > Date.now() ? "in less than a minute" : "just now";
-        else if (minutes > 0 && minutes < 60)
-            time.textContent = `in ${count(minutes, "minute")}`;
-        else if (minutes < 0 && minutes > -60)
-            time.textContent = `${count(-minutes, "minute")} ago`;
-        else if (minutes < 0 && minutes > -1440)
-            time.textContent = `${count(Math.trunc(-minutes / 60), "hour")} ago`;
-    }
-}
-
 // j and k go from question to question; no key alone answers one.
 function moveByKey(event) {
     if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, textarea"))
@@ -170,5 +165,5 @@ events.addEventListener("change", load);
 events.addEventListener("error", () => say("not live: the server does not answer"));
 document.addEventListener("visibilitychange", removeGone);
 document.addEventListener("keydown", moveByKey);
-setInterval(tellTimes, 20000);
+setInterval(load, 60000);
 tellCount();

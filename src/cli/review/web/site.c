@@ -299,10 +299,10 @@ void al_site_on_headers(struct al_site *site, struct al_http_exchange *exchange,
 /* --- What is it for? --- */
 
 static void open_with_key(struct al_site *site, struct al_http_exchange *exchange,
-                          const struct al_http_request *request, const char *key)
+                          const struct al_http_request *request)
 {
     struct al_web_key cookie;
-    al_auto(al_freep) char *value = NULL;
+    al_auto(al_freep) char *key = al_web_field(request->query, "k"), *value = NULL;
 
     if (!al_web_keys_use(site->keys, key, &cookie)) {
         refuse(exchange, AL_WEB_FORBIDDEN,
@@ -329,46 +329,40 @@ static const char *notice_of(const char *said)
 }
 
 /* The decision of a form.  False: it has none. */
-static bool read_decision(const struct al_web_form *form, struct al_desk_request *request)
+static bool read_decision(const char *form, struct al_desk_request *request)
 {
-    static const struct {
-        const char *value;
-        enum al_answer decision;
-    } decisions[] = {
-        { "once", AL_ANSWER_ONCE },
-        { "always", AL_ANSWER_ALWAYS },
-        { "reject", AL_ANSWER_REJECT },
+    static const char *const decisions[] = {
+        [AL_ANSWER_ONCE] = "once", [AL_ANSWER_ALWAYS] = "always", [AL_ANSWER_REJECT] = "reject"
     };
-    const char *value = al_web_form_get(form, "decision");
+    al_auto(al_freep) char *value = al_web_field(form, "decision");
+    al_auto(al_freep) char *newest = al_web_field(form, "newest");
 
-    if (request->kind == AL_DESK_ROLL_BACK)
-        return value && !strcmp(value, "rollback") &&
-               al_web_number(al_web_form_get(form, "newest"), &request->newest);
+    if (request->kind == AL_DESK_ROLL_BACK) {
+        request->newest = newest ? strtoull(newest, NULL, 10) : 0;
+        return value && !strcmp(value, "rollback") && request->newest;
+    }
     for (size_t i = 0; i < AL_COUNT(decisions); i++)
-        if (value && !strcmp(value, decisions[i].value)) {
-            const char *reason = al_web_form_get(form, "reason");
-
-            request->decision = decisions[i].decision;
-            request->reason = reason && *reason ? al_strdup(reason) : NULL;
-            return true;
-        }
-    return false;
+        if (value && decisions[i] && !strcmp(value, decisions[i]))
+            request->decision = (enum al_answer)i;
+    request->reason = al_web_field(form, "reason");
+    return request->decision != AL_ANSWER_NONE;
 }
 
 /* Read the form of a POST.  False: it is refused, and has its answer. */
 static bool read_form(const struct al_http_request *http, struct al_desk_request *request)
 {
-    al_auto(al_web_form_clear) struct al_web_form form = AL_WEB_FORM_INIT;
+    al_auto(al_freep) char *csrf = NULL;
 
-    if (http->body_len > AL_WEB_FORM_MAX_BYTES)
+    if (http->body_len > AL_WEB_FORM_MAX_BYTES) {
         al_web_answer_message(request->exchange, AL_WEB_TOO_LARGE,
                               "The form is too long; shorten the reason.");
-    else if (!al_web_form_read(http->body, http->body_len, &form))
-        al_web_answer_message(request->exchange, AL_WEB_BAD_REQUEST, "The form cannot be read.");
-    else if (!al_web_key_is(&request->csrf, al_web_form_get(&form, "csrf")))
+        return false;
+    }
+    csrf = al_web_field(http->body, "csrf");
+    if (!al_web_key_is(&request->csrf, csrf))
         al_web_answer_message(request->exchange, AL_WEB_FORBIDDEN,
                               "The form is not of this page; load the page again.");
-    else if (!read_decision(&form, request))
+    else if (!read_decision(http->body, request))
         al_web_answer_message(request->exchange, AL_WEB_BAD_REQUEST,
                               "The form has no decision; press one of its buttons.");
     else
@@ -379,22 +373,24 @@ static bool read_form(const struct al_http_request *http, struct al_desk_request
 /* Put a request of a browser that may see the page on the desk. */
 static void hand_over(struct al_site *site, struct al_http_exchange *exchange,
                       const struct al_http_request *http, const struct route *route,
-                      const struct al_web_form *query, const struct al_web_key *csrf)
+                      const struct al_web_key *csrf)
 {
     const bool posts = !strcmp(http->method, "POST");
+    al_auto(al_freep) char *page = al_web_field(http->query, "page");
+    al_auto(al_freep) char *said = al_web_field(http->query, "said");
+    al_auto(al_freep) char *changes = al_web_field(http->query, "changes");
     struct al_desk_request request = {
         .kind = posts ? route->posted : route->kind,
         .exchange = al_http_ref(exchange),
         .csrf = *csrf,
         .id = route->id ? al_strndup(route->id, route->id_len) : NULL,
-        .notice = notice_of(al_web_form_get(query, "said")),
-        .filter = al_strdup(al_web_form_get(query, "q")),
-        .only_changes = al_web_form_get(query, "changes"),
+        .notice = notice_of(said),
+        .filter = al_web_field(http->query, "q"),
+        .only_changes = changes,
+        .page = page ? strtoull(page, NULL, 10) : 0,
     };
-    uint64_t page = 0;
 
-    if (al_web_number(al_web_form_get(query, "page"), &page) && page)
-        request.page = page - 1;
+    request.page -= request.page > 0; /* the first is 1 */
     if (posts && !read_form(http, &request)) {
         al_desk_request_clear(&request);
         return;
@@ -409,15 +405,11 @@ static void hand_over(struct al_site *site, struct al_http_exchange *exchange,
 void al_site_on_request(struct al_site *site, struct al_http_exchange *exchange,
                         const struct al_http_request *request)
 {
-    al_auto(al_web_form_clear) struct al_web_form query = AL_WEB_FORM_INIT;
-    const char *text = request->query ? request->query : "";
     struct al_web_key csrf;
     struct route route;
 
     if (!route_find(request->path, &route)) {
         refuse(exchange, AL_WEB_NOT_FOUND, "The page of airlock review is at /review.");
-    } else if (!al_web_form_read(text, strlen(text), &query)) {
-        refuse(exchange, AL_WEB_BAD_REQUEST, "The address of this page is wrong.");
     } else if (route.kind == AL_DESK_STYLE) {
         answer(exchange, AL_WEB_OK, "text/css; charset=utf-8", al_page_style,
                strlen(al_page_style));
@@ -425,10 +417,10 @@ void al_site_on_request(struct al_site *site, struct al_http_exchange *exchange,
         answer(exchange, AL_WEB_OK, "text/javascript; charset=utf-8", al_page_script,
                strlen(al_page_script));
     } else if (has_key(&route, request)) {
-        open_with_key(site, exchange, request, al_web_form_get(&query, "k"));
+        open_with_key(site, exchange, request);
     } else if (!al_web_keys_find(site->keys, al_http_find_header(request, "cookie"), &csrf)) {
         refuse(exchange, AL_WEB_FORBIDDEN, "This browser may no longer see the questions.");
     } else {
-        hand_over(site, exchange, request, &route, &query, &csrf);
+        hand_over(site, exchange, request, &route, &csrf);
     }
 }
