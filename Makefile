@@ -6,12 +6,12 @@ PREFIX = /usr/local
 NINJA = $(shell command -v ninja || echo ninja)
 
 .DEFAULT_GOAL = build/airlock
-.PHONY: build/airlock deps test-deps demo recording test test-matrix check soak asan tsan fuzz lint size format bench bench-economy install dist test-dist release clean help
+.PHONY: build/airlock deps check-deps test-deps demo recording test test-matrix check attack soak asan tsan fuzz lint size format bench bench-economy install dist test-dist release clean help
 
 build/airlock: $(BUILD)/build.ninja ## build the program (the default)
 	@$(NINJA) -C $(BUILD) airlock
-	@echo 'built: $(BUILD)/airlock   next: make demo'
 	@$(BUILD)/airlock --version | grep '^built without' || true
+	@echo 'built: $(BUILD)/airlock   next: make demo'
 
 $(BUILD)/build.ninja:
 	@command -v meson >/dev/null || { echo "meson is missing: run 'make deps' first" >&2; exit 1; }
@@ -21,7 +21,11 @@ $(BUILD)/build.ninja:
 deps: ## install what building needs and this machine lacks (Debian, Ubuntu)
 	@tools/deps.sh build
 
-test-deps: ## the same for what the tests need
+check-deps: ## the same for make check, attack, soak and bench
+	@tools/deps.sh check
+	@python3 tools/run-tests.py configure
+
+test-deps: ## the same for all that make test needs
 	@tools/deps.sh test
 
 demo: deps ## watch an agent use airlock in a scratch repository
@@ -35,10 +39,13 @@ recording: build/airlock ## draw the picture of the README from the demo anew
 test: test-deps ## everything: gcc and clang, all tests, again under ASan and UBSan, lint
 	@python3 tools/run-tests.py all
 
-check: ## what to run before each commit: unit and table tests, quick lint
+check: check-deps ## what to run before each commit: unit and table tests, quick lint
 	@python3 tools/run-tests.py quick
 
-soak: build/airlock ## the long proofs: SOAK_SEEDS (20), SOAK_CALLS (10000) random calls, agents side by side
+attack: check-deps ## the attacks alone, each beside plain git where that can fall for it
+	@python3 tools/run-tests.py attack
+
+soak: check-deps build/airlock ## the long proofs: SOAK_SEEDS (20), SOAK_CALLS (10000) random calls, agents side by side
 	@$(NINJA) -C $(BUILD) --quiet tests/attack/meanwhile
 	@python3 tests/attack/test_saves_meanwhile.py $(BUILD)/airlock $(BUILD)/tests/attack/meanwhile $(or $(SOAK_SEEDS),20)
 	@AIRLOCK_RANDOM=$(or $(SOAK_CALLS),10000) python3 tests/e2e/test_rollback_model.py $(BUILD)/airlock
@@ -48,10 +55,10 @@ soak: build/airlock ## the long proofs: SOAK_SEEDS (20), SOAK_CALLS (10000) rand
 test-matrix: build/airlock ## the core of the tests against each git of Debian, in chroots that debootstrap makes and that are kept (root)
 	@python3 tools/matrix.py $(BUILD)/airlock
 
-asan: ## all tests under the address and undefined-behaviour sanitizers
+asan: check-deps ## all tests under the address and undefined-behaviour sanitizers
 	@python3 tools/run-tests.py asan
 
-tsan: ## all tests under the thread sanitizer
+tsan: check-deps ## all tests under the thread sanitizer
 	@python3 tools/run-tests.py tsan
 
 fuzz: ## run each fuzz target for FUZZ_SECONDS (60) with clang, ASan and UBSan
@@ -66,7 +73,7 @@ size: ## code lines by room, against their ceilings and budgets
 format: ## put the sources in the one format
 	@tools/format.sh
 
-bench: $(BUILD)/build.ninja ## measure against bare git (BENCH_REPO=DIR: a big repository of yours)
+bench: check-deps ## measure against bare git (BENCH_REPO=DIR: a big repository of yours)
 	@$(NINJA) -C $(BUILD) airlock bench/bench bench/checkpoint
 	@bench/run.sh $(BUILD)
 
@@ -74,7 +81,10 @@ bench-economy: build/airlock ## calls and bytes of a day's tasks, beside other g
 	@python3 bench/economy/economy.py $(BUILD)/airlock $(BUILD)/bench-economy
 
 install: build/airlock ## install below PREFIX (DESTDIR is honoured)
-	@meson install -C $(BUILD) --no-rebuild
+	@grep -qF '"name": "prefix", "value": "$(PREFIX)"' $(BUILD)/meson-info/intro-buildoptions.json || \
+	    { meson configure $(BUILD) --prefix $(PREFIX) && $(NINJA) -C $(BUILD) airlock >/dev/null; }
+	@meson install -C $(BUILD) --no-rebuild --quiet
+	@echo 'installed below $(DESTDIR)$(PREFIX)   next: cd your/project && airlock install claude-code'
 
 dist: ## make every package of the last commit into dist/ (SIGN_KEY=FILE signs the list of sums)
 	@tools/deps.sh dist

@@ -43,7 +43,8 @@ HELLO = [{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
             "protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": {"name": "test", "version": "1"}}},
          {"jsonrpc": "2.0", "method": "notifications/initialized"},
-         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]
+         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+         {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "git_status", "arguments": {}}}]
 MOUNT = ('mount --rbind /dev "$0/dev" && mount -t proc proc "$0/proc" && root=$0 where=$1 && shift &&'
          ' exec unshare --root="$root" --wd="$where" -- "$@"')
 DEPENDS = ("git,libjansson4,libnettle8,zlib1g,libyaml-0-2,libmicrohttpd12,libncursesw6,"
@@ -67,14 +68,23 @@ def inside(root, where, *command):
 
 
 def tools_of(command, **options):
-    """The names of the tools that a server offers on its standard output."""
-    done = subprocess.run([str(word) for word in command], check=False, capture_output=True, text=True,
-                          input="".join(json.dumps(line) + "\n" for line in HELLO), timeout=60, **options)
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    listed = [answer["result"]["tools"] for answer in answers if answer.get("id") == 2]
-    if not listed:
-        raise AssertionError(f"no list of tools: {done.stdout[-2000:]}{done.stderr[-2000:]}")
-    return {tool["name"] for tool in listed[0]}
+    """The names of the tools that a server offers on its standard output; one of them, called, works."""
+    with subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, **options) as server:
+        timer = threading.Timer(60, server.kill)
+        timer.start()
+        for line in HELLO:
+            server.stdin.write(json.dumps(line) + "\n")
+        server.stdin.flush()
+        answers = {}
+        while len(answers) < 3 and (line := server.stdout.readline()):
+            answers[json.loads(line)["id"]] = json.loads(line)
+        server.stdin.close()
+        said = server.stderr.read()
+        timer.cancel()
+    if len(answers) < 3 or answers[3]["result"].get("isError"):
+        raise AssertionError(f"no list of tools, or no status: {answers}{said[-2000:]}")
+    return {tool["name"] for tool in answers[2]["result"]["tools"]}
 
 
 def base_system():
@@ -326,6 +336,10 @@ class Deb(Case):
         (work / f"usr/share/doc/{NAME}/of-the-old-one").write_text("x\n")
         run("dpkg-deb", "--root-owner-group", "-b", work, archive / f"{NAME}_0.0.1_amd64.deb")
 
+    def in_system(self, root, *words):
+        """A command line that runs in a Debian system."""
+        return ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", MOUNT, root, "/", *words]
+
     def test_apt(self):
         """apt installs it from a small archive on loopback, upgrades it and purges it"""
         self.needs("apt-ftparchive", "dpkg-deb")
@@ -348,18 +362,19 @@ class Deb(Case):
                "LC_ALL": "C.UTF-8"}
 
         def there(*words, good=True):
-            return run("unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", MOUNT, root, "/",
-                       *words, env=env, good=good)
-        there("apt-get", "update", "-qq")
+            return run(*self.in_system(root, *words), env=env, good=good)
+        update = ("apt-get", "update", "-qq", "--error-on=any")
+        there(*update)
         there("apt-get", "install", "-y", "-qq", NAME)
         self.assertTrue((root / f"usr/share/doc/{NAME}/of-the-old-one").exists())
         shutil.copy(DIST / manifests.DEB, archive)
         publish()
-        there("apt-get", "update", "-qq")
-        there("apt-get", "install", "-y", "-qq", NAME)
-        self.assertFalse((root / f"usr/share/doc/{NAME}/of-the-old-one").exists())
+        there(*update)
+        said = there("apt-get", "install", "-y", "-qq", NAME)
+        self.assertFalse((root / f"usr/share/doc/{NAME}/of-the-old-one").exists(), said)
         self.assertTrue(there("airlock", "--version").startswith(f"airlock {VERSION}\n"))
         there("sh", "-c", "git init -q /srv/r && cd /srv/r && git airlock call git_status")
+        self.assertIn("git_commit", tools_of(self.in_system(root, "git", "airlock", "serve", "--root", "/srv/r"), env=env))
         for name in ("usr/share/man/man1/airlock.1.gz", "usr/share/bash-completion/completions/airlock"):
             self.assertTrue((root / name).exists(), name)
         there("apt-get", "purge", "-y", "-qq", NAME)
@@ -405,6 +420,8 @@ class Npm(Case):
         entry = json.loads((repository / ".mcp.json").read_text())["mcpServers"][PROGRAM]
         self.assertTrue(entry["command"].endswith(f"{manifests.NATIVE}/bin/{PROGRAM}"), entry)
         self.assertIn("git_commit", tools_of([entry["command"], *entry["args"]], env=self.env))
+        run("npm", "uninstall", NAME, manifests.NATIVE, cwd=project, env=self.env)
+        self.assertEqual([path for path in project.rglob("*airlock*")], [])
 
     def test_ends(self):
         """the launcher ends as the program does, by code and by signal"""
@@ -487,23 +504,59 @@ class Bundle(Case):
 class Plugins(Case):
     """The directory of plugins, with the clients from npm."""
 
+    def setUp(self):
+        super().setUp()
+        self.place = self.unpacked(manifests.PLUGINS)
+        self.env["PATH"] = f"{self.unpacked(manifests.TARBALL)}/bin:{self.env['PATH']}"
+        self.env |= {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
+        self.project = self.repository()
+
+    def said(self, *command, **options):
+        """What a client says in a repository."""
+        return run(*command, env=self.env, cwd=self.project, timeout=120, **options)
+
     def test_claude(self):
-        """claude plugin validate --strict takes plugin and marketplace"""
+        """claude plugin validate --strict takes plugin and marketplace; installed, its server is connected; removed, it is gone"""
         claude = self.clients() / "@anthropic-ai/claude-code-linux-x64/claude"
         if not claude.exists():
             self.skipTest("Claude Code is not to be had for this machine")
-        run(claude, "plugin", "validate", "--strict", self.unpacked(manifests.PLUGINS), env=self.env, timeout=120)
+        self.said(claude, "plugin", "validate", "--strict", self.place)
+        self.said(claude, "plugin", "marketplace", "add", self.place)
+        self.said(claude, "plugin", "install", f"{NAME}@{NAME}")
+        self.assertRegex(self.said(claude, "mcp", "list"), f"{PROGRAM} serve .*Connected")
+        self.said(claude, "plugin", "uninstall", f"{NAME}@{NAME}")
+        self.said(claude, "plugin", "marketplace", "remove", NAME)
+        self.assertNotIn(PROGRAM, self.said(claude, "plugin", "list") + self.said(claude, "mcp", "list"))
 
     def test_codex(self):
-        """codex plugin marketplace add takes it, and lists the plugin"""
+        """codex plugin marketplace add takes it; the plugin is installed, and removed again"""
         self.needs("node")
-        codex, place = self.clients() / ".bin/codex", self.unpacked(manifests.PLUGINS)
-        run("node", codex, "plugin", "marketplace", "add", place, env=self.env, timeout=120)
-        self.assertIn(NAME, run("node", codex, "plugin", "list", env=self.env, timeout=120))
+        codex = ["node", self.clients() / ".bin/codex"]
+        self.said(*codex, "plugin", "marketplace", "add", self.place)
+        self.said(*codex, "plugin", "add", f"{NAME}@{NAME}")
+        self.assertRegex(self.said(*codex, "plugin", "list"), f"{NAME}@{NAME} +installed")
+        self.assertRegex(self.said(*codex, "mcp", "list"), f"{PROGRAM} +{PROGRAM} +serve")
+        self.said(*codex, "plugin", "remove", f"{NAME}@{NAME}")
+        self.said(*codex, "plugin", "marketplace", "remove", NAME)
+        self.assertNotIn(NAME, self.said(*codex, "plugin", "list").replace(str(self.home), ""))
+
+    def test_gemini(self):
+        """gemini extensions validate takes it; installed, its server is connected; removed, it is gone"""
+        modules = self.clients()
+        node = npm.node_of(modules.parent, 20, stop=self.skipTest)
+        gemini = [node, modules / ".bin/gemini"]
+        self.said(*gemini, "extensions", "validate", self.place)
+        with open(self.dir / "yes", "w+") as yes:
+            yes.write("y\n" * 10)
+            yes.seek(0)
+            self.said(*gemini, "extensions", "install", self.place, "--consent", stdin=yes)
+        self.assertRegex(self.said(*gemini, "mcp", "list"), f"{PROGRAM} serve .*Connected")
+        self.said(*gemini, "extensions", "uninstall", NAME)
+        self.assertNotIn(PROGRAM, self.said(*gemini, "extensions", "list") + self.said(*gemini, "mcp", "list"))
 
     def test_portable(self):
         """the files fit Agent Plugins 1.0.0"""
-        place = self.unpacked(manifests.PLUGINS)
+        place = self.place
         self.assertEqual(checks.plugin(json.loads((place / "plugin.json").read_text()),
                                        json.loads((place / "mcp.json").read_text())), [])
         self.assertEqual(checks.skill((place / "skills/airlock/SKILL.md").read_text(), "airlock"), [])

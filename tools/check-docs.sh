@@ -4,10 +4,13 @@
 #
 # A path in backticks below src, tests, tools, bench, docs or man, and the target of a relative link,
 # must exist.  A path with a placeholder (<name>, *, …) is not checked.
-# README and docs have 20,000 words together; what the program prints of itself does not count.
+# README and docs have 20,000 words together; what the program prints of itself does not count.  README
+# has 175 lines, of which the first 25 are its first screen.
 set -eu
 . "$(dirname "$0")/files.sh"
 
+readme=$(wc -l <README.md)
+screen=$(sed -n '1,/^## /p' README.md | sed '$d' | wc -l)
 words=$(files '^(README|docs/.*)\.md$' | grep -v '^docs/REFERENCE\.md$' | xargs cat | wc -w)
 
 files '\.md$' | while IFS= read -r page; do
@@ -24,6 +27,8 @@ files '\.md$' | while IFS= read -r page; do
 done | sort -u | {
     bad=0
     [ "$words" -le 20000 ] || { echo "README.md, docs: $words words, of 20000"; bad=1; }
+    [ "$readme" -le 175 ] || { echo "README.md: $readme lines, of 175"; bad=1; }
+    [ "$screen" -le 25 ] || { echo "README.md: a first screen of $screen lines, of 25"; bad=1; }
     while IFS= read -r complaint; do
         echo "$complaint"
         bad=1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# deps.sh build|test|fuzz|dist: install the packages for building the program, for its tests besides,
-# for fuzzing besides, or for making and trying its packages.  Each row: a Debian package, and a test
+# deps.sh build|check|test|fuzz|dist: install the packages for building the program, for its tests
+# besides, for what only some tests need too, for fuzzing, or for making and trying its packages.  Each row: a Debian package, and a test
 # for what it provides, which may come from any source.  When nothing is missing this needs no time and
 # no privileges.  What building can do without, and what only some tests need, is named and left out
 # where it cannot be had.
@@ -70,11 +70,12 @@ npm                   command:npm
 may=$optional
 case ${1:-} in
 build) must=$building ;;
+check) must=$building$testing ;;
 test) must=$building$testing may=$optional$trying ;;
 fuzz) must=$building$testing$fuzzing ;;
 dist) must=$building$packaging$optional may=$checking ;;
 *)
-    echo 'usage: deps.sh build|test|fuzz|dist' >&2
+    echo 'usage: deps.sh build|check|test|fuzz|dist' >&2
     exit 2
     ;;
 esac

@@ -5,8 +5,10 @@
   run-tests.py all     gcc (as a release too) and clang with warnings as errors, all tests, all tests
                        again under ASan and UBSan, lint
   run-tests.py quick   unit and table tests, quick lint
+  run-tests.py attack  the attack tests
   run-tests.py asan    all tests under ASan and UBSan
   run-tests.py tsan    all tests under TSan, children started by fork
+  run-tests.py configure  nothing but that `build` has the tests
 
 What is counted is the single case inside a test program (a TAP line).  A program that crashed, ran
 out of time or did not finish its plan counts as one failure more than its lines show.  So does each
@@ -147,21 +149,23 @@ def has_tests(directory):
                    for option in json.load(file))
 
 
-def build(directory, *options, compiler=None):
-    """Configure (once) and compile; one case that passes or fails.  A directory that was made before
-    the packages for the tests were there is configured again."""
-    if compiler and not shutil.which(compiler):
-        print(f"   skipped: {compiler} is not installed")
-        return Count(skipped=1)
-    options += ("-Dtests=enabled",)
+def configure(directory, *options, compiler=None):
+    """Configure (once); true when it worked.  A directory that was made before the packages for the
+    tests were there is configured again."""
     env = dict(os.environ)
     if compiler:
         env.update(CC=compiler, CXX=compiler + "++" if compiler == "clang" else "g++")
     if not os.path.exists(os.path.join(TOP, directory, "build.ninja")):
-        good = run("meson", "setup", directory, *options, env=env, stdout=subprocess.DEVNULL)
-    else:
-        good = has_tests(directory) or run("meson", "configure", directory, "-Dtests=enabled")
-    good = good and run("ninja", "-C", directory, "--quiet")
+        return run("meson", "setup", directory, *options, "-Dtests=enabled", env=env, stdout=subprocess.DEVNULL)
+    return has_tests(directory) or run("meson", "configure", directory, "-Dtests=enabled")
+
+
+def build(directory, *options, compiler=None):
+    """Configure and compile; one case that passes or fails."""
+    if compiler and not shutil.which(compiler):
+        print(f"   skipped: {compiler} is not installed")
+        return Count(skipped=1)
+    good = configure(directory, *options, compiler=compiler) and run("ninja", "-C", directory, "--quiet")
     return Count(passed=1) if good else Count(failed=1)
 
 
@@ -255,6 +259,10 @@ def main():
         step("unit and table tests", total,
              lambda: build_and_test("build", suites=("unit", "tables", "lint")))
         step("lint", total, lambda: lint("quick"))
+    elif what == "attack":
+        step("attack tests", total, lambda: build_and_test("build", suites=("attack",)))
+    elif what == "configure":
+        return not configure("build")
     elif what == "asan":
         step("all tests under ASan and UBSan", total,
              lambda: build_and_test("build-asan", *sanitize))

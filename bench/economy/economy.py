@@ -76,7 +76,7 @@ def shown(cost):
 
 def main():
     airlock = os.path.abspath(sys.argv[1])
-    directory = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else HERE / "build"
+    directory = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else HERE / "build"
     worse = []
     with tempfile.TemporaryDirectory(prefix="economy-") as base:
         world = World(base)

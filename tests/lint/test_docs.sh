@@ -29,6 +29,14 @@ refuses 'a link that leads nowhere' 'docs/a.md:1: there is no docs/gone.md'
 yes word | head -n 20001 | put docs/a.md
 refuses 'too many words' 'docs: 20001 words, of 20000'
 
+put docs/a.md </dev/null
+yes line | head -n 176 | put README.md
+refuses 'a README that is too long' 'README.md: 176 lines, of 175'
+
+{ yes line | head -n 26; echo '## More'; } | put README.md
+refuses 'a first screen that is too long' 'README.md: a first screen of 26 lines, of 25'
+
+{ yes line | head -n 25; echo '## More'; yes line | head -n 149; } | put README.md
 yes word | head -n 20001 | put docs/REFERENCE.md
 accepts 'as many of the page that the program prints'
 finish
