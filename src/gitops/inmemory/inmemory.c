@@ -431,13 +431,13 @@ static int copy_index(const struct al_inmemory *memory, const char *path, struct
     return r < 0 ? al_error_errno(err, -r, "cannot copy the index") : 0;
 }
 
-int al_inmemory_index_tree(struct al_inmemory *memory, struct al_run_limits *budget,
-                           char **ret_tree, struct al_error *err)
+int al_inmemory_index_tree(struct al_inmemory *memory, const char *index,
+                           struct al_run_limits *budget, char **ret_tree, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_freep) char *path = al_fs_join(memory->dir, "index");
     struct al_buffer out = { .max_bytes = 0 };
-    int r = copy_index(memory, path, err);
+    int r = index ? 0 : copy_index(memory, path, err);
 
     if (r == -ENOENT) {
         *ret_tree = al_strdup(al_git_empty_tree(memory->real));
@@ -445,7 +445,7 @@ int al_inmemory_index_tree(struct al_inmemory *memory, struct al_run_limits *bud
     }
     if (r < 0)
         return r;
-    command.index = path;
+    command.index = index ? index : path;
     al_strv_adds(&command.argv, "git", "write-tree", "--missing-ok", NULL);
     r = al_inmemory_git(memory, &command, budget, &out, NULL, err);
     if (r == 0)

@@ -126,15 +126,18 @@ int al_inmemory_tree(const struct al_inmemory *memory, const char *oid,
                      struct al_run_limits *budget, char **ret_tree, struct al_error *err);
 
 /** The tree of what is staged, as `git write-tree` has it; AL_ERR_EXECUTION with conflicts.  Caller
- * frees. */
-int al_inmemory_index_tree(struct al_inmemory *memory, struct al_run_limits *budget,
-                           char **ret_tree, struct al_error *err);
+ * frees.
+ *
+ * @param index  An index file, which git may write; NULL: a copy of the repository's. */
+int al_inmemory_index_tree(struct al_inmemory *memory, const char *index,
+                           struct al_run_limits *budget, char **ret_tree, struct al_error *err);
 
 /** A commit to write.  Borrowed. */
 struct al_new_commit {
     const char *tree;
     const struct al_strv *parents; /**< NULL: a root commit */
-    const char *author; /**< "Name <mail> <seconds> <zone>"; NULL: the user, now, as git finds it */
+    const char *author;  /**< "Name <mail> <seconds> <zone>", or "Name <mail>" for now; NULL: the
+                            user, now, as git finds it */
     const char *message; /**< kept to the byte, but what is no UTF-8 is taken for Latin-1 */
 };
 

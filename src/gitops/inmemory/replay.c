@@ -255,7 +255,10 @@ int al_inmemory_commit(struct al_inmemory *memory, const struct al_new_commit *c
     author = author ? author : memory->author;
     al_str_addf(&text, "tree %s\n", commit->tree);
     add_parents(memory, commit->parents, &text);
-    al_str_addf(&text, "author %s\ncommitter %s\n\n%s", author, memory->committer, commit->message);
+    al_str_addf(&text, "author %s", author);
+    if (al_ends_with(author, ">"))
+        al_str_adds(&text, strrchr(memory->committer, '>') + 1);
+    al_str_addf(&text, "\ncommitter %s\n\n%s", memory->committer, commit->message);
     add_as_utf8(text.buf, text.len, &utf8);
     r = al_inmemory_write(memory, AL_OBJECT_COMMIT, utf8.buf, utf8.len, oid, err);
     if (r < 0)

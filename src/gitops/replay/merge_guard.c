@@ -115,7 +115,7 @@ static int merge_entry(const struct al_repo *repo, const char *word, struct al_r
         r = open_memory(repo, guarded, err);
     if (r < 0 || !guarded->memory)
         return r;
-    r = al_inmemory_index_tree(guarded->memory, budget, &guarded->ours, err);
+    r = al_inmemory_index_tree(guarded->memory, NULL, budget, &guarded->ours, err);
     if (r == AL_ERR_EXECUTION && err) { /* with conflicts it has no tree, and git refuses it */
         al_error_clear(err);
         return 0;

@@ -808,7 +808,7 @@ static int find_start(const struct al_repo *repo, struct al_inmemory *memory, bo
         return 0;
     }
     al_strv_add(&parents, head);
-    r = al_inmemory_index_tree(memory, budget, &tree, err);
+    r = al_inmemory_index_tree(memory, NULL, budget, &tree, err);
     return r < 0
                ? r
                : al_inmemory_commit(memory,
