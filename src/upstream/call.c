@@ -1,12 +1,163 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "proc/cancel.h"
-#include "upstream/limits.h"
-#include "upstream/tools.h"
-#include "upstream/wait.h"
+#include "upstream/private.h"
 #include "util/clock.h"
 #include "wire/jsonrpc.h"
+
+/* --- Waiting for the server --- */
+
+int al_upstream_wait_begin(struct al_upstream *server, struct al_upstream_wait *wait,
+                           struct al_error *err)
+{
+    struct al_upstream_wait **at;
+
+    *wait = (struct al_upstream_wait){ .event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+                                       .failure = AL_ERROR_INIT };
+    if (wait->event_fd < 0)
+        return al_error_errno(err, errno, "cannot create an event descriptor");
+    (void)pthread_mutex_lock(&server->lock);
+    wait->nfailures = server->nfailures;
+    for (at = &server->waits; *at; at = &(*at)->next)
+        ;
+    *at = wait;
+    (void)pthread_mutex_unlock(&server->lock);
+    return 0;
+}
+
+void al_upstream_wait_end(struct al_upstream *server, struct al_upstream_wait *wait,
+                          const char *reason)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    struct al_upstream_wait **at = &server->waits;
+
+    (void)pthread_mutex_lock(&server->lock);
+    while (*at != wait)
+        at = &(*at)->next;
+    *at = wait->next;
+    if (wait->id) {
+        al_str_addf(&line,
+                    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                    "\"params\":{\"requestId\":%lu,\"reason\":\"%s\"}}",
+                    wait->id, reason);
+        (void)al_upstream_send(server, &line);
+    }
+    al_upstream_free_questions(wait);
+    al_upstream_drop_progress(wait);
+    (void)pthread_mutex_unlock(&server->lock);
+    json_decref(wait->result);
+    al_error_clear(&wait->failure);
+    al_close(wait->event_fd);
+}
+
+static void wait_once(const struct al_upstream_wait *wait, struct al_cancel *cancel,
+                      int64_t deadline_ms)
+{
+    struct pollfd fds[] = {
+        { .fd = wait->event_fd, .events = POLLIN },
+        { .fd = al_cancel_fd(cancel), .events = POLLIN },
+    };
+    const int64_t left_ms = deadline_ms - al_clock_ms();
+    uint64_t ignored;
+
+    if (left_ms > 0)
+        (void)poll(fds, AL_COUNT(fds), left_ms < INT_MAX ? (int)left_ms : INT_MAX);
+    (void)!read(wait->event_fd, &ignored, sizeof(ignored));
+}
+
+/* Caller holds the lock.  Why it is in vain to wait for the server; 0: it is not. */
+static int find_failure(const struct al_upstream *server, const struct al_upstream_wait *wait,
+                        struct al_error *err)
+{
+    const int64_t left_ms = server->next_start_ms - al_clock_ms();
+
+    if (server->ending)
+        return al_error_set(err, AL_ERR_EXECUTION, "MCP server '%s' is being ended",
+                            server->settings.name);
+    if (!server->has_thread)
+        return al_error_set(err, AL_ERR_EXECUTION, "MCP server '%s': cannot create a thread",
+                            server->settings.name);
+    if (server->phase != AL_UPSTREAM_WAITING)
+        return 0;
+    if (server->nfailures == wait->nfailures && left_ms <= AL_UPSTREAM_PATIENCE_MS)
+        return 0;
+    if (server->settings.is_brief)
+        return al_error_set(err, server->problem.status, "%s", server->problem.message);
+    return al_error_set(err, server->problem.status, "%s; it is started again in %d s",
+                        server->problem.message, (int)((left_ms + 999) / 1000));
+}
+
+int al_upstream_wait_ready(struct al_upstream *server, const struct al_upstream_wait *wait,
+                           struct al_cancel *cancel, int64_t deadline_ms, struct al_error *err)
+{
+    bool ready;
+    int r;
+
+    for (;;) {
+        (void)pthread_mutex_lock(&server->lock);
+        ready = server->phase == AL_UPSTREAM_READY;
+        r = find_failure(server, wait, err);
+        (void)pthread_mutex_unlock(&server->lock);
+        if (r < 0 || ready)
+            return r;
+        if (al_cancel_fired(cancel))
+            return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
+        if (al_clock_ms() >= deadline_ms)
+            return al_error_set(err, AL_ERR_TIMEOUT, "MCP server '%s' is still starting",
+                                server->settings.name);
+        wait_once(wait, cancel, deadline_ms);
+    }
+}
+
+/* The list as it is now, with a reference; NULL: there is none yet, or with `fresh` not the newest.
+ */
+static const struct al_upstream_tools *take_tools(struct al_upstream *server, bool fresh)
+{
+    const struct al_upstream_tools *tools = NULL;
+
+    (void)pthread_mutex_lock(&server->lock);
+    if (server->tools && !(fresh && server->list_is_old && !server->ending))
+        tools = al_upstream_tools_ref(server->tools);
+    (void)pthread_mutex_unlock(&server->lock);
+    return tools;
+}
+
+int al_upstream_tools(struct al_upstream *server, uint32_t wait_ms, struct al_cancel *cancel,
+                      const struct al_upstream_tools **ret_tools, struct al_error *err)
+{
+    const int64_t deadline_ms = al_clock_ms() + wait_ms;
+    const struct al_upstream_tools *tools = take_tools(server, wait_ms > 0);
+    struct al_upstream_wait wait;
+    int r;
+
+    al_upstream_start(server);
+    r = tools ? 0 : al_upstream_wait_begin(server, &wait, err);
+    if (tools)
+        *ret_tools = tools;
+    if (tools || r < 0)
+        return r;
+    while (!tools && r == 0) {
+        r = al_upstream_wait_ready(server, &wait, cancel, deadline_ms, err);
+        tools = take_tools(server, !al_cancel_fired(cancel) && al_clock_ms() < deadline_ms);
+        if (!tools && r == 0) /* it has changed, and is read again */
+            wait_once(&wait, cancel, deadline_ms);
+    }
+    al_upstream_wait_end(server, &wait, "");
+    if (!tools)
+        return r;
+    if (r < 0 && err) /* the list of before serves all the same */
+        al_error_clear(err);
+    *ret_tools = tools;
+    return 0;
+}
+
+/* --- Calls --- */
 
 /* One al_upstream_call(), which may take several requests. */
 struct exchange {
@@ -27,8 +178,8 @@ static uint32_t timeout_ms_of(const struct exchange *exchange)
 
 static int fail(const struct exchange *exchange, struct al_error *err, const char *problem)
 {
-    return al_error_set(err, AL_ERR_EXECUTION, "MCP server '%s' %s", exchange->server->name,
-                        problem);
+    return al_error_set(err, AL_ERR_EXECUTION, "MCP server '%s' %s",
+                        exchange->server->settings.name, problem);
 }
 
 /* --- Sending --- */
@@ -64,7 +215,7 @@ static unsigned count_calls(const struct al_upstream *server)
 static int send_now(struct exchange *exchange, const json_t *params, struct al_error *err)
 {
     struct al_upstream *server = exchange->server;
-    const bool asks = exchange->call->ask || exchange->call->passes_input_required;
+    const bool asks = exchange->call->ask != NULL;
     const unsigned long id = server->last_id + 1;
     al_auto(al_json_decrefp) json_t *full = NULL;
     al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
@@ -97,13 +248,13 @@ static int find_tool(struct exchange *exchange, struct al_error *err)
     (void)pthread_mutex_unlock(&server->lock);
     exchange->tool = al_upstream_tools_find(exchange->tools, exchange->call->tool);
     if (!exchange->tool)
-        return al_error_set(err, AL_ERR_EXECUTION, "MCP server '%s' has no tool '%s'", server->name,
-                            exchange->call->tool);
+        return al_error_set(err, AL_ERR_EXECUTION, "MCP server '%s' has no tool '%s'",
+                            server->settings.name, exchange->call->tool);
     if (wanted && exchange->tool != wanted && !al_upstream_tool_equal(exchange->tool, wanted))
         return al_error_set(err, AL_ERR_EXECUTION,
                             "The MCP server %s has changed its tool %s since it was listed. The "
                             "call was not sent; list the tools again",
-                            server->name, exchange->call->tool);
+                            server->settings.name, exchange->call->tool);
     return 0;
 }
 
@@ -238,7 +389,7 @@ static int check_time(const struct exchange *exchange, struct al_error *err)
     if (al_clock_ms() < exchange->deadline_ms)
         return 0;
     return al_error_set(err, AL_ERR_TIMEOUT, "MCP server '%s' did not answer within %u ms",
-                        exchange->server->name, (unsigned)timeout_ms_of(exchange));
+                        exchange->server->settings.name, (unsigned)timeout_ms_of(exchange));
 }
 
 /* Wait for the end of the request in flight. */
@@ -262,7 +413,7 @@ static int wait_for_answer(struct exchange *exchange, struct al_error *err)
         } else {
             r = check_time(exchange, err);
             if (r == 0)
-                al_upstream_wait_once(&exchange->wait, call->cancel, exchange->deadline_ms);
+                wait_once(&exchange->wait, call->cancel, exchange->deadline_ms);
         }
     }
     return r;
@@ -336,9 +487,8 @@ static int ask_all(struct exchange *exchange, const json_t *result, json_t **ret
 /* Repeat the call with answers until the server requires no more. */
 static int converse(struct exchange *exchange, json_t **ret_result, struct al_error *err)
 {
-    const struct al_upstream_call *call = exchange->call;
-    al_auto(al_json_decrefp) json_t *responses = json_incref((json_t *)call->input_responses);
-    al_auto(al_freep) char *state = al_strdup(call->request_state);
+    al_auto(al_json_decrefp) json_t *responses = NULL;
+    al_auto(al_freep) char *state = NULL;
 
     for (unsigned round = 0; round <= AL_UPSTREAM_ROUNDS_MAX; round++) {
         al_auto(al_json_decrefp) json_t *result = NULL;
@@ -350,7 +500,7 @@ static int converse(struct exchange *exchange, json_t **ret_result, struct al_er
             r = take_result(exchange, &result, err);
         if (r < 0)
             return r;
-        if (!requires_input(exchange, result) || call->passes_input_required) {
+        if (!requires_input(exchange, result)) {
             *ret_result = al_take(&result);
             return 0;
         }

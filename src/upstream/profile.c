@@ -1,17 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "upstream/profile.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "guard/env.h"
 #include "guard/nofollow.h"
 #include "guard/program.h"
 #include "guard/root.h"
+#include "upstream/private.h"
 #include "util/fs.h"
 
 #define DATA_MAX_BYTES (4ull << 30) /* the heap of node and of Python's larger servers */
 #define FILE_MAX_BYTES (1ull << 30)
 #define FILES_MAX      1024u
+
+/* A variable of airlock's environment; NULL: not set. */
+static const char *own_variable(const struct al_upstream_settings *settings, const char *name)
+{
+    const size_t len = strlen(name);
+
+    for (char *const *entry = settings->environ_; entry && *entry; entry++)
+        if (!strncmp(*entry, name, len) && (*entry)[len] == '=')
+            return *entry + len + 1;
+    return NULL;
+}
+
+/* Add a variable, unless the user has set it. */
+static void add_variable(struct al_strv *env, const char *name, const char *value)
+{
+    if (value && !al_env_get(env, name))
+        al_env_add(env, name, value);
+}
+
+static bool is_in_root(const struct al_upstream_settings *settings, const char *dir)
+{
+    al_auto(al_closep) int fd = open(dir, O_PATH | O_CLOEXEC);
+    al_auto(al_freep) char *path = fd >= 0 ? al_fs_fd_path(fd) : NULL;
+
+    return path && al_roots_find(settings->roots, path);
+}
+
+/* airlock's PATH without the directories where an agent can put programs. */
+static char *safe_path(const struct al_upstream_settings *settings)
+{
+    struct al_str path = AL_STR_INIT;
+
+    for (const char *at = settings->path_list; at && *at;) {
+        const char *end = strchrnul(at, ':');
+        al_auto(al_freep) char *dir = al_strndup(at, (size_t)(end - at));
+
+        if (*dir == '/' && !is_in_root(settings, dir))
+            al_str_addf(&path, "%s%s", path.len ? ":" : "", dir);
+        at = *end ? end + 1 : end;
+    }
+    if (!path.len)
+        al_str_adds(&path, "/usr/bin:/bin");
+    return al_str_detach(&path);
+}
+
+/* The complete environment: a few variables of airlock's own, and the user's. */
+static void make_env(const struct al_upstream_settings *settings, struct al_strv *ret_env)
+{
+    static const char *const passed[] = { "LANG", "LANGUAGE", "LC_ALL",  "LC_CTYPE",
+                                          "TZ",   "USER",     "LOGNAME", "SHELL" };
+    al_auto(al_freep) char *home = al_fs_join(settings->scratch_dir, "home");
+    al_auto(al_freep) char *tmp = al_fs_join(settings->scratch_dir, "tmp");
+    al_auto(al_freep) char *path = safe_path(settings);
+    struct al_strv env = AL_STRV_INIT;
+
+    for (size_t i = 0; settings->env && i < settings->env->count; i++)
+        al_strv_add(&env, settings->env->items[i]);
+    for (size_t i = 0; i < AL_COUNT(passed); i++)
+        add_variable(&env, passed[i], own_variable(settings, passed[i]));
+    add_variable(&env, "PATH", path);
+    add_variable(&env, "TERM", "dumb");
+    add_variable(&env, "TMPDIR", tmp);
+    add_variable(&env, "HOME", settings->confine ? home : own_variable(settings, "HOME"));
+    if (settings->confine)
+        add_variable(&env, "GIT_CONFIG_NOSYSTEM",
+                     "1"); /* git gives up at a file that it may not read */
+    if (settings->network || !settings->confine)
+        al_env_add_network(&env, settings->environ_);
+    *ret_env = env;
+}
 
 /* The rules of one start, and the paths and descriptors that were made for them. */
 struct rules {
@@ -223,7 +294,7 @@ static int find_program(const struct al_upstream_settings *settings, char **ret_
     const char *name = settings->command->items[0];
     const char *slash = strrchr(name, '/');
     al_auto(al_freep) char *dir = parent_of(name);
-    al_auto(al_freep) char *path = al_upstream_safe_path(settings);
+    al_auto(al_freep) char *path = safe_path(settings);
     int r;
 
     if (slash && *name != '/')
@@ -280,7 +351,7 @@ int al_upstream_profile_make(const struct al_upstream_settings *settings,
         r = build_ruleset(settings, profile.program, resolved, &profile.ruleset, err);
     if (r < 0)
         return r;
-    al_upstream_make_env(settings, &profile.env);
+    make_env(settings, &profile.env);
     profile.sandbox = (struct al_confinement){
         .ruleset = profile.ruleset,
         .reads_own_proc = true, /* node cannot tell its memory without it */

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "upstream/tools.h"
+#include "upstream/private.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "guard/text.h"
-#include "upstream/limits.h"
-#include "upstream/link.h"
 #include "util/json.h"
 #include "wire/jsonrpc.h"
 
@@ -69,7 +67,7 @@ static void clean_member(json_t *object, const char *name, size_t max_bytes)
         al_json_set(object, name, al_json_string(safe));
 }
 
-void al_upstream_clean(json_t *value)
+static void clean(json_t *value)
 {
     const char *name;
     json_t *item;
@@ -79,11 +77,11 @@ void al_upstream_clean(json_t *value)
     clean_member(value, "description", AL_UPSTREAM_DESCRIPTION_MAX_BYTES);
     json_array_foreach(value, i, item)
     {
-        al_upstream_clean(item);
+        clean(item);
     }
     json_object_foreach(value, name, item)
     {
-        al_upstream_clean(item);
+        clean(item);
     }
 }
 
@@ -298,7 +296,7 @@ static json_t *take_output_schema(const json_t *tool)
 
     if (!schema || schema_problem(schema))
         return NULL;
-    al_upstream_clean(schema);
+    clean(schema);
     return json_incref(schema);
 }
 
@@ -312,7 +310,7 @@ static json_t *take_annotations(const json_t *tool)
     al_json_dump(annotations, false, &text);
     if (text.len > AL_UPSTREAM_SCHEMA_MAX_BYTES)
         return NULL;
-    al_upstream_clean(annotations);
+    clean(annotations);
     return json_incref(annotations);
 }
 
@@ -324,7 +322,7 @@ static struct al_upstream_tool take_tool(const json_t *tool)
 
     if (!title)
         title = al_json_get_string(json_object_get(tool, "annotations"), "title");
-    al_upstream_clean(schema);
+    clean(schema);
     return (struct al_upstream_tool){
         .name = al_strdup(al_json_get_string(tool, "name")),
         .title = al_upstream_line(title, AL_UPSTREAM_TITLE_MAX_BYTES),

@@ -11,7 +11,7 @@
  * fails after 1, 2, 4 ... 60 seconds ended     al_upstream_end() was called fails
  *
  * Every server has a thread of its own, so a server that is slow, hangs or floods delays no other.
- * What it sends is bounded (upstream/limits.h): too much, or something that is no MCP, costs the
+ * What it sends is bounded (upstream/private.h): too much, or something that is no MCP, costs the
  * call concerned, or the process, and never airlock.
  *
  * Threads: every function may be called from any thread, except al_upstream_free().
@@ -32,7 +32,7 @@
 struct al_cancel;
 struct al_roots;
 
-/** One `[mcp.servers.NAME]`.  al_upstream_new() copies everything but `roots` and `on_tools`. */
+/** One `[mcp.servers.NAME]`.  All of it but `scratch_dir`, which is copied, outlives the server. */
 struct al_upstream_settings {
     const char *name;
     const struct al_strv
@@ -154,13 +154,6 @@ struct al_upstream_call {
     void (*progress)(void *payload, const struct al_upstream_progress *progress);
     al_upstream_ask_fn ask;
     void *payload;
-
-    /** Of a modern server that asks in its result: pass the question on instead of calling `ask`.
-     * *ret_result then has the `resultType` "input_required", and the call is repeated with what
-     * came back. */
-    bool passes_input_required;
-    const json_t *input_responses; /**< an object; NULL: none */
-    const char *request_state;     /**< NULL: none */
 };
 
 /**

@@ -10,10 +10,7 @@
 #include <unistd.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "upstream/limits.h"
-#include "upstream/link.h"
-#include "upstream/tools.h"
-#include "upstream/wait.h"
+#include "upstream/private.h"
 #include "wire/jsonrpc.h"
 
 static void check_tool(const struct al_upstream_tool *tool)

@@ -14,7 +14,7 @@
 #include "proc/reaper.h"
 #include "tests/lib/assert.h"
 #include "tests/lib/tmpdir.h"
-#include "upstream/state.h"
+#include "upstream/private.h"
 #include "util/clock.h"
 
 #define LONG_MS 120000u /* the time for what happens by itself; no test waits this long */

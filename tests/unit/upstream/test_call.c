@@ -208,27 +208,6 @@ static void modern_questions_are_bounded(void **state)
     world_clear(&world);
 }
 
-static void modern_questions_can_be_passed_on(void **state)
-{
-    struct world world = world_new("modern", "");
-    al_auto(al_json_decrefp) json_t *responses = json_loads("{\"a\":{}}", 0, NULL);
-    struct al_upstream_call call = { .timeout_ms = LONG_MS, .passes_input_required = true };
-    json_t *result = NULL;
-
-    (void)state;
-    assert_int_equal(start_fake(&world, NULL), 0);
-    assert_int_equal(call_with(&world, &call, "ask", "{}", &result, NULL), 0);
-    assert_string_equal(al_json_get_string(result, "resultType"), "input_required");
-    assert_string_equal(al_json_get_string(result, "requestState"), "s1");
-    json_decref(result);
-    call.input_responses = responses;
-    call.request_state = "s1";
-    assert_int_equal(call_with(&world, &call, "ask", "{}", &result, NULL), 0);
-    assert_string_equal(text_of(result), "[{\"a\": {}}, \"s1\"]");
-    json_decref(result);
-    world_clear(&world);
-}
-
 static void a_withdrawn_question_ends(void **state)
 {
     struct world world = world_new("legacy", "");
@@ -324,7 +303,6 @@ int main(void)
         cmocka_unit_test(what_the_client_lacks_is_not_offered),
         cmocka_unit_test(a_failed_question_ends_the_call),
         cmocka_unit_test(modern_questions_are_bounded),
-        cmocka_unit_test(modern_questions_can_be_passed_on),
         cmocka_unit_test(a_withdrawn_question_ends),
         cmocka_unit_test(progress_is_reported),
         cmocka_unit_test(a_cancelled_call_is_cancelled_at_the_server),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Servers that misbehave: each costs the one call concerned, and says so in one line. */
 #include "tests/unit/upstream/lib.h"
-#include "upstream/limits.h"
+#include "upstream/private.h"
 #include "wire/jsonrpc.h"
 #include "wire/reader.h"
 

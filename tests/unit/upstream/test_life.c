@@ -3,8 +3,7 @@
 #include <signal.h>
 
 #include "tests/unit/upstream/lib.h"
-#include "upstream/limits.h"
-#include "upstream/wait.h"
+#include "upstream/private.h"
 
 static void the_wait_doubles_up_to_a_minute(void **state)
 {

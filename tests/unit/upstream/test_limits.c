@@ -3,10 +3,7 @@
 #include <fcntl.h>
 
 #include "tests/unit/upstream/lib.h"
-#include "upstream/limits.h"
-#include "upstream/link.h"
-#include "upstream/tools.h"
-#include "upstream/wait.h"
+#include "upstream/private.h"
 
 static void texts_are_cut_at_a_character(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* upstream/tools.c, upstream/list.c: which tools of a server are offered, and with which texts. */
 #include "tests/unit/upstream/lib.h"
-#include "upstream/limits.h"
+#include "upstream/private.h"
 
 static const struct al_upstream_tools *tools_of(struct world *world)
 {
