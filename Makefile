@@ -52,7 +52,7 @@ soak: check-deps build/airlock ## the long proofs: SOAK_SEEDS (20), SOAK_CALLS (
 	@AIRLOCK_RANDOM=$(or $(SOAK_CALLS),10000) python3 tests/e2e/test_effect_table.py $(BUILD)/airlock
 	@python3 tests/e2e/side_by_side.py $(BUILD)/airlock --seconds 120 --seed 2
 
-test-matrix: build/airlock ## the core of the tests against each git of Debian, in chroots that debootstrap makes and that are kept (root)
+test-matrix: build/airlock ## the core of the tests against each git from 2.38 on, in chroots that debootstrap makes and that are kept (root)
 	@python3 tools/matrix.py $(BUILD)/airlock
 
 asan: check-deps ## all tests under the address and undefined-behaviour sanitizers
