@@ -27,9 +27,9 @@ PACKAGES = "git,python3,ca-certificates,libjansson4,nettle-bin,lighttpd,openssh-
 CORE = [("e2e", name) for name in (
     "effects", "everyday_day", "workflow_day", "staging_day", "effect_table", "rollback_model", "rollback",
     "everyday_undo", "git_add_commit", "git_stash_restore", "git_branch_checkout", "parallel_land")]
-# What depends on how git merges, and not on the kind of repository.
-MERGES = [("e2e", name) for name in (
-    "parallel_compare", "everyday_merge", "everyday_rebase", "everyday_conflicts", "git_worktree")]
+# What depends on the git, and less on the kind of repository.
+MORE = [("e2e", name) for name in (
+    "parallel_compare", "everyday_merge", "everyday_rebase", "everyday_conflicts", "everyday_states", "git_worktree")]
 # What a repository configures, and what a server says, with canaries that plain git falls for.
 ATTACKS = [("attack", name) for name in (
     "write_verbs", "network", "filters", "merge", "programs", "everyday_programs", "environment", "gitdir")]
@@ -42,7 +42,7 @@ KNOWS_REFTABLE = ("init", "-q", "--ref-format=reftable", "/tmp/reftable")
 KNOWS_HOOKS = ("-C", "/tmp/probe", "-c", "hook.a.event=update", "-c", "hook.a.command=true", "hook", "list", "update")
 # Column: what git is asked whether it can, the variables, and the tests with their words.
 COLUMNS = {
-    "files sha1": ((), FILES | SHA1, CORE + MERGES),
+    "files sha1": ((), FILES | SHA1, CORE + MORE),
     "files sha256": ((), FILES | SHA256, CORE),
     "reftable sha1": (KNOWS_REFTABLE, REFTABLE | SHA1, CORE),
     "reftable sha256": (KNOWS_REFTABLE, REFTABLE | SHA256, CORE),

@@ -136,14 +136,16 @@ static char *wrong_side(struct al_call *call, const char *word)
 static bool tell_broken(struct al_call *call, const char *ref, struct al_error *err)
 {
     al_auto(al_freep) char *broken = al_ref_broken(&al_call_repo(call)->at, ref);
+    const bool all = broken && !strcmp(broken, "HEAD");
 
     if (!broken)
         return false;
     free(err->message);
-    err->message = al_asprintf("'%s' is broken: its file holds no commit's id", broken);
-    err->remedy =
-        "A user can mend it: its log below .git/logs ends with the commit it was at; once "
-        "the broken file is moved away, 'git update-ref' writes it.";
+    err->message = al_asprintf("'%s' is broken: %s", broken,
+                               all ? "no reference can be read" : "its file holds no commit's id");
+    err->remedy = all ? "A user can look at what 'git refs verify' says."
+                      : "A user can mend it: its log below .git/logs ends with the commit it was "
+                        "at; once the broken file is moved away, 'git update-ref' writes it.";
     return true;
 }
 
@@ -300,9 +302,7 @@ bool al_failure_begin(struct al_error *err)
 
 void al_failure_complete(struct al_call *call, struct al_error *err)
 {
-    if (!al_failure_begin(err))
-        return;
-    if (!al_call_repo(call))
+    if (!al_failure_begin(err) || !al_call_repo(call))
         return;
     complete_name(call, err);
     if (err->status != AL_ERR_EXECUTION || err->remedy)

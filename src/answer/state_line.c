@@ -28,11 +28,11 @@ static void add_tracking(const struct al_worktree_state *state, struct al_str *o
 
 void al_state_add_branch(const struct al_worktree_state *state, struct al_str *out)
 {
-    if (!state->branch) {
+    if (!state->branch && !state->is_broken) {
         al_str_addf(out, "detached at %.*s", AL_SHORT_ID, state->head ? state->head : "");
         return;
     }
-    al_place_add_name(state->branch, out);
+    al_place_add_name(state->branch ? state->branch : "HEAD", out);
     add_tracking(state, out);
     if (!state->head || !*state->head)
         al_str_adds(out, state->is_broken ? ", its reference is broken" : ", no commits yet");

@@ -285,6 +285,8 @@ char *al_ref_broken(const struct al_location *at, const char *ref)
     size_t len;
 
     follow_all(at, ref ? al_strdup(ref) : follow_head(at), &refs, &line);
+    if (!refs.count && !ref && al_ref_is_stored(at, "HEAD") && !(line = al_ref_read_head(at)))
+        return al_strdup("HEAD");
     len = line ? strcspn(line, " \t") : 0;
     if (!refs.count || !line || al_starts_with(line, "ref:") ||
         ((len == 40 || len == 64) && al_is_oid(line, len)))

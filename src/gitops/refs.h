@@ -50,8 +50,8 @@ char *al_ref_head(const struct al_location *at);
 char *al_ref_oid(const struct al_location *at, const char *ref);
 
 /** The reference that a full name, or HEAD (NULL), leads to, if its file holds no object id: a
- * power failure may leave it empty or zeroed.  NULL: it is in order, or there is none.  Caller
- * frees. */
+ * power failure may leave it empty or zeroed.  "HEAD": reftables cannot be read.  NULL: it is in
+ * order, or there is none.  Caller frees. */
 char *al_ref_broken(const struct al_location *at, const char *ref);
 
 /** Test whether HEAD is on a branch that has no commit yet. */

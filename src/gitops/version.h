@@ -2,14 +2,14 @@
 /*
  * The version of the installed git.
  *
- * No other file asks for it.  What gits do in different ways, and what all of them are given instead:
- * up to 2.39, merge-tree takes no base of ours: commits without parents (gitops/inmemory);
+ * No other file asks for it.  What gits do in different ways, and what all of them are given
+ * instead: up to 2.39, merge-tree takes no base of ours: commits without parents (gitops/inmemory);
  * up to 2.42, merge-file takes no ids: files (gitops/sequencer/conflict_hunks.c);
  * from 2.45, references may be in no files: git tells them (gitops/refs.h);
- * from 2.51 to 2.54, write-tree believes the index about trees: it may not (gitops/plumbing/snapshot.c);
- * from 2.54, the configuration names hooks: each is switched off by its name (gitops/overrides.c), and `git
- * hook list`, which fails before, tells them (gitops/plumbing/skipped.c).
- * tools/matrix.py tries each git.
+ * from 2.51 to 2.54, write-tree believes the index about trees: it may not
+ * (gitops/plumbing/snapshot.c); from 2.54, the configuration names hooks: each is switched off by
+ * its name (gitops/overrides.c), and `git hook list`, which fails before, tells them
+ * (gitops/plumbing/skipped.c). tools/matrix.py tries each git.
  */
 #ifndef AL_GITOPS_VERSION_H
 #define AL_GITOPS_VERSION_H

@@ -745,7 +745,7 @@ static void note_last(const struct al_store *store, const struct al_file_id *ind
 static int begin(struct recorder *recorder, struct al_error *err)
 {
     al_auto(al_freep) char *head = al_ref_head(&recorder->store->repo->at);
-    al_auto(al_freep) char *tree = NULL;
+    char tree[AL_OID_TEXT] = "";
     struct al_oid first, none;
     int r;
 
@@ -756,7 +756,8 @@ static int begin(struct recorder *recorder, struct al_error *err)
     if (r == 0)
         r = al_snapshot_begin(&recorder->dir, head, err);
     if (r == 0)
-        r = al_snapshot_write_tree(&recorder->dir, &tree, err);
+        r = al_bare_index_tree(&recorder->store->bare, recorder->dir.index, false,
+                               recorder->dir.budget, tree, err);
     if (r == AL_ERR_EXECUTION) { /* a commit that cannot be read only makes it slower */
         al_error_clear(err);
         (void)unlink(recorder->dir.index);

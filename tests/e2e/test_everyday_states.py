@@ -117,6 +117,25 @@ class States(everyday.Case):
             (refs / "heads/main").write_bytes(sound)
         self.assertNotIn("broken", self.says("git_status").splitlines()[0])
 
+    def test_broken_reftables(self):
+        """reftables that were cut are broken, not without commits"""
+        if self.git("init", "-q", "--ref-format=reftable", check=False).returncode != 0:
+            self.skipTest("this git knows no reftables")
+        self.story()
+        tables = list((self.root / ".git/reftable").glob("*.ref"))
+        sound = {table: table.read_bytes() for table in tables}
+        for table in tables:
+            table.chmod(0o644)
+            table.write_bytes(sound[table][:20])
+        for tool, arguments in (("git_log", {}), ("git_show", {}), ("git_commit", {"message": "m"})):
+            self.assertIn("'HEAD' is broken: no reference can be read", self.call(tool, arguments).text, tool)
+        text = self.says("git_status")
+        self.assertTrue(text.startswith("HEAD, its reference is broken"), text)
+        self.assertNotIn("o commits yet", harness.Case.call(self, "git_log", {}, "--toolset", "workflow").text)
+        for table in tables:
+            table.write_bytes(sound[table])
+        self.assertNotIn("broken", self.says("git_status").splitlines()[0])
+
     def test_merge_in_progress(self):
         """a merge that stopped: an index with conflicts"""
         self.story()

@@ -445,28 +445,38 @@ int al_bare_commit_patch(const struct al_bare *bare, const char *commit, const c
     return al_bare_run(bare, &command, false, sink, budget, err);
 }
 
-int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
+int al_bare_index_tree(const struct al_bare *bare, const char *index, bool borrows,
                        struct al_run_limits *budget, char ret_tree[AL_OID_TEXT],
                        struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_freep) char *name = al_asprintf("tree-%ld.index", (long)getpid());
     struct al_text text = AL_TEXT_INIT(ID_MAX_BYTES);
-    int r = al_fs_write_atomic(bare->dir_fd, name, index->buf, index->len, 0600, true);
+    int r;
 
-    if (r < 0)
-        return al_error_errno(err, -r, "cannot write to the checkpoint store");
     command.class = AL_GIT_WRITE;
-    command.index = name;
-    /* trees that the lender no longer has are written anew, by git 2.51 to 2.54 too */
+    command.index = index;
+    /* git 2.51 to 2.54 take trees of the index's cache for written that are not there */
     al_strv_adds(&command.argv, "git", "write-tree", "--missing-ok", "--ignore-cache-tree", NULL);
-    r = al_bare_run(bare, &command, true, al_git_text_sink(&text), budget, err);
-    (void)unlinkat(bare->dir_fd, name, 0); /* if this fails, the next call replaces it */
+    r = al_bare_run(bare, &command, borrows, al_git_text_sink(&text), budget, err);
     al_text_end(&text);
     if (r == 0)
         (void)snprintf(ret_tree, AL_OID_TEXT, "%.*s", (int)strcspn(text.out.buf, "\n"),
                        text.out.buf);
     al_text_clear(&text);
+    return r;
+}
+
+int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
+                       struct al_run_limits *budget, char ret_tree[AL_OID_TEXT],
+                       struct al_error *err)
+{
+    al_auto(al_freep) char *name = al_asprintf("tree-%ld.index", (long)getpid());
+    int r = al_fs_write_atomic(bare->dir_fd, name, index->buf, index->len, 0600, true);
+
+    if (r < 0)
+        return al_error_errno(err, -r, "cannot write to the checkpoint store");
+    r = al_bare_index_tree(bare, name, true, budget, ret_tree, err);
+    (void)unlinkat(bare->dir_fd, name, 0); /* if this fails, the next call replaces it */
     return r;
 }
 

@@ -113,8 +113,13 @@ int al_bare_diff_trees(const struct al_bare *bare, const char *from, const char 
 int al_bare_commit_patch(const struct al_bare *bare, const char *commit, const char *below,
                          struct al_sink sink, struct al_run_limits *budget, struct al_error *err);
 
-/** Write the tree of an index file's entries.  AL_ERR_EXECUTION when they form no tree, for example
- * in a conflict. */
+/** Write the tree of an index file's entries, all of it into the bare repository unless it borrows.
+ * AL_ERR_EXECUTION when they form no tree, for example in a conflict. */
+int al_bare_index_tree(const struct al_bare *bare, const char *index, bool borrows,
+                       struct al_run_limits *budget, char ret_tree[AL_OID_TEXT],
+                       struct al_error *err);
+
+/** The same of the content of an index file; it borrows. */
 int al_bare_write_tree(const struct al_bare *bare, const struct al_str *index,
                        struct al_run_limits *budget, char ret_tree[AL_OID_TEXT],
                        struct al_error *err);

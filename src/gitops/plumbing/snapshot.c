@@ -207,23 +207,6 @@ int al_snapshot_update(const struct al_snapshot_dir *dir, const struct al_str *p
     return run(dir, &command, false, err);
 }
 
-int al_snapshot_write_tree(const struct al_snapshot_dir *dir, char **ret_tree, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
-    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
-    int r;
-
-    begin(&command, dir);
-    command.class = AL_GIT_WRITE;
-    /* git 2.51 to 2.54 take trees of the index's cache for written that only the lender has */
-    al_strv_adds(&command.argv, "write-tree", "--missing-ok", "--ignore-cache-tree", NULL);
-    r = al_bare_run(dir->bare, &command, false, al_git_sink(&output), dir->budget, err);
-    al_str_trim_end(&output);
-    if (r == 0)
-        *ret_tree = al_strndup(output.buf, output.len);
-    return r;
-}
-
 static void begin_import(struct al_git_command *command)
 {
     command->class = AL_GIT_WRITE;

@@ -62,10 +62,6 @@ int al_snapshot_tracked_ignored(const struct al_repo *repo, int top_fd,
 int al_snapshot_update(const struct al_snapshot_dir *dir, const struct al_str *paths, bool drop,
                        struct al_error *err);
 
-/** Write the tree of the index, all of it into the bare repository.  The caller frees its id. */
-int al_snapshot_write_tree(const struct al_snapshot_dir *dir, char **ret_tree,
-                           struct al_error *err);
-
 /**
  * Write objects and references from a stream of git-fast-import(1).  Packs and references are
  * synchronised, their directories not.
