@@ -100,63 +100,53 @@ static int missing(const struct memory *memory, const char *path, struct al_erro
 
 /* --- Reading --- */
 
-/* The part of a file that is wanted. */
-struct part {
-    uint64_t skip; /* before it */
-    size_t left;
-    struct al_str *out;
-    uint64_t total; /* bytes seen */
-};
-
-static int take_part(void *payload, size_t which, const char *data, size_t len, bool last,
-                     struct al_error *err)
+static int take(void *payload, size_t which, const char *data, size_t len, bool last,
+                struct al_error *err)
 {
-    struct part *part = payload;
-    size_t skip = part->skip < len ? (size_t)part->skip : len;
-    size_t want = len - skip < part->left ? len - skip : part->left;
-
     (void)which;
     (void)last;
     (void)err;
-    part->skip -= skip;
-    part->total += len;
-    part->left -= want;
-    al_str_add(part->out, data + skip, want);
+    al_str_add(payload, data, len);
     return 0;
 }
 
-static int read_locked(struct al_sandbox *sandbox, const char *path, struct part *part,
-                       struct al_oid *ret_stored, bool *ret_is_stored, struct al_error *err)
+static void add_part(const char *data, uint64_t size, uint64_t offset, size_t max,
+                     struct al_str *out)
 {
-    const struct entry *entry = find(sandbox->state, path);
+    uint64_t left = offset < size ? size - offset : 0;
 
-    if (!entry)
-        return missing(sandbox->state, path, err);
-    if (entry->mode == AL_SANDBOX_MODE_LINK)
-        return al_sandbox_is_link(path, err);
-    *ret_is_stored = !entry->data;
-    *ret_stored = entry->oid;
-    return entry->data ? take_part(part, 0, entry->data, (size_t)entry->size, true, err) : 0;
+    al_str_add(out, data + (left ? offset : 0), left < max ? (size_t)left : max);
 }
 
 static int memory_read(struct al_sandbox *sandbox, const char *path, uint64_t offset, size_t max,
                        struct al_str *ret, uint64_t *ret_size, struct al_error *err)
 {
-    struct part part = { .skip = offset, .left = max, .out = ret };
-    struct al_oid oid;
-    bool is_stored = false;
-    char text[AL_OID_TEXT];
+    al_auto(al_str_clear) struct al_str stored = AL_STR_INIT;
+    char text[AL_OID_TEXT] = "";
     const char *oids[] = { text };
-    int r;
+    const struct entry *entry;
+    int r = 0;
 
     (void)pthread_mutex_lock(&sandbox->lock);
-    r = read_locked(sandbox, path, &part, &oid, &is_stored, err);
-    (void)pthread_mutex_unlock(&sandbox->lock);
-    if (r == 0 && is_stored) { /* without the lock: the store starts git */
-        al_oid_text(&oid, sandbox->sha256, text);
-        r = sandbox->source.read(sandbox->source.payload, oids, 1, take_part, &part, err);
+    entry = find(sandbox->state, path);
+    if (!entry) {
+        r = missing(sandbox->state, path, err);
+    } else if (entry->mode == AL_SANDBOX_MODE_LINK) {
+        r = al_sandbox_is_link(path, err);
+    } else if (entry->data) {
+        *ret_size = entry->size;
+        add_part(entry->data, entry->size, offset, max, ret);
+    } else {
+        al_oid_text(&entry->oid, sandbox->sha256, text);
     }
-    *ret_size = part.total;
+    (void)pthread_mutex_unlock(&sandbox->lock);
+    if (!*text)
+        return r;
+    /* Without the lock: the store starts git. */
+    r = sandbox->source.read(sandbox->source.payload, oids, 1, take, &stored, err);
+    *ret_size = stored.len;
+    if (r == 0)
+        add_part(stored.buf, stored.len, offset, max, ret);
     return r;
 }
 

@@ -96,19 +96,16 @@ void al_heads_set(json_t **heads, const char *target, const char *branch, const 
  * removed from the sandbox only if the branch is where it came from.
  */
 
-/** A branch of a target. */
-struct al_branch_name {
-    const char *target; /**< al_target_key() */
-    const char *branch; /**< the full name */
-};
-
-/** Read the origin of a sandbox; one that is not known is empty.  Release with al_base_clear(). */
-int al_origin_load(struct al_staging *staging, const char *key, const struct al_branch_name *branch,
-                   struct al_run_limits *budget, struct al_base *ret_origin, struct al_error *err);
-
-/** Write it, durable.  With the store's lock held. */
-int al_origin_save(struct al_staging *staging, const char *key, const struct al_branch_name *branch,
-                   struct al_base *origin, struct al_run_limits *budget, struct al_error *err);
+/**
+ * The name under which an origin is kept, for al_base_load() and al_base_save(): "<key>-<digits>".
+ * One that is not known is empty.
+ *
+ * @param key     Of the sandbox.
+ * @param target  al_target_key().
+ * @param branch  The full name.
+ * @return Caller frees.
+ */
+char *al_origin_name(const char *key, const char *target, const char *branch);
 
 /* --- Bounds --- */
 

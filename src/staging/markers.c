@@ -191,19 +191,15 @@ static int look(struct al_sandbox *sandbox, const char *path, bool has_all_separ
 static int refuse(const char *path, enum left left, struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(path);
-    int r;
-
-    if (left == ONE_SEPARATOR)
-        r = al_error_set(err, AL_ERR_EXECUTION,
-                         "'" AL_SANDBOX_ROOT "/%s' still has a line ======= of the conflict "
-                         "markers that git_pull wrote; remove it with write_file, then call "
+    int r = al_error_set(err, AL_ERR_EXECUTION,
+                         "'" AL_SANDBOX_ROOT "/%s' still has %s; %s with write_file, then call "
                          "git_stage again",
-                         safe);
-    else
-        r = al_error_set(err, AL_ERR_EXECUTION,
-                         "'" AL_SANDBOX_ROOT "/%s' still has the conflict markers that git_pull "
-                         "wrote; resolve each conflict with write_file, then call git_stage again",
-                         safe);
+                         safe,
+                         left == ONE_SEPARATOR
+                             ? "a line ======= of the conflict markers that git_pull wrote"
+                             : "the conflict markers that git_pull wrote",
+                         left == ONE_SEPARATOR ? "remove it" : "resolve each conflict");
+
     if (err)
         err->reason = "conflict";
     return r;
@@ -222,8 +218,10 @@ static int find_in(const struct al_staging *staging, const struct al_strv *known
     return entry ? look(staging->options.sandbox, change->path, *entry == '/', ret_left, err) : 0;
 }
 
-int al_markers_find(struct al_staging *staging, const struct al_changes *changes,
-                    struct al_strv *ret_paths, struct al_error *err)
+/* Append the paths of those changes whose files have something left.  `ret_first`: of the first of
+ * them. */
+static int find(struct al_staging *staging, const struct al_changes *changes,
+                struct al_strv *ret_paths, enum left *ret_first, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv known = AL_STRV_INIT;
     int r = load(staging, &known, err);
@@ -232,24 +230,29 @@ int al_markers_find(struct al_staging *staging, const struct al_changes *changes
         enum left left;
 
         r = find_in(staging, &known, &changes->items[i], &left, err);
-        if (r == 0 && left != NOTHING)
-            al_strv_add(ret_paths, changes->items[i].path);
+        if (r < 0 || left == NOTHING)
+            continue;
+        if (!ret_paths->count)
+            *ret_first = left;
+        al_strv_add(ret_paths, changes->items[i].path);
     }
     return r;
+}
+
+int al_markers_find(struct al_staging *staging, const struct al_changes *changes,
+                    struct al_strv *ret_paths, struct al_error *err)
+{
+    enum left first;
+
+    return find(staging, changes, ret_paths, &first, err);
 }
 
 int al_markers_check(struct al_staging *staging, const struct al_changes *changes,
                      struct al_error *err)
 {
-    al_auto(al_strv_clear) struct al_strv known = AL_STRV_INIT;
-    int r = load(staging, &known, err);
+    al_auto(al_strv_clear) struct al_strv paths = AL_STRV_INIT;
+    enum left first = NOTHING;
+    int r = find(staging, changes, &paths, &first, err);
 
-    for (size_t i = 0; i < changes->count && r == 0; i++) {
-        enum left left;
-
-        r = find_in(staging, &known, &changes->items[i], &left, err);
-        if (r == 0 && left != NOTHING)
-            r = refuse(changes->items[i].path, left, err);
-    }
-    return r;
+    return r == 0 && paths.count ? refuse(paths.items[0], first, err) : r;
 }

@@ -10,6 +10,7 @@
 #include "guard/text.h"
 #include "staging/base.h"
 #include "staging/store.h"
+#include "util/base64.h"
 #include "util/fs.h"
 #include "util/log.h"
 #include "util/utf8.h"
@@ -254,59 +255,22 @@ json_t *al_staged_to_json(const struct al_staging *staging, const struct al_stag
 
 /* --- The record --- */
 
-/* --- Paths: JSON has no bytes that are not UTF-8 --- */
+/*
+ * A record is the StagedCommit of the tools, with more.  A path that is not UTF-8, of which JSON
+ * has no bytes, is there in base64 as well.
+ */
 
-static void set_path(json_t *object, const char *path)
+/* Caller frees; NULL: there is none. */
+static char *get_path(const json_t *file)
 {
-    al_auto(al_str_clear) struct al_str hex = AL_STR_INIT;
-
-    al_json_set(object, "path", al_json_string(path));
-    if (al_utf8_valid(path, strlen(path)))
-        return;
-    for (const char *at = path; *at; at++)
-        al_str_addf(&hex, "%02x", (unsigned char)*at);
-    al_json_set(object, "pathHex", al_json_string(hex.buf));
-}
-
-static int digit(char c)
-{
-    const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
-
-    return at ? (int)(at - digits) : -1;
-}
-
-/* Caller frees. */
-static char *get_path(const json_t *object)
-{
-    const char *hex = al_json_get_string(object, "pathHex");
+    static const char root[] = "/workspace/";
+    const char *shown = al_json_get_string(file, "sandboxPath");
+    const char *coded = al_json_get_string(file, "path");
     al_auto(al_str_clear) struct al_str path = AL_STR_INIT;
 
-    if (!hex)
-        return al_strdup(al_json_get_string(object, "path"));
-    for (; hex[0] && hex[1]; hex += 2) {
-        int high = digit(hex[0]), low = digit(hex[1]);
-
-        if (high < 0 || low < 0)
-            return NULL;
-        al_str_addc(&path, (char)(high << 4 | low));
-    }
-    return al_str_detach(&path);
-}
-
-/* --- Files --- */
-
-static json_t *file_to_json(const struct al_staged_file *file, bool sha256)
-{
-    json_t *object = al_json_object();
-    char oid[AL_OID_TEXT];
-
-    al_oid_text(&file->oid, sha256, oid);
-    set_path(object, file->path);
-    al_json_set(object, "operation", al_json_string(al_staged_operation_name(file->operation)));
-    al_json_set(object, "mode", al_json_int(file->mode));
-    al_json_set(object, "size", al_json_int((int64_t)file->size));
-    al_json_set(object, "oid", al_json_string(oid));
-    return object;
+    if (coded)
+        return al_base64_decode(coded, strlen(coded), &path) ? al_str_detach(&path) : NULL;
+    return shown && al_starts_with(shown, root) ? al_strdup(shown + strlen(root)) : NULL;
 }
 
 static int find_operation(const char *name)
@@ -320,7 +284,7 @@ static int find_operation(const char *name)
 static bool file_from_json(const json_t *object, bool sha256, struct al_staged_file *ret_file)
 {
     int operation = find_operation(al_json_get_string(object, "operation"));
-    const char *oid = al_json_get_string(object, "oid");
+    const char *oid = al_json_get_string(object, "contentHash");
     struct al_staged_file file = {
         .operation = (enum al_staged_operation)operation,
         .mode = (unsigned)json_integer_value(json_object_get(object, "mode")),
@@ -348,8 +312,6 @@ static bool files_from_json(const json_t *array, bool sha256, struct al_staged *
     }
     return staged->count > 0;
 }
-
-/* --- Records --- */
 
 static bool from_json(const json_t *object, const char *id, bool sha256, struct al_staged *staged)
 {
@@ -394,22 +356,26 @@ int al_staged_write(const struct al_staging *staging, const struct al_staged *st
                     const json_t *pushed, struct al_error *err)
 {
     al_auto(al_freep) char *name = al_asprintf("%s.json", staged->id);
-    al_auto(al_json_decrefp) json_t *object = al_json_object();
-    json_t *files = al_json_array();
+    al_auto(al_json_decrefp) json_t *object = al_staged_to_json(staging, staged);
     char commit[AL_OID_TEXT];
 
     al_oid_text(&staged->commit, staging->options.sha256, commit);
-    al_json_set(object, "id", al_json_string(staged->id));
-    al_json_set(object, "message", al_json_string(staged->message));
-    al_json_set(object, "createdAt", al_json_string(staged->created_at));
     al_json_set(object, "order", al_json_int(staged->order));
     al_json_set(object, "commit", al_json_string(commit));
     al_json_set(object, "sandbox", al_json_string(staged->sandbox));
     if (staged->worker)
         al_json_set(object, "worker", al_json_string(staged->worker));
-    for (size_t i = 0; i < staged->count; i++)
-        al_json_append(files, file_to_json(&staged->files[i], staging->options.sha256));
-    al_json_set(object, "files", files);
+    for (size_t i = 0; i < staged->count; i++) {
+        json_t *file = json_array_get(json_object_get(object, "files"), i);
+        const char *path = staged->files[i].path;
+        al_auto(al_str_clear) struct al_str coded = AL_STR_INIT;
+
+        al_json_set(file, "mode", al_json_int(staged->files[i].mode));
+        if (al_utf8_valid(path, strlen(path)))
+            continue;
+        al_base64_encode(path, strlen(path), &coded);
+        al_json_set(file, "path", al_json_string(coded.buf));
+    }
     al_json_set(object, "heads", staged->heads ? json_incref(staged->heads) : al_json_array());
     if (pushed)
         al_json_set(object, "pushed", json_deep_copy(pushed));
@@ -424,7 +390,7 @@ static bool is_record(const char *name)
     if (strlen(name) != strlen(form))
         return false;
     for (size_t i = 0; form[i]; i++)
-        if (form[i] == 'x' ? digit(name[i]) < 0 : name[i] != form[i])
+        if (form[i] == 'x' ? !strchr("0123456789abcdef", name[i]) : name[i] != form[i])
             return false;
     return true;
 }
@@ -459,7 +425,7 @@ int al_staged_remove(struct al_staging *staging, const char *id, struct al_run_l
  * then on the commit counts as pushed; each of the others may be done twice.
  */
 
-static json_t *pushed_to_json(const struct al_pushed *pushed)
+static json_t *pushed_to_json(const struct al_staged_push *pushed)
 {
     json_t *object = al_json_object();
 
@@ -471,9 +437,9 @@ static json_t *pushed_to_json(const struct al_pushed *pushed)
     return object;
 }
 
-static void pushed_from_json(const json_t *object, struct al_pushed *ret_pushed)
+static void pushed_from_json(const json_t *object, struct al_staged_push *ret_pushed)
 {
-    *ret_pushed = (struct al_pushed){
+    *ret_pushed = (struct al_staged_push){
         .target = al_json_get_string(object, "target"),
         .branch = al_json_get_string(object, "branch"),
         .old_head = al_json_get_string(object, "oldHead"),
@@ -482,7 +448,7 @@ static void pushed_from_json(const json_t *object, struct al_pushed *ret_pushed)
 }
 
 /* Whether a base or a staged commit was based on the head that the push replaced. */
-static bool was_based_on_old(const json_t *heads, const struct al_pushed *pushed)
+static bool was_based_on_old(const json_t *heads, const struct al_staged_push *pushed)
 {
     const char *known = al_heads_find(heads, pushed->target, pushed->branch);
 
@@ -490,21 +456,21 @@ static bool was_based_on_old(const json_t *heads, const struct al_pushed *pushed
 }
 
 static int advance_origin(struct al_staging *staging, const struct al_staged *staged,
-                          const struct al_pushed *pushed, struct al_run_limits *budget,
+                          const struct al_staged_push *pushed, struct al_run_limits *budget,
                           struct al_error *err)
 {
-    const struct al_branch_name branch = { pushed->target, pushed->branch };
+    al_auto(al_freep) char *name = al_origin_name(staged->sandbox, pushed->target, pushed->branch);
     al_auto(al_base_clear) struct al_base origin = { .items = NULL };
-    int r = al_origin_load(staging, staged->sandbox, &branch, budget, &origin, err);
+    int r = al_base_load(staging, name, budget, &origin, err);
 
     if (r < 0)
         return r;
     al_base_apply(&origin, staged);
-    return al_origin_save(staging, staged->sandbox, &branch, &origin, budget, err);
+    return al_base_save(staging, name, &origin, budget, err);
 }
 
 static int advance_base(struct al_staging *staging, const struct al_staged *staged,
-                        const struct al_pushed *pushed, struct al_run_limits *budget,
+                        const struct al_staged_push *pushed, struct al_run_limits *budget,
                         struct al_error *err)
 {
     al_auto(al_base_clear) struct al_base base = { .items = NULL };
@@ -526,7 +492,7 @@ static int advance_base(struct al_staging *staging, const struct al_staged *stag
 
 /* Advance the head in the other commits of this sandbox that were based on the old one. */
 static int advance_others(struct al_staging *staging, const struct al_staged *staged,
-                          const struct al_pushed *pushed, struct al_error *err)
+                          const struct al_staged_push *pushed, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
     int r = al_staged_ids(staging, &ids, err);
@@ -546,7 +512,7 @@ static int advance_others(struct al_staging *staging, const struct al_staged *st
 }
 
 static int complete(struct al_staging *staging, const struct al_staged *staged,
-                    const struct al_pushed *pushed, struct al_run_limits *budget,
+                    const struct al_staged_push *pushed, struct al_run_limits *budget,
                     struct al_error *err)
 {
     int r = advance_base(staging, staged, pushed, budget, err);
@@ -557,7 +523,7 @@ static int complete(struct al_staging *staging, const struct al_staged *staged,
 }
 
 int al_staged_pushed(struct al_staging *staging, const struct al_staged *staged,
-                     const struct al_pushed *pushed, struct al_run_limits *budget,
+                     const struct al_staged_push *pushed, struct al_run_limits *budget,
                      struct al_error *err)
 {
     al_auto(al_json_decrefp) json_t *object = pushed_to_json(pushed);
@@ -577,7 +543,7 @@ static int complete_one(struct al_staging *staging, const char *id, struct al_ru
 {
     al_auto(al_staged_clear) struct al_staged staged = { .id = "" };
     al_auto(al_json_decrefp) json_t *object = NULL;
-    struct al_pushed pushed;
+    struct al_staged_push pushed;
 
     if (al_staged_read(staging, id, &staged, &object, NULL) < 0 || !object)
         return 0;

@@ -94,7 +94,7 @@ const struct al_staged *al_staged_earlier(const struct al_staged_list *list,
                                           const struct al_staged *staged, const char **ret_path);
 
 /** A push of ours that moved a branch. */
-struct al_pushed {
+struct al_staged_push {
     const char *target;   /**< al_target_key() */
     const char *branch;   /**< the full name */
     const char *old_head; /**< NULL: the branch is new */
@@ -107,7 +107,7 @@ struct al_pushed {
  * based on the old head.  A process that is killed in between leaves this to the next one.
  */
 int al_staged_pushed(struct al_staging *staging, const struct al_staged *staged,
-                     const struct al_pushed *pushed, struct al_run_limits *budget,
+                     const struct al_staged_push *pushed, struct al_run_limits *budget,
                      struct al_error *err);
 
 /** The name of an operation, "create", and its mark in texts: '+', 'M' or '-'. */

@@ -263,8 +263,10 @@ static int open_parts(struct al_staging *staging, struct al_error *err)
         r = open_dir(staging, staging->dir_fd, "store.git", &bare->dir_fd, err);
     if (r < 0)
         return r;
+    /* A repository that lends objects may have a commit-graph that tells other trees and parents
+     * than its commits do. */
     r = al_bare_init(bare->dir_fd, staging->options.sha256, refs,
-                     "[core]\n\tbigFileThreshold = 4m\n", NULL);
+                     "[core]\n\tbigFileThreshold = 4m\n\tcommitGraph = false\n", NULL);
     if (r < 0)
         return al_staging_unusable(staging, -r, err);
     staging->pack_fd =

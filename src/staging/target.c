@@ -9,6 +9,7 @@
 #include "gitops/refs.h"
 #include "gitops/repo/repo.h"
 #include "gitops/run.h"
+#include "gitops/transport/mirror.h"
 #include "guard/arg.h"
 #include "guard/gitdir.h"
 #include "guard/path.h"
@@ -116,21 +117,10 @@ static int open_bare(struct al_git *git, const char *base, const char *path,
     return r;
 }
 
-static int open_none(struct al_git *git, const char *base, const char *path,
-                     struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err)
-{
-    (void)git;
-    (void)base;
-    (void)path;
-    (void)budget;
-    (void)ret_repo;
-    return al_error_set(err, AL_ERR_BAD_ARGS, "A target of type 'github' has no path here");
-}
-
 static const struct type types[] = {
     [AL_TARGET_LOCAL] = { "local", true, open_local },
     [AL_TARGET_LOCAL_BARE] = { "local-bare", true, open_bare },
-    [AL_TARGET_GITHUB] = { "github", false, open_none },
+    [AL_TARGET_GITHUB] = { "github", false, NULL },
 };
 
 const char *al_target_type_name(enum al_target_type type)
@@ -224,6 +214,39 @@ int al_target_open(struct al_git *git, const char *base, const struct al_target 
     int r = types[target->type].open(git, base, target->path, budget, ret_repo, err);
 
     return r == AL_ERR_SANDBOX ? add_roots(git->roots, err) : r;
+}
+
+static int fetch(struct al_mirror *mirror, const char *branch, struct al_run_limits *budget,
+                 struct al_error *err)
+{
+    bool found = false;
+    int r = al_mirror_fetch(mirror, branch, budget, &found, err);
+
+    return r < 0 || found ? r : al_mirror_fetch(mirror, NULL, budget, &found, err);
+}
+
+int al_target_open_github(struct al_git *git, const struct al_github_request *request,
+                          struct al_run_limits *budget, struct al_repo **ret_repo,
+                          struct al_error *err)
+{
+    const struct al_target *target = request->target;
+    al_auto(al_mirror_freep) struct al_mirror *mirror = NULL;
+    al_auto(al_freep) char *address = al_github_address(request->base_url, target->repo);
+    al_auto(al_freep) char *shown = al_target_shown(target);
+    int r = al_mirror_new(git, address, request->progress, budget, &mirror, err);
+
+    if (r == 0 && !request->only_names)
+        r = fetch(mirror, target->branch, budget, err);
+    if (r < 0)
+        return r;
+    *ret_repo = al_mirror_to_repo(al_take(&mirror), shown);
+    return 0;
+}
+
+int al_target_bring(const struct al_repo *repo, const struct al_strv *oids,
+                    struct al_run_limits *budget, struct al_error *err)
+{
+    return repo->mirror ? al_mirror_fetch_blobs(repo->mirror, oids, budget, err) : 0;
 }
 
 static int find_head_branch(const struct al_target *target, const struct al_repo *repo,

@@ -7,7 +7,8 @@
  *   local       a repository with a working tree, inside     al_target_open()
  *               the roots
  *   local-bare  a bare repository inside the roots           al_target_open()
- *   github      user/name at the configured base URL         no repository is opened
+ *   github      user/name at the configured base URL         al_target_open_github(), as a mirror
+ *                                                             (gitops/transport/mirror.h)
  *
  * A target's words come from an agent or from the user's worker file; nothing in them is trusted.
  */
@@ -16,10 +17,12 @@
 
 #include <stdbool.h>
 
+#include "gitops/command.h"
 #include "util/error.h"
 #include "util/str.h"
 
 struct al_git;
+struct al_progress;
 struct al_repo;
 struct al_run_limits;
 
@@ -73,10 +76,33 @@ char *al_target_key(const struct al_target *target, const struct al_repo *repo);
  *
  * @param base  The first root, for a relative path.
  * @return as al_repo_open(); AL_ERR_EXECUTION when a target `local` is bare or one `local-bare` is
- *         not; AL_ERR_BAD_ARGS for github.
+ *         not.
  */
 int al_target_open(struct al_git *git, const char *base, const struct al_target *target,
                    struct al_run_limits *budget, struct al_repo **ret_repo, struct al_error *err);
+
+/** What to open.  Everything is borrowed. */
+struct al_github_request {
+    const struct al_target *target;     /**< checked by al_target_check() */
+    const char *base_url;               /**< `[staging] github_base_url` */
+    const struct al_progress *progress; /**< outlives the repository; may be NULL */
+    bool only_names;                    /**< nothing is fetched, for al_mirror_branches() */
+};
+
+/**
+ * Open the repository of a target.  A branch that does not exist gives a mirror of the server's
+ * HEAD branch, where a new branch begins; an empty repository gives an empty one.
+ *
+ * @return 0; AL_ERR_EXECUTION with AL_CODE_REMOTE_ERROR.  Free with al_repo_free().
+ */
+int al_target_open_github(struct al_git *git, const struct al_github_request *request,
+                          struct al_run_limits *budget, struct al_repo **ret_repo,
+                          struct al_error *err);
+
+/** Bring the content of these blobs, in one exchange.  Does nothing for other repositories than
+ * those of al_target_open_github(). */
+int al_target_bring(const struct al_repo *repo, const struct al_strv *oids,
+                    struct al_run_limits *budget, struct al_error *err);
 
 /**
  * The full name of the target's branch: "refs/heads/main".  It need not exist.

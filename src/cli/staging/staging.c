@@ -33,28 +33,6 @@ struct al_staging_command {
     bool json;
 };
 
-/* The subcommands.  Each prints its output; the caller reports a failure. */
-static int staging_list(struct al_staging_command *command, struct al_error *err);
-static int staging_show(struct al_staging_command *command, struct al_error *err);
-static int staging_diff(struct al_staging_command *command, struct al_error *err);
-static int staging_open(struct al_staging_command *command, struct al_error *err);
-
-/* Take --target and --branch, which only push has, out of the words. */
-static int staging_take_target(struct al_staging_command *command, int *argc, char **argv,
-                               struct al_error *err);
-
-/* Push or discard a staged commit by the pipeline of every call, which asks on the terminal and
- * writes to the journal.  They return the exit code. */
-static int staging_push(struct al_staging_command *command, struct al_options *options);
-static int staging_discard(struct al_staging_command *command, struct al_options *options);
-
-/* Find the staged commit that command->id names. */
-static int staging_command_find(struct al_staging_command *command, struct al_staged *ret_staged,
-                                struct al_error *err);
-
-/* Print an object, which is taken over, on one line. */
-static void staging_print_json(json_t *object);
-
 /* The subcommands that print something about staged commits. */
 
 /* A diff is for a pager, and longer than this nobody reads it. */
@@ -62,6 +40,29 @@ static void staging_print_json(json_t *object);
 
 #define DATE_CHARS     10 /* of "2026-01-31T12:34:56.789Z" */
 #define TIME_CHARS     8
+
+/* Print an object, which is taken over, on one line. */
+static void staging_print_json(json_t *object)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_json_dump(object, false, &text);
+    al_str_addc(&text, '\n');
+    al_cli_print(STDOUT_FILENO, &text);
+    json_decref(object);
+}
+
+/* Find the staged commit that command->id names. */
+static int staging_command_find(struct al_staging_command *command, struct al_staged *ret_staged,
+                                struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(command->id);
+
+    if (command->staging)
+        return al_staged_find(command->staging, command->id, &command->budget, ret_staged, err);
+    return al_error_set(err, AL_ERR_EXECUTION,
+                        "no staged commit '%s': nothing was staged below this root yet", safe);
+}
 
 /* "2026-01-31 12:34:56" */
 static void add_time(struct al_str *out, const char *created_at)
@@ -259,6 +260,7 @@ static int take_option(const char *name, int *argc, char **argv, const char **re
     return 0;
 }
 
+/* Take --target and --branch, which only push has, out of the words. */
 static int staging_take_target(struct al_staging_command *command, int *argc, char **argv,
                                struct al_error *err)
 {
@@ -376,27 +378,6 @@ static const struct subcommand {
     { "open", .run = staging_open, .needs_no_store = true },
     { "push", .call = staging_push, .needs_id = true, .takes_target = true },
 };
-
-static void staging_print_json(json_t *object)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-    al_json_dump(object, false, &text);
-    al_str_addc(&text, '\n');
-    al_cli_print(STDOUT_FILENO, &text);
-    json_decref(object);
-}
-
-static int staging_command_find(struct al_staging_command *command, struct al_staged *ret_staged,
-                                struct al_error *err)
-{
-    al_auto(al_freep) char *safe = al_text_sanitize_line(command->id);
-
-    if (command->staging)
-        return al_staged_find(command->staging, command->id, &command->budget, ret_staged, err);
-    return al_error_set(err, AL_ERR_EXECUTION,
-                        "no staged commit '%s': nothing was staged below this root yet", safe);
-}
 
 /* The session opens the store if it offers a tool that needs it; else it is opened here. */
 static int open_session(struct al_staging_command *command, const struct subcommand *sub,

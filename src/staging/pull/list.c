@@ -12,8 +12,8 @@
 #include "gitops/vet/vet.h"
 #include "guard/text.h"
 #include "staging/base.h"
-#include "staging/github.h"
 #include "staging/store.h"
+#include "staging/target.h"
 #include "util/sorted.h"
 
 /* How a pointer of git-lfs(1) begins, and what its size is below (git-lfs-spec, "The Pointer"). */
@@ -48,7 +48,7 @@ static unsigned canonical_mode(unsigned mode)
     return S_ISLNK(mode) ? AL_SANDBOX_MODE_LINK : MODE_SUBMODULE;
 }
 
-static void add_file(struct al_pull_list *list, const struct al_pull_file *file)
+static void add_file(struct al_pull_list *list, const struct al_sandbox_file *file)
 {
     if (list->count == list->capacity) {
         list->capacity = list->capacity ? 2 * list->capacity : 256;
@@ -59,7 +59,7 @@ static void add_file(struct al_pull_list *list, const struct al_pull_file *file)
 
 static bool parse_entry(struct reading *reading, const char *entry)
 {
-    struct al_pull_file file = { .path = NULL };
+    struct al_sandbox_file file = { .path = NULL };
     const char *tab = strchr(entry, '\t');
     size_t digits = 2 * al_oid_bytes(reading->sha256);
     char *end, *type, oid[AL_OID_TEXT];
@@ -100,7 +100,8 @@ static bool add_entry(void *payload, char *const *fields)
 
 static int by_path(const void *a, const void *b)
 {
-    return strcmp(((const struct al_pull_file *)a)->path, ((const struct al_pull_file *)b)->path);
+    return strcmp(((const struct al_sandbox_file *)a)->path,
+                  ((const struct al_sandbox_file *)b)->path);
 }
 
 /* git writes trees in order, but somebody else may have written this one. */
@@ -159,7 +160,7 @@ int al_pull_list_read(const struct al_repo *repo, const char *commit,
     return 0;
 }
 
-const struct al_pull_file *al_pull_list_find(const struct al_pull_list *list, const char *path)
+const struct al_sandbox_file *al_pull_list_find(const struct al_pull_list *list, const char *path)
 {
     const size_t at = al_sorted_find(list->items, list->count, sizeof(*list->items), path);
 
@@ -199,7 +200,7 @@ int al_pull_bring_blobs(const struct al_pull_request *request, const struct al_p
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
 
     list_blobs(plan, request->repo->vetting->is_sha256, &oids);
-    return al_github_bring(request->repo, &oids, budget, err);
+    return al_target_bring(request->repo, &oids, budget, err);
 }
 
 /* Compare the commit and its trees with their ids. */
@@ -269,7 +270,7 @@ int al_pull_copy_blobs(struct al_staging *staging, const struct al_pull_request 
     list_blobs(plan, staging->options.sha256, &oids);
     if (r < 0 || !oids.count)
         return r;
-    r = al_github_bring(request->repo, &oids, budget, err);
+    r = al_target_bring(request->repo, &oids, budget, err);
     if (r == 0)
         r = al_import_begin(staging, &import, err);
     both.lender = &request->repo->at;

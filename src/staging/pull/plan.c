@@ -52,7 +52,7 @@ static struct al_pull_side find_ancestor(const struct al_pull_from *from,
 }
 
 static void add_item(const struct al_pull_from *from, struct al_pull_plan *plan, const char *path,
-                     const struct al_pull_file *theirs)
+                     const struct al_sandbox_file *theirs)
 {
     struct al_pull_item *item = &plan->items[plan->count++];
 

@@ -10,18 +10,10 @@
 
 /* --- The files of the commit that is pulled from --- */
 
-/** A file of a commit. */
-struct al_pull_file {
-    char *path;
-    unsigned mode; /**< 0100644, 0100755, 0120000 or, for a submodule, 0160000 */
-    struct al_oid oid;
-    uint64_t size; /**< in bytes */
-    bool has_size; /**< false: git may not have the object, and was not asked */
-};
-
-/** Files of a commit, sorted by path as bytes.  Zero-initialised, it is empty. */
+/** Files of a commit, sorted by path as bytes; a submodule has the mode 0160000.  Zero-initialised,
+ * it is empty. */
 struct al_pull_list {
-    struct al_pull_file *items;
+    struct al_sandbox_file *items;
     size_t count, capacity;
     struct al_strv trees; /**< the ids of all trees below the top, as hex */
 };
@@ -46,7 +38,7 @@ int al_pull_list_read(const struct al_repo *repo, const char *commit,
                       struct al_pull_list *ret_list, struct al_error *err);
 
 /** The file of this path; NULL: none. */
-const struct al_pull_file *al_pull_list_find(const struct al_pull_list *list, const char *path);
+const struct al_sandbox_file *al_pull_list_find(const struct al_pull_list *list, const char *path);
 
 /* --- What happens with each file --- */
 

@@ -32,7 +32,7 @@ struct words {
 struct pull {
     struct al_staging *staging;
     const struct al_pull_request *request;
-    struct al_branch_name branch;
+    const char *origin_name;
     struct al_run_limits *budget;
     struct words words;
     struct al_pull_list list;
@@ -228,8 +228,7 @@ static int read_all(struct pull *pull)
     if (r == 0)
         r = al_base_load(staging, staging->key, pull->budget, &pull->base, pull->err);
     if (r == 0)
-        r = al_origin_load(staging, staging->key, &pull->branch, pull->budget, &pull->origin,
-                           pull->err);
+        r = al_base_load(staging, pull->origin_name, pull->budget, &pull->origin, pull->err);
     if (r == 0)
         r = list_files(pull);
     if (r == 0)
@@ -349,9 +348,9 @@ static size_t count_older(struct pull *pull)
 
 static bool advance_head(struct pull *pull, struct al_pull_result *result)
 {
-    const struct al_branch_name *branch = &pull->branch;
-    const char *commit = pull->request->commit;
-    const char *known = al_heads_find(pull->base.heads, branch->target, branch->branch);
+    const struct al_pull_request *request = pull->request;
+    const char *commit = request->commit;
+    const char *known = al_heads_find(pull->base.heads, request->target, request->branch);
     size_t older = count_older(pull);
 
     if (known && !strcmp(known, commit))
@@ -363,7 +362,7 @@ static bool advance_head(struct pull *pull, struct al_pull_result *result)
                      older == 1 ? "it was" : "they were", older == 1 ? "it" : "them");
         return false;
     }
-    al_heads_set(&pull->base.heads, branch->target, branch->branch, commit);
+    al_heads_set(&pull->base.heads, request->target, request->branch, commit);
     return true;
 }
 
@@ -385,8 +384,7 @@ static int save_origin(struct pull *pull)
     int r = 0;
 
     if (record(pull, &pull->origin, true))
-        r = al_origin_save(staging, staging->key, &pull->branch, &pull->origin, pull->budget,
-                           pull->err);
+        r = al_base_save(staging, pull->origin_name, &pull->origin, pull->budget, pull->err);
     return r < 0 ? r : al_pull_complete(staging, pull->budget, pull->err);
 }
 
@@ -548,9 +546,11 @@ static int run(struct pull *pull, struct al_pull_result *result)
 int al_pull(struct al_staging *staging, const struct al_pull_request *request,
             struct al_run_limits *budget, struct al_pull_result *ret_result, struct al_error *err)
 {
+    al_auto(al_freep) char *origin_name =
+        al_origin_name(staging->key, request->target, request->branch);
     const struct pull fresh = { .staging = staging,
                                 .request = request,
-                                .branch = { request->target, request->branch },
+                                .origin_name = origin_name,
                                 .budget = budget,
                                 .files = AL_SANDBOX_FILES_INIT,
                                 .err = err };

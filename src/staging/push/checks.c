@@ -21,6 +21,19 @@
 #include "staging/push/private.h"
 #include "util/fs.h"
 
+int al_push_read_records(const struct al_push *push, struct al_git_command *command,
+                         struct al_nul_records *records, struct al_run_limits *budget,
+                         struct al_error *err)
+{
+    int r = al_git_read_records(&push->repo->at, command, records, budget, err);
+
+    if (r == 0 || budget->exit_code != 1)
+        return r;
+    if (err)
+        al_error_clear(err);
+    return 0;
+}
+
 /* user.name and user.email by scope: the user's own, then the target's. */
 struct identity {
     char *name[2], *email[2];
@@ -87,11 +100,9 @@ int al_push_find_author(const struct al_push *push, struct al_run_limits *budget
     }
     al_strv_adds(&command.argv, "git", "config", "-z", "--show-scope", "--get-regexp",
                  "^user\\.(name|email)$", NULL);
-    r = al_git_read_records(&push->repo->at, &command, &records, budget, err);
-    if (r < 0 && budget->exit_code != 1) /* 1: neither is set */
+    r = al_push_read_records(push, &command, &records, budget, err);
+    if (r < 0)
         return r;
-    if (r < 0 && err)
-        al_error_clear(err);
     name = identity.name[0] ? identity.name[0] : identity.name[1];
     email = identity.email[0] ? identity.email[0] : identity.email[1];
     *ret_author = name && *name && email ? format_author(name, email)
@@ -162,12 +173,7 @@ static int find_setting(const struct al_push *push, struct al_run_limits *budget
 
     al_strv_adds(&command.argv, "git", "config", "-z", "--get-regexp",
                  "^(receive\\.hiderefs|transfer\\.hiderefs|receive\\.denycurrentbranch)$", NULL);
-    r = al_git_read_records(&push->repo->at, &command, &records, budget, err);
-    if (r < 0 && budget->exit_code == 1) { /* none of them is set */
-        if (err)
-            al_error_clear(err);
-        r = 0;
-    }
+    r = al_push_read_records(push, &command, &records, budget, err);
     *ret_refusal = refusal.text;
     return r;
 }
@@ -190,38 +196,21 @@ static char *find_operation(const struct al_push *push)
 
 /* --- Working trees of the target that use the branch --- */
 
-static const char *describe_other(enum al_branch_use use)
-{
-    switch (use) {
-    case AL_BRANCH_UNUSED:
-        return NULL;
-    case AL_BRANCH_CHECKED_OUT:
-        return "Another working tree of the target has this branch checked out";
-    case AL_BRANCH_REBASED:
-        return "Another working tree of the target rebases this branch; the user has to complete "
-               "or abort the rebase first";
-    case AL_BRANCH_BISECTED:
-        return "Another working tree of the target bisects this branch; the user has to end that "
-               "with git bisect reset first";
-    }
-    return NULL;
-}
-
-static const char *describe_own(enum al_branch_use use)
-{
-    switch (use) {
-    case AL_BRANCH_UNUSED:
-    case AL_BRANCH_CHECKED_OUT:
-        return NULL;
-    case AL_BRANCH_REBASED:
-        return "A rebase of this branch is in progress in the target; the user has to complete or "
-               "abort it first";
-    case AL_BRANCH_BISECTED:
-        return "A bisection of this branch is in progress in the target; the user has to end it "
-               "with git bisect reset first";
-    }
-    return NULL;
-}
+/* Why each use of the branch forbids a push: by another working tree, and by the target's own.
+ * NULL: it does not. */
+static const char *const uses[][2] = {
+    [AL_BRANCH_UNUSED] = { NULL, NULL },
+    [AL_BRANCH_CHECKED_OUT] = { "Another working tree of the target has this branch checked out",
+                                NULL },
+    [AL_BRANCH_REBASED] = { "Another working tree of the target rebases this branch; the user has "
+                            "to complete or abort the rebase first",
+                            "A rebase of this branch is in progress in the target; the user has to "
+                            "complete or abort it first" },
+    [AL_BRANCH_BISECTED] = { "Another working tree of the target bisects this branch; the user has "
+                             "to end that with git bisect reset first",
+                             "A bisection of this branch is in progress in the target; the user "
+                             "has to end it with git bisect reset first" },
+};
 
 /* Another working tree has the branch checked out, or one rebases or bisects it. */
 static int find_other_worktree(const struct al_push *push, char **ret_refusal, struct al_error *err)
@@ -231,8 +220,7 @@ static int find_other_worktree(const struct al_push *push, char **ret_refusal, s
     int r = al_branch_find_users(push->repo, push->ref, &users, err);
 
     for (size_t i = 0; r == 0 && !why && i < users.count; i++)
-        why = users.items[i].is_own ? describe_own(users.items[i].use)
-                                    : describe_other(users.items[i].use);
+        why = uses[users.items[i].use][users.items[i].is_own];
     if (why)
         *ret_refusal = al_strdup(why);
     return r;
@@ -425,38 +413,11 @@ static bool lies_in_one(const struct al_push *push, const char *path)
     return false;
 }
 
-/* Test whether two paths have the same directory. */
-static bool has_same_dir(const char *one, const char *other)
-{
-    const char *slash = strrchr(one, '/');
-    const size_t len = slash ? (size_t)(slash - one) + 1 : 0;
-
-    return !strncmp(one, other, len) && !strchr(other + len, '/');
-}
-
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 int al_push_check_gitdirs(const struct al_push *push, struct al_error *err)
 {
-    const char *last = NULL; /* the last file whose directory was looked at */
-
-    if (al_location_is_bare(&push->repo->at))
-        return check_files(push, err);
-    for (size_t i = 0; i < push->staged.count; i++) {
-        const struct al_staged_file *file = &push->staged.files[i];
-
-        /* Another file of that directory differs only by its name. */
-        if (file->operation == AL_STAGED_DELETE ||
-            (last && has_same_dir(last, file->path) && !al_gitdir_has_part(name_of(file->path))))
-            continue;
-        if (lies_in_one(push, file->path))
-            return al_gitdir_refuse(file->path, err);
-        last = file->path;
-    }
+    for (size_t i = 0; i < push->staged.count && !al_location_is_bare(&push->repo->at); i++)
+        if (push->staged.files[i].operation != AL_STAGED_DELETE &&
+            lies_in_one(push, push->staged.files[i].path))
+            return al_gitdir_refuse(push->staged.files[i].path, err);
     return check_files(push, err);
 }

@@ -21,9 +21,9 @@
 #include "gitops/plumbing/bare_run.h"
 #include "gitops/plumbing/revision.h"
 #include "staging/base.h"
-#include "staging/github.h"
 #include "staging/push/private.h"
 #include "staging/store.h"
+#include "staging/target.h"
 #include "util/fs.h"
 
 /* How a pointer of git-lfs begins. */
@@ -90,21 +90,9 @@ static bool add_bytes(void *payload, const char *data, size_t len)
     return true;
 }
 
-/* The target may have a commit-graph that tells other trees and parents than its commits do. */
-static void ignore_commit_graph(struct al_git_command *command)
-{
-    al_auto(al_strv_clear) struct al_strv words = command->argv;
-
-    command->argv = AL_STRV_INIT;
-    al_strv_adds(&command->argv, words.items[0], "-c", AL_NO_COMMIT_GRAPH, NULL);
-    for (size_t i = 1; i < words.count; i++)
-        al_strv_add(&command->argv, words.items[i]);
-}
-
 int al_push_git_sink(const struct al_push_dir *dir, struct al_git_command *command,
                      struct al_sink sink, struct al_run_limits *budget, struct al_error *err)
 {
-    ignore_commit_graph(command);
     command->index = dir->index;
     return al_bare_run(&dir->bare, command, true, sink, budget, err);
 }
@@ -181,7 +169,7 @@ static int list_parent(const struct al_push *push, const struct al_push_dir *dir
     if (r == 0)
         r = al_tree_bounds_check(&tree.bounds, "the branch", "push to a smaller one", err);
     if (r == 0)
-        r = al_github_bring(push->repo, &tree.oids, budget, err);
+        r = al_target_bring(push->repo, &tree.oids, budget, err);
     al_strv_clear(&tree.oids);
     return r;
 }

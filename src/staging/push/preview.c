@@ -126,29 +126,31 @@ static void add_file(const struct al_push *push, const struct al_change *change,
 }
 
 /* Deletions, then what else a user should not miss, then the ordinary files. */
+enum rank { DELETED, MARKED, ORDINARY, RANKS };
+
+static enum rank rank_of(const struct al_push *push, const struct al_strv *ignored,
+                         const struct al_change *change)
+{
+    if (change->status == 'D')
+        return DELETED;
+    return is_marked(push, ignored, change) ? MARKED : ORDINARY;
+}
+
 static void add_files(const struct al_push *push, const struct al_diff_raw *changes,
                       const struct al_strv *ignored, bool in_full, struct al_str *out)
 {
-    size_t listed = 0, ordinary = 0;
+    size_t ordinary = 0;
 
     al_str_adds(out, "Files:\n");
-    for (size_t i = 0; i < changes->count; i++)
-        if (changes->items[i].status == 'D')
-            add_file(push, &changes->items[i], ignored, out);
-    for (size_t i = 0; i < changes->count; i++)
-        if (changes->items[i].status != 'D' && is_marked(push, ignored, &changes->items[i]))
-            add_file(push, &changes->items[i], ignored, out);
-    for (size_t i = 0; i < changes->count; i++) {
-        if (changes->items[i].status == 'D' || is_marked(push, ignored, &changes->items[i]))
-            continue;
-        ordinary++;
-        if (!in_full && listed == AL_PUSH_LISTED_MAX)
-            continue;
-        listed++;
-        add_file(push, &changes->items[i], ignored, out);
-    }
-    if (listed < ordinary)
-        al_str_addf(out, "  … and %zu more files\n", ordinary - listed);
+    for (int rank = DELETED; rank < RANKS; rank++)
+        for (size_t i = 0; i < changes->count; i++) {
+            if (rank_of(push, ignored, &changes->items[i]) != (enum rank)rank)
+                continue;
+            if (rank != ORDINARY || in_full || ordinary++ < AL_PUSH_LISTED_MAX)
+                add_file(push, &changes->items[i], ignored, out);
+        }
+    if (ordinary > AL_PUSH_LISTED_MAX)
+        al_str_addf(out, "  … and %zu more files\n", ordinary - AL_PUSH_LISTED_MAX);
 }
 
 static void add_other_bases(const struct al_push *push, struct al_str *out)
@@ -278,7 +280,6 @@ static int find_ignored(const struct al_push *push, struct al_run_limits *budget
     al_auto(al_nul_records_clear) struct al_nul_records records =
         AL_NUL_RECORDS_INIT(1, take_path, ret_paths);
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
-    int r;
 
     for (size_t i = 0; i < push->staged.count; i++) {
         const struct al_staged_file *file = &push->staged.files[i];
@@ -291,13 +292,7 @@ static int find_ignored(const struct al_push *push, struct al_run_limits *budget
     command.input = names.buf;
     command.input_len = names.len;
     al_strv_adds(&command.argv, "git", "check-ignore", "--no-index", "-z", "--stdin", NULL);
-    r = al_git_read_records(&push->repo->at, &command, &records, budget, err);
-    if (r < 0 && budget->exit_code == 1) { /* none is ignored */
-        if (err)
-            al_error_clear(err);
-        r = 0;
-    }
-    return r;
+    return al_push_read_records(push, &command, &records, budget, err);
 }
 
 static int show(const struct al_push *push, const struct al_push_dir *dir, const char *commit,

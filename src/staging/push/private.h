@@ -4,6 +4,7 @@
 #define AL_STAGING_PUSH_PRIVATE_H
 
 #include "gitops/landing/landing.h"
+#include "gitops/nul_records.h"
 #include "gitops/plumbing/bare.h"
 #include "gitops/repo/repo.h"
 #include "staging/push/push.h"
@@ -42,6 +43,11 @@ int al_push_git_sink(const struct al_push_dir *dir, struct al_git_command *comma
  * store them. */
 int al_push_build_index(const struct al_push *push, const struct al_push_dir *dir,
                         struct al_run_limits *budget, struct al_error *err);
+
+/** Run a command of the target that prints records, and ends with 1 when there are none. */
+int al_push_read_records(const struct al_push *push, struct al_git_command *command,
+                         struct al_nul_records *records, struct al_run_limits *budget,
+                         struct al_error *err);
 
 /** The name and address of the commit; see docs/STAGING.md.  Caller frees. */
 int al_push_find_author(const struct al_push *push, struct al_run_limits *budget, char **ret_author,

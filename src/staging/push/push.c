@@ -16,9 +16,9 @@
 #include "gitops/refs.h"
 #include "gitops/run.h"
 #include "gitops/transport/mirror.h"
+#include "gitops/transport/push.h"
 #include "gitops/vet/vet.h"
 #include "guard/text.h"
-#include "staging/github.h"
 #include "staging/push/private.h"
 #include "staging/store.h"
 #include "util/fs.h"
@@ -534,10 +534,10 @@ static void finish(const struct al_push *push, const char *commit, struct al_run
                    struct al_push_result *result)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
-    const struct al_pushed pushed = { .target = push->key,
-                                      .branch = push->ref,
-                                      .old_head = *push->head ? push->head : NULL,
-                                      .commit = commit };
+    const struct al_staged_push pushed = { .target = push->key,
+                                           .branch = push->ref,
+                                           .old_head = *push->head ? push->head : NULL,
+                                           .commit = commit };
     al_auto(al_freep) char *top = al_text_sanitize_line(push->repo->at.top);
     const char *shown = push->repo->asked_top ? top : push->shown;
     const struct al_follow with = { .repo = push->repo,
@@ -555,26 +555,47 @@ static void finish(const struct al_push *push, const char *commit, struct al_run
                      why.message);
 }
 
+/* The connection may break after the server took the push, and only the branch tells. */
+static bool has_arrived(const struct al_push *push, const char *commit, int failed,
+                        struct al_run_limits *budget)
+{
+    al_auto(al_freep) char *now = NULL;
+
+    return failed != AL_ERR_CANCELLED && failed != AL_ERR_TIMEOUT &&
+           al_mirror_look(push->repo->mirror, push->ref + strlen(AL_HEADS), budget, &now, NULL) ==
+               0 &&
+           !strcmp(now, commit);
+}
+
 /* The mirror has the commit; now GitHub gets it. */
 static int send(const struct al_push *push, const char *commit, struct al_run_limits *budget,
                 struct al_push_result *result, struct al_error *err)
 {
-    al_auto(al_github_push_clear) struct al_github_push sent = {
-        .branch = push->ref + strlen(AL_HEADS), .commit = commit, .head = push->head
-    };
-    int r = al_github_push(push->repo, &sent, budget, err);
+    const struct al_push_options options = { .branch = push->ref + strlen(AL_HEADS),
+                                             .commit = commit,
+                                             .lease = push->head };
+    al_auto(al_pushed_clear) struct al_pushed pushed = AL_PUSHED_INIT;
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    char *now = NULL;
+    int r = al_mirror_push(push->repo->mirror, &options, budget, &pushed, &why);
 
-    if (r < 0)
-        return r;
-    if (sent.refusal) {
-        set_conflict(result, !sent.is_stale,
-                     sent.is_stale ? al_strdup(MOVED) : al_strdup(sent.refusal),
-                     al_strdup(sent.head_now ? sent.head_now : ""));
+    if (r < 0 && pushed.is_rejected) {
+        (void)al_mirror_look(push->repo->mirror, options.branch, budget, &now, NULL);
+        pushed.is_stale |= now && strcmp(now, push->head) != 0;
+        set_conflict(result, !pushed.is_stale, al_strdup(pushed.is_stale ? MOVED : why.message),
+                     now ? now : al_strdup(""));
         return 0;
     }
+    if (r < 0 && !has_arrived(push, commit, r, budget)) {
+        if (err) {
+            *err = why;
+            why = AL_ERROR_INIT;
+        }
+        return r;
+    }
     finish(push, commit, budget, result);
-    if (sent.from_hook.len)
-        al_strv_addf(&result->notes, "%s says: %s", push->shown, sent.from_hook.buf);
+    if (pushed.from_hook.len)
+        al_strv_addf(&result->notes, "%s says: %s", push->shown, pushed.from_hook.buf);
     return 0;
 }
 

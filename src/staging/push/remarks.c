@@ -109,13 +109,14 @@ static int leave_out_seen(const struct before *before, bool *other, struct al_ru
                           struct al_error *err)
 {
     const struct al_push *push = before->push;
-    const struct al_branch_name branch = { push->key, push->parent_ref };
+    al_auto(al_freep) char *name = NULL;
     al_auto(al_base_clear) struct al_base origin = { .items = NULL };
     int r;
 
     if (!push->parent_ref)
         return 0;
-    r = al_origin_load(push->staging, push->staged.sandbox, &branch, budget, &origin, err);
+    name = al_origin_name(push->staged.sandbox, push->key, push->parent_ref);
+    r = al_base_load(push->staging, name, budget, &origin, err);
     for (size_t i = 0; i < push->staged.count && r == 0; i++) {
         const struct al_base_file *seen =
             other[i] ? al_base_find(&origin, push->staged.files[i].path) : NULL;

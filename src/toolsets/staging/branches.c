@@ -2,7 +2,8 @@
 /* git_branches: the branches of a target. */
 #include "staging/target.h"
 
-#include "staging/github.h"
+#include "gitops/repo/repo.h"
+#include "gitops/transport/mirror.h"
 #include "tool/call.h"
 #include "toolsets/staging/staging.h"
 #include "toolsets/staging/target_args.h"
@@ -44,8 +45,8 @@ static int list(struct al_call *call, const struct branches_args *args,
                 struct al_target_branches *ret_branches, struct al_error *err)
 {
     if (al_target_from_args(call, &args->target).type == AL_TARGET_GITHUB)
-        return al_github_branches(al_call_repo(call), al_call_budget(call), &ret_branches->names,
-                                  &ret_branches->truncated, err);
+        return al_mirror_branches(al_call_repo(call)->mirror, al_call_budget(call),
+                                  &ret_branches->names, &ret_branches->truncated, err);
     return al_target_branches_list(al_call_repo(call), al_call_max_bytes(call),
                                    al_call_budget(call), ret_branches, err);
 }

@@ -2,7 +2,6 @@
 #include "toolsets/staging/target_args.h"
 
 #include "guard/root.h"
-#include "staging/github.h"
 #include "staging/staging.h"
 #include "tool/call.h"
 
@@ -61,14 +60,15 @@ int al_target_args_open(struct al_call *call, const struct al_target_args *args,
     const struct al_target target = al_target_from_args(call, args);
 
     if (target.type == AL_TARGET_GITHUB)
-        return al_github_open(session->git,
-                              &(struct al_github_request){
-                                  .target = &target,
-                                  .base_url = al_staging_options(session->staging)->github_base_url,
-                                  .progress = al_call_progress(call),
-                                  .only_names = only_names,
-                              },
-                              al_call_budget(call), ret_repo, err);
+        return al_target_open_github(
+            session->git,
+            &(struct al_github_request){
+                .target = &target,
+                .base_url = al_staging_options(session->staging)->github_base_url,
+                .progress = al_call_progress(call),
+                .only_names = only_names,
+            },
+            al_call_budget(call), ret_repo, err);
     return al_target_open(session->git, session->roots->items[0].path, &target,
                           al_call_budget(call), ret_repo, err);
 }

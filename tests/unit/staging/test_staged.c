@@ -181,7 +181,7 @@ static void finds_an_earlier_commit_of_the_same_file(void **state)
 #define HEAD_2 "2222222222222222222222222222222222222222"
 #define HEAD_3 "3333333333333333333333333333333333333333"
 
-static const struct al_pushed pushed = { "local:/x", "refs/heads/main", HEAD_1, HEAD_2 };
+static const struct al_staged_push pushed = { "local:/x", "refs/heads/main", HEAD_1, HEAD_2 };
 
 static void set_head(struct stager *s, const char *head)
 {

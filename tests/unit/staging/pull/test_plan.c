@@ -28,7 +28,7 @@ static unsigned mode_of(int version)
 /* The lists of a pull of one file. */
 struct lists {
     char path[2];
-    struct al_pull_file theirs;
+    struct al_sandbox_file theirs;
     struct al_sandbox_file ours;
     struct al_pull_list list;
     struct al_sandbox_files files;
@@ -42,9 +42,9 @@ static void decide(struct lists *lists, int base, int ours, int theirs)
     struct al_oid oid = oid_of(base);
 
     *lists = (struct lists){ .path = "f" };
-    lists->theirs = (struct al_pull_file){ .path = lists->path,
-                                           .mode = mode_of(theirs),
-                                           .oid = oid_of(theirs) };
+    lists->theirs = (struct al_sandbox_file){ .path = lists->path,
+                                              .mode = mode_of(theirs),
+                                              .oid = oid_of(theirs) };
     lists->ours =
         (struct al_sandbox_file){ .path = lists->path, .mode = mode_of(ours), .oid = oid_of(ours) };
     lists->list = (struct al_pull_list){ .items = &lists->theirs, .count = theirs != NONE };
