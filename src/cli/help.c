@@ -176,6 +176,8 @@ static const char overview[] =
     "  serve                  be an MCP server on standard input and output, or\n"
     "                         over HTTP\n"
     "  call TOOL [ARGUMENTS]  run one tool from the shell, with the same checks\n"
+    "  git ARGUMENTS...       git's own command line, with the same checks; also when\n"
+    "                         called through a link named git\n"
     "  tools [TOOL]           list the tools an agent would see, or show one\n"
     "  log [N]                show the last N tool executions\n"
     "  diff [N]               show what the last N tool executions changed\n"
@@ -278,6 +280,11 @@ static const struct command_help {
       looking_options,
       "  --json                 names, schemas, effects, risk and approval as JSON\n"
       "  --markdown             alone: all toolsets, configuration keys and error codes\n" },
+    { "git", "airlock git ARGUMENTS...",
+      "Run git's own command line: confined, with checkpoints, rules and the journal,\n"
+      "and with git's own output and exit status. What may not be run ends with 128 and\n"
+      "one line that names another way. All words are git's.\n",
+      "", "" },
     { "log", "airlock log [OPTIONS] [N]",
       "Show the last N tool executions, or all. airlock --tool-log [N] is the same.\n",
       journal_options,

@@ -83,6 +83,14 @@ static bool helper_run(int argc, char **argv, int *ret_code)
     return true;
 }
 
+/* Called through a link that stands in for git. */
+static bool is_git(int argc, char **argv)
+{
+    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+
+    return argc > 0 && !strcmp(slash ? slash + 1 : argv[0], "git");
+}
+
 static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
@@ -91,7 +99,7 @@ static const struct command {
     { "log", al_cmd_log },           { "policy", al_cmd_policy },     { "doctor", al_cmd_doctor },
     { "rollback", al_cmd_rollback }, { "diff", al_cmd_diff },         { "version", al_cmd_version },
     { "staging", al_cmd_staging },   { "complete", al_cmd_complete }, { "install", al_cmd_install },
-    { "review", al_cmd_review },
+    { "review", al_cmd_review },     { "git", al_cmd_git },
 };
 
 static int run(int argc, char **argv)
@@ -109,6 +117,8 @@ static int run(int argc, char **argv)
      * blocks (mallopt(3)).  Lower values would cost a page fault per page for each reused block. */
     (void)mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
     (void)mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
+    if (is_git(argc, argv))
+        return al_cmd_git(argc - 1, argv + 1);
     if (!strcmp(word, "--version"))
         return al_cmd_version(argc - 2, argv + 2);
     if (!strcmp(word, "--tool-log"))

@@ -44,10 +44,12 @@ struct al_setup {
     struct al_review_server *review_server; /**< of session.review; NULL: it has no other doors */
     bool review_listens;                    /**< it has its socket, or could not get it */
     const struct al_mounted_list *mounted;  /**< that a command uses; NULL: none */
-    bool asks_client;    /**< a client can be asked questions of other MCP servers: `serve` alone */
-    bool runs_commands;  /**< --tool contains `command` or `all` */
-    bool many_agents;    /**< `session` is what all agents share, and no agent's own */
-    bool auto_pulls;     /**< auto_pull of the worker file happens: in `serve` and `call` alone */
+    bool asks_client;   /**< a client can be asked questions of other MCP servers: `serve` alone */
+    bool runs_commands; /**< --tool contains `command` or `all` */
+    bool serves_shell; /**< `airlock git` and its like: standard error is git's, and says nothing of
+                            this machine, which airlock doctor does */
+    bool many_agents;  /**< `session` is what all agents share, and no agent's own */
+    bool auto_pulls;   /**< auto_pull of the worker file happens: in `serve` and `call` alone */
     bool named_toolsets; /**< --toolset is given, which takes precedence over the worker file */
 };
 

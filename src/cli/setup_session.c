@@ -406,6 +406,19 @@ static int make_git(struct al_setup *setup, struct al_error *err)
         &setup->session.git, err);
 }
 
+/* Say what this machine lacks. */
+static void warn_of_machine(void)
+{
+    if (!al_guarded)
+        al_log_warn("this build checks neither arguments nor grants; it is for one test");
+    if (al_confine_abi() == 0)
+        al_log_warn(
+            "this kernel has no Landlock: git is confined by seccomp and configuration only");
+    if (!al_watch_is_possible())
+        al_log_warn("git cannot be watched here: what somebody saves while a call discards files "
+                    "can be lost");
+}
+
 int al_setup_session(struct al_setup *setup, struct al_error *err)
 {
     const struct al_config *config = &setup->config;
@@ -428,14 +441,8 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
     if (r < 0)
         return r;
     (void)al_worktree_admit_recorded(session->git);
-    if (!al_guarded)
-        al_log_warn("this build checks neither arguments nor grants; it is for one test");
-    if (al_confine_abi() == 0)
-        al_log_warn(
-            "this kernel has no Landlock: git is confined by seccomp and configuration only");
-    if (!al_watch_is_possible())
-        al_log_warn("git cannot be watched here: what somebody saves while a call discards files "
-                    "can be lost");
+    if (!setup->serves_shell)
+        warn_of_machine();
     session->registry = &setup->registry;
     session->roots = &setup->roots;
     session->approvals = al_approvals_new();

@@ -62,6 +62,13 @@ struct al_git_link {
     const struct al_progress *progress; /**< gets git's progress; NULL: nobody */
 };
 
+/** A shell that started a git through airlock.  Borrowed. */
+struct al_git_shell {
+    int in_fd, out_fd, err_fd; /**< its streams, above 2 */
+    /** "NAME=value": what of its environment counts, such as the language and who commits. */
+    const struct al_strv *env;
+};
+
 /** A git command.  Set it up with AL_GIT_COMMAND_INIT, then add words. */
 struct al_git_command {
     struct al_strv argv; /**< "git" first */
@@ -81,6 +88,11 @@ struct al_git_command {
     bool quotes_names;  /**< quote names as the configuration says; otherwise git quotes only names
                            with control characters */
     bool show_controls; /**< show control characters of the output, see al_text */
+    /** The words are those of a user of this shell: git gets its streams, and the repository's and
+     * the user's settings of what is shown count.  NULL: airlock reads the output. */
+    const struct al_git_shell *shell;
+    bool finds_itself; /**< git looks for the repository as it does without airlock, up to the
+                          roots: it prints paths as it finds them */
     const struct al_git_link *link; /**< NULL: this repository alone; borrowed */
 };
 

@@ -73,16 +73,17 @@ char *al_git_alternates(const struct al_strv *dirs)
     return al_str_detach(&entry);
 }
 
-/* A variable that the link sets replaces ours: of a name that occurs twice some programs read the
- * first entry and others the last. */
+/* A variable that the link or the shell sets replaces ours: of a name that occurs twice some
+ * programs read the first entry and others the last. */
 static bool is_replaced(const struct al_git_command *command, const char *entry)
 {
     al_auto(al_freep) char *name = NULL;
 
-    if (!command->link || !command->link->env)
+    if (!command->shell && (!command->link || !command->link->env))
         return false;
     name = al_strndup(entry, strcspn(entry, "="));
-    return al_env_get(command->link->env, name);
+    return (command->shell && al_env_get(command->shell->env, name)) ||
+           (command->link && command->link->env && al_env_get(command->link->env, name));
 }
 
 /* GIT_TEXTDOMAINDIR spares git the search for translations of C.UTF-8, which do not exist.  zlib
@@ -128,6 +129,26 @@ static void add_all(struct al_strv *more, const struct al_strv *config)
         al_strv_add(more, config->items[i]);
 }
 
+/* The overrides but for those of harmless keys, which are there since airlock reads the output, or
+ * gives a command the meaning that it documents.  Returns their number. */
+static size_t add_needed(struct al_git_env *env, const struct al_strv *overrides)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i + 1 < overrides->count; i += 2) {
+        const char *key = strchr(overrides->items[i], '=') + 1;
+        const char *value = strchr(overrides->items[i + 1], '=') + 1;
+
+        if (al_config_key_is_harmless(key))
+            continue;
+        al_strv_addf(&env->owned, "GIT_CONFIG_KEY_%zu=%s", count, key);
+        borrow_last_owned(env);
+        al_strv_addf(&env->owned, "GIT_CONFIG_VALUE_%zu=%s", count++, value);
+        borrow_last_owned(env);
+    }
+    return count;
+}
+
 /* The overrides of the repository come first and those of the command last: the last value of a key
  * wins. */
 static void add_overrides(struct al_git_env *env, const struct al_git_config *with,
@@ -145,7 +166,10 @@ static void add_overrides(struct al_git_env *env, const struct al_git_config *wi
         add_all(&more, command->link->config);
     if (command->lists_untracked)
         al_strv_adds(&more, "core.untrackedcache", "false", NULL);
-    borrow_all(env, &with->overrides);
+    if (command->shell)
+        count = add_needed(env, &with->overrides);
+    else
+        borrow_all(env, &with->overrides);
     for (size_t i = 0; i < more.count; i += 2, count++) {
         al_strv_addf(&env->owned, "GIT_CONFIG_KEY_%zu=%s", count, more.items[i]);
         borrow_last_owned(env);
@@ -169,7 +193,7 @@ static void add_repository(struct al_git_env *env, const struct al_location *at,
     const bool at_top = command->reads_content_only && !command->cwd_fd && at->git_fd >= 0 &&
                         !at->uses_absolute_paths;
 
-    if (command->link && command->link->socket_fd)
+    if (command->finds_itself || (command->link && command->link->socket_fd))
         return;
     al_git_env_add(env, "GIT_DIR", at_top ? ".git" : at->git_dir);
     if (command->work_tree)
@@ -209,7 +233,9 @@ static void add_configuration(struct al_git_env *env, const struct al_location *
     al_git_env_add(env, "HOME", git->private_dir);
     al_git_env_borrow(env, "GIT_CONFIG_NOSYSTEM=1");
     al_git_env_add(env, "GIT_CONFIG_GLOBAL",
-                   command->reads_content_only ? with->for_content_only : with->global);
+                   command->shell                ? with->for_shell
+                   : command->reads_content_only ? with->for_content_only
+                                                 : with->global);
     add_overrides(env, with, command);
 }
 
@@ -223,9 +249,12 @@ void al_git_command_env(struct al_git_env *env, const struct al_location *at,
     al_git_env_base(env, command);
     if (command->link && command->link->env)
         borrow_all(env, command->link->env);
+    if (command->shell)
+        borrow_all(env, command->shell->env);
     add_configuration(env, at, command);
     al_git_env_add(env, "TMPDIR", tmp);
-    al_git_env_add(env, "GIT_CEILING_DIRECTORIES", git->ceiling);
+    if (at->git_dir) /* else git says itself that there is no repository */
+        al_git_env_add(env, "GIT_CEILING_DIRECTORIES", git->ceiling);
     add_repository(env, at, command);
     add_object_directory(env, at);
     if (!al_git_class_writes(command->class))

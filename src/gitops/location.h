@@ -44,6 +44,7 @@ struct al_location {
 struct al_git_config {
     char
         *global; /**< path of the file for GIT_CONFIG_GLOBAL; does not exist if it would be empty */
+    char *for_shell; /**< the same with every harmless key of the user's, for a git of a shell */
     char *for_content_only;   /**< path of that file for commands that are reads_content_only */
     struct al_strv overrides; /**< GIT_CONFIG_KEY_n and GIT_CONFIG_VALUE_n entries */
     size_t noverrides;        /**< the number of keys in `overrides` */

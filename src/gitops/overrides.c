@@ -10,6 +10,7 @@
  */
 #include "gitops/overrides.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ static const struct override writing[] = {
     { "user.useconfigonly", "true" },
     /* a merge finds its base by what the commits say */
     { "core.commitgraph", "false" },
+    { "gc.writecommitgraph", "false" },
 };
 
 /* Passed when the repository sets the key.  Keys are in lower case, as git lists them. */
@@ -156,6 +158,46 @@ static const struct driver {
     { "guitool.*.cmd", "false", NULL, NULL },
     { "guitool.*.path", "false", NULL, NULL },
 };
+
+/* What changes what is shown, who commits, and how a command works. */
+static const char harmless[] =
+    "advice.* apply.* author.* blame.blankboundary blame.coloring blame.date blame.show* "
+    "branch.autosetup* branch.sort branch.*.description branch.*.rebase "
+    "checkout.defaultremote checkout.guess clean.requireforce color.* column.* "
+    "commit.cleanup commit.status commit.verbose committer.* core.abbrev core.autocrlf "
+    "core.commentchar core.eol core.quotepath core.safecrlf core.whitespace "
+    "diff.algorithm diff.autorefreshindex diff.colormoved* diff.context diff.dirstat "
+    "diff.indentheuristic diff.interhunkcontext diff.mnemonicprefix diff.noprefix "
+    "diff.relative diff.rename* diff.stat* diff.suppressblankempty diff.wordregex "
+    "diff.wserrorhighlight fetch.prune* fetch.output format.pretty grep.*number "
+    "grep.column grep.extendedregexp grep.fullname grep.patterntype i18n.* "
+    "init.defaultbranch log.abbrevcommit log.date log.decorate log.diffmerges "
+    "log.excludedecoration log.follow log.graphcolors log.initialdecorationset "
+    "log.mailmap log.showroot merge.branchdesc merge.conflictstyle "
+    "merge.directoryrenames merge.ff merge.log merge.rename* merge.stat pretty.* pull.ff "
+    "pull.rebase push.default push.followtags push.autosetupremote "
+    "rebase.abbreviatecommands rebase.autosquash rebase.autostash "
+    "rebase.missingcommitscheck rebase.stat rebase.updaterefs rerere.autoupdate "
+    "rerere.enabled showbranch.* stash.* status.aheadbehind status.branch "
+    "status.displaycommentprefix status.rename* status.relativepaths status.short "
+    "status.show* tag.sort user.email user.name versionsort.*";
+
+bool al_config_key_is_harmless(const char *key)
+{
+    size_t len;
+
+    for (const char *at = harmless; *at; at += len + (at[len] == ' ')) {
+        al_auto(al_freep) char *pattern = NULL;
+
+        len = strcspn(at, " ");
+        if (*at != tolower((unsigned char)*key))
+            continue;
+        pattern = al_strndup(at, len);
+        if (fnmatch(pattern, key, FNM_CASEFOLD) == 0)
+            return true;
+    }
+    return false;
+}
 
 void al_overrides_add_always(struct al_strv *pairs, const char *excludes, const char *attributes)
 {

@@ -21,4 +21,8 @@ void al_overrides_add_writing(struct al_strv *pairs);
  * the key is set.  True when it was a driver key not seen before. */
 bool al_overrides_add_for(struct al_strv *pairs, const char *key);
 
+/** Test whether a key only changes what is shown, who commits, or how a command of git's works: its
+ * value can run nothing and leads nowhere.  Letter case does not matter. */
+bool al_config_key_is_harmless(const char *key);
+
 #endif

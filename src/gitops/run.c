@@ -120,7 +120,9 @@ static int start(const struct al_location *at, const struct al_git_command *comm
             .cwd_fd = command->cwd_fd ? command->cwd_fd : at->dir_fd,
             .input = command->input,
             .input_len = command->input_len,
-            .in_fd = command->in_fd,
+            .in_fd = command->shell ? command->shell->in_fd : command->in_fd,
+            .out_fd = command->shell ? command->shell->out_fd : 0,
+            .err_fd = command->shell ? command->shell->err_fd : 0,
             .out = out,
             .err = link->progress ? (struct al_sink){ al_progress_filter_add, &filter } : errors,
             .drains = al_git_class_writes(command->class),
@@ -230,6 +232,7 @@ static int run_once(const struct al_location *at, const struct al_git_command *c
     al_text_end(&output.err);
     if (r == 0) {
         output.exit_code = result.exit_code;
+        output.signal = result.signal;
         output.stopped = result.stopped;
     }
     *ret_output = output;

@@ -52,6 +52,7 @@ struct al_git_run {
 struct al_git_output {
     struct al_text out, err;
     int exit_code;  /**< -1 when git was killed or stopped */
+    int signal;     /**< that ended git; 0: none */
     bool stopped;   /**< git was stopped at the cap; never a git that may write */
     bool timed_out; /**< the deadline passed; see al_git_run.may_time_out */
 };

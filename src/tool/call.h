@@ -29,6 +29,7 @@ struct al_cancel;
 struct al_checkpoint_settings;
 struct al_git;
 struct al_git_output;
+struct al_git_shell;
 struct al_journal;
 struct al_mounts;
 struct al_path;
@@ -62,7 +63,9 @@ struct al_session {
     const struct al_checkpoint_settings *checkpoints; /**< NULL: no checkpoints are taken */
     bool requires_checkpoints; /**< destructive calls are refused when no checkpoint can be taken */
     const char *confinement;   /**< what confines git: "landlock7+seccomp", "none" */
-    struct al_shell *shell;    /**< for bash_command; NULL in a session without that tool */
+    const struct al_git_shell *caller_shell; /**< that `airlock git` or `airlock run` was started
+                                                  from; NULL: none */
+    struct al_shell *shell; /**< for bash_command; NULL in a session without that tool */
     /** For the toolsets `files` and `staging`; NULL in a session without a tool of them. */
     struct al_sandbox *sandbox;
     struct al_staging *staging; /**< for the toolset `staging`; NULL in a session without it */

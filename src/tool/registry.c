@@ -47,7 +47,8 @@ char *al_toolset_names(const struct al_toolset_registry *registry)
     struct al_str names = AL_STR_INIT;
 
     for (size_t i = 0; i < registry->count; i++)
-        al_str_addf(&names, "%s%s", i ? ", " : "", registry->items[i]->name);
+        if (!registry->items[i]->is_for_commands)
+            al_str_addf(&names, "%s%s", names.len ? ", " : "", registry->items[i]->name);
     return al_str_detach(&names);
 }
 
@@ -129,7 +130,7 @@ int al_registry_fill(struct al_registry *registry, const struct al_toolset_regis
     for (size_t i = 0; i < names->count; i++) {
         const struct al_toolset *toolset = al_toolset_find(all, names->items[i]);
 
-        if (!toolset) {
+        if (!toolset || toolset->is_for_commands) {
             al_registry_clear(&filled);
             return unknown_toolset(all, names->items[i], err);
         }

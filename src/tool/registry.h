@@ -39,6 +39,7 @@ struct al_toolset {
     /** Read the toolset's settings in a worker file, and keep them in the session.  Called through
      * al_toolset_configure().  NULL: there are no settings. */
     int (*configure)(const struct al_toolset_context *context, struct al_error *err);
+    bool is_for_commands; /**< no session offers it: commands of the program make its calls */
 };
 
 /** One tool as a client sees it. */

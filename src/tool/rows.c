@@ -615,9 +615,9 @@ bool al_tool_asks(const struct al_tool *tool, bool saves)
 const struct al_operation *al_tool_select(const struct al_tool *tool, const struct al_call *call,
                                           const void *args)
 {
-    const struct al_operation *op = tool->operations;
+    const struct al_operation *op = tool->operations, *last = op + tool->noperations - 1;
 
-    while (op->applies && !op->applies(call, args))
+    while (op < last && !(tool->takes ? tool->takes(call, op) : op->applies(call, args)))
         op++;
     return op;
 }

@@ -82,16 +82,20 @@ void al_call_named_branches(const struct al_call *call, unsigned flag, struct al
 {
     static const char heads[] = "refs/heads/", tags[] = "refs/tags/";
     struct branches to = { .flag = flag, .names = ret_branches };
-    const char *resolved = al_resolved_find(&call->resolved, AL_RESOLVED_BRANCH);
+    const struct al_strv *pairs = &call->resolved.pairs;
 
     visit_args(call->tool, call->args, add_branch, &to);
     /* An expression like "@{-1}", or "origin/topic", names a branch too. */
-    if (flag == AL_PARAM_BRANCH && resolved && al_starts_with(resolved, heads) &&
-        !al_strv_contains(ret_branches, resolved + strlen(heads)))
-        al_strv_add(ret_branches, resolved + strlen(heads));
-    if (flag == AL_PARAM_BRANCH && resolved &&
-        al_starts_with(resolved, tags)) /* no branch's name */
-        al_strv_add(ret_branches, resolved);
+    for (size_t i = 0; flag == AL_PARAM_BRANCH && i + 1 < pairs->count; i += 2) {
+        const char *resolved = pairs->items[i + 1];
+        const char *name = al_starts_with(resolved, heads)  ? resolved + strlen(heads)
+                           : al_starts_with(resolved, tags) ? resolved /* no branch's name */
+                                                            : NULL;
+
+        if (!strcmp(pairs->items[i], AL_RESOLVED_BRANCH) && name &&
+            !al_strv_contains(ret_branches, name))
+            al_strv_add(ret_branches, name);
+    }
 }
 
 static void add_branches(const struct al_call *call, struct al_strv *branches)
@@ -318,11 +322,17 @@ struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct 
     const enum al_approval_mode mode = call->session->mode;
     /* The mode deny is for agents that change nothing, also nothing that could be undone. */
     const bool excused = mode != AL_APPROVAL_DENY && al_call_is_saved(call);
+    const char *as_tool = NULL, *as_operation = NULL;
+
+    if (call->tool->also_is && call->operation != &call->tightened)
+        (void)call->tool->also_is(call->operation, &as_tool, &as_operation);
 
     return al_policy_decide(call->session->policy, mode,
                             &(struct al_policy_query){
                                 .tool = call->tool->name,
                                 .operation = call->operation->name,
+                                .as_tool = as_tool,
+                                .as_operation = as_operation,
                                 .effects = call->operation->effects,
                                 .asks = al_operation_asks(call->operation, excused),
                                 .branches = branches,

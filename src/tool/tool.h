@@ -137,6 +137,15 @@ struct al_tool {
     const struct al_stricter *stricter;
     size_t nstricter;
 
+    /** Stage 3, in place of `applies` of the operations: whether the call is this one.  It may be
+     * the last one always.  NULL: the operations have their own. */
+    bool (*takes)(const struct al_call *call, const struct al_operation *operation);
+
+    /** Stage 5: another tool, and an operation of it, whose rules are about this operation as well.
+     * False: there is none. */
+    bool (*also_is)(const struct al_operation *operation, const char **ret_tool,
+                    const char **ret_operation);
+
     /** JSON Schema of structuredContent; NULL for plain text. */
     const char *output_schema;
 

@@ -68,6 +68,8 @@ int main(void)
         al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
         al_auto(al_registry_clear) struct al_registry registry = AL_REGISTRY_INIT;
 
+        if (all.items[i]->is_for_commands)
+            continue;
         al_strv_add(&names, all.items[i]->name);
         if (al_registry_fill(&registry, &all, &names, NULL) < 0)
             return 1;

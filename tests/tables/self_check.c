@@ -363,12 +363,12 @@ static char *operation_fault(const struct al_tool *tool, const struct al_operati
     if (!op->name || !only(op->name, LOWER DIGITS "_"))
         return al_strdup("has a name that is not lower case, digits and underscores");
     for (const struct al_operation *other = tool->operations; other < op; other++) {
-        if (strcmp(other->name, op->name) == 0 && other->effects == op->effects)
+        if (strcmp(other->name, op->name) == 0 && other->effects == op->effects && !tool->takes)
             return al_strdup("is there twice");
     }
     if (last && op->applies)
         return al_strdup("is the last and has a condition");
-    if (!last && !op->applies)
+    if (!last && !op->applies && !tool->takes)
         return al_strdup("has no condition and is not the last");
     if (op->effects == 0 || op->effects >= 1u << AL_EFFECT_COUNT)
         return al_strdup("has no effects, or unknown ones");

@@ -183,6 +183,7 @@ struct config_scan {
     struct al_strv pairs;                  /* overrides of driver keys */
     struct al_str user_config;             /* text of the stand-in for ~/.gitconfig */
     struct al_str for_content_only;        /* its part for reads_content_only commands */
+    struct al_str for_shell;               /* it, and every harmless key */
     char *excludes, *attributes, *ca_file; /* paths of the user's files */
     bool has_name[2], has_email[2];        /* author, committer */
 };
@@ -255,6 +256,8 @@ static void scan_user_entry(struct config_scan *scan, const struct al_config_ent
 {
     const struct al_git *git = scan->at->git;
 
+    if (al_user_config_wants(entry->key) || al_config_key_is_harmless(entry->key))
+        al_user_config_add(&scan->for_shell, entry->key, entry->value);
     if (al_user_config_wants(entry->key)) {
         al_user_config_add(&scan->user_config, entry->key, entry->value);
         if (al_user_config_matters_to_content(entry->key))
@@ -393,6 +396,10 @@ static void scan_entry(void *payload, const struct al_config_entry *entry)
         vetting_depend_on(scan->vetting, target); /* even if absent: it may appear later */
         scan->leads_outside |= entry->of_repository && is_outside(scan->at, target);
     }
+    if (al_starts_with(entry->key, "alias."))
+        al_strv_adds(&scan->vetting->aliases, entry->key + strlen("alias."), entry->value, NULL);
+    scan->vetting->includes |=
+        !strcmp(entry->key, "include.path") || al_starts_with(entry->key, "includeif.");
     vetting_note_remote(scan->vetting, entry);
     if (!entry->of_repository)
         scan_user_entry(scan, entry);
@@ -505,6 +512,11 @@ static int build_env(struct config_scan *scan, struct al_error *err)
     if (r == 0)
         r = write_config(scan, "config-of-content", &scan->for_content_only,
                          &vetting->config.for_content_only, err);
+    if (r == 0 && scan->for_shell.len == scan->user_config.len)
+        vetting->config.for_shell = al_strdup(vetting->config.global);
+    else if (r == 0)
+        r = write_config(scan, "config-of-shell", &scan->for_shell, &vetting->config.for_shell,
+                         err);
     if (r < 0)
         return r;
     add_overrides(scan, excludes, attributes);
@@ -526,7 +538,11 @@ static int vetting_read_config(const struct al_location *at, struct al_run_limit
                                struct al_vetting *vetting, struct al_error *err)
 {
     struct config_scan scan = {
-        .at = at, .vetting = vetting, .user_config = AL_STR_INIT, .for_content_only = AL_STR_INIT
+        .at = at,
+        .vetting = vetting,
+        .user_config = AL_STR_INIT,
+        .for_content_only = AL_STR_INIT,
+        .for_shell = AL_STR_INIT,
     };
     int r;
 
@@ -537,6 +553,7 @@ static int vetting_read_config(const struct al_location *at, struct al_run_limit
     al_strv_clear(&scan.pairs);
     al_str_clear(&scan.user_config);
     al_str_clear(&scan.for_content_only);
+    al_str_clear(&scan.for_shell);
     free(scan.excludes);
     free(scan.attributes);
     free(scan.ca_file);
@@ -556,6 +573,7 @@ static void free_vetting(struct al_vetting *vetting)
     free(vetting->dir);
     free(vetting->config.global);
     free(vetting->config.for_content_only);
+    free(vetting->config.for_shell);
     free(vetting->hooks_path);
     free(vetting->attributes_path);
     free(vetting->excludes_path);
@@ -567,6 +585,7 @@ static void free_vetting(struct al_vetting *vetting)
     al_strv_clear(&vetting->ignore_revs);
     al_strv_clear(&vetting->remotes);
     al_strv_clear(&vetting->rewrites);
+    al_strv_clear(&vetting->aliases);
     free(vetting->proxy);
     free(vetting->work_tree);
     free(vetting->ca_path);

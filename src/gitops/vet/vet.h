@@ -53,6 +53,8 @@ struct al_vetting {
         remotes; /**< remote.*, branch.*.remote and branch.*.merge: key, value, key, ... */
     struct al_strv rewrites; /**< the user's url.*.insteadOf and pushInsteadOf: base, variable,
                                 prefix, base, ... */
+    struct al_strv aliases;  /**< of any scope: name, words, name, ... */
+    bool includes;           /**< some configuration file includes another one */
     char *proxy;             /**< the user's http.proxy; NULL: not set */
     char *ca_path;           /**< private copy of the user's http.sslCAInfo; NULL: not set */
     char *refused_key; /**< the first key of the repository that could make git connect elsewhere

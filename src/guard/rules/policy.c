@@ -171,9 +171,15 @@ static bool restricts(const struct al_rule *rule, const struct al_policy_query *
            (!rule->path || any_matches(rule->path, query->paths, touches_path));
 }
 
+static bool names(const struct al_rule *rule, const char *tool, const char *operation)
+{
+    return matches_name(rule->tool, tool) && matches_name(rule->operation, operation);
+}
+
 static bool matches(const struct al_rule *rule, const struct al_policy_query *query)
 {
-    if (!matches_name(rule->tool, query->tool) || !matches_name(rule->operation, query->operation))
+    if (!names(rule, query->tool, query->operation) &&
+        !(query->as_tool && names(rule, query->as_tool, query->as_operation)))
         return false;
     return rule->decision == AL_APPROVAL_ALLOW ? allows(rule, query) : restricts(rule, query);
 }

@@ -56,9 +56,10 @@ struct al_rule *al_policy_add(struct al_policy *policy, unsigned line);
 /** The facts about a call that rules look at.  Borrowed. */
 struct al_policy_query {
     const char *tool, *operation;
-    unsigned effects;               /**< enum al_effects */
-    bool asks;                      /**< it needs an approval if no rule matches */
-    const struct al_strv *branches; /**< names without refs/heads/ */
+    const char *as_tool, *as_operation; /**< names that rules may use as well; NULL: none */
+    unsigned effects;                   /**< enum al_effects */
+    bool asks;                          /**< it needs an approval if no rule matches */
+    const struct al_strv *branches;     /**< names without refs/heads/ */
     /** Relative to the repository's top.  A path with a trailing '/' is a directory and everything
      * below it; "" is every path there is. */
     const struct al_strv *paths;

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+/* airlock git, and airlock called through a link named git: git's own command line, as one call. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/environment.h"
+#include "cli/help.h"
+#include "cli/print.h"
+#include "cli/setup.h"
+#include "cli/signals.h"
+#include "gitops/command.h"
+#include "guard/text.h"
+#include "proc/cancel.h"
+#include "util/fs.h"
+#include "util/json.h"
+#include "util/log.h"
+
+/* As git has it for what it cannot do. */
+#define REFUSED 128
+
+extern char **environ;
+
+static int fail(const char *message)
+{
+    al_auto(al_freep) char *line = al_text_join_lines(message);
+
+    al_log_note("%s", line);
+    return REFUSED;
+}
+
+/* These say where something is: to drop one would change another place. */
+static const char *find_place(void)
+{
+    static const char *const places[] = { "GIT_DIR",
+                                          "GIT_WORK_TREE",
+                                          "GIT_INDEX_FILE",
+                                          "GIT_OBJECT_DIRECTORY",
+                                          "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+                                          "GIT_COMMON_DIR",
+                                          "GIT_NAMESPACE",
+                                          "GIT_SHALLOW_FILE" };
+
+    for (size_t i = 0; i < AL_COUNT(places); i++)
+        if (al_environment_get(places[i]))
+            return places[i];
+    return NULL;
+}
+
+/* What of the environment counts: who commits and when, the language, the terminal, and how paths
+ * are read.  What runs programs or carries configuration is left out. */
+static void take_environment(struct al_strv *ret_env)
+{
+    static const char *const taken[] = { "GIT_AUTHOR_NAME=",
+                                         "GIT_AUTHOR_EMAIL=",
+                                         "GIT_AUTHOR_DATE=",
+                                         "GIT_COMMITTER_NAME=",
+                                         "GIT_COMMITTER_EMAIL=",
+                                         "GIT_COMMITTER_DATE=",
+                                         "GIT_REFLOG_ACTION=",
+                                         "GIT_LITERAL_PATHSPECS=",
+                                         "GIT_GLOB_PATHSPECS=",
+                                         "GIT_NOGLOB_PATHSPECS=",
+                                         "GIT_ICASE_PATHSPECS=",
+                                         "GIT_MERGE_VERBOSITY=",
+                                         "GIT_DEFAULT_HASH=",
+                                         "GIT_DEFAULT_REF_FORMAT=",
+                                         "GIT_ADVICE=",
+                                         "EMAIL=",
+                                         "TZ=",
+                                         "LANG=",
+                                         "LANGUAGE=",
+                                         "LC_",
+                                         "TERM=",
+                                         "COLUMNS=",
+                                         "LINES=" };
+
+    for (char *const *at = environ; *at; at++)
+        for (size_t i = 0; i < AL_COUNT(taken); i++)
+            if (al_starts_with(*at, taken[i]))
+                al_strv_add(ret_env, *at);
+    if (!al_environment_get("LC_ALL")) /* else ours would stay */
+        al_strv_add(ret_env, "LC_ALL=");
+    if (!al_environment_get("TERM"))
+        al_strv_add(ret_env, "TERM=");
+    al_strv_add(ret_env, "GIT_TEXTDOMAINDIR=/usr/share/locale");
+}
+
+/* Go where -C says, as git does before anything else, so that the default root is there. */
+static int change_directory(int argc, char **argv)
+{
+    for (int i = 0; i < argc && argv[i][0] == '-'; i++) {
+        const char *word = argv[i];
+        const bool has_next = i + 1 < argc;
+
+        if (!strcmp(word, "-C") && has_next && *argv[i + 1] && chdir(argv[i + 1]) < 0) {
+            al_auto(al_freep) char *safe = al_text_sanitize_line(argv[i + 1]);
+            al_auto(al_freep) char *line =
+                al_asprintf("fatal: cannot change to '%s': %s\n", safe, strerror(errno));
+
+            (void)al_write_all(STDERR_FILENO, line, strlen(line));
+            return REFUSED;
+        }
+        if (!strcmp(word, "-C") || !strcmp(word, "-c") || !strcmp(word, "--git-dir") ||
+            !strcmp(word, "--work-tree"))
+            i++;
+    }
+    return 0;
+}
+
+static json_t *arguments_of(int argc, char **argv)
+{
+    json_t *object = al_json_object(), *words = al_json_array();
+    al_auto(al_freep) char *here = getcwd(NULL, 0);
+
+    for (int i = 0; i < argc; i++)
+        al_json_append(words, al_json_name(argv[i]));
+    al_json_set(object, "args", words);
+    if (here)
+        al_json_set(object, "working_dir", al_json_name(here));
+    return object;
+}
+
+/* A review answers, never the terminal: that belongs to the agent. */
+static void note_waiting(void *payload, const char *waiting_for)
+{
+    (void)payload;
+    if (waiting_for)
+        al_cli_note(waiting_for);
+}
+
+/* The exit code, with what there is to say beside git's own words. */
+static int report(const struct al_result *result)
+{
+    if (result->status == AL_OK) {
+        if (result->notes.len)
+            (void)fail(result->notes.buf);
+        return result->exit_code;
+    }
+    if (result->status == AL_ERR_CANCELLED && al_signals_caught())
+        return 128 + al_signals_caught();
+    return fail(result->text.buf);
+}
+
+static int make_call(struct al_setup *setup, const char *name, const json_t *arguments,
+                     struct al_error *err)
+{
+    al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
+    al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
+    const struct al_toolset *toolset = al_toolset_find(&setup->toolsets, "commands");
+    struct al_listed_tool tool = { .toolset = toolset };
+    int r = al_setup_session(setup, err);
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; toolset->tools[i]; i++)
+        if (!strcmp(toolset->tools[i]->name, name))
+            tool.tool = toolset->tools[i];
+    al_approvals_free(al_take(&setup->session.approvals)); /* "always" would end with the call */
+    setup->session.is_one_call = true;
+    al_setup_review(setup);
+    al_signals_handle(setup, al_cancel_ref(cancel));
+    setup->session.on_lock_wait = (struct al_progress){ al_cli_note_wait, NULL };
+    al_setup_review_await(setup);
+    al_call_run(&setup->session,
+                &(struct al_call_input){
+                    .tool = &tool,
+                    .arguments = arguments,
+                    .cancel = cancel,
+                    .waiting = &(struct al_waiting){ .set = note_waiting },
+                },
+                &result);
+    return report(&result);
+}
+
+int al_cmd_git(int argc, char **argv)
+{
+    al_auto(al_options_clear) struct al_options options = { .json = false };
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
+    al_auto(al_json_decrefp) json_t *arguments = NULL;
+    struct al_git_shell shell = { .env = &env };
+    struct al_setup setup;
+    const char *place = find_place();
+    int r = change_directory(argc, argv);
+
+    if (r)
+        return r;
+    if (place) {
+        al_auto(al_freep) char *line =
+            al_asprintf("%s is set; unset it, or name the place with -C DIRECTORY", place);
+
+        return fail(line);
+    }
+    shell.in_fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    shell.out_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    shell.err_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    take_environment(&env);
+    arguments = arguments_of(argc, argv);
+    r = al_setup_config(&setup, &options, &err);
+    if (r == 0)
+        r = al_setup_tools(&setup, &err);
+    setup.session.caller_shell = &shell;
+    setup.serves_shell = true;
+    if (r == 0)
+        r = make_call(&setup, "git", arguments, &err);
+    if (r < 0)
+        r = fail(err.message);
+    al_setup_clear(&setup);
+    al_close(shell.in_fd);
+    al_close(shell.out_fd);
+    al_close(shell.err_fd);
+    return r;
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+/* git: the words of git's own command line, with git's own output. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "gitops/refs.h"
+#include "gitops/repo/git.h"
+#include "gitops/repo/repo.h"
+#include "gitops/repo/words.h"
+#include "gitops/vet/vet.h"
+#include "guard/root.h"
+#include "tool/call.h"
+#include "tool/resolved.h"
+#include "toolsets/commands/commands.h"
+#include "toolsets/commands/words.h"
+#include "util/fs.h"
+
+#define WORD_MAX_BYTES (1u << 20)
+#define TIMEOUT_MS     (24 * 3600 * 1000)
+
+struct git_args {
+    struct al_strv args;
+    const char *working_dir;
+};
+
+static const struct al_param params[] = {
+    AL_STRINGS(struct git_args, args, "The words after git.", .max_bytes = WORD_MAX_BYTES),
+    AL_STRING(struct git_args, working_dir, NULL, .flags = AL_PARAM_NAME),
+};
+
+static void free_words(void *words)
+{
+    al_shell_words_clear(words);
+    free(words);
+}
+
+static int check_place(const char *option, const char *given, const char *found,
+                       struct al_error *err)
+{
+    al_auto(al_closep) int fd = given ? open(given, O_PATH | O_CLOEXEC) : -1;
+    al_auto(al_freep) char *real = fd >= 0 ? al_fs_fd_path(fd) : NULL;
+
+    if (!given || (real && found && !strcmp(real, found)))
+        return 0;
+    return al_error_set(err, AL_ERR_SANDBOX,
+                        "git %s is refused: it leads to another repository than the one here; use "
+                        "-C DIRECTORY",
+                        option);
+}
+
+/* Selecting the operation needs the words, and these the aliases of the repository. */
+static int open_repository(struct al_call *call, const void *p, struct al_repo **ret_repo,
+                           struct al_error *err)
+{
+    const struct git_args *args = p;
+    const struct al_session *session = al_call_session(call);
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    struct al_shell_words *words = al_calloc(1, sizeof(*words));
+    struct al_repo *repo = NULL;
+    int r = al_repo_open(session->git, session->roots->items[0].path,
+                         args->working_dir ? args->working_dir : ".", al_call_budget(call), &repo,
+                         &why);
+
+    *words = AL_SHELL_WORDS_INIT;
+    al_call_set_tool_data(call, words, free_words);
+    if (r < 0 && why.code != AL_CODE_NOT_INITIALIZED) {
+        *err = why;
+        why = AL_ERROR_INIT;
+        return r;
+    }
+    *ret_repo = repo;
+    r = al_shell_words_read(words, &args->args, repo, err);
+    if (r == 0)
+        r = check_place("--git-dir", words->git_dir, repo ? repo->at.git_dir : NULL, err);
+    return r < 0 ? r
+                 : check_place("--work-tree", words->work_tree, repo ? repo->at.top : NULL, err);
+}
+
+/* The operation is chosen before anything else is asked of the tool. */
+static unsigned effects_of(const struct al_call *call)
+{
+    return al_tool_select(al_call_tool(call), call, NULL)->effects;
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+
+    (void)p;
+    if (!al_call_session(call)->caller_shell)
+        return al_error_set(err, AL_ERR_EXECUTION, "git runs in a shell alone: airlock git");
+    if (repo && al_location_is_bare(&repo->at) && !al_effects_read_only(effects_of(call)))
+        return al_call_refuse_bare(call, err);
+    return 0;
+}
+
+/* The branches that rules look at: those that are named, and the current one. */
+static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
+                   struct al_error *err)
+{
+    const struct al_shell_words *words = al_call_tool_data(call);
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    (void)p;
+    (void)err;
+    if (al_effects_read_only(effects_of(call)))
+        return 0;
+    al_shell_words_branches(words, &names);
+    if (names.count && al_call_repo(call))
+        al_ref_head_branches(&al_call_repo(call)->at, &names);
+    for (size_t i = 0; i < names.count; i++) {
+        al_auto(al_freep) char *ref = al_asprintf("refs/heads/%s", names.items[i]);
+
+        al_resolved_add(out, AL_RESOLVED_BRANCH, ref);
+    }
+    return 0;
+}
+
+/* Add a file or directory by its name below the top.  False: the word may stand for any. */
+static bool add_path(const struct al_repo *repo, const char *word, struct al_strv *out)
+{
+    al_auto(al_freep) char *abs = al_fs_join(repo->at.dir, word);
+    const char *below = al_fs_beneath(repo->at.top, abs);
+    struct stat st;
+
+    if (*word == ':' || strpbrk(word, "*?[\\") || strstr(word, "..") || !below || !*below ||
+        strcmp(word, ".") == 0)
+        return false;
+    al_strv_addf(out, lstat(abs, &st) == 0 && S_ISREG(st.st_mode) ? "%s" : "%s/", below);
+    return true;
+}
+
+static bool add_paths(const struct al_repo *repo, const struct al_strv *words, struct al_strv *out)
+{
+    bool are_known = true;
+
+    for (size_t i = 0; i < words->count; i++)
+        are_known &= add_path(repo, words->items[i], out);
+    return are_known;
+}
+
+/* The paths that rules look at: those that are named, else every one. */
+static int policy_paths(struct al_call *call, const void *p, struct al_strv *out,
+                        struct al_error *err)
+{
+    const unsigned touching = AL_READS | AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_FILES;
+    const struct al_shell_words *words = al_call_tool_data(call);
+    const struct al_repo *repo = al_call_repo(call);
+    const size_t before = out->count;
+
+    (void)p;
+    (void)err;
+    if (!(effects_of(call) & touching) || !repo)
+        return 0;
+    if (!add_paths(repo, &words->paths, out) ||
+        ((words->command->flags & AL_SHELL_NAMES_PATHS) && !add_paths(repo, &words->others, out)) ||
+        out->count == before)
+        al_strv_add(out, "");
+    return 0;
+}
+
+/* Without a repository git itself says what it needs. */
+static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
+{
+    (void)p;
+    (void)out;
+    (void)err;
+    if (!al_call_repo(call))
+        al_call_skip_approval(call);
+    return 0;
+}
+
+/* Without a repository's own includes nothing but its own files and the user's are read. */
+static void read_no_includes(const struct al_repo *repo, struct al_shell_words *words)
+{
+    al_auto(al_strv_clear) struct al_strv all = AL_STRV_INIT;
+
+    if (!repo || repo->vetting->includes || strcmp(words->command->name, "config") != 0 ||
+        words->words.count < 2 || words->words.items[1][0] != '-')
+        return;
+    al_strv_adds(&all, "config", "--no-includes", NULL);
+    for (size_t i = 1; i < words->words.count; i++)
+        al_strv_add(&all, words->words.items[i]);
+    al_strv_clear(&words->words);
+    words->words = all;
+    all = AL_STRV_INIT;
+}
+
+static int run(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    struct al_shell_words *words = al_call_tool_data(call);
+    const unsigned flags = words->command->flags;
+    const bool reads = al_effects_read_only(effects_of(call));
+    enum al_git_class class = reads ? AL_GIT_READ : AL_GIT_WRITE;
+    int code = 0, r;
+
+    (void)p;
+    if (reads && (flags & AL_SHELL_SHOWS_SETTINGS)) {
+        class = AL_GIT_CONFIG;
+        read_no_includes(al_call_repo(call), words);
+    }
+    if (!al_call_repo(call) && !(flags & AL_SHELL_OUTSIDE)) /* git says that it needs one */
+        class = AL_GIT_READ;
+    r = al_git_run_words(al_call_session(call)->git, al_call_repo(call),
+                         &(struct al_git_words){
+                             .globals = &words->globals,
+                             .words = &words->words,
+                             .class = class,
+                             .starts_children = flags & AL_SHELL_STARTS_CHILDREN,
+                             .finds_itself = reads || (flags & AL_SHELL_OUTSIDE),
+                             .shows_patches = flags & AL_SHELL_SHOWS_PATCHES,
+                             .shell = al_call_session(call)->caller_shell,
+                         },
+                         al_call_budget(call), &code, err);
+    if (r < 0)
+        return r;
+    al_str_addf(&result->text, "git exited with %d", code);
+    result->exit_code = code;
+    result->not_done = code != 0 && !reads;
+    return 0;
+}
+
+static int64_t timeout_ms(const struct al_session *session)
+{
+    (void)session;
+    return TIMEOUT_MS;
+}
+
+static void add_word(struct al_str *out, const char *word)
+{
+    const bool is_plain = *word && !strpbrk(word, " \t\n\"'\\$`*?[]{}()<>|&;#~!");
+
+    if (is_plain) {
+        al_str_addf(out, " %s", word);
+        return;
+    }
+    al_str_adds(out, " '");
+    for (; *word; word++)
+        if (*word == '\'')
+            al_str_adds(out, "'\\''");
+        else
+            al_str_addc(out, *word);
+    al_str_addc(out, '\'');
+}
+
+static void summarize(const void *p, struct al_str *out)
+{
+    const struct git_args *args = p;
+
+    al_str_adds(out, "git");
+    for (size_t i = 0; i < args->args.count; i++)
+        add_word(out, args->args.items[i]);
+}
+
+static bool command_line(const struct al_call *call, const void *p, struct al_str *out)
+{
+    (void)call;
+    summarize(p, out);
+    return true;
+}
+
+static const struct row {
+    const char *tool, *operation; /* of the toolset `everyday`; NULL: none */
+    struct al_shell_words_form form;
+} rows[] = {
+#define ROW(command, name, like_tool, like_operation, effects, asks, ...)                          \
+    { like_tool, like_operation, { command, __VA_ARGS__ } },
+#include "toolsets/commands/rows.inc"
+};
+
+static const struct al_operation operations[] = {
+#define ROW(command, name, like_tool, like_operation, effects, asks, ...)                          \
+    { name, NULL, effects, run, asks },
+#include "toolsets/commands/rows.inc"
+    /* What has no row: `open_repository` has refused it. */
+    { "unknown", NULL, AL_WRITES_WORKTREE | AL_DISCARDS_WORK | AL_RUNS_PROGRAM, run,
+      AL_ASKS_ALWAYS },
+};
+
+static bool takes(const struct al_call *call, const struct al_operation *operation)
+{
+    const struct al_shell_words *words = call ? al_call_tool_data(call) : NULL;
+
+    return words && al_shell_words_match(words, &rows[operation - operations].form);
+}
+
+static bool also_is(const struct al_operation *operation, const char **ret_tool,
+                    const char **ret_operation)
+{
+    const size_t i = (size_t)(operation - operations);
+
+    if (i >= AL_COUNT(rows) || !rows[i].tool)
+        return false;
+    *ret_tool = rows[i].tool;
+    *ret_operation = rows[i].operation;
+    return true;
+}
+
+const struct al_tool al_tool_commands_git = {
+    .name = "git",
+    .title = "Run git",
+    .about = "Run git's own command line, with git's own output.",
+    AL_TOOL_ROWS(params, operations),
+    .args_size = sizeof(struct git_args),
+    .working_dir_offset = offsetof(struct git_args, working_dir),
+    .open_repository = open_repository,
+    .takes = takes,
+    .also_is = also_is,
+    .timeout_ms = timeout_ms,
+    .moves_branch = true,
+    .summarize = summarize,
+    .command_line = command_line,
+    .resolve = resolve,
+    .policy_paths = policy_paths,
+    .authorize = authorize,
+    .preview = preview,
+};

@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * git takes abbreviations of long options, and letters in one word.  So a form that does more than
+ * another is chosen by every word that could mean its option, and one that only reads by the whole
+ * option alone.  What is taken for a read can still write nothing: the kernel sees to that.
+ */
+#include "toolsets/commands/words.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "gitops/overrides.h"
+#include "gitops/repo/repo.h"
+#include "gitops/vet/vet.h"
+#include "guard/text.h"
+#include "util/fs.h"
+
+#define ALIASES_MAX 10
+
+static const struct al_shell_words_command commands[] = {
+    { "add", NULL, " --chmod --pathspec-from-file ", AL_SHELL_NAMES_PATHS },
+    { "am", "CpS", " --directory --exclude --include --patch-format --resolvemsg ",
+      AL_SHELL_STARTS_CHILDREN },
+    { "apply", "pC", " --directory --exclude --include --whitespace ", 0 },
+    { "archive", "o", " --output --format --prefix --add-file ", 0 },
+    { "blame", NULL, NULL, 0 },
+    { "branch", "u",
+      " --set-upstream-to --contains --no-contains --merged --no-merged --points-at --sort "
+      "--format --abbrev ",
+      AL_SHELL_NAMES_BRANCHES },
+    { "cat-file", NULL, NULL, 0 },
+    { "check-attr", NULL, NULL, 0 },
+    { "check-ignore", NULL, NULL, 0 },
+    { "check-ref-format", NULL, NULL, 0 },
+    { "checkout", "bB", " --orphan --conflict --pathspec-from-file ",
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
+    { "cherry", NULL, NULL, 0 },
+    { "cherry-pick", "mXS", " --mainline --strategy --strategy-option --cleanup ",
+      AL_SHELL_STARTS_CHILDREN },
+    { "clean", "e", " --exclude ", 0 },
+    { "commit", "mFCctSu",
+      " --message --file --reuse-message --reedit-message --author --date --template --cleanup "
+      "--trailer --fixup --squash --pathspec-from-file ",
+      0 },
+    { "config", "f", " --file --blob --type --default --get-color --get-colorbool ",
+      AL_SHELL_SHOWS_SETTINGS },
+    { "count-objects", NULL, NULL, 0 },
+    { "describe", NULL, " --match --exclude --candidates ", 0 },
+    { "diff", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
+    { "diff-files", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
+    { "diff-index", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
+    { "diff-tree", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
+    { "for-each-ref", NULL, NULL, 0 },
+    { "format-patch", "ovn", " --output-directory --output ", AL_SHELL_SHOWS_PATCHES },
+    { "fsck", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
+    { "gc", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
+    { "grep", NULL, NULL, 0 },
+    { "hash-object", "t", " --path ", 0 },
+    { "help", NULL, NULL, 0 },
+    { "init", "b", " --initial-branch --template --separate-git-dir --object-format ",
+      AL_SHELL_OUTSIDE },
+    { "log", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
+    { "ls-files", NULL, NULL, 0 },
+    { "ls-tree", NULL, NULL, 0 },
+    { "maintenance", NULL, " --task --schedule ", AL_SHELL_STARTS_CHILDREN },
+    { "merge", "msXFS", " --message --strategy --strategy-option --file --cleanup --into-name ",
+      AL_SHELL_STARTS_CHILDREN },
+    { "merge-base", NULL, NULL, 0 },
+    { "merge-tree", NULL, NULL, 0 },
+    { "mv", NULL, NULL, AL_SHELL_NAMES_PATHS },
+    { "name-rev", NULL, NULL, 0 },
+    { "notes", "mFCc", " --message --file --reuse-message --reedit-message --ref ", 0 },
+    { "range-diff", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
+    { "rebase", "sXxCS", " --onto --strategy --strategy-option --exec --whitespace ",
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
+    { "reflog", "n", NULL, 0 },
+    { "remote", "tm", NULL, 0 },
+    { "reset", NULL, " --pathspec-from-file ", 0 },
+    { "restore", "s", " --source --conflict --pathspec-from-file ", AL_SHELL_NAMES_PATHS },
+    { "rev-list", NULL, NULL, 0 },
+    { "rev-parse", NULL, NULL, AL_SHELL_SHOWS_SETTINGS },
+    { "revert", "mXS", " --mainline --strategy --strategy-option --cleanup ",
+      AL_SHELL_STARTS_CHILDREN },
+    { "rm", NULL, " --pathspec-from-file ", AL_SHELL_NAMES_PATHS },
+    { "shortlog", NULL, NULL, 0 },
+    { "show", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
+    { "show-ref", NULL, NULL, 0 },
+    { "sparse-checkout", NULL, NULL, 0 },
+    { "stash", "m", " --message --pathspec-from-file ", AL_SHELL_STARTS_CHILDREN },
+    { "status", NULL, NULL, 0 },
+    { "switch", "cC", " --create --force-create --orphan --conflict ",
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
+    { "symbolic-ref", "m", NULL, 0 },
+    { "tag", "mFu",
+      " --message --file --local-user --cleanup --contains --no-contains --merged --no-merged "
+      "--points-at --sort --format ",
+      0 },
+    { "update-index", NULL, " --cacheinfo --chmod --index-version ", 0 },
+    { "update-ref", "m", NULL, AL_SHELL_NAMES_BRANCHES },
+    { "var", NULL, NULL, AL_SHELL_SHOWS_SETTINGS },
+    { "version", NULL, NULL, 0 },
+    { "worktree", "bB", " --reason ", AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
+    { "write-tree", NULL, NULL, 0 },
+};
+
+/* What is refused, and the way there is instead. */
+static const struct refusal {
+    const char *command; /* NULL: every command */
+    const char *options; /* NULL: always */
+    const char *unless;  /* none of these options is given */
+    const char *verbs;   /* and the first word is one of these */
+    const char *why;
+} refusals[] = {
+#define AT_TERMINAL "it asks on a terminal"
+    { NULL, " --ext-diff --textconv ", NULL, NULL,
+      "it runs a program that the repository names; leave it out" },
+    { NULL, " --help ", NULL, NULL, "it opens a manual page; -h is short, and man git has all" },
+    { "add", " -p -i -e --patch --interactive --edit ", NULL, NULL,
+      AT_TERMINAL "; name files, or give hunks to airlock call git_commit" },
+    { "am", " -i --interactive -S --gpg-sign ", NULL, NULL, AT_TERMINAL "; leave it out" },
+    { "archive", " --remote --exec ", NULL, NULL, "it connects; clone with airlock first" },
+    { "branch", " --edit-description ", NULL, NULL,
+      "it opens an editor; git config branch.NAME.description TEXT sets it" },
+    { "checkout", " -p --patch ", NULL, NULL, AT_TERMINAL "; name files" },
+    { "checkout", " --recurse-submodules ", NULL, NULL,
+      "git would work in a submodule; leave it out" },
+    { "clean", " -i --interactive ", NULL, NULL,
+      AT_TERMINAL "; -n shows what would go, -f does it" },
+    { "commit", " -p --patch --interactive ", NULL, NULL,
+      AT_TERMINAL "; airlock call git_commit takes hunks" },
+    { "commit", " -e --edit -c --reedit-message -t --template ", NULL, NULL,
+      "it opens an editor; give the message with -m or -F" },
+    { "commit", " -S --gpg-sign ", NULL, NULL, "airlock makes no signatures; leave it out" },
+    { "config", " -e --edit ", NULL, NULL,
+      "it opens an editor; git config KEY VALUE sets one key" },
+    { "config", " -f --file --blob ", NULL, NULL,
+      "it reads any file; read and edit that file itself" },
+    { "config", " --rename-section --remove-section ", NULL, NULL,
+      "it changes many keys; git config --unset KEY removes one" },
+    { "config", NULL, NULL, " edit rename-section remove-section ",
+      "it changes many keys; git config KEY VALUE sets one" },
+    { "fsck", " --lost-found ", NULL, NULL, "it writes what was lost; git fsck names it" },
+    { "grep", " -O --open-files-in-pager ", NULL, NULL, "it starts a pager; leave it out" },
+    { "help", " -w --web -i --info -m --man ", NULL, NULL,
+      "it opens another program; git COMMAND -h is short" },
+    { "init", " --template --separate-git-dir ", NULL, NULL,
+      "it brings files from elsewhere; leave it out" },
+    { "maintenance", NULL, NULL, " start stop register unregister ",
+      "it changes the user's own settings; git maintenance run is for this repository" },
+    { "merge", " -e --edit -S --gpg-sign ", NULL, NULL, "it opens an editor or signs; -m TEXT" },
+    { "notes", NULL, NULL, " edit ", "it opens an editor; git notes add -f -m TEXT" },
+    { "notes", NULL, " -m -F -C --message --file --reuse-message ", " add append ",
+      "it opens an editor; give the text with -m or -F" },
+    { "rebase", " -i --interactive --edit-todo ", NULL, NULL,
+      "it opens an editor; airlock call git_rebase takes a plan" },
+    { "rebase", " -x --exec -S --gpg-sign ", NULL, NULL,
+      "it runs a program; rebase first, and run that afterwards" },
+    { "remote", NULL, NULL, " update prune ", "it connects; airlock call git_fetch does" },
+    { "remote", NULL, " -n ", " show ", "it connects; git remote show -n does not" },
+    { "remote", " -f --fetch -a --auto --mirror ", NULL, " add set-head ",
+      "it connects; airlock call git_fetch does" },
+    { "reset", " -p --patch ", NULL, NULL, AT_TERMINAL "; name files" },
+    { "reset", " --recurse-submodules ", NULL, NULL,
+      "git would work in a submodule; leave it out" },
+    { "restore", " -p --patch ", NULL, NULL, AT_TERMINAL "; name files" },
+    { "restore", " --recurse-submodules ", NULL, NULL,
+      "git would work in a submodule; leave it out" },
+    { "stash", " -p --patch ", NULL, NULL, AT_TERMINAL "; git stash push -- FILES" },
+    { "switch", " --recurse-submodules ", NULL, NULL,
+      "git would work in a submodule; leave it out" },
+    { "tag", " -s --sign -u --local-user -v --verify ", NULL, NULL,
+      "airlock makes and checks no signatures; -a -m TEXT makes a tag" },
+    { "tag", " -e --edit ", NULL, NULL, "it opens an editor; -m TEXT" },
+    { "tag", " -a --annotate ", " -m -F --message --file ", NULL,
+      "it opens an editor; give the text with -m or -F" },
+    { "worktree", NULL, NULL, " remove move ",
+      "its files are in no checkpoint of this one; airlock call git_worktree keeps them" },
+};
+
+static int refuse(const char *what, const char *why, struct al_error *err)
+{
+    al_auto(al_freep) char *safe = al_text_sanitize_line(what);
+
+    return al_error_set(err, AL_ERR_SANDBOX, "git %s is refused: %s", safe, why);
+}
+
+void al_shell_words_clear(struct al_shell_words *words)
+{
+    al_strv_clear(&words->globals);
+    al_strv_clear(&words->words);
+    al_strv_clear(&words->options);
+    al_strv_clear(&words->others);
+    al_strv_clear(&words->paths);
+}
+
+/* Whether a list between spaces has a word. */
+static bool lists(const char *list, const char *word)
+{
+    const size_t len = strlen(word);
+
+    for (const char *at = list; at && (at = strstr(at, word)); at++)
+        if (at > list && at[-1] == ' ' && at[len] == ' ' && len)
+            return true;
+    return false;
+}
+
+/* Whether a word that was seen can mean one of these options. */
+static bool means(const char *list, const char *seen, bool in_full)
+{
+    al_auto(al_freep) char *begin = NULL;
+
+    if (in_full || seen[1] != '-' || !seen[2])
+        return lists(list, seen);
+    begin = al_asprintf(" %s", seen);
+    return strstr(list, begin) != NULL;
+}
+
+static bool has_option(const struct al_shell_words *words, const char *list, bool in_full)
+{
+    for (size_t i = 0; i < words->options.count; i++)
+        if (means(list, words->options.items[i], in_full))
+            return true;
+    return false;
+}
+
+static bool has_verb(const struct al_shell_words *words, const char *list)
+{
+    return words->others.count && lists(list, words->others.items[0]);
+}
+
+bool al_shell_words_match(const struct al_shell_words *words,
+                          const struct al_shell_words_form *form)
+{
+    const size_t others = words->others.count;
+
+    return words->command && !strcmp(words->command->name, form->command) &&
+           (!form->options || has_option(words, form->options, form->in_full)) &&
+           (!form->verbs || has_verb(words, form->verbs)) && (!form->is_bare || !others) &&
+           (!form->is_single || others <= 1);
+}
+
+/* --- Options of git itself --- */
+
+/* The value of "--name=VALUE", or of "--name VALUE", which takes the next word.  NULL: the word is
+ * another option. */
+static const char *value_of(const char *name, const struct al_strv *given, size_t *at)
+{
+    const char *word = given->items[*at];
+    const size_t len = strlen(name);
+
+    if (strncmp(word, name, len) != 0)
+        return NULL;
+    if (word[len] == '=')
+        return word + len + 1;
+    return !word[len] && *at + 1 < given->count ? given->items[++*at] : NULL;
+}
+
+/* -c KEY=VALUE, or KEY alone for "true". */
+static int add_setting(struct al_shell_words *words, const char *setting, struct al_error *err)
+{
+    al_auto(al_freep) char *key = al_strndup(setting, strcspn(setting, "="));
+    al_auto(al_freep) char *what = al_asprintf("-c %s", key);
+
+    if (!al_config_key_is_harmless(key))
+        return refuse(what, "this key can run something or lead elsewhere; leave it out", err);
+    al_strv_adds(&words->globals, "-c", setting, NULL);
+    return 0;
+}
+
+/* Read the options of git itself, and leave *at at the command. */
+static int read_globals(struct al_shell_words *words, const struct al_strv *given, size_t *at,
+                        struct al_error *err)
+{
+    static const char kept[] = " --no-pager -P --no-optional-locks --no-replace-objects "
+                               "--literal-pathspecs --glob-pathspecs --noglob-pathspecs "
+                               "--icase-pathspecs --no-lazy-fetch --no-advice ";
+    int r = 0;
+
+    for (; r == 0 && *at < given->count && given->items[*at][0] == '-'; ++*at) {
+        const char *word = given->items[*at], *value;
+
+        if (lists(" --version -v --help -h --exec-path --html-path --man-path --info-path ", word))
+            return 0;
+        if (lists(kept, word))
+            al_strv_add(&words->globals, word);
+        else if (lists(" -p --paginate ", word)) /* there is no pager */
+            continue;
+        else if (!strcmp(word, "-C") && *at + 1 < given->count)
+            ++*at; /* the front door went there */
+        else if ((value = value_of("-c", given, at)))
+            r = add_setting(words, value, err);
+        else if ((value = value_of("--git-dir", given, at)))
+            words->git_dir = value;
+        else if ((value = value_of("--work-tree", given, at)))
+            words->work_tree = value;
+        else
+            r = refuse(word, "airlock decides where git finds its parts; leave it out", err);
+    }
+    return r;
+}
+
+/* --- Aliases --- */
+
+/* Split the words of an alias as git does: quotes and backslashes as in a shell.  False: a quote
+ * has no end. */
+static bool split(const char *line, struct al_strv *ret_words)
+{
+    al_auto(al_str_clear) struct al_str word = AL_STR_INIT;
+    char quote = 0;
+    bool has_word = false;
+
+    for (const char *at = line; *at; at++) {
+        if (!quote && isspace((unsigned char)*at)) {
+            if (has_word)
+                al_strv_add(ret_words, word.buf ? word.buf : "");
+            al_str_reset(&word);
+            has_word = false;
+            continue;
+        }
+        has_word = true;
+        if (*at == quote)
+            quote = 0;
+        else if (!quote && (*at == '"' || *at == '\''))
+            quote = *at;
+        else if (*at == '\\' && quote != '\'' && at[1])
+            al_str_addc(&word, *++at);
+        else
+            al_str_addc(&word, *at);
+    }
+    if (has_word)
+        al_strv_add(ret_words, word.buf ? word.buf : "");
+    return !quote && ret_words->count;
+}
+
+static const char *find_alias(const struct al_repo *repo, const char *name)
+{
+    const struct al_strv *aliases = repo ? &repo->vetting->aliases : NULL;
+    const char *found = NULL; /* the last one wins */
+
+    for (size_t i = 0; aliases && i + 1 < aliases->count; i += 2)
+        if (!strcasecmp(aliases->items[i], name))
+            found = aliases->items[i + 1];
+    return found;
+}
+
+static const struct al_shell_words_command *find_command(const char *name)
+{
+    for (size_t i = 0; i < AL_COUNT(commands); i++)
+        if (!strcmp(commands[i].name, name))
+            return &commands[i];
+    return NULL;
+}
+
+/* Replace the first word by the words of its alias. */
+static int expand_alias(struct al_shell_words *words, const char *alias, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv expanded = AL_STRV_INIT;
+    const char *name = words->words.items[0];
+
+    if (*alias == '!')
+        return refuse(name, "the alias runs a shell; run its command yourself", err);
+    if (!split(alias, &expanded) || expanded.items[0][0] == '-')
+        return refuse(name, "its alias is no command of git; write the command itself", err);
+    for (size_t i = 1; i < words->words.count; i++)
+        al_strv_add(&expanded, words->words.items[i]);
+    al_strv_clear(&words->words);
+    words->words = expanded;
+    expanded = AL_STRV_INIT;
+    return 0;
+}
+
+static int unknown(const char *name, struct al_error *err)
+{
+    static const char connecting[] = " clone fetch pull push ls-remote ";
+    al_auto(al_freep) char *tool = al_asprintf("it has no row in airlock's table; airlock call has "
+                                               "git_%s, or the user can run it",
+                                               name);
+
+    if (lists(connecting, name))
+        return refuse(name,
+                      !strcmp(name, "clone") || !strcmp(name, "ls-remote")
+                          ? "it connects to another repository; the user can run it"
+                          : tool,
+                      err);
+    return refuse(
+        name,
+        "it has no row in airlock's table; airlock tools lists what there is, or the user "
+        "can run it",
+        err);
+}
+
+static int find(struct al_shell_words *words, const struct al_repo *repo, struct al_error *err)
+{
+    int r = 0;
+
+    for (int round = 0; r == 0; round++) {
+        const char *name = words->words.items[0], *alias;
+
+        words->command = find_command(name);
+        if (words->command)
+            return 0;
+        alias = round < ALIASES_MAX ? find_alias(repo, name) : NULL;
+        r = alias ? expand_alias(words, alias, err) : unknown(name, err);
+    }
+    return r;
+}
+
+/* --- Options of the command --- */
+
+/* "-fdx": each letter counts, up to one that takes a value. */
+static bool read_letters(struct al_shell_words *words, const char *word)
+{
+    const char *letters = words->command->letters;
+
+    for (const char *at = word + 1; *at; at++) {
+        al_strv_addf(&words->options, "-%c", *at);
+        if (letters && strchr(letters, *at))
+            return !at[1];
+    }
+    return false;
+}
+
+static void read_options(struct al_shell_words *words)
+{
+    const struct al_strv *all = &words->words;
+    size_t i = 1;
+
+    for (; i < all->count && strcmp(all->items[i], "--") != 0; i++) {
+        const char *word = all->items[i];
+        const size_t len = strcspn(word, "=");
+
+        if (word[0] != '-' || !word[1]) {
+            al_strv_add(&words->others, word);
+        } else if (word[1] != '-') {
+            i += read_letters(words, word);
+        } else {
+            al_strv_addf(&words->options, "%.*s", (int)len, word);
+            i += !word[len] && lists(words->command->values, word);
+        }
+    }
+    for (i++; i < all->count; i++)
+        al_strv_add(&words->paths, all->items[i]);
+}
+
+static bool is_refused(const struct al_shell_words *words, const struct refusal *row)
+{
+    return (!row->command || !strcmp(row->command, words->command->name)) &&
+           (!row->options || has_option(words, row->options, false)) &&
+           (!row->verbs || has_verb(words, row->verbs)) &&
+           !(row->unless && has_option(words, row->unless, true));
+}
+
+static int refuse_options(const struct al_shell_words *words, struct al_error *err)
+{
+    for (size_t i = 0; i < AL_COUNT(refusals); i++) {
+        const struct refusal *row = &refusals[i];
+        al_auto(al_str_clear) struct al_str what = AL_STR_INIT;
+
+        if (!is_refused(words, row))
+            continue;
+        al_str_adds(&what, words->command->name);
+        if (row->verbs)
+            al_str_addf(&what, " %s", words->others.items[0]);
+        for (size_t k = 0; row->options && k < words->options.count; k++)
+            if (means(row->options, words->options.items[k], false))
+                al_str_addf(&what, " %s", words->options.items[k]);
+        return refuse(what.buf, row->why, err);
+    }
+    return 0;
+}
+
+/* git takes the message that an unfinished merge, pick or revert has left. */
+static bool has_message(const struct al_shell_words *words, const struct al_repo *repo)
+{
+    static const char given[] = " -m -F -C --message --file --reuse-message --fixup --squash "
+                                "--no-edit --dry-run --short --porcelain --long -h ";
+    al_auto(al_freep) char *left = repo ? al_fs_join(repo->at.git_dir, "MERGE_MSG") : NULL;
+
+    return has_option(words, given, true) ||
+           (left && !has_option(words, " --amend ", false) && access(left, F_OK) == 0);
+}
+
+/* What `git config` sets: "KEY VALUE" or "set KEY VALUE"; NULL: it only reads. */
+static const char *key_set(const struct al_shell_words *words)
+{
+    static const char writes[] = " --add --replace-all --unset --unset-all ";
+    static const char reads[] =
+        " -l --list --get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool ";
+    const struct al_strv *others = &words->others;
+
+    if (has_option(words, reads, true) || has_verb(words, " list get "))
+        return NULL;
+    if (has_verb(words, " set unset "))
+        return others->count > 1 ? others->items[1] : "";
+    if (has_option(words, writes, false) || others->count > 1)
+        return others->count ? others->items[0] : "";
+    return NULL;
+}
+
+static int check_config(const struct al_shell_words *words, struct al_error *err)
+{
+    const char *key = key_set(words);
+    al_auto(al_freep) char *what = al_asprintf("config %s", key ? key : "");
+
+    if (!key)
+        return 0;
+    if (has_option(words, " --global --system ", false))
+        return refuse(what, "the user's own settings stay; leave --global out to set it here", err);
+    if (al_config_key_is_harmless(key))
+        return 0;
+    return refuse(what, "this key can run something or lead elsewhere; the user can set it", err);
+}
+
+int al_shell_words_read(struct al_shell_words *words, const struct al_strv *given,
+                        const struct al_repo *repo, struct al_error *err)
+{
+    size_t at = 0;
+    int r = read_globals(words, given, &at, err);
+
+    for (; at < given->count; at++)
+        al_strv_add(&words->words, given->items[at]);
+    if (r < 0)
+        return r;
+    words->command = words->words.count ? NULL : find_command("help");
+    if (words->command)
+        return 0;
+    if (words->words.items[0][0] == '-') { /* --version and its like */
+        words->command = find_command("version");
+        return words->words.count == 1 ? 0 : refuse(words->words.items[0], "it stands alone", err);
+    }
+    r = find(words, repo, err);
+    if (r < 0)
+        return r;
+    read_options(words);
+    r = refuse_options(words, err);
+    if (r == 0 && !strcmp(words->command->name, "config"))
+        r = check_config(words, err);
+    if (r == 0 && !strcmp(words->command->name, "help") && words->others.count)
+        r = refuse("help", "it opens a manual page; git COMMAND -h is short", err);
+    if (r == 0 && !strcmp(words->command->name, "commit") && !has_message(words, repo))
+        r = refuse("commit",
+                   "without a message it opens an editor; give one with -m or -F, or "
+                   "--no-edit with --amend",
+                   err);
+    return r;
+}
+
+void al_shell_words_branches(const struct al_shell_words *words, struct al_strv *ret_names)
+{
+    static const char heads[] = "refs/heads/";
+
+    for (size_t i = 0; (words->command->flags & AL_SHELL_NAMES_BRANCHES) && i < words->words.count;
+         i++) {
+        const char *word = words->words.items[i];
+
+        if (i == 0 || word[0] == '-')
+            continue;
+        al_strv_add(ret_names, al_starts_with(word, heads) ? word + strlen(heads) : word);
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The words after `git`, taken apart, and what airlock says about them. */
+#ifndef AL_TOOLSETS_COMMANDS_WORDS_H
+#define AL_TOOLSETS_COMMANDS_WORDS_H
+
+#include <stdbool.h>
+
+#include "tool/tool.h"
+#include "util/error.h"
+#include "util/str.h"
+
+struct al_repo;
+
+enum al_shell_words_flags {
+    AL_SHELL_OUTSIDE = 1 << 0,         /**< it writes where no repository is */
+    AL_SHELL_STARTS_CHILDREN = 1 << 1, /**< it starts other gits */
+    AL_SHELL_SHOWS_PATCHES = 1 << 2,   /**< see struct al_git_words */
+    AL_SHELL_NAMES_BRANCHES = 1 << 3,  /**< its words may name branches that it moves */
+    AL_SHELL_NAMES_PATHS = 1 << 4,     /**< its words are paths, before "--" too */
+    /** It prints the configuration or paths as git itself finds them, and changes nothing: no
+     * override of airlock's shows. */
+    AL_SHELL_SHOWS_SETTINGS = 1 << 5,
+};
+
+/** What a command of git is like, whatever its options. */
+struct al_shell_words_command {
+    const char *name;
+    /** The letters and, between spaces, the options that take a value: the next word if none is
+     * attached.  NULL: none that matters. */
+    const char *letters, *values;
+    unsigned flags; /**< enum al_shell_words_flags */
+};
+
+/** The condition of an operation: every member that is given has to hold. */
+struct al_shell_words_form {
+    const char *command;
+    const char *options; /**< any of these is given, between spaces */
+    const char *verbs;   /**< the first word that is no option is one of these */
+    bool is_bare;        /**< there is no such word */
+    bool is_single;      /**< there is at most one */
+    /** A form that only reads: an abbreviated option does not count, as it might be another. */
+    bool in_full;
+};
+
+/** A line of words.  Set it up with AL_SHELL_WORDS_INIT. */
+struct al_shell_words {
+    struct al_strv globals; /**< the options of git itself that it gets */
+    struct al_strv words;   /**< the command and all that follows; an alias is expanded */
+    struct al_strv options; /**< "-x", "--name", each as often as given, without its value */
+    struct al_strv others;  /**< what is neither an option nor the value of one, before "--" */
+    struct al_strv paths;   /**< what follows "--" */
+    const char *git_dir, *work_tree; /**< the values of these options, borrowed; NULL: not given */
+    const struct al_shell_words_command *command;
+};
+
+#define AL_SHELL_WORDS_INIT ((struct al_shell_words){ .command = NULL })
+
+void al_shell_words_clear(struct al_shell_words *words);
+
+/**
+ * Take a line apart, and refuse what git may not be told here.
+ *
+ * @param given  Borrowed: the line, without "git".
+ * @param repo   Where aliases are; NULL: there is no repository.
+ * @return 0, or AL_ERR_SANDBOX with one line that names another way.
+ */
+int al_shell_words_read(struct al_shell_words *words, const struct al_strv *given,
+                        const struct al_repo *repo, struct al_error *err);
+
+/** Test whether a line is of this form. */
+bool al_shell_words_match(const struct al_shell_words *words,
+                          const struct al_shell_words_form *form);
+
+/** Append the branches that a line may move, by name; nothing: only the current one. */
+void al_shell_words_branches(const struct al_shell_words *words, struct al_strv *ret_names);
+
+#endif

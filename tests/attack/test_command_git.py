@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""airlock git: no vector that plain git falls for gets through when the same words are given to it.
+
+The vectors are those of the tools; the control is plain git with the same words.
+"""
+import os
+import subprocess
+import sys
+
+# pylint: disable=unused-import
+import test_environment
+import test_filters
+import test_gitdir
+import test_leaks
+import test_limits
+import test_programs
+import vectors
+from lab import Run, run, snapshot
+from vectors import Case, general_canary
+
+#: More that runs a program with plain git: words, settings, attributes.
+MORE = (
+    (("blame", "a.txt"), {"diff.x.textconv": "{canary}"}, "* diff=x"),
+    (("show", "HEAD"), {"diff.x.textconv": "{canary}"}, "* diff=x"),
+    (("stash",), {"core.hooksPath": "{hooks}"}, ""),
+    (("stash",), {"filter.x.clean": "{canary}"}, "* filter=x"),
+    (("checkout", "--", "a.txt"), {"filter.x.smudge": "{canary}"}, "* filter=x"),
+    (("checkout", "-f", "HEAD~1"), {"core.hooksPath": "{hooks}"}, ""),
+    (("reset", "--hard", "HEAD~1"), {"core.hooksPath": "{hooks}"}, ""),
+    (("commit", "-am", "x"), {"core.hooksPath": "{hooks}"}, ""),
+    (("commit", "-am", "x"), {"commit.gpgSign": "true", "gpg.program": "{script}"}, ""),
+    (("commit", "-am", "x"), {"core.fsmonitor": "{script}"}, ""),
+    (("tag", "-m", "x", "v9"), {"tag.gpgSign": "true", "gpg.program": "{script}"}, ""),
+    (("log", "-1", "--format=%G?"), {"gpg.program": "{script}", "log.showSignature": "true"}, ""),
+    (("archive", "--format=evil", "HEAD"), {"tar.evil.command": "{canary}"}, ""),
+    (("evil",), {"alias.evil": "!{canary}"}, ""),
+    (("rebase", "--exec", "{canary}", "HEAD~1"), {}, ""),
+    (("-c", "core.fsmonitor={script}", "status"), {}, ""),
+    (("-c", "alias.x=!{canary}", "x"), {}, ""),
+    (("grep", "-O{script}", "one"), {}, ""),
+    (("diff", "--ext-diff"), {"diff.x.command": "{canary}"}, "* diff=x"),
+    (("difftool", "-y", "-t", "evil"), {"difftool.evil.cmd": "{canary}"}, ""),
+    (("ls-remote", "ext::{script}"), {"protocol.ext.allow": "always"}, ""),
+    (("update-ref", "refs/heads/x", "HEAD"), {"core.hooksPath": "{hooks}"}, ""),
+    (("worktree", "add", "-f", "tree", "HEAD"), {"core.hooksPath": "{hooks}"}, ""),
+    (("gc",), {"gc.recentObjectsHook": "{canary}", "core.hooksPath": "{hooks}"}, ""),
+    (("submodule", "foreach", "{canary}"), {}, ""),
+    (("hash-object", "-w", "--path=a.txt", "a.txt"), {"filter.x.clean": "{canary}"}, "* filter=x"),
+    (("cat-file", "--filters", "HEAD:a.txt"), {"filter.x.smudge": "{canary}"}, "* filter=x"),
+    (("merge", "-s", "evil", "HEAD~1"), {}, ""),
+)
+
+HOOKS = ("pre-commit", "post-checkout", "post-index-change", "reference-transaction", "pre-auto-gc",
+         "commit-msg", "prepare-commit-msg", "post-commit", "fsmonitor-watchman", "post-rewrite")
+
+#: Who commits and how paths are read is the shell's; what airlock itself is loaded with is not git's.
+COUNTS = ("GIT_AUTHOR_NAME", "GIT_LITERAL_PATHSPECS", "LD_PRELOAD")
+
+#: Where plain git of this version, or on this machine, does not run it either.
+QUIET = {"rebase", "ls-remote", "gc", "submodule", "merge", "log"}
+
+
+def airlock(lab, scene, words, env, terminal):
+    """airlock git with these words, as plain git had them."""
+    argv = [lab.binary, "git", *words]
+    return on_terminal(argv, env, scene.repo) if terminal else run(argv, env, cwd=scene.repo)
+
+
+def on_terminal(argv, env, where):
+    """The same with a terminal for output, without which git starts no pager."""
+    ours, theirs = os.openpty()
+    with open(ours, "rb", buffering=0) as screen:
+        with subprocess.Popen(argv, env=env, cwd=where, stdin=subprocess.DEVNULL, stdout=theirs,
+                              stderr=theirs) as child:
+            os.close(theirs)
+            seen = b""
+            try:
+                while piece := screen.read(4096):
+                    seen += piece
+            except OSError:
+                pass
+            return Run(rc=child.wait(540), out=seen, err=b"")
+
+
+def corpus(case):
+    """A vector of the tools, with the words of its control given to airlock git."""
+    def test(lab, controls_only):
+        if case.fires:
+            case._control(lab)  # pylint: disable=protected-access
+        if controls_only:
+            return
+        scene, before, _ = case._prepare(lab, True)  # pylint: disable=protected-access
+        done = airlock(lab, scene, case.control, lab.env(**case.env(scene)), case.terminal)
+        why = case._why(scene, before, done.all)  # pylint: disable=protected-access
+        assert not why, f"got through: {why}: rc {done.rc}: {done.all.decode(errors='replace')[:800]}"
+    return test
+
+
+def more(words, settings, attributes):
+    def build(scene):
+        canary, script = scene.canary(), scene.script()
+        for hook in HOOKS:
+            scene.script(f"tools/{hook}")
+        where = {"canary": canary, "script": script, "hooks": scene.path("tools")}
+        for key, value in settings.items():
+            scene.config(key, value.format(**where))
+        if attributes:
+            scene.attributes(attributes)
+        return [word.format(**where) for word in words]
+
+    def test(lab, controls_only):
+        scene = vectors.Scene(lab, True)
+        line = build(scene)
+        before = snapshot(scene.outside)
+        done = lab.git(scene.repo, *line)
+        assert words[0] in QUIET or general_canary(scene, before, done.all), \
+            f"the control did not fire: {done.all.decode(errors='replace')[:400]}"
+        if controls_only:
+            return
+        scene = vectors.Scene(lab, True)
+        line = build(scene)
+        before = snapshot(scene.outside)
+        done = airlock(lab, scene, line, lab.env(), False)
+        why = general_canary(scene, before, done.all.replace(scene.canary().encode(), b""))
+        assert not why, f"got through: {why}: {done.all.decode(errors='replace')[:400]}"
+    return test
+
+
+def main():
+    cases = [(name, test.__self__) for name, test in vectors.TESTS
+             if isinstance(getattr(test, "__self__", None), Case) and not name.endswith(COUNTS)]
+    vectors.TESTS[:] = [(f"git {' '.join(case.control)}: {name}", corpus(case))
+                        for name, case in cases]
+    vectors.TESTS += [(f"git {' '.join(words)}: {settings} {attributes}",
+                       more(words, settings, attributes)) for words, settings, attributes in MORE]
+    return vectors.main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

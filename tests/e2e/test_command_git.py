@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""airlock git: what git prints and how it ends is what it is without airlock; what has no row is
+refused; what a command changed comes back."""
+import json
+import os
+import shutil
+import subprocess
+
+import harness
+
+#: Command lines, and what is on their standard input.  Each begins in a fresh copy of one repository.
+LINES = """
+status | status -sb | status --porcelain=v2 --branch | diff | diff --cached | diff --stat HEAD~2
+diff --word-diff HEAD -- a.txt | diff --exit-code | diff HEAD~1 nowhere | log | log --oneline --graph --all
+log -p -2 | log --format=%h%x09%an%x09%s -n 3 | log --since=2001-01-01 -- dir | show | show HEAD~1:a.txt
+show --stat side | blame a.txt | blame -L 1,1 -s a.txt | grep -n line | grep -c nothing | ls-files
+ls-files -s -o --exclude-standard | ls-tree -r HEAD | cat-file -p HEAD | cat-file -t HEAD:dir
+cat-file --batch-check < HEAD | rev-parse HEAD | rev-parse --abbrev-ref HEAD | rev-parse --show-toplevel
+rev-parse --git-dir | rev-parse --git-path hooks | rev-parse --verify -q nowhere | rev-list --count HEAD
+merge-base HEAD side | for-each-ref | show-ref | describe --tags --always | shortlog -sn HEAD
+name-rev --name-only HEAD | reflog | range-diff HEAD~2 HEAD side | diff-tree --name-status -r HEAD
+diff-index HEAD | diff-files | check-ignore -v x.log | check-ref-format --branch main | count-objects
+fsck | var GIT_AUTHOR_IDENT | version | --version | branch | branch -a -v | branch --show-current | tag
+tag -l -n | remote -v | stash list | worktree list | config -l --local | config user.name | notes list
+hash-object --stdin < text | -C dir status -s | -C nowhere status | --no-pager log -1 --oneline
+-c core.quotePath=false status -s | -c color.ui=always status -s | st -s | last | symbolic-ref HEAD
+archive --format=tar HEAD dir | format-patch --stdout -1 | apply --stat < PATCH
+add u.txt | add -A | add nowhere | rm --cached dir/b.txt | rm a.txt | rm -f a.txt | mv dir/b.txt c.txt
+commit -m second | commit -am all | commit -m nothing dir | commit --amend --no-edit | commit -q -F - < words
+restore a.txt | restore --staged s.txt | checkout -- a.txt | checkout side | checkout -b new | checkout -f side
+switch side | switch -c topic | switch nowhere | reset | reset --soft HEAD~1 | reset --hard HEAD~1 | reset -q s.txt
+stash | stash push -m mine -- a.txt | stash -u | stash pop | branch topic | branch -d side | branch -D side
+branch -m side away | tag v2 | tag -a v3 -m three | tag -d v1 | merge side | merge --no-ff -m joined clean
+cherry-pick clean | revert --no-edit HEAD | rebase clean | clean -n | clean -f | clean -fd | apply < PATCH
+update-ref refs/heads/x HEAD | notes add -m note | config color.ui false
+remote add up ../up | gc -q | worktree add tree clean | init -q sub | write-tree
+merge side --abort | commit --dry-run -m x | rev-parse --is-inside-work-tree --show-prefix
+"""
+
+SHOWN = ("status", "--porcelain"), ("for-each-ref",), ("ls-files", "-s"), ("stash", "list"), \
+    ("config", "-l", "--local"), ("log", "-1", "--format=%T %B", "HEAD")
+
+#: What is refused, and a word of the way there is instead.
+REFUSED = {
+    "add -p": "hunks", "commit": "-m", "commit --amend": "--no-edit", "commit -am x -S": "signatures",
+    "rebase -i HEAD~1": "plan", "rebase -x true HEAD~1": "program", "frobnicate": "no row",
+    "filter-branch": "no row", "difftool": "no row", "push": "git_push", "fetch origin": "git_fetch",
+    "clone x y": "the user", "submodule update": "no row", "config core.pager less": "the user can set",
+    "config core.fsmonitor x": "the user can set", "config --global user.name x": "--global",
+    "config alias.x !sh": "the user can set", "config -e": "config KEY", "config --file x -l": "any file",
+    "-c core.pager=less log": "leave it out", "-c diff.external=x diff": "leave it out",
+    "--exec-path=/tmp status": "leave it out", "--config-env=a=b status": "leave it out",
+    "diff --ext-diff": "program", "log -p --textconv": "program", "grep -O line": "pager",
+    "sh": "run its command", "help status": "-h", "status --help": "-h", "branch --edit-description": "config",
+    "tag -s v9": "signatures", "tag -a v9": "-m", "worktree remove x": "git_worktree", "clean -i": "-n",
+    "checkout -p": "files", "stash -p": "stash push", "remote update": "git_fetch", "notes edit": "-m",
+    "--git-dir=/tmp status": "-C", "--bare log": "leave it out",
+}
+
+
+class CommandGit(harness.Case):
+    toolsets = ()
+
+    def setUp(self):
+        super().setUp()
+        self.init()
+        self.commit("a.txt", "one\nline\n", "first")
+        self.commit("dir/b.txt", "b\n", "second")
+        self.git("tag", "v1")
+        self.git("branch", "clean")
+        self.git("branch", "side")
+        self.commit("a.txt", "one\nline\nthree\n", "third")
+        self.git("checkout", "-q", "side")
+        self.commit("a.txt", "other\nline\n", "on the side")
+        self.git("checkout", "-q", "clean")
+        self.commit("clean.txt", "clean\n", "clean")
+        self.git("checkout", "-q", "main")
+        self.write(".git/info/exclude", "*.log\n")
+        self.write("a.txt", "one\nline\nthree\nfour\n")
+        self.git("stash")
+        self.write("s.txt", "staged\n")
+        self.git("add", "s.txt")
+        self.write("a.txt", "one\nline\nthree\nmore\n")
+        self.write("u.txt", "untracked\n")
+        self.write("new/v.txt", "untracked too\n")
+        self.write("x.log", "ignored\n")
+        self.git("config", "alias.st", "status --branch")
+        self.git("config", "alias.last", "log -1 '--format=%s and more'")
+        self.git("config", "alias.sh", "!sh")
+        self.patch = self.git("diff", "clean~1", "clean").stdout
+        self.template = self.base / "template"
+        shutil.copytree(self.root, self.template, symlinks=True)
+
+    def fresh(self):
+        shutil.rmtree(self.root)
+        shutil.copytree(self.template, self.root, symlinks=True)
+        self.git("update-index", "-q", "--refresh", check=False)
+
+    def run_line(self, program, words, stdin=b"", cwd=None, **variables):
+        env = self.env | {"GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_DATE": "1800000000 +0000",
+                          "GIT_COMMITTER_DATE": "1800000000 +0000"} | variables
+        done = subprocess.run([*program, *words], cwd=cwd or self.root, env=env, input=stdin,
+                              capture_output=True, check=False, timeout=harness.WATCHDOG_SECONDS)
+        return done.stdout.decode(), done.stderr.decode(), done.returncode
+
+    def airlock(self, *words, **options):
+        return self.run_line([harness.AIRLOCK, "git"], words, **options)
+
+    def shown(self):
+        return [self.git(*words, check=False).stdout for words in SHOWN]
+
+    def both(self, line):
+        """What plain git and airlock say to a line, each in a fresh copy, and leave there."""
+        words, _, given = line.partition(" < ")
+        stdin = {"PATCH": self.patch, "": b""}.get(given, given.encode() + b"\n")
+        answers = []
+        for program in (["git"], [harness.AIRLOCK, "git"]):
+            self.fresh()
+            answers.append((self.run_line(program, words.split(), stdin), self.shown()))
+        return answers
+
+    def test_lines(self):
+        """stdout, stderr, exit status and what is changed are plain git's"""
+        lines = [line.strip() for row in LINES.strip().splitlines() for line in row.split(" | ")]
+        self.assertGreater(len(lines), 120)
+        for line in lines:
+            plain, ours = self.both(line)
+            with self.subTest(line):
+                self.assertEqual(ours, plain, line)
+
+    def test_shim(self):
+        """called through a link named git it is the same, and finds the real one"""
+        shim = self.base / "shim"
+        shim.mkdir()
+        (shim / "git").symlink_to(harness.AIRLOCK)
+        path = f"{shim}:{self.env['PATH']}"
+        self.assertEqual(self.run_line(["git"], ["log", "--oneline"], PATH=path),
+                         self.run_line(["git"], ["log", "--oneline"]))
+        out, _, code = self.run_line([str(shim / "git")], ["frobnicate"], PATH=path)
+        self.assertEqual((out, code), ("", 128))
+
+    def test_refused(self):
+        """what may not be done ends with 128 and one line that names a way"""
+        for line, way in REFUSED.items():
+            before = self.shown()
+            out, err, code = self.airlock(*line.split())
+            with self.subTest(line):
+                self.assertEqual((out, code), ("", 128), err)
+                self.assertRegex(err, r"\Aairlock: git [^\n]* is refused: [^\n]*\n\Z")
+                self.assertIn(way, err)
+                self.assertEqual(self.shown(), before)
+
+    def test_environment(self):
+        """variables that say where are refused, those that run programs are dropped"""
+        for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"):
+            out, err, code = self.airlock("status", **{name: str(self.root / ".git")})
+            self.assertEqual((out, code), ("", 128))
+            self.assertEqual(err, f"airlock: {name} is set; unset it, or name the place with -C DIRECTORY\n")
+        fired = self.base / "fired"
+        hostile = {"GIT_EXTERNAL_DIFF": f"touch {fired}", "GIT_PAGER": f"touch {fired}",
+                   "GIT_EDITOR": f"touch {fired}", "GIT_CONFIG_COUNT": "1",
+                   "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": f"touch {fired}",
+                   "GIT_TRACE": str(fired)}
+        self.run_line(["git"], ["diff"], **hostile)
+        self.assertTrue(fired.exists())
+        fired.unlink()
+        self.assertEqual(self.airlock("diff", **hostile), self.run_line(["git"], ["diff"]))
+        self.assertFalse(fired.exists())
+
+    def test_user_settings(self):
+        """what the user's own configuration says about the output counts, and no program of it"""
+        with open(self.home / ".gitconfig", "a", encoding="ascii") as f:
+            f.write("[log]\n\tdate = iso\n\tabbrevCommit = true\n[color]\n\tui = always\n"
+                    "[status]\n\tshort = true\n[format]\n\tpretty = fuller\n[core]\n\tpager = false\n")
+        for line in ("log -2", "status", "diff", "branch"):
+            plain, ours = self.both(line)
+            self.assertEqual(ours, plain)
+
+    def test_subdirectory(self):
+        """a directory below the top counts as git has it"""
+        for line in ("status -s", "rev-parse --show-prefix --show-cdup --git-dir", "ls-files", "add .",
+                     "log --oneline -- b.txt", "diff --relative HEAD~2"):
+            answers = []
+            for program in (["git"], [harness.AIRLOCK, "git"]):
+                self.fresh()
+                answers.append(self.run_line(program, line.split(), cwd=self.root / "dir"))
+            self.assertEqual(*answers)
+
+    def test_outside(self):
+        """without a repository git says so, and what needs none goes on"""
+        where = self.base / "elsewhere"
+        where.mkdir()
+        for line in ("status", "log", "version", "check-ref-format --branch x", "hash-object --stdin"):
+            self.assertEqual(self.airlock(*line.split(), cwd=where),
+                             self.run_line(["git"], line.split(), cwd=where), line)
+        self.assertEqual(self.airlock("init", "-q", "made", cwd=where)[2], 0)
+        self.assertTrue((where / "made/.git/HEAD").exists())
+
+    def test_undo(self):
+        """each command that changes something is one execution, and comes back"""
+        self.write("a.txt", "precious\n")
+        self.airlock("reset", "--hard", "HEAD~1")
+        self.assertNotEqual((self.root / "a.txt").read_text(encoding="ascii"), "precious\n")
+        done = subprocess.run([harness.AIRLOCK, "rollback", "--force"], cwd=self.root, env=self.env,
+                              capture_output=True, check=False, timeout=harness.WATCHDOG_SECONDS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((self.root / "a.txt").read_text(encoding="ascii"), "precious\n")
+
+    def test_journal(self):
+        """the journal has tool, operation and words, without secrets"""
+        self.airlock("commit", "-m", "a message", "--author", "A <a@b>")
+        self.airlock("remote", "add", "up", "https://me:secretword@example.com/x")
+        self.airlock("log", "-1")
+        log = self.home / ".local/state/airlock/tool_log.jsonl"
+        lines = [json.loads(line) for line in log.read_text(encoding="ascii").splitlines()]
+        self.assertEqual([(line["tool"], line["operation"]) for line in lines],
+                         [("git", "commit"), ("git", "remote"), ("git", "log")])
+        self.assertEqual(lines[0]["input"]["args"][:3], ["commit", "-m", "a message"])
+        self.assertNotIn("secretword", json.dumps(lines))
+
+    def policy(self, rules):
+        config = self.home / ".config/airlock/config.toml"
+        config.parent.mkdir(parents=True, exist_ok=True)
+        config.write_text(rules, encoding="ascii")
+
+    def test_rules(self):
+        """rules match the words of everyday and those of git, branches and paths"""
+        rule = '[[tools.approval.rule]]\ndecision = "deny"\n'
+        for words, line, other in (
+                ('tool = "git_reset"\noperation = "hard"', "reset --hard", "reset"),
+                ('tool = "git"\noperation = "commit"', "commit -m x", "status"),
+                ('tool = "git_switch"\nbranch = "side"', "checkout side", "checkout -b new"),
+                ('effect = "discards_work"', "clean -f", "add u.txt"),
+                ('tool = "git_add"\npath = "secret/*"', "add secret/x", "add u.txt")):
+            self.fresh()
+            self.policy(rule + words + "\n")
+            out, err, code = self.airlock(*line.split())
+            self.assertEqual((out, code), ("", 128), line)
+            self.assertRegex(err, r"\Aairlock: [^\n]*rule 1 of the configuration[^\n]*\n\Z")
+            self.assertNotIn("rule 1", self.airlock(*other.split())[1], other)
+
+    def test_asks(self):
+        """a question nobody can answer ends with 128, and says how a user grants it"""
+        out, err, code = self.airlock("clean", "-fx")
+        self.assertEqual((out, code), ("", 128))
+        self.assertRegex(err, r"\Aairlock: [^\n]*airlock review[^\n]*\n\Z")
+        self.assertTrue((self.root / "x.log").exists())
+
+    def test_no_toolset(self):
+        """no server offers it"""
+        done = subprocess.run([harness.AIRLOCK, "call", "--toolset", "commands", "git"], cwd=self.root,
+                              env=self.env, capture_output=True, check=False, text=True,
+                              timeout=harness.WATCHDOG_SECONDS)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("unknown toolset", done.stderr)
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    harness.main()
