@@ -16,7 +16,8 @@ build/airlock: $(BUILD)/build.ninja ## build the program (the default)
 $(BUILD)/build.ninja:
 	@command -v meson >/dev/null || { echo "meson is missing: run 'make deps' first" >&2; exit 1; }
 	@echo 'configuring $(BUILD) (once)'
-	@meson setup $(BUILD) --prefix $(PREFIX) >/dev/null || { tail -n 20 $(BUILD)/meson-logs/meson-log.txt; exit 1; }
+	@meson setup $(BUILD) --prefix $(PREFIX) >/dev/null || \
+	    { grep ' ERROR: ' $(BUILD)/meson-logs/meson-log.txt; echo "next: make deps, which installs what is missing" >&2; exit 1; }
 
 deps: ## install what building needs and this machine lacks (Debian, Ubuntu)
 	@tools/deps.sh build
