@@ -22,22 +22,21 @@ static json_t *text_of(const struct al_approval_request *request)
 
 void al_review_add_entry(const struct al_review_entry *entry, struct al_str *out)
 {
-    const struct al_review_question *question = entry->question;
-    const struct al_approval_request *request = question->request;
+    const struct al_approval_request *request = entry->request;
     al_auto(al_freep) char *repository = al_text_sanitize_shown_line(request->repository);
     al_auto(al_json_decrefp) json_t *line = al_json_object();
     json_t *object = al_json_object();
 
     al_json_set(object, "id", al_json_string(entry->id));
     al_json_set(object, "time", al_json_string(entry->time));
-    al_json_set(object, "agent", text_or_null(question->agent));
-    al_json_set(object, "client", text_or_null(question->client));
+    al_json_set(object, "agent", text_or_null(request->agent));
+    al_json_set(object, "client", text_or_null(entry->client));
     al_json_set(object, "repository", al_json_string(repository));
     al_json_set(object, "tool", al_json_string(request->tool));
     al_json_set(object, "operation", al_json_string(request->operation));
     al_json_set(object, "summary", al_json_string(request->summary));
     al_json_set(object, "risk", al_json_string(request->risk));
-    al_json_set(object, "why", text_or_null(question->why));
+    al_json_set(object, "why", text_or_null(request->why));
     al_json_set(object, "text", text_of(request));
     al_json_set(object, "deadline", al_json_string(entry->deadline));
     al_json_set(line, "entry", object);

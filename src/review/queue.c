@@ -98,12 +98,14 @@ static void format_deadline(uint32_t wait_s, const char *from, char ret_text[25]
         ret_text[0] = '\0';
 }
 
-bool al_review_begin(struct al_review_queue *queue, const struct al_review_question *question,
-                     struct al_cancel *cancel, struct al_review_entry *ret_entry)
+bool al_review_begin(struct al_review_queue *queue, const struct al_approval_request *request,
+                     const char *client, struct al_cancel *cancel,
+                     struct al_review_entry *ret_entry)
 {
     bool has_room;
 
-    *ret_entry = (struct al_review_entry){ .question = question,
+    *ret_entry = (struct al_review_entry){ .request = request,
+                                           .client = client,
                                            .wanted_fd = -1,
                                            .whole = AL_STR_INIT,
                                            .answer = AL_APPROVAL_ANSWER_INIT };
@@ -194,7 +196,7 @@ int al_review_answer(struct al_review_queue *queue, const char *id, enum al_answ
     entry = find(queue, id);
     if (!entry) {
         r = al_error_set(err, AL_ERR_NOT_FOUND, "this question no longer waits");
-    } else if (decision == AL_ANSWER_ALWAYS && !entry->question->request->always_covers) {
+    } else if (decision == AL_ANSWER_ALWAYS && !entry->request->always_covers) {
         r = al_error_set(err, AL_ERR_BAD_ARGS,
                          "this question offers no 'always', because its session ends with the "
                          "call; approve it once");

@@ -37,13 +37,6 @@ struct al_cancel;
 
 #define AL_REVIEW_ID_CHARS       8
 
-/** A question and where it comes from.  All text is safe for a terminal.  Borrowed. */
-struct al_review_question {
-    const struct al_approval_request *request;
-    const char *agent, *client; /**< NULL: they have no name */
-    const char *why;            /**< the row or the rule that asks */
-};
-
 enum al_review_state {
     AL_REVIEW_WAITS,
     AL_REVIEW_ANSWERED,
@@ -54,8 +47,9 @@ enum al_review_state {
 /** A question that waits.  Set up by al_review_begin(), which links it. */
 struct al_review_entry {
     struct al_review_entry *next;
-    const struct al_review_question *question;
-    uint64_t serial; /**< later questions have greater ones */
+    const struct al_approval_request *request; /**< borrowed; all text is safe for a terminal */
+    const char *client;                        /**< borrowed; NULL: it has no name */
+    uint64_t serial;                           /**< later questions have greater ones */
     char id[AL_REVIEW_ID_CHARS + 1];
     char time[25], deadline[25]; /**< ISO 8601 */
     int64_t deadline_ms;         /**< of al_clock_ms() */
@@ -86,11 +80,13 @@ uint32_t al_review_wait_s(const struct al_review_queue *queue);
 /**
  * Put a question into the queue.
  *
+ * @param client  Of the call; NULL: it has no name.
  * @param cancel  Of the call; may be NULL.
  * @return false when AL_REVIEW_ENTRIES_MAX questions wait; al_review_end() is then not called.
  */
-bool al_review_begin(struct al_review_queue *queue, const struct al_review_question *question,
-                     struct al_cancel *cancel, struct al_review_entry *ret_entry);
+bool al_review_begin(struct al_review_queue *queue, const struct al_approval_request *request,
+                     const char *client, struct al_cancel *cancel,
+                     struct al_review_entry *ret_entry);
 
 /** Wait for an answer of another door, for the deadline or for the call's cancellation.
  * `meanwhile` may be NULL. */

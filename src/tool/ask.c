@@ -107,16 +107,6 @@ static void await_review(struct asking *asking)
         waiting->set(waiting->payload, NULL);
 }
 
-/* Why the question is asked.  Caller frees. */
-static char *describe_reason(const struct al_call *call, const char *rule)
-{
-    al_auto(al_freep) char *effects = al_effects_list(call->operation->effects);
-
-    return *rule ? al_strdup(rule)
-                 : al_asprintf("%s (%s) has these effects: %s", call->tool->name,
-                               call->operation->name, effects);
-}
-
 /* Ask at every door until the first answer. */
 static int ask_in_queue(struct asking *asking, struct al_approval_answer *ret_answer,
                         const char **ret_by, struct al_error *err)
@@ -124,40 +114,29 @@ static int ask_in_queue(struct asking *asking, struct al_approval_answer *ret_an
     int r = ask_each(asking, ret_answer, ret_by, err);
     const bool is_asked =
         ret_answer->decision != AL_ANSWER_NONE && ret_answer->decision != AL_ANSWER_TOO_MANY;
+    enum al_review_state state;
 
     /* A question that is put for a review waits: if that one dies, another one has it. */
     if (r == 0 && !is_asked && (!*ret_by || al_review_is_attached(asking->queue)))
         await_review(asking);
-    switch (al_review_end(asking->queue, &asking->entry, ret_answer)) {
-    case AL_REVIEW_WAITS:
-        break;
-    case AL_REVIEW_ANSWERED:
-        al_error_clear(err);
-        *ret_by = "review";
-        return 0;
-    case AL_REVIEW_OVER:
-        al_error_clear(err);
+    state = al_review_end(asking->queue, &asking->entry, ret_answer);
+    if (state == AL_REVIEW_WAITS)
+        return r;
+    al_error_clear(err);
+    if (state == AL_REVIEW_OVER)
         return AL_ERR_TIMEOUT;
-    case AL_REVIEW_CANCELLED:
-        al_error_clear(err);
+    if (state == AL_REVIEW_CANCELLED)
         return al_error_set(err, AL_ERR_CANCELLED, "Cancelled");
-    }
-    return r;
+    *ret_by = "review";
+    return 0;
 }
 
 int al_approval_ask(struct al_call *call, const struct al_approval_request *request,
-                    const char *rule, struct al_approval_answer *ret_answer, const char **ret_by,
+                    const char *why, struct al_approval_answer *ret_answer, const char **ret_by,
                     struct al_error *err)
 {
     struct al_review_queue *queue = call->session->review;
-    al_auto(al_freep) char *why = describe_reason(call, rule);
     struct al_approval_request asked = *request;
-    const struct al_review_question question = {
-        .request = &asked,
-        .agent = al_call_agent(call),
-        .client = call->input->client,
-        .why = why,
-    };
     struct asking asking = {
         .call = call,
         .request = &asked,
@@ -166,10 +145,10 @@ int al_approval_ask(struct al_call *call, const struct al_approval_request *requ
     bool is_full;
     int r;
 
-    asked.agent = question.agent;
+    asked.agent = al_call_agent(call);
     asked.why = why;
     if (queue && can_wait(&asking) &&
-        al_review_begin(queue, &question, call->input->cancel, &asking.entry)) {
+        al_review_begin(queue, &asked, call->input->client, call->input->cancel, &asking.entry)) {
         const struct al_meanwhile meanwhile = { asking.entry.wanted_fd, give_text, &asking };
 
         asked.meanwhile = &meanwhile;

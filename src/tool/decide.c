@@ -297,14 +297,31 @@ static int record_decision(struct al_call *call, const char *decision, const cha
     return 0;
 }
 
-/* "rule 2 of the configuration (line 7)".  Caller frees. */
-static char *name_rule(const struct al_call *call, const struct al_ruling *ruling)
+/* Why it asks: "rule 2 of the configuration (line 7)", or what the operation does.  Caller frees.
+ */
+static char *describe_reason(const struct al_call *call, const struct al_ruling *ruling)
 {
-    struct al_str name = AL_STR_INIT;
+    static const char *const words[AL_EFFECT_COUNT] = { "reads",
+                                                        "changes what is staged",
+                                                        "changes files of the working tree",
+                                                        "discards work",
+                                                        "moves branches or tags",
+                                                        "rewrites history",
+                                                        "changes the configuration",
+                                                        "uses the network",
+                                                        "sends data to another machine",
+                                                        "runs a program",
+                                                        "writes files" };
+    struct al_str why = AL_STR_INIT;
 
     if (ruling->number)
-        al_ruling_describe(ruling, call->session->policy, &name);
-    return al_str_detach(&name);
+        al_ruling_describe(ruling, call->session->policy, &why);
+    else
+        al_str_addf(&why, "%s (%s)", call->tool->name, call->operation->name);
+    for (size_t i = 0, count = 0; i < AL_COUNT(words) && !ruling->number; i++)
+        if (call->operation->effects & 1u << i)
+            al_str_addf(&why, "%s %s", count++ ? "," : "", words[i]);
+    return al_str_detach(&why);
 }
 
 static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruling,
@@ -312,7 +329,7 @@ static int refuse_no_approver(struct al_call *call, const struct al_ruling *ruli
 {
     al_auto(al_freep) char *message = ruling->message ? al_text_join_lines(ruling->message) : NULL;
     al_auto(al_freep) char *line = al_call_command_line(call);
-    al_auto(al_freep) char *rule = name_rule(call, ruling);
+    al_auto(al_freep) char *rule = describe_reason(call, ruling);
 
     (void)record_decision(call, "none", "none");
     if (ruling->number)
@@ -415,9 +432,9 @@ static int ask_approvers(struct al_call *call, const struct al_ruling *ruling,
                          const struct al_approval_request *request, struct al_error *err)
 {
     al_auto(al_approval_answer_clear) struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
-    al_auto(al_freep) char *rule = name_rule(call, ruling);
+    al_auto(al_freep) char *why = describe_reason(call, ruling);
     const char *by = NULL;
-    int r = al_approval_ask(call, request, rule, &answer, &by, err);
+    int r = al_approval_ask(call, request, why, &answer, &by, err);
 
     if (r == AL_ERR_TIMEOUT)
         return refuse_unanswered(call, err);
@@ -507,7 +524,7 @@ static int deny(struct al_call *call, const struct al_ruling *ruling, struct al_
 {
     al_auto(al_str_clear) struct al_str detail = AL_STR_INIT;
     al_auto(al_freep) char *message = ruling->message ? al_text_join_lines(ruling->message) : NULL;
-    al_auto(al_freep) char *rule = name_rule(call, ruling);
+    al_auto(al_freep) char *rule = describe_reason(call, ruling);
     int r = preview(call, &detail, err);
 
     if (r < 0)

@@ -54,7 +54,8 @@ class Asked(reviewing.ReviewCase):
              "operation": "commit", "summary": "Commit: fix: say two", "risk": "medium"})
         self.assertIn("+two", entry["text"])
         self.assertIn(entry["text"], shown)
-        self.assertTrue(entry["why"].startswith("git_commit (commit) "), entry)
+        self.assertEqual(entry["why"],
+                         "git_commit (commit) changes what is staged, moves branches or tags")
 
     def test_rule(self):
         """an entry names the rule that asks"""

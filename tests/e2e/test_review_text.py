@@ -135,6 +135,42 @@ class Text(reviewing.ReviewCase):
         self.check(self.whole(door, door.shown[0]["id"]))
 
 
+class Push(reviewing.ReviewCase):
+    """git_push: the commits in the form, and commit by commit what they change in full."""
+
+    def setUp(self):
+        super().setUp()
+        self.git("init", "-q", "--bare", str(self.root / "hub.git"))
+        self.git("remote", "add", "origin", str(self.root / "hub.git"))
+        self.git("commit", "-q", "-am", "two")
+
+    def asked(self, **arguments):
+        """The question of a push."""
+        self.server = harness.AskingServer(self, "--toolset", "everyday")
+        self.server.ask("git_push", arguments)
+        self.server.receive()
+        return self.the_one()
+
+    def test_commits(self):
+        """the first commit of a repository too"""
+        entry = self.asked()
+        self.assertNotIn("+two", entry["text"])
+        lines = [line.strip() for line in self.review("show", entry["id"]).splitlines()]
+        last, first = (self.out("log", "--format=%h %s", *words).split("\n")[0]
+                       for words in (("-1",), ("--max-parents=0",)))
+        self.assertLess(lines.index(f"commit {last}"), lines.index("+two"))
+        self.assertLess(lines.index("+two"), lines.index(f"commit {first}"))
+        self.assertEqual(lines.count("+two"), 1)
+
+    def test_force(self):
+        """what is replaced stands beside what replaces it"""
+        self.git("push", "-q", "-u", "origin", "HEAD")
+        self.git("commit", "-q", "--amend", "-m", "two, again")
+        shown = self.review("show", self.asked(force=True)["id"])
+        old, new = (self.out("rev-parse", "--short", word).strip() for word in ("@{u}", "HEAD"))
+        self.assertRegex(shown, f"1: +{old} ! 1: +{new} two\\n")
+
+
 def terminal_pid(case):
     """The process that asks on a terminal, by its socket."""
     return next(case.sockets.glob("*.sock")).stem

@@ -89,8 +89,8 @@ class Approval(harness.Case):
         """git_add shows what it will do, where, how risky that is, and why it asks"""
         terminal = self.add(NO_COLOR="1")
         self.assertEqual(terminal.asked(), f"\nStage 1 file(s): a.txt\nIn {self.root}, by git_add "
-                                           "(add)\nRisk: medium\nWhy it asks: git_add (add) has "
-                                           f"these effects: writes_index\n{PROMPT}")
+                                           "(add)\nRisk: medium\nWhy it asks: git_add (add) changes "
+                                           f"what is staged\n{PROMPT}")
         self.assertEqual(self.staged(), [])
         self.assertEqual(terminal.answer("o\n").end(), 0)
         self.assertEqual(terminal.screen, "o\nStaged 1 file(s)\n")

@@ -65,7 +65,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                         .detail = "+two\n",
                                                         .repository = "/r",
                                                         .risk = "medium" };
-    static const struct al_review_question question = { .request = &request };
     struct al_review_queue *queue = al_review_queue_new(600);
     struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
     struct al_review_connection *connection;
@@ -73,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int pair[2];
 
     fuzz_require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) == 0);
-    fuzz_require(al_review_begin(queue, &question, NULL, &entry));
+    fuzz_require(al_review_begin(queue, &request, NULL, NULL, &entry));
     connection = al_review_connection_new(queue, &no_page, pair[0]);
     converse(connection, pair[1], data, size);
     al_review_connection_free(connection);

@@ -658,6 +658,32 @@ static int verify_histories(const struct al_repo *repo, const char *const *words
     return r;
 }
 
+/* Commits whose diffs are shown at most. */
+#define DIFFS_MAX 100
+
+/* Append the diff of each commit of a list; of a merge that to its first parent. */
+static int add_diffs(const struct al_repo *repo, const char *list, struct al_run_limits *budget,
+                     struct al_str *out, struct al_error *err)
+{
+    int r = 0;
+
+    for (int i = 0; r == 0 && *list && i < DIFFS_MAX; i++) {
+        const size_t len = strcspn(list, "\n");
+        al_auto(al_freep) char *commit = al_strndup(list, strcspn(list, " "));
+        al_auto(al_freep) char *parent = al_asprintf("%s^", commit);
+        al_auto(al_freep) char *found = NULL;
+        struct al_diff_options diff = { .unified = -1, .to_ref = commit };
+
+        al_str_addf(out, "\ncommit %.*s\n", (int)len, list);
+        r = al_git_find_object(repo, parent, "commit", budget, &found, err);
+        diff.from_ref = found ? found : al_git_empty_tree(repo);
+        if (r == 0)
+            r = al_git_diff_excerpt(repo, &diff, budget, out, err);
+        list += len + (list[len] == '\n');
+    }
+    return r;
+}
+
 int al_git_commits_excerpt(const struct al_repo *repo, const struct al_commits_shown *shown,
                            struct al_run_limits *budget, struct al_str *out, bool *ret_any,
                            struct al_error *err)
@@ -683,5 +709,7 @@ int al_git_commits_excerpt(const struct al_repo *repo, const struct al_commits_s
     if (shallow)
         al_str_adds(out, "The repository is shallow (.git/shallow): commits beyond its boundary "
                          "are not listed.\n");
-    return 0;
+    return shown->with_diffs && budget->in_full
+               ? add_diffs(repo, output.out.out.buf, budget, out, err)
+               : 0;
 }

@@ -95,6 +95,7 @@ struct al_commits_shown {
     const char *const *words; /**< for `git rev-list`, ending with NULL */
     const char *format;       /**< of `git log` */
     const char *title;        /**< a line above them */
+    bool with_diffs; /**< in full, the diff of each one follows.  `format` begins with "%h " */
 };
 
 /**

@@ -207,15 +207,39 @@ int al_git_push(struct al_network *network, const struct al_push_options *option
 /* Append the commits reachable from `commit` but not from `without`; NULL: not from any
  * remote-tracking branch. */
 static int add_commits(const struct al_repo *repo, const char *commit, const char *without,
-                       const char *title, struct al_run_limits *budget, struct al_str *out,
+                       bool come, struct al_run_limits *budget, struct al_str *out,
                        struct al_error *err)
 {
     const char *const words[] = { commit, "--not", without ? without : "--remotes", NULL };
+    const struct al_commits_shown shown = {
+        .words = words,
+        .format = "%h %s",
+        .title = come ? "To be pushed:" : "To be replaced, and then gone from there:",
+        .with_diffs = come,
+    };
     bool any;
 
-    return al_git_commits_excerpt(
-        repo, &(struct al_commits_shown){ .words = words, .format = "%h %s", .title = title },
-        budget, out, &any, err);
+    return al_git_commits_excerpt(repo, &shown, budget, out, &any, err);
+}
+
+/* Append which commits replace which, and what differs in them. */
+static int add_range_diff(const struct al_repo *repo, const char *commit, const char *seen,
+                          struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    int r;
+
+    command.show_controls = command.starts_children = true;
+    al_strv_adds(&command.argv, "git", "range-diff", "--no-color", NULL);
+    al_strv_addf(&command.argv, "%s...%s", seen, commit);
+    r = al_git_run(
+        &repo->at, &command,
+        &(struct al_git_run){ .max_bytes = al_git_excerpt_bytes(budget, 0), .checked = true },
+        budget, &output, err);
+    if (r == 0)
+        al_str_addf(out, "\nWhat replaces what (git range-diff):\n%s\n", output.out.out.buf);
+    return r;
 }
 
 int al_git_push_preview(const struct al_repo *repo, const char *commit, const char *seen,
@@ -225,11 +249,10 @@ int al_git_push_preview(const struct al_repo *repo, const char *commit, const ch
     int r = 0;
 
     if (force && *seen)
-        r = add_commits(repo, seen, commit, "To be replaced, and then gone from there:", budget,
-                        out, err);
-    return r < 0
-               ? r
-               : add_commits(repo, commit, *seen ? seen : NULL, "To be pushed:", budget, out, err);
+        r = add_commits(repo, seen, commit, false, budget, out, err);
+    if (r == 0 && force && *seen && budget->in_full)
+        r = add_range_diff(repo, commit, seen, budget, out, err);
+    return r < 0 ? r : add_commits(repo, commit, *seen ? seen : NULL, true, budget, out, err);
 }
 
 int al_git_set_upstream(struct al_repo *repo, const char *branch, const char *remote,

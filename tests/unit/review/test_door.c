@@ -417,7 +417,6 @@ static struct fake start_server(const char *dir)
                                                         .detail = "",
                                                         .repository = "/r",
                                                         .risk = "low" };
-    static const struct al_review_question question = { .request = &request };
     struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
     struct al_review_queue *queue;
     struct al_review_server *server;
@@ -442,7 +441,7 @@ static struct fake start_server(const char *dir)
     queue = al_review_queue_new(600);
     server = al_review_server_new(queue);
     if (!server || al_review_server_listen(server, &dirs, NULL) < 0 ||
-        !al_review_begin(queue, &question, NULL, &entry))
+        !al_review_begin(queue, &request, NULL, NULL, &entry))
         quit();
     (void)send(pair[1], &said, 1, 0);
     wait[0] = (struct pollfd){ .fd = al_review_server_fd(server), .events = POLLIN };

@@ -22,7 +22,6 @@ static struct al_approval_request request = {
     .state = "",
     .always_covers = "every git_add",
 };
-static struct al_review_question question = { .request = &request, .why = "rule 1" };
 
 static bool is_readable(int fd)
 {
@@ -54,7 +53,7 @@ static void an_answer_of_another_door_withdraws_the_question(void **state)
     struct al_review_entry entry;
 
     (void)state;
-    assert_true(al_review_begin(queue, &question, NULL, &entry));
+    assert_true(al_review_begin(queue, &request, NULL, NULL, &entry));
     assert_false(al_cancel_fired(entry.withdrawn));
     assert_int_equal(al_review_answer(queue, entry.id, AL_ANSWER_REJECT, " not\nnow ", NULL), 0);
     assert_true(al_cancel_fired(entry.withdrawn));
@@ -75,7 +74,7 @@ static void the_own_door_is_first_until_another_one_answers(void **state)
     struct al_review_entry entry;
 
     (void)state;
-    assert_true(al_review_begin(queue, &question, NULL, &entry));
+    assert_true(al_review_begin(queue, &request, NULL, NULL, &entry));
     assert_true(al_review_has(queue, entry.serial));
     assert_int_equal(al_review_end(queue, &entry, &answer), AL_REVIEW_WAITS);
     assert_int_equal(answer.decision, AL_ANSWER_ONCE);
@@ -93,7 +92,7 @@ static void a_cancelled_call_has_no_answer(void **state)
     struct al_review_entry entry;
 
     (void)state;
-    assert_true(al_review_begin(queue, &question, cancel, &entry));
+    assert_true(al_review_begin(queue, &request, NULL, cancel, &entry));
     al_cancel_fire(cancel);
     al_review_await(queue, &entry, NULL);
     assert_int_equal(al_review_end(queue, &entry, &answer), AL_REVIEW_CANCELLED);
@@ -109,12 +108,11 @@ static void always_has_to_be_offered(void **state)
     const struct al_approval_request one_call = {
         .tool = "t", .operation = "o", .summary = "s", .repository = "/r", .risk = "low"
     };
-    const struct al_review_question plain = { .request = &one_call };
     al_auto(al_json_decrefp) json_t *line = NULL;
     struct al_review_entry entry;
 
     (void)state;
-    assert_true(al_review_begin(queue, &plain, NULL, &entry));
+    assert_true(al_review_begin(queue, &one_call, NULL, NULL, &entry));
     assert_int_equal(al_review_answer(queue, entry.id, AL_ANSWER_ALWAYS, NULL, NULL),
                      AL_ERR_BAD_ARGS);
     assert_false(al_cancel_fired(entry.withdrawn));
@@ -137,14 +135,14 @@ static void as_many_wait_as_there_is_room_for(void **state)
 
     (void)state;
     for (size_t i = 0; i < AL_REVIEW_ENTRIES_MAX; i++)
-        assert_true(al_review_begin(queue, &question, NULL, &entries[i]));
-    assert_false(al_review_begin(queue, &question, NULL, &entries[AL_REVIEW_ENTRIES_MAX]));
+        assert_true(al_review_begin(queue, &request, NULL, NULL, &entries[i]));
+    assert_false(al_review_begin(queue, &request, NULL, NULL, &entries[AL_REVIEW_ENTRIES_MAX]));
     for (size_t i = 0; i < AL_REVIEW_ENTRIES_MAX; i++)
         for (size_t k = 0; k < i; k++)
             assert_string_not_equal(entries[i].id, entries[k].id);
     assert_int_equal(al_review_end(queue, &entries[7], &answer), AL_REVIEW_WAITS);
-    assert_true(al_review_begin(queue, &question, NULL, &entries[7]));
-    assert_false(al_review_begin(queue, &question, NULL, &entries[AL_REVIEW_ENTRIES_MAX]));
+    assert_true(al_review_begin(queue, &request, NULL, NULL, &entries[7]));
+    assert_false(al_review_begin(queue, &request, NULL, NULL, &entries[AL_REVIEW_ENTRIES_MAX]));
     for (size_t i = 0; i < AL_REVIEW_ENTRIES_MAX; i++)
         assert_int_equal(al_review_end(queue, &entries[i], &answer), AL_REVIEW_WAITS);
     al_review_queue_free(queue);
@@ -161,14 +159,13 @@ static void a_long_text_is_cut(void **state)
     for (size_t i = 0; i < COUNT(lengths); i++) {
         al_auto(al_freep) char *text = al_calloc(lengths[i] + 1, 1);
         struct al_approval_request large = request;
-        const struct al_review_question long_one = { .request = &large };
         al_auto(al_json_decrefp) json_t *line = NULL;
         const json_t *sent;
         struct al_review_entry entry;
 
         memset(text, i ? '\n' : '"', lengths[i]); /* escaped, each has two bytes */
         large.detail = text;
-        assert_true(al_review_begin(queue, &long_one, NULL, &entry));
+        assert_true(al_review_begin(queue, &large, NULL, NULL, &entry));
         line = first(queue);
         sent = json_object_get(json_object_get(line, "entry"), "text");
         assert_true(json_string_length(sent) <= AL_REVIEW_TEXT_MAX_BYTES);
@@ -185,7 +182,7 @@ static void a_question_ends_at_its_deadline(void **state)
     struct al_review_entry entry;
 
     (void)state;
-    assert_true(al_review_begin(queue, &question, NULL, &entry));
+    assert_true(al_review_begin(queue, &request, NULL, NULL, &entry));
     al_review_await(queue, &entry, NULL);
     assert_true(al_cancel_fired(entry.withdrawn));
     assert_int_equal(al_review_answer(queue, entry.id, AL_ANSWER_ONCE, NULL, NULL),
@@ -203,7 +200,7 @@ static void the_next_deadline_is_the_oldest_ones(void **state)
     (void)state;
     assert_true(al_review_expire(queue) == INT64_MAX);
     for (size_t i = 0; i < COUNT(entries); i++)
-        assert_true(al_review_begin(queue, &question, NULL, &entries[i]));
+        assert_true(al_review_begin(queue, &request, NULL, NULL, &entries[i]));
     assert_true(al_review_expire(queue) == entries[0].deadline_ms);
     assert_int_equal(strlen(entries[0].deadline), 24);
     assert_string_equal(entries[0].deadline + 10, entries[0].time + 10); /* a day later */
@@ -241,7 +238,7 @@ static void of_two_answers_one_counts(void **state)
         enum al_review_state ended;
         pthread_t threads[2];
 
-        assert_true(al_review_begin(queue, &question, NULL, &entry));
+        assert_true(al_review_begin(queue, &request, NULL, NULL, &entry));
         for (size_t k = 0; k < 2; k++)
             assert_int_equal(pthread_create(&threads[k], NULL, compete, &rivals[k]), 0);
         if (i % 2)
@@ -277,7 +274,7 @@ static void doors_attach_and_hear_of_changes(void **state)
     al_review_detach(queue);
     assert_false(al_review_is_attached(queue));
     al_review_watch(queue, count_change, &changes);
-    assert_true(al_review_begin(queue, &question, NULL, &entry));
+    assert_true(al_review_begin(queue, &request, NULL, NULL, &entry));
     assert_int_equal(changes, 1);
     assert_int_equal(al_review_end(queue, &entry, &answer), AL_REVIEW_WAITS);
     assert_int_equal(changes, 2);

@@ -199,7 +199,6 @@ static size_t attach(size_t nwaiting)
                                                .summary = "s",
                                                .risk = "low",
                                                .detail = "" };
-    const struct al_review_question question = { .request = &asked };
     struct al_review_queue *queue = al_review_queue_new(600);
     struct al_approval_answer answer = AL_APPROVAL_ANSWER_INIT;
     struct al_review_connection *connection;
@@ -208,7 +207,7 @@ static size_t attach(size_t nwaiting)
     int pair[2];
 
     for (size_t i = 0; i < nwaiting; i++)
-        assert_true(al_review_begin(queue, &question, NULL, &entries[i]));
+        assert_true(al_review_begin(queue, &asked, NULL, NULL, &entries[i]));
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
     connection = al_review_connection_new(queue, &no_page, pair[0]);
     assert_int_equal(send(pair[1], request, strlen(request), 0), strlen(request));
