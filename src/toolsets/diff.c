@@ -597,44 +597,6 @@ static int show_changes(struct al_call *call, const struct diff_args *args, stru
     return al_pages_end(pages, left.buf, result, err);
 }
 
-/* The line of a file above its hunks. */
-static void add_hunk_file(const struct al_repo *repo, const struct al_hunk_file *file,
-                          struct al_str *out)
-{
-    const char *fact = file->status == 'A'   ? " (new file)"
-                       : file->status == 'D' ? " (deleted file)"
-                       : file->status == 'U' ? " (in conflict: git_conflicts shows it)"
-                                             : "";
-
-    al_str_adds(out, "--- ");
-    al_place_add(repo, file->path, out);
-    if (file->added || file->deleted)
-        al_str_addf(out, " +%" PRIu64 " -%" PRIu64, file->added, file->deleted);
-    al_str_addf(out, "%s\n", fact);
-}
-
-/* Append the files of a list, each with its hunks; false: the page is full. */
-static bool add_hunks(const struct al_repo *repo, const struct al_hunk_list *list, size_t context,
-                      struct al_pages *pages, size_t *ret_shown)
-{
-    for (size_t i = 0; i < list->nfiles; i++) {
-        const struct al_hunk_file *file = &list->files[i];
-        al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;
-
-        add_hunk_file(repo, file, &unit);
-        for (size_t k = file->first; k < file->first + file->count; k++) {
-            al_hunk_show(list, &list->items[k], context, &unit);
-            if (!al_pages_add(pages, unit.buf, unit.len))
-                return false;
-            al_str_reset(&unit);
-            (*ret_shown)++;
-        }
-        if (unit.len && !al_pages_add(pages, unit.buf, unit.len))
-            return false;
-    }
-    return true;
-}
-
 /* Append the untracked files, an id each; false: the page is full. */
 static bool add_new_files(const struct al_repo *repo, const struct al_untracked *files,
                           struct al_pages *pages, size_t *ret_shown)
@@ -674,7 +636,7 @@ static int show_hunks(struct al_call *call, const struct diff_args *args, struct
         return r;
     if (!list.nfiles && !list.truncated && !files.count)
         add_nothing(call, args, pages);
-    if (!add_hunks(al_call_repo(call), &list, (size_t)context, pages, &shown) ||
+    if (!al_change_view_hunks(al_call_repo(call), &list, (size_t)context, pages, &shown) ||
         !add_new_files(al_call_repo(call), &files, pages, &shown)) {
         al_answer_add_count(list.count + files.count - shown, &left);
         al_str_adds(&left, " of ");

@@ -11,6 +11,7 @@
 #include "answer/failure.h"
 #include "answer/missing_paths.h"
 #include "answer/place.h"
+#include "gitops/plumbing/revision.h"
 #include "gitops/reading/read_log.h"
 #include "gitops/reading/read_object.h"
 #include "gitops/refs.h"
@@ -19,10 +20,11 @@
 #include "tool/call.h"
 #include "toolsets/everyday/change_view.h"
 #include "toolsets/everyday/everyday.h"
+#include "toolsets/everyday/outcome.h"
 #include "toolsets/git/git.h"
 
 struct show_args {
-    bool stat;
+    bool stat, hunks;
     const char *commit, *format; /* of the toolset git */
     bool name_only;
     struct al_opt_int max_bytes;
@@ -301,6 +303,7 @@ static const struct al_param everyday_params[] = {
               .flags = AL_PARAM_PATH),
     AL_STRING(struct show_args, lines, "Of the file, numbered: \"4,6\".", .max_bytes = 64),
     AL_BOOL(struct show_args, stat, NULL),
+    AL_BOOL(struct show_args, hunks, "Each with an id, to split the commit by git_rebase."),
     AL_PAGE_ROWS(struct show_args),
     AL_EVERYDAY_WORKING_DIR_ROW(struct show_args),
 };
@@ -316,6 +319,9 @@ static int everyday_check(const void *p, struct al_error *err)
     if (args->stat && args->path)
         return al_failure_bad_args(err, "Leave out stat, or path.",
                                    "stat is of a commit; with path a file is shown");
+    if (args->hunks && (args->stat || args->path))
+        return al_failure_bad_args(err, "Leave out stat and path.",
+                                   "hunks are of a commit, without stat and path");
     if (args->rev && al_arg_check_revision("rev", args->rev, err) < 0)
         return AL_ERR_BAD_ARGS;
     return al_lines_read(args->lines, &lines, err);
@@ -368,6 +374,38 @@ static int show_commit(struct al_call *call, const struct show_args *args, const
         return r;
     al_change_view_end(&view);
     al_change_view_left(&view, &left);
+    return al_pages_end(pages, left.buf, result, err);
+}
+
+/* The changes against the first parent, each hunk with its id. */
+static int show_hunks(struct al_call *call, const char *oid, struct al_pages *pages,
+                      struct al_result *result, struct al_error *err)
+{
+    const struct al_repo *repo = al_call_repo(call);
+    al_auto(al_hunk_list_clear) struct al_hunk_list list = AL_HUNK_LIST_INIT;
+    al_auto(al_str_clear) struct al_str left = AL_STR_INIT, line = AL_STR_INIT;
+    al_auto(al_freep) char *word = al_asprintf("%s^", oid);
+    al_auto(al_freep) char *parent = NULL;
+    size_t shown = 0;
+    int r = al_git_find_object(repo, word, "commit", al_call_budget(call), &parent, err);
+
+    if (r == 0)
+        r = al_git_read_hunks(
+            repo,
+            &(struct al_hunk_query){ .side = AL_HUNKS_COMMITTED,
+                                     .from = parent ? parent : al_git_empty_tree(repo),
+                                     .to = oid },
+            al_call_budget(call), &list, err);
+    if (r == 0)
+        r = al_outcome_add_commit(call, oid, &line, err);
+    if (r < 0)
+        return r;
+    al_str_addc(&line, '\n');
+    (void)al_pages_adds(pages, line.buf);
+    if (!al_change_view_hunks(repo, &list, AL_HUNKS_CONTEXT, pages, &shown)) {
+        al_answer_add_count(list.count - shown, &left);
+        al_str_addf(&left, " of %zu hunks not shown", list.count);
+    }
     return al_pages_end(pages, left.buf, result, err);
 }
 
@@ -428,10 +466,13 @@ static int show_revision(struct al_call *call, const struct show_args *args, con
     }
     if (info.type == AL_OBJECT_NONE)
         return no_revision(rev, err);
+    if (info.type == AL_OBJECT_COMMIT && args->hunks)
+        return show_hunks(call, info.oid, pages, result, err);
     if (info.type == AL_OBJECT_COMMIT)
         return show_commit(call, args, info.oid, pages, result, err);
-    if (args->stat)
-        return al_failure_bad_args(err, "Leave out stat.", "stat: '%s' is no commit", rev);
+    if (args->stat || args->hunks)
+        return al_failure_bad_args(err, "Leave it out.", "%s: '%s' is no commit",
+                                   args->stat ? "stat" : "hunks", rev);
     return view_file(call, &info, &(struct al_lines){ .first = 1, .last = UINT64_MAX }, pages,
                      result, err);
 }

@@ -300,6 +300,8 @@ static char *row_fault(const struct al_param *param)
     return fault;
 }
 
+static char *members_fault(const struct al_param *param);
+
 static char *member_fault(const struct al_object *object, const struct al_param *member)
 {
     /* The stages read only these flags of a member. */
@@ -307,8 +309,10 @@ static char *member_fault(const struct al_object *object, const struct al_param 
                              AL_PARAM_BRANCH | AL_PARAM_NAME | AL_PARAM_MAY_BE_ABSENT;
     char *fault;
 
-    if (member->type == AL_TYPE_OBJECT || member->type == AL_TYPE_OBJECTS)
+    if (member->type == AL_TYPE_OBJECT)
         return al_strdup("is an object in an object");
+    if (member->type == AL_TYPE_OBJECTS && members_fault(member))
+        return members_fault(member);
     if (member->flags & ~allowed)
         return al_strdup("has a flag that is not for members of an object");
     if (member->offset < sizeof(bool))

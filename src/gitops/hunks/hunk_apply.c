@@ -9,9 +9,6 @@
 #include "gitops/run.h"
 #include "guard/text.h"
 
-/* Of an id, before the number that equal hunks have. */
-#define ID_DIGITS 8
-
 /* So many ids are listed in an error. */
 #define LISTED_MAX 40
 
@@ -47,12 +44,13 @@ static bool is_id(const char *word)
 {
     const size_t len = strcspn(word, "-");
 
-    return len == ID_DIGITS && al_is_oid(word, len);
+    return len == AL_HUNK_ID_DIGITS && al_is_oid(word, len);
 }
 
 static int not_there(const struct al_hunk_list *list, const char *id, struct al_error *err)
 {
-    const char *which = list->side == AL_HUNKS_STAGED ? "staged" : "unstaged";
+    static const char *const sides[] = { "unstaged", "staged", "commit's" };
+    const char *which = sides[list->side];
     al_auto(al_freep) char *safe = al_text_sanitize_line(id);
     al_auto(al_freep) char *ids = list_ids(list);
 

@@ -85,7 +85,7 @@ static void name_item(const struct al_hunk_list *list, struct al_hunk_item *item
                       size_t end)
 {
     const struct al_hunk_file *file = &list->files[item->file];
-    const char side[] = { list->side == AL_HUNKS_STAGED ? 'S' : 'U', '\0' };
+    const char side[] = { "USC"[list->side], '\0' };
     char text[AL_OID_TEXT];
     struct al_hash hash;
     struct al_oid oid;
@@ -470,13 +470,13 @@ static int read_side(const struct al_repo *repo, const struct al_hunk_query *que
 {
     const struct al_diff_options options = { .cached = side == AL_HUNKS_STAGED,
                                              .unified = AL_HUNKS_CONTEXT,
+                                             .from_ref = query->from,
+                                             .to_ref = query->to,
                                              .paths = query->paths };
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     struct reading reading = { .text = &ret_list->text, .max_bytes = AL_HUNKS_MAX_BYTES };
     int r;
 
-    if (query->max_bytes && query->max_bytes < AL_HUNKS_MAX_BYTES)
-        reading.max_bytes = query->max_bytes;
     ret_list->side = side;
     add_options(query, &command.argv);
     command.index = query->index;
@@ -501,7 +501,7 @@ int al_git_read_hunks(const struct al_repo *repo, const struct al_hunk_query *qu
     al_auto(al_hunk_list_clear) struct al_hunk_list other = AL_HUNK_LIST_INIT;
     int r = read_side(repo, query, query->side, budget, &list, err);
 
-    if (r == 0 && list.count && !query->index)
+    if (r == 0 && list.count && !query->index && !query->from)
         r = read_side(repo, query, other_side, budget, &other, err);
     if (r < 0)
         return r;
@@ -667,16 +667,15 @@ void al_hunk_show(const struct al_hunk_list *list, const struct al_hunk_item *it
         show_lines(list, item, context, out);
         break;
     case AL_HUNK_MODE:
-        al_str_addf(out, "@@ %s mode %06o -> %06o\n", item->id, file->old_mode, file->new_mode);
+    case AL_HUNK_TYPE:
+        al_str_addf(out, "@@ %s %s %06o -> %06o\n", item->id,
+                    item->kind == AL_HUNK_MODE ? "mode" : "type", file->old_mode, file->new_mode);
         break;
     case AL_HUNK_BINARY:
         al_str_addf(out, "@@ %s binary file%s\n", item->id,
                     file->status == 'A'   ? ", new"
                     : file->status == 'D' ? ", deleted"
                                           : "");
-        break;
-    case AL_HUNK_TYPE:
-        al_str_addf(out, "@@ %s type %06o -> %06o\n", item->id, file->old_mode, file->new_mode);
         break;
     case AL_HUNK_SUBMODULE:
         al_str_addf(out, "@@ %s submodule at another commit\n", item->id);

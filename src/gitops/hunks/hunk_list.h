@@ -48,6 +48,7 @@
 enum al_hunk_side {
     AL_HUNKS_UNSTAGED, /**< from the index to the working tree */
     AL_HUNKS_STAGED,   /**< from HEAD to the index */
+    AL_HUNKS_COMMITTED /**< from one tree to another */
 };
 
 /** The kind of a hunk. */
@@ -108,8 +109,8 @@ struct al_hunk_query {
     enum al_hunk_side side;
     const struct al_strv *paths; /**< as the agent wrote them; NULL: all */
     const char *index;           /**< the index file; NULL: the repository's own.  Borrowed */
+    const char *from, *to;       /**< of AL_HUNKS_COMMITTED: ids of trees or commits */
     bool binary;                 /**< binary changes are in the text, so that they can be applied */
-    size_t max_bytes;            /**< of the text, at most AL_HUNKS_MAX_BYTES; 0: that */
 };
 
 /**

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "gitops/command.h"
+#include "gitops/hunks/hunk_apply.h"
 #include "gitops/oid.h"
 #include "gitops/plumbing/revision.h"
+#include "gitops/plumbing/scratch_index.h"
 #include "gitops/refs.h"
 #include "gitops/replay/work.h"
 #include "gitops/run.h"
@@ -468,4 +470,269 @@ int al_series_do(struct al_repo *repo, const struct al_series *series, struct al
     if (r == 0 && made->indexes.after)
         r = accept_index(made, budget, err);
     return r < 0 ? r : move_branch(repo, series, made->tip, reflog, budget, err);
+}
+
+/* --- Split --- */
+
+/* Choose the hunks of one part.  Paths are what is left of their files. */
+static int choose_part(const struct al_repo *view, const struct al_hunk_query *all,
+                       const struct al_commit_part *part, size_t i, struct al_run_limits *budget,
+                       struct al_hunk_choice *choice, struct al_error *err)
+{
+    al_auto(al_hunk_choice_clear) struct al_hunk_choice named = { .list = NULL };
+    al_auto(al_hunk_list_clear) struct al_hunk_list files = AL_HUNK_LIST_INIT;
+    struct al_hunk_query query = *all;
+    const size_t before = choice->count;
+    int r = part->hunks ? al_hunks_choose(choice->list, part->hunks, &named, err) : 0;
+
+    for (size_t k = 0; r == 0 && part->hunks && k < choice->list->count; k++) {
+        if (named.chosen[k] && choice->chosen[k])
+            return al_error_set(err, AL_ERR_BAD_ARGS, "hunk %s is in two parts",
+                                choice->list->items[k].id);
+        choice->count += named.chosen[k];
+        choice->chosen[k] |= named.chosen[k];
+    }
+    query.paths = part->paths;
+    if (r == 0 && part->paths)
+        r = al_git_read_hunks(view, &query, budget, &files, err);
+    for (size_t k = 0; r == 0 && k < files.count; k++) {
+        const struct al_hunk_item *item = al_hunk_find(choice->list, files.items[k].id);
+
+        if (!item || choice->chosen[item - choice->list->items])
+            continue;
+        choice->chosen[item - choice->list->items] = true;
+        choice->count++;
+    }
+    if (r == 0 && choice->count == before)
+        r = al_error_set(err, AL_ERR_BAD_ARGS, "into[%zu] has no hunk of the commit", i);
+    return r;
+}
+
+/* The tree of the chosen hunks on what was before. */
+static int apply_part(struct al_inmemory *memory, struct al_repo *view, const char *before,
+                      const struct al_hunk_choice *choice, struct al_run_limits *budget,
+                      char **ret_tree, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_scratch_index_removep) char *index = NULL;
+    int r = al_scratch_index_make(view, NULL, &index, err);
+
+    command.index = index;
+    al_strv_adds(&command.argv, "git", "read-tree", before, NULL);
+    if (r == 0)
+        r = al_git_write(&view->at, &command, 0, budget, err);
+    if (r == 0)
+        r = al_git_apply_hunks(view, choice, AL_HUNKS_STAGE, index, budget, err);
+    return r < 0 ? r : al_inmemory_index_tree(memory, index, budget, ret_tree, err);
+}
+
+/* Write a commit of the chain on the one before. */
+static int add_part(struct al_inmemory *memory, const struct al_commit_read *of, const char *tree,
+                    const char *message, struct al_run_limits *budget, struct al_strv *chain,
+                    struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    char *oid = NULL;
+    int r;
+
+    al_message_strip_space(message, &text);
+    if (chain->count || of->parents.count)
+        al_strv_add(&parents, chain->count ? chain->items[chain->count - 1] : of->parents.items[0]);
+    r = al_inmemory_commit(
+        memory,
+        &(struct al_new_commit){
+            .tree = tree, .parents = &parents, .author = of->author, .message = text.buf },
+        budget, &oid, err);
+    if (r == 0)
+        al_strv_take(chain, oid);
+    return r;
+}
+
+int al_series_split(struct al_inmemory *memory, const char *commit,
+                    const struct al_series_item *items, size_t count, struct al_run_limits *budget,
+                    struct al_strv *ret_commits, char **ret_rest, struct al_strv *ret_paths,
+                    struct al_error *err)
+{
+    struct al_repo view = *al_inmemory_repo(memory);
+    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
+    al_auto(al_commits_read_clear) struct al_commits_read read = { .items = NULL };
+    al_auto(al_hunk_list_clear) struct al_hunk_list list = AL_HUNK_LIST_INIT;
+    al_auto(al_hunk_choice_clear) struct al_hunk_choice choice = { .list = &list };
+    al_auto(al_freep) char *before = NULL;
+    struct al_hunk_query query = { .side = AL_HUNKS_COMMITTED, .to = commit, .binary = true };
+    int r;
+
+    al_strv_add(&oids, commit);
+    r = al_inmemory_read(memory, &oids, budget, &read, err);
+    if (r == 0 && read.items[0].parents.count)
+        r = al_inmemory_tree(memory, read.items[0].parents.items[0], budget, &before, err);
+    else if (r == 0)
+        before = al_strdup(al_git_empty_tree(&view));
+    query.from = before;
+    if (r == 0)
+        r = al_git_read_hunks(&view, &query, budget, &list, err);
+    if (r < 0)
+        return r;
+    choice.chosen = al_calloc(list.count + 1, sizeof(bool));
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        al_auto(al_freep) char *tree = NULL;
+
+        r = choose_part(&view, &query, &items[i].part, i, budget, &choice, err);
+        if (r == 0)
+            r = apply_part(memory, &view, before, &choice, budget, &tree, err);
+        if (r == 0)
+            r = add_part(memory, &read.items[0], tree, items[i].message, budget, ret_commits, err);
+    }
+    if (r < 0 || choice.count == list.count)
+        return r;
+    for (size_t k = 0; k < list.count; k++)
+        choice.chosen[k] = !choice.chosen[k];
+    al_hunk_choice_paths(&choice, ret_paths);
+    r = add_part(memory, &read.items[0], read.items[0].tree, "rest\n", budget, ret_commits, err);
+    if (r == 0)
+        *ret_rest = ret_commits->items[--ret_commits->count];
+    return r;
+}
+
+/* --- Autosquash --- */
+
+/*
+ * The order of commits whose subjects begin with "fixup! ", "squash! " and "amend! ".
+ *
+ * Source: git-rebase(1), "--autosquash".
+ */
+
+/* One commit of the list. */
+struct entry {
+    const char *oid;
+    char *subject;
+    const char *message;
+    enum al_replay_kind kind;
+    size_t after; /* the entry it is moved behind; its own number: it is not */
+    size_t last;  /* the last entry that was moved behind this one, or this one */
+    size_t next;  /* the entry that follows in the chain; 0: none */
+};
+
+/* Read a prefix and skip it, several of them too.  False when there is none. */
+static bool skip_prefix(const char **subject, enum al_replay_kind *ret_kind, bool *ret_amends)
+{
+    static const struct {
+        const char *word;
+        enum al_replay_kind kind;
+        bool amends;
+    } prefixes[] = { { "fixup!", AL_REPLAY_FIXUP, false },
+                     { "squash!", AL_REPLAY_SQUASH, false },
+                     { "amend!", AL_REPLAY_SQUASH, true } };
+
+    for (size_t i = 0; i < AL_COUNT(prefixes); i++) {
+        if (!al_starts_with(*subject, prefixes[i].word))
+            continue;
+        *subject += strlen(prefixes[i].word);
+        *subject += strspn(*subject, " \t");
+        *ret_kind = prefixes[i].kind;
+        *ret_amends = prefixes[i].amends;
+        return true;
+    }
+    return false;
+}
+
+/* The entry before `i` that a subject means: by its subject, else by an id, else by the beginning
+ * of its subject.  `i` itself when there is none. */
+static size_t find_target(const struct entry *entries, size_t i, const char *subject)
+{
+    size_t len = strlen(subject);
+
+    for (size_t k = 0; k < i; k++)
+        if (!strcmp(entries[k].subject, subject))
+            return k;
+    for (size_t k = 0; len >= 4 && !strchr(subject, ' ') && al_is_oid(subject, len) && k < i; k++)
+        if (!strncmp(entries[k].oid, subject, len))
+            return k;
+    for (size_t k = 0; k < i; k++)
+        if (!strncmp(entries[k].subject, subject, len))
+            return k;
+    return i;
+}
+
+/* What an amend! commit gives as the message: its own without the first paragraph. */
+static const char *amended_message(const char *message)
+{
+    const char *rest = strstr(message, "\n\n");
+
+    return rest ? rest + 2 : message;
+}
+
+static void place(struct entry *entries, size_t i)
+{
+    const char *subject = entries[i].subject;
+    enum al_replay_kind kind = AL_REPLAY_PICK, inner;
+    bool amends = false, ignored;
+    size_t target;
+
+    entries[i].after = i;
+    if (!skip_prefix(&subject, &kind, &amends))
+        return;
+    while (skip_prefix(&subject, &inner, &ignored))
+        continue;
+    target = find_target(entries, i, subject);
+    if (target == i)
+        return;
+    entries[i].kind = kind;
+    entries[i].after = target;
+    entries[i].message = amends ? amended_message(entries[i].message) : NULL;
+    entries[entries[target].last].next = i;
+    entries[target].last = i;
+}
+
+static char *subject_of(const char *message)
+{
+    struct al_str out = AL_STR_INIT;
+
+    while (*message == '\n')
+        message++;
+    for (const char *at = message; *at && !(at[0] == '\n' && (at[1] == '\n' || !at[1])); at++)
+        al_str_addc(&out, *at == '\n' ? ' ' : *at);
+    al_str_trim_end(&out);
+    return al_str_detach(&out);
+}
+
+static void add_entries(struct entry *entries, size_t count, struct al_replay_work *work)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (entries[i].after != i)
+            continue;
+        for (size_t k = i;; k = entries[k].next) {
+            al_replay_work_add(work, entries[k].kind, entries[k].oid,
+                               entries[k].kind == AL_REPLAY_SQUASH ? entries[k].message : NULL, 0);
+            if (!entries[k].next)
+                break;
+        }
+    }
+}
+
+int al_replay_autosquash(const struct al_repo *repo, const struct al_strv *list,
+                         struct al_replay_work *work, struct al_run_limits *budget,
+                         struct al_error *err)
+{
+    al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
+    al_auto(al_freep) struct entry *entries = al_calloc(list->count + 1, sizeof(*entries));
+    int r = al_inmemory_open(repo, &work->memory, err);
+
+    if (r == 0 && list->count)
+        r = al_inmemory_read(work->memory, list, budget, &commits, err);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < list->count; i++) {
+        entries[i] = (struct entry){ .oid = list->items[i],
+                                     .subject = subject_of(commits.items[i].message),
+                                     .message = commits.items[i].message,
+                                     .kind = AL_REPLAY_PICK,
+                                     .last = i };
+        place(entries, i);
+    }
+    add_entries(entries, list->count, work);
+    for (size_t i = 0; i < list->count; i++)
+        free(entries[i].subject);
+    return 0;
 }

@@ -164,6 +164,15 @@ static int move_files(struct al_repo *repo, const struct al_advance *advance,
     return al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
 }
 
+static int move_index(struct al_repo *repo, const char *to, struct al_run_limits *budget,
+                      struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", "-C", repo->at.top, "read-tree", "-m", to, NULL);
+    return al_git_write(&repo->at, &command, AL_LOCK_INDEX, budget, err);
+}
+
 /* The old value makes sure that HEAD has not moved meanwhile. */
 static int move_head(struct al_repo *repo, const struct al_advance *advance,
                      struct al_run_limits *budget, struct al_error *err)
@@ -171,11 +180,13 @@ static int move_head(struct al_repo *repo, const struct al_advance *advance,
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
 
+    const char *to = advance->left ? advance->left : advance->to;
+
     if (advance->sets_orig_head)
         al_str_addf(&input, "update ORIG_HEAD %s\n", advance->from);
     if (advance->detaches)
         al_str_adds(&input, "option no-deref\n");
-    al_str_addf(&input, "update HEAD %s %s\n", advance->to, advance->from);
+    al_str_addf(&input, "update HEAD %s %s\n", to, advance->from);
     command.input = input.buf;
     command.input_len = input.len;
     al_strv_adds(&command.argv, "git", "update-ref", "-m", advance->reflog, "--stdin", NULL);
@@ -207,6 +218,8 @@ static int advance_checked(struct al_repo *repo, const struct al_advance *advanc
         *err = why;
         why = AL_ERROR_INIT;
     }
+    if (r == 0 && advance->left)
+        r = move_index(repo, advance->left, budget, err);
     return r < 0 || advance->keeps_head ? r : move_head(repo, advance, budget, err);
 }
 
@@ -568,6 +581,7 @@ void al_replay_work_free(struct al_replay_work *work)
     free(work->onto);
     free(work->onto_name);
     free(work->head);
+    free(work->files);
     al_replayed_clear(&work->replayed);
     al_inmemory_free(work->memory);
     free(work);
@@ -606,6 +620,19 @@ static int replay(struct al_replay_work *work, struct al_run_limits *budget, str
     return al_inmemory_replay(work->memory, &replay, budget, &work->replayed, err);
 }
 
+/* The branch ends before the steps that are left uncommitted. */
+static void leave_rests(struct al_replay_work *work)
+{
+    const struct al_strv *done = &work->replayed.commits;
+    size_t last = work->nsteps - work->rests;
+
+    while (last && !*done->items[last - 1])
+        last--;
+    free(work->files);
+    work->files = work->replayed.tip;
+    work->replayed.tip = al_strdup(last ? done->items[last - 1] : work->onto);
+}
+
 int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,
                        struct al_run_limits *budget, struct al_error *err)
 {
@@ -619,7 +646,11 @@ int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,
         free(al_take(&work->onto)); /* git rebase --root too begins with an empty commit */
         r = al_inmemory_nothing(work->memory, budget, &work->onto, err);
     }
-    return r < 0 ? r : replay(work, budget, err);
+    if (r == 0)
+        r = replay(work, budget, err);
+    if (r == 0 && work->rests && !work->replayed.stopped)
+        leave_rests(work);
+    return r;
 }
 
 int al_replay_work_rebase(const struct al_repo *repo, struct al_replay_work *work, const char *onto,
@@ -736,13 +767,16 @@ static int finish(struct al_repo *repo, const struct al_replay_work *work,
     al_auto(al_freep) char *reflog = NULL;
     int r = reflog_of(work, budget, &reflog, err);
 
+    const char *files = work->files ? work->files : work->replayed.tip;
+
     if (r == 0)
-        r = al_inmemory_accept(work->memory, work->replayed.tip, budget, err);
+        r = al_inmemory_accept(work->memory, files, budget, err);
     if (r < 0)
         return r;
     return al_git_advance(repo,
                           &(struct al_advance){ .from = work->head,
-                                                .to = work->replayed.tip,
+                                                .to = files,
+                                                .left = work->files ? work->replayed.tip : NULL,
                                                 .reflog = reflog,
                                                 .keeps_head = work->no_commit,
                                                 .sets_orig_head = work->kind == AL_WORK_REBASE },

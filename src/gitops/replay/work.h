@@ -73,8 +73,10 @@ struct al_advance {
     const char *from;   /**< the commit of HEAD */
     const char *to;     /**< the commit to move to */
     const char *reflog; /**< the entry of the reflog: "rebase (finish)" */
-    bool keeps_head; /**< only the index and the working tree move: the change is not committed */
-    bool detaches;   /**< HEAD leaves its branch, which stays */
+    const char *left; /**< the commit that the branch and the index move to: the difference to `to`
+                         is left uncommitted.  NULL: `to` */
+    bool keeps_head;  /**< only the index and the working tree move: the change is not committed */
+    bool detaches;    /**< HEAD leaves its branch, which stays */
     bool sets_orig_head;
 };
 
@@ -109,11 +111,14 @@ struct al_replay_work {
     char *onto_name; /**< what the reflog says; NULL: the id */
     struct al_work_step *steps;
     size_t nsteps;
+    size_t rests; /**< so many steps at the end are left uncommitted; such work must not stop */
 
     /* Set by al_replay_work_try(). */
     char *head; /**< the commit of HEAD */
     struct al_inmemory *memory;
     struct al_replayed replayed;
+    char
+        *files; /**< the commit that the files move to; NULL: replayed.tip, where the branch does */
 };
 
 /** New work without steps. */
@@ -123,6 +128,11 @@ void al_replay_work_free(struct al_replay_work *work);
 /** Add a step; the strings are copied, and `message` may be NULL. */
 void al_replay_work_add(struct al_replay_work *work, enum al_replay_kind kind, const char *commit,
                         const char *message, unsigned mainline);
+
+/** Add the commits of a list, oldest first, as `git rebase --autosquash` orders them. */
+int al_replay_autosquash(const struct al_repo *repo, const struct al_strv *list,
+                         struct al_replay_work *work, struct al_run_limits *budget,
+                         struct al_error *err);
 
 /** Make new work the rebase of the current branch onto a commit, and try it.
  *

@@ -297,3 +297,40 @@ void al_change_view_left(const struct al_change_view *view, struct al_str *out)
     al_str_adds(out, " not shown: ");
     al_answer_add_items_of(&left, count - view->begun, LEFT_BYTES, out);
 }
+
+/* The line of a file above its hunks. */
+static void add_hunk_file(const struct al_repo *repo, const struct al_hunk_file *file,
+                          struct al_str *out)
+{
+    const char *fact = file->status == 'A'   ? " (new file)"
+                       : file->status == 'D' ? " (deleted file)"
+                       : file->status == 'U' ? " (in conflict: git_conflicts shows it)"
+                                             : "";
+
+    al_str_adds(out, "--- ");
+    al_place_add(repo, file->path, out);
+    if (file->added || file->deleted)
+        al_str_addf(out, " +%" PRIu64 " -%" PRIu64, file->added, file->deleted);
+    al_str_addf(out, "%s\n", fact);
+}
+
+bool al_change_view_hunks(const struct al_repo *repo, const struct al_hunk_list *list,
+                          size_t context, struct al_pages *pages, size_t *ret_shown)
+{
+    for (size_t i = 0; i < list->nfiles; i++) {
+        const struct al_hunk_file *file = &list->files[i];
+        al_auto(al_str_clear) struct al_str unit = AL_STR_INIT;
+
+        add_hunk_file(repo, file, &unit);
+        for (size_t k = file->first; k < file->first + file->count; k++) {
+            al_hunk_show(list, &list->items[k], context, &unit);
+            if (!al_pages_add(pages, unit.buf, unit.len))
+                return false;
+            al_str_reset(&unit);
+            (*ret_shown)++;
+        }
+        if (unit.len && !al_pages_add(pages, unit.buf, unit.len))
+            return false;
+    }
+    return true;
+}

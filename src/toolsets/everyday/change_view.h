@@ -4,6 +4,7 @@
 #define AL_TOOLSETS_EVERYDAY_CHANGE_VIEW_H
 
 #include "answer/answer.h"
+#include "gitops/hunks/hunk_list.h"
 #include "gitops/reading/change_reader.h"
 #include "gitops/repo/repo.h"
 #include "util/error.h"
@@ -44,6 +45,12 @@ void al_change_view_add_file(const struct al_repo *repo, const struct al_change 
 
 /** Append what is not shown: "4 of 23 files not shown: src/a.c +120 -3, …". */
 void al_change_view_left(const struct al_change_view *view, struct al_str *out);
+
+/** Append the files of a list, each with its hunks and their ids; false: the page is full.
+ *
+ * @param ret_shown  Hunks; added to. */
+bool al_change_view_hunks(const struct al_repo *repo, const struct al_hunk_list *list,
+                          size_t context, struct al_pages *pages, size_t *ret_shown);
 
 /** Read "4,6", "4" or "4,".
  *

@@ -14,6 +14,7 @@
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/refs.h"
+#include "gitops/replay/series.h"
 #include "gitops/replay/work.h"
 #include "gitops/repo/repo.h"
 #include "gitops/vet/vet.h"
@@ -39,17 +40,39 @@ static bool is_revert(const struct al_call *call)
 #define MESSAGE_MAX_BYTES 65536
 #define NAMED_MAX_BYTES   400
 
-enum plan_do { DO_PICK, DO_REWORD, DO_SQUASH, DO_FIXUP, DO_DROP };
+enum plan_do { DO_PICK, DO_REWORD, DO_SQUASH, DO_FIXUP, DO_DROP, DO_SPLIT };
+
+/* A part of a commit that is split. */
+struct part_arg {
+    bool given;
+    const char *message;
+    struct al_strv hunks, paths;
+};
+
+#define PART_HUNKS_MAX 1000
+#define PARTS_MAX      100
+
+static const struct al_param part_members[] = {
+    AL_STRING(struct part_arg, message, NULL, .flags = AL_PARAM_REQUIRED, .min_bytes = 1,
+              .max_bytes = MESSAGE_MAX_BYTES),
+    AL_STRINGS(struct part_arg, hunks, NULL, .max = PART_HUNKS_MAX),
+    AL_STRINGS(struct part_arg, paths, NULL),
+};
+
+static const struct al_object parts_row = { part_members, AL_COUNT(part_members),
+                                            sizeof(struct part_arg) };
 
 struct step_arg {
     bool given;
     const char *commit, *message;
     int action; /* enum plan_do */
+    struct al_objects into;
 };
 
 static const struct al_choice actions[] = {
     { "pick", DO_PICK },   { "reword", DO_REWORD }, { "squash", DO_SQUASH },
-    { "fixup", DO_FIXUP }, { "drop", DO_DROP },     { NULL, 0 },
+    { "fixup", DO_FIXUP }, { "drop", DO_DROP },     { "split", DO_SPLIT },
+    { NULL, 0 },
 };
 
 static const struct al_param members[] = {
@@ -57,6 +80,8 @@ static const struct al_param members[] = {
               .min_bytes = 1),
     AL_CHOICE_AS(struct step_arg, action, "do", NULL, .choices = actions),
     AL_STRING(struct step_arg, message, NULL, .max_bytes = MESSAGE_MAX_BYTES, .min_bytes = 1),
+    AL_OBJECTS(struct step_arg, into, "Of split: ids from git_show.", parts_row, .min = 1,
+               .max = PARTS_MAX),
 };
 
 /* The members of a step, for AL_OBJECTS(). */
@@ -84,6 +109,11 @@ static int rebase_plan_check(const struct al_objects *plan, struct al_error *err
 
         if (step->action == DO_REWORD && !step->message)
             return al_error_set(err, AL_ERR_BAD_ARGS, "plan[%zu].message is required with reword",
+                                i);
+        if ((step->action == DO_SPLIT) != (step->into.count > 0))
+            return al_error_set(err, AL_ERR_BAD_ARGS,
+                                "plan[%zu]: split takes into, a list of parts, and nothing else "
+                                "does",
                                 i);
         if (step->message && step->action != DO_REWORD && step->action != DO_SQUASH)
             return al_error_set(err, AL_ERR_BAD_ARGS,
@@ -181,163 +211,61 @@ static int check_complete(const struct al_strv *oids, const struct al_strv *list
                                "The plan leaves out %s", names.buf);
 }
 
+/* Make the parts of a commit, and add a step for each.  What no part names comes last. */
+static int add_parts(struct al_call *call, const struct step_arg *step, const char *oid,
+                     struct al_replay_work *work, struct al_strv *rests, struct al_str *lines,
+                     struct al_error *err)
+{
+    al_auto(al_freep) struct al_series_item *items = al_calloc(step->into.count, sizeof(*items));
+    al_auto(al_strv_clear) struct al_strv parts = AL_STRV_INIT, paths = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
+    char *rest = NULL;
+    int r = work->memory ? 0 : al_inmemory_open(al_call_repo(call), &work->memory, err);
+
+    for (size_t i = 0; i < step->into.count; i++) {
+        const struct part_arg *part = (const struct part_arg *)step->into.items + i;
+
+        items[i].message = part->message;
+        items[i].part.hunks = part->hunks.count ? &part->hunks : NULL;
+        items[i].part.paths = part->paths.count ? &part->paths : NULL;
+    }
+    if (r == 0)
+        r = al_series_split(work->memory, oid, items, step->into.count, al_call_budget(call),
+                            &parts, &rest, &paths, err);
+    for (size_t i = 0; r == 0 && i < parts.count; i++)
+        al_replay_work_add(work, AL_REPLAY_PICK, parts.items[i], NULL, 0);
+    if (rest) {
+        al_strv_take(rests, rest);
+        al_answer_add_items(&paths, NAMED_MAX_BYTES, &names);
+        al_str_addf(lines, "Left uncommitted of %.8s: hunks of %s\n", oid, names.buf);
+    }
+    return r;
+}
+
 /* Add the steps to the work.  AL_ERR_BAD_ARGS unless they name every commit of `list`, and only
  * commits of `all`, each once. */
-static int rebase_plan_add(const struct al_objects *plan, const struct al_strv *oids,
-                           const struct al_strv *list, const struct al_strv *all,
-                           struct al_replay_work *work, struct al_error *err)
+static int rebase_plan_add(struct al_call *call, const struct al_objects *plan,
+                           const struct al_strv *oids, const struct al_strv *list,
+                           const struct al_strv *all, struct al_replay_work *work,
+                           struct al_str *lines, struct al_error *err)
 {
     static const enum al_replay_kind kinds[] = { [DO_PICK] = AL_REPLAY_PICK,
                                                  [DO_REWORD] = AL_REPLAY_REWORD,
                                                  [DO_SQUASH] = AL_REPLAY_SQUASH,
                                                  [DO_FIXUP] = AL_REPLAY_FIXUP };
+    al_auto(al_strv_clear) struct al_strv rests = AL_STRV_INIT;
     int r = check_complete(oids, list, all, err);
 
     for (size_t i = 0; r == 0 && i < plan->count; i++)
-        if (at(plan, i)->action != DO_DROP)
+        if (at(plan, i)->action == DO_SPLIT)
+            r = add_parts(call, at(plan, i), oids->items[i], work, &rests, lines, err);
+        else if (at(plan, i)->action != DO_DROP)
             al_replay_work_add(work, kinds[at(plan, i)->action], oids->items[i],
                                at(plan, i)->message, 0);
+    for (size_t i = 0; r == 0 && i < rests.count; i++)
+        al_replay_work_add(work, AL_REPLAY_PICK, rests.items[i], NULL, 0);
+    work->rests = rests.count;
     return r;
-}
-
-/*
- * The order of commits whose subjects begin with "fixup! ", "squash! " and "amend! ".
- *
- * Source: git-rebase(1), "--autosquash".
- */
-
-/* One commit of the list. */
-struct entry {
-    const char *oid;
-    char *subject;
-    const char *message;
-    enum al_replay_kind kind;
-    size_t after; /* the entry it is moved behind; its own number: it is not */
-    size_t last;  /* the last entry that was moved behind this one, or this one */
-    size_t next;  /* the entry that follows in the chain; 0: none */
-};
-
-/* Read a prefix and skip it, several of them too.  False when there is none. */
-static bool skip_prefix(const char **subject, enum al_replay_kind *ret_kind, bool *ret_amends)
-{
-    static const struct {
-        const char *word;
-        enum al_replay_kind kind;
-        bool amends;
-    } prefixes[] = { { "fixup!", AL_REPLAY_FIXUP, false },
-                     { "squash!", AL_REPLAY_SQUASH, false },
-                     { "amend!", AL_REPLAY_SQUASH, true } };
-
-    for (size_t i = 0; i < AL_COUNT(prefixes); i++) {
-        if (!al_starts_with(*subject, prefixes[i].word))
-            continue;
-        *subject += strlen(prefixes[i].word);
-        *subject += strspn(*subject, " \t");
-        *ret_kind = prefixes[i].kind;
-        *ret_amends = prefixes[i].amends;
-        return true;
-    }
-    return false;
-}
-
-/* The entry before `i` that a subject means: by its subject, else by an id, else by the beginning
- * of its subject.  `i` itself when there is none. */
-static size_t find_target(const struct entry *entries, size_t i, const char *subject)
-{
-    size_t len = strlen(subject);
-
-    for (size_t k = 0; k < i; k++)
-        if (!strcmp(entries[k].subject, subject))
-            return k;
-    for (size_t k = 0; len >= 4 && !strchr(subject, ' ') && al_is_oid(subject, len) && k < i; k++)
-        if (!strncmp(entries[k].oid, subject, len))
-            return k;
-    for (size_t k = 0; k < i; k++)
-        if (!strncmp(entries[k].subject, subject, len))
-            return k;
-    return i;
-}
-
-/* What an amend! commit gives as the message: its own without the first paragraph. */
-static const char *amended_message(const char *message)
-{
-    const char *rest = strstr(message, "\n\n");
-
-    return rest ? rest + 2 : message;
-}
-
-static void place(struct entry *entries, size_t i)
-{
-    const char *subject = entries[i].subject;
-    enum al_replay_kind kind = AL_REPLAY_PICK, inner;
-    bool amends = false, ignored;
-    size_t target;
-
-    entries[i].after = i;
-    if (!skip_prefix(&subject, &kind, &amends))
-        return;
-    while (skip_prefix(&subject, &inner, &ignored))
-        continue;
-    target = find_target(entries, i, subject);
-    if (target == i)
-        return;
-    entries[i].kind = kind;
-    entries[i].after = target;
-    entries[i].message = amends ? amended_message(entries[i].message) : NULL;
-    entries[entries[target].last].next = i;
-    entries[target].last = i;
-}
-
-static char *subject_of(const char *message)
-{
-    struct al_str out = AL_STR_INIT;
-
-    while (*message == '\n')
-        message++;
-    for (const char *at = message; *at && !(at[0] == '\n' && (at[1] == '\n' || !at[1])); at++)
-        al_str_addc(&out, *at == '\n' ? ' ' : *at);
-    al_str_trim_end(&out);
-    return al_str_detach(&out);
-}
-
-static void add_entries(struct entry *entries, size_t count, struct al_replay_work *work)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (entries[i].after != i)
-            continue;
-        for (size_t k = i;; k = entries[k].next) {
-            al_replay_work_add(work, entries[k].kind, entries[k].oid,
-                               entries[k].kind == AL_REPLAY_SQUASH ? entries[k].message : NULL, 0);
-            if (!entries[k].next)
-                break;
-        }
-    }
-}
-
-/* Add the commits of `list` as `git rebase --autosquash` orders them. */
-static int rebase_autosquash(struct al_call *call, const struct al_strv *list,
-                             struct al_replay_work *work, struct al_error *err)
-{
-    al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
-    al_auto(al_freep) struct entry *entries = al_calloc(list->count + 1, sizeof(*entries));
-    int r = al_inmemory_open(al_call_repo(call), &work->memory, err);
-
-    if (r == 0 && list->count)
-        r = al_inmemory_read(work->memory, list, al_call_budget(call), &commits, err);
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < list->count; i++) {
-        entries[i] = (struct entry){ .oid = list->items[i],
-                                     .subject = subject_of(commits.items[i].message),
-                                     .message = commits.items[i].message,
-                                     .kind = AL_REPLAY_PICK,
-                                     .last = i };
-        place(entries, i);
-    }
-    add_entries(entries, list->count, work);
-    for (size_t i = 0; i < list->count; i++)
-        free(entries[i].subject);
-    return 0;
 }
 
 #define PLAN_MAX 1000
@@ -428,13 +356,14 @@ static void add_left_out(const struct al_rebase_list *list, struct al_str *lines
 
 static int add_steps(struct al_call *call, const struct rebase_args *args,
                      const struct al_strv *planned, const struct al_rebase_list *list,
-                     struct al_replay_work *work, struct al_error *err)
+                     struct al_replay_work *work, struct al_str *lines, struct al_error *err)
 {
     al_auto(al_rebase_list_clear) struct al_rebase_list all = { .merges = 0 };
     int r;
 
     if (args->autosquash)
-        return rebase_autosquash(call, &list->commits, work, err);
+        return al_replay_autosquash(al_call_repo(call), &list->commits, work, al_call_budget(call),
+                                    err);
     if (!args->plan.count) {
         for (size_t i = 0; i < list->commits.count; i++)
             al_replay_work_add(work, AL_REPLAY_PICK, list->commits.items[i], NULL, 0);
@@ -443,7 +372,8 @@ static int add_steps(struct al_call *call, const struct rebase_args *args,
     r = al_commit_list_rebase(al_call_repo(call), work->onto, true, al_call_budget(call), &all,
                               err);
     return r < 0 ? r
-                 : rebase_plan_add(&args->plan, planned, &list->commits, &all.commits, work, err);
+                 : rebase_plan_add(call, &args->plan, planned, &list->commits, &all.commits, work,
+                                   lines, err);
 }
 
 static int build_rebase(struct al_call *call, const void *p, struct al_replay_work *work,
@@ -465,7 +395,7 @@ static int build_rebase(struct al_call *call, const void *p, struct al_replay_wo
         return r;
     work->onto_name = args->onto ? al_strdup(args->onto) : NULL;
     add_left_out(&list, lines);
-    return add_steps(call, args, &planned, &list, work, err);
+    return add_steps(call, args, &planned, &list, work, lines, err);
 }
 
 /* Those of git_cherry_pick and git_revert. */
@@ -638,6 +568,14 @@ static int look_at_remotes(struct al_call *call, struct attempt *attempt, struct
                              al_call_budget(call), &attempt->published, err);
 }
 
+static bool splits(const struct rebase_args *args)
+{
+    for (size_t i = 0; i < args->plan.count; i++)
+        if (at(&args->plan, i)->action == DO_SPLIT)
+            return true;
+    return false;
+}
+
 static int build_and_try(struct al_call *call, const void *args, struct al_error *err)
 {
     struct attempt *attempt = al_calloc(1, sizeof(*attempt));
@@ -650,6 +588,13 @@ static int build_and_try(struct al_call *call, const void *args, struct al_error
                         : build_picks(call, args, attempt->work, err);
     if (r == 0)
         r = al_replay_work_try(al_call_repo(call), attempt->work, al_call_budget(call), err);
+    if (r == 0 && attempt->work->replayed.stopped && is_rebase(call) && splits(args))
+        r = al_replay_conflict(
+            attempt->work->memory, &attempt->work->replayed,
+            attempt->work->steps[attempt->work->replayed.commits.count].commit,
+            "cannot be replayed on the parts",
+            "Name what it needs in a part; what no part names stays uncommitted.",
+            al_call_budget(call), err);
     return r < 0 ? r : look_at_remotes(call, attempt, err);
 }
 
@@ -721,8 +666,9 @@ static int changed_files(struct al_call *call, const void *args, bool *ret_known
     *ret_known = !work->replayed.stopped;
     if (work->replayed.stopped || !strcmp(work->head, work->replayed.tip))
         return 0;
-    r = al_git_list_changed(al_inmemory_repo(work->memory), work->head, work->replayed.tip,
-                            al_call_budget(call), &list, err);
+    r = al_git_list_changed(al_inmemory_repo(work->memory), work->head,
+                            work->files ? work->files : work->replayed.tip, al_call_budget(call),
+                            &list, err);
     for (size_t at = 0; r == 0 && at < list.len; at += strlen(list.data + at) + 1)
         al_strv_take(out, al_fs_join(al_call_repo(call)->at.top, list.data + at));
     al_buffer_clear(&list);
@@ -764,7 +710,7 @@ static int add_commits(struct al_call *call, struct al_str *text, struct al_erro
     size_t count = 0;
     int r;
 
-    for (size_t i = 0; i < work->replayed.commits.count; i++)
+    for (size_t i = 0; i + work->rests < work->replayed.commits.count; i++)
         count += *work->replayed.commits.items[i] != '\0';
     al_strv_adds(&command.argv, "git", "log", "-z", "--topo-order", "--abbrev=8", "--no-decorate",
                  "--encoding=UTF-8", "--format=%h %s", NULL);
@@ -786,7 +732,7 @@ static void add_rebased(struct al_call *call, const struct rebase_args *args,
         al_str_adds(text, "Nothing to do: the commits are there already, as they are to be.\n");
         return;
     }
-    for (size_t i = 0; i < work->replayed.commits.count; i++)
+    for (size_t i = 0; i + work->rests < work->replayed.commits.count; i++)
         dropped += !*work->replayed.commits.items[i];
     al_str_adds(text, work->is_root ? "Rebased from the first commit on" : "Rebased onto ");
     if (args->onto)
@@ -794,7 +740,7 @@ static void add_rebased(struct al_call *call, const struct rebase_args *args,
     else if (!work->is_root)
         al_str_addf(text, "%.8s", work->onto);
     al_str_adds(text, ", ");
-    al_answer_add_counted(work->nsteps, "commit", "commits", text);
+    al_answer_add_counted(work->nsteps - work->rests, "commit", "commits", text);
     al_str_adds(text, " replayed");
     if (dropped)
         al_str_addf(text, ", %zu of them dropped as empty", dropped);
