@@ -545,6 +545,7 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
         warn_of_left_out(&taken->files.left_out);
     if (r < 0) {
         al_pending_checkpoint_free(taken);
+        (void)al_store_gc(store, budget, NULL); /* half a pack may be what fills the disk */
         return result(r, err);
     }
     memcpy(ret_id, taken->id, sizeof(taken->id));

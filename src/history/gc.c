@@ -35,6 +35,7 @@
 struct size {
     size_t packs; /* without a .keep file */
     uint64_t bytes;
+    bool leftovers; /* files of a writer that did not end as it should */
 };
 
 static int measure(const struct al_store *store, struct size *ret_size, struct al_error *err)
@@ -53,6 +54,7 @@ static int measure(const struct al_store *store, struct size *ret_size, struct a
         size.bytes += (uint64_t)st.st_size;
         size.packs += al_ends_with(entry->d_name, ".pack");
         size.packs -= al_ends_with(entry->d_name, ".keep");
+        size.leftovers |= al_starts_with(entry->d_name, "tmp_");
     }
     *ret_size = size;
     return 0;
@@ -262,7 +264,8 @@ int al_store_gc(struct al_store *store, struct al_run_limits *budget, struct al_
     int r = measure(store, &size, err);
 
     if (r < 0 ||
-        (size.packs <= PACKS_MAX && size.bytes <= store->settings->max_store_bytes && !due) ||
+        (size.packs <= PACKS_MAX && size.bytes <= store->settings->max_store_bytes && !due &&
+         !size.leftovers) ||
         !al_store_lock_alone(store))
         return r;
     /* Until it has ended its packs are kept.  One that is kept when git packs, and not any more

@@ -100,8 +100,8 @@ static const struct {
     { 0, AL_CODE_TIMEOUT, BOTH, NULL, NULL,
       "Ask for less at once; the user can raise timeout_ms in [tools.git] of the configuration." },
     { 0, AL_CODE_SNAPSHOT_DISABLED, BOTH, NULL, NULL,
-      "The user can turn checkpoints on, or set on_snapshot_failure to warn, in [journal] of the "
-      "configuration." },
+      "The user can mend that (see airlock doctor), or set on_snapshot_failure to warn in "
+      "[journal] of the configuration." },
 };
 
 bool al_session_has(const struct al_session *session, const char *tool, const char *from)

@@ -321,6 +321,21 @@ class Explain(policy.Case):
         self.assertEqual(self.staged(), [])
         self.assertEqual(self.command("log", "--json").stdout, "")
 
+    def test_what_is_known(self):
+        """policy explain of a call that is not whole says what its operations would get"""
+        self.rules({"tool": "git_push", "operation": "force", "decision": "deny"})
+        done = self.command("policy", "explain", "--toolset", "everyday", "git_push")
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("There is no remote 'origin'", done.stderr)
+        self.assertRegex(done.stdout, r"decision   allow\nrule       default\n"
+                                      r"operation  git_push push\neffects    .*leaves_machine\n"
+                                      r"but        asks for the first push")
+        self.assertRegex(done.stdout, r"decision   deny\nrule       1 \(line [0-9]+\)\n"
+                                      r"operation  git_push force\n")
+        done = self.command("policy", "explain", "--toolset", "everyday", "git_commit")
+        self.assertIn("BadArgs: message is required", done.stderr)
+        self.assertIn("operation  git_commit amend\n", done.stdout)
+
     def test_exit_codes(self):
         """policy explain: 1 for what the call would fail with, 2 for what cannot be understood"""
         for code, words in ((1, ["git_add", "{}"]), (1, ["git_log", '{"nope": 1}']),

@@ -4,9 +4,11 @@
 
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -302,6 +304,29 @@ static void check_journal(struct al_findings *findings, const struct al_setup *s
     free(verdict.problem);
 }
 
+#define DISK_SHORT_BYTES (64u << 20)
+#define DISK_FULL_BYTES  (1u << 20)
+
+/* Without room on the disk nothing is recorded, and so nothing is done that changes anything. */
+static void check_disk(struct al_findings *findings, const struct al_setup *setup)
+{
+    struct statvfs disk;
+    al_auto(al_freep) char *state = NULL;
+    uint64_t left;
+
+    if (statvfs(setup->state_dir, &disk) < 0)
+        return;
+    left = (uint64_t)disk.f_bavail * disk.f_frsize;
+    if (left >= DISK_SHORT_BYTES && (disk.f_favail || !disk.f_files))
+        return;
+    state = al_asprintf("%" PRIu64 " MiB and %ju files more fit below %s", left >> 20,
+                        (uintmax_t)disk.f_favail, setup->state_dir);
+    al_finding_add(
+        findings, "disk", left < DISK_FULL_BYTES || !disk.f_favail ? AL_MISSING : AL_WARNING, state,
+        "Make room there, or lower max_store_bytes in [journal]: without it no checkpoint "
+        "is taken, and only reading is possible.");
+}
+
 /* The roots are open already; narrowing them a second time changes nothing. */
 static bool check_worker(struct al_findings *findings, struct al_setup *setup)
 {
@@ -423,6 +448,7 @@ static void check_all(struct al_findings *findings, const struct al_options *opt
         check_firejail(findings, &setup);
         check_github(findings, &setup);
         check_journal(findings, &setup);
+        check_disk(findings, &setup);
         if (check_worker(findings, &setup) && has_git && check_roots(findings, &setup)) {
             al_doctor_repositories(findings, &setup, options);
             al_doctor_serve(findings, &setup, options);

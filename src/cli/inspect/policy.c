@@ -102,6 +102,44 @@ static void add_text(const struct al_tool *tool, const struct al_explanation *fo
     add_list("paths", &found->paths, "(every path)", out);
 }
 
+static bool is_told_before(const struct al_tool *tool, size_t which)
+{
+    for (size_t i = 0; i < which; i++)
+        if (!strcmp(tool->operations[i].name, tool->operations[which].name) &&
+            tool->operations[i].effects == tool->operations[which].effects)
+            return true;
+    return false;
+}
+
+/* What each operation of the tool would get by the rules that look at no branch and no path: which
+ * operation it is, and what it is about, depends on arguments and repository. */
+static void add_operations(const struct al_tool *tool, const struct al_session *session,
+                           struct al_str *out)
+{
+    const struct al_strv none = AL_STRV_INIT;
+
+    al_str_addf(out, "Known without that, but for rules about a branch or a path:\n");
+    for (size_t i = 0; i < tool->noperations; i++) {
+        const struct al_operation *operation = &tool->operations[i];
+        const struct al_policy_query query = { .tool = tool->name,
+                                               .operation = operation->name,
+                                               .effects = operation->effects,
+                                               .asks = al_operation_asks(operation,
+                                                                         session->checkpoints),
+                                               .branches = &none,
+                                               .paths = &none };
+        const struct al_explanation found = {
+            .operation = *operation,
+            .ruling = al_policy_decide(session->policy, session->mode, &query),
+        };
+
+        if (is_told_before(tool, i))
+            continue;
+        al_str_addc(out, '\n');
+        add_text(tool, &found, session, out);
+    }
+}
+
 static int explain(struct al_setup *setup, const struct al_listed_tool *tool,
                    const json_t *arguments, bool json)
 {
@@ -121,6 +159,10 @@ static int explain(struct al_setup *setup, const struct al_listed_tool *tool,
         if (err.remedy || err.detail)
             al_str_addf(&text, "%s\n", err.remedy ? err.remedy : err.detail);
         (void)al_write_all(STDERR_FILENO, text.buf, text.len);
+        al_str_clear(&text);
+        if (!json)
+            add_operations(tool->tool, &setup->session, &text);
+        al_cli_print(STDOUT_FILENO, &text);
         return AL_EXIT_FAILED;
     }
     if (json)
