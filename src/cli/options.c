@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "guard/text.h"
@@ -13,117 +14,119 @@ void al_options_clear(struct al_options *options)
     al_strv_clear(&options->http);
 }
 
-/* The value of "--root DIR" or "--root=DIR"; *ret_value is NULL for another option. */
-static int value_of(const char *name, int *argc, char ***argv, const char **ret_value,
-                    struct al_error *err)
-{
-    const char *word = (*argv)[0];
-    size_t len = strlen(name);
+/* The options of a command line.  In a list every value counts, of a word the last one. */
+static const struct option {
+    const char *name;
+    enum { FLAG, WORD, LIST } kind;
+    size_t offset; /* of the field in struct al_options: bool, const char * or struct al_strv */
+    enum { OF_ALL, OF_SESSION, OF_JSON, OF_SERVE } commands;
+} known[] = {
+    { "--root", LIST, offsetof(struct al_options, roots), OF_SESSION },
+    { "--toolset", LIST, offsetof(struct al_options, toolsets), OF_SESSION },
+    { "--approval", WORD, offsetof(struct al_options, approval), OF_SESSION },
+    { "--audit", WORD, offsetof(struct al_options, audit), OF_ALL },
+    { "--config", WORD, offsetof(struct al_options, config), OF_ALL },
+    { "--agent", WORD, offsetof(struct al_options, agent), OF_SESSION },
+    { "--grant", WORD, offsetof(struct al_options, grant), OF_SESSION },
+    { "--worker", WORD, offsetof(struct al_options, worker), OF_SESSION },
+    { "--tool", WORD, offsetof(struct al_options, tool), OF_SESSION },
+    { "--command-timeout", WORD, offsetof(struct al_options, command_timeout), OF_SESSION },
+    { "--no-git", FLAG, offsetof(struct al_options, no_git), OF_SESSION },
+    { "--help", FLAG, offsetof(struct al_options, help), OF_ALL },
+    { "-h", FLAG, offsetof(struct al_options, help), OF_ALL },
+    { "-v", FLAG, offsetof(struct al_options, verbose), OF_SESSION },
+    { "--json", FLAG, offsetof(struct al_options, json), OF_JSON },
+    { "--http", LIST, offsetof(struct al_options, http), OF_SERVE },
+    { "--token-file", WORD, offsetof(struct al_options, token_file), OF_SERVE },
+    { "--tls-cert", WORD, offsetof(struct al_options, tls_cert), OF_SERVE },
+    { "--tls-key", WORD, offsetof(struct al_options, tls_key), OF_SERVE },
+    { "--no-token", FLAG, offsetof(struct al_options, no_token), OF_SERVE },
+    { "--behind-proxy", FLAG, offsetof(struct al_options, behind_proxy), OF_SERVE },
+};
 
-    *ret_value = NULL;
-    if (strncmp(word, name, len) != 0 || (word[len] && word[len] != '='))
-        return 0;
-    if (word[len] == '=') {
-        *ret_value = word + len + 1;
-    } else if (*argc > 1) {
-        *ret_value = (*argv)[1];
-        --*argc;
-        ++*argv;
-    } else {
-        return al_error_set(err, AL_ERR_BAD_ARGS, "%s needs a value; see airlock --help", name);
-    }
-    return 0;
+static bool has(const struct al_options *options, bool with_json, const struct option *option)
+{
+    return option->commands == OF_ALL || (option->commands == OF_SESSION && !options->no_session) ||
+           (option->commands == OF_JSON && with_json) ||
+           (option->commands == OF_SERVE && options->serves);
 }
 
 static int unknown_option(const struct al_options *options, const char *word, bool with_json,
                           struct al_error *err)
 {
-    static const char *const serving[] = { "--http",     "--token-file", "--no-token",
-                                           "--tls-cert", "--tls-key",    "--behind-proxy" };
-    static const char *const known[] = {
-        "--json", "--root", "--toolset",         "--approval", "--audit",  "--config", "--grant",
-        "--tool", "--help", "--command-timeout", "--no-git",   "--worker", "--agent",
-    };
     al_auto(al_freep) char *name = al_strndup(word, strcspn(word, "="));
     al_auto(al_freep) char *safe = al_text_sanitize_line(word);
+    const char *of = options->command ? options->command : "", *space = *of ? " " : "";
     struct al_nearest nearest = { .word = name };
 
-    for (size_t i = with_json ? 0 : 1; i < AL_COUNT(known); i++)
-        al_nearest_offer(&nearest, known[i]);
-    for (size_t i = 0; options->serves && i < AL_COUNT(serving); i++)
-        al_nearest_offer(&nearest, serving[i]);
+    for (const struct al_own_option *own = options->own; own && own->name; own++)
+        if (own->name[1] == '-')
+            al_nearest_offer(&nearest, own->name);
+    for (size_t i = 0; i < AL_COUNT(known); i++)
+        if (known[i].name[1] == '-' && has(options, with_json, &known[i]))
+            al_nearest_offer(&nearest, known[i].name);
     if (nearest.found)
         return al_error_set(err, AL_ERR_BAD_ARGS,
-                            "unknown option '%s'; did you mean %s? See airlock --help", safe,
-                            nearest.found);
-    return al_error_set(err, AL_ERR_BAD_ARGS, "unknown option '%s'; see airlock --help", safe);
+                            "unknown option '%s'; did you mean %s? See airlock%s%s --help", safe,
+                            nearest.found, space, of);
+    return al_error_set(err, AL_ERR_BAD_ARGS, "unknown option '%s'; see airlock%s%s --help", safe,
+                        space, of);
 }
 
-/* The options without a value.  NULL: there is no such option. */
-static bool *find_flag(struct al_options *options, bool with_json, const char *word)
+/* Whether the first word is this option: "--root DIR" or "--root=DIR", or "--help" with a flag. */
+static bool is_option(const char *word, const char *name, bool is_flag)
 {
-    const struct {
-        const char *name;
-        bool *flag;
-    } flags[] = {
-        { "-v", &options->verbose },
-        { "--no-git", &options->no_git },
-        { "--help", &options->help },
-        { "-h", &options->help },
-        { "--json", with_json ? &options->json : NULL },
-        { "--no-token", options->serves ? &options->no_token : NULL },
-        { "--behind-proxy", options->serves ? &options->behind_proxy : NULL },
-    };
+    const size_t len = strlen(name);
 
-    for (size_t i = 0; i < AL_COUNT(flags); i++)
-        if (!strcmp(flags[i].name, word))
-            return flags[i].flag;
-    return NULL;
+    return !strncmp(word, name, len) && (!word[len] || (word[len] == '=' && !is_flag));
+}
+
+/* The value of the first words, of which the last one is left. */
+static int take_value(const char *name, int *argc, char ***argv, const char **ret_value,
+                      struct al_error *err)
+{
+    const char *equals = (*argv)[0] + strlen(name);
+
+    if (!*equals && *argc < 2)
+        return al_error_set(err, AL_ERR_BAD_ARGS, "%s needs a value; see airlock --help", name);
+    if (!*equals) {
+        --*argc;
+        ++*argv;
+    }
+    *ret_value = *equals ? equals + 1 : (*argv)[0];
+    return 0;
 }
 
 static int read_one(struct al_options *options, bool with_json, int *argc, char ***argv,
                     struct al_error *err)
 {
-    const struct {
-        const char *name;
-        struct al_strv *list; /* NULL: not a list, the last value is used */
-        const char **word;
-    } valued[] = {
-        { "--root", &options->roots, NULL },
-        { "--toolset", &options->toolsets, NULL },
-        { "--approval", NULL, &options->approval },
-        { "--audit", NULL, &options->audit },
-        { "--config", NULL, &options->config },
-        { "--agent", NULL, &options->agent },
-        { "--grant", NULL, &options->grant },
-        { "--worker", NULL, &options->worker },
-        { "--tool", NULL, &options->tool },
-        { "--command-timeout", NULL, &options->command_timeout },
-        { "--http", &options->http, NULL }, /* from here on, options of a server */
-        { "--token-file", NULL, &options->token_file },
-        { "--tls-cert", NULL, &options->tls_cert },
-        { "--tls-key", NULL, &options->tls_key },
-    };
-    const size_t known = AL_COUNT(valued) - (options->serves ? 0 : 4);
-    const char *word = (*argv)[0];
-    bool *flag;
+    const char *word = (*argv)[0], *value;
 
-    for (size_t i = 0; i < known; i++) {
-        const char *value;
-        int r = value_of(valued[i].name, argc, argv, &value, err);
-
-        if (value && valued[i].list)
-            al_strv_add(valued[i].list, value);
-        else if (value)
-            *valued[i].word = value;
-        if (r < 0 || value)
-            return r;
+    for (const struct al_own_option *own = options->own; own && own->name; own++) {
+        if (!is_option(word, own->name, own->flag))
+            continue;
+        if (!own->flag)
+            return take_value(own->name, argc, argv, own->word, err);
+        *own->flag = true;
+        return 0;
     }
-    flag = find_flag(options, with_json, word);
-    if (!flag)
-        return unknown_option(options, word, with_json, err);
-    *flag = true;
-    return 0;
+    for (size_t i = 0; i < AL_COUNT(known); i++) {
+        const struct option *option = &known[i];
+        void *field = (char *)options + option->offset;
+        int r = 0;
+
+        if (!has(options, with_json, option) ||
+            !is_option(word, option->name, option->kind == FLAG))
+            continue;
+        if (option->kind == FLAG)
+            *(bool *)field = true;
+        else if (option->kind == WORD)
+            r = take_value(option->name, argc, argv, field, err);
+        else if ((r = take_value(option->name, argc, argv, &value, err)) == 0)
+            al_strv_add(field, value);
+        return r;
+    }
+    return unknown_option(options, word, with_json, err);
 }
 
 int al_options_read(struct al_options *options, bool with_json, int *argc, char ***argv,
@@ -165,27 +168,22 @@ int al_options_read_all(struct al_options *options, bool with_json, int *argc, c
     return r;
 }
 
+static bool is_given(const struct al_options *options, const struct option *option)
+{
+    const void *field = (const char *)options + option->offset;
+
+    if (option->kind == FLAG)
+        return *(const bool *)field;
+    return option->kind == LIST ? ((const struct al_strv *)field)->count > 0
+                                : *(const char *const *)field != NULL;
+}
+
 int al_options_refuse(const struct al_options *options, const char *command,
                       const char *const *names, struct al_error *err)
 {
-    const struct {
-        const char *name;
-        bool is_given;
-    } given[] = {
-        { "--toolset", options->toolsets.count > 0 },
-        { "--approval", options->approval != NULL },
-        { "--agent", options->agent != NULL },
-        { "--grant", options->grant != NULL },
-        { "--worker", options->worker != NULL },
-        { "--tool", options->tool != NULL },
-        { "--command-timeout", options->command_timeout != NULL },
-        { "--no-git", options->no_git },
-        { "-v", options->verbose },
-    };
-
     for (; *names; names++)
-        for (size_t i = 0; i < AL_COUNT(given); i++)
-            if (given[i].is_given && !strcmp(given[i].name, *names))
+        for (size_t i = 0; i < AL_COUNT(known); i++)
+            if (!strcmp(known[i].name, *names) && is_given(options, &known[i]))
                 return al_error_set(err, AL_ERR_BAD_ARGS,
                                     "%s means nothing to airlock %s, which makes no calls; see "
                                     "airlock %s --help",

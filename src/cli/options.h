@@ -8,6 +8,13 @@
 #include "util/error.h"
 #include "util/str.h"
 
+/** An option of one command alone. */
+struct al_own_option {
+    const char *name;  /**< NULL ends the list */
+    bool *flag;        /**< set when it is there; NULL: it has a value */
+    const char **word; /**< its value, borrowed from argv */
+};
+
 /** Options of one command line.  Those that are given replace the configuration file's values. */
 struct al_options {
     struct al_strv roots, toolsets;
@@ -20,6 +27,9 @@ struct al_options {
         *tls_key; /**< options of a server over HTTP; borrowed; NULL: not given */
     bool no_token, behind_proxy;
     bool serves; /**< set by the caller: the command knows the options of a server over HTTP */
+    const struct al_own_option *own; /**< set by the caller; they come first; NULL: none */
+    const char *command; /**< set by the caller: whose --help an error names; NULL: airlock's */
+    bool no_session;     /**< set by the caller: of the shared options only --audit and --config */
     bool json, help;
     bool no_git;  /**< --no-git: take no checkpoints */
     bool verbose; /**< -v: write to stderr what each call does */

@@ -466,47 +466,43 @@ static void record_interrupted(const char *file)
         al_journal_free(journal);
 }
 
-static int run(const char *journal_file, int argc, char **argv)
+static int run(const struct al_query *query, const char *journal_file)
 {
-    struct al_query query = { .tool = NULL };
-    int code = al_query_parse(&query, argc, argv);
-
-    if (code != AL_EXIT_OK)
-        return code;
     (void)signal(SIGPIPE, SIG_IGN); /* a reader may stop early */
-    if (query.running)
-        return show_running(&query, journal_file);
-    if (query.verify) /* which looks at the journal as it is */
-        return verify(journal_file, query.json);
+    if (query->running)
+        return show_running(query, journal_file);
+    if (query->verify) /* which looks at the journal as it is */
+        return verify(journal_file, query->json);
     record_interrupted(journal_file);
-    return show_log(&query, journal_file);
+    return show_log(query, journal_file);
 }
 
 int al_cmd_log(int argc, char **argv)
 {
-    al_auto(al_options_clear) struct al_options options = { .json = false };
+    struct al_query query = { .tool = NULL };
+    const char *since = NULL;
+    const struct al_own_option own[] = {
+        { "--json", &query.json, NULL },     { "--verify", &query.verify, NULL },
+        { "--follow", &query.follow, NULL }, { "--running", &query.running, NULL },
+        { "--tool", NULL, &query.tool },     { "--agent", NULL, &query.agent },
+        { "--since", NULL, &since },         { NULL, NULL, NULL },
+    };
+    al_auto(al_options_clear) struct al_options options = { .own = own,
+                                                            .command = "log",
+                                                            .no_session = true };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     struct al_setup setup;
-    int r = 0, code, left = 0;
+    int r = al_options_read_all(&options, false, &argc, argv, &err), code;
 
-    if (argc > 0 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")))
-        return al_help_command("log");
-    /* All words but --audit and --config are options of this command. */
-    for (int i = 0, words = 1; r == 0 && i < argc; i += words) {
-        const bool is_common =
-            al_starts_with(argv[i], "--audit") || al_starts_with(argv[i], "--config");
-        int count = words = is_common && !strchr(argv[i], '=') && i + 1 < argc ? 2 : 1;
-        char **at = argv + i;
-
-        if (is_common)
-            r = al_options_read(&options, false, &count, &at, &err);
-        else
-            argv[left++] = argv[i];
-    }
     if (r < 0)
         return al_cli_fail(&err);
+    if (options.help)
+        return al_help_command("log");
+    code = al_query_check(&query, since, argc, argv);
+    if (code != AL_EXIT_OK)
+        return code;
     r = al_setup_config(&setup, &options, &err);
-    code = r < 0 ? al_cli_fail(&err) : run(setup.journal_file, left, argv);
+    code = r < 0 ? al_cli_fail(&err) : run(&query, setup.journal_file);
     al_setup_clear(&setup);
     return code;
 }

@@ -225,81 +225,14 @@ int al_query_unknown_tool(const char *name)
     return AL_EXIT_USAGE;
 }
 
-static int unknown_option(const char *word)
+int al_query_check(struct al_query *query, const char *since, int argc, char **argv)
 {
-    static const char *const known[] = { "--json", "--verify", "--follow", "--running",
-                                         "--tool", "--since",  "--agent",  "--help" };
-    al_auto(al_freep) char *name = al_strndup(word, strcspn(word, "="));
-    al_auto(al_freep) char *safe = al_text_sanitize_line(word);
-    struct al_nearest nearest = { .word = name };
-
-    for (size_t i = 0; i < AL_COUNT(known); i++)
-        al_nearest_offer(&nearest, known[i]);
-    if (!nearest.found)
-        return usage("unknown option", word);
-    al_log_note("unknown option '%s'; did you mean %s? See airlock log --help", safe,
-                nearest.found);
-    return AL_EXIT_USAGE;
-}
-
-/* The value of "--name VALUE" or "--name=VALUE".  NULL: the word is another option. */
-static const char *value_of(const char *name, int *at, int argc, char **argv)
-{
-    size_t len = strlen(name);
-
-    if (strncmp(argv[*at], name, len) != 0)
-        return NULL;
-    if (argv[*at][len] == '=')
-        return argv[*at] + len + 1;
-    return !argv[*at][len] && *at + 1 < argc ? argv[++*at] : NULL;
-}
-
-static int parse_word(struct al_query *query, int *at, int argc, char **argv)
-{
-    const struct {
-        const char *name;
-        bool *flag;
-    } flags[] = { { "--json", &query->json },
-                  { "--verify", &query->verify },
-                  { "--follow", &query->follow },
-                  { "--running", &query->running } };
-    const char *word = argv[*at], *value;
-
-    for (size_t i = 0; i < AL_COUNT(flags); i++) {
-        if (strcmp(word, flags[i].name) != 0)
-            continue;
-        *flags[i].flag = true;
-        return AL_EXIT_OK;
-    }
-    if ((value = value_of("--tool", at, argc, argv))) {
-        query->tool = value;
-        return AL_EXIT_OK;
-    }
-    if ((value = value_of("--agent", at, argc, argv))) {
-        query->agent = value;
-        return AL_EXIT_OK;
-    }
-    if ((value = value_of("--since", at, argc, argv)))
-        return when_parse(value, query->since)
-                   ? AL_EXIT_OK
-                   : usage("a time is 2026-01-31, '2 hours ago' or yesterday, not", value);
-    if (!strcmp(word, "--tool") || !strcmp(word, "--since") || !strcmp(word, "--agent"))
-        return usage("a value is missing after", word);
-    if (word[0] == '-' && (word[1] < '0' || word[1] > '9'))
-        return unknown_option(word);
-    if (query->last)
-        return usage("unexpected second number", word);
-    return al_query_number(word, &query->last) ? AL_EXIT_OK : usage("not a number of lines:", word);
-}
-
-int al_query_parse(struct al_query *query, int argc, char **argv)
-{
-    for (int i = 0; i < argc; i++) {
-        int code = parse_word(query, &i, argc, argv);
-
-        if (code != AL_EXIT_OK)
-            return code;
-    }
+    if (since && !when_parse(since, query->since))
+        return usage("a time is 2026-01-31, '2 hours ago' or yesterday, not", since);
+    if (argc > 1)
+        return usage("unexpected second number", argv[1]);
+    if (argc && !al_query_number(argv[0], &query->last))
+        return usage("not a number of lines:", argv[0]);
     if (query->verify &&
         (query->follow || query->last || query->tool || query->agent || query->since[0]))
         return usage("no selection goes with", "--verify");

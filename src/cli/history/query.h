@@ -19,8 +19,9 @@ struct al_query {
     bool json, verify, follow, running;
 };
 
-/** Read the words of `airlock log`.  Returns an exit code; an error has been reported. */
-int al_query_parse(struct al_query *query, int argc, char **argv);
+/** Complete what the options of `airlock log` say by the value of --since, which may be NULL, and
+ * by the other words.  Returns an exit code; an error has been reported. */
+int al_query_check(struct al_query *query, const char *since, int argc, char **argv);
 
 /** Test whether a tool of any toolset has this name, or it is "rollback". */
 bool al_query_tool_exists(const char *name);

@@ -37,7 +37,8 @@ struct al_undo {
     bool is_set_up;
     struct al_repo *repo;
     struct al_run_limits budget;
-    size_t count;             /**< number of executions; 0: not given */
+    size_t count; /**< number of executions; 0: not given */
+    const char *execution_word, *newest_word;
     size_t execution, newest; /**< of --execution and --newest; 0: not given */
 };
 
@@ -55,51 +56,12 @@ static int usage_error(const char *command, const char *what, const char *word)
     return AL_EXIT_USAGE;
 }
 
-/* Remove the command's own flags from the words and set their values. */
-static void extract_flags(const char *const *flags, bool *values, int *argc, char **argv)
+/* The number of an execution that an option has; 0: it is not given. */
+static int read_number(const char *command, const char *name, const char *word, size_t *ret_number)
 {
-    int kept = 0;
-
-    for (int i = 0; i < *argc; i++) {
-        bool found = false;
-
-        for (size_t k = 0; flags[k]; k++) {
-            if (strcmp(argv[i], flags[k]) != 0)
-                continue;
-            values[k] = true;
-            found = true;
-        }
-        if (!found)
-            argv[kept++] = argv[i];
-    }
-    *argc = kept;
-}
-
-/* Remove an option with the number of an execution from the words. */
-static int extract_number(const char *command, const char *name, size_t *number, int *argc,
-                          char **argv)
-{
-    int kept = 0;
-
-    for (int i = 0; i < *argc; i++) {
-        if (strcmp(argv[i], name) != 0)
-            argv[kept++] = argv[i];
-        else if (i + 1 == *argc || !al_query_number(argv[++i], number))
-            return usage_error(command, "the number of an execution has to follow", name);
-    }
-    *argc = kept;
-    return AL_EXIT_OK;
-}
-
-static int extract_numbers(struct al_undo *undo, const char *command, int *argc, char **argv)
-{
-    int code = extract_number(command, "--execution", &undo->execution, argc, argv);
-
-    if (code == AL_EXIT_OK && !strcmp(command, "rollback"))
-        code = extract_number(command, "--newest", &undo->newest, argc, argv);
-    if (code == AL_EXIT_OK && undo->newest && !undo->execution)
-        return usage_error(command, "this goes with --execution:", "--newest");
-    return code;
+    return !word || al_query_number(word, ret_number)
+               ? AL_EXIT_OK
+               : usage_error(command, "the number of an execution has to follow", name);
 }
 
 /* These say how calls are made. */
@@ -107,24 +69,28 @@ static const char *const of_sessions[] = { "--toolset", "--approval", "--grant",
                                            "--worker",  "--tool",     "--command-timeout",
                                            "--no-git",  "-v",         NULL };
 
+/* The words are the shared options, the command's own, --execution N, and at most one number; for
+ * the rollback --newest N too. */
 static int read_words(struct al_undo *undo, const char *command, int argc, char **argv)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    int code;
 
-    for (;;) {
-        if (al_options_read(&undo->options, false, &argc, &argv, &err) < 0)
-            return al_cli_fail(&err);
-        if (al_options_refuse(&undo->options, command, of_sessions, &err) < 0)
-            return al_cli_fail(&err);
-        if (argc == 0)
-            return AL_EXIT_OK;
-        if (undo->count || undo->execution)
-            return usage_error(command, "unexpected second number", argv[0]);
-        if (!al_query_number(argv[0], &undo->count))
-            return usage_error(command, "not a number of executions:", argv[0]);
-        argc--;
-        argv++;
-    }
+    if (al_options_read_all(&undo->options, false, &argc, argv, &err) < 0 ||
+        al_options_refuse(&undo->options, command, of_sessions, &err) < 0)
+        return al_cli_fail(&err);
+    code = read_number(command, "--execution", undo->execution_word, &undo->execution);
+    if (code == AL_EXIT_OK)
+        code = read_number(command, "--newest", undo->newest_word, &undo->newest);
+    if (code != AL_EXIT_OK)
+        return code;
+    if (undo->newest && !undo->execution)
+        return usage_error(command, "this goes with --execution:", "--newest");
+    if (argc > 1 || (argc && undo->execution))
+        return usage_error(command, "unexpected second number", argv[argc - 1]);
+    if (argc && !al_query_number(argv[0], &undo->count))
+        return usage_error(command, "not a number of executions:", argv[0]);
+    return AL_EXIT_OK;
 }
 
 /* Whether a directory or one above it contains a `.git`. */
@@ -170,21 +136,16 @@ static int find_repository(struct al_undo *undo, const char *command)
     return r < 0 ? al_cli_fail(&err) : AL_EXIT_OK;
 }
 
-/* Read the command line, set up the session and open the repository.
- *
- * The words are the shared options, the command's own flags, --execution N, and at most one number;
- * for the rollback --newest N too. */
-static int undo_open(struct al_undo *undo, const char *command, const char *const *flags,
-                     bool *values, int argc, char **argv)
+/* Read the command line, set up the session and open the repository. */
+static int undo_open(struct al_undo *undo, const char *command, const struct al_own_option *own,
+                     int argc, char **argv)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_freep) char *cwd = getcwd(NULL, 0);
     int code, r;
 
-    extract_flags(flags, values, &argc, argv);
-    code = extract_numbers(undo, command, &argc, argv);
-    if (code == AL_EXIT_OK)
-        code = read_words(undo, command, argc, argv);
+    undo->options.own = own;
+    code = read_words(undo, command, argc, argv);
     if (code != AL_EXIT_OK)
         return code;
     if (undo->options.help) {
@@ -321,10 +282,12 @@ static int run_diff(struct al_undo *undo, bool stat)
 
 int al_cmd_diff(int argc, char **argv)
 {
-    static const char *const flags[] = { "--stat", NULL };
     struct al_undo undo = AL_UNDO_INIT;
     bool stat = false;
-    int code = undo_open(&undo, "diff", flags, &stat, argc, argv);
+    const struct al_own_option own[] = { { "--stat", &stat, NULL },
+                                         { "--execution", NULL, &undo.execution_word },
+                                         { NULL, NULL, NULL } };
+    int code = undo_open(&undo, "diff", own, argc, argv);
 
     if (code == AL_EXIT_OK)
         code = run_diff(&undo, stat);
@@ -552,16 +515,20 @@ static int run(struct al_undo *undo, const struct own_options *own)
 
 int al_cmd_rollback(int argc, char **argv)
 {
-    static const char *const names[] = { "--dry-run", "--force", "--redo", "-y", "--yes", NULL };
     struct al_undo undo = AL_UNDO_INIT;
-    bool values[AL_COUNT(names)] = { false };
-    int code = undo_open(&undo, "rollback", names, values, argc, argv);
+    struct own_options is = { .yes = false };
+    const struct al_own_option own[] = { { "--dry-run", &is.dry_run, NULL },
+                                         { "--force", &is.force, NULL },
+                                         { "--redo", &is.redo, NULL },
+                                         { "-y", &is.yes, NULL },
+                                         { "--yes", &is.yes, NULL },
+                                         { "--execution", NULL, &undo.execution_word },
+                                         { "--newest", NULL, &undo.newest_word },
+                                         { NULL, NULL, NULL } };
+    int code = undo_open(&undo, "rollback", own, argc, argv);
 
     if (code == AL_EXIT_OK)
-        code = run(&undo, &(const struct own_options){ .dry_run = values[0],
-                                                       .force = values[1],
-                                                       .redo = values[2],
-                                                       .yes = values[3] || values[4] });
+        code = run(&undo, &is);
     undo_close(&undo);
     return code < 0 ? AL_EXIT_OK : code;
 }

@@ -576,29 +576,6 @@ static int run(struct install *install, struct al_error *err)
 
 /* --- The command line --- */
 
-/* Take the options that only this command has out of the words. */
-static void take_own(struct install *install, int *argc, char **argv)
-{
-    const struct {
-        const char *name;
-        bool *flag;
-    } own[] = { { "--user", &install->user },    { "--yes", &install->yes },
-                { "-y", &install->yes },         { "--remove", &install->removes },
-                { "--print", &install->prints }, { "--with-rules", &install->with_rules } };
-    int count = 0;
-
-    for (int i = 0; i < *argc; i++) {
-        bool taken = false;
-
-        for (size_t j = 0; j < AL_COUNT(own); j++)
-            if (!strcmp(argv[i], own[j].name))
-                *own[j].flag = taken = true;
-        if (!taken)
-            argv[count++] = argv[i];
-    }
-    *argc = count;
-}
-
 static int find_client(struct install *install, int argc, char **argv, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
@@ -631,10 +608,19 @@ static int find_client(struct install *install, int argc, char **argv, struct al
 int al_cmd_install(int argc, char **argv)
 {
     struct install install = { .client = NULL };
+    const struct al_own_option own[] = {
+        { "--user", &install.user, NULL },
+        { "--yes", &install.yes, NULL },
+        { "-y", &install.yes, NULL },
+        { "--remove", &install.removes, NULL },
+        { "--print", &install.prints, NULL },
+        { "--with-rules", &install.with_rules, NULL },
+        { NULL, NULL, NULL },
+    };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     int r;
 
-    take_own(&install, &argc, argv);
+    install.options.own = own;
     r = al_options_read_all(&install.options, false, &argc, argv, &err);
     if (r == 0 && install.options.help) {
         al_options_clear(&install.options);
