@@ -2,7 +2,7 @@
 /*
  * Finds the method of a message and answers it, for both eras of MCP.
  *
- * The era of each message follows from its own content (mcp/request_meta.h), never from earlier
+ * The era of each message follows from its own content (mcp/reply.h), never from earlier
  * messages.  The result of the legacy handshake applies to legacy messages only.
  *
  * There is one dispatch for each client: the one on standard input, a legacy session over HTTP, or

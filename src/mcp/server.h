@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The MCP server on a pair of descriptors: newline-delimited JSON-RPC of the revisions 2024-11-05
- * to 2025-11-25 and 2026-07-28.  The revision is determined for each message (mcp/request_meta.h).
+ * to 2025-11-25 and 2026-07-28.  The revision is determined for each message (mcp/reply.h).
  *
  * Source: https://modelcontextprotocol.io/specification, "stdio" transport.
  */

@@ -9,12 +9,321 @@
 #include <unistd.h>
 
 #include "http/server.h"
-#include "mcp/http/endpoint_state.h"
-#include "mcp/http/post.h"
-#include "mcp/http/rules.h"
+#include "mcp/http/private.h"
+#include "mcp/reply.h"
 #include "mcp/service.h"
 #include "util/clock.h"
 #include "util/fs.h"
+
+/* Seconds until a client may try again. */
+#define RETRY_SESSION_S 60
+#define RETRY_ENDING_S  10
+
+/* A batch is short to send, and its answers are not: 90,000 times the list of tools in 4 MiB. */
+#define BATCH_MESSAGES     1000
+#define BATCH_ANSWER_BYTES ((size_t)4 * 1024 * 1024)
+
+/* A POST on its way through this file. */
+struct post {
+    struct al_task task;
+    struct al_endpoint *endpoint;
+    struct al_account *account;        /* reference */
+    struct al_peer *session;           /* reference; NULL: the request names none that there is */
+    struct al_http_exchange *exchange; /* reference */
+    struct al_stream *stream;          /* reference */
+    const struct al_http_request *request;
+};
+
+static struct al_reply reply_of(struct post *post)
+{
+    return (struct al_reply){ .sink = &al_stream_ref(post->stream)->sink };
+}
+
+/* Answer a request with an error and a status that the code alone does not give. */
+static void refuse_message(struct post *post, const struct al_rpc_message *message, unsigned status,
+                           enum al_rpc_code code, const char *problem)
+{
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+
+    al_rpc_add_error(&line, message->id, code, problem);
+    al_stream_answer(post->stream, status, &line);
+}
+
+/* Whose message it is from here on.  Takes the reference over. */
+static void set_peer(struct post *post, struct al_peer *peer)
+{
+    post->stream->number = al_peer_number_stream(peer);
+    al_stream_set_peer(post->stream, peer);
+}
+
+/* Caller holds the lock of the peer. */
+static bool tells_first_id(const struct al_peer *peer)
+{
+    return peer->dispatch.revision && peer->dispatch.revision->names_first_event;
+}
+
+/* Serve a message of a peer that set_peer() has set. */
+static void dispatch(struct post *post, struct al_peer *peer, const struct al_rpc_message *message)
+{
+    bool ended;
+
+    (void)pthread_mutex_lock(&peer->lock);
+    ended = peer->ended;
+    post->stream->tells_first_id = tells_first_id(peer);
+    if (!ended)
+        al_dispatch_message(&peer->dispatch, message, reply_of(post));
+    (void)pthread_mutex_unlock(&peer->lock);
+    if (ended)
+        al_stream_refuse(post->stream, 404, 0, "the session has ended");
+}
+
+/* What is wrong with a modern message; AL_RPC_OK: nothing that is not found out later. */
+static enum al_rpc_code check_modern(const struct post *post, const struct al_rpc_message *message,
+                                     const char **ret_problem)
+{
+    struct al_envelope envelope = { .version = NULL };
+    enum al_rpc_code code = AL_RPC_OK;
+
+    if (message->kind == AL_RPC_RESPONSE)
+        return AL_RPC_OK;
+    if (message->kind == AL_RPC_REQUEST)
+        code = al_envelope_read(message, &envelope, ret_problem);
+    if (code == AL_RPC_INVALID_PARAMS)
+        return code;
+    *ret_problem = al_rules_check_modern(post->request, message, envelope.version);
+    return *ret_problem ? AL_RPC_HEADER_MISMATCH : AL_RPC_OK;
+}
+
+static void serve_modern(struct post *post, const struct al_rpc_message *message)
+{
+    const char *problem = NULL;
+    enum al_rpc_code code = check_modern(post, message, &problem);
+    struct al_peer *peer;
+
+    if (code != AL_RPC_OK) {
+        refuse_message(post, message, 400, code, problem);
+        return;
+    }
+    peer = al_account_modern(post->account);
+    if (!peer) {
+        al_stream_refuse(post->stream, 401, 0, "the token is not valid any more");
+        return;
+    }
+    al_stream_set_modern(post->stream);
+    set_peer(post, peer);
+    dispatch(post, peer, message);
+}
+
+/* Begin a session.  The one thing that al_dispatch_message() could refuse is refused here, before
+ * there is a session. */
+static void initialize(struct post *post, const struct al_rpc_message *message)
+{
+    struct al_peer *peer = NULL;
+
+    if (!al_json_get_string(message->params, "protocolVersion")) {
+        refuse_message(post, message, 200, AL_RPC_INVALID_PARAMS,
+                       "initialize needs protocolVersion, a string");
+        return;
+    }
+    peer = al_account_add_session(post->account);
+    if (!peer) {
+        al_stream_refuse(post->stream, 429, RETRY_SESSION_S,
+                         "too many sessions; end one with DELETE, or use one that is open");
+        return;
+    }
+    post->stream->session_id = peer->id;
+    set_peer(post, peer);
+    dispatch(post, peer, message);
+}
+
+/* The session that the request names, with a reference; NULL: refused. */
+static struct al_peer *find_session(struct post *post)
+{
+    const char *problem = al_rules_check_legacy(post->request);
+
+    if (!problem && !al_http_find_header(post->request, "mcp-session-id"))
+        problem = "the header Mcp-Session-Id is missing; begin with initialize";
+    if (problem) {
+        al_stream_refuse(post->stream, 400, 0, problem);
+        return NULL;
+    }
+    if (!post->session) {
+        al_stream_refuse(post->stream, 404, 0, "there is no such session; begin with initialize");
+        return NULL;
+    }
+    return al_peer_ref(post->session);
+}
+
+static void serve_legacy(struct post *post, const struct al_rpc_message *message)
+{
+    const bool begins = message->kind == AL_RPC_REQUEST && !strcmp(message->method, "initialize") &&
+                        !al_http_find_header(post->request, "mcp-session-id");
+    struct al_peer *peer;
+
+    if (begins) {
+        initialize(post, message);
+        return;
+    }
+    peer = find_session(post);
+    if (!peer)
+        return;
+    set_peer(post, peer);
+    dispatch(post, peer, message);
+}
+
+static void serve_message(struct post *post, const struct al_rpc_message *message)
+{
+    const bool has_method = message->kind == AL_RPC_REQUEST || message->kind == AL_RPC_NOTIFICATION;
+
+    post->stream->awaits_answer = message->kind == AL_RPC_REQUEST;
+    if (message->kind == AL_RPC_INVALID)
+        al_reply_error(reply_of(post), message->id, AL_RPC_INVALID_REQUEST, message->problem);
+    else if (message->kind == AL_RPC_REQUEST && atomic_load(&post->endpoint->draining))
+        al_stream_refuse(post->stream, 503, RETRY_ENDING_S, "the server is ending");
+    else if (al_rules_says_modern(post->request) ||
+             (has_method && al_envelope_era(message) == AL_ERA_MODERN))
+        serve_modern(post, message);
+    else
+        serve_legacy(post, message);
+}
+
+/* Serve one message of a batch.  A modern request has headers of its own, so it comes alone. */
+static void serve_item(struct post *post, struct al_peer *peer,
+                       const struct al_rpc_message *message, struct al_reply reply)
+{
+    const bool has_method = message->kind == AL_RPC_REQUEST || message->kind == AL_RPC_NOTIFICATION;
+
+    if (message->kind == AL_RPC_REQUEST)
+        post->stream->awaits_answer = true;
+    if (has_method && al_envelope_era(message) == AL_ERA_MODERN)
+        al_reply_error(reply, message->id, AL_RPC_INVALID_REQUEST,
+                       "a request of revision 2026-07-28 is not part of a batch");
+    else
+        al_dispatch_message(&peer->dispatch, message, reply);
+}
+
+/* Caller holds the lock of the peer. */
+static void serve_items(struct post *post, struct al_peer *peer, const struct al_rpc_doc *doc)
+{
+    al_auto(al_rpc_message_clear) struct al_rpc_message message = AL_RPC_MESSAGE_INIT;
+    struct al_rpc_cursor cursor = AL_RPC_CURSOR_INIT;
+    struct al_batch *batch = al_batch_new(&al_stream_ref(post->stream)->sink);
+
+    while (al_rpc_doc_next(doc, &cursor, &message)) {
+        if (message.kind == AL_RPC_REQUEST && al_batch_bytes(batch) >= BATCH_ANSWER_BYTES)
+            al_reply_busy(al_batch_expect(batch), message.id,
+                          "the answers to this batch are too large; send the other requests again");
+        else
+            serve_item(post, peer, &message, al_batch_expect(batch));
+    }
+    al_batch_close(batch);
+}
+
+/* What is wrong with a batch; NULL: nothing.  Caller holds the lock of the peer. */
+static const char *check_batch(const struct al_peer *peer, const struct al_rpc_doc *doc)
+{
+    if (!al_dispatch_takes_batches(&peer->dispatch))
+        return "batches are part of revision 2025-03-26 only";
+    if (!json_array_size(doc->root))
+        return "the batch is empty";
+    if (json_array_size(doc->root) > BATCH_MESSAGES)
+        return "a batch has 1000 messages at most";
+    return NULL;
+}
+
+static void serve_batch(struct post *post, const struct al_rpc_doc *doc)
+{
+    struct al_peer *peer = find_session(post);
+    const char *problem = NULL;
+    bool ended;
+
+    if (!peer)
+        return;
+    set_peer(post, peer);
+    (void)pthread_mutex_lock(&peer->lock);
+    ended = peer->ended;
+    problem = check_batch(peer, doc);
+    if (!problem && !ended)
+        serve_items(post, peer, doc);
+    (void)pthread_mutex_unlock(&peer->lock);
+    if (problem || ended)
+        al_stream_refuse(post->stream, ended ? 404 : 400, 0,
+                         ended ? "the session has ended" : problem);
+}
+
+static void serve_body(struct post *post)
+{
+    al_auto(al_rpc_doc_clear) struct al_rpc_doc doc = AL_RPC_DOC_INIT;
+    al_auto(al_rpc_message_clear) struct al_rpc_message message = AL_RPC_MESSAGE_INIT;
+    struct al_rpc_cursor cursor = AL_RPC_CURSOR_INIT;
+    const char *problem = NULL;
+    enum al_rpc_code code =
+        al_rpc_parse(post->request->body, post->request->body_len, &doc, &problem);
+
+    if (code != AL_RPC_OK)
+        al_reply_error(reply_of(post), NULL, code, problem);
+    else if (!al_rpc_doc_is_batch(&doc) && al_rpc_doc_next(&doc, &cursor, &message))
+        serve_message(post, &message);
+    else if (atomic_load(&post->endpoint->draining))
+        al_stream_refuse(post->stream, 503, RETRY_ENDING_S, "the server is ending");
+    else
+        serve_batch(post, &doc);
+}
+
+static void free_post(struct post *post)
+{
+    al_stream_unref(post->stream);
+    al_http_unref(post->exchange);
+    al_peer_unref(post->session);
+    al_account_unref(post->account);
+    free(post);
+}
+
+/* Cancel what a modern stream has, whose client has gone. */
+static void cancel_post(struct al_endpoint *endpoint, struct al_stream *stream)
+{
+    struct al_peer *peer = al_stream_get_peer(stream);
+
+    al_calls_cancel_sink(&endpoint->service.calls, &stream->sink);
+    if (peer)
+        al_listing_drop_sink(&peer->dispatch.listing, &stream->sink);
+    al_peer_unref(peer);
+}
+
+static void serve(struct al_task *task)
+{
+    struct post *post = (struct post *)task;
+
+    serve_body(post);
+    if (al_stream_is_gone(post->stream))
+        cancel_post(post->endpoint, post->stream);
+    al_http_drop_body(post->exchange); /* which is not needed while a call runs */
+    al_pool_leave(post->endpoint->pool, task);
+    free_post(post);
+}
+
+/* Serve a POST whose stream is the data of its exchange, or answer that too many messages of the
+ * account wait. */
+static void submit_post(struct al_endpoint *endpoint, struct al_account *account,
+                        struct al_http_exchange *exchange, struct al_stream *stream)
+{
+    struct post *post = al_calloc(1, sizeof(*post));
+    const struct al_http_request *request = al_http_request(exchange);
+    const char *id = al_http_find_header(request, "mcp-session-id");
+
+    post->endpoint = endpoint;
+    post->account = al_account_ref(account);
+    post->session = id ? al_account_find_session(account, id) : NULL;
+    post->exchange = al_http_ref(exchange);
+    post->request = request;
+    post->stream = al_stream_ref(stream);
+    post->task.run = serve;
+    post->task.bytes = request->body_len;
+    if (al_account_submit(account, post->session, &post->task))
+        return;
+    al_stream_refuse(stream, 429, AL_ACCOUNT_RETRY_S, AL_ACCOUNT_BUSY);
+    free_post(post);
+}
 
 /* The ticker has shallow functions only. */
 #define STACK_BYTES ((size_t)128 * 1024)
@@ -62,7 +371,7 @@ static void post(struct al_endpoint *endpoint, struct al_principal *principal,
         refuse(exchange, 401, "the token is not valid any more");
     } else {
         stream = al_stream_new(exchange);
-        al_post_submit(endpoint, account, exchange, stream);
+        submit_post(endpoint, account, exchange, stream);
         al_stream_unref(stream);
         al_account_unref(account);
     }
@@ -202,7 +511,7 @@ void al_endpoint_gone(struct al_endpoint *endpoint, struct al_http_exchange *exc
     struct al_stream *stream = al_http_data(exchange);
 
     if (stream && al_stream_mark_gone(stream, exchange))
-        al_post_cancel(endpoint, stream);
+        cancel_post(endpoint, stream);
 }
 
 void al_endpoint_end(struct al_endpoint *endpoint, struct al_http_exchange *exchange)

@@ -8,7 +8,7 @@
  * content GET               the session's own stream, or resumes one      405 DELETE ends the
  * session                              405 the client goes   its calls go on its call is cancelled
  *
- * Who asks is decided before (mcp/principal.h).  Sessions, calls and streams are found among those
+ * Who asks is decided before (mcp/service.h).  Sessions, calls and streams are found among those
  * of one principal only.
  *
  * Order at the end: al_endpoint_drain() while the HTTP server still runs, then end the HTTP server,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mcp/http/rules.h"
+#include "mcp/http/private.h"
 
 #include <string.h>
 #include <strings.h>

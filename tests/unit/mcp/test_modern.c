@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mcp/dispatch.h and mcp/request_meta.h: each message is served by the rules of its own era. */
+/* mcp/dispatch.h and mcp/reply.h: each message is served by the rules of its own era. */
 #include "mcp/dispatch.h"
 
 #include "mcp/server.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mcp/principal.h: a principal is released with its last reference, and keeps no "always". */
+/* mcp/service.h: a principal is released with its last reference, and keeps no "always". */
 #include "mcp/service.h"
 
 #include "tests/lib/assert.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* upstream/limits.h: each limit just below it, at it and above. */
+/* upstream/private.h: each limit just below it, at it and above. */
 #include <fcntl.h>
 
 #include "tests/unit/upstream/lib.h"

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "mcp/http/endpoint_state.h"
+#include "mcp/http/private.h"
 #include "mcp/service.h"
 #include "tests/lib/assert.h"
 #include "tests/mcp/fake_pipeline.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* mcp/http/event_store.h: what streams keep together, and what is forgotten first. */
-#include "mcp/http/events.h"
+#include "mcp/http/private.h"
 
-#include "mcp/http/stream.h"
 #include "tests/lib/assert.h"
 #include "util/mem.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a stream keeps of its events, and the ids it can be resumed from. */
-#include "mcp/http/events.h"
+#include "mcp/http/private.h"
 #include "tests/lib/assert.h"
 
 static void push(struct al_events *events, size_t len)

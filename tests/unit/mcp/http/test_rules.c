@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Content types and accepted types; the headers of modern requests are in e2e/http_mcp_modern. */
-#include "mcp/http/rules.h"
+#include "mcp/http/private.h"
 #include "tests/lib/assert.h"
 
 static void test_content_type(void **state)
