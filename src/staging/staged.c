@@ -35,7 +35,7 @@ void al_staged_list_clear(struct al_staged_list *list)
     *list = (struct al_staged_list){ .items = NULL };
 }
 
-const char *al_staged_operation_name(enum al_staged_operation operation)
+static const char *operation_name(enum al_staged_operation operation)
 {
     static const char *const names[] = { "create", "update", "delete" };
 
@@ -58,6 +58,176 @@ const char *al_staged_message(const char *given)
     }
 }
 
+/* --- The record --- */
+
+/*
+ * A record is the StagedCommit of the tools, with more.  A path that is not UTF-8, of which JSON
+ * has no bytes, is there in base64 as well.
+ */
+
+/* Caller frees; NULL: there is none. */
+static char *get_path(const json_t *file)
+{
+    static const char root[] = "/workspace/";
+    const char *shown = al_json_get_string(file, "sandboxPath");
+    const char *coded = al_json_get_string(file, "path");
+    al_auto(al_str_clear) struct al_str path = AL_STR_INIT;
+
+    if (coded)
+        return al_base64_decode(coded, strlen(coded), &path) ? al_str_detach(&path) : NULL;
+    return shown && al_starts_with(shown, root) ? al_strdup(shown + strlen(root)) : NULL;
+}
+
+static int find_operation(const char *name)
+{
+    for (int i = AL_STAGED_CREATE; name && i <= AL_STAGED_DELETE; i++)
+        if (!strcmp(name, operation_name((enum al_staged_operation)i)))
+            return i;
+    return -1;
+}
+
+static bool file_from_json(const json_t *object, bool sha256, struct al_staged_file *ret_file)
+{
+    int operation = find_operation(al_json_get_string(object, "operation"));
+    const char *oid = al_json_get_string(object, "contentHash");
+    struct al_staged_file file = {
+        .operation = (enum al_staged_operation)operation,
+        .mode = (unsigned)json_integer_value(json_object_get(object, "mode")),
+        .size = (uint64_t)json_integer_value(json_object_get(object, "size")),
+    };
+
+    if (operation < 0 || !oid || !al_oid_parse(oid, sha256, &file.oid))
+        return false;
+    file.path = get_path(object);
+    *ret_file = file;
+    return file.path && *file.path;
+}
+
+static bool files_from_json(const json_t *array, bool sha256, struct al_staged *staged)
+{
+    const json_t *object;
+    size_t i;
+
+    staged->files = al_calloc(json_array_size(array) + 1, sizeof(*staged->files));
+    json_array_foreach(array, i, object)
+    {
+        staged->count++;
+        if (!file_from_json(object, sha256, &staged->files[i]))
+            return false;
+    }
+    return staged->count > 0;
+}
+
+static bool from_json(const json_t *object, const char *id, bool sha256, struct al_staged *staged)
+{
+    const char *created_at = al_json_get_string(object, "createdAt");
+    const char *commit = al_json_get_string(object, "commit");
+    const char *message = al_json_get_string(object, "message");
+    const char *sandbox = al_json_get_string(object, "sandbox");
+    const json_t *order = json_object_get(object, "order");
+
+    if (!created_at || !commit || !message || !sandbox || !json_is_integer(order) ||
+        !al_oid_parse(commit, sha256, &staged->commit))
+        return false;
+    (void)snprintf(staged->id, sizeof(staged->id), "%s", id);
+    (void)snprintf(staged->created_at, sizeof(staged->created_at), "%s", created_at);
+    staged->order = json_integer_value(order);
+    staged->message = al_strdup(al_staged_message(message));
+    staged->sandbox = al_strdup(sandbox);
+    staged->worker = al_strdup(al_json_get_string(object, "worker"));
+    staged->heads = json_incref(json_object_get(object, "heads"));
+    return files_from_json(json_object_get(object, "files"), sha256, staged);
+}
+
+/* Read a record.  `ret_pushed` gets the push that has to be completed, or NULL; the caller owns the
+ * reference.  AL_ERR_EXECUTION when it is damaged. */
+static int read_record(const struct al_staging *staging, const char *id,
+                       struct al_staged *ret_staged, json_t **ret_pushed, struct al_error *err)
+{
+    al_auto(al_freep) char *name = al_asprintf("%s.json", id);
+    al_auto(al_staged_clear) struct al_staged staged = { .id = "" };
+    al_auto(al_json_decrefp) json_t *object = NULL;
+    int r = al_staging_read_json(staging, staging->staged_fd, name, &object, err);
+
+    if (r < 0)
+        return r;
+    if (!from_json(object, id, staging->options.sha256, &staged))
+        return al_staging_damaged(staging, name, err);
+    *ret_staged = staged;
+    staged = (struct al_staged){ .id = "" };
+    *ret_pushed = json_incref(json_object_get(object, "pushed"));
+    return 0;
+}
+
+int al_staged_write(const struct al_staging *staging, const struct al_staged *staged,
+                    const json_t *pushed, struct al_error *err)
+{
+    al_auto(al_freep) char *name = al_asprintf("%s.json", staged->id);
+    al_auto(al_json_decrefp) json_t *object = al_staged_to_json(staging, staged);
+    char commit[AL_OID_TEXT];
+
+    al_oid_text(&staged->commit, staging->options.sha256, commit);
+    al_json_set(object, "order", al_json_int(staged->order));
+    al_json_set(object, "commit", al_json_string(commit));
+    al_json_set(object, "sandbox", al_json_string(staged->sandbox));
+    if (staged->worker)
+        al_json_set(object, "worker", al_json_string(staged->worker));
+    for (size_t i = 0; i < staged->count; i++) {
+        json_t *file = json_array_get(json_object_get(object, "files"), i);
+        const char *path = staged->files[i].path;
+        al_auto(al_str_clear) struct al_str coded = AL_STR_INIT;
+
+        al_json_set(file, "mode", al_json_int(staged->files[i].mode));
+        if (al_utf8_valid(path, strlen(path)))
+            continue;
+        al_base64_encode(path, strlen(path), &coded);
+        al_json_set(file, "path", al_json_string(coded.buf));
+    }
+    al_json_set(object, "heads", staged->heads ? json_incref(staged->heads) : al_json_array());
+    if (pushed)
+        al_json_set(object, "pushed", json_deep_copy(pushed));
+    return al_staging_write_json(staging, staging->staged_fd, name, object, err);
+}
+
+/* Whether a name is that of a record: "<uuid>.json". */
+static bool is_record(const char *name)
+{
+    static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx.json";
+
+    if (strlen(name) != strlen(form))
+        return false;
+    for (size_t i = 0; form[i]; i++)
+        if (form[i] == 'x' ? !strchr("0123456789abcdef", name[i]) : name[i] != form[i])
+            return false;
+    return true;
+}
+
+/* Append the ids of all records, in no order. */
+static int list_ids(const struct al_staging *staging, struct al_strv *ret_ids, struct al_error *err)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(staging->staged_fd);
+    struct dirent *entry;
+
+    if (!dir)
+        return al_staging_unusable(staging, errno, err);
+    while ((entry = readdir(dir)))
+        if (is_record(entry->d_name))
+            al_strv_take(ret_ids, al_strndup(entry->d_name, AL_STAGED_ID_TEXT - 1));
+    return 0;
+}
+
+int al_staged_remove(struct al_staging *staging, const char *id, struct al_run_limits *budget,
+                     struct al_error *err)
+{
+    al_auto(al_freep) char *name = al_asprintf("%s.json", id);
+    al_auto(al_freep) char *ref = al_asprintf(AL_REF_STAGED "%s", id);
+    int r = al_staging_remove_json(staging, staging->staged_fd, name, err);
+
+    return r < 0 ? r : al_staging_delete_ref(staging, ref, budget, err);
+}
+
+/* --- The list --- */
+
 static int by_age(const void *a, const void *b)
 {
     const struct al_staged *x = a, *y = b;
@@ -73,14 +243,14 @@ static int read_all(struct al_staging *staging, struct al_staged_list *list, boo
                     struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
-    int r = al_staged_ids(staging, &ids, err);
+    int r = list_ids(staging, &ids, err);
 
     list->items = al_calloc(ids.count + 1, sizeof(*list->items));
     for (size_t i = 0; i < ids.count && r == 0; i++) {
         al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
         al_auto(al_json_decrefp) json_t *pushed = NULL;
         struct al_staged *next = &list->items[list->count];
-        int found = al_staged_read(staging, ids.items[i], next, &pushed, &why);
+        int found = read_record(staging, ids.items[i], next, &pushed, &why);
 
         if (found == 0 && pushed)
             al_staged_clear(next);
@@ -241,7 +411,7 @@ json_t *al_staged_to_json(const struct al_staging *staging, const struct al_stag
 
         al_oid_text(&file->oid, staging->options.sha256, oid);
         al_json_set(entry, "sandboxPath", al_json_string(path));
-        al_json_set(entry, "operation", al_json_string(al_staged_operation_name(file->operation)));
+        al_json_set(entry, "operation", al_json_string(operation_name(file->operation)));
         al_json_set(entry, "contentHash", al_json_string(oid));
         al_json_set(entry, "size", al_json_int((int64_t)file->size));
         al_json_append(files, entry);
@@ -251,171 +421,6 @@ json_t *al_staged_to_json(const struct al_staging *staging, const struct al_stag
     al_json_set(object, "files", files);
     al_json_set(object, "createdAt", al_json_string(staged->created_at));
     return object;
-}
-
-/* --- The record --- */
-
-/*
- * A record is the StagedCommit of the tools, with more.  A path that is not UTF-8, of which JSON
- * has no bytes, is there in base64 as well.
- */
-
-/* Caller frees; NULL: there is none. */
-static char *get_path(const json_t *file)
-{
-    static const char root[] = "/workspace/";
-    const char *shown = al_json_get_string(file, "sandboxPath");
-    const char *coded = al_json_get_string(file, "path");
-    al_auto(al_str_clear) struct al_str path = AL_STR_INIT;
-
-    if (coded)
-        return al_base64_decode(coded, strlen(coded), &path) ? al_str_detach(&path) : NULL;
-    return shown && al_starts_with(shown, root) ? al_strdup(shown + strlen(root)) : NULL;
-}
-
-static int find_operation(const char *name)
-{
-    for (int i = AL_STAGED_CREATE; name && i <= AL_STAGED_DELETE; i++)
-        if (!strcmp(name, al_staged_operation_name((enum al_staged_operation)i)))
-            return i;
-    return -1;
-}
-
-static bool file_from_json(const json_t *object, bool sha256, struct al_staged_file *ret_file)
-{
-    int operation = find_operation(al_json_get_string(object, "operation"));
-    const char *oid = al_json_get_string(object, "contentHash");
-    struct al_staged_file file = {
-        .operation = (enum al_staged_operation)operation,
-        .mode = (unsigned)json_integer_value(json_object_get(object, "mode")),
-        .size = (uint64_t)json_integer_value(json_object_get(object, "size")),
-    };
-
-    if (operation < 0 || !oid || !al_oid_parse(oid, sha256, &file.oid))
-        return false;
-    file.path = get_path(object);
-    *ret_file = file;
-    return file.path && *file.path;
-}
-
-static bool files_from_json(const json_t *array, bool sha256, struct al_staged *staged)
-{
-    const json_t *object;
-    size_t i;
-
-    staged->files = al_calloc(json_array_size(array) + 1, sizeof(*staged->files));
-    json_array_foreach(array, i, object)
-    {
-        staged->count++;
-        if (!file_from_json(object, sha256, &staged->files[i]))
-            return false;
-    }
-    return staged->count > 0;
-}
-
-static bool from_json(const json_t *object, const char *id, bool sha256, struct al_staged *staged)
-{
-    const char *created_at = al_json_get_string(object, "createdAt");
-    const char *commit = al_json_get_string(object, "commit");
-    const char *message = al_json_get_string(object, "message");
-    const char *sandbox = al_json_get_string(object, "sandbox");
-    const json_t *order = json_object_get(object, "order");
-
-    if (!created_at || !commit || !message || !sandbox || !json_is_integer(order) ||
-        !al_oid_parse(commit, sha256, &staged->commit))
-        return false;
-    (void)snprintf(staged->id, sizeof(staged->id), "%s", id);
-    (void)snprintf(staged->created_at, sizeof(staged->created_at), "%s", created_at);
-    staged->order = json_integer_value(order);
-    staged->message = al_strdup(al_staged_message(message));
-    staged->sandbox = al_strdup(sandbox);
-    staged->worker = al_strdup(al_json_get_string(object, "worker"));
-    staged->heads = json_incref(json_object_get(object, "heads"));
-    return files_from_json(json_object_get(object, "files"), sha256, staged);
-}
-
-int al_staged_read(const struct al_staging *staging, const char *id, struct al_staged *ret_staged,
-                   json_t **ret_pushed, struct al_error *err)
-{
-    al_auto(al_freep) char *name = al_asprintf("%s.json", id);
-    al_auto(al_staged_clear) struct al_staged staged = { .id = "" };
-    al_auto(al_json_decrefp) json_t *object = NULL;
-    int r = al_staging_read_json(staging, staging->staged_fd, name, &object, err);
-
-    if (r < 0)
-        return r;
-    if (!from_json(object, id, staging->options.sha256, &staged))
-        return al_staging_damaged(staging, name, err);
-    *ret_staged = staged;
-    staged = (struct al_staged){ .id = "" };
-    *ret_pushed = json_incref(json_object_get(object, "pushed"));
-    return 0;
-}
-
-int al_staged_write(const struct al_staging *staging, const struct al_staged *staged,
-                    const json_t *pushed, struct al_error *err)
-{
-    al_auto(al_freep) char *name = al_asprintf("%s.json", staged->id);
-    al_auto(al_json_decrefp) json_t *object = al_staged_to_json(staging, staged);
-    char commit[AL_OID_TEXT];
-
-    al_oid_text(&staged->commit, staging->options.sha256, commit);
-    al_json_set(object, "order", al_json_int(staged->order));
-    al_json_set(object, "commit", al_json_string(commit));
-    al_json_set(object, "sandbox", al_json_string(staged->sandbox));
-    if (staged->worker)
-        al_json_set(object, "worker", al_json_string(staged->worker));
-    for (size_t i = 0; i < staged->count; i++) {
-        json_t *file = json_array_get(json_object_get(object, "files"), i);
-        const char *path = staged->files[i].path;
-        al_auto(al_str_clear) struct al_str coded = AL_STR_INIT;
-
-        al_json_set(file, "mode", al_json_int(staged->files[i].mode));
-        if (al_utf8_valid(path, strlen(path)))
-            continue;
-        al_base64_encode(path, strlen(path), &coded);
-        al_json_set(file, "path", al_json_string(coded.buf));
-    }
-    al_json_set(object, "heads", staged->heads ? json_incref(staged->heads) : al_json_array());
-    if (pushed)
-        al_json_set(object, "pushed", json_deep_copy(pushed));
-    return al_staging_write_json(staging, staging->staged_fd, name, object, err);
-}
-
-/* Whether a name is that of a record: "<uuid>.json". */
-static bool is_record(const char *name)
-{
-    static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx.json";
-
-    if (strlen(name) != strlen(form))
-        return false;
-    for (size_t i = 0; form[i]; i++)
-        if (form[i] == 'x' ? !strchr("0123456789abcdef", name[i]) : name[i] != form[i])
-            return false;
-    return true;
-}
-
-int al_staged_ids(const struct al_staging *staging, struct al_strv *ret_ids, struct al_error *err)
-{
-    al_auto(al_closedirp) DIR *dir = al_fs_list_at(staging->staged_fd);
-    struct dirent *entry;
-
-    if (!dir)
-        return al_staging_unusable(staging, errno, err);
-    while ((entry = readdir(dir)))
-        if (is_record(entry->d_name))
-            al_strv_take(ret_ids, al_strndup(entry->d_name, AL_STAGED_ID_TEXT - 1));
-    return 0;
-}
-
-int al_staged_remove(struct al_staging *staging, const char *id, struct al_run_limits *budget,
-                     struct al_error *err)
-{
-    al_auto(al_freep) char *name = al_asprintf("%s.json", id);
-    al_auto(al_freep) char *ref = al_asprintf(AL_REF_STAGED "%s", id);
-    int r = al_staging_remove_json(staging, staging->staged_fd, name, err);
-
-    return r < 0 ? r : al_staging_delete_ref(staging, ref, budget, err);
 }
 
 /* --- A push --- */
@@ -495,14 +500,14 @@ static int advance_others(struct al_staging *staging, const struct al_staged *st
                           const struct al_staged_push *pushed, struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
-    int r = al_staged_ids(staging, &ids, err);
+    int r = list_ids(staging, &ids, err);
 
     for (size_t i = 0; i < ids.count && r == 0; i++) {
         al_auto(al_staged_clear) struct al_staged other = { .id = "" };
         al_auto(al_json_decrefp) json_t *other_pushed = NULL;
 
         if (!strcmp(ids.items[i], staged->id) ||
-            al_staged_read(staging, ids.items[i], &other, &other_pushed, NULL) < 0 ||
+            read_record(staging, ids.items[i], &other, &other_pushed, NULL) < 0 ||
             strcmp(other.sandbox, staged->sandbox) != 0 || !was_based_on_old(other.heads, pushed))
             continue;
         al_heads_set(&other.heads, pushed->target, pushed->branch, pushed->commit);
@@ -545,7 +550,7 @@ static int complete_one(struct al_staging *staging, const char *id, struct al_ru
     al_auto(al_json_decrefp) json_t *object = NULL;
     struct al_staged_push pushed;
 
-    if (al_staged_read(staging, id, &staged, &object, NULL) < 0 || !object)
+    if (read_record(staging, id, &staged, &object, NULL) < 0 || !object)
         return 0;
     pushed_from_json(object, &pushed);
     return pushed.target && pushed.branch && pushed.commit
@@ -557,7 +562,7 @@ int al_staged_recover(struct al_staging *staging, struct al_run_limits *budget,
                       struct al_error *err)
 {
     al_auto(al_strv_clear) struct al_strv ids = AL_STRV_INIT;
-    int r = al_staged_ids(staging, &ids, err);
+    int r = list_ids(staging, &ids, err);
 
     for (size_t i = 0; i < ids.count && r == 0; i++) {
         al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;

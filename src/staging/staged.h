@@ -110,8 +110,7 @@ int al_staged_pushed(struct al_staging *staging, const struct al_staged *staged,
                      const struct al_staged_push *pushed, struct al_run_limits *budget,
                      struct al_error *err);
 
-/** The name of an operation, "create", and its mark in texts: '+', 'M' or '-'. */
-const char *al_staged_operation_name(enum al_staged_operation operation);
+/** The mark of an operation in texts: '+', 'M' or '-'. */
 char al_staged_mark(enum al_staged_operation operation);
 
 /** How texts name a staged commit: `abc12345 "<first line of the message>"`, one safe line.  Caller

@@ -379,6 +379,36 @@ int al_staging_new(const struct al_staging_options *options, struct al_run_limit
     return 0;
 }
 
+/* Remove the files of a directory whose names begin with one of some prefixes or have this suffix.
+ */
+static void remove_files(int dir_fd, const char *const *prefixes, const char *suffix)
+{
+    al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
+    struct dirent *entry;
+
+    while (dir && (entry = readdir(dir))) {
+        bool goes = suffix && al_ends_with(entry->d_name, suffix);
+
+        for (size_t i = 0; prefixes[i]; i++)
+            goes |= al_starts_with(entry->d_name, prefixes[i]);
+        if (goes)
+            (void)unlinkat(dir_fd, entry->d_name, 0);
+    }
+}
+
+/* Remove what belongs to a sandbox that is gone.  With the lock held.  Its base and its origins are
+ * "refs/base/<key>" and "refs/base/<key>-<digits>".  One that is packed is left to the next gc. */
+static void drop_sandbox(struct al_staging *staging, const char *key)
+{
+    const char *const names[] = { key, NULL };
+    al_auto(al_closep) int refs_fd =
+        openat(staging->bare.dir_fd, "refs/base", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+    if (refs_fd >= 0)
+        remove_files(refs_fd, names, NULL);
+    remove_files(staging->sandboxes_fd, names, NULL);
+}
+
 /* The base of a memory sandbox is of no use to anybody else.  What is left after a failure is
  * garbage. */
 static void drop_memory_base(struct al_staging *staging)
@@ -387,7 +417,7 @@ static void drop_memory_base(struct al_staging *staging)
 
     if (staging->alive_fd < 0 || al_staging_lock(staging, &budget, NULL) < 0)
         return;
-    al_staging_drop_sandbox(staging, staging->key);
+    drop_sandbox(staging, staging->key);
     al_staging_unlock(staging);
 }
 
@@ -483,37 +513,7 @@ static int measure(const struct al_staging *staging, struct packs *ret_packs, st
     return 0;
 }
 
-/* Remove the files of a directory whose names begin with one of some prefixes or have this suffix.
- */
-static void remove_files(int dir_fd, const char *const *prefixes, const char *suffix)
-{
-    al_auto(al_closedirp) DIR *dir = al_fs_list_at(dir_fd);
-    struct dirent *entry;
-
-    while (dir && (entry = readdir(dir))) {
-        bool goes = suffix && al_ends_with(entry->d_name, suffix);
-
-        for (size_t i = 0; prefixes[i]; i++)
-            goes |= al_starts_with(entry->d_name, prefixes[i]);
-        if (goes)
-            (void)unlinkat(dir_fd, entry->d_name, 0);
-    }
-}
-
 /* --- Sandboxes in memory whose process is gone --- */
-
-/* Its base and its origins are "refs/base/<key>" and "refs/base/<key>-<digits>".  One that is
- * packed is left to the next gc. */
-void al_staging_drop_sandbox(struct al_staging *staging, const char *key)
-{
-    const char *const names[] = { key, NULL };
-    al_auto(al_closep) int refs_fd =
-        openat(staging->bare.dir_fd, "refs/base", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-
-    if (refs_fd >= 0)
-        remove_files(refs_fd, names, NULL);
-    remove_files(staging->sandboxes_fd, names, NULL);
-}
 
 static void drop_dead_sandboxes(struct al_staging *staging)
 {
@@ -531,7 +531,7 @@ static void drop_dead_sandboxes(struct al_staging *staging)
         fd = openat(staging->sandboxes_fd, entry->d_name,
                     O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (strcmp(key, staging->key) != 0 && fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-            al_staging_drop_sandbox(staging, key);
+            drop_sandbox(staging, key);
     }
 }
 

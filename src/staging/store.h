@@ -57,9 +57,6 @@ void al_staging_unlock(struct al_staging *staging);
 /** Test whether a sandbox was in memory, and its process has ended. */
 bool al_staging_is_gone(const struct al_staging *staging, const char *key);
 
-/** Remove the base of a sandbox that is gone.  With the lock held. */
-void al_staging_drop_sandbox(struct al_staging *staging, const char *key);
-
 /** Remove objects that nothing names, however young they are, if there are too many of them.  A
  * push that waits for its approval may then have to be repeated.  With the lock held. */
 int al_staging_make_room(struct al_staging *staging, struct al_run_limits *budget,
@@ -102,11 +99,6 @@ int al_staging_remove_json(const struct al_staging *staging, int dir_fd, const c
 
 /* The record of a staged commit on disk, staged/<uuid>.json, for the files of this folder. */
 
-/** Read a record.  `ret_pushed` gets the push that has to be completed, or NULL; the caller owns
- * the reference.  AL_ERR_EXECUTION when it is damaged. */
-int al_staged_read(const struct al_staging *staging, const char *id, struct al_staged *ret_staged,
-                   json_t **ret_pushed, struct al_error *err);
-
 /** Write a record, durable.  `pushed` is borrowed; NULL: it was not pushed. */
 int al_staged_write(const struct al_staging *staging, const struct al_staged *staged,
                     const json_t *pushed, struct al_error *err);
@@ -115,9 +107,6 @@ int al_staged_write(const struct al_staging *staging, const struct al_staged *st
  * left to the next call, which the log says.  With the lock held. */
 int al_staged_recover(struct al_staging *staging, struct al_run_limits *budget,
                       struct al_error *err);
-
-/** Append the ids of all records, in no order. */
-int al_staged_ids(const struct al_staging *staging, struct al_strv *ret_ids, struct al_error *err);
 
 /** Remove the record and then the reference. */
 int al_staged_remove(struct al_staging *staging, const char *id, struct al_run_limits *budget,

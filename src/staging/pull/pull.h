@@ -19,7 +19,8 @@ struct al_pull_request {
     const char *branch;          /**< the full name */
     const char *commit;          /**< where the branch is, as hex */
     const char *where;           /**< the branch, for messages: "local:proj (branch: main)" */
-    const struct al_strv *paths; /**< as al_pull_choose(); NULL or empty: none are named */
+    const struct al_strv *paths; /**< files, directories or patterns, relative to the
+                                      top; NULL or empty: none are named */
     bool everything;             /**< with no paths: all files, else those that were pulled from
                                       this branch before */
 };
