@@ -762,6 +762,11 @@ void al_call_frame(struct al_call *call, size_t len)
     call->framed_len = len;
 }
 
+void al_call_loses_staged(struct al_call *call)
+{
+    call->loses_staged = true;
+}
+
 void al_call_skip_approval(struct al_call *call)
 {
     call->skips_approval = true;

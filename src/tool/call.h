@@ -310,6 +310,10 @@ void *al_call_tool_data(const struct al_call *call);
  * recorded; `execute` reports it. */
 void al_call_skip_approval(struct al_call *call);
 
+/** The operation may lose what is staged, although its tool's `keeps_staged` says that it does not:
+ * the checkpoint keeps it.  Until the checkpoint is taken. */
+void al_call_loses_staged(struct al_call *call);
+
 /** For a preview: a terminal shows the first `len` bytes of its text in a frame, with the keys,
  * below the rest. */
 void al_call_frame(struct al_call *call, size_t len);

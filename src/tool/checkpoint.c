@@ -47,7 +47,7 @@ bool al_tool_keeps_staged(const struct al_operation *operation, const void *args
 static struct al_checkpoint_reason reason_of(const struct al_call *call, const char *before)
 {
     const struct al_operation *operation = call->operation;
-    const bool keeps_staged = call->tool->keeps_staged &&
+    const bool keeps_staged = !call->loses_staged && call->tool->keeps_staged &&
                               !(operation->effects & AL_DISCARDS_WORK) &&
                               call->tool->keeps_staged(operation, call->args);
 

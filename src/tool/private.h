@@ -46,6 +46,7 @@ struct al_call {
     char state[65];      /* digest that the approval is bound to; "" when nothing was asked */
     struct al_resolved resolved;   /* from the tool's resolve */
     bool is_resolved;              /* `resolved` is current */
+    bool loses_staged;             /* al_call_loses_staged() was called */
     bool skips_approval;           /* the preview called al_call_skip_approval() */
     size_t framed_len;             /* from al_call_frame() */
     struct al_strv affected_files; /* from the tool's affected_files */

@@ -11,6 +11,7 @@
 #include "gitops/inmemory/inmemory.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
+#include "gitops/replay/along.h"
 #include "gitops/replay/merge_guard.h"
 #include "gitops/replay/work.h"
 #include "gitops/repo/repo.h"
@@ -109,11 +110,12 @@ static int preview(struct al_call *call, const void *p, struct al_str *out, stru
     return r;
 }
 
-static int run(struct al_call *call, const struct merge_args *args,
+static int run(struct al_call *call, const struct merge_args *args, bool goes_along,
                struct al_merge_outcome *outcome, struct al_error *err)
 {
-    const struct al_merge_options options = options_of(call, args);
+    struct al_merge_options options = options_of(call, args);
 
+    options.goes_along = goes_along;
     return al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call),
                               al_call_budget(call), outcome, err);
 }
@@ -162,7 +164,7 @@ static int workflow_merge(struct al_call *call, const void *p, struct al_result 
 {
     al_auto(al_merge_outcome_clear) struct al_merge_outcome outcome = AL_MERGE_INIT;
     json_t *object;
-    int r = run(call, p, &outcome, err);
+    int r = run(call, p, false, &outcome, err);
 
     if (r < 0)
         return r;
@@ -287,8 +289,7 @@ static int everyday_authorize(struct al_call *call, const void *p, struct al_err
     if (r == 0 && args->squash && !*head)
         r = al_failure_set(err, "Merge without squash: the branch then begins there.",
                            "There is no commit yet");
-    if (r == 0 && *head)
-        r = al_replay_check_clean(al_call_repo(call), false, al_call_budget(call), err);
+    al_call_loses_staged(call);
     return r < 0 ? r : authorize(call, p, err);
 }
 
@@ -324,8 +325,13 @@ static int squash_merged(struct al_call *call, const struct merge_args *args,
 static int squash_conflicted(struct al_call *call, struct al_inmemory *memory, const char *head,
                              const char *tree, struct al_error *err)
 {
-    int r = al_overwrite_check(al_inmemory_repo(memory), head, tree, al_call_budget(call), err);
+    struct al_uncommitted count;
+    int r = al_uncommitted_count(al_call_repo(call), al_call_budget(call), &count, err);
 
+    if (r == 0 && count.staged)
+        r = al_uncommitted_refuse(&count, err);
+    if (r == 0)
+        r = al_overwrite_check(al_inmemory_repo(memory), head, tree, al_call_budget(call), err);
     return r < 0 ? r
                  : al_git_squash_really(al_call_repo(call),
                                         al_call_resolved(call, AL_RESOLVED_COMMIT),
@@ -383,7 +389,7 @@ static int everyday_merge(struct al_call *call, const void *p, struct al_result 
 
     if (args->squash)
         return squash(call, args, result, err);
-    r = run(call, args, &outcome, err);
+    r = run(call, args, true, &outcome, err);
     return r < 0 ? r : al_merged_answer(call, args->branch, &outcome, result, err);
 }
 

@@ -8,6 +8,7 @@
 #include "gitops/plumbing/heads.h"
 #include "gitops/plumbing/revision.h"
 #include "gitops/refs.h"
+#include "gitops/replay/along.h"
 #include "gitops/replay/merge_guard.h"
 #include "gitops/replay/work.h"
 #include "gitops/repo/remotes.h"
@@ -124,12 +125,16 @@ static int rebase(struct al_call *call, struct pull *pull, const char *commit, s
     struct al_replay_work *work = al_replay_work_new();
     al_auto(al_rebase_list_clear) struct al_rebase_list list = { .merges = 0 };
     al_auto(al_freep) char *onto = NULL;
-    int r = al_replay_check_clean(repo, true, budget, err);
+    struct al_uncommitted count;
+    int r = al_uncommitted_count(repo, budget, &count, err);
 
     if (r == 0)
         r = al_git_resolve_commit(repo, commit, budget, &onto, err);
     if (r == 0)
         r = al_replay_work_rebase(repo, work, onto, pull->name, budget, &list, err);
+    if (r == 0 && (count.staged || count.unstaged) &&
+        (work->replayed.stopped || !al_transfer_in_text(call)))
+        r = al_uncommitted_refuse(&count, err);
     if (r == 0 && al_transfer_in_text(call))
         r = check_published(call, work, err);
     if (r == 0)
@@ -167,6 +172,7 @@ static int run(struct al_call *call, const struct pull_args *args, struct pull *
         return rebase(call, pull, options.commit, err);
     message = merge_message(pull);
     options.message = message;
+    options.goes_along = al_transfer_in_text(call);
     return al_merge_guard_run(al_call_repo(call), &options, al_call_max_bytes(call),
                               al_call_budget(call), &pull->outcome, err);
 }
@@ -365,12 +371,10 @@ static const struct al_param everyday_params[] = {
 
 static int everyday_authorize(struct al_call *call, const void *p, struct al_error *err)
 {
-    const struct pull_args *args = p;
-    al_auto(al_freep) char *head = al_ref_head(&al_call_repo(call)->at);
     int r = authorize(call, p, err);
 
-    if (r == 0 && *head)
-        r = al_replay_check_clean(al_call_repo(call), args->rebase, al_call_budget(call), err);
+    if (r == 0)
+        al_call_loses_staged(call);
     return r == 0 ? al_git_check_signature(al_call_repo(call), err) : r;
 }
 

@@ -288,6 +288,7 @@ class Asking(Program):
         self.assertEqual(left, {("git_undo", "undo"), ("git_worktree", "add"),
                                 ("git_worktree", "lock"), ("git_worktree", "unlock"),
                                 ("git_worktree", "remove"), ("git_conflicts", "resolve"),
+                                ("git_conflicts", "resolve_and_continue"),
                                 ("git_conflicts", "continue"), ("git_conflicts", "skip"),
                                 ("git_conflicts", "abort"), ("git_remote", "rename"),
                                 ("git_remote", "remove")})

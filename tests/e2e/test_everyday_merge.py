@@ -149,8 +149,7 @@ class Merge(everyday.Case):
             self.write("f.txt", "mine\n")
             self.fails("ExecutionFailed", "f.txt", "git_merge", arguments)
             self.git("add", "f.txt")
-            self.fails("ExecutionFailed", "There are uncommitted changes: 1 staged", "git_merge",
-                       arguments)
+            self.fails("ExecutionFailed", "no file was changed: 'f.txt'", "git_merge", arguments)
             self.git("reset", "-q", "--hard")
 
     def test_same_session(self):

@@ -50,7 +50,7 @@ class Pick(Case):
         self.same(where)
 
     def test_dirty(self):
-        """git_cherry_pick: other local changes stay; those in the way and staged ones are named"""
+        """git_cherry_pick: other local changes stay, staged ones staged; a file in the way is named"""
         ids = self.branches()
         self.write("f.txt", "mine\n")
         self.says("git_cherry_pick", {"commits": [ids[0]]})
@@ -58,8 +58,8 @@ class Pick(Case):
         self.write("own1.txt", "mine\n")
         self.fails("ExecutionFailed", "own1.txt", "git_cherry_pick", {"commits": [ids[1]]})
         self.git("add", "f.txt")
-        self.fails("ExecutionFailed", "There are uncommitted changes: 1 staged",
-                   "git_cherry_pick", {"commits": [ids[2]]})
+        self.says("git_cherry_pick", {"commits": [ids[2]]})
+        self.assertEqual(self.out("status", "--porcelain"), "M  f.txt\n?? own1.txt\n")
 
     def test_no_commit(self):
         """git_cherry_pick no_commit: the change is staged, the branch stays"""

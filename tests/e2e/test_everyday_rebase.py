@@ -179,12 +179,15 @@ class Plain(Case):
         self.git("checkout", "-q", "main")
         self.commit("u.txt", "main\n", "u")
         self.git("checkout", "-q", "topic")
+        self.git("checkout", "-q", "-b", "collides", "main")
+        self.commit("f.txt", "collides\n", "collides")
+        self.git("checkout", "-q", "topic")
         self.write("f.txt", "dirty\n")
         self.fails("ExecutionFailed", "There are uncommitted changes: 0 staged, 1 not staged",
-                   "git_rebase", {"onto": "main"})
+                   "git_rebase", {"onto": "collides"})
         self.git("add", "f.txt")
         self.fails("ExecutionFailed", "There are uncommitted changes: 1 staged, 0 not staged",
-                   "git_rebase", {"onto": "main"})
+                   "git_rebase", {"onto": "collides"})
         self.git("reset", "-q", "--hard")
         self.write("u.txt", "mine\n")
         self.fails("ExecutionFailed", "u.txt", "git_rebase", {"onto": "main"})

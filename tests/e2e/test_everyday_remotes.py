@@ -106,8 +106,10 @@ class Pull(Case):
         self.fails("ExecutionFailed", "nobody", "git_pull", {"remote": "nobody"})
         self.fails("BadArgs", "remote", "git_pull", {"remote": "--upload-pack=x"})
         self.write("f.txt", "mine\n")
-        self.fails("ExecutionFailed", "There are uncommitted changes: 0 staged, 1 not staged",
-                   "git_pull", {"rebase": True})
+        self.says("git_fetch")
+        for rebase in (False, True):
+            self.fails("ExecutionFailed", "no file was changed: 'f.txt'", "git_pull",
+                       {"rebase": rebase})
 
     def test_published(self):
         """git_pull rebase: what another remote-tracking branch has is rewritten only when asked"""

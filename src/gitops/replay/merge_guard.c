@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gitops/command.h"
 #include "gitops/inmemory/inmemory.h"
 #include "gitops/nul_records.h"
 #include "gitops/plumbing/batch.h"
@@ -11,8 +12,13 @@
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/affected_files.h"
 #include "gitops/refs.h"
+#include "gitops/replay/along.h"
+#include "gitops/replay/work.h"
+#include "gitops/run.h"
 #include "gitops/sequencer/overwrite.h"
 #include "util/fs.h"
+
+#define MESSAGE_MAX_BYTES (64u << 10)
 
 /** A merge that git made in memory. */
 struct guarded {
@@ -225,12 +231,138 @@ static int check_merge(const struct al_repo *repo, const struct al_merge_options
     return r < 0 ? r : check(&guarded, budget, err);
 }
 
+/* The message that git-merge(1) would have. */
+static int default_message(const struct al_repo *repo, const char *name, const char *oid,
+                           struct al_run_limits *budget, char **ret_message, struct al_error *err)
+{
+    static const char *const kinds[][2] = { { "refs/heads/", "branch" },
+                                            { "refs/remotes/", "remote-tracking branch" },
+                                            { "refs/tags/", "tag" } };
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+    al_auto(al_str_clear) struct al_str line = AL_STR_INIT;
+    struct al_buffer text = { .max_bytes = MESSAGE_MAX_BYTES };
+    int r;
+
+    for (size_t i = 0; i < AL_COUNT(kinds) && !line.len; i++) {
+        al_auto(al_freep) char *ref = al_asprintf("%s%s", kinds[i][0], name);
+
+        if (al_ref_exists(&repo->at, ref))
+            al_str_addf(&line, "%s\t\t%s '%s' of .\n", oid, kinds[i][1], name);
+    }
+    if (!line.len)
+        al_str_addf(&line, "%s\t\tcommit '%s'\n", oid, name);
+    command.input = line.buf;
+    command.input_len = line.len;
+    al_strv_adds(&command.argv, "git", "fmt-merge-msg", "--file=-", NULL);
+    r = al_git_read(&repo->at, &command, al_buffer_sink(&text), budget, err);
+    if (r == 0)
+        *ret_message = al_strndup(text.data ? text.data : "", text.len);
+    al_buffer_clear(&text);
+    return r;
+}
+
+/* The commit that a merge in memory makes; it comes into the repository. */
+static int commit_merged(const struct al_repo *repo, const struct al_merge_options *options,
+                         struct guarded *guarded, const char *theirs, struct al_run_limits *budget,
+                         char **ret_oid, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv parents = AL_STRV_INIT;
+    al_auto(al_freep) char *message = NULL;
+    int r = 0;
+
+    if (options->message)
+        message =
+            al_asprintf("%s%s", options->message, al_ends_with(options->message, "\n") ? "" : "\n");
+    else
+        r = default_message(repo, options->commit, theirs, budget, &message, err);
+    if (r < 0)
+        return r;
+    al_strv_add(&parents, guarded->ours);
+    al_strv_add(&parents, theirs);
+    r = al_inmemory_commit(guarded->memory,
+                           &(struct al_new_commit){ .tree = guarded->merged.tree,
+                                                    .parents = &parents,
+                                                    .message = message },
+                           budget, ret_oid, err);
+    return r < 0 ? r : al_inmemory_accept(guarded->memory, *ret_oid, budget, err);
+}
+
+static int add_shortstat(const struct al_repo *repo, const char *from, const char *to,
+                         struct al_run_limits *budget, struct al_str *out, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    struct al_buffer text = { .max_bytes = MESSAGE_MAX_BYTES };
+    int r;
+
+    al_strv_adds(&command.argv, "git", "diff", "--shortstat", "--no-ext-diff", "--no-textconv",
+                 from, to, "--", NULL);
+    r = al_git_read(&repo->at, &command, al_buffer_sink(&text), budget, err);
+    al_str_add(out, text.data ? text.data : "", text.len);
+    al_buffer_clear(&text);
+    return r;
+}
+
+/* Merge in memory, and move there with the uncommitted changes.  Not done: git's own merge is the
+ * way, since there are none, or it has nothing to do, or stops. */
+static int merge_along(struct al_repo *repo, const struct al_merge_options *options,
+                       struct al_run_limits *budget, struct al_merge_outcome *outcome,
+                       bool *ret_done, struct al_error *err)
+{
+    al_auto(guarded_clear) struct guarded guarded = GUARDED_INIT;
+    al_auto(al_freep) char *head = al_ref_head(&repo->at);
+    al_auto(al_freep) char *theirs = NULL;
+    al_auto(al_freep) char *base = NULL;
+    al_auto(al_freep) char *to = NULL;
+    al_auto(al_freep) char *reflog = NULL;
+    struct al_uncommitted count;
+    bool forwards;
+    int r = al_uncommitted_count(repo, budget, &count, err);
+
+    if (r < 0 || !*head || (!count.staged && !count.unstaged))
+        return r;
+    r = al_git_merge_check(repo, options, budget, err);
+    if (r == 0)
+        r = al_git_resolve_commit(repo, options->oid ? options->oid : options->commit, budget,
+                                  &theirs, err);
+    if (r == 0)
+        r = al_git_merge_base(repo, head, theirs, budget, &base, err);
+    if (r < 0 || !base || !strcmp(base, theirs))
+        return r;
+    forwards = !strcmp(base, head) && !options->no_ff;
+    r = forwards ? 0 : merge_commit(repo, theirs, budget, &guarded, err);
+    if (r == 0 && guarded.merged.conflicted)
+        return count.staged ? al_uncommitted_refuse(&count, err) : 0;
+    if (r == 0 && !forwards)
+        r = commit_merged(repo, options, &guarded, theirs, budget, &to, err);
+    if (r < 0)
+        return r;
+    if (forwards)
+        to = al_strdup(theirs);
+    reflog = al_asprintf("merge %s: %s", options->commit,
+                         forwards ? "Fast-forward" : "Merge made by the 'ort' strategy.");
+    r = al_git_advance(
+        repo,
+        &(struct al_advance){ .from = head, .to = to, .reflog = reflog, .sets_orig_head = true },
+        budget, err);
+    if (r == 0)
+        r = add_shortstat(repo, head, to, budget, &outcome->text, err);
+    outcome->fast_forward = forwards;
+    *ret_done = true;
+    return r;
+}
+
 int al_merge_guard_run(struct al_repo *repo, const struct al_merge_options *options,
                        size_t max_bytes, struct al_run_limits *budget,
                        struct al_merge_outcome *ret_outcome, struct al_error *err)
 {
-    int r = options->files ? al_overwrite_check_files(repo, options->files, budget, err)
-                           : check_merge(repo, options, budget, err);
+    bool done = false;
+    int along =
+        options->goes_along ? merge_along(repo, options, budget, ret_outcome, &done, err) : 0;
+    int r;
 
+    if (along < 0 || done)
+        return along;
+    r = options->files ? al_overwrite_check_files(repo, options->files, budget, err)
+                       : check_merge(repo, options, budget, err);
     return r < 0 ? r : al_git_merge(repo, options, max_bytes, budget, ret_outcome, err);
 }

@@ -39,7 +39,10 @@ int al_merge_guard_entry_files(const struct al_repo *repo, const char *entry,
 int al_merge_guard_check_entry(const struct al_repo *repo, const char *entry,
                                struct al_run_limits *budget, struct al_error *err);
 
-/** al_git_merge() after that check of the merge. */
+/**
+ * al_git_merge() after that check of the merge.  With `goes_along` and uncommitted changes, the
+ * same is made in memory, and the changes go along (gitops/replay/along.h).
+ */
 int al_merge_guard_run(struct al_repo *repo, const struct al_merge_options *options,
                        size_t max_bytes, struct al_run_limits *budget,
                        struct al_merge_outcome *ret_outcome, struct al_error *err);

@@ -11,8 +11,8 @@
 #include "gitops/git_lock.h"
 #include "gitops/location.h"
 #include "gitops/plumbing/revision.h"
-#include "gitops/reading/worktree_state.h"
 #include "gitops/refs.h"
+#include "gitops/replay/along.h"
 #include "gitops/run.h"
 #include "gitops/sequencer/merge.h"
 #include "gitops/sequencer/operation_state.h"
@@ -203,17 +203,22 @@ static int check_filters(const struct al_repo *repo, const struct al_advance *ad
     return al_git_check_merge_programs(repo, advance->from, &sides, budget, err);
 }
 
-/* The same, when filters and files in the way were looked for. */
+/* The same, when filters and files in the way were looked for.  git looks at all files before it
+ * writes one. */
 static int advance_checked(struct al_repo *repo, const struct al_advance *advance,
                            struct al_run_limits *budget, struct al_error *err)
 {
     al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
     int r = move_files(repo, advance, budget, &why);
 
-    if (why.code == AL_CODE_DIRTY_WORKDIR) { /* git looks at all files before it writes one */
-        r = al_git_refresh_index(&repo->at, budget, err);
+    if (why.code == AL_CODE_DIRTY_WORKDIR) { /* it may look so by its times alone */
+        al_error_clear(&why);
+        r = al_git_refresh_index(&repo->at, budget, &why);
         if (r == 0)
-            r = move_files(repo, advance, budget, err);
+            r = move_files(repo, advance, budget, &why);
+    }
+    if (why.code == AL_CODE_DIRTY_WORKDIR) {
+        r = al_uncommitted_bring(repo, advance->from, advance->to, budget, err);
     } else if (r < 0 && err) {
         *err = why;
         why = AL_ERROR_INIT;
@@ -665,24 +670,6 @@ int al_replay_work_rebase(const struct al_repo *repo, struct al_replay_work *wor
     for (size_t i = 0; r == 0 && i < list->commits.count; i++)
         al_replay_work_add(work, AL_REPLAY_PICK, list->commits.items[i], NULL, 0);
     return r < 0 ? r : al_replay_work_try(repo, work, budget, err);
-}
-
-int al_replay_check_clean(const struct al_repo *repo, bool files, struct al_run_limits *budget,
-                          struct al_error *err)
-{
-    al_auto(al_worktree_state_clear) struct al_worktree_state state = AL_WORKTREE_STATE_INIT;
-    int r = al_git_read_worktree_state(repo, "no", NULL, NULL, budget, &state, err);
-
-    if (r < 0 || (!state.staged && !(files && state.unstaged)))
-        return r;
-    r = al_error_set_code(err, AL_ERR_EXECUTION, AL_CODE_DIRTY_WORKDIR,
-                          "There are uncommitted changes: %zu staged, %zu not staged", state.staged,
-                          state.unstaged);
-    if (err) {
-        err->reason = "conflict";
-        err->remedy = "Commit them with git_commit, or put them aside with git_stash, first.";
-    }
-    return r;
 }
 
 /* Fail if content would be written through a filter: of a path that differs from a picked commit,

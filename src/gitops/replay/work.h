@@ -62,8 +62,8 @@ int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all
 /*
  * Move the current branch, the index and the working tree to a commit that was made in memory.
  *
- * Local changes to files that do not differ stay.  What is left half done, the call puts back from
- * its checkpoint.
+ * Uncommitted changes go along (gitops/replay/along.h).  What is left half done, the call puts back
+ * from its checkpoint.
  *
  * Source: git-read-tree(1) "Two Tree Merge", git-update-ref(1).
  */
@@ -83,8 +83,8 @@ struct al_advance {
 /**
  * Move.
  *
- * @return 0; AL_ERR_EXECUTION with AL_CODE_DIRTY_WORKDIR when local changes or untracked files
- * would be overwritten, and when HEAD is not at `from` any more.
+ * @return 0; AL_ERR_EXECUTION with AL_CODE_DIRTY_WORKDIR when local changes conflict, when
+ * untracked files would be overwritten, and when HEAD is not at `from` any more.
  */
 int al_git_advance(struct al_repo *repo, const struct al_advance *advance,
                    struct al_run_limits *budget, struct al_error *err);
@@ -142,10 +142,6 @@ int al_replay_autosquash(const struct al_repo *repo, const struct al_strv *list,
 int al_replay_work_rebase(const struct al_repo *repo, struct al_replay_work *work, const char *onto,
                           const char *onto_name, struct al_run_limits *budget,
                           struct al_rebase_list *list, struct al_error *err);
-
-/** Fail with AL_CODE_DIRTY_WORKDIR if files are staged or, with `files`, changed. */
-int al_replay_check_clean(const struct al_repo *repo, bool files, struct al_run_limits *budget,
-                          struct al_error *err);
 
 /** Replay in memory.  Conflicts are a success: work->replayed.stopped. */
 int al_replay_work_try(const struct al_repo *repo, struct al_replay_work *work,

@@ -23,6 +23,8 @@ struct al_merge_options {
     const char *oid;     /**< the commit that the user was shown; NULL: resolve `commit` now */
     const char *message; /**< message of the merge commit; NULL: git's default */
     bool no_ff;          /**< create a merge commit even if a fast-forward is possible */
+    /** For al_merge_guard_run(): uncommitted changes go along, where it ends without a conflict. */
+    bool goes_along;
     /** For al_merge_guard_run(): the files, relative to the top, of al_merge_guard_files(); NULL:
      * not known. */
     const struct al_strv *files;

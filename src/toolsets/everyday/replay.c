@@ -14,6 +14,7 @@
 #include "gitops/plumbing/revision.h"
 #include "gitops/preview/diff_excerpt.h"
 #include "gitops/refs.h"
+#include "gitops/replay/along.h"
 #include "gitops/replay/series.h"
 #include "gitops/replay/work.h"
 #include "gitops/repo/repo.h"
@@ -529,6 +530,7 @@ struct attempt {
     struct al_replay_work *work;
     struct al_str lines; /* what the result says besides, whole lines */
     bool published;      /* commits that a remote-tracking branch has would leave the branch */
+    struct al_uncommitted uncommitted;
 };
 
 static void attempt_free(void *data)
@@ -576,6 +578,20 @@ static bool splits(const struct rebase_args *args)
     return false;
 }
 
+/* Uncommitted changes go along, but not into a conflict. */
+static int check_uncommitted(struct al_call *call, const struct attempt *attempt,
+                             struct al_error *err)
+{
+    const struct al_uncommitted *count = &attempt->uncommitted;
+
+    if (count->staged)
+        al_call_loses_staged(call);
+    return attempt->work->replayed.stopped &&
+                   (count->staged || (is_rebase(call) && count->unstaged))
+               ? al_uncommitted_refuse(count, err)
+               : 0;
+}
+
 static int build_and_try(struct al_call *call, const void *args, struct al_error *err)
 {
     struct attempt *attempt = al_calloc(1, sizeof(*attempt));
@@ -584,8 +600,10 @@ static int build_and_try(struct al_call *call, const void *args, struct al_error
     attempt->lines = AL_STR_INIT;
     attempt->work = al_replay_work_new();
     al_call_set_tool_data(call, attempt, attempt_free);
-    r = is_rebase(call) ? build_rebase(call, args, attempt->work, &attempt->lines, err)
-                        : build_picks(call, args, attempt->work, err);
+    r = al_uncommitted_count(al_call_repo(call), al_call_budget(call), &attempt->uncommitted, err);
+    if (r == 0)
+        r = is_rebase(call) ? build_rebase(call, args, attempt->work, &attempt->lines, err)
+                            : build_picks(call, args, attempt->work, err);
     if (r == 0)
         r = al_replay_work_try(al_call_repo(call), attempt->work, al_call_budget(call), err);
     if (r == 0 && attempt->work->replayed.stopped && is_rebase(call) && splits(args))
@@ -595,6 +613,8 @@ static int build_and_try(struct al_call *call, const void *args, struct al_error
             "cannot be replayed on the parts",
             "Name what it needs in a part; what no part names stays uncommitted.",
             al_call_budget(call), err);
+    if (r == 0)
+        r = check_uncommitted(call, attempt, err);
     return r < 0 ? r : look_at_remotes(call, attempt, err);
 }
 
@@ -607,8 +627,6 @@ static int authorize(struct al_call *call, const void *args, struct al_error *er
         r = check_can_commit(al_call_repo(call), err);
     if (r == 0 && !*head)
         r = al_failure_set(err, "git_commit makes the first one.", "There is no commit yet");
-    if (r == 0)
-        r = al_replay_check_clean(al_call_repo(call), is_rebase(call), al_call_budget(call), err);
     return r < 0 ? r : build_and_try(call, args, err);
 }
 
