@@ -100,7 +100,7 @@ def run_test(chroot, airlock, variables, folder, name, *words):
                   f"{TOP}/tests/{folder}/test_{name}.py", airlock, *words)
     lines = done.stdout.splitlines()
     skipped = [f"{name}: {line}" for line in lines if re.match(r"ok\b.*# SKIP", line)]
-    bad = [f"{name}: {line}" for line in lines if line.startswith("not ok")]
+    bad = [f"{name}: {part.strip()}" for part in re.findall(r"^not ok.*\n(?:#.*\n)*", done.stdout, re.M)]
     good = sum(line.startswith("ok") for line in lines) - len(skipped)
     if done.returncode != 0 and not bad:
         bad = [f"{name}: exit {done.returncode}: {(done.stderr.strip().splitlines() or [''])[-1]}"]
