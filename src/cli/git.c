@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* airlock git, and airlock called through a link named git: git's own command line, as one call. */
+/* airlock git, and airlock called through a link named git: git's own command line, as one call.
+ * airlock run and snapshot: any command, or a checkpoint by hand. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -145,26 +146,36 @@ static int report(const struct al_result *result)
     return fail(result->text.buf);
 }
 
+static struct al_listed_tool find_tool(const struct al_setup *setup, const char *name)
+{
+    const struct al_toolset *toolset = al_toolset_find(&setup->toolsets, "commands");
+    struct al_listed_tool listed = { .toolset = toolset };
+
+    for (size_t i = 0; toolset->tools[i]; i++)
+        if (!strcmp(toolset->tools[i]->name, name))
+            listed.tool = toolset->tools[i];
+    return listed;
+}
+
+/* `run` has the signals for its command, and nobody is asked about it but by a rule. */
 static int make_call(struct al_setup *setup, const char *name, const json_t *arguments,
                      struct al_error *err)
 {
     al_auto(al_cancel_unrefp) struct al_cancel *cancel = al_cancel_new();
     al_auto(al_result_clear) struct al_result result = AL_RESULT_INIT;
-    const struct al_toolset *toolset = al_toolset_find(&setup->toolsets, "commands");
-    struct al_listed_tool tool = { .toolset = toolset };
+    const struct al_listed_tool tool = find_tool(setup, name);
     int r = al_setup_session(setup, err);
 
     if (r < 0)
         return r;
-    for (size_t i = 0; toolset->tools[i]; i++)
-        if (!strcmp(toolset->tools[i]->name, name))
-            tool.tool = toolset->tools[i];
     al_approvals_free(al_take(&setup->session.approvals)); /* "always" would end with the call */
     setup->session.is_one_call = true;
-    al_setup_review(setup);
-    al_signals_handle(setup, al_cancel_ref(cancel));
     setup->session.on_lock_wait = (struct al_progress){ al_cli_note_wait, NULL };
-    al_setup_review_await(setup);
+    if (strcmp(name, "run") != 0) {
+        al_setup_review(setup);
+        al_signals_handle(setup, al_cancel_ref(cancel));
+        al_setup_review_await(setup);
+    }
     al_call_run(&setup->session,
                 &(struct al_call_input){
                     .tool = &tool,
@@ -176,37 +187,29 @@ static int make_call(struct al_setup *setup, const char *name, const json_t *arg
     return report(&result);
 }
 
-int al_cmd_git(int argc, char **argv)
+/* Make the call with the streams and what counts of the environment of the shell. */
+static int call_from_shell(const struct al_options *options, const char *name,
+                           const json_t *arguments)
 {
-    al_auto(al_options_clear) struct al_options options = { .json = false };
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_strv_clear) struct al_strv env = AL_STRV_INIT;
-    al_auto(al_json_decrefp) json_t *arguments = NULL;
-    struct al_git_shell shell = { .env = &env };
+    const struct al_git_shell shell = {
+        .in_fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3),
+        .out_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3),
+        .err_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3),
+        .env = &env,
+    };
     struct al_setup setup;
-    const char *place = find_place();
-    int r = change_directory(argc, argv);
+    int r;
 
-    if (r)
-        return r;
-    if (place) {
-        al_auto(al_freep) char *line =
-            al_asprintf("%s is set; unset it, or name the place with -C DIRECTORY", place);
-
-        return fail(line);
-    }
-    shell.in_fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-    shell.out_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    shell.err_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     take_environment(&env);
-    arguments = arguments_of(argc, argv);
-    r = al_setup_config(&setup, &options, &err);
+    r = al_setup_config(&setup, options, &err);
     if (r == 0)
         r = al_setup_tools(&setup, &err);
     setup.session.caller_shell = &shell;
     setup.serves_shell = true;
     if (r == 0)
-        r = make_call(&setup, "git", arguments, &err);
+        r = make_call(&setup, name, arguments, &err);
     if (r < 0)
         r = fail(err.message);
     al_setup_clear(&setup);
@@ -214,4 +217,63 @@ int al_cmd_git(int argc, char **argv)
     al_close(shell.out_fd);
     al_close(shell.err_fd);
     return r;
+}
+
+int al_cmd_git(int argc, char **argv)
+{
+    const struct al_options options = { .json = false };
+    al_auto(al_json_decrefp) json_t *arguments = NULL;
+    const char *place = find_place();
+    int code = change_directory(argc, argv);
+
+    if (code)
+        return code;
+    if (place) {
+        al_auto(al_freep) char *line =
+            al_asprintf("%s is set; unset it, or name the place with -C DIRECTORY", place);
+
+        return fail(line);
+    }
+    arguments = arguments_of(argc, argv);
+    return call_from_shell(&options, "git", arguments);
+}
+
+/* --- airlock run and snapshot --- */
+
+static int run_labelled(const char *command, bool takes_words, int argc, char **argv)
+{
+    al_auto(al_options_clear) struct al_options options = { .json = false };
+    al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
+    al_auto(al_json_decrefp) json_t *arguments = al_json_object();
+    const char *label = NULL;
+    const struct al_own_option own[] = { { "--label", NULL, &label }, { NULL, NULL, NULL } };
+    json_t *words = al_json_array();
+
+    al_json_set(arguments, "command", words);
+    options.own = own;
+    options.command = command;
+    if (al_options_read(&options, false, &argc, &argv, &err) < 0)
+        return al_cli_fail(&err);
+    if (options.help)
+        return al_help_command(command);
+    if (takes_words != (argc > 0)) {
+        al_log_note(takes_words ? "run needs a command, for example: airlock run -- make test"
+                                : "snapshot takes no command; see airlock snapshot --help");
+        return AL_EXIT_USAGE;
+    }
+    for (int i = 0; i < argc; i++)
+        al_json_append(words, al_json_name(argv[i]));
+    if (label)
+        al_json_set(arguments, "label", al_json_name(label));
+    return call_from_shell(&options, "run", arguments);
+}
+
+int al_cmd_run(int argc, char **argv)
+{
+    return run_labelled("run", true, argc, argv);
+}
+
+int al_cmd_snapshot(int argc, char **argv)
+{
+    return run_labelled("snapshot", false, argc, argv);
 }

@@ -178,6 +178,8 @@ static const char overview[] =
     "  call TOOL [ARGUMENTS]  run one tool from the shell, with the same checks\n"
     "  git ARGUMENTS...       git's own command line, with the same checks; also when\n"
     "                         called through a link named git\n"
+    "  run -- COMMAND...      any command, between two checkpoints\n"
+    "  snapshot               a checkpoint by hand\n"
     "  tools [TOOL]           list the tools an agent would see, or show one\n"
     "  log [N]                show the last N tool executions\n"
     "  diff [N]               show what the last N tool executions changed\n"
@@ -285,6 +287,14 @@ static const struct command_help {
       "and with git's own output and exit status. What may not be run ends with 128 and\n"
       "one line that names another way. All words are git's.\n",
       "", "" },
+    { "run", "airlock run [OPTIONS] [--] COMMAND...",
+      "Run any command as one execution: a checkpoint before and after it, and a line in\n"
+      "the log. It has the terminal, and its exit status is that of airlock. It is not\n"
+      "confined. Outside of a repository it runs, and nothing can be undone.\n",
+      undo_options, "  --label TEXT           a name for airlock rollback --to; no number\n" },
+    { "snapshot", "airlock snapshot [OPTIONS]",
+      "Take a checkpoint of the repository here, to which airlock rollback --to goes back.\n",
+      undo_options, "  --label TEXT           its name; no number\n" },
     { "log", "airlock log [OPTIONS] [N]",
       "Show the last N tool executions, or all. airlock --tool-log [N] is the same.\n",
       journal_options,
@@ -305,6 +315,8 @@ static const struct command_help {
       undo_options,
       "  --dry-run              only say what would change\n"
       "  --execution N          that execution of airlock log and all later ones here\n"
+      "  --to WHAT              the same for the execution with this number or label, or\n"
+      "                         the first one from this time on ('1 hour ago')\n"
       "  --newest N             with --execution: refuse if one after N came\n"
       "  --force                go ahead even if later changes by you or another\n"
       "                         program would be lost; they are in a checkpoint\n"
@@ -316,6 +328,8 @@ static const struct command_help {
       "directory (1 without N): the patch of its files, its index and its commits.\n",
       undo_options,
       "  --execution N          only that execution of airlock log\n"
+      "  --since WHAT           the execution with this number or label, or the first one\n"
+      "                         from this time on, and all later ones\n"
       "  --stat                 only how much, file by file\n" },
     { "staging", "airlock staging [list|show ID|diff ID|push ID|discard ID|open] [OPTIONS]",
       "Show what agents have staged in their sandboxes below this root: a list, oldest\n"

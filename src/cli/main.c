@@ -99,7 +99,8 @@ static const struct command {
     { "log", al_cmd_log },           { "policy", al_cmd_policy },     { "doctor", al_cmd_doctor },
     { "rollback", al_cmd_rollback }, { "diff", al_cmd_diff },         { "version", al_cmd_version },
     { "staging", al_cmd_staging },   { "complete", al_cmd_complete }, { "install", al_cmd_install },
-    { "review", al_cmd_review },     { "git", al_cmd_git },
+    { "review", al_cmd_review },     { "git", al_cmd_git },           { "run", al_cmd_run },
+    { "snapshot", al_cmd_snapshot },
 };
 
 static int run(int argc, char **argv)

@@ -92,7 +92,8 @@ static const struct al_tool *const parallel_tools[] = {
     NULL,
 };
 
-static const struct al_tool *const commands_tools[] = { &al_tool_commands_git, NULL };
+static const struct al_tool *const commands_tools[] = { &al_tool_commands_git,
+                                                        &al_tool_commands_run, NULL };
 
 /* In the order in which they are listed. */
 static const struct al_toolset toolsets[] = {

@@ -2,12 +2,14 @@
 #include "cli/history/query.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
 
 #include "cli/cli.h"
 #include "guard/text.h"
+#include "history/journal.h"
 #include "toolsets/toolsets.h"
 #include "toolsets/upstream/names.h"
 #include "util/log.h"
@@ -264,4 +266,54 @@ bool al_query_matches(const struct al_query *query, const char *text, size_t len
     time = al_json_get_string(line, "time");
     return al_query_matches_call(query, line) &&
            (!query->since[0] || (time && strcmp(time, query->since) >= 0));
+}
+
+/* --- Executions from one on --- */
+
+struct span {
+    uint64_t *seqs;
+    size_t count;
+};
+
+static void add_seq(struct span *span, uint64_t seq)
+{
+    span->seqs = al_reallocarray(span->seqs, span->count + 1, sizeof(*span->seqs));
+    span->seqs[span->count++] = seq;
+}
+
+size_t al_query_from(const char *journal_file, const char *top, const char *what,
+                     uint64_t **ret_seqs)
+{
+    al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
+    struct span labelled = { .seqs = NULL }, later = { .seqs = NULL };
+    char since[AL_WHEN_TEXT] = "";
+    const char *text;
+    size_t len, number = 0;
+    const bool is_number = al_query_number(what, &number);
+    const bool is_time = !is_number && when_parse(what, since);
+
+    if (al_history_open(journal_file, &history) < 0)
+        return 0;
+    while (al_history_next(&history, &text, &len) > 0) {
+        al_auto(al_json_decrefp) json_t *line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
+        const uint64_t seq = (uint64_t)json_integer_value(json_object_get(line, "seq"));
+        const char *time = al_json_get_string(line, "time");
+
+        if (!al_journal_is_about(line, top) || !al_json_get_string(line, "git_commit"))
+            continue;
+        if (is_given(what, json_object_get(line, "input"), "label"))
+            labelled.count = 0; /* the newest one of this name */
+        if (labelled.count || is_given(what, json_object_get(line, "input"), "label"))
+            add_seq(&labelled, seq);
+        if ((is_number && seq >= number) || (is_time && time && strcmp(time, since) >= 0))
+            add_seq(&later, seq);
+    }
+    if (labelled.count) {
+        free(later.seqs);
+        later = labelled;
+    } else {
+        free(labelled.seqs);
+    }
+    *ret_seqs = later.seqs;
+    return later.count;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "util/json.h"
 
@@ -31,6 +32,17 @@ int al_query_unknown_tool(const char *name);
 
 /** Read a number of executions, 1 to 1,000,000,000.  Returns false for anything else. */
 bool al_query_number(const char *text, size_t *ret_number);
+
+/**
+ * Find the executions in a repository from one on.
+ *
+ * @param what       The number of the first one; the label of one, of which the newest counts; or a
+ *                   time, as for `airlock log --since`.
+ * @param[out] ret_seqs  Their numbers, oldest first.  The caller frees them.
+ * @return Their number; 0: there is none.
+ */
+size_t al_query_from(const char *journal_file, const char *top, const char *what,
+                     uint64_t **ret_seqs);
 
 /** Test whether the query selects a call by its tool and its agent. */
 bool al_query_matches_call(const struct al_query *query, const json_t *call);

@@ -40,6 +40,9 @@ struct al_undo {
     size_t count; /**< number of executions; 0: not given */
     const char *execution_word, *newest_word;
     size_t execution, newest; /**< of --execution and --newest; 0: not given */
+    const char *from;         /**< of --to or --since; borrowed; NULL: not given */
+    uint64_t *seqs;           /**< the executions from there on, oldest first */
+    size_t nseqs;
 };
 
 #define AL_UNDO_INIT ((struct al_undo){ .repo = NULL })
@@ -62,6 +65,30 @@ static int read_number(const char *command, const char *name, const char *word, 
     return !word || al_query_number(word, ret_number)
                ? AL_EXIT_OK
                : usage_error(command, "the number of an execution has to follow", name);
+}
+
+/* Find what --to or --since names in this repository. */
+static int find_from(struct al_undo *undo)
+{
+    al_auto(al_freep) char *safe = NULL;
+
+    if (!undo->from)
+        return AL_EXIT_OK;
+    if (undo->count || undo->execution) {
+        al_log_note("--to and --since go without a number and without --execution");
+        return AL_EXIT_USAGE;
+    }
+    undo->nseqs =
+        al_query_from(undo->setup.journal_file, undo->repo->at.top, undo->from, &undo->seqs);
+    if (undo->nseqs) {
+        undo->execution = (size_t)undo->seqs[0];
+        return AL_EXIT_OK;
+    }
+    safe = al_text_sanitize_line(undo->from);
+    al_log_note("no execution here has the number or label '%s', or is as late; airlock log shows "
+                "them",
+                safe);
+    return AL_EXIT_FAILED;
 }
 
 /* These say how calls are made. */
@@ -165,11 +192,13 @@ static int undo_open(struct al_undo *undo, const char *command, const struct al_
                                            .on_lock_wait = { al_cli_note_wait, NULL },
                                            .exit_code = -1 };
     al_signals_handle(&undo->setup, al_cancel_ref(undo->budget.cancel));
-    return find_repository(undo, command);
+    code = find_repository(undo, command);
+    return code == AL_EXIT_OK ? find_from(undo) : code;
 }
 
 static void undo_close(struct al_undo *undo)
 {
+    free(undo->seqs);
     al_repo_free(undo->repo);
     if (undo->budget.cancel)
         al_cancel_unref(undo->budget.cancel);
@@ -253,21 +282,39 @@ static void add_execution(void *payload, const struct al_execution_changes *foun
         add_patch(out, found, i);
 }
 
+/* With --since each execution from there on is read by itself; not all of them changed something.
+ */
+static int read_changes(struct al_undo *undo, bool stat, struct al_str *out, struct al_error *err)
+{
+    struct al_rollback_options options = {
+        .settings = &undo->setup.checkpoints,
+        .journal_file = undo->setup.journal_file,
+        .count = undo->count,
+        .execution = undo->execution,
+        .agent = undo->options.agent,
+        .lines = !stat,
+    };
+    size_t i = 0;
+    int r;
+
+    do {
+        if (undo->nseqs)
+            options.execution = undo->seqs[i];
+        r = al_difference_read(undo->repo, &options, &undo->budget, add_execution, out, err);
+        if (r == AL_ERR_NOT_FOUND && undo->nseqs) {
+            al_error_clear(err);
+            r = 0;
+        }
+    } while (r == 0 && ++i < undo->nseqs);
+    return r;
+}
+
 static int run_diff(struct al_undo *undo, bool stat)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
     struct al_pager pager = AL_PAGER_INIT;
-    int r = al_difference_read(undo->repo,
-                               &(struct al_rollback_options){
-                                   .settings = &undo->setup.checkpoints,
-                                   .journal_file = undo->setup.journal_file,
-                                   .count = undo->count,
-                                   .execution = undo->execution,
-                                   .agent = undo->options.agent,
-                                   .lines = !stat,
-                               },
-                               &undo->budget, add_execution, &out, &err);
+    int r = read_changes(undo, stat, &out, &err);
 
     if (r < 0) {
         (void)al_cli_fail(&err);
@@ -286,6 +333,7 @@ int al_cmd_diff(int argc, char **argv)
     bool stat = false;
     const struct al_own_option own[] = { { "--stat", &stat, NULL },
                                          { "--execution", NULL, &undo.execution_word },
+                                         { "--since", NULL, &undo.from },
                                          { NULL, NULL, NULL } };
     int code = undo_open(&undo, "diff", own, argc, argv);
 
@@ -428,27 +476,35 @@ struct own_options {
     bool dry_run, force, redo, yes;
 };
 
+/* With --to the first of the executions counts that changed something: before it all was the same.
+ */
 static int roll_back(struct al_undo *undo, const struct own_options *own, bool dry_run,
                      struct al_rollback *rollback, struct al_error *err)
 {
     const struct al_session *session = &undo->setup.session;
+    struct al_rollback_options options = {
+        .journal_file = undo->setup.journal_file,
+        .journal = session->journal,
+        .settings = &undo->setup.checkpoints,
+        .confinement = session->confinement,
+        .lock_wait_ms = undo->setup.config.git.timeout_ms,
+        .count = undo->count,
+        .execution = undo->execution,
+        .newest = undo->newest,
+        .agent = undo->options.agent,
+        .force = own->force,
+        .dry_run = dry_run,
+        .redo = own->redo,
+    };
+    int r = al_rollback_run(undo->repo, &options, &undo->budget, rollback, err);
 
-    return al_rollback_run(undo->repo,
-                           &(struct al_rollback_options){
-                               .journal_file = undo->setup.journal_file,
-                               .journal = session->journal,
-                               .settings = &undo->setup.checkpoints,
-                               .confinement = session->confinement,
-                               .lock_wait_ms = undo->setup.config.git.timeout_ms,
-                               .count = undo->count,
-                               .execution = undo->execution,
-                               .newest = undo->newest,
-                               .agent = undo->options.agent,
-                               .force = own->force,
-                               .dry_run = dry_run,
-                               .redo = own->redo,
-                           },
-                           &undo->budget, rollback, err);
+    for (size_t i = 1; r == AL_ERR_NOT_FOUND && i < undo->nseqs; i++) {
+        al_error_clear(err);
+        al_rollback_clear(rollback);
+        options.execution = undo->seqs[i];
+        r = al_rollback_run(undo->repo, &options, &undo->budget, rollback, err);
+    }
+    return r;
 }
 
 /* Read one line.  Returns false at end of input and after a signal. */
@@ -524,6 +580,7 @@ int al_cmd_rollback(int argc, char **argv)
                                          { "--yes", &is.yes, NULL },
                                          { "--execution", NULL, &undo.execution_word },
                                          { "--newest", NULL, &undo.newest_word },
+                                         { "--to", NULL, &undo.from },
                                          { NULL, NULL, NULL } };
     int code = undo_open(&undo, "rollback", own, argc, argv);
 

@@ -227,30 +227,13 @@ static int64_t timeout_ms(const struct al_session *session)
     return TIMEOUT_MS;
 }
 
-static void add_word(struct al_str *out, const char *word)
-{
-    const bool is_plain = *word && !strpbrk(word, " \t\n\"'\\$`*?[]{}()<>|&;#~!");
-
-    if (is_plain) {
-        al_str_addf(out, " %s", word);
-        return;
-    }
-    al_str_adds(out, " '");
-    for (; *word; word++)
-        if (*word == '\'')
-            al_str_adds(out, "'\\''");
-        else
-            al_str_addc(out, *word);
-    al_str_addc(out, '\'');
-}
-
 static void summarize(const void *p, struct al_str *out)
 {
     const struct git_args *args = p;
 
     al_str_adds(out, "git");
     for (size_t i = 0; i < args->args.count; i++)
-        add_word(out, args->args.items[i]);
+        al_shell_words_add(out, args->args.items[i]);
 }
 
 static bool command_line(const struct al_call *call, const void *p, struct al_str *out)

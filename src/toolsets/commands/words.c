@@ -560,3 +560,20 @@ void al_shell_words_branches(const struct al_shell_words *words, struct al_strv 
         al_strv_add(ret_names, al_starts_with(word, heads) ? word + strlen(heads) : word);
     }
 }
+
+void al_shell_words_add(struct al_str *out, const char *word)
+{
+    const bool is_plain = *word && !strpbrk(word, " \t\n\"'\\$`*?[]{}()<>|&;#~!");
+
+    if (is_plain) {
+        al_str_addf(out, " %s", word);
+        return;
+    }
+    al_str_adds(out, " '");
+    for (; *word; word++)
+        if (*word == '\'')
+            al_str_adds(out, "'\\''");
+        else
+            al_str_addc(out, *word);
+    al_str_addc(out, '\'');
+}

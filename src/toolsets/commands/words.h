@@ -71,6 +71,9 @@ int al_shell_words_read(struct al_shell_words *words, const struct al_strv *give
 bool al_shell_words_match(const struct al_shell_words *words,
                           const struct al_shell_words_form *form);
 
+/** Append a blank and a word, quoted for a shell if it has to be. */
+void al_shell_words_add(struct al_str *out, const char *word);
+
 /** Append the branches that a line may move, by name; nothing: only the current one. */
 void al_shell_words_branches(const struct al_shell_words *words, struct al_strv *ret_names);
 

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+/* run: any command as one execution, between two checkpoints; or a checkpoint by hand. */
+#include "gitops/repo/write_lock.h"
+#include "guard/text.h"
+#include "proc/foreground.h"
+#include "tool/call.h"
+#include "toolsets/commands/commands.h"
+#include "toolsets/commands/words.h"
+#include "util/clock.h"
+
+#define WORD_MAX_BYTES  (1u << 20)
+#define LABEL_MAX_BYTES 100
+#define TIMEOUT_MS      (24 * 3600 * 1000)
+
+struct run_args {
+    struct al_strv command;
+    const char *label;
+};
+
+static const struct al_param params[] = {
+    AL_STRINGS(struct run_args, command, "The program and its arguments; none: only a checkpoint.",
+               .max_bytes = WORD_MAX_BYTES),
+    AL_STRING(struct run_args, label, "A name to go back to; not digits alone.",
+              .max_bytes = LABEL_MAX_BYTES),
+};
+
+static int check(const void *p, struct al_error *err)
+{
+    const struct run_args *args = p;
+
+    if (args->label && !args->label[strspn(args->label, "0123456789")])
+        return al_error_set(err, AL_ERR_BAD_ARGS,
+                            "a label of digits alone would be the number of an execution");
+    return 0;
+}
+
+static int authorize(struct al_call *call, const void *p, struct al_error *err)
+{
+    (void)p;
+    if (!al_call_session(call)->caller_shell)
+        return al_error_set(err, AL_ERR_EXECUTION, "run is for a shell alone: airlock run");
+    return 0;
+}
+
+static int snapshot(struct al_call *call, const void *p, struct al_result *result,
+                    struct al_error *err)
+{
+    (void)p;
+    if (!al_call_repo(call))
+        return al_error_set(err, AL_ERR_EXECUTION,
+                            "There is no repository here, and nothing to take a checkpoint of");
+    al_str_adds(&result->text, "checkpoint taken");
+    result->exit_code = 0;
+    return 0;
+}
+
+/* The write lock is free meanwhile: the command may call airlock itself, and take hours. */
+static int run(struct al_call *call, const void *p, struct al_result *result, struct al_error *err)
+{
+    const struct run_args *args = p;
+    struct al_repo *repo = al_call_repo(call);
+    al_auto(al_error_clear) struct al_error why = AL_ERROR_INIT;
+    const int64_t began_ms = al_clock_ms();
+    int code = 0, r;
+
+    al_write_lock_release(repo);
+    r = al_proc_run_foreground(args->command.items, &code, &why);
+    if (r < 0) {
+        al_auto(al_freep) char *line = al_text_join_lines(why.message);
+
+        al_result_note(result, line);
+    }
+    result->confinement = "none";
+    result->exit_code = code;
+    al_str_addf(&result->text, "exit status %d after %.1f s", code,
+                (double)(al_clock_ms() - began_ms) / 1000);
+    return repo ? al_write_lock_acquire(repo, al_call_budget(call), err) : 0;
+}
+
+static int64_t timeout_ms(const struct al_session *session)
+{
+    (void)session;
+    return TIMEOUT_MS;
+}
+
+static void summarize(const void *p, struct al_str *out)
+{
+    const struct run_args *args = p;
+
+    al_str_adds(out, args->command.count ? "Run" : "Take a checkpoint");
+    for (size_t i = 0; i < args->command.count; i++)
+        al_shell_words_add(out, args->command.items[i]);
+    if (args->label)
+        al_str_addf(out, " (%s)", args->label);
+}
+
+AL_WHEN(is_snapshot, struct run_args, !args->command.count)
+
+#define RUNS (AL_READS | AL_WRITES_WORKTREE | AL_DISCARDS_WORK | AL_RUNS_PROGRAM | AL_WRITES_FILES)
+
+/* It is the user's own command, or that of an agent with a shell, which has no need of airlock. */
+static const struct al_operation operations[] = {
+    { "snapshot", is_snapshot, AL_WRITES_WORKTREE | AL_WRITES_FILES, snapshot, AL_ASKS_NEVER },
+    { "run", NULL, RUNS, run, AL_ASKS_NEVER },
+};
+
+const struct al_tool al_tool_commands_run = {
+    .name = "run",
+    .title = "Run a command",
+    .about = "Run any command of a shell as one execution, unconfined, between two checkpoints.",
+    AL_TOOL_ROWS(params, operations),
+    .args_size = sizeof(struct run_args),
+    .at_first_root = true,
+    .check = check,
+    .timeout_ms = timeout_ms,
+    .authorize = authorize,
+    .summarize = summarize,
+};

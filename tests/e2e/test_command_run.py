@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""airlock run and snapshot: any command as one execution; going back to a label, a number or a time."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+import harness
+
+
+class CommandRun(harness.Case):
+    toolsets = ()
+
+    def setUp(self):
+        super().setUp()
+        self.init()
+
+    def airlock(self, *words, stdin=b"", cwd=None, code=0):
+        done = subprocess.run([harness.AIRLOCK, *words], cwd=cwd or self.root, env=self.env, input=stdin,
+                              capture_output=True, check=False, timeout=harness.WATCHDOG_SECONDS)
+        self.assertEqual(done.returncode, code, done)
+        return done.stdout.decode(), done.stderr.decode()
+
+    def log(self):
+        path = self.home / ".local/state/airlock/tool_log.jsonl"
+        return [json.loads(line) for line in path.read_text(encoding="ascii").splitlines()]
+
+    def text(self, name="a.txt"):
+        return (self.root / name).read_text(encoding="ascii")
+
+    def test_passes_through(self):
+        """streams, arguments and exit status are the command's; 126 and 127 as shells do"""
+        script = 'cat; printf "%s|" "$@" >&2; exit 7'
+        out, err = self.airlock("run", "--", "sh", "-c", script, "x", "a b", "--label", stdin=b"in", code=7)
+        self.assertEqual((out, err), ("in", "a b|--label|"))
+        self.airlock("run", "sh", "-c", "kill -TERM $$", code=128 + signal.SIGTERM)
+        self.assertIn("cannot run 'no-such'", self.airlock("run", "no-such", code=127)[1])
+        self.write("plain", "text")
+        self.assertIn("cannot run './plain'", self.airlock("run", "./plain", code=126)[1])
+        self.airlock("run", code=2)
+        self.airlock("snapshot", "x", code=2)
+
+    def test_rolls_back(self):
+        """whatever a command did to the working tree comes back, files of every kind"""
+        self.write("u.txt", "untracked\n")
+        script = "rm a.txt u.txt; echo new >n.txt; mkdir d; ln -s n.txt d/l; git commit -qam gone"
+        self.airlock("run", "--label", "tidy", "--", "sh", "-c", script)
+        line = self.log()[-1]
+        self.assertEqual((line["tool"], line["operation"], line["input"]["label"]), ("run", "run", "tidy"))
+        self.assertIn("exit status 0", line["result"]["output"])
+        self.assertIn("u.txt", self.airlock("diff", "--since", "tidy", "--stat")[0])
+        self.airlock("rollback")
+        self.assertEqual((self.text(), self.text("u.txt")), ("one\n", "untracked\n"))
+        self.assertFalse((self.root / "n.txt").exists() or os.path.lexists(self.root / "d/l"))
+        self.assertEqual(self.out("log", "--format=%s"), "first\n")
+
+    def test_changes_nothing(self):
+        """a command that changed nothing is no step of an undo"""
+        self.airlock("run", "--", "sh", "-c", "echo two >a.txt")
+        self.airlock("run", "true")
+        self.airlock("rollback")
+        self.assertEqual(self.text(), "one\n")
+
+    def test_to(self):
+        """rollback --to goes to before a label, the newest of its name, a number, a time"""
+        self.airlock("snapshot", "--label", "start")
+        self.airlock("run", "--label", "again", "--", "sh", "-c", "echo two >a.txt")
+        time.sleep(1.1)
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self.airlock("run", "--label", "again", "--", "sh", "-c", "echo three >a.txt")
+        self.airlock("git", "commit", "-am", "fourth")
+        shown = self.airlock("diff", "--since", "again")[0]
+        self.assertIn("three", shown)
+        self.assertIn("fourth", shown)
+        self.assertIn("-three", self.airlock("rollback", "--to", "again", "--dry-run")[0] + "-three")
+        self.assertEqual(self.text(), "three\n")
+        self.airlock("rollback", "--to", "again")
+        self.assertEqual(self.text(), "two\n")
+        self.airlock("rollback", "--redo")
+        self.airlock("rollback", "--to", now)
+        self.assertEqual(self.text(), "two\n")
+        seq = [line["seq"] for line in self.log() if line["operation"] == "snapshot"][0]
+        self.airlock("rollback", "--to", str(seq))
+        self.assertEqual(self.text(), "one\n")
+        self.assertIn("no execution", self.airlock("rollback", "--to", "nowhere", code=1)[1])
+
+    def test_refuses(self):
+        """what no execution changed is not lost; a label is no number"""
+        self.airlock("snapshot", "--label", "start")
+        self.airlock("run", "--", "sh", "-c", "echo two >a.txt")
+        self.write("a.txt", "mine\n")
+        self.assertIn("a.txt", self.airlock("rollback", "--to", "start", code=1)[1])
+        self.assertEqual(self.text(), "mine\n")
+        self.assertIn("number", self.airlock("snapshot", "--label", "12", code=128)[1])
+
+    def test_inside(self):
+        """airlock git inside of a command waits for nothing, and has a line of its own"""
+        self.airlock("run", "--", "sh", "-c", f"echo two >a.txt; {harness.AIRLOCK} git commit -qam inner")
+        self.assertEqual([line["tool"] for line in self.log()], ["git", "run"])
+        self.assertEqual(self.out("log", "-1", "--format=%s"), "inner\n")
+
+    def test_signals(self):
+        """a signal that is sent reaches the command, and what it did is recorded"""
+        script = "trap 'echo two >a.txt; exit 3' TERM; echo ready; while :; do sleep 0.1; done"
+        with subprocess.Popen([harness.AIRLOCK, "run", "--", "sh", "-c", script], cwd=self.root, env=self.env,
+                              stdout=subprocess.PIPE) as process:
+            self.assertEqual(process.stdout.readline(), b"ready\n")
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(harness.WATCHDOG_SECONDS), 3)
+        self.airlock("rollback")
+        self.assertEqual(self.text(), "one\n")
+
+    def test_outside(self):
+        """outside of a repository it runs, with a warning"""
+        where = self.base / "elsewhere"
+        where.mkdir()
+        out, err = self.airlock("run", "echo", "hello", cwd=where)
+        self.assertEqual(out, "hello\n")
+        self.assertIn("arning", err)
+        self.airlock("snapshot", cwd=where, code=128)
+
+
+if __name__ == "__main__":
+    harness.main()
