@@ -549,26 +549,53 @@ static int add_part(struct al_inmemory *memory, const struct al_commit_read *of,
     return r;
 }
 
+/* Write the commit of what is not chosen, which is none of the chain. */
+static int add_rest(struct al_inmemory *memory, const struct al_commit_read *of,
+                    struct al_hunk_choice *choice, struct al_run_limits *budget,
+                    struct al_strv *chain, char **ret_rest, struct al_strv *ret_paths,
+                    struct al_error *err)
+{
+    int r;
+
+    for (size_t k = 0; k < choice->list->count; k++)
+        choice->chosen[k] = !choice->chosen[k];
+    al_hunk_choice_paths(choice, ret_paths);
+    r = add_part(memory, of, of->tree, "rest\n", budget, chain, err);
+    if (r == 0)
+        *ret_rest = chain->items[--chain->count];
+    return r;
+}
+
+/* A commit, and the tree that its change is on. */
+static int read_commit(struct al_inmemory *memory, const struct al_repo *view, const char *commit,
+                       struct al_run_limits *budget, struct al_commits_read *read,
+                       char **ret_before, struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
+    int r;
+
+    al_strv_add(&oids, commit);
+    r = al_inmemory_read(memory, &oids, budget, read, err);
+    if (r == 0 && read->items[0].parents.count)
+        return al_inmemory_tree(memory, read->items[0].parents.items[0], budget, ret_before, err);
+    if (r == 0)
+        *ret_before = al_strdup(al_git_empty_tree(view));
+    return r;
+}
+
 int al_series_split(struct al_inmemory *memory, const char *commit,
                     const struct al_series_item *items, size_t count, struct al_run_limits *budget,
                     struct al_strv *ret_commits, char **ret_rest, struct al_strv *ret_paths,
                     struct al_error *err)
 {
     struct al_repo view = *al_inmemory_repo(memory);
-    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
     al_auto(al_commits_read_clear) struct al_commits_read read = { .items = NULL };
     al_auto(al_hunk_list_clear) struct al_hunk_list list = AL_HUNK_LIST_INIT;
     al_auto(al_hunk_choice_clear) struct al_hunk_choice choice = { .list = &list };
     al_auto(al_freep) char *before = NULL;
     struct al_hunk_query query = { .side = AL_HUNKS_COMMITTED, .to = commit, .binary = true };
-    int r;
+    int r = read_commit(memory, &view, commit, budget, &read, &before, err);
 
-    al_strv_add(&oids, commit);
-    r = al_inmemory_read(memory, &oids, budget, &read, err);
-    if (r == 0 && read.items[0].parents.count)
-        r = al_inmemory_tree(memory, read.items[0].parents.items[0], budget, &before, err);
-    else if (r == 0)
-        before = al_strdup(al_git_empty_tree(&view));
     query.from = before;
     if (r == 0)
         r = al_git_read_hunks(&view, &query, budget, &list, err);
@@ -584,15 +611,9 @@ int al_series_split(struct al_inmemory *memory, const char *commit,
         if (r == 0)
             r = add_part(memory, &read.items[0], tree, items[i].message, budget, ret_commits, err);
     }
-    if (r < 0 || choice.count == list.count)
-        return r;
-    for (size_t k = 0; k < list.count; k++)
-        choice.chosen[k] = !choice.chosen[k];
-    al_hunk_choice_paths(&choice, ret_paths);
-    r = add_part(memory, &read.items[0], read.items[0].tree, "rest\n", budget, ret_commits, err);
-    if (r == 0)
-        *ret_rest = ret_commits->items[--ret_commits->count];
-    return r;
+    return r < 0 || choice.count == list.count ? r
+                                               : add_rest(memory, &read.items[0], &choice, budget,
+                                                          ret_commits, ret_rest, ret_paths, err);
 }
 
 /* --- Autosquash --- */
