@@ -201,19 +201,19 @@ static size_t add_rows(const struct al_review_line *line, size_t columns, size_t
     size_t at = 0, count = 0;
 
     do {
-        const size_t len = row_of(line->text + at, line->len - at, columns);
+        const size_t begin = at;
 
+        at += row_of(line->text + at, line->len - at, columns);
         if (skip) {
             skip--;
-        } else {
-            if (ret_rows) {
-                ret_rows[count] = *line;
-                ret_rows[count].text += at;
-                ret_rows[count].len = len;
-            }
-            count++;
+            continue;
         }
-        at += len;
+        if (ret_rows) {
+            ret_rows[count] = *line;
+            ret_rows[count].text += begin;
+            ret_rows[count].len = at - begin;
+        }
+        count++;
     } while (at < line->len && count < nrows);
     return count;
 }
