@@ -477,12 +477,15 @@ static void run_task(struct al_task *task)
 static struct al_gate *gate_of(struct al_calls *calls, const struct al_call_spec *spec)
 {
     const unsigned effects = spec->tool ? al_tool_effects(spec->tool->tool) : 0;
+    /* A pull into the sandbox may wait long for a network, and nobody for it. */
+    const unsigned unordered =
+        AL_READS | AL_USES_NETWORK | (effects & AL_USES_NETWORK ? AL_WRITES_FILES : 0);
 
     if (!spec->tool)
         return NULL;
     if (!al_effects_have_side_effects(effects))
         return &calls->reads;
-    return (effects & ~(unsigned)(AL_READS | AL_USES_NETWORK)) && !spec->scope->ids_repeat
+    return (effects & ~unordered) && !spec->scope->ids_repeat
                ? &spec->scope->changes
                : NULL;
 }
