@@ -583,6 +583,21 @@ static int read_commit(struct al_inmemory *memory, const struct al_repo *view, c
     return r;
 }
 
+/* Choose one part, and write its commit. */
+static int make_part(struct al_inmemory *memory, const struct al_hunk_query *query,
+                     const struct al_commit_read *of, const struct al_series_item *item, size_t i,
+                     struct al_hunk_choice *choice, struct al_run_limits *budget,
+                     struct al_strv *chain, struct al_error *err)
+{
+    struct al_repo view = *al_inmemory_repo(memory);
+    al_auto(al_freep) char *tree = NULL;
+    int r = choose_part(&view, query, &item->part, i, budget, choice, err);
+
+    if (r == 0)
+        r = apply_part(memory, &view, query->from, choice, budget, &tree, err);
+    return r < 0 ? r : add_part(memory, of, tree, item->message, budget, chain, err);
+}
+
 int al_series_split(struct al_inmemory *memory, const char *commit,
                     const struct al_series_item *items, size_t count, struct al_run_limits *budget,
                     struct al_strv *ret_commits, char **ret_rest, struct al_strv *ret_paths,
@@ -602,15 +617,9 @@ int al_series_split(struct al_inmemory *memory, const char *commit,
     if (r < 0)
         return r;
     choice.chosen = al_calloc(list.count + 1, sizeof(bool));
-    for (size_t i = 0; r == 0 && i < count; i++) {
-        al_auto(al_freep) char *tree = NULL;
-
-        r = choose_part(&view, &query, &items[i].part, i, budget, &choice, err);
-        if (r == 0)
-            r = apply_part(memory, &view, before, &choice, budget, &tree, err);
-        if (r == 0)
-            r = add_part(memory, &read.items[0], tree, items[i].message, budget, ret_commits, err);
-    }
+    for (size_t i = 0; r == 0 && i < count; i++)
+        r = make_part(memory, &query, &read.items[0], &items[i], i, &choice, budget, ret_commits,
+                      err);
     return r < 0 || choice.count == list.count ? r
                                                : add_rest(memory, &read.items[0], &choice, budget,
                                                           ret_commits, ret_rest, ret_paths, err);
