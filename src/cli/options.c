@@ -100,7 +100,7 @@ static int take_value(const char *name, int *argc, char ***argv, const char **re
 static int read_one(struct al_options *options, bool with_json, int *argc, char ***argv,
                     struct al_error *err)
 {
-    const char *word = (*argv)[0], *value;
+    const char *word = (*argv)[0], *value = NULL;
 
     for (const struct al_own_option *own = options->own; own && own->name; own++) {
         if (!is_option(word, own->name, own->flag))

@@ -379,7 +379,7 @@ int al_settings_json_put(struct al_str *text, al_settings_path path, const json_
     al_auto(doc_clear) struct doc doc = { .text = text, .copy = AL_STR_INIT };
     al_auto(al_json_decrefp) json_t *now = NULL;
     al_auto(al_json_decrefp) json_t *wrapped = NULL;
-    struct found found;
+    struct found found = { .missing = path };
     int r;
 
     if (is_blank(text))
@@ -438,7 +438,7 @@ int al_settings_json_add(struct al_str *text, al_settings_path path, const char 
 json_t *al_settings_json_get(const struct al_str *text, al_settings_path path)
 {
     al_auto(doc_clear) struct doc doc = { .text = text, .copy = AL_STR_INIT };
-    struct found found;
+    struct found found = { .missing = path };
 
     if (is_blank(text) || doc_open(&doc, NULL) < 0 || find(&doc, path, &found, NULL) < 0 ||
         *found.missing)
@@ -450,7 +450,7 @@ int al_settings_json_remove(struct al_str *text, al_settings_path path, const ch
                             struct al_error *err)
 {
     al_auto(doc_clear) struct doc doc = { .text = text, .copy = AL_STR_INIT };
-    struct found found;
+    struct found found = { .missing = path };
     struct entry there;
     int r;
 

@@ -174,7 +174,7 @@ int al_settings_toml_put(struct al_str *text, const char *table, const json_t *e
 int al_settings_toml_remove(struct al_str *text, const char *table, struct al_error *err)
 {
     al_auto(search_clear) struct search search = { .text = text, .table = table };
-    size_t begin, end;
+    size_t begin = 0, end = 0;
     int r = find(&search, err);
 
     if (r < 0 || !search.exists)
