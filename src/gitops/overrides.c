@@ -10,7 +10,6 @@
  */
 #include "gitops/overrides.h"
 
-#include <ctype.h>
 #include <fnmatch.h>
 #include <string.h>
 
@@ -184,18 +183,12 @@ static const char harmless[] =
 
 bool al_config_key_is_harmless(const char *key)
 {
-    size_t len;
+    al_auto(al_freep) char *patterns = al_strdup(harmless);
+    char *save = NULL;
 
-    for (const char *at = harmless; *at; at += len + (at[len] == ' ')) {
-        al_auto(al_freep) char *pattern = NULL;
-
-        len = strcspn(at, " ");
-        if (*at != tolower((unsigned char)*key))
-            continue;
-        pattern = al_strndup(at, len);
-        if (fnmatch(pattern, key, FNM_CASEFOLD) == 0)
+    for (char *at = strtok_r(patterns, " ", &save); at; at = strtok_r(NULL, " ", &save))
+        if (fnmatch(at, key, FNM_CASEFOLD) == 0)
             return true;
-    }
     return false;
 }
 

@@ -485,9 +485,7 @@ static struct al_gate *gate_of(struct al_calls *calls, const struct al_call_spec
         return NULL;
     if (!al_effects_have_side_effects(effects))
         return &calls->reads;
-    return (effects & ~unordered) && !spec->scope->ids_repeat
-               ? &spec->scope->changes
-               : NULL;
+    return (effects & ~unordered) && !spec->scope->ids_repeat ? &spec->scope->changes : NULL;
 }
 
 void al_calls_start(struct al_calls *calls, struct al_call_spec *spec)
