@@ -199,6 +199,8 @@ class Asking(Program):
         ("git_restore", "worktree", {"paths": ["a.txt"]}, False),
         ("git_commit", "commit", {"message": "two", "all": True}, False),
         ("git_commit", "amend", {"message": "three", "amend": True}, False),
+        ("git_commit", "into", {"into": "HEAD", "message": "four"}, False),
+        ("git_commit", "branch", {"branch": "made", "message": "five", "allow_empty": True}, False),
         ("git_reset", "soft", {"to": "HEAD", "mode": "soft"}, False),
         ("git_reset", "mixed", {"to": "HEAD"}, False),
         ("git_reset", "keep", {"to": "HEAD", "mode": "keep"}, False),

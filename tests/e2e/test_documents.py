@@ -58,7 +58,7 @@ class Documents(harness.Case):
         """A line as a shell runs it; one that lasts is ended once it has said something, and a name
         within a sentence has its help shown."""
         line = re.sub(r"\[(--[a-z]+|[A-Z]+)\]", r"\1", line)
-        if re.fullmatch(r"airlock (serve|call|install|tools|policy explain)( --http)?", line):
+        if re.fullmatch(r"airlock (serve|call|install|tools|policy explain|run)( --http)?", line):
             line = line.removesuffix(" --http") + " --help"
         elif line.startswith("airlock install") and "--print" not in line:
             line += " --yes"

@@ -282,8 +282,10 @@ static char *new_branch(const struct al_call *call, const struct commit_args *ar
     al_auto(al_freep) char *name = args->branch ? al_asprintf("%s%s", heads, args->branch) : NULL;
     al_auto(al_strv_clear) struct al_strv refs = AL_STRV_INIT;
 
+    if (!name || !al_call_repo(call)) /* without a repository the call fails later */
+        return NULL;
     al_ref_follow_head(&al_call_repo(call)->at, &refs);
-    return name && !al_strv_contains(&refs, name) ? al_take(&name) : NULL;
+    return !al_strv_contains(&refs, name) ? al_take(&name) : NULL;
 }
 
 static bool makes_branch(const struct al_call *call, const void *p)

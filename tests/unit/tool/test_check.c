@@ -267,7 +267,9 @@ static void flags(void **state)
         { AL_STRING(struct args, text, "T.", .flags = AL_PARAM_EVERY_PATH, .max_bytes = 4), NULL },
         { AL_STRINGS(struct args, list, "L.", .flags = AL_PARAM_EVERY_PATH, .max = 2,
                      .max_bytes = 4),
-          "concerns every path and is neither a bool nor a string" },
+          NULL },
+        { AL_INT(struct args, timeout_ms, "T.", .flags = AL_PARAM_EVERY_PATH, .min = 1, .max = 2),
+          "concerns every path and is no bool, string or list" },
     };
 
     (void)state;

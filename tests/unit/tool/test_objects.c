@@ -208,7 +208,9 @@ static void faults_are_found(void **state)
     finds(&rows[0], NULL);
     finds(&boundless, NULL);
     finds(&reversed, "parameter 'plan' has a min outside 0..max");
-    finds(&outer, "parameter 'plan' has a member 'plan' is an object in an object");
+    finds(&outer, NULL);
+    inner.min = 2;
+    finds(&outer, "parameter 'plan' has a member 'plan' has a min outside 0..max");
     finds(&empty, "parameter 'plan' is an object without members");
 }
 
