@@ -315,8 +315,8 @@ static const struct command_help {
       undo_options,
       "  --dry-run              only say what would change\n"
       "  --execution N          that execution of airlock log and all later ones here\n"
-      "  --to WHAT              the same for the execution with this number or label, or\n"
-      "                         the first one from this time on ('1 hour ago')\n"
+      "  --to WHAT              the same for the execution with this number or label,\n"
+      "                         or the first one from this time on ('1 hour ago')\n"
       "  --newest N             with --execution: refuse if one after N came\n"
       "  --force                go ahead even if later changes by you or another\n"
       "                         program would be lost; they are in a checkpoint\n"

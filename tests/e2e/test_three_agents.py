@@ -159,7 +159,8 @@ class Agents(reviewing.ReviewCase):
 
     def by_script(self):
         """A script approves a question that also has a form, which is withdrawn."""
-        self.assertEqual(self.review("approve", self.ids["script"]), "")
+        self.assertEqual(self.review("approve", self.ids["script"]),
+                         "Approved once: Stage 1 file(s): script.txt\n")
         self.receive("script")
         self.assertEqual(self.withdrawn, [self.forms["script"]])
 
