@@ -328,8 +328,8 @@ static const struct command_help {
       "directory (1 without N): the patch of its files, its index and its commits.\n",
       undo_options,
       "  --execution N          only that execution of airlock log\n"
-      "  --since WHAT           the execution with this number or label, or the first one\n"
-      "                         from this time on, and all later ones\n"
+      "  --since WHAT           the execution with this number or label, or the first\n"
+      "                         one from this time on, and all later ones\n"
       "  --stat                 only how much, file by file\n" },
     { "staging", "airlock staging [list|show ID|diff ID|push ID|discard ID|open] [OPTIONS]",
       "Show what agents have staged in their sandboxes below this root: a list, oldest\n"
