@@ -80,6 +80,19 @@ class Split(everyday.Case):
             self.assertEqual((self.root / name).read_text(), content)
         self.git("fsck", "--full")
 
+    def test_rest_and_staged(self):
+        """a split that leaves a rest is not begun over staged changes; one without takes them along"""
+        ids = self.ids()
+        self.write("b.txt", text_with(at5="b5", at30="mine"))
+        self.git("add", "b.txt")
+        before = self.snapshot()
+        self.fails("ExecutionFailed", "1 staged, 0 not staged", "git_rebase",
+                   self.plan([{"message": "one", "hunks": [ids["a5"]]}]))
+        self.assertEqual(self.snapshot(), before)
+        self.says("git_rebase", self.plan([{"message": "one", "hunks": [ids["a5"]]},
+                                           {"message": "two", "paths": ["."]}]))
+        self.assertEqual(self.out("status", "--porcelain"), "M  b.txt\n")
+
     def test_rest_needed(self):
         """split: a later commit that needs what no part names is refused; nothing happened"""
         self.git("checkout", "-q", "-B", "main", self.all)

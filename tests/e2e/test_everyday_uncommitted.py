@@ -93,6 +93,17 @@ class Uncommitted(everyday.Case):
                 self.assertIn("git_stash", failed.text)
                 self.assertEqual(self.snapshot(), before, (tool, stages))
 
+    def test_intended(self):
+        """a file that is only intended to be added: said where it is in the way"""
+        self.write("later.txt", "later\n")
+        self.git("add", "-N", "later.txt")
+        self.write("f.txt", text_with(at20="topic", at38="mine"))
+        before = self.snapshot()
+        failed = self.fails("ExecutionFailed", "no file was changed", "git_merge",
+                            {"branch": "main"})
+        self.assertIn("only intended to be added", failed.text)
+        self.assertEqual(self.snapshot(), before)
+
     def test_would_stop(self):
         """what would stop at a conflict is not begun over staged changes"""
         self.git("checkout", "-q", "main")

@@ -118,9 +118,15 @@ static int save(const struct al_repo *repo, struct al_run_limits *budget, char *
     command.starts_children = true; /* git update-index */
     al_strv_adds(&command.argv, "git", "stash", "create", NULL);
     r = al_git_run_word(repo, &command, budget, ret_oid, err);
-    return r == 0 && !*ret_oid
-               ? al_error_set(err, AL_ERR_EXECUTION, "git found no uncommitted changes; try again")
-               : r;
+    if (r < 0 || *ret_oid)
+        return r;
+    r = al_error_set(err, AL_ERR_EXECUTION,
+                     "git cannot save the uncommitted changes, and no file was changed");
+    if (err)
+        err->remedy =
+            "A file that is only intended to be added (git add -N) is in the way: git_add "
+            "or git_restore with staged settles it.";
+    return r;
 }
 
 static int prepare(const struct al_repo *repo, const char *from, const char *to,

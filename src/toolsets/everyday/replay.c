@@ -578,7 +578,8 @@ static bool splits(const struct rebase_args *args)
     return false;
 }
 
-/* Uncommitted changes go along, but not into a conflict. */
+/* Uncommitted changes go along, but not into a conflict; and what a split leaves uncommitted would
+ * not be told from what is staged. */
 static int check_uncommitted(struct al_call *call, const struct attempt *attempt,
                              struct al_error *err)
 {
@@ -586,8 +587,9 @@ static int check_uncommitted(struct al_call *call, const struct attempt *attempt
 
     if (count->staged)
         al_call_loses_staged(call);
-    return attempt->work->replayed.stopped &&
-                   (count->staged || (is_rebase(call) && count->unstaged))
+    return (attempt->work->rests && count->staged) ||
+                   (attempt->work->replayed.stopped &&
+                    (count->staged || (is_rebase(call) && count->unstaged)))
                ? al_uncommitted_refuse(count, err)
                : 0;
 }
