@@ -545,8 +545,8 @@ static char *describe(const struct al_strv *kept)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    al_str_adds(&text, "Somebody else saved files while this call was at work. What they saved is "
-                       "kept here:");
+    al_str_adds(&text, "This call took files away that no checkpoint has: somebody else saved them "
+                       "meanwhile, or they are ignored. They are kept here:");
     for (size_t i = 0; i < kept->count && i < NAMED_MAX; i++)
         al_str_addf(&text, "\n%s", kept->items[i]);
     if (kept->count > NAMED_MAX)
