@@ -192,8 +192,10 @@ int al_execution_read_end(struct al_way *way, size_t which, size_t end, struct a
 bool al_execution_tells_of_remote(const struct al_execution *execution,
                                   const struct al_difference *change)
 {
-    /* A rollback has what it took back; git_remote takes these references along with the remote. */
-    if (execution->input || !strcmp(execution->tool, "git_remote"))
+    /* A rollback has what it took back; git_remote takes these references along with the remote,
+     * and so does `airlock git`, which fetches nothing. */
+    if (execution->input || !strcmp(execution->tool, "git_remote") ||
+        !strcmp(execution->tool, "git"))
         return false;
     if (change->part == AL_PART_REF)
         return al_starts_with(change->name, "refs/remotes/");

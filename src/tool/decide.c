@@ -266,17 +266,25 @@ static int add_full_preview(void *payload, struct al_str *out, struct al_error *
     return r;
 }
 
+/* A tool with a time of its own may run long, but waits no longer than others to begin. */
 static int acquire_lock(struct al_call *call, struct al_error *err)
 {
+    struct al_run_limits wait = call->budget;
+    const uint32_t most_ms = (uint32_t)call->session->defaults.timeout_ms;
     unsigned locks = AL_LOCK_INDEX;
+    int r;
 
     if (!call->repo || call->tool->goes_back)
         return 0;
-    if (call->tool->at_first_root)
-        return al_write_lock_acquire(call->repo, &call->budget, err);
+    if (call->tool->timeout_ms && most_ms && most_ms < wait.left_ms)
+        wait.left_ms = most_ms;
+    call->budget.left_ms -= wait.left_ms;
     if (call->tool->git_locks)
         locks |= call->tool->git_locks(call->operation);
-    return al_write_lock_acquire_with(call->repo, locks, &call->budget, err);
+    r = call->tool->at_first_root ? al_write_lock_acquire(call->repo, &wait, err)
+                                  : al_write_lock_acquire_with(call->repo, locks, &wait, err);
+    call->budget.left_ms += wait.left_ms;
+    return r;
 }
 
 static int await_locks(struct al_call *call, struct al_error *err)

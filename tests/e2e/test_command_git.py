@@ -33,8 +33,9 @@ switch side | switch -c topic | switch nowhere | reset | reset --soft HEAD~1 | r
 stash | stash push -m mine -- a.txt | stash -u | stash pop | branch topic | branch -d side | branch -D side
 branch -m side away | tag v2 | tag -a v3 -m three | tag -d v1 | merge side | merge --no-ff -m joined clean
 cherry-pick clean | revert --no-edit HEAD | rebase clean | clean -n | clean -f | clean -fd | apply < PATCH
-update-ref refs/heads/x HEAD | notes add -m note | config color.ui false
-remote add up ../up | gc -q | worktree add tree clean | init -q sub | write-tree
+update-ref refs/heads/x HEAD | notes add -m note | stash show -p | stash list -p | switch --force side
+branch --abbrev -D side | notes show HEAD~2 | commit -u -am all | config --get user.name | switch -Cclean | config color.ui false
+remote add up ../up | gc -q | init -q sub | write-tree
 merge side --abort | commit --dry-run -m x | rev-parse --is-inside-work-tree --show-prefix
 """
 
@@ -55,6 +56,10 @@ REFUSED = {
     "sh": "run its command", "help status": "-h", "status --help": "-h", "branch --edit-description": "config",
     "tag -s v9": "signatures", "tag -a v9": "-m", "worktree remove x": "git_worktree", "clean -i": "-n",
     "checkout -p": "files", "stash -p": "stash push", "remote update": "git_fetch", "notes edit": "-m",
+    "stash -a": "-u", "stash push -q --mess -- -a": "-u", "stash push --al": "-u", "stash -p show": "stash push",
+    "worktree add x": "git_worktree", "worktree add -Bmain x": "git_worktree", "update-ref --stdin": "line of its own",
+    "symbolic-ref refs/heads/alias refs/heads/main": "git branch", "symbolic-ref -m x -- refs/a refs/heads/main":
+    "git branch", "commit -m x --trailer a=b": "-m TEXT", "log --format=%(describe)": "git describe",
     "--git-dir=/tmp status": "-C", "--bare log": "leave it out",
 }
 
@@ -207,6 +212,18 @@ class CommandGit(harness.Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual((self.root / "a.txt").read_text(encoding="ascii"), "precious\n")
 
+    def test_undo_remote(self):
+        """a remote comes back with its branches"""
+        self.git("remote", "add", "up", "../up")
+        self.git("update-ref", "refs/remotes/up/main", "HEAD")
+        before = self.shown()
+        for line in "remote rename up down", "remote remove up", "branch -rd up/main":
+            self.assertEqual(self.airlock(*line.split())[2], 0)
+            self.assertNotEqual(self.shown(), before)
+            subprocess.run([harness.AIRLOCK, "rollback"], cwd=self.root, env=self.env, check=True,
+                           capture_output=True, timeout=harness.WATCHDOG_SECONDS)
+            self.assertEqual(self.shown(), before, line)
+
     def test_journal(self):
         """the journal has tool, operation and words, without secrets"""
         self.airlock("commit", "-m", "a message", "--author", "A <a@b>")
@@ -231,6 +248,15 @@ class CommandGit(harness.Case):
                 ('tool = "git_reset"\noperation = "hard"', "reset --hard", "reset"),
                 ('tool = "git"\noperation = "commit"', "commit -m x", "status"),
                 ('tool = "git_switch"\nbranch = "side"', "checkout side", "checkout -b new"),
+                ('tool = "git"\nbranch = "clean"', "checkout -Bclean HEAD", "checkout -Btopic HEAD"),
+                ('tool = "git"\nbranch = "clean"', "switch -fCclean HEAD", "switch -fCtopic HEAD"),
+                ('tool = "git"\nbranch = "clean"', "switch --force-create=clean HEAD", "switch side"),
+                ('tool = "git"\nbranch = "clean"', "stash branch clean", "stash push -m clean"),
+                ('tool = "git"\npath = "dir/*"', "show HEAD:dir/b.txt -- a.txt", "show HEAD -- a.txt"),
+                ('tool = "git"\npath = "dir/*"', "grep b HEAD:dir -- b.txt", "grep b HEAD -- a.txt"),
+                ('tool = "git"\npath = "dir/*"', "restore --source=HEAD:dir -- b.txt", "restore -- a.txt"),
+                ('tool = "git"\npath = "dir/*"', "restore -sHEAD:dir b.txt", "restore -sHEAD a.txt"),
+                ('tool = "git"\npath = "dir/*"', "checkout HEAD:dir -- b.txt", "commit -m a:b -- a.txt"),
                 ('effect = "discards_work"', "clean -f", "add u.txt"),
                 ('tool = "git_add"\npath = "secret/*"', "add secret/x", "add u.txt")):
             self.fresh()
@@ -242,10 +268,19 @@ class CommandGit(harness.Case):
 
     def test_asks(self):
         """a question nobody can answer ends with 128, and says how a user grants it"""
-        out, err, code = self.airlock("clean", "-fx")
+        for line in "clean -fx", "clean --exc -- -fx", "clean --exclude -- -fx":
+            out, err, code = self.airlock(*line.split())
+            self.assertEqual((out, code), ("", 128))
+            self.assertRegex(err, r"\Aairlock: [^\n]*airlock review[^\n]*\n\Z")
+            self.assertTrue((self.root / "x.log").exists())
+
+    def test_lock(self):
+        """the lock of another git is waited for as long as the configuration says"""
+        self.policy("[tools.git]\ntimeout_ms = 300\n")
+        self.write(".git/index.lock", "")
+        out, err, code = self.airlock("add", "u.txt")
         self.assertEqual((out, code), ("", 128))
-        self.assertRegex(err, r"\Aairlock: [^\n]*airlock review[^\n]*\n\Z")
-        self.assertTrue((self.root / "x.log").exists())
+        self.assertIn("Another git process holds index.lock", err)
 
     def test_no_toolset(self):
         """no server offers it"""

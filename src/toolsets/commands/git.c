@@ -153,7 +153,7 @@ static int policy_paths(struct al_call *call, const void *p, struct al_strv *out
     (void)err;
     if (!(effects_of(call) & touching) || !repo)
         return 0;
-    if (!add_paths(repo, &words->paths, out) ||
+    if (al_shell_words_may_name_trees(words) || !add_paths(repo, &words->paths, out) ||
         ((words->command->flags & AL_SHELL_NAMES_PATHS) && !add_paths(repo, &words->others, out)) ||
         out->count == before)
         al_strv_add(out, "");

@@ -21,14 +21,14 @@
 
 static const struct al_shell_words_command commands[] = {
     { "add", NULL, " --chmod --pathspec-from-file ", AL_SHELL_NAMES_PATHS },
-    { "am", "CpS", " --directory --exclude --include --patch-format --resolvemsg ",
+    { "am", "Cp?S", " --directory --exclude --include --patch-format --resolvemsg ",
       AL_SHELL_STARTS_CHILDREN },
     { "apply", "pC", " --directory --exclude --include --whitespace ", 0 },
     { "archive", "o", " --output --format --prefix --add-file ", 0 },
     { "blame", NULL, NULL, 0 },
     { "branch", "u",
       " --set-upstream-to --contains --no-contains --merged --no-merged --points-at --sort "
-      "--format --abbrev ",
+      "--format ",
       AL_SHELL_NAMES_BRANCHES },
     { "cat-file", NULL, NULL, 0 },
     { "check-attr", NULL, NULL, 0 },
@@ -37,15 +37,14 @@ static const struct al_shell_words_command commands[] = {
     { "checkout", "bB", " --orphan --conflict --pathspec-from-file ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
     { "cherry", NULL, NULL, 0 },
-    { "cherry-pick", "mXS", " --mainline --strategy --strategy-option --cleanup ",
+    { "cherry-pick", "mX?S", " --mainline --strategy --strategy-option --cleanup ",
       AL_SHELL_STARTS_CHILDREN },
     { "clean", "e", " --exclude ", 0 },
-    { "commit", "mFCctSu",
+    { "commit", "mFCct?Su",
       " --message --file --reuse-message --reedit-message --author --date --template --cleanup "
       "--trailer --fixup --squash --pathspec-from-file ",
       0 },
-    { "config", "f", " --file --blob --type --default --get-color --get-colorbool ",
-      AL_SHELL_SHOWS_SETTINGS },
+    { "config", "f", " --file --blob --type --default ", AL_SHELL_SHOWS_SETTINGS },
     { "count-objects", NULL, NULL, 0 },
     { "describe", NULL, " --match --exclude --candidates ", 0 },
     { "diff", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
@@ -65,15 +64,16 @@ static const struct al_shell_words_command commands[] = {
     { "ls-files", NULL, NULL, 0 },
     { "ls-tree", NULL, NULL, 0 },
     { "maintenance", NULL, " --task --schedule ", AL_SHELL_STARTS_CHILDREN },
-    { "merge", "msXFS", " --message --strategy --strategy-option --file --cleanup --into-name ",
+    { "merge", "msXF?S", " --message --strategy --strategy-option --file --cleanup --into-name ",
       AL_SHELL_STARTS_CHILDREN },
     { "merge-base", NULL, NULL, 0 },
     { "merge-tree", NULL, NULL, 0 },
     { "mv", NULL, NULL, AL_SHELL_NAMES_PATHS },
     { "name-rev", NULL, NULL, 0 },
-    { "notes", "mFCc", " --message --file --reuse-message --reedit-message --ref ", 0 },
+    { "notes", "mFCc", " --message --file --reuse-message --reedit-message --ref ",
+      AL_SHELL_STARTS_CHILDREN },
     { "range-diff", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
-    { "rebase", "sXxCS", " --onto --strategy --strategy-option --exec --whitespace ",
+    { "rebase", "sXxC?S", " --onto --strategy --strategy-option --exec --whitespace ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
     { "reflog", "n", NULL, 0 },
     { "remote", "tm", NULL, 0 },
@@ -81,18 +81,19 @@ static const struct al_shell_words_command commands[] = {
     { "restore", "s", " --source --conflict --pathspec-from-file ", AL_SHELL_NAMES_PATHS },
     { "rev-list", NULL, NULL, 0 },
     { "rev-parse", NULL, NULL, AL_SHELL_SHOWS_SETTINGS },
-    { "revert", "mXS", " --mainline --strategy --strategy-option --cleanup ",
+    { "revert", "mX?S", " --mainline --strategy --strategy-option --cleanup ",
       AL_SHELL_STARTS_CHILDREN },
     { "rm", NULL, " --pathspec-from-file ", AL_SHELL_NAMES_PATHS },
     { "shortlog", NULL, NULL, 0 },
     { "show", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
     { "show-ref", NULL, NULL, 0 },
     { "sparse-checkout", NULL, NULL, 0 },
-    { "stash", "m", " --message --pathspec-from-file ", AL_SHELL_STARTS_CHILDREN },
-    { "status", NULL, NULL, 0 },
-    { "switch", "cC", " --create --force-create --orphan --conflict ",
+    { "stash", "m", " --message --pathspec-from-file ",
       AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
-    { "symbolic-ref", "m", NULL, 0 },
+    { "status", NULL, NULL, 0 },
+    { "switch", "cC", " --create --orphan --conflict ",
+      AL_SHELL_STARTS_CHILDREN | AL_SHELL_NAMES_BRANCHES },
+    { "symbolic-ref", "m", NULL, AL_SHELL_NAMES_BRANCHES },
     { "tag", "mFu",
       " --message --file --local-user --cleanup --contains --no-contains --merged --no-merged "
       "--points-at --sort --format ",
@@ -109,7 +110,7 @@ static const struct al_shell_words_command commands[] = {
 static const struct refusal {
     const char *command; /* NULL: every command */
     const char *options; /* NULL: always */
-    const char *unless;  /* none of these options is given */
+    const char *unless;  /* none of these options is given, nor is it the next word */
     const char *verbs;   /* and the first word is one of these */
     const char *why;
 } refusals[] = {
@@ -132,6 +133,8 @@ static const struct refusal {
       AT_TERMINAL "; airlock call git_commit takes hunks" },
     { "commit", " -e --edit -c --reedit-message -t --template ", NULL, NULL,
       "it opens an editor; give the message with -m or -F" },
+    { "commit", " --trailer ", NULL, NULL,
+      "it runs a program for it; -m TEXT -m 'KEY: VALUE' says the same" },
     { "commit", " -S --gpg-sign ", NULL, NULL, "airlock makes no signatures; leave it out" },
     { "config", " -e --edit ", NULL, NULL,
       "it opens an editor; git config KEY VALUE sets one key" },
@@ -167,7 +170,9 @@ static const struct refusal {
     { "restore", " -p --patch ", NULL, NULL, AT_TERMINAL "; name files" },
     { "restore", " --recurse-submodules ", NULL, NULL,
       "git would work in a submodule; leave it out" },
-    { "stash", " -p --patch ", NULL, NULL, AT_TERMINAL "; git stash push -- FILES" },
+    { "stash", " -a --all ", " show list ", NULL,
+      "no checkpoint has ignored files; -u stashes untracked ones, and they stay where they are" },
+    { "stash", " -p --patch ", " show list ", NULL, AT_TERMINAL "; git stash push -- FILES" },
     { "switch", " --recurse-submodules ", NULL, NULL,
       "git would work in a submodule; leave it out" },
     { "tag", " -s --sign -u --local-user -v --verify ", NULL, NULL,
@@ -175,6 +180,10 @@ static const struct refusal {
     { "tag", " -e --edit ", NULL, NULL, "it opens an editor; -m TEXT" },
     { "tag", " -a --annotate ", " -m -F --message --file ", NULL,
       "it opens an editor; give the text with -m or -F" },
+    { "update-ref", " --stdin ", NULL, NULL,
+      "no rule sees the branches it names; give each in a line of its own" },
+    { "worktree", NULL, NULL, " add ",
+      "no rollback takes it away; airlock call git_worktree adds and removes one" },
     { "worktree", NULL, NULL, " remove move ",
       "its files are in no checkpoint of this one; airlock call git_worktree keeps them" },
 };
@@ -409,15 +418,18 @@ static int find(struct al_shell_words *words, const struct al_repo *repo, struct
 
 /* --- Options of the command --- */
 
-/* "-fdx": each letter counts, up to one that takes a value. */
+/* "-fdx": each letter counts, up to one that takes a value.  True: that is the next word. */
 static bool read_letters(struct al_shell_words *words, const char *word)
 {
     const char *letters = words->command->letters;
+    const char *attached = letters ? strchr(letters, '?') : NULL;
 
     for (const char *at = word + 1; *at; at++) {
+        const char *found = letters ? strchr(letters, *at) : NULL;
+
         al_strv_addf(&words->options, "-%c", *at);
-        if (letters && strchr(letters, *at))
-            return !at[1];
+        if (found)
+            return !at[1] && (!attached || found < attached);
     }
     return false;
 }
@@ -437,7 +449,7 @@ static void read_options(struct al_shell_words *words)
             i += read_letters(words, word);
         } else {
             al_strv_addf(&words->options, "%.*s", (int)len, word);
-            i += !word[len] && lists(words->command->values, word);
+            i += !word[len] && words->command->values && means(words->command->values, word, false);
         }
     }
     for (i++; i < all->count; i++)
@@ -449,7 +461,9 @@ static bool is_refused(const struct al_shell_words *words, const struct refusal 
     return (!row->command || !strcmp(row->command, words->command->name)) &&
            (!row->options || has_option(words, row->options, false)) &&
            (!row->verbs || has_verb(words, row->verbs)) &&
-           !(row->unless && has_option(words, row->unless, true));
+           !(row->unless &&
+             (has_option(words, row->unless, true) ||
+              (words->words.count > 1 && lists(row->unless, words->words.items[1]))));
 }
 
 static int refuse_options(const struct al_shell_words *words, struct al_error *err)
@@ -499,6 +513,33 @@ static const char *key_set(const struct al_shell_words *words)
     return NULL;
 }
 
+/* git starts another git for it, and prints nothing if it cannot. */
+static int check_formats(const struct al_shell_words *words, struct al_error *err)
+{
+    for (size_t i = 1; i < words->words.count; i++)
+        if (words->words.items[i][0] == '-' && strstr(words->words.items[i], "%(describe"))
+            return refuse("--format=%(describe)", "it starts another program; git describe says it",
+                          err);
+    return 0;
+}
+
+/* Through another name a branch could be moved past the rules for its own. */
+static int check_symbolic_ref(const struct al_shell_words *words, struct al_error *err)
+{
+    static const char heads[] = "refs/heads/";
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+
+    for (size_t i = 0; i < words->others.count; i++)
+        al_strv_add(&names, words->others.items[i]);
+    for (size_t i = 0; i < words->paths.count; i++)
+        al_strv_add(&names, words->paths.items[i]);
+    if (names.count < 2 || !strcmp(names.items[0], "HEAD") ||
+        (!al_starts_with(names.items[0], heads) && !al_starts_with(names.items[1], heads)))
+        return 0;
+    return refuse("symbolic-ref",
+                  "a second name for a branch; git branch NAME makes one of its own", err);
+}
+
 static int check_config(const struct al_shell_words *words, struct al_error *err)
 {
     const char *key = key_set(words);
@@ -535,6 +576,10 @@ int al_shell_words_read(struct al_shell_words *words, const struct al_strv *give
         return r;
     read_options(words);
     r = refuse_options(words, err);
+    if (r == 0)
+        r = check_formats(words, err);
+    if (r == 0 && !strcmp(words->command->name, "symbolic-ref"))
+        r = check_symbolic_ref(words, err);
     if (r == 0 && !strcmp(words->command->name, "config"))
         r = check_config(words, err);
     if (r == 0 && !strcmp(words->command->name, "help") && words->others.count)
@@ -547,18 +592,50 @@ int al_shell_words_read(struct al_shell_words *words, const struct al_strv *give
     return r;
 }
 
-void al_shell_words_branches(const struct al_shell_words *words, struct al_strv *ret_names)
+static void add_branch(const char *word, struct al_strv *ret_names)
 {
     static const char heads[] = "refs/heads/";
 
-    for (size_t i = 0; (words->command->flags & AL_SHELL_NAMES_BRANCHES) && i < words->words.count;
-         i++) {
+    al_strv_add(ret_names, al_starts_with(word, heads) ? word + strlen(heads) : word);
+}
+
+/* "--orphan=NAME", "-fBNAME": whichever letter it is that takes the rest. */
+static void add_attached_branches(const char *word, struct al_strv *ret_names)
+{
+    const char *value = strchr(word, '=');
+
+    if (word[1] == '-' && value)
+        add_branch(value + 1, ret_names);
+    for (const char *at = word; word[1] != '-' && (at = strpbrk(at + 1, "bBcC"));)
+        if (at[1])
+            add_branch(at + 1, ret_names);
+}
+
+void al_shell_words_branches(const struct al_shell_words *words, struct al_strv *ret_names)
+{
+    if (!(words->command->flags & AL_SHELL_NAMES_BRANCHES) ||
+        (!strcmp(words->command->name, "stash") && !has_verb(words, " branch ")))
+        return;
+    for (size_t i = 1; i < words->words.count; i++) {
         const char *word = words->words.items[i];
 
-        if (i == 0 || word[0] == '-')
-            continue;
-        al_strv_add(ret_names, al_starts_with(word, heads) ? word + strlen(heads) : word);
+        if (word[0] == '-')
+            add_attached_branches(word, ret_names);
+        else
+            add_branch(word, ret_names);
     }
+}
+
+bool al_shell_words_may_name_trees(const struct al_shell_words *words)
+{
+    const size_t before = words->words.count - words->paths.count;
+
+    if (!strcmp(words->command->name, "commit") || !strcmp(words->command->name, "stash"))
+        return false;
+    for (size_t i = 1; i < before; i++)
+        if (strchr(words->words.items[i], ':'))
+            return true;
+    return false;
 }
 
 void al_shell_words_add(struct al_str *out, const char *word)

@@ -26,7 +26,7 @@ enum al_shell_words_flags {
 struct al_shell_words_command {
     const char *name;
     /** The letters and, between spaces, the options that take a value: the next word if none is
-     * attached.  NULL: none that matters. */
+     * attached.  Letters behind a '?' take an attached value alone.  NULL: none that matters. */
     const char *letters, *values;
     unsigned flags; /**< enum al_shell_words_flags */
 };
@@ -76,5 +76,9 @@ void al_shell_words_add(struct al_str *out, const char *word);
 
 /** Append the branches that a line may move, by name; nothing: only the current one. */
 void al_shell_words_branches(const struct al_shell_words *words, struct al_strv *ret_names);
+
+/** Test whether a word before the paths can lead to a path within a commit, as REVISION:PATH does.
+ * What a commit or stash is named with counts for nothing. */
+bool al_shell_words_may_name_trees(const struct al_shell_words *words);
 
 #endif
