@@ -248,6 +248,7 @@ static int run_labelled(const char *command, bool takes_words, int argc, char **
     const char *label = NULL;
     const struct al_own_option own[] = { { "--label", NULL, &label }, { NULL, NULL, NULL } };
     json_t *words = al_json_array();
+    int code;
 
     al_json_set(arguments, "command", words);
     options.own = own;
@@ -265,7 +266,11 @@ static int run_labelled(const char *command, bool takes_words, int argc, char **
         al_json_append(words, al_json_name(argv[i]));
     if (label)
         al_json_set(arguments, "label", al_json_name(label));
-    return call_from_shell(&options, "run", arguments);
+    code = call_from_shell(&options, "run", arguments);
+    if (!takes_words && code == AL_EXIT_OK)
+        al_log_note("checkpoint taken; airlock rollback takes back what executions change from now "
+                    "on, and no edits of your own");
+    return code;
 }
 
 int al_cmd_run(int argc, char **argv)

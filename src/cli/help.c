@@ -293,7 +293,8 @@ static const struct command_help {
       "confined. Outside of a repository it runs, and nothing can be undone.\n",
       undo_options, "  --label TEXT           a name for airlock rollback --to; no number\n" },
     { "snapshot", "airlock snapshot [OPTIONS]",
-      "Take a checkpoint of the repository here, to which airlock rollback --to goes back.\n",
+      "Take a checkpoint of the repository here. airlock rollback --to takes back what\n"
+      "executions changed since, and no edits of your own.\n",
       undo_options, "  --label TEXT           its name; no number\n" },
     { "log", "airlock log [OPTIONS] [N]",
       "Show the last N tool executions, or all. airlock --tool-log [N] is the same.\n",
@@ -316,10 +317,13 @@ static const struct command_help {
       "  --dry-run              only say what would change\n"
       "  --execution N          that execution of airlock log and all later ones here\n"
       "  --to WHAT              the same for the execution with this number or label,\n"
-      "                         or the first one from this time on ('1 hour ago')\n"
+      "                         or the first one from this time on ('1 hour ago').\n"
+      "                         Edits of your own are no executions, and stay\n"
       "  --newest N             with --execution: refuse if one after N came\n"
-      "  --force                go ahead even if later changes by you or another\n"
-      "                         program would be lost; they are in a checkpoint\n"
+      "  --force                go ahead even if changes by you or another program\n"
+      "                         would be lost: later ones, and executions that ran\n"
+      "                         while a command of airlock run did. They are in a\n"
+      "                         checkpoint\n"
       "  --redo                 redo what the last rollback took back; once more, what\n"
       "                         the one before it did\n"
       "  -y, --yes              on a terminal, do not ask first\n" },

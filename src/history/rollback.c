@@ -40,6 +40,7 @@ void al_rollback_clear(struct al_rollback *rollback)
     al_strv_clear(&rollback->kept);
     al_strv_clear(&rollback->left);
     al_strv_clear(&rollback->calls);
+    al_strv_clear(&rollback->meanwhile);
     al_strv_clear(&rollback->pushes);
     al_differences_clear(&rollback->changes);
     al_str_clear(&rollback->stat);
@@ -223,15 +224,17 @@ static int check_refusals(const struct context *ctx, struct al_error *err)
                             "execution %" PRIu64 " was interrupted, so it cannot be told what it "
                             "changed and what was done since; --force rolls back all the same",
                             ctx->way.plan.interrupted);
-    if (report->lost.count)
+    if (report->meanwhile.count)
         return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
-                            "what you or another program changed since would be lost; --force "
-                            "rolls back all the same");
-    if (report->committed.count)
-        return al_error_set(err, AL_ERR_APPROVAL_REQUIRED,
-                            "what was staged has been committed since, so going back would stage "
-                            "the opposite of that commit; --force rolls back all the same");
-    return 0;
+                            "%s, ran meanwhile and would go too; --force rolls back all the same",
+                            report->meanwhile.items[0]);
+    if (!report->lost.count && !report->committed.count)
+        return 0;
+    return al_error_set(err, AL_ERR_APPROVAL_REQUIRED, "%s; --force rolls back all the same",
+                        report->lost.count
+                            ? "what you or another program changed since would be lost"
+                            : "what was staged has been committed since, so going back would "
+                              "stage the opposite of that commit");
 }
 
 /* A rollback that was killed is continued with the executions that it was about. */
@@ -285,6 +288,8 @@ static int prepare(struct context *ctx, struct al_error *err)
         r = open_record(ctx, err);
     if (r == 0)
         r = read_present(ctx, err);
+    if (r == 0 && ctx->way.plan.has_command)
+        r = al_plan_meanwhile(&ctx->way, journal_file(ctx->options), err);
     return r < 0 ? r : al_obstacles_check(&ctx->way, journal_file(ctx->options), err);
 }
 

@@ -56,8 +56,11 @@ struct al_rollback {
      * rest is rolled back. */
     struct al_strv left;
     struct al_differences changes; /**< from the present to the checkpoint */
-    struct al_strv calls;  /**< the executions that are undone, newest first, as "git_add: Stage
-                              a.c"; none for a redo or a rollback that is continued */
+    struct al_strv calls; /**< the executions that are undone, newest first, as "git_add: Stage
+                             a.c"; none for a redo or a rollback that is continued */
+    /** Executions that go although they were not meant: they ran while a command of `airlock run`
+     * did that is undone.  As "execution 8, git_commit by anna". */
+    struct al_strv meanwhile;
     struct al_strv pushes; /**< of this session, among them, in the same way: an undo leaves what
                               was pushed, and what is known of the remote */
     struct al_str stat;    /**< of the working tree, as safe text; only for a dry run */
@@ -70,6 +73,7 @@ struct al_rollback {
                            .kept = AL_STRV_INIT,                                                   \
                            .left = AL_STRV_INIT,                                                   \
                            .calls = AL_STRV_INIT,                                                  \
+                           .meanwhile = AL_STRV_INIT,                                              \
                            .pushes = AL_STRV_INIT,                                                 \
                            .stat = AL_STR_INIT })
 
@@ -80,7 +84,7 @@ void al_rollback_clear(struct al_rollback *rollback);
  *
  * @param rollback  Filled in as far as possible, on failure too.
  * @return 0; AL_ERR_NOT_FOUND when there are not so many executions; AL_ERR_APPROVAL_REQUIRED when
- *         `lost`, `committed`, or an execution that was interrupted, needs --force;
+ *         `lost`, `committed`, `meanwhile`, or an execution that was interrupted, needs --force;
  * AL_ERR_EXECUTION otherwise, with AL_CODE_LOCK_TIMEOUT when another git holds a lock;
  * AL_ERR_TIMEOUT, AL_ERR_CANCELLED, both without any change to the repository.
  */

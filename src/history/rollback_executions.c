@@ -9,6 +9,7 @@
 #include "gitops/plumbing/bare.h"
 #include "guard/text.h"
 #include "history/rollback_private.h"
+#include "util/clock.h"
 
 /* --- Executions --- */
 
@@ -21,11 +22,8 @@ static void add_execution(struct al_executions *executions, const json_t *line)
 
     if (!tool || !outcome || strlen(before) >= AL_OID_TEXT)
         return;
-    /* The capacity doubles at powers of two. */
-    if ((executions->count & (executions->count - 1)) == 0)
-        executions->items =
-            al_reallocarray(executions->items, executions->count ? 2 * executions->count : 1,
-                            sizeof(*executions->items));
+    executions->items =
+        al_reallocarray(executions->items, executions->count + 1, sizeof(*executions->items));
     item = &executions->items[executions->count++];
     *item = (struct al_execution){
         .seq = (uint64_t)json_integer_value(json_object_get(line, "seq")),
@@ -34,6 +32,8 @@ static void add_execution(struct al_executions *executions, const json_t *line)
         .agent = al_strdup(al_json_get_string(line, "agent")),
         .summary = al_strdup(al_json_get_string(line, "summary")),
     };
+    item->began_ms = al_clock_iso_ms(al_json_get_string(line, "time"));
+    item->ended_ms = item->began_ms + json_integer_value(json_object_get(line, "duration_ms"));
     (void)snprintf(item->before, sizeof(item->before), "%s", before);
     if (!strcmp(tool, "rollback"))
         item->input = json_incref(json_object_get(line, "input"));
@@ -102,10 +102,7 @@ void al_executions_keep(struct al_executions *executions, const char *agent, con
 
 bool al_executions_unfinished(const struct al_executions *executions)
 {
-    const struct al_execution *last =
-        executions->count ? &executions->items[executions->count - 1] : NULL;
-
-    return last && last->interrupted && last->input;
+    return executions->count && executions->items[executions->count - 1].interrupted;
 }
 
 /* Whether a change removed a temporary file of a rollback that was killed.  The one that went on
@@ -204,15 +201,12 @@ bool al_execution_tells_of_remote(const struct al_execution *execution,
 }
 
 /* Append "git_add: Stage a.c". */
-static void name_call(const struct al_execution *execution, struct al_strv *calls)
+static void name_call(const struct al_execution *item, struct al_strv *calls)
 {
-    al_auto(al_freep) char *safe =
-        execution->summary ? al_text_join_lines(execution->summary) : NULL;
+    al_auto(al_freep) char *safe = item->summary ? al_text_join_lines(item->summary) : NULL;
 
-    if (calls && safe)
-        al_strv_addf(calls, "%s: %s", execution->tool, safe);
-    else if (calls)
-        al_strv_add(calls, execution->tool);
+    if (calls)
+        al_strv_addf(calls, "%s%s%s", item->tool, safe ? ": " : "", safe ? safe : "");
 }
 
 /* Whether git has only noted something, which it does also where there is nothing to do. */
@@ -346,6 +340,7 @@ static int choose(struct al_way *way, const struct al_rollback_options *options,
             name_call(&way->executions.items[at], report ? &report->calls : NULL);
             plan->oldest = at;
             plan->count++;
+            plan->has_command |= !strcmp(way->executions.items[at].tool, "run");
         }
     } while (r == 1 && (options->execution ? at > down_to : plan->count < wanted));
     if (r < 0)
@@ -422,6 +417,39 @@ int al_plan_make(struct al_way *way, const struct al_rollback_options *options,
     return options->redo ? choose_redo(way, err) : choose(way, options, err);
 }
 
+/* Whether what an execution did may be between the checkpoints of a command that is undone, which
+ * holds no lock, and so seems to be its change.  One that is undone itself is no other. */
+static bool ran_meanwhile(const struct al_way *way, const struct al_execution *other)
+{
+    bool did = false;
+
+    for (size_t i = way->plan.oldest; i < way->plan.end; i++) {
+        const struct al_execution *item = &way->executions.items[i];
+
+        if (item->seq == other->seq)
+            return false;
+        did |= !strcmp(item->tool, "run") && item->changes.count &&
+               other->began_ms < item->ended_ms && other->ended_ms > item->began_ms;
+    }
+    return did;
+}
+
+int al_plan_meanwhile(struct al_way *way, const char *journal_file, struct al_error *err)
+{
+    struct al_way all = { .store = way->store, .budget = way->budget };
+    int r = al_executions_read(journal_file, way->repo->at.top, &all.executions, err);
+
+    for (size_t i = 0; r >= 0 && i < all.executions.count; i++) {
+        const struct al_execution *item = &all.executions.items[i];
+
+        if (ran_meanwhile(way, item) && (r = is_step(&all, i, err)) == 1)
+            al_strv_addf(&way->report->meanwhile, "execution %" PRIu64 ", %s%s%s", item->seq,
+                         item->tool, item->agent ? " by " : "", item->agent ? item->agent : "");
+    }
+    al_executions_clear(&all.executions);
+    return r < 0 ? r : 0;
+}
+
 size_t al_plan_further(struct al_way *way)
 {
     size_t at = way->plan.oldest;
@@ -475,13 +503,6 @@ static int diff_heads(const struct al_way *way, bool lines, const struct al_save
                                            : 0;
 }
 
-static bool changed(const struct al_execution *execution, enum al_part part)
-{
-    const size_t at = al_change_at(&execution->changes, part, "");
-
-    return at < execution->changes.count && execution->changes.items[at].part == part;
-}
-
 /* Add the patches of an execution that changed something. */
 static int add_patches(struct al_way *way, bool lines, const struct al_execution *execution,
                        struct al_str *patches, struct al_error *err)
@@ -491,10 +512,10 @@ static int add_patches(struct al_way *way, bool lines, const struct al_execution
 
     if (r == 0)
         r = al_checkpoint_load(way->store, execution->after, false, way->budget, &sides[1], err);
-    if (r == 0 && changed(execution, AL_PART_WORKTREE))
+    if (r == 0 && execution->changes.items[0].part == AL_PART_WORKTREE) /* they come first */
         r = al_bare_diff(&way->store->bare, execution->before, execution->after, lines,
                          AL_DIFFERENCE_MAX_BYTES, way->budget, &patches[AL_PATCH_WORKTREE], err);
-    if (r == 0 && changed(execution, AL_PART_INDEX))
+    if (r == 0 && al_change_find(&execution->changes, AL_PART_INDEX, "index"))
         r = diff_indexes(way, lines, sides, &patches[AL_PATCH_INDEX]);
     return r < 0 ? r : diff_heads(way, lines, sides, &patches[AL_PATCH_HEAD]);
 }

@@ -39,9 +39,10 @@ struct al_execution {
     char *agent;   /**< the name of the agent; NULL when it has none */
     char *summary; /**< NULL when there is none */
     char before[AL_OID_TEXT];
-    bool interrupted; /**< a rollback that was killed, or that stopped half way */
-    bool redo;        /**< a rollback that undid another rollback */
-    json_t *input;    /**< owned; NULL unless the execution was a rollback */
+    int64_t began_ms, ended_ms; /**< since 1970; with the time that it waited for others */
+    bool interrupted;           /**< a rollback that was killed, or that stopped half way */
+    bool redo;                  /**< a rollback that undid another rollback */
+    json_t *input;              /**< owned; NULL unless the execution was a rollback */
 
     bool is_read;                  /**< the rest is known */
     bool has_after;                /**< it ended, and `after` is its checkpoint */
@@ -88,6 +89,7 @@ struct al_plan {
     size_t oldest, end;   /**< these executions, from one to before the other */
     size_t count;         /**< without those that are no step */
     uint64_t interrupted; /**< number of one that was interrupted; 0 when there is none */
+    bool has_command;     /**< of `airlock run`; not of one that is continued */
     bool resumes;         /**< it continues a rollback that was interrupted, the one at `end` */
 };
 
@@ -141,6 +143,10 @@ struct al_way {
  */
 int al_plan_make(struct al_way *way, const struct al_rollback_options *options,
                  struct al_error *err);
+
+/** Name in the report the executions, of anybody, that are not in the plan and go with it: they
+ * changed something while a command of `airlock run` ran, to which every change counts. */
+int al_plan_meanwhile(struct al_way *way, const char *journal_file, struct al_error *err);
 
 /** The count for a rollback one execution further back than the plan, once it is carried out.  The
  * rollback is an execution, too.  0: there is nothing further back. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/clock.h"
 
+#include <stdio.h>
 #include <time.h>
 
 int64_t al_clock_ms(void)
@@ -27,6 +28,15 @@ void al_clock_iso(char ret_text[25])
     ret_text[20] = (char)('0' + ms / 100);
     ret_text[21] = (char)('0' + ms / 10 % 10);
     ret_text[22] = (char)('0' + ms % 10);
+}
+
+int64_t al_clock_iso_ms(const char *text)
+{
+    struct tm tm = { .tm_isdst = 0 };
+    const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S.", &tm) : NULL;
+    int ms = 0;
+
+    return rest && sscanf(rest, "%3dZ", &ms) == 1 ? (int64_t)timegm(&tm) * 1000 + ms : 0;
 }
 
 void al_clock_stamp(char ret_text[16])

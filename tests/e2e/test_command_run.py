@@ -101,6 +101,57 @@ class CommandRun(harness.Case):
         self.assertEqual([line["tool"] for line in self.log()], ["git", "run"])
         self.assertEqual(self.out("log", "-1", "--format=%s"), "inner\n")
 
+    def test_meanwhile(self):
+        """what others did while a command ran goes only with --force, and is named"""
+        script = "echo ready; read go; echo built >out"
+        with subprocess.Popen([harness.AIRLOCK, "run", "--agent", "A", "--", "sh", "-c", script], cwd=self.root,
+                              env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            self.assertEqual(process.stdout.readline(), b"ready\n")
+            self.write("b.txt", "B\n")
+            self.airlock("snapshot", "--agent", "C")
+            self.airlock("call", "--agent", "B", "git_commit", '{"message":"B","paths":["b.txt"]}')
+            process.communicate(b"go\n", harness.WATCHDOG_SECONDS)
+        seq = [line["seq"] for line in self.log() if line["agent"] == "B"][0]
+        named = f"execution {seq}, git_commit by B"
+        for words in (["--agent", "A"], [], ["--agent", "A", "--dry-run"]):
+            out, err = self.airlock("rollback", "-y", *words, code=1)
+            self.assertIn(named + ", ran meanwhile", err)
+            self.assertNotIn("by C", err)
+            self.assertEqual("--dry-run" in words, named in out)
+        self.assertEqual((self.text("b.txt"), self.out("log", "-1", "--format=%s")), ("B\n", "B\n"))
+        self.assertIn(named, self.airlock("rollback", "-y", "--agent", "A", "--force")[0])
+        self.assertEqual(self.out("log", "-1", "--format=%s"), "first\n")
+        self.airlock("rollback", "--redo")
+        self.assertNotIn("meanwhile", self.airlock("rollback", "--execution", str(seq))[0])
+
+    def test_meanwhile_ends_later(self):
+        """two commands at once: neither takes the other's work along"""
+        commands = []
+        for name in "AB":
+            script = f"echo ready; read go; echo {name} >{name}; echo ready; read go"
+            commands.append(subprocess.Popen([harness.AIRLOCK, "run", "--agent", name, "--", "sh", "-c", script],
+                                             cwd=self.root, env=self.env, stdin=subprocess.PIPE,
+                                             stdout=subprocess.PIPE))
+            self.assertEqual(commands[-1].stdout.readline(), b"ready\n")
+        for command in commands:
+            command.stdin.write(b"go\n")
+            command.stdin.flush()
+            self.assertEqual(command.stdout.readline(), b"ready\n")
+        for command in commands:
+            with command:
+                command.communicate(b"go\n", harness.WATCHDOG_SECONDS)
+        for name, other in ("AB", "BA"):
+            self.assertIn(f"run by {other}", self.airlock("rollback", "--agent", name, code=1)[1])
+        self.airlock("rollback", "2")
+        self.assertFalse((self.root / "A").exists() or (self.root / "B").exists())
+
+    def test_own_edits(self):
+        """a rollback takes back no edits of one's own, and says so"""
+        said = "no edits of your own"
+        self.assertIn(said, self.airlock("snapshot", "--label", "before")[1])
+        (self.root / "a.txt").unlink()
+        self.assertIn(said, self.airlock("rollback", "--to", "before", code=1)[1])
+
     def test_signals(self):
         """a signal that is sent reaches the command, and what it did is recorded"""
         script = "trap 'echo two >a.txt; exit 3' TERM; echo ready; while :; do sleep 0.1; done"

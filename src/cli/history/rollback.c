@@ -385,6 +385,8 @@ static void add_calls(struct al_str *out, const struct al_strv *calls)
         al_str_addf(out, " and %zu more executions\n", calls->count - CALLS_MAX);
 }
 
+static const char meanwhile_title[] = "Ran meanwhile, and goes too:";
+
 /* A push is no step of a rollback: what is known of the remote stays, as the remote does. */
 static void add_pushed(struct al_str *out, const struct al_rollback *rollback)
 {
@@ -402,6 +404,7 @@ static void show_dry_run(const struct al_rollback *rollback, bool redo)
         al_str_addf(&out, "Rolling back %zu execution%s would change:\n", rollback->count,
                     rollback->count == 1 ? "" : "s");
     add_calls(&out, &rollback->calls);
+    add_list(&out, meanwhile_title, &rollback->meanwhile);
     al_str_add(&out, rollback->stat.buf, rollback->stat.len);
     add_other_changes(&out, &rollback->changes);
     if (!rollback->changes.count)
@@ -446,6 +449,7 @@ static void show_done(const struct al_rollback *rollback, bool redo, const char 
                                           "take each other back"
                                         : "");
     add_calls(&out, &rollback->calls);
+    add_list(&out, meanwhile_title, &rollback->meanwhile);
     add_other_changes(&out, &rollback->changes);
     add_list(&out, "Left as they are, since they are ignored or were too large to be kept:",
              &rollback->kept);
@@ -460,6 +464,7 @@ static int show_failed(const struct al_rollback *rollback, const struct al_error
 {
     al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
 
+    add_list(&out, meanwhile_title, &rollback->meanwhile);
     add_list(&out, "Changed since, by you or another program:", &rollback->lost);
     add_list(&out, "Staged then, and committed since:", &rollback->committed);
     add_list(&out, "In the way, and in no checkpoint:", &rollback->unsaved);
@@ -504,6 +509,8 @@ static int roll_back(struct al_undo *undo, const struct own_options *own, bool d
         options.execution = undo->seqs[i];
         r = al_rollback_run(undo->repo, &options, &undo->budget, rollback, err);
     }
+    if (r == AL_ERR_NOT_FOUND && undo->nseqs)
+        err->remedy = "A rollback takes back what executions changed, and no edits of your own.";
     return r;
 }
 
