@@ -583,25 +583,27 @@ static int read_commit(struct al_inmemory *memory, const struct al_repo *view, c
     return r;
 }
 
-/* Choose one part, and write its commit. */
-static int make_part(struct al_inmemory *memory, const struct al_hunk_query *query,
-                     const struct al_commit_read *of, const struct al_series_item *item, size_t i,
-                     struct al_hunk_choice *choice, struct al_run_limits *budget,
-                     struct al_strv *chain, struct al_error *err)
+/* Choose one part, and make the tree that has it. */
+static int make_tree(struct al_inmemory *memory, const struct al_hunk_query *query,
+                     const struct al_series_item *items, size_t i, struct al_hunk_choice *choice,
+                     struct al_run_limits *budget, char **ret_tree, struct al_error *err)
 {
     struct al_repo view = *al_inmemory_repo(memory);
-    al_auto(al_freep) char *tree = NULL;
-    int r = choose_part(&view, query, &item->part, i, budget, choice, err);
+    int r = choose_part(&view, query, &items[i].part, i, budget, choice, err);
 
-    if (r == 0)
-        r = apply_part(memory, &view, query->from, choice, budget, &tree, err);
-    return r < 0 ? r : add_part(memory, of, tree, item->message, budget, chain, err);
+    return r < 0 ? r : apply_part(memory, &view, query->from, choice, budget, ret_tree, err);
+}
+
+void al_split_clear(struct al_split *split)
+{
+    al_strv_clear(&split->commits);
+    al_strv_clear(&split->paths);
+    free(al_take(&split->rest));
 }
 
 int al_series_split(struct al_inmemory *memory, const char *commit,
                     const struct al_series_item *items, size_t count, struct al_run_limits *budget,
-                    struct al_strv *ret_commits, char **ret_rest, struct al_strv *ret_paths,
-                    struct al_error *err)
+                    struct al_split *ret_split, struct al_error *err)
 {
     struct al_repo view = *al_inmemory_repo(memory);
     al_auto(al_commits_read_clear) struct al_commits_read read = { .items = NULL };
@@ -617,12 +619,18 @@ int al_series_split(struct al_inmemory *memory, const char *commit,
     if (r < 0)
         return r;
     choice.chosen = al_calloc(list.count + 1, sizeof(bool));
-    for (size_t i = 0; r == 0 && i < count; i++)
-        r = make_part(memory, &query, &read.items[0], &items[i], i, &choice, budget, ret_commits,
-                      err);
-    return r < 0 || choice.count == list.count ? r
-                                               : add_rest(memory, &read.items[0], &choice, budget,
-                                                          ret_commits, ret_rest, ret_paths, err);
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        al_auto(al_freep) char *tree = NULL;
+
+        r = make_tree(memory, &query, items, i, &choice, budget, &tree, err);
+        if (r == 0)
+            r = add_part(memory, &read.items[0], tree, items[i].message, budget,
+                         &ret_split->commits, err);
+    }
+    return r < 0 || choice.count == list.count
+               ? r
+               : add_rest(memory, &read.items[0], &choice, budget, &ret_split->commits,
+                          &ret_split->rest, &ret_split->paths, err);
 }
 
 /* --- Autosquash --- */

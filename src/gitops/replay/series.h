@@ -60,19 +60,27 @@ int al_series_make(const struct al_repo *repo, const struct al_series *series,
 int al_series_do(struct al_repo *repo, const struct al_series *series, struct al_series_made *made,
                  struct al_run_limits *budget, struct al_error *err);
 
+/** What a commit was split into.  Set up with AL_SPLIT_INIT. */
+struct al_split {
+    struct al_strv commits;
+    char *rest; /**< a commit on the last one with the hunks that no item names; NULL: there
+                   are none */
+    struct al_strv paths; /**< the files of those */
+};
+
+#define AL_SPLIT_INIT ((struct al_split){ .commits = AL_STRV_INIT, .paths = AL_STRV_INIT })
+
+void al_split_clear(struct al_split *split);
+
 /**
  * Split a commit in memory: a chain of commits on its parent, each with the hunks of its own that
  * an item names (`message` and `part`), and its author.
  *
- * @param ret_rest   A commit on the last one with the hunks that no item names; NULL: there are
- * none.
- * @param ret_paths  The files of those.
  * @return 0; AL_ERR_BAD_ARGS for a hunk that is not there, that two want, and a part without any.
  */
 int al_series_split(struct al_inmemory *memory, const char *commit,
                     const struct al_series_item *items, size_t count, struct al_run_limits *budget,
-                    struct al_strv *ret_commits, char **ret_rest, struct al_strv *ret_paths,
-                    struct al_error *err);
+                    struct al_split *ret_split, struct al_error *err);
 
 /** Fail with what a replay stopped at: the commit, the files, and their hunks as far as they fit.
  *

@@ -218,9 +218,8 @@ static int add_parts(struct al_call *call, const struct step_arg *step, const ch
                      struct al_error *err)
 {
     al_auto(al_freep) struct al_series_item *items = al_calloc(step->into.count, sizeof(*items));
-    al_auto(al_strv_clear) struct al_strv parts = AL_STRV_INIT, paths = AL_STRV_INIT;
+    al_auto(al_split_clear) struct al_split split = AL_SPLIT_INIT;
     al_auto(al_str_clear) struct al_str names = AL_STR_INIT;
-    char *rest = NULL;
     int r = work->memory ? 0 : al_inmemory_open(al_call_repo(call), &work->memory, err);
 
     for (size_t i = 0; i < step->into.count; i++) {
@@ -232,12 +231,12 @@ static int add_parts(struct al_call *call, const struct step_arg *step, const ch
     }
     if (r == 0)
         r = al_series_split(work->memory, oid, items, step->into.count, al_call_budget(call),
-                            &parts, &rest, &paths, err);
-    for (size_t i = 0; r == 0 && i < parts.count; i++)
-        al_replay_work_add(work, AL_REPLAY_PICK, parts.items[i], NULL, 0);
-    if (rest) {
-        al_strv_take(rests, rest);
-        al_answer_add_items(&paths, NAMED_MAX_BYTES, &names);
+                            &split, err);
+    for (size_t i = 0; r == 0 && i < split.commits.count; i++)
+        al_replay_work_add(work, AL_REPLAY_PICK, split.commits.items[i], NULL, 0);
+    if (split.rest) {
+        al_strv_take(rests, al_take(&split.rest));
+        al_answer_add_items(&split.paths, NAMED_MAX_BYTES, &names);
         al_str_addf(lines, "Left uncommitted of %.8s: hunks of %s\n", oid, names.buf);
     }
     return r;
