@@ -161,9 +161,8 @@ static const char *below_top(const struct al_rescue *rescue, const char *path)
 static int open_parent(const struct al_rescue *rescue, const char *path, const char **ret_name)
 {
     const char *below = below_top(rescue, path);
-    int fd = below ? al_nofollow_open_parent(rescue->top_fd, below, false, ret_name) : -1;
 
-    return fd < 0 ? -1 : fd;
+    return below ? al_nofollow_open_parent(rescue->top_fd, below, false, ret_name) : -1;
 }
 
 /* 0: there is nothing. */

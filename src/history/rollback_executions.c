@@ -102,7 +102,8 @@ void al_executions_keep(struct al_executions *executions, const char *agent, con
 
 bool al_executions_unfinished(const struct al_executions *executions)
 {
-    return executions->count && executions->items[executions->count - 1].interrupted;
+    return executions->count && executions->items[executions->count - 1].interrupted &&
+           executions->items[executions->count - 1].input;
 }
 
 /* Whether a change removed a temporary file of a rollback that was killed.  The one that went on
