@@ -137,7 +137,7 @@ int al_arg_check_revisions(const char *param, const char *value, struct al_error
                        : al_arg_check_range(param, words.items[i], &is_range, err);
         shows |= !leaves_out;
     }
-    return r < 0 || shows ? r : refuse(err, param, "only name what is left out");
+    return r < 0 || shows ? r : refuse(err, param, "name only what is left out");
 }
 
 int al_arg_pathspec(const char *param, const char *value, bool names_a_file, char **ret_spec,

@@ -134,7 +134,7 @@ static void add_summary(const struct merge_args *args, int message_bytes, struct
 #define MERGES (AL_WRITES_INDEX | AL_WRITES_WORKTREE | AL_WRITES_REFS)
 #define SHARED                                                                                     \
     .name = "git_merge", .title = "Merge", .moves_branch = true, .resolve = resolve,               \
-    .changed_files = changed_files, .preview = preview, .keeps_staged = al_tool_keeps_staged
+    .changed_files = changed_files, .preview = preview
 
 /* The toolset workflow. */
 
@@ -255,6 +255,7 @@ const struct al_tool al_tool_workflow_merge = {
     .affected_files = affected_files,
     .ignored = ignored,
     .moves = moves,
+    .keeps_staged = al_tool_keeps_staged,
     .summarize = workflow_summarize,
     .output_schema = output_schema,
 };
@@ -289,7 +290,6 @@ static int everyday_authorize(struct al_call *call, const void *p, struct al_err
     if (r == 0 && args->squash && !*head)
         r = al_failure_set(err, "Merge without squash: the branch then begins there.",
                            "There is no commit yet");
-    al_call_loses_staged(call);
     return r < 0 ? r : authorize(call, p, err);
 }
 

@@ -373,8 +373,6 @@ static int everyday_authorize(struct al_call *call, const void *p, struct al_err
 {
     int r = authorize(call, p, err);
 
-    if (r == 0)
-        al_call_loses_staged(call);
     return r == 0 ? al_git_check_signature(al_call_repo(call), err) : r;
 }
 

@@ -45,9 +45,9 @@ SHOWN = ("status", "--porcelain"), ("for-each-ref",), ("ls-files", "-s"), ("stas
 #: What is refused, and a word of the way there is instead.
 REFUSED = {
     "add -p": "hunks", "commit": "-m", "commit --amend": "--no-edit", "commit -am x -S": "signatures",
-    "rebase -i HEAD~1": "plan", "rebase -x true HEAD~1": "program", "frobnicate": "no row",
-    "filter-branch": "no row", "difftool": "no row", "push": "git_push", "fetch origin": "git_fetch",
-    "clone x y": "the user", "submodule update": "no row", "config core.pager less": "the user can set",
+    "rebase -i HEAD~1": "plan", "rebase -x true HEAD~1": "program", "frobnicate": "not run",
+    "filter-branch": "not run", "difftool": "not run", "push": "git_push", "fetch origin": "git_fetch",
+    "clone x y": "the user", "submodule update": "not run", "config core.pager less": "the user can set",
     "config core.fsmonitor x": "the user can set", "config --global user.name x": "--global",
     "config alias.x !sh": "the user can set", "config -e": "config KEY", "config --file x -l": "any file",
     "-c core.pager=less log": "leave it out", "-c diff.external=x diff": "leave it out",

@@ -383,9 +383,10 @@ static int expand_alias(struct al_shell_words *words, const char *alias, struct 
 static int unknown(const char *name, struct al_error *err)
 {
     static const char connecting[] = " clone fetch pull push ls-remote ";
-    al_auto(al_freep) char *tool = al_asprintf("it has no row in airlock's table; airlock call has "
-                                               "git_%s, or the user can run it",
-                                               name);
+    al_auto(al_freep) char *tool =
+        al_asprintf("airlock does not run this command; airlock call has "
+                    "git_%s, or the user can run it",
+                    name);
 
     if (lists(connecting, name))
         return refuse(name,
@@ -395,7 +396,7 @@ static int unknown(const char *name, struct al_error *err)
                       err);
     return refuse(
         name,
-        "it has no row in airlock's table; airlock tools lists what there is, or the user "
+        "airlock does not run this command; airlock tools lists what there is, or the user "
         "can run it",
         err);
 }
