@@ -299,9 +299,9 @@ class Stopped(harness.Case):
         before = self.files_here()
         while not done.is_set():
             if self.files_here() != before:
-                self.write("other.txt", "saved meanwhile\n")
-                if tracked:
-                    self.write("elsewhere.txt", "saved meanwhile\n")
+                for name in ("elsewhere.txt", "other.txt")[not tracked:]:
+                    self.write("../saved", "saved meanwhile\n")  # git may be reading the old one
+                    (self.root / "../saved").rename(self.root / name)
                 return
             done.wait(.002)
 

@@ -456,7 +456,7 @@ static void tell_committed(struct install *install, const struct plan *plan, str
         return;
     al_strv_add(&files, file);
     install->setup.many_agents = true; /* nothing of an agent's own is needed */
-    if (al_setup_session(&install->setup, NULL) == 0 &&
+    if ((install->setup.session.git || al_setup_session(&install->setup, NULL) == 0) &&
         al_repo_open(install->setup.session.git, install->setup.roots.items[0].path, ".", &limits,
                      &repo, NULL) == 0 &&
         al_git_find_ignored(repo, &files, &limits, &rule, NULL) == 0)

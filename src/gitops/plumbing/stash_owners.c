@@ -21,6 +21,7 @@
 #define LOG_MAX_BYTES  (16u << 20)
 
 #define NOTHING        "-" /* in place of an id */
+#define SPACES         " \t\n\v\f\r"
 
 void al_stash_owners_clear(struct al_stash_owners *owners)
 {
@@ -320,8 +321,9 @@ int al_git_store_stash(const struct al_repo *repo, const char *log, struct al_ru
     return r;
 }
 
-/* Each line of the log begins with the old id, a space, and the id of the entry. */
-void al_git_stash_entries(const struct al_repo *repo, struct al_strv *ret_oids)
+/* Each line of the log is "<id before> <id> <name> <<mail>> <date>" TAB "<message>".  Adds the ids,
+ * newest first, and the messages if they are wanted. */
+static void read_log(const struct al_repo *repo, struct al_strv *oids, struct al_strv *messages)
 {
     al_auto(al_freep) char *path = al_fs_join(repo->at.common_dir, "logs/refs/stash");
     al_auto(al_strv_clear) struct al_strv lines = AL_STRV_INIT;
@@ -337,26 +339,59 @@ void al_git_stash_entries(const struct al_repo *repo, struct al_strv *ret_oids)
         al_strv_add(&lines, line);
     for (size_t i = lines.count; i > 0; i--) {
         const char *oid = strchr(lines.items[i - 1], ' ');
+        const char *message = strchr(lines.items[i - 1], '\t');
 
-        if (oid && strspn(oid + 1, "0123456789abcdef") >= 40)
-            al_strv_take(ret_oids, al_strndup(oid + 1, strcspn(oid + 1, " ")));
+        if (!oid || strspn(oid + 1, "0123456789abcdef") < 40)
+            continue;
+        al_strv_take(oids, al_strndup(oid + 1, strcspn(oid + 1, " ")));
+        if (messages)
+            al_strv_add(messages, message ? message + 1 : "");
     }
 }
 
-size_t al_git_stash_find_new(const struct al_repo *repo, const struct al_strv *before,
-                             char **ret_oid)
+void al_git_stash_entries(const struct al_repo *repo, struct al_strv *ret_oids)
 {
-    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT;
-    const char *found = NULL;
-    size_t count = 0;
+    read_log(repo, ret_oids, NULL);
+}
 
-    al_git_stash_entries(repo, &oids);
-    for (size_t i = 0; i < oids.count; i++)
-        if (!al_strv_contains(before, oids.items[i])) {
-            found = oids.items[i];
-            count++;
-        }
-    *ret_oid = count == 1 ? al_strdup(found) : NULL;
+/* Whether what git printed ends with the message.  The log has one space for each run of them. */
+static bool ends_with_message(const struct al_str *said, const char *message)
+{
+    size_t at = said->len, left = strlen(message);
+
+    while (at > 0 && strchr(SPACES, said->buf[at - 1]))
+        at--;
+    while (left > 0 && at > 0 && said->buf[at - 1] == message[left - 1]) {
+        at--;
+        left--;
+        while (left > 0 && message[left - 1] == ' ' && at > 1 &&
+               strchr(SPACES, said->buf[at - 1]) && strchr(SPACES, said->buf[at - 2]))
+            at--;
+    }
+    return left == 0;
+}
+
+size_t al_git_stash_find_new(const struct al_repo *repo, const struct al_strv *before,
+                             const struct al_str *said, char **ret_oid)
+{
+    al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT, messages = AL_STRV_INIT;
+    const char *found = NULL, *named = NULL;
+    size_t count = 0, count_named = 0;
+
+    read_log(repo, &oids, &messages);
+    for (size_t i = 0; i < oids.count; i++) {
+        if (al_strv_contains(before, oids.items[i]))
+            continue;
+        found = oids.items[i];
+        count++;
+        if (!ends_with_message(said, messages.items[i]))
+            continue;
+        named = oids.items[i];
+        count_named++;
+    }
+    if (count > 1)
+        found = count_named == 1 ? named : NULL;
+    *ret_oid = found ? al_strdup(found) : NULL;
     return count;
 }
 
