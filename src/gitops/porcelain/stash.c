@@ -72,6 +72,33 @@ static int put_back(struct al_repo *repo, const char *oid, struct al_run_limits 
     return al_git_write(&repo->at, &store, 0, budget, err);
 }
 
+/* Whether the stash has an entry less often than before: the same commit can be stored twice. */
+static bool is_fewer(const struct al_repo *repo, const char *oid, const struct al_strv *before)
+{
+    al_auto(al_strv_clear) struct al_strv now = AL_STRV_INIT;
+    ssize_t left = 0;
+
+    al_git_stash_entries(repo, &now);
+    for (size_t i = 0; i < before->count; i++)
+        left -= !strcmp(before->items[i], oid);
+    for (size_t i = 0; i < now.count; i++)
+        left += !strcmp(now.items[i], oid);
+    return left < 0;
+}
+
+/* Put back the entries that are no longer there. */
+static int put_back_missing(struct al_repo *repo, const struct al_strv *before,
+                            struct al_run_limits *budget, struct al_error *err)
+{
+    int64_t index;
+    int r = 0;
+
+    for (size_t i = before->count; r == 0 && i > 0; i--)
+        if (!al_git_stash_find(repo, before->items[i - 1], &index))
+            r = put_back(repo, before->items[i - 1], budget, err);
+    return r;
+}
+
 /* git drops what has an index, and another git may push just then: so it is looked at what was
  * dropped, and another entry comes back. */
 static int drop(struct al_repo *repo, const char *oid, struct al_run_limits *budget,
@@ -83,8 +110,10 @@ static int drop(struct al_repo *repo, const char *oid, struct al_run_limits *bud
     for (int i = 0; r == 0 && i < ATTEMPTS_MAX; i++) {
         al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
         al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+        al_auto(al_strv_clear) struct al_strv before = AL_STRV_INIT;
         al_auto(al_freep) char *dropped = NULL;
 
+        al_git_stash_entries(repo, &before);
         if (!al_git_stash_find(repo, oid, &index))
             return not_found("The stash entry is no longer there", err);
         al_strv_adds(&command.argv, "git", "stash", "drop", NULL);
@@ -97,6 +126,11 @@ static int drop(struct al_repo *repo, const char *oid, struct al_run_limits *bud
         dropped = r == 0 ? dropped_id(&output) : NULL;
         if (dropped && strcmp(dropped, oid) != 0) {
             r = put_back(repo, dropped, budget, err);
+            continue;
+        }
+        /* git names an entry and then drops what has its index: somebody pushed in between. */
+        if (r == 0 && !is_fewer(repo, oid, &before)) {
+            r = put_back_missing(repo, &before, budget, err);
             continue;
         }
         if (r == 0) {
