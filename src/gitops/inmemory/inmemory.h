@@ -136,8 +136,8 @@ int al_inmemory_index_tree(struct al_inmemory *memory, const char *index,
 struct al_new_commit {
     const char *tree;
     const struct al_strv *parents; /**< NULL: a root commit */
-    const char *author;  /**< "Name <mail> <seconds> <zone>", or "Name <mail>" at this time; NULL:
-                            the  user, now, as git finds it */
+    const char *author; /**< "Name <mail> <seconds> <zone>"; without a date: at this time; NULL: the
+                           user, at this time, as git finds it */
     const char *message; /**< kept to the byte, but what is no UTF-8 is taken for Latin-1 */
 };
 

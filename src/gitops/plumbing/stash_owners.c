@@ -354,40 +354,35 @@ void al_git_stash_entries(const struct al_repo *repo, struct al_strv *ret_oids)
     read_log(repo, ret_oids, NULL);
 }
 
-/* Whether what git printed ends with the message.  The log has one space for each run of them. */
-static bool ends_with_message(const struct al_str *said, const char *message)
+/* What git printed as it stands in a log: with one space for each run of them. */
+static void squeeze(const struct al_str *said, struct al_str *out)
 {
-    size_t at = said->len, left = strlen(message);
+    al_auto(al_freep) char *text = al_strndup(said->len ? said->buf : "", said->len);
+    char *save = NULL;
 
-    while (at > 0 && strchr(SPACES, said->buf[at - 1]))
-        at--;
-    while (left > 0 && at > 0 && said->buf[at - 1] == message[left - 1]) {
-        at--;
-        left--;
-        while (left > 0 && message[left - 1] == ' ' && at > 1 &&
-               strchr(SPACES, said->buf[at - 1]) && strchr(SPACES, said->buf[at - 2]))
-            at--;
-    }
-    return left == 0;
+    for (char *word = strtok_r(text, SPACES, &save); word; word = strtok_r(NULL, SPACES, &save))
+        al_str_addf(out, " %s", word);
 }
 
 size_t al_git_stash_find_new(const struct al_repo *repo, const struct al_strv *before,
                              const struct al_str *said, char **ret_oid)
 {
     al_auto(al_strv_clear) struct al_strv oids = AL_STRV_INIT, messages = AL_STRV_INIT;
+    al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     const char *found = NULL, *named = NULL;
     size_t count = 0, count_named = 0;
 
+    squeeze(said, &words);
     read_log(repo, &oids, &messages);
     for (size_t i = 0; i < oids.count; i++) {
         if (al_strv_contains(before, oids.items[i]))
             continue;
         found = oids.items[i];
         count++;
-        if (!ends_with_message(said, messages.items[i]))
-            continue;
-        named = oids.items[i];
-        count_named++;
+        if (words.len && al_ends_with(words.buf, messages.items[i])) {
+            named = oids.items[i];
+            count_named++;
+        }
     }
     if (count > 1)
         found = count_named == 1 ? named : NULL;

@@ -72,35 +72,30 @@ static int put_back(struct al_repo *repo, const char *oid, struct al_run_limits 
     return al_git_write(&repo->at, &store, 0, budget, err);
 }
 
-/* Whether the stash has an entry less often than before: the same commit can be stored twice. */
-static bool is_fewer(const struct al_repo *repo, const char *oid, const struct al_strv *before)
+static size_t count_of(const struct al_strv *oids, const char *oid)
 {
-    al_auto(al_strv_clear) struct al_strv now = AL_STRV_INIT;
-    ssize_t left = 0;
+    size_t count = 0;
 
-    al_git_stash_entries(repo, &now);
-    for (size_t i = 0; i < before->count; i++)
-        left -= !strcmp(before->items[i], oid);
-    for (size_t i = 0; i < now.count; i++)
-        left += !strcmp(now.items[i], oid);
-    return left < 0;
+    for (size_t i = 0; i < oids->count; i++)
+        count += !strcmp(oids->items[i], oid);
+    return count;
 }
 
 /* Put back the entries that are no longer there. */
 static int put_back_missing(struct al_repo *repo, const struct al_strv *before,
-                            struct al_run_limits *budget, struct al_error *err)
+                            const struct al_strv *now, struct al_run_limits *budget,
+                            struct al_error *err)
 {
-    int64_t index;
     int r = 0;
 
     for (size_t i = before->count; r == 0 && i > 0; i--)
-        if (!al_git_stash_find(repo, before->items[i - 1], &index))
+        if (!al_strv_contains(now, before->items[i - 1]))
             r = put_back(repo, before->items[i - 1], budget, err);
     return r;
 }
 
-/* git drops what has an index, and another git may push just then: so it is looked at what was
- * dropped, and another entry comes back. */
+/* git names the entry of an index and then drops what has that index.  Another git may push before
+ * either: so it is looked at what is gone, and another entry comes back. */
 static int drop(struct al_repo *repo, const char *oid, struct al_run_limits *budget,
                 struct al_git_output *ret_output, struct al_error *err)
 {
@@ -110,7 +105,7 @@ static int drop(struct al_repo *repo, const char *oid, struct al_run_limits *bud
     for (int i = 0; r == 0 && i < ATTEMPTS_MAX; i++) {
         al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
         al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-        al_auto(al_strv_clear) struct al_strv before = AL_STRV_INIT;
+        al_auto(al_strv_clear) struct al_strv before = AL_STRV_INIT, now = AL_STRV_INIT;
         al_auto(al_freep) char *dropped = NULL;
 
         al_git_stash_entries(repo, &before);
@@ -124,13 +119,12 @@ static int drop(struct al_repo *repo, const char *oid, struct al_run_limits *bud
                        &(struct al_git_run){ .max_bytes = OUTPUT_MAX_BYTES, .checked = true },
                        budget, &output, err);
         dropped = r == 0 ? dropped_id(&output) : NULL;
-        if (dropped && strcmp(dropped, oid) != 0) {
-            r = put_back(repo, dropped, budget, err);
-            continue;
-        }
-        /* git names an entry and then drops what has its index: somebody pushed in between. */
-        if (r == 0 && !is_fewer(repo, oid, &before)) {
-            r = put_back_missing(repo, &before, budget, err);
+        al_git_stash_entries(repo, &now);
+        if (r == 0 &&
+            count_of(&now, oid) >= count_of(&before, oid)) { /* a commit can be there twice */
+            if (dropped && !al_strv_contains(&before, dropped))
+                al_strv_add(&before, dropped); /* pushed since */
+            r = put_back_missing(repo, &before, &now, budget, err);
             continue;
         }
         if (r == 0) {

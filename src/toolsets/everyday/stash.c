@@ -307,7 +307,8 @@ static int push(struct al_call *call, const void *p, struct al_result *result, s
 {
     struct al_stash_options options;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_strv_clear) struct al_strv before = AL_STRV_INIT, after = AL_STRV_INIT;
+    al_auto(al_strv_clear) struct al_strv before = AL_STRV_INIT;
+    al_auto(al_freep) char *oid = NULL;
     struct al_repo *repo = al_call_repo(call);
     int r = al_stash_options_of(call, p, &options, err);
 
@@ -317,12 +318,14 @@ static int push(struct al_call *call, const void *p, struct al_result *result, s
                          err);
     if (r < 0)
         return r;
-    al_git_stash_entries(repo, &after);
-    if (after.count == before.count) {
+    if (al_git_stash_find_new(repo, &before, &output.out.out, &oid) == 0) {
         al_str_adds(&result->text, "Nothing to put aside: no change here\n");
+    } else if (!oid) {
+        al_str_adds(&result->text, "Put aside.  Another git stashed at the same time: action list "
+                                   "shows which entry it is\n");
     } else {
         al_str_adds(&result->text, "Put aside as ");
-        r = al_outcome_add_commit(call, after.items[0], &result->text, err);
+        r = al_outcome_add_commit(call, oid, &result->text, err);
         al_str_addc(&result->text, '\n');
     }
     return r;

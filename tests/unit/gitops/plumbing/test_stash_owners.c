@@ -47,9 +47,9 @@ static void of_several_new_entries_it_is_the_one_with_the_message(void **state)
     struct world *w = *state;
 
     push(w, "1", "old");
-    push(w, "2", "mine and  not \n theirs");
+    push(w, "2", "mine and  not\ntheirs");
     push(w, "3", "theirs");
-    assert_int_equal(index_of_new(w, 1, "mine and  not \n theirs"), 1);
+    assert_int_equal(index_of_new(w, 1, "mine and  not\ntheirs"), 1);
     assert_int_equal(index_of_new(w, 1, "theirs"), 0);
     assert_int_equal(index_of_new(w, 1, "their"), -1);
     assert_int_equal(index_of_new(w, 1, "of nobody"), -1);
