@@ -39,6 +39,7 @@ static const struct {
     { "does not exist in '", NULL, "not_found", AL_CODE_NONE, AL_SUBJECT_NONE },
     { "no such path", NULL, "not_found", AL_CODE_NONE, AL_SUBJECT_NONE },
     { "pathspec '", "' did not match any files", "not_found", AL_CODE_NONE, AL_SUBJECT_PATH },
+    { "Cannot lstat '", "'", "not_found", AL_CODE_NONE, AL_SUBJECT_PATH },
     { "Pathspec '", "' is in submodule '", NULL, AL_CODE_NONE, AL_SUBJECT_PATH },
     { "untracked working tree files would be overwritten by", NULL, "conflict",
       AL_CODE_DIRTY_WORKDIR, AL_SUBJECT_UNTRACKED },
@@ -166,7 +167,7 @@ static int said(const char *text, struct al_error *err)
     if (said_clash(text, err))
         return AL_ERR_EXECUTION;
     r = al_error_set(err, AL_ERR_EXECUTION, "%s", text);
-    if (err && strstr(text, " from promisor remote"))
+    if (err && (strstr(text, " from promisor remote") || strstr(text, "promisor-remote: ")))
         err->remedy = al_not_downloaded;
     for (size_t i = 0; err && i < AL_COUNT(known); i++) {
         if (said_words(text, known[i].words, known[i].end, err)) {
@@ -193,7 +194,9 @@ int al_git_would_fail(struct al_error *err, const char *fmt, ...)
 int al_git_failed(const struct al_git_output *output, struct al_error *err)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    const struct al_str *words = output->err.out.len ? &output->err.out : &output->out.out;
+    /* git 2.40 names the files in conflict on stdout, and only what follows from them on stderr. */
+    const bool on_out = !output->err.out.len || strstr(output->out.out.buf, ": needs merge");
+    const struct al_str *words = on_out ? &output->out.out : &output->err.out;
 
     add_without_advice(words->len ? words->buf : "", &text);
     al_str_trim_end(&text);

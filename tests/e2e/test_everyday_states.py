@@ -146,6 +146,14 @@ class States(everyday.Case):
                    succeed=("git_status", "git_diff", "git_log", "git_show", "git_conflicts",
                             "git_conflicts resolve", "git_conflicts abort"))
 
+    def test_gone(self):
+        """a file that is only in the index: the next step is named"""
+        self.story()
+        (self.root / "f.txt").unlink()
+        self.assertIn("git_status has the names", self.fails("ExecutionFailed", "No file matches 'f.txt'",
+                                                             "git_blame", {"path": "f.txt"}).text)
+        self.assertIn("A U Thor", self.says("git_blame", {"path": "f.txt", "rev": "HEAD"}))
+
     def test_rebase_of_another(self):
         """a rebase that somebody else began with git, with a program in its todo list"""
         self.story()
