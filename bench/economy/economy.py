@@ -4,7 +4,8 @@
 
 For each task and server: calls, and bytes of requests and results.  `-` means that the server has no
 tools for the task, and `e` that the agent also needed a file editor of its own.  The other servers
-are installed below DIRECTORY with npm; without npm, airlock is measured alone.
+are installed below DIRECTORY with npm; without DIRECTORY or npm, airlock is measured alone.  It fails where another
+server needs less than airlock, and where airlock is over a budget.
 """
 import os
 import pathlib
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import chores  # noqa: F401, adds its tasks
 from session import Cost, Failed, Session
 from tasks import TASKS
 from world import World
@@ -23,6 +25,8 @@ PEERS = {
     "github-mcp-server": "github-mcp-server-mcp",
     "cyanheads": "git-mcp-server",
 }
+# Of tasks together: calls, bytes of requests and results, questions.
+BUDGETS = {"chores": (18, 12000, 0), "sides": (4, 12000, 0)}
 
 
 def install(directory):
@@ -74,24 +78,39 @@ def shown(cost):
         (f" ?{cost.questions}" if cost.questions else "")
 
 
+def over_budget(spent):
+    """What costs more than it may: a line each."""
+    for name, budget in BUDGETS.items():
+        cost = (spent[name].calls, spent[name].bytes, spent[name].questions)
+        print(f"{name}: calls, bytes, questions: " +
+              ", ".join(f"{some:,} of {most:,}" for some, most in zip(cost, budget)))
+        if any(some > most for some, most in zip(cost, budget)):
+            yield f"{name}: over the budget"
+
+
 def main():
     airlock = os.path.abspath(sys.argv[1])
-    directory = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else HERE / "build"
     worse = []
     with tempfile.TemporaryDirectory(prefix="economy-") as base:
         world = World(base)
         roots = ["--root", str(world.repo), "--root", str(world.origin)]
-        servers = {"airlock": [airlock, "serve", "--toolset", "everyday", *roots]} | \
-            install(directory)
+        servers = {"airlock": [airlock, "serve", "--toolset", "everyday", *roots]}
+        if len(sys.argv) > 2:
+            servers |= install(pathlib.Path(sys.argv[2]).resolve())
         print("| task | " + " | ".join(servers) + " |")
         print("|---" * (1 + len(servers)) + "|")
         totals = {server: [0, 0, 0] for server in servers}
+        spent = {name: Cost() for name in BUDGETS}
         for task in TASKS:
             costs = {server: run_task(task, server, command, world)
                      for server, command in servers.items()}
             print(f"| {task.name} | " + " | ".join(shown(cost) for cost in costs.values()) + " |",
                   flush=True)
             own = costs["airlock"]
+            if task.budget and own:
+                spent[task.budget].calls += own.calls
+                spent[task.budget].bytes += own.bytes
+                spent[task.budget].questions += own.questions
             for server, cost in costs.items():
                 if cost:
                     totals[server] = [a + b for a, b in
@@ -110,6 +129,7 @@ def main():
             sizes.append(f"{session.list_bytes():,}")
             session.end()
         print("| bytes of the list of tools | " + " | ".join(sizes) + " |")
+    worse += over_budget(spent)
     for line in worse:
         print(line)
     return int(bool(worse))

@@ -12,8 +12,9 @@ TASKS = []
 
 
 class Task:
-    def __init__(self, name, begin=None, done=None, **plans):
+    def __init__(self, name, begin=None, done=None, budget=None, **plans):
         self.name, self.begin, self.done = name, begin or (lambda w: None), done
+        self.budget = budget
         self.plans = {server.replace("_", "-"): plan for server, plan in plans.items()}
         TASKS.append(self)
 
