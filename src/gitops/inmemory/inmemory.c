@@ -199,6 +199,21 @@ int al_inmemory_write(struct al_inmemory *memory, enum al_object_type type, cons
     return r < 0 ? unusable(memory, -r, err) : 0;
 }
 
+/* A commit that stands for a tree.  The message keeps the sides apart if their trees are the same.
+ */
+static int stand_in(struct al_inmemory *memory, const char *tree, const char *parent,
+                    const char *message, char ret_oid[AL_OID_TEXT], struct al_error *err)
+{
+    static const char who[] = "airlock <airlock@localhost> 0 +0000";
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+
+    al_str_addf(&text, "tree %s\n", tree);
+    if (parent)
+        al_str_addf(&text, "parent %s\n", parent);
+    al_str_addf(&text, "author %s\ncommitter %s\n\n%s\n", who, who, message);
+    return al_inmemory_write(memory, AL_OBJECT_COMMIT, text.buf, text.len, ret_oid, err);
+}
+
 /* --- Attributes --- */
 
 /*
@@ -351,24 +366,30 @@ static int compare(const struct al_inmemory *memory, const char *tree, struct al
     return r;
 }
 
-int al_inmemory_change_attributes(const struct al_inmemory *memory, const struct al_strv *commits,
-                                  struct al_run_limits *budget, bool *ret_change,
+/* "<commit>", or with -m "<commit> (from <parent>)", and the files of each. */
+int al_inmemory_change_attributes(struct al_inmemory *memory, const struct al_strv *commits,
+                                  const char *tree, struct al_run_limits *budget, bool *ret_change,
                                   struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
     al_auto(al_str_clear) struct al_str input = AL_STR_INIT;
     struct al_buffer names = { .max_bytes = 0 };
-    int r;
+    char first[AL_OID_TEXT];
+    int r = stand_in(memory, tree, NULL, "attributes", first, err);
 
+    if (r < 0)
+        return r;
     for (size_t i = 0; i < commits->count; i++)
         al_str_addf(&input, "%s\n", commits->items[i]);
+    al_str_addf(&input, "%s\n", first);
     command.input = input.buf;
     command.input_len = input.len;
     al_strv_adds(&command.argv, "git", "diff-tree", "--stdin", "--root", "-m", "-r", "-z",
-                 "--no-commit-id", "--name-only", "--no-renames", "--", ":(top,glob)**/" NAME,
-                 NULL);
+                 "--name-only", "--no-renames", "--", ":(top,glob)**/" NAME, NULL);
     r = al_inmemory_git(memory, &command, budget, &names, NULL, err);
-    *ret_change = r < 0 || names.len;
+    *ret_change = r < 0 || (names.len && !al_starts_with(names.data, first));
+    if (r == 0 && !names.len && !memory->attributes_of)
+        al_inmemory_without_attributes(memory);
     al_buffer_clear(&names);
     return r;
 }
@@ -632,21 +653,6 @@ int al_inmemory_merge(struct al_inmemory *memory, const char *ours, const char *
     al_inmemory_add_bound(memory, ours);
     al_inmemory_add_bound(memory, theirs);
     return r < 0 ? r : merge_tree(memory, ours, theirs, budget, ret_merged, err);
-}
-
-/* A commit that stands for a tree.  The message keeps the sides apart if their trees are the same.
- */
-static int stand_in(struct al_inmemory *memory, const char *tree, const char *parent,
-                    const char *message, char ret_oid[AL_OID_TEXT], struct al_error *err)
-{
-    static const char who[] = "airlock <airlock@localhost> 0 +0000";
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-
-    al_str_addf(&text, "tree %s\n", tree);
-    if (parent)
-        al_str_addf(&text, "parent %s\n", parent);
-    al_str_addf(&text, "author %s\ncommitter %s\n\n%s\n", who, who, message);
-    return al_inmemory_write(memory, AL_OBJECT_COMMIT, text.buf, text.len, ret_oid, err);
 }
 
 int al_inmemory_merge_trees(struct al_inmemory *memory, const char *const trees[AL_SIDES],

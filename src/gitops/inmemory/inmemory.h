@@ -176,7 +176,8 @@ struct al_commits_read {
     size_t count;
 };
 
-/** Read commits, in order, with one git child at most, and compare each with its id. */
+/** Read commits, in order, with one git child at most, and compare each with its id.  "<id>^1" is a
+ * parent; a commit that has no such parent has no item. */
 int al_inmemory_read(const struct al_inmemory *memory, const struct al_strv *oids,
                      struct al_run_limits *budget, struct al_commits_read *ret_commits,
                      struct al_error *err);

@@ -40,9 +40,10 @@ int al_inmemory_write(struct al_inmemory *memory, enum al_object_type type, cons
 int al_inmemory_set_attributes(struct al_inmemory *memory, const char *tree,
                                struct al_run_limits *budget, struct al_error *err);
 
-/** Test whether one of some commits changes a .gitattributes file, against any of its parents. */
-int al_inmemory_change_attributes(const struct al_inmemory *memory, const struct al_strv *commits,
-                                  struct al_run_limits *budget, bool *ret_change,
+/** Test whether one of some commits changes a .gitattributes file, against any of its parents.
+ * Where a tree has none either, none is looked for from now on. */
+int al_inmemory_change_attributes(struct al_inmemory *memory, const struct al_strv *commits,
+                                  const char *tree, struct al_run_limits *budget, bool *ret_change,
                                   struct al_error *err);
 
 /** Note that new commits build on a commit. */

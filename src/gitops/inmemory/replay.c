@@ -124,10 +124,22 @@ static bool parse_commit(const char *text, struct al_commit_read *commit)
     return parse_text(text, commit);
 }
 
-static int read_one(const struct al_inmemory *memory, const char *oid, const char **at,
+/* "<word> missing" LF: a commit has no such parent. */
+static bool is_missing(const char *word, const char **at)
+{
+    al_auto(al_freep) char *line = al_asprintf("%s missing\n", word);
+    const bool missing = strchr(word, '^') && al_starts_with(*at, line);
+
+    *at += missing ? strlen(line) : 0;
+    return missing;
+}
+
+static int read_one(const struct al_inmemory *memory, const char *word, const char **at,
                     const char *end, struct al_commit_read *commit, struct al_error *err)
 {
     const bool sha256 = memory->real->vetting->is_sha256;
+    al_auto(al_freep) char *oid =
+        strchr(word, '^') ? al_strndup(*at, strcspn(*at, " ")) : al_strdup(word);
     al_auto(al_freep) char *expected = al_asprintf("%s commit ", oid);
     char text[AL_OID_TEXT], *rest;
     al_auto(al_freep) char *data = NULL;
@@ -148,9 +160,9 @@ static int read_one(const struct al_inmemory *memory, const char *oid, const cha
                             oid);
     data = al_strndup(rest + 1, len);
     *at = rest + 1 + len + 1;
-    commit->oid = al_strdup(oid);
+    commit->oid = al_take(&oid);
     if (!parse_commit(data, commit))
-        return al_error_set(err, AL_ERR_EXECUTION, "Commit %s cannot be read", oid);
+        return al_error_set(err, AL_ERR_EXECUTION, "Commit %s cannot be read", commit->oid);
     return 0;
 }
 
@@ -162,7 +174,7 @@ int al_inmemory_read(const struct al_inmemory *memory, const struct al_strv *oid
     al_auto(al_commits_read_clear) struct al_commits_read commits = { .items = NULL };
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
     struct al_buffer out = { .max_bytes = 0 };
-    const char *at;
+    const char *at, *end;
     int r;
 
     for (size_t i = 0; i < oids->count; i++)
@@ -172,11 +184,11 @@ int al_inmemory_read(const struct al_inmemory *memory, const struct al_strv *oid
     al_strv_adds(&command.argv, "git", "cat-file", "--batch", "--buffer", NULL);
     r = words.len ? al_inmemory_git(memory, &command, budget, &out, NULL, err) : 0;
     commits.items = al_calloc(oids->count, sizeof(*commits.items));
-    at = out.data;
-    for (size_t i = 0; r == 0 && i < oids->count; i++) {
-        commits.count++;
-        r = read_one(memory, oids->items[i], &at, out.data + out.len, &commits.items[i], err);
-    }
+    at = out.len ? out.data : "";
+    end = at + out.len;
+    for (size_t i = 0; r == 0 && i < oids->count; i++)
+        if (!is_missing(oids->items[i], &at))
+            r = read_one(memory, oids->items[i], &at, end, &commits.items[commits.count++], err);
     al_buffer_clear(&out);
     if (r < 0)
         return r;
@@ -657,17 +669,18 @@ static int refuse_root(const struct replaying *with, struct al_error *err)
 /* Where no step changes an attributes file, all results have those of the commit that they begin
  * at.
  */
-static int find_attributes(struct replaying *with, const struct al_strv *oids, struct al_error *err)
+static int find_attributes(struct replaying *with, struct al_error *err)
 {
     struct al_inmemory *memory = with->memory;
     al_auto(al_strv_clear) struct al_strv steps = AL_STRV_INIT;
     bool change = true;
     int r = 0;
 
-    for (size_t i = 1; i < oids->count; i++)
-        al_strv_add(&steps, oids->items[i]);
+    for (size_t i = 0; i < with->replay->nsteps; i++)
+        al_strv_add(&steps, with->replay->steps[i].commit);
     if (steps.count > 1)
-        r = al_inmemory_change_attributes(memory, &steps, with->budget, &change, err);
+        r = al_inmemory_change_attributes(memory, &steps, with->tip.tree, with->budget, &change,
+                                          err);
     if (r == 0 && !change)
         r = al_inmemory_set_attributes(memory, with->tip.tree, with->budget, err);
     memory->keeps_attributes = r == 0 && !change;
@@ -692,12 +705,16 @@ int al_inmemory_replay(struct al_inmemory *memory, const struct al_replay *repla
     al_strv_add(&oids, replay->onto);
     for (size_t i = 0; i < replay->nsteps; i++)
         al_strv_add(&oids, replay->steps[i].commit);
+    /* The parents of the others are mostly among them. */
+    if (replay->nsteps)
+        al_strv_addf(&oids, "%s^%u", replay->steps[0].commit,
+                     replay->steps[0].mainline ? replay->steps[0].mainline : 1);
     if (r == 0)
         r = al_inmemory_read(memory, &oids, budget, &commits, err);
     if (r < 0)
         return r;
     copy_commit(&commits.items[0], &with.tip);
-    r = find_attributes(&with, &oids, err);
+    r = find_attributes(&with, err);
     for (size_t i = 0; replay->is_root && i < replay->nsteps; i++)
         al_inmemory_add_bound(memory, replay->steps[i].commit);
     for (size_t i = 0; r == 0 && !replayed.stopped && i < replay->nsteps; i++)

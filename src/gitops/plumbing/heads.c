@@ -125,12 +125,12 @@ int al_git_each_head(const struct al_location *at, al_head_fn *take, void *paylo
 #define COUNT_MAX_BYTES 64u
 #define TIPS_MAX_BYTES  (16u << 20)
 
-int al_git_note_pushed(const struct al_repo *repo, struct al_run_limits *budget,
-                       struct al_error *err)
+/* Remember what remote-tracking branches have now, and append it. */
+static int read_tips(const struct al_repo *repo, struct al_run_limits *budget, struct al_strv *tips,
+                     struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_strv_clear) struct al_strv tips = AL_STRV_INIT;
     char *save = NULL;
     int r;
 
@@ -143,9 +143,17 @@ int al_git_note_pushed(const struct al_repo *repo, struct al_run_limits *budget,
         return r;
     for (char *id = strtok_r(output.out.out.buf, "\n", &save); id; id = strtok_r(NULL, "\n", &save))
         if (al_is_oid(id, strlen(id)))
-            al_strv_add(&tips, id);
-    al_remote_tips_note(repo, &tips);
+            al_strv_add(tips, id);
+    al_remote_tips_note(repo, tips);
     return 0;
+}
+
+int al_git_note_pushed(const struct al_repo *repo, struct al_run_limits *budget,
+                       struct al_error *err)
+{
+    al_auto(al_strv_clear) struct al_strv tips = AL_STRV_INIT;
+
+    return read_tips(repo, budget, &tips, err);
 }
 
 /* Count commits, "0" to be compared as text; with `pushed` only those that none of these has and
@@ -188,11 +196,13 @@ int al_git_has_pushed(const struct al_repo *repo, const char *from, const char *
     al_auto(al_freep) char *unpushed = NULL;
     al_auto(al_strv_clear) struct al_strv tips = AL_STRV_INIT;
     al_auto(al_str_clear) struct al_str words = AL_STR_INIT;
-    int r = al_git_note_pushed(repo, budget, err);
+    int r = read_tips(repo, budget, &tips, err);
 
-    if (r == 0)
-        r = count(repo, from, to, NULL, budget, &all, err);
     al_remote_tips_add(repo, &tips);
+    *ret_pushed = r < 0;
+    if (r < 0 || !tips.count) /* there is no remote-tracking branch, and was none */
+        return r;
+    r = count(repo, from, to, NULL, budget, &all, err);
     for (size_t i = 0; i < tips.count; i++)
         al_str_addf(&words, "^%s\n", tips.items[i]);
     if (r == 0)

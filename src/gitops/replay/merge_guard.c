@@ -132,6 +132,10 @@ static int merge_entry(const struct al_repo *repo, const char *word, struct al_r
     trees[AL_SIDE_OURS] = guarded->ours;
     trees[AL_SIDE_THEIRS] = entry.trees[0];
     guarded->untracked = al_take(&entry.untracked);
+    if (!strcmp(trees[AL_SIDE_BASE], trees[AL_SIDE_OURS])) { /* nothing is to be merged with it */
+        guarded->merged.tree = al_take(&entry.trees[0]);
+        return 0;
+    }
     return al_inmemory_merge_trees(guarded->memory, trees, budget, &guarded->merged, err);
 }
 

@@ -29,8 +29,8 @@
 /* More commits than this are refused. */
 #define COMMIT_LIST_MAX 10000
 
-/** The bytes of one line of rev-list. */
-#define LINE_BYTES 80
+/** The bytes of one line of rev-list, with a parent. */
+#define LINE_BYTES 160
 
 void al_rebase_list_clear(struct al_rebase_list *list)
 {
@@ -38,7 +38,8 @@ void al_rebase_list_clear(struct al_rebase_list *list)
     *list = (struct al_rebase_list){ .merges = 0 };
 }
 
-/* Run a command that prints ids, one a line, perhaps with a mark in front. */
+/* Run a command that prints ids, one a line, perhaps with a mark in front, and those of parents
+ * behind. */
 static int read_ids(const struct al_repo *repo, struct al_git_command *command,
                     struct al_run_limits *budget, struct al_strv *out, struct al_error *err)
 {
@@ -101,27 +102,6 @@ static int commit_list_full(const struct al_repo *repo, const struct al_strv *wo
     return read_ids(repo, &command, budget, out, err);
 }
 
-/* Count the commits that `words` (for git rev-list, ending with NULL) select. */
-static int count_commits(const struct al_repo *repo, const char *const *words,
-                         struct al_run_limits *budget, size_t *ret_count, struct al_error *err)
-{
-    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
-    al_auto(al_freep) char *number = NULL;
-    int r;
-
-    begin_list(&command);
-    al_strv_add(&command.argv, "--count");
-    for (; *words; words++)
-        al_strv_add(&command.argv, *words);
-    al_strv_add(&command.argv, "--");
-    r = al_git_run_word(repo, &command, budget, &number, err);
-    if (r == 0 && !number)
-        r = al_error_set(err, AL_ERR_EXECUTION, "git cannot list the commits");
-    if (r == 0)
-        *ret_count = (size_t)strtoull(number, NULL, 10);
-    return r;
-}
-
 int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all,
                           struct al_run_limits *budget, struct al_rebase_list *ret_list,
                           struct al_error *err)
@@ -129,27 +109,26 @@ int al_commit_list_rebase(const struct al_repo *repo, const char *onto, bool all
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_strv_clear) struct al_strv marked = AL_STRV_INIT;
     al_auto(al_freep) char *range = onto ? al_asprintf("%s...HEAD", onto) : al_strdup("HEAD");
-    al_auto(al_freep) char *without = onto ? al_asprintf("^%s", onto) : NULL;
     int r;
 
     begin_list(&command);
-    al_strv_adds(&command.argv, "--reverse", "--topo-order", "--no-merges", NULL);
+    al_strv_adds(&command.argv, "--reverse", "--topo-order", "--parents", NULL);
     if (onto)
         al_strv_adds(&command.argv, "--right-only", "--cherry-mark", NULL);
     al_strv_adds(&command.argv, range, "--", NULL);
     r = read_ids(repo, &command, budget, &marked, err);
     for (size_t i = 0; r == 0 && i < marked.count; i++) {
-        const char *line = marked.items[i];
-        bool known = *line == '=';
+        const char *line = marked.items[i], *parents = strchrnul(line, ' ');
+        const char *oid = line + strcspn(line, "0123456789abcdef");
 
-        if (known && !all)
+        if (*parents && strchr(parents + 1, ' '))
+            ret_list->merges++;
+        else if (*line == '=' && !all)
             ret_list->known++;
         else
-            al_strv_add(&ret_list->commits, line + strcspn(line, "0123456789abcdef"));
+            al_strv_take(&ret_list->commits, al_strndup(oid, (size_t)(parents - oid)));
     }
-    return r < 0 ? r
-                 : count_commits(repo, (const char *const[]){ "--merges", "HEAD", without, NULL },
-                                 budget, &ret_list->merges, err);
+    return r;
 }
 
 /* --- Advance --- */
