@@ -23,34 +23,39 @@
 /* Gets one row that has a value of its own, and the struct its offset is in. */
 typedef void (*visit_fn)(void *payload, const struct al_param *param, const void *args);
 
-static void visit_members(const struct al_param *param, const void *item, visit_fn visit,
-                          void *payload)
+static void visit_rows(const struct al_param *rows, size_t nrows, const void *args, visit_fn visit,
+                       void *payload);
+
+static void visit_row(const struct al_param *param, const void *args, visit_fn visit, void *payload)
 {
-    for (size_t i = 0; i < param->object->nparams; i++)
-        visit(payload, &param->object->params[i], item);
+    const struct al_object *object = param->object;
+    const struct al_objects *list;
+
+    if (param->type == AL_TYPE_OBJECTS) {
+        list = al_args_field((void *)args, param);
+        for (size_t i = 0; i < list->count; i++)
+            visit_rows(object->params, object->nparams, al_args_item(param, list, i), visit,
+                       payload);
+    } else if (param->type != AL_TYPE_OBJECT) {
+        visit(payload, param, args);
+    } else if (al_args_bool(args, param)) {
+        visit_rows(object->params, object->nparams, al_args_field((void *)args, param), visit,
+                   payload);
+    }
 }
 
-static void visit_items(const struct al_param *param, const struct al_objects *list, visit_fn visit,
-                        void *payload)
+static void visit_rows(const struct al_param *rows, size_t nrows, const void *args, visit_fn visit,
+                       void *payload)
 {
-    for (size_t i = 0; i < list->count; i++)
-        visit_members(param, al_args_item(param, list, i), visit, payload);
+    for (size_t i = 0; i < nrows; i++)
+        visit_row(&rows[i], args, visit, payload);
 }
 
 /* Visit every row of a tool; of an object that is given, and of each item of an array of objects,
  * its members instead. */
 static void visit_args(const struct al_tool *tool, const void *args, visit_fn visit, void *payload)
 {
-    for (size_t i = 0; i < tool->nparams; i++) {
-        const struct al_param *param = &tool->params[i];
-
-        if (param->type == AL_TYPE_OBJECTS)
-            visit_items(param, al_args_field((void *)args, param), visit, payload);
-        else if (param->type != AL_TYPE_OBJECT)
-            visit(payload, param, args);
-        else if (al_args_bool(args, param))
-            visit_members(param, al_args_field((void *)args, param), visit, payload);
-    }
+    visit_rows(tool->params, tool->nparams, args, visit, payload);
 }
 
 /** Collects the branches of the rows with a flag. */

@@ -631,7 +631,7 @@ static int show_hunks(struct al_call *call, const struct diff_args *args, struct
     int r = al_git_read_hunks(al_call_repo(call), &query, al_call_budget(call), &list, err);
 
     if (r == 0 && !args->staged)
-        r = al_untracked_read(call, query.paths, &files, err);
+        r = al_untracked_read(call, query.paths, NULL, &files, err);
     if (r < 0)
         return r;
     if (!list.nfiles && !list.truncated && !files.count)

@@ -21,6 +21,7 @@ FAR = 8  # lines between places that may be changed, so that no two changes meet
 class Chores(everyday.Case):
     def begin(self, seed):
         """Four commits, each of which changes places of its own; then changes at free places."""
+        self.doCleanups()
         self.setUp()
         self.init()
         self.random = random.Random(seed)

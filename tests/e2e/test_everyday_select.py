@@ -61,6 +61,34 @@ class Select(everyday.Case):
                           self.out("ls-files", "-s", "bin", "link", "run").splitlines()],
                          ["100644", "120000", "100755"])
 
+    def test_large(self):
+        """git_diff hunks: a new file of 5 MB has an id, and one with a byte more has none"""
+        for size in (4999999, 5000000, 5000001):
+            self.write("large", "x" * (size - 1) + "\n")
+            text, found = self.says("git_diff", {"hunks": True}), self.shown()
+            self.assertEqual(("large" in found, "Other untracked files" in text),
+                             (size <= 5000000, size > 5000000))
+        self.write("large", "x" * 5000000)
+        self.says("git_add", {"hunks": [self.shown()["large"]]})
+        self.assertEqual(self.out("cat-file", "-s", ":large"), "5000000\n")
+
+    def test_many(self):
+        """git_diff hunks: 1,000 new files have ids, those beyond have them where paths are narrower"""
+        for number in range(996):
+            self.write(f"many/{number:04}", f"{number}\n")
+        for count, name in ((999, "many/x"), (1000, "many/y"), (1001, "many/z")):
+            self.write(name, name + "\n")
+            text, found = (self.says("git_diff", {"hunks": True, "max_bytes": 200000}),
+                           self.shown(max_bytes=200000))
+            self.assertEqual(len([one for one in found if "/" in one]), min(count, 1000))
+            self.assertEqual("Other untracked files are large or many" in text, count > 1000)
+        self.assertNotIn("many/z", found)
+        (last,) = self.shown(paths=["many/z"]).values()
+        self.says("git_add", {"hunks": [last, found["a5"]]})
+        self.assertEqual(self.out("diff", "--cached", "--name-only").split(),
+                         ["a.txt", "b.txt", "many/z"])
+        self.fails("BadArgs", "is not there any more", "git_add", {"hunks": [last]})
+
     def test_add(self):
         """git_add: hunks, paths and untracked ids in one call"""
         found = self.shown()

@@ -118,6 +118,26 @@ class Series(everyday.Case):
         self.assertEqual(self.out("log", "-1", "--format=%ai %at"),
                          self.out("log", "-1", "--format=%ci %ct"))
 
+    def test_below(self):
+        """commits: paths and ids from a directory below, with `..` as the top-level paths take it"""
+        self.dirty()
+        self.write("dir/in.txt", "in\n")
+        ids = self.ids()
+        below = {"working_dir": str(self.root / "dir")}
+        for given, kind in (("../../x", "SandboxViolation"), ("../.git/config", "SandboxViolation"),
+                            ("x/../../a.txt", "SandboxViolation")):
+            top = self.fails(kind, "", "git_commit", {"message": "x", "paths": [given]} | below)
+            nested = self.fails(kind, "", "git_commit",
+                                {"commits": [{"message": "x", "paths": [given]}]} | below)
+            self.assertEqual(nested.text, top.text)
+        self.says("git_commit", below | {"commits": [
+            {"message": "one", "paths": ["../a.txt", "in.txt"]},
+            {"message": "two", "paths": ["./../new.txt"], "hunks": [ids["b20"]]},
+            {"message": "glob", "paths": ["../o*.txt"]}]})
+        self.assertEqual([self.out("show", "--format=", "--name-only", f"HEAD~{back}").split()
+                          for back in (2, 1, 0)],
+                         [["a.txt", "dir/in.txt"], ["b.txt", "new.txt"], ["other.txt"]])
+
     # --- into
 
     def test_into(self):

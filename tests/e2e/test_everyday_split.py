@@ -50,6 +50,20 @@ class Split(everyday.Case):
                    {"hunks": True, "stat": True})
         self.fails("BadArgs", "is no commit", "git_show", {"rev": "HEAD^{tree}", "hunks": True})
 
+    def test_below(self):
+        """split: paths from a directory below, with `..` as the top-level paths take it"""
+        self.write("dir/x", "")
+        below = {"working_dir": str(self.root / "dir")}
+        for given in ("../../x", "../.git/config", "x/../../a.txt"):
+            top = self.fails("SandboxViolation", "", "git_add", {"paths": [given]} | below)
+            nested = self.fails("SandboxViolation", "", "git_rebase", below | self.plan(
+                [{"message": "x", "paths": [given]}]))
+            self.assertEqual(nested.text, top.text)
+        self.says("git_rebase", below | self.plan([
+            {"message": "one", "paths": ["../a.txt"]}, {"message": "two", "paths": ["../*.txt"]}]))
+        self.assertEqual([self.out("show", "--format=", "--name-only", f"HEAD~{back}").split()
+                          for back in (2, 1)], [["a.txt"], ["b.txt", "new.txt"]])
+
     def test_split(self):
         """split: into parts, with hunks and paths; later commits follow, files stay"""
         ids = self.ids()

@@ -93,6 +93,28 @@ class Uncommitted(everyday.Case):
                 self.assertIn("git_stash", failed.text)
                 self.assertEqual(self.snapshot(), before, (tool, stages))
 
+    def test_conflict_names(self):
+        """ten files that would conflict are named, and of those beyond the number"""
+        names = [f"{number:02}.txt" for number in range(11)]
+        self.git("checkout", "-q", "main")
+        for name in names:
+            self.write(name, "main\n")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "eleven")
+        self.git("checkout", "-q", "topic")
+        for count in (9, 10, 11):
+            self.git("reset", "-q", "--hard")
+            for name in names[:count]:
+                self.write(name, "mine\n")
+            self.git("add", *names[:count])
+            failed = self.fails("ExecutionFailed",
+                                "Uncommitted changes conflict with what comes in, and no file "
+                                "was changed: '00.txt', '01.txt'", "git_merge",
+                                {"branch": "main"})
+            self.assertEqual([f"'{name}'" in failed.text for name in names],
+                             [number < min(count, 10) for number in range(11)], failed)
+            self.assertEqual("'09.txt' and 1 more" in failed.text, count > 10)
+
     def test_intended(self):
         """a file that is only intended to be added: said where it is in the way"""
         self.write("later.txt", "later\n")

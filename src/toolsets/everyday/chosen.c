@@ -13,6 +13,7 @@
 #include "answer/place.h"
 #include "gitops/oid.h"
 #include "gitops/preview/affected_files.h"
+#include "gitops/run.h"
 #include "guard/nofollow.h"
 #include "guard/text.h"
 #include "util/fs.h"
@@ -113,31 +114,50 @@ static bool name_file(int top, struct al_untracked_file *file)
     return true;
 }
 
-int al_untracked_read(struct al_call *call, const struct al_strv *paths,
+static bool is_wanted(const struct al_untracked_file *file, const struct al_strv *ids)
+{
+    for (size_t i = 0; ids && i < ids->count; i++)
+        if (!strcasecmp(ids->items[i], file->id))
+            return true;
+    return !ids;
+}
+
+/* Name a file, and keep it if it is wanted; `max`: so many are enough. */
+static void take_new(int top, const char *name, const struct al_strv *ids, size_t max,
+                     struct al_untracked *files)
+{
+    struct al_untracked_file file = { .path = name ? al_strdup(name) : NULL };
+
+    if (name && files->count < max && name_file(top, &file) && is_wanted(&file, ids)) {
+        files->items[files->count++] = file;
+        return;
+    }
+    files->nameless++;
+    free(file.path);
+}
+
+int al_untracked_read(struct al_call *call, const struct al_strv *paths, const struct al_strv *ids,
                       struct al_untracked *ret_files, struct al_error *err)
 {
     const struct al_repo *repo = al_call_repo(call);
+    const size_t max = ids ? ids->count : NEW_FILES_MAX;
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
     al_auto(al_closep) int top = -1;
+    struct al_deadline deadline;
     int r = al_git_untracked_files(repo, paths, al_call_budget(call), &names, err);
 
     if (r == 0 && names.count)
         r = al_location_open_top(&repo->at, &top, err);
     if (r < 0)
         return r;
-    ret_files->items = al_calloc(NEW_FILES_MAX, sizeof(*ret_files->items));
-    for (size_t i = 0; i < names.count; i++) {
-        const char *name = al_location_worktree_name(&repo->at, names.items[i]);
-        struct al_untracked_file file = { .path = name ? al_strdup(name) : NULL };
-
-        if (!name || ret_files->count == NEW_FILES_MAX || !name_file(top, &file)) {
-            ret_files->nameless++;
-            free(file.path);
-        } else {
-            ret_files->items[ret_files->count++] = file;
-        }
+    ret_files->items = al_calloc(max, sizeof(*ret_files->items));
+    deadline = al_deadline_begin(al_call_budget(call));
+    for (size_t i = 0; r == 0 && i < names.count; i++) {
+        take_new(top, al_location_worktree_name(&repo->at, names.items[i]), ids, max, ret_files);
+        r = al_deadline_step(&deadline, err);
     }
-    return 0;
+    al_deadline_sync(&deadline);
+    return r;
 }
 
 static const struct al_untracked_file *find_new(const struct al_untracked *files, const char *id)
@@ -158,7 +178,7 @@ int al_named_sort(struct al_call *call, const struct al_strv *hunks, const struc
                   struct al_named *ret_named, struct al_error *err)
 {
     al_auto(al_untracked_clear) struct al_untracked files = { .items = NULL };
-    int r = hunks->count ? al_untracked_read(call, NULL, &files, err) : 0;
+    int r = hunks->count ? al_untracked_read(call, NULL, hunks, &files, err) : 0;
 
     for (size_t i = 0; r == 0 && i < paths->count; i++)
         al_strv_add(&ret_named->paths, paths->items[i]);
@@ -186,7 +206,7 @@ static void find_elsewhere(struct al_call *call, enum al_hunk_side side, const s
 
     if (!err)
         return;
-    (void)al_untracked_read(call, NULL, &files, NULL);
+    (void)al_untracked_read(call, NULL, ids, &files, NULL);
     for (size_t i = 0; i < ids->count; i++)
         if (find_new(&files, ids->items[i]))
             err->remedy = "This is a new file that is not tracked: there is nothing to restore.";

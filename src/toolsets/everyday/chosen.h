@@ -51,8 +51,14 @@ struct al_untracked {
 
 void al_untracked_clear(struct al_untracked *files);
 
-/** Read the untracked files that are not ignored; `paths`: NULL, all.  One git child. */
-int al_untracked_read(struct al_call *call, const struct al_strv *paths,
+/**
+ * Read the untracked files that are not ignored, at most 1,000.  One git child.
+ *
+ * @param paths  NULL: all.
+ * @param ids    Only those with such an id, which may be any of all there are; NULL: the first
+ * ones.
+ */
+int al_untracked_read(struct al_call *call, const struct al_strv *paths, const struct al_strv *ids,
                       struct al_untracked *ret_files, struct al_error *err);
 
 /** What a call names: hunks of tracked files, and whole files, those with the ids of untracked ones

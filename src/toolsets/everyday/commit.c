@@ -144,7 +144,7 @@ static const struct al_param members[] = {
     AL_STRING(struct item_arg, message, NULL, .min_bytes = 1),
     AL_STRINGS(struct item_arg, hunks, NULL, .max = AL_CHOSEN_IDS_MAX,
                .max_bytes = AL_HUNK_ID_TEXT),
-    AL_STRINGS(struct item_arg, paths, NULL),
+    AL_STRINGS(struct item_arg, paths, NULL, .flags = AL_PARAM_PATH),
     AL_STRING(struct item_arg, into, NULL, .flags = AL_PARAM_NAME, .min_bytes = 1),
 };
 

@@ -57,7 +57,7 @@ static const struct al_param part_members[] = {
     AL_STRING(struct part_arg, message, NULL, .flags = AL_PARAM_REQUIRED, .min_bytes = 1,
               .max_bytes = MESSAGE_MAX_BYTES),
     AL_STRINGS(struct part_arg, hunks, NULL, .max = PART_HUNKS_MAX),
-    AL_STRINGS(struct part_arg, paths, NULL),
+    AL_STRINGS(struct part_arg, paths, NULL, .flags = AL_PARAM_PATH),
 };
 
 static const struct al_object parts_row = { part_members, AL_COUNT(part_members),
