@@ -316,6 +316,7 @@ static void tighten(struct al_call *call)
         form++;
     if (form == end)
         return;
+    call->plain = call->operation;
     call->tightened = *call->operation;
     call->tightened.effects |= form->effects;
     call->tightened.asks = AL_ASKS_ALWAYS;

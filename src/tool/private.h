@@ -33,9 +33,10 @@ struct al_call {
     void *args;
     const struct al_operation *operation; /* a row of the tool, then `tightened` */
     struct al_operation tightened;
-    char *caller;         /* what other writers are told, see struct al_run_limits */
-    char *summary;        /* one safe line */
-    struct al_repo *repo; /* NULL: none */
+    const struct al_operation *plain; /* the row that was tightened */
+    char *caller;                     /* what other writers are told, see struct al_run_limits */
+    char *summary;                    /* one safe line */
+    struct al_repo *repo;             /* NULL: none */
     struct al_run_limits budget;
     const char *decision, *decided_by; /* the outcome of stage 5, for the journal */
     char *draft, *expected;            /* set by the tool's preview; see tool/call.h */

@@ -329,8 +329,10 @@ struct al_ruling al_call_policy_ruling(const struct al_call *call, const struct 
     const bool excused = mode != AL_APPROVAL_DENY && al_call_is_saved(call);
     const char *as_tool = NULL, *as_operation = NULL;
 
-    if (call->tool->also_is && call->operation != &call->tightened)
-        (void)call->tool->also_is(call->operation, &as_tool, &as_operation);
+    if (call->tool->also_is)
+        (void)call->tool->also_is(call->operation == &call->tightened ? call->plain
+                                                                      : call->operation,
+                                  &as_tool, &as_operation);
 
     return al_policy_decide(call->session->policy, mode,
                             &(struct al_policy_query){

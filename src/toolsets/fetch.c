@@ -11,6 +11,7 @@
 #include "toolsets/everyday/everyday.h"
 #include "toolsets/transfer.h"
 #include "toolsets/workflow/workflow.h"
+#include "util/fs.h"
 
 struct fetch_args {
     const char *remote, *branch;
@@ -99,6 +100,48 @@ static int fetch_one(struct al_call *call, const char *name, const struct fetch_
         return r;
     al_transfer_accept(call, &remote, AL_FETCHES);
     return al_transfer_fetch(call, &remote, &options, changes, err);
+}
+
+static int fetch_shown(struct al_call *call, const char *name, const struct al_fetch_words *words,
+                       struct al_network_shown *shown, struct al_error *err)
+{
+    al_auto(al_remote_clear) struct al_remote remote = AL_REMOTE_INIT;
+    al_auto(al_network_endp) struct al_network *network = NULL;
+    int r = al_remote_find(al_call_repo(call), name, &remote, err);
+
+    if (r < 0)
+        return r;
+    al_transfer_accept(call, &remote, AL_FETCHES);
+    r = al_transfer_begin(call, &remote, remote.urls.items[0], AL_FETCHES, &network, err);
+    return r < 0 ? r : al_git_fetch_words(network, words, shown, al_call_budget(call), err);
+}
+
+static bool says_each(const struct al_fetch_words *words, size_t count)
+{
+    return (count > 1 || words->is_update) && !al_strv_contains(&words->options, "-q") &&
+           !al_strv_contains(&words->options, "--quiet");
+}
+
+int al_fetch_in_shell(struct al_call *call, const void *args, struct al_fetch_words *words,
+                      int *ret_code, struct al_error *err)
+{
+    struct al_network_shown shown = { .shell = al_call_session(call)->caller_shell };
+    al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
+    int r = 0;
+
+    *ret_code = 0;
+    add_remotes(call, args, &names);
+    for (size_t i = 0; i < names.count && r == 0; i++) {
+        al_auto(al_freep) char *line = al_asprintf("Fetching %s\n", names.items[i]);
+
+        if (says_each(words, names.count))
+            (void)al_write_all(shown.shell->out_fd, line, strlen(line));
+        r = fetch_shown(call, names.items[i], words, &shown, err);
+        if (shown.exit_code)
+            *ret_code = shown.exit_code;
+        al_strv_add(&words->options, "--append"); /* the next one, to what this one fetched */
+    }
+    return r;
 }
 
 static void summarize(const void *p, struct al_str *out)

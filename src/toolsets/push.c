@@ -375,8 +375,8 @@ static struct al_push_options options_of(const struct al_call *call, const struc
     };
 }
 
-/* Look at a remote that the user knows: a question about nothing is not asked.  The call's data is
- * set when there is nothing to push. */
+/* Look at a remote that the user knows: a question about nothing is not asked.  The call's draft
+ * is set when there is nothing to push. */
 static void look(struct al_call *call, const struct push_args *args, const struct al_remote *remote)
 {
     struct al_push_options options = options_of(call, args);
@@ -389,7 +389,7 @@ static void look(struct al_call *call, const struct push_args *args, const struc
         nothing = push_to(call, remote, remote->push_urls.items[i], &options, &pushed, NULL) == 0 &&
                   pushed.up_to_date;
     }
-    al_call_set_tool_data(call, nothing ? al_strdup("") : NULL, free);
+    al_call_set_draft(call, nothing ? al_strdup("") : NULL);
     if (nothing)
         al_call_skip_approval(call);
 }
@@ -447,7 +447,7 @@ static int push(struct al_call *call, const struct push_args *args, struct al_pu
     if (r < 0)
         return r;
     al_transfer_accept(call, &remote, AL_PUSHES);
-    pushed->up_to_date = al_call_tool_data(call) && !al_call_was_asked(call);
+    pushed->up_to_date = al_call_draft(call) && !al_call_was_asked(call);
     for (size_t i = 0; r == 0 && !pushed->up_to_date && i < remote.push_urls.count; i++) {
         r = push_to(call, &remote, remote.push_urls.items[i], &options, pushed, err);
         if (r == 0 && !args->delete)

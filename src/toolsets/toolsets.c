@@ -11,6 +11,7 @@
 #include "toolsets/readonly/readonly.h"
 #include "toolsets/shell/shell.h"
 #include "toolsets/staging/staging.h"
+#include "toolsets/transfer.h"
 #include "toolsets/workflow/workflow.h"
 
 static const struct al_tool *const git_tools[] = {

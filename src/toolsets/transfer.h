@@ -10,6 +10,10 @@
 #include "tool/call.h"
 #include "tool/resolved.h"
 
+/** The tools. */
+extern const struct al_tool al_tool_workflow_fetch, al_tool_everyday_fetch, al_tool_everyday_pull,
+    al_tool_everyday_push;
+
 /** The remote when none is given. */
 #define AL_DEFAULT_REMOTE "origin"
 
@@ -60,6 +64,13 @@ int al_transfer_begin(struct al_call *call, const struct al_remote *remote, cons
 int al_transfer_fetch(struct al_call *call, const struct al_remote *remote,
                       const struct al_fetch_options *options, struct al_str *ret_text,
                       struct al_error *err);
+
+/** What git_fetch does with arguments of its own, with the words and the output of git in a shell.
+ *
+ * @param args           Of the tool git_fetch of `workflow` or `everyday`.
+ * @param[out] ret_code  As git exits. */
+int al_fetch_in_shell(struct al_call *call, const void *args, struct al_fetch_words *words,
+                      int *ret_code, struct al_error *err);
 
 /** Test whether the call is answered with text for an agent to read, by the toolset everyday; else
  * its result is structured, by the toolset workflow. */

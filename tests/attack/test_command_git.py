@@ -19,6 +19,10 @@ import vectors
 from lab import Run, run, snapshot
 from vectors import Case, general_canary
 
+#: A helper that runs what the address says, and a remote that is this repository.
+EXT = {"protocol.ext.allow": "always"}
+HERE = {"remote.origin.url": ".", "remote.origin.fetch": "+refs/heads/*:refs/remotes/origin/*"}
+
 #: More that runs a program with plain git: words, settings, attributes.
 MORE = (
     (("blame", "a.txt"), {"diff.x.textconv": "{canary}"}, "* diff=x"),
@@ -42,6 +46,28 @@ MORE = (
     (("diff", "--ext-diff"), {"diff.x.command": "{canary}"}, "* diff=x"),
     (("difftool", "-y", "-t", "evil"), {"difftool.evil.cmd": "{canary}"}, ""),
     (("ls-remote", "ext::{script}"), {"protocol.ext.allow": "always"}, ""),
+    (("fetch", "ext::{script}"), EXT, ""),
+    (("fetch", "origin"), EXT | {"remote.origin.url": "ext::{script}"}, ""),
+    (("fetch", "origin"), EXT | {"remote.origin.url": "a", "url.ext::{script} .insteadOf": "a"}, ""),
+    (("fetch", "origin"), EXT | {"remote.origin.url": "{script}", "remote.origin.vcs": "ext"}, ""),
+    (("fetch", "--upload-pack={canary}", "origin"), HERE, ""),
+    (("fetch", "--upload-p={canary}", "origin"), HERE, ""),
+    (("fetch", "--upload-pack", "{canary}", "origin"), HERE, ""),
+    (("fetch", "origin"), HERE | {"remote.origin.uploadpack": "{canary}"}, ""),
+    (("fetch",), HERE | {"remote.origin.uploadpack": "{canary}"}, ""),
+    (("fetch", "--all"), HERE | {"remote.origin.uploadpack": "{canary}"}, ""),
+    (("fetch", "--multiple", "origin"), HERE | {"remote.origin.uploadpack": "{canary}"}, ""),
+    (("remote", "update"), HERE | {"remote.origin.uploadpack": "{canary}"}, ""),
+    (("fetch", "origin"), {"remote.origin.url": "a:b", "core.sshCommand": "{canary};"}, ""),
+    (("-c", "core.sshCommand={canary};", "fetch", "origin"), {"remote.origin.url": "a:b"}, ""),
+    (("fetch", "origin"), {"remote.origin.url": "git://a/b", "core.gitProxy": "{script}"}, ""),
+    (("fetch", "--refmap", "+x:y", "origin"), HERE | {"remote.origin.uploadpack": "{canary}"}, ""),
+    (("fetch", "origin"), HERE | {"core.hooksPath": "{hooks}"}, ""),
+    (("ls-remote", "--upload-pack={canary}", "origin"), HERE, ""),
+    (("ls-remote", "--exec={canary}", "."), {}, ""),
+    (("ls-remote", "--sort", "refname"), HERE | {"remote.origin.uploadpack": "{canary}"}, ""),
+    (("ls-remote",), HERE | {"remote.origin.uploadpack": "{canary}"}, ""),
+    (("ls-remote", "-q", "a:b"), {"core.sshCommand": "{canary};"}, ""),
     (("update-ref", "refs/heads/x", "HEAD"), {"core.hooksPath": "{hooks}"}, ""),
     (("worktree", "add", "-f", "tree", "HEAD"), {"core.hooksPath": "{hooks}"}, ""),
     (("gc",), {"gc.recentObjectsHook": "{canary}", "core.hooksPath": "{hooks}"}, ""),
@@ -104,7 +130,7 @@ def more(words, settings, attributes):
             scene.script(f"tools/{hook}")
         where = {"canary": canary, "script": script, "hooks": scene.path("tools")}
         for key, value in settings.items():
-            scene.config(key, value.format(**where))
+            scene.config(key.format(**where), value.format(**where))
         if attributes:
             scene.attributes(attributes)
         return [word.format(**where) for word in words]

@@ -46,7 +46,7 @@ SHOWN = ("status", "--porcelain"), ("for-each-ref",), ("ls-files", "-s"), ("stas
 REFUSED = {
     "add -p": "hunks", "commit": "-m", "commit --amend": "--no-edit", "commit -am x -S": "signatures",
     "rebase -i HEAD~1": "plan", "rebase -x true HEAD~1": "program", "frobnicate": "not run",
-    "filter-branch": "not run", "difftool": "not run", "push": "git_push", "fetch origin": "git_fetch",
+    "filter-branch": "not run", "difftool": "not run", "push": "git_push", "fetch origin": "remote add",
     "clone x y": "the user", "submodule update": "not run", "config core.pager less": "the user can set",
     "config core.fsmonitor x": "the user can set", "config --global user.name x": "--global",
     "config alias.x !sh": "the user can set", "config -e": "config KEY", "config --file x -l": "any file",
@@ -55,7 +55,7 @@ REFUSED = {
     "diff --ext-diff": "program", "log -p --textconv": "program", "grep -O line": "pager",
     "sh": "run its command", "help status": "-h", "status --help": "-h", "branch --edit-description": "config",
     "tag -s v9": "signatures", "tag -a v9": "-m", "worktree remove x": "git_worktree", "clean -i": "-n",
-    "checkout -p": "files", "stash -p": "stash push", "remote update": "git_fetch", "notes edit": "-m",
+    "checkout -p": "files", "stash -p": "stash push", "remote update x": "remote add", "notes edit": "-m",
     "stash -a": "-u", "stash push -q --mess -- -a": "-u", "stash push --al": "-u", "stash -p show": "stash push",
     "worktree add x": "git_worktree", "worktree add -Bmain x": "git_worktree", "update-ref --stdin": "line of its own",
     "symbolic-ref refs/heads/alias refs/heads/main": "git branch", "symbolic-ref -m x -- refs/a refs/heads/main":

@@ -50,6 +50,24 @@ int al_git_fetch(struct al_network *network, const struct al_fetch_options *opti
     return 0;
 }
 
+int al_git_fetch_words(struct al_network *network, const struct al_fetch_words *words,
+                       struct al_network_shown *shown, struct al_run_limits *budget,
+                       struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_COMMAND_INIT;
+
+    al_strv_adds(&command.argv, "git", words->command, "--upload-pack=git-upload-pack", NULL);
+    if (!strcmp(words->command, "fetch"))
+        al_strv_adds(&command.argv, "--no-recurse-submodules", "--no-auto-maintenance",
+                     "--no-prune-tags", NULL);
+    for (size_t i = 0; i < words->options.count; i++)
+        al_strv_add(&command.argv, words->options.items[i]);
+    al_strv_add(&command.argv, al_network_name(network));
+    for (size_t i = 0; i < words->refs.count; i++)
+        al_strv_add(&command.argv, words->refs.items[i]);
+    return al_network_run_shown(network, &command, shown, budget, err);
+}
+
 int al_git_count_updated(const struct al_repo *repo, const char *before,
                          struct al_run_limits *budget, uint64_t *ret_count, struct al_error *err)
 {

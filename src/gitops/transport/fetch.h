@@ -15,6 +15,18 @@ struct al_fetch_options {
     bool prune;         /**< delete references whose branch is gone at the remote */
 };
 
+/** The words of a shell, but for the remote. */
+struct al_fetch_words {
+    const char *command; /**< "fetch" or "ls-remote" */
+    struct al_strv options, refs;
+    bool is_update; /**< `git remote update`, which says of each remote that it is fetched */
+};
+
+/** Run them. */
+int al_git_fetch_words(struct al_network *network, const struct al_fetch_words *words,
+                       struct al_network_shown *shown, struct al_run_limits *budget,
+                       struct al_error *err);
+
 /** Run `git fetch`.  *ret_text gets a line for each reference that changed, "" when none did. */
 int al_git_fetch(struct al_network *network, const struct al_fetch_options *options,
                  const struct al_progress *progress, size_t max_bytes, struct al_run_limits *budget,

@@ -73,6 +73,8 @@ static void add_remote(struct al_strv *config, const struct al_network *network,
         al_strv_adds(config, "blob:none", "fetch.negotiationalgorithm", "noop", NULL);
         al_strv_adds(config, "protocol.version", "2", NULL); /* a file can be asked for by its id */
     }
+    if (network->is_shown)
+        al_network_add_upstream(config, network);
     if (remote->tag_option) {
         al_strv_addf(config, "remote.%s.tagopt", name);
         al_strv_add(config, remote->tag_option);
@@ -520,7 +522,8 @@ static int run_both(const struct network_job *job, struct al_git_output *ret_out
         return al_error_errno(err, pair.error, "cannot connect two gits");
     }
     server.socket_fd = pair.fds[1];
-    address = al_asprintf("fd::%d/%s", pair.fds[0], network->other->at.git_dir);
+    address = al_asprintf("fd::%d/%s", pair.fds[0],
+                          network->is_shown ? network->url.shown : network->other->at.git_dir);
     add_config(&config, network, address);
     *job->link = (struct al_git_link){
         .protocol = "fd",
@@ -820,8 +823,7 @@ const char *al_network_shown(const struct al_network *network)
     return network->other ? network->other->at.git_dir : network->url.shown;
 }
 
-/* Remove "fd::<number>/" in front of a path, an internal name. */
-static void hide_descriptor(const struct al_str *text, struct al_str *out)
+void al_network_hide_descriptor(const struct al_str *text, struct al_str *out)
 {
     const char *from = text->buf, *mark;
 
@@ -840,7 +842,7 @@ static void clean(const struct al_network *network, struct al_str *text)
     struct al_str out = AL_STR_INIT;
 
     if (network->other)
-        hide_descriptor(text, &out);
+        al_network_hide_descriptor(text, &out);
     else
         al_url_redact(text->buf, text->len, &out);
     al_str_clear(text);

@@ -64,6 +64,21 @@ int al_network_run(struct al_network *network, struct al_git_command *command, s
                    const struct al_progress *progress, struct al_run_limits *budget,
                    struct al_git_output *ret_output, struct al_error *err);
 
+/** What a shell sees of an exchange.  Set up with {}. */
+struct al_network_shown {
+    const struct al_git_shell *shell; /**< NULL: there is none, and airlock reads the output */
+    const char *id,
+        *name;     /**< in the output `name` stands in place of the object id; may be NULL */
+    int exit_code; /**< of git */
+};
+
+/** Run a command that names the remote for a shell: it gets git's output, which names the remote
+ * and its address as the repository does.  A git that fails is a success here.  Returns as
+ * al_network_run(). */
+int al_network_run_shown(struct al_network *network, struct al_git_command *command,
+                         struct al_network_shown *shown, struct al_run_limits *budget,
+                         struct al_error *err);
+
 /* --- Network failure --- */
 
 /* The failure of a git that talked to another repository, as an error with a cause and a remedy. */
@@ -74,6 +89,12 @@ int al_network_failed(const struct al_network *network, const struct al_git_outp
 
 /** Test whether a clone failed for want of the branch that was asked for. */
 bool al_network_lacks_branch(const struct al_git_output *output);
+
+/** The branch that follows the remote follows the one of this exchange: FETCH_HEAD says so. */
+void al_network_add_upstream(struct al_strv *config, const struct al_network *network);
+
+/** Append a text without the "fd::<number>/" in front of its paths, an internal name. */
+void al_network_hide_descriptor(const struct al_str *text, struct al_str *out);
 
 /* --- Exchange --- */
 
@@ -95,6 +116,7 @@ struct al_network {
                                none may lead elsewhere */
     bool is_partial;        /* objects that this fetch does not bring may be missing */
     bool was_asked;         /* the server asked for credentials */
+    bool is_shown;          /* a shell sees the output: names are those of the repository */
 };
 
 #endif

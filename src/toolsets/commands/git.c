@@ -14,6 +14,7 @@
 #include "tool/resolved.h"
 #include "toolsets/commands/commands.h"
 #include "toolsets/commands/words.h"
+#include "toolsets/transfer.h"
 #include "util/fs.h"
 
 #define WORD_MAX_BYTES (1u << 20)
@@ -72,6 +73,8 @@ static int open_repository(struct al_call *call, const void *p, struct al_repo *
     *ret_repo = repo;
     r = al_shell_words_read(words, &args->args, repo, err);
     if (r == 0)
+        r = al_shell_connection_read(words, repo, &session->defaults, err);
+    if (r == 0)
         r = check_place("--git-dir", words->git_dir, repo ? repo->at.git_dir : NULL, err);
     return r < 0 ? r
                  : check_place("--work-tree", words->work_tree, repo ? repo->at.top : NULL, err);
@@ -83,8 +86,15 @@ static unsigned effects_of(const struct al_call *call)
     return al_tool_select(al_call_tool(call), call, NULL)->effects;
 }
 
+/* What is asked of another repository; its `tool` is NULL if nothing is. */
+static const struct al_shell_connection *connection_of(const struct al_call *call)
+{
+    return &((const struct al_shell_words *)al_call_tool_data(call))->connection;
+}
+
 static int authorize(struct al_call *call, const void *p, struct al_error *err)
 {
+    const struct al_shell_connection *to = connection_of(call);
     const struct al_repo *repo = al_call_repo(call);
 
     (void)p;
@@ -92,8 +102,29 @@ static int authorize(struct al_call *call, const void *p, struct al_error *err)
         return al_error_set(err, AL_ERR_EXECUTION, "git runs in a shell alone: airlock git");
     if (repo && al_location_is_bare(&repo->at) && !al_effects_read_only(effects_of(call)))
         return al_call_refuse_bare(call, err);
-    return 0;
+    return to->tool && to->tool->authorize ? to->tool->authorize(call, to->args, err) : 0;
 }
+
+/* Whether the tool that the words stand for would ask. */
+static bool is_stricter(struct al_call *call, const void *p)
+{
+    const struct al_shell_connection *to = connection_of(call);
+
+    (void)p;
+    for (size_t i = 0; to->tool && i < to->tool->nstricter; i++) {
+        const struct al_stricter *form = &to->tool->stricter[i];
+
+        if (al_stricter_is_of(form, to->operation) && form->holds(call, to->args))
+            return true;
+    }
+    return false;
+}
+
+static const struct al_stricter stricter[] = {
+    { "fetch", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
+    { "ls_remote", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
+    { "remote_update", is_stricter, AL_TRANSFER_CONDITION, AL_LEAVES_MACHINE },
+};
 
 /* The branches that rules look at: those that are named, and the current one. */
 static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
@@ -103,7 +134,8 @@ static int resolve(struct al_call *call, const void *p, struct al_resolved *out,
     al_auto(al_strv_clear) struct al_strv names = AL_STRV_INIT;
 
     (void)p;
-    (void)err;
+    if (words->connection.tool)
+        return words->connection.tool->resolve(call, words->connection.args, out, err);
     if (al_effects_read_only(effects_of(call)))
         return 0;
     al_shell_words_branches(words, &names);
@@ -163,9 +195,11 @@ static int policy_paths(struct al_call *call, const void *p, struct al_strv *out
 /* Without a repository git itself says what it needs. */
 static int preview(struct al_call *call, const void *p, struct al_str *out, struct al_error *err)
 {
+    const struct al_shell_connection *to = connection_of(call);
+
     (void)p;
-    (void)out;
-    (void)err;
+    if (to->tool)
+        return to->tool->preview(call, to->args, out, err);
     if (!al_call_repo(call))
         al_call_skip_approval(call);
     return 0;
@@ -193,9 +227,15 @@ static int run(struct al_call *call, const void *p, struct al_result *result, st
     const unsigned flags = words->command->flags;
     const bool reads = al_effects_read_only(effects_of(call));
     enum al_git_class class = reads ? AL_GIT_READ : AL_GIT_WRITE;
+    struct al_shell_connection *to = &words->connection;
     int code = 0, r;
 
     (void)p;
+    if (to->tool) {
+        r = al_fetch_in_shell(call, to->args, &to->git, &code, err);
+        result->exit_code = code;
+        return r;
+    }
     if (reads && (flags & AL_SHELL_SHOWS_SETTINGS)) {
         class = AL_GIT_CONFIG;
         read_no_includes(al_call_repo(call), words);
@@ -285,6 +325,7 @@ const struct al_tool al_tool_commands_git = {
     .title = "Run git",
     .about = "Run git's own command line, with git's own output.",
     AL_TOOL_ROWS(params, operations),
+    AL_TOOL_STRICTER(stricter),
     .args_size = sizeof(struct git_args),
     .working_dir_offset = offsetof(struct git_args, working_dir),
     .open_repository = open_repository,

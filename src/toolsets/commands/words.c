@@ -51,6 +51,7 @@ static const struct al_shell_words_command commands[] = {
     { "diff-files", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
     { "diff-index", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
     { "diff-tree", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
+    { "fetch", NULL, NULL, 0 },
     { "for-each-ref", NULL, NULL, 0 },
     { "format-patch", "ovn", " --output-directory --output ", AL_SHELL_SHOWS_PATCHES },
     { "fsck", NULL, NULL, AL_SHELL_STARTS_CHILDREN },
@@ -62,6 +63,7 @@ static const struct al_shell_words_command commands[] = {
       AL_SHELL_OUTSIDE },
     { "log", NULL, NULL, AL_SHELL_SHOWS_PATCHES },
     { "ls-files", NULL, NULL, 0 },
+    { "ls-remote", NULL, NULL, 0 },
     { "ls-tree", NULL, NULL, 0 },
     { "maintenance", NULL, " --task --schedule ", AL_SHELL_STARTS_CHILDREN },
     { "merge", "msXF?S", " --message --strategy --strategy-option --file --cleanup --into-name ",
@@ -160,7 +162,7 @@ static const struct refusal {
       "it opens an editor; airlock call git_rebase takes a plan" },
     { "rebase", " -x --exec -S --gpg-sign ", NULL, NULL,
       "it runs a program; rebase first, and run that afterwards" },
-    { "remote", NULL, NULL, " update prune ", "it connects; airlock call git_fetch does" },
+    { "remote", NULL, NULL, " prune ", "it connects; git fetch --prune does the same" },
     { "remote", NULL, " -n ", " show ", "it connects; git remote show -n does not" },
     { "remote", " -f --fetch -a --auto --mirror ", NULL, " add set-head ",
       "it connects; airlock call git_fetch does" },
@@ -188,7 +190,7 @@ static const struct refusal {
       "its files are in no checkpoint of this one; airlock call git_worktree keeps them" },
 };
 
-static int refuse(const char *what, const char *why, struct al_error *err)
+int al_shell_words_refuse(const char *what, const char *why, struct al_error *err)
 {
     al_auto(al_freep) char *safe = al_text_sanitize_line(what);
 
@@ -202,10 +204,10 @@ void al_shell_words_clear(struct al_shell_words *words)
     al_strv_clear(&words->options);
     al_strv_clear(&words->others);
     al_strv_clear(&words->paths);
+    al_shell_connection_clear(&words->connection);
 }
 
-/* Whether a list between spaces has a word. */
-static bool lists(const char *list, const char *word)
+bool al_shell_words_list(const char *list, const char *word)
 {
     const size_t len = strlen(word);
 
@@ -221,7 +223,7 @@ static bool means(const char *list, const char *seen, bool in_full)
     al_auto(al_freep) char *begin = NULL;
 
     if (in_full || seen[1] != '-' || !seen[2])
-        return lists(list, seen);
+        return al_shell_words_list(list, seen);
     begin = al_asprintf(" %s", seen);
     return strstr(list, begin) != NULL;
 }
@@ -236,7 +238,7 @@ static bool has_option(const struct al_shell_words *words, const char *list, boo
 
 static bool has_verb(const struct al_shell_words *words, const char *list)
 {
-    return words->others.count && lists(list, words->others.items[0]);
+    return words->others.count && al_shell_words_list(list, words->others.items[0]);
 }
 
 bool al_shell_words_match(const struct al_shell_words *words,
@@ -273,7 +275,8 @@ static int add_setting(struct al_shell_words *words, const char *setting, struct
     al_auto(al_freep) char *what = al_asprintf("-c %s", key);
 
     if (!al_config_key_is_harmless(key))
-        return refuse(what, "this key can run something or lead elsewhere; leave it out", err);
+        return al_shell_words_refuse(
+            what, "this key can run something or lead elsewhere; leave it out", err);
     al_strv_adds(&words->globals, "-c", setting, NULL);
     return 0;
 }
@@ -290,11 +293,12 @@ static int read_globals(struct al_shell_words *words, const struct al_strv *give
     for (; r == 0 && *at < given->count && given->items[*at][0] == '-'; ++*at) {
         const char *word = given->items[*at], *value;
 
-        if (lists(" --version -v --help -h --exec-path --html-path --man-path --info-path ", word))
+        if (al_shell_words_list(
+                " --version -v --help -h --exec-path --html-path --man-path --info-path ", word))
             return 0;
-        if (lists(kept, word))
+        if (al_shell_words_list(kept, word))
             al_strv_add(&words->globals, word);
-        else if (lists(" -p --paginate ", word)) /* there is no pager */
+        else if (al_shell_words_list(" -p --paginate ", word)) /* there is no pager */
             continue;
         else if (!strcmp(word, "-C") && *at + 1 < given->count)
             ++*at; /* the front door went there */
@@ -305,7 +309,8 @@ static int read_globals(struct al_shell_words *words, const struct al_strv *give
         else if ((value = value_of("--work-tree", given, at)))
             words->work_tree = value;
         else
-            r = refuse(word, "airlock decides where git finds its parts; leave it out", err);
+            r = al_shell_words_refuse(
+                word, "airlock decides where git finds its parts; leave it out", err);
     }
     return r;
 }
@@ -369,9 +374,10 @@ static int expand_alias(struct al_shell_words *words, const char *alias, struct 
     const char *name = words->words.items[0];
 
     if (*alias == '!')
-        return refuse(name, "the alias runs a shell; run its command yourself", err);
+        return al_shell_words_refuse(name, "the alias runs a shell; run its command yourself", err);
     if (!split(alias, &expanded) || expanded.items[0][0] == '-')
-        return refuse(name, "its alias is no command of git; write the command itself", err);
+        return al_shell_words_refuse(
+            name, "its alias is no command of git; write the command itself", err);
     for (size_t i = 1; i < words->words.count; i++)
         al_strv_add(&expanded, words->words.items[i]);
     al_strv_clear(&words->words);
@@ -382,19 +388,19 @@ static int expand_alias(struct al_shell_words *words, const char *alias, struct 
 
 static int unknown(const char *name, struct al_error *err)
 {
-    static const char connecting[] = " clone fetch pull push ls-remote ";
+    static const char connecting[] = " clone pull push ";
     al_auto(al_freep) char *tool =
         al_asprintf("airlock does not run this command; airlock call has "
                     "git_%s, or the user can run it",
                     name);
 
-    if (lists(connecting, name))
-        return refuse(name,
-                      !strcmp(name, "clone") || !strcmp(name, "ls-remote")
-                          ? "it connects to another repository; the user can run it"
-                          : tool,
-                      err);
-    return refuse(
+    if (al_shell_words_list(connecting, name))
+        return al_shell_words_refuse(name,
+                                     !strcmp(name, "clone")
+                                         ? "it connects to another repository; the user can run it"
+                                         : tool,
+                                     err);
+    return al_shell_words_refuse(
         name,
         "airlock does not run this command; airlock tools lists what there is, or the user "
         "can run it",
@@ -464,7 +470,7 @@ static bool is_refused(const struct al_shell_words *words, const struct refusal 
            (!row->verbs || has_verb(words, row->verbs)) &&
            !(row->unless &&
              (has_option(words, row->unless, true) ||
-              (words->words.count > 1 && lists(row->unless, words->words.items[1]))));
+              (words->words.count > 1 && al_shell_words_list(row->unless, words->words.items[1]))));
 }
 
 static int refuse_options(const struct al_shell_words *words, struct al_error *err)
@@ -481,7 +487,7 @@ static int refuse_options(const struct al_shell_words *words, struct al_error *e
         for (size_t k = 0; row->options && k < words->options.count; k++)
             if (means(row->options, words->options.items[k], false))
                 al_str_addf(&what, " %s", words->options.items[k]);
-        return refuse(what.buf, row->why, err);
+        return al_shell_words_refuse(what.buf, row->why, err);
     }
     return 0;
 }
@@ -519,8 +525,8 @@ static int check_formats(const struct al_shell_words *words, struct al_error *er
 {
     for (size_t i = 1; i < words->words.count; i++)
         if (words->words.items[i][0] == '-' && strstr(words->words.items[i], "%(describe"))
-            return refuse("--format=%(describe)", "it starts another program; git describe says it",
-                          err);
+            return al_shell_words_refuse("--format=%(describe)",
+                                         "it starts another program; git describe says it", err);
     return 0;
 }
 
@@ -537,8 +543,8 @@ static int check_symbolic_ref(const struct al_shell_words *words, struct al_erro
     if (names.count < 2 || !strcmp(names.items[0], "HEAD") ||
         (!al_starts_with(names.items[0], heads) && !al_starts_with(names.items[1], heads)))
         return 0;
-    return refuse("symbolic-ref",
-                  "a second name for a branch; git branch NAME makes one of its own", err);
+    return al_shell_words_refuse(
+        "symbolic-ref", "a second name for a branch; git branch NAME makes one of its own", err);
 }
 
 static int check_config(const struct al_shell_words *words, struct al_error *err)
@@ -549,10 +555,12 @@ static int check_config(const struct al_shell_words *words, struct al_error *err
     if (!key)
         return 0;
     if (has_option(words, " --global --system ", false))
-        return refuse(what, "the user's own settings stay; leave --global out to set it here", err);
+        return al_shell_words_refuse(
+            what, "the user's own settings stay; leave --global out to set it here", err);
     if (al_config_key_is_harmless(key))
         return 0;
-    return refuse(what, "this key can run something or lead elsewhere; the user can set it", err);
+    return al_shell_words_refuse(
+        what, "this key can run something or lead elsewhere; the user can set it", err);
 }
 
 int al_shell_words_read(struct al_shell_words *words, const struct al_strv *given,
@@ -570,7 +578,9 @@ int al_shell_words_read(struct al_shell_words *words, const struct al_strv *give
         return 0;
     if (words->words.items[0][0] == '-') { /* --version and its like */
         words->command = find_command("version");
-        return words->words.count == 1 ? 0 : refuse(words->words.items[0], "it stands alone", err);
+        return words->words.count == 1
+                   ? 0
+                   : al_shell_words_refuse(words->words.items[0], "it stands alone", err);
     }
     r = find(words, repo, err);
     if (r < 0)
@@ -584,12 +594,13 @@ int al_shell_words_read(struct al_shell_words *words, const struct al_strv *give
     if (r == 0 && !strcmp(words->command->name, "config"))
         r = check_config(words, err);
     if (r == 0 && !strcmp(words->command->name, "help") && words->others.count)
-        r = refuse("help", "it opens a manual page; git COMMAND -h is short", err);
+        r = al_shell_words_refuse("help", "it opens a manual page; git COMMAND -h is short", err);
     if (r == 0 && !strcmp(words->command->name, "commit") && !has_message(words, repo))
-        r = refuse("commit",
-                   "without a message it opens an editor; give one with -m or -F, or "
-                   "--no-edit with --amend",
-                   err);
+        r = al_shell_words_refuse(
+            "commit",
+            "without a message it opens an editor; give one with -m or -F, or "
+            "--no-edit with --amend",
+            err);
     return r;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "gitops/transport/fetch.h"
 #include "tool/tool.h"
 #include "util/error.h"
 #include "util/str.h"
@@ -42,6 +43,15 @@ struct al_shell_words_form {
     bool in_full;
 };
 
+/** What a line asks of another repository, as a call of a tool of `everyday`. */
+struct al_shell_connection {
+    const struct al_tool *tool; /**< NULL: nothing */
+    json_t *arguments;
+    void *args; /**< the same, decoded */
+    const struct al_operation *operation;
+    struct al_fetch_words git; /**< what git gets besides */
+};
+
 /** A line of words.  Set it up with AL_SHELL_WORDS_INIT. */
 struct al_shell_words {
     struct al_strv globals; /**< the options of git itself that it gets */
@@ -51,6 +61,7 @@ struct al_shell_words {
     struct al_strv paths;   /**< what follows "--" */
     const char *git_dir, *work_tree; /**< the values of these options, borrowed; NULL: not given */
     const struct al_shell_words_command *command;
+    struct al_shell_connection connection;
 };
 
 #define AL_SHELL_WORDS_INIT ((struct al_shell_words){ .command = NULL })
@@ -66,6 +77,19 @@ void al_shell_words_clear(struct al_shell_words *words);
  */
 int al_shell_words_read(struct al_shell_words *words, const struct al_strv *given,
                         const struct al_repo *repo, struct al_error *err);
+
+/** Read what a line that was taken apart asks of another repository; nothing is the rule.
+ *
+ * @return as al_shell_words_read(). */
+int al_shell_connection_read(struct al_shell_words *words, const struct al_repo *repo,
+                             const struct al_tool_defaults *defaults, struct al_error *err);
+void al_shell_connection_clear(struct al_shell_connection *connection);
+
+/** Refuse a command: "git WHAT is refused: WHY". */
+int al_shell_words_refuse(const char *what, const char *why, struct al_error *err);
+
+/** Test whether a list has a word, between spaces. */
+bool al_shell_words_list(const char *list, const char *word);
 
 /** Test whether a line is of this form. */
 bool al_shell_words_match(const struct al_shell_words *words,

@@ -64,9 +64,6 @@ extern const struct al_tool al_tool_everyday_rebase;
 extern const struct al_tool al_tool_everyday_cherry_pick;
 extern const struct al_tool al_tool_everyday_revert;
 extern const struct al_tool al_tool_everyday_conflicts;
-extern const struct al_tool al_tool_everyday_pull;
-extern const struct al_tool al_tool_everyday_push;
-extern const struct al_tool al_tool_everyday_fetch;
 extern const struct al_tool al_tool_everyday_remote;
 
 struct al_repo;

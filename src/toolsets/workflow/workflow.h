@@ -49,7 +49,6 @@ extern const struct al_tool al_tool_workflow_conflict_info;
 extern const struct al_tool al_tool_workflow_resolve_conflict;
 extern const struct al_tool al_tool_workflow_generate_pr;
 extern const struct al_tool al_tool_workflow_stash;
-extern const struct al_tool al_tool_workflow_fetch;
 extern const struct al_tool al_tool_workflow_pull;
 extern const struct al_tool al_tool_workflow_push;
 extern const struct al_tool al_tool_workflow_remote;

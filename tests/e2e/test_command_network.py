@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""airlock git where it reaches another repository: what git prints and leaves is what it is without
+airlock; what asks, what is refused, and which rules count."""
+import json
+import os
+import shutil
+import subprocess
+
+import harness
+
+#: Command lines; each begins in a fresh copy of a clone, whose hub has commits, a branch and a tag more.
+FETCHES = """
+fetch | fetch origin | fetch -q | fetch -v origin | fetch origin main | fetch origin topic gone | fetch -p
+fetch --prune origin | fetch -t | fetch --no-tags origin | fetch --dry-run | fetch --all | fetch origin nowhere
+fetch -pq origin | fetch origin HEAD | ls-remote origin | ls-remote -q | ls-remote --heads origin
+ls-remote --tags origin v* | ls-remote --exit-code origin nothing | ls-remote --symref --refs origin main
+ls-remote --sort=-version:refname origin | remote update | remote update -p | remote update other | fe -q
+fetch --append other | fetch other | ls-remote other
+"""
+
+SHOWN = ("status", "--porcelain"), ("for-each-ref",), ("stash", "list"), ("config", "-l", "--local"), \
+    ("log", "-1", "--format=%T %B", "HEAD"), ("ls-files", "-s")
+
+#: What is refused, and a word of the way there is instead.
+REFUSED = {
+    "fetch ../hub.git": "git remote add", "fetch ext::sh": "git remote add", "fetch https://a.example/x": "remote",
+    "fetch origin main:main": "git branch", "fetch origin +main": "git branch", "fetch origin refs/*:refs/*": "branch",
+    "fetch --upload-pack=sh origin": "git_fetch", "fetch --upload-pack sh origin": "git_fetch",
+    "fetch --upl=sh origin": "git_fetch", "fetch --multiple origin": "git_fetch", "fetch -u origin": "git_fetch",
+    "fetch -o x origin": "git_fetch", "fetch -qo x origin": "git_fetch", "fetch --depth=1": "git_fetch",
+    "fetch --recurse-submodules origin": "git_fetch", "fetch --rec=yes": "git_fetch", "fetch --stdin": "git_fetch",
+    "fetch -- origin": "leave it out", "fetch --al": "git_fetch", "fetch --all origin": "without a remote",
+    "fetch --server-option=x origin": "git_fetch", "fetch --refmap=x origin main": "git_fetch",
+    "ls-remote ../hub.git": "git remote add", "ls-remote --upload-pack=sh origin": "git_fetch",
+    "ls-remote --exec=sh origin": "git_fetch", "ls-remote --sort refname origin": "git_fetch",
+    "ls-remote ext::sh": "git remote add", "ls-remote -o x origin": "git_fetch", "ls-remote --get-url": "git_fetch",
+    "remote update ../hub.git": "git remote add", "remote update origin other": "one remote",
+    "remote update --prune=x": "git_fetch", "remote prune origin": "fetch --prune",
+    "remote show origin": "-n", "remote add -f x ../hub.git": "git_fetch", "remote set-head origin -a": "git_fetch",
+}
+
+
+class Network(harness.Case):
+    toolsets = ()
+    decision = ""
+
+    def setUp(self):
+        super().setUp()
+        self.world, self.root = self.root, self.root / "repo"
+        self.hub_dir, self.other = self.world / "hub.git", self.world / "other"
+        self.git("init", "-q", "--bare", "hub.git", cwd=self.world)
+        self.init(self.root)
+        for words in (("branch", "gone"), ("remote", "add", "origin", "../hub.git"),
+                      ("push", "-q", "-u", "origin", "main", "gone"), ("branch", "-qD", "gone")):
+            self.git(*words)
+        self.git("clone", "-q", "hub.git", "other", cwd=self.world)
+        self.commit("b.txt", "b\n", "elsewhere", self.other)
+        self.git("tag", "v1", cwd=self.other)
+        self.git("push", "-q", "origin", "main", "v1", "main:topic", ":gone", cwd=self.other)
+        self.git("update-ref", "refs/heads/gone", "HEAD~1", cwd=self.hub_dir)
+        self.git("remote", "add", "other", str(self.other))
+        self.git("config", "alias.fe", "fetch --tags")
+        self.template = self.base / "template"
+        self.policy("")
+        self.prepare()
+        shutil.copytree(self.world, self.template, symlinks=True)
+
+    def prepare(self):
+        """What a test adds to the template."""
+
+    def policy(self, rules):
+        config = self.home / ".config/airlock/config.toml"
+        config.parent.mkdir(parents=True, exist_ok=True)
+        config.write_text(f'roots = ["{self.world}"]\n{rules}', encoding="ascii")
+
+    def allow(self, tool):
+        self.policy(f'[[tools.approval.rule]]\ndecision = "allow"\ntool = "{tool}"\n')
+
+    def fresh(self):
+        shutil.rmtree(self.world)
+        shutil.copytree(self.template, self.world, symlinks=True)
+        self.git("update-index", "-q", "--refresh", check=False)
+
+    def run_line(self, program, words):
+        env = self.env | {"GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_DATE": "1800000000 +0000",
+                          "GIT_COMMITTER_DATE": "1800000000 +0000"}
+        done = subprocess.run([*program, *words], cwd=self.root, env=env, stdin=subprocess.DEVNULL,
+                              capture_output=True, check=False, timeout=harness.WATCHDOG_SECONDS)
+        return done.stdout.decode(), done.stderr.decode(), done.returncode
+
+    def airlock(self, *words):
+        return self.run_line([harness.AIRLOCK, "git"], words)
+
+    def shown(self):
+        head = self.root / ".git/FETCH_HEAD"
+        return [self.git(*words, check=False).stdout for words in SHOWN] + [
+            self.out("for-each-ref", cwd=self.hub_dir), head.read_bytes() if head.exists() else b""]
+
+    def alike(self, lines, least):
+        """stdout, stderr, exit status and what is left are plain git's."""
+        lines = [line.strip() for row in lines.strip().splitlines() for line in row.split(" | ")]
+        self.assertGreater(len(lines), least)
+        for line in lines:
+            answers = []
+            for program in (["git"], [harness.AIRLOCK, "git"]):
+                self.fresh()
+                answers.append((self.run_line(program, line.split()), self.shown()))
+            with self.subTest(line):
+                self.assertEqual(answers[1], answers[0], line)
+
+    def asks(self, line):
+        """A question that nobody answers: nothing was done."""
+        before = self.shown()
+        out, err, code = self.airlock(*line.split())
+        self.assertEqual((out, code), ("", 128), (line, err))
+        self.assertIn("airlock review", err, line)
+        self.assertEqual(self.shown(), before, line)
+
+    def denied(self, words, line):
+        """A rule with these words denies the line."""
+        self.policy(f'[[tools.approval.rule]]\ndecision = "deny"\n{words}\n')
+        self.assertIn("rule 1 of the configuration", self.airlock(*line.split())[1], (words, line))
+
+    def refused(self, refused):
+        for line, way in refused.items():
+            before = self.shown()
+            out, err, code = self.airlock(*line.split())
+            with self.subTest(line):
+                self.assertEqual((out, code), ("", 128), err)
+                self.assertRegex(err, r"\Aairlock: git [^\n]* is refused: [^\n]*\n\Z")
+                self.assertIn(way, err)
+                self.assertEqual(self.shown(), before)
+
+
+class Fetch(Network):
+    def test_lines(self):
+        """git fetch, ls-remote and remote update print and leave what they do without airlock"""
+        self.alike(FETCHES, 25)
+
+    def test_user_settings(self):
+        """the user's own configuration counts for what is shown and how it works"""
+        with open(self.home / ".gitconfig", "a", encoding="ascii") as f:
+            f.write("[fetch]\n\tprune = true\n\toutput = compact\n[color]\n\tui = always\n")
+        self.alike("fetch | fetch origin main", 1)
+
+    def test_refused(self):
+        """what cannot be told from the words is refused, with a way"""
+        self.refused(REFUSED)
+
+    def test_rules(self):
+        """rules match the words of git and of everyday, for each spelling"""
+        for words in ('tool = "git"\noperation = "fetch"', 'tool = "git_fetch"', 'effect = "uses_network"'):
+            self.denied(words, "fetch -q")
+        self.denied('tool = "git_fetch"', "ls-remote origin")
+        self.denied('tool = "git"\noperation = "remote_update"', "remote update")
+
+    def test_journal(self):
+        """the journal has the words, and a fetch goes back"""
+        before = self.shown()[:-1]
+        self.airlock("fetch", "-q", "--tags")
+        self.assertNotEqual(self.shown()[:-1], before)
+        log = self.home / ".local/state/airlock/tool_log.jsonl"
+        line = json.loads(log.read_text(encoding="ascii").splitlines()[-1])
+        self.assertEqual((line["tool"], line["operation"], line["input"]["args"]),
+                         ("git", "fetch", ["fetch", "-q", "--tags"]))
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    harness.main()
