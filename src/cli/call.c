@@ -247,12 +247,9 @@ int al_cli_run_call(struct al_setup *setup, const struct al_listed_tool *tool,
     struct al_tty *tty;
     int code;
 
-    /* The session has only one call, so the answer "always" would have no effect. */
-    al_approvals_free(al_take(&setup->session.approvals));
-    setup->session.is_one_call = true;
+    al_setup_one_call(setup);
     al_setup_review(setup);
     al_signals_handle(setup, al_cancel_ref(cancel));
-    setup->session.on_lock_wait = (struct al_progress){ al_cli_note_wait, NULL };
     al_auto_pull(setup, cancel);
     tty = al_tty_open();
     if (tty)

@@ -15,6 +15,7 @@
 #include "cli/signals.h"
 #include "gitops/command.h"
 #include "guard/text.h"
+#include "history/journal.h"
 #include "proc/cancel.h"
 #include "util/fs.h"
 #include "util/json.h"
@@ -157,6 +158,17 @@ static struct al_listed_tool find_tool(const struct al_setup *setup, const char 
     return listed;
 }
 
+/* airlock in the command belongs to the session of the command. */
+static int share_session(const struct al_setup *setup, struct al_error *err)
+{
+    al_auto(al_freep) char *id =
+        setup->session.journal ? al_journal_conversation(setup->session.journal, 0) : NULL;
+
+    return id && setenv("AIRLOCK_SESSION", id, 1) < 0
+               ? al_error_errno(err, errno, "cannot set AIRLOCK_SESSION")
+               : 0;
+}
+
 /* `run` has the signals for its command, and nobody is asked about it but by a rule. */
 static int make_call(struct al_setup *setup, const char *name, const json_t *arguments,
                      struct al_error *err)
@@ -168,10 +180,10 @@ static int make_call(struct al_setup *setup, const char *name, const json_t *arg
 
     if (r < 0)
         return r;
-    al_approvals_free(al_take(&setup->session.approvals)); /* "always" would end with the call */
-    setup->session.is_one_call = true;
-    setup->session.on_lock_wait = (struct al_progress){ al_cli_note_wait, NULL };
-    if (strcmp(name, "run") != 0) {
+    al_setup_one_call(setup);
+    if (!strcmp(name, "run")) {
+        r = share_session(setup, err);
+    } else {
         al_setup_review(setup);
         al_signals_handle(setup, al_cancel_ref(cancel));
         al_setup_review_await(setup);
@@ -179,6 +191,7 @@ static int make_call(struct al_setup *setup, const char *name, const json_t *arg
     al_call_run(&setup->session,
                 &(struct al_call_input){
                     .tool = &tool,
+                    .label = al_json_get_string(arguments, "label"),
                     .arguments = arguments,
                     .cancel = cancel,
                     .waiting = &(struct al_waiting){ .set = note_waiting },
@@ -204,10 +217,10 @@ static int call_from_shell(const struct al_options *options, const char *name,
 
     take_environment(&env);
     r = al_setup_config(&setup, options, &err);
-    if (r == 0)
-        r = al_setup_tools(&setup, &err);
     setup.session.caller_shell = &shell;
     setup.serves_shell = true;
+    if (r == 0)
+        r = al_setup_tools(&setup, &err);
     if (r == 0)
         r = make_call(&setup, name, arguments, &err);
     if (r < 0)

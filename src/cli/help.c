@@ -306,6 +306,7 @@ static const struct command_help {
       "  --running              show the calls that run now, and in which process\n"
       "  --tool NAME            only this tool\n"
       "  --agent NAME           only this agent's\n"
+      "  --session ID           only this session's (conversation_id)\n"
       "  --since WHEN           from then on: 2026-01-31, '2 hours ago', yesterday\n" },
     { "rollback", "airlock rollback [OPTIONS] [N]",
       "Put the repository of this directory back to before the last N tool executions\n"

@@ -324,6 +324,7 @@ static int read_serve_options(struct al_config *config, const struct al_options 
         return al_error_set(err, AL_ERR_BAD_ARGS, "--agent %s", why.message);
     replace(&config->serve.agent, options->agent);
     replace(&config->serve.grant, options->grant);
+    replace(&config->shell_grant, options->grant);
     replace(&config->serve.worker, options->worker);
     return read_http_options(config, options, err);
 }
@@ -434,6 +435,8 @@ int al_setup_tools(struct al_setup *setup, struct al_error *err)
         return r;
     setup->session.defaults.timeout_ms = setup->config.git.timeout_ms;
     setup->session.defaults.max_bytes = setup->config.git.max_bytes;
+    if (setup->serves_shell)
+        replace(&setup->config.serve.grant, setup->config.shell_grant);
     if (setup->config.serve.grant) {
         r = al_grants_choose(&setup->config.grants, setup->config.serve.grant,
                              &setup->session.grant, err);

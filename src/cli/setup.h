@@ -44,12 +44,14 @@ struct al_setup {
     struct al_review_server *review_server; /**< of session.review; NULL: it has no other doors */
     bool review_listens;                    /**< it has its socket, or could not get it */
     const struct al_mounted_list *mounted;  /**< that a command uses; NULL: none */
-    bool asks_client;   /**< a client can be asked questions of other MCP servers: `serve` alone */
-    bool runs_commands; /**< --tool contains `command` or `all` */
-    bool serves_shell; /**< `airlock git` and its like: standard error is git's, and says nothing of
-                            this machine, which airlock doctor does */
-    bool many_agents;  /**< `session` is what all agents share, and no agent's own */
-    bool auto_pulls;   /**< auto_pull of the worker file happens: in `serve` and `call` alone */
+    bool asks_client; /**< a client can be asked questions of other MCP servers: `serve` alone */
+    const char *client_session; /**< id of the client's session that this process belongs to,
+                                     borrowed; NULL: none; after al_setup_session() */
+    bool runs_commands;         /**< --tool contains `command` or `all` */
+    bool serves_shell;   /**< before al_setup_tools(): `airlock git` and its like: standard error is
+                            git's, and says nothing of   this machine, which airlock doctor does */
+    bool many_agents;    /**< `session` is what all agents share, and no agent's own */
+    bool auto_pulls;     /**< auto_pull of the worker file happens: in `serve` and `call` alone */
     bool named_toolsets; /**< --toolset is given, which takes precedence over the worker file */
 };
 
@@ -87,6 +89,9 @@ int al_setup_agent(const struct al_setup *setup, struct al_session *session, str
 
 /** Release what al_setup_agent() made. */
 void al_setup_clear_agent(struct al_session *session);
+
+/** Prepare a session for one call alone: an "always" can outlive it in a client's session only. */
+void al_setup_one_call(struct al_setup *setup);
 
 /** Make the sandbox and the staging, if a tool of them is offered; part of al_setup_agent(). */
 int al_setup_sandbox(const struct al_setup *setup, struct al_session *session,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/environment.h"
+#include "cli/print.h"
 #include "cli/setup.h"
 #include "cli/signals.h"
 #include "gitops/git_dir.h"
@@ -264,6 +265,31 @@ static int add_roots(struct al_setup *setup, struct al_error *err)
     return r == 0 ? al_setup_git_dirs(setup, &setup->roots, err) : r;
 }
 
+/* Longer ids are not a client's. */
+#define SESSION_MAX_BYTES 128u
+
+static bool is_session(const char *id)
+{
+    const size_t len = strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                  "._:-");
+
+    return len && len <= SESSION_MAX_BYTES && !id[len];
+}
+
+/* The client's session that a command in its shell, or a server that it has started, belongs to. */
+static const char *find_client_session(void)
+{
+    static const char *const names[] = { "AIRLOCK_SESSION", "CLAUDE_CODE_SESSION_ID" };
+
+    for (size_t i = 0; i < AL_COUNT(names); i++) {
+        const char *id = al_environment_get(names[i]);
+
+        if (id && is_session(id))
+            return id;
+    }
+    return NULL;
+}
+
 /* Without a journal the session goes on: the pipeline then refuses everything but reads. */
 static void open_journal(struct al_setup *setup)
 {
@@ -273,6 +299,8 @@ static void open_journal(struct al_setup *setup)
         al_log_warn("the journal cannot be written, so only reading is possible: %s", err.message);
     else
         al_journal_limit(setup->session.journal, setup->config.journal.max_log_bytes);
+    if (setup->session.journal && setup->client_session)
+        al_journal_join(setup->session.journal, setup->client_session);
 }
 
 /* git needs a private directory outside the roots.  Make one in TMPDIR when the state directory is
@@ -419,6 +447,25 @@ static void warn_of_machine(void)
                     "can be lost");
 }
 
+/* What the user allowed in a client's session counts in all its processes. */
+static struct al_approvals *make_approvals(const struct al_setup *setup)
+{
+    al_auto(al_freep) char *file =
+        setup->client_session
+            ? al_asprintf("%s/sessions/always-%s", setup->state_dir, setup->client_session)
+            : NULL;
+
+    return al_approvals_new(file);
+}
+
+void al_setup_one_call(struct al_setup *setup)
+{
+    if (!setup->client_session)
+        al_approvals_free(al_take(&setup->session.approvals));
+    setup->session.is_one_call = true;
+    setup->session.on_lock_wait = (struct al_progress){ al_cli_note_wait, NULL };
+}
+
 int al_setup_session(struct al_setup *setup, struct al_error *err)
 {
     const struct al_config *config = &setup->config;
@@ -436,6 +483,8 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
         r = al_git_version_require(setup->git_program, setup->state_dir, err);
     if (r < 0)
         return r;
+    if (!setup->many_agents) /* whose sessions are those of their connections */
+        setup->client_session = find_client_session();
     open_journal(setup);
     r = make_git(setup, err);
     if (r < 0)
@@ -445,7 +494,7 @@ int al_setup_session(struct al_setup *setup, struct al_error *err)
         warn_of_machine();
     session->registry = &setup->registry;
     session->roots = &setup->roots;
-    session->approvals = al_approvals_new();
+    session->approvals = make_approvals(setup);
     session->mode = config->approval.mode;
     session->policy = &config->approval.policy;
     session->confinement = al_git_confinement(session->git);

@@ -170,6 +170,19 @@ static void add_input(const json_t *line, const char *summary, struct al_str *ou
     }
 }
 
+/* Append how a command of the shell ended, and what it changed. */
+static void add_changes(const json_t *line, struct al_str *out)
+{
+    const char *tool = al_json_get_string(line, "tool");
+    const char *status = al_json_get_string(json_object_get(line, "result"), "output");
+    const char *changes = al_json_get_string(line, "changes");
+
+    if (tool && status && !strcmp(tool, "run"))
+        al_str_addf(out, ": %s", status);
+    if (changes)
+        al_str_addf(out, ", %s", changes);
+}
+
 /* The summary, or the error of a call without one, but not the advice below it, which is the
  * caller's.  Caller frees. */
 static char *summary_of(const json_t *line, bool limited)
@@ -183,6 +196,7 @@ static char *summary_of(const json_t *line, bool limited)
     if (summary) {
         al_str_adds(&text, summary);
         add_input(line, summary, &text);
+        add_changes(line, &text);
     } else if (error) {
         al_str_add(&text, error, strcspn(error, "\n"));
     }

@@ -155,6 +155,7 @@ struct al_config {
         enum al_notify notify; /**< review.notify: when a question comes while a review is open */
     } review;
 
+    char *shell_grant;       /**< shell.grant, of `airlock git` and its like; NULL: serve.grant */
     struct al_grants grants; /**< grants.NAME */
 
     struct {

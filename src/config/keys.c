@@ -211,6 +211,9 @@ static const struct al_key keys[] = {
     { "review.notify", "Tells of a question while the screen is open.",
       CHOICE(review.notify, enum al_notify, notifications) },
 
+    { "shell.grant", "The grant of airlock git, run and hook; else serve.grant.",
+      STRING(shell_grant) },
+
     { "serve.agent", "The agent's name in the journal; --agent.", STRING(serve.agent),
       .check = al_agent_check_name },
     { "serve.grant", "The grant of sessions; --grant.", STRING(serve.grant) },

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guard/redact.h"
 
+#include <nettle/base16.h>
+#include <nettle/sha2.h>
 #include <string.h>
 #include <strings.h>
 
 #include "guard/env.h"
 #include "guard/url.h"
+#include "util/utf8.h"
 
 #define REDACTED "[redacted]"
 
@@ -286,4 +289,125 @@ static json_t *redact(const json_t *value, const struct al_redact_names *names, 
 json_t *al_redact_json(const json_t *value, const struct al_redact_names *names)
 {
     return redact(value, names, NULL, 0);
+}
+
+/* --- Arguments for a log --- */
+
+/** At most this many members of large arguments are written. */
+#define MEMBERS_MAX 32u
+
+/** Values whose JSON is not longer than this are not cut. */
+#define SMALL_BYTES 1024u
+
+/** Members with longer names, which no tool has, are left out. */
+#define NAME_MAX_BYTES 128u
+
+/** The beginnings of all long values together have at most this size. */
+#define HEADS_BYTES 8192u
+
+/* An escaped byte takes at most six, and the note about a value less than 128. */
+#define ESCAPED 6u
+#define NOTE    128u
+_Static_assert(MEMBERS_MAX *(SMALL_BYTES + ESCAPED * NAME_MAX_BYTES + NOTE) +
+                       ESCAPED * HEADS_BYTES <
+                   AL_REDACT_INPUT_MAX_BYTES,
+               "what is left of large arguments is itself within the bound");
+
+static void add_digest(struct al_str *out, const char *bytes, size_t len)
+{
+    char hex[BASE16_ENCODE_LENGTH(SHA256_DIGEST_SIZE)];
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    struct sha256_ctx ctx;
+
+    sha256_init(&ctx);
+    sha256_update(&ctx, len, (const uint8_t *)bytes);
+    sha256_digest(&ctx, sizeof(digest), digest);
+    base16_encode_update(hex, sizeof(digest), digest);
+    al_str_addf(out, "%zu bytes, SHA-256 %.*s", len, (int)sizeof(hex), hex);
+}
+
+/* A value that is short enough; or its beginning, length and digest. */
+static json_t *shorten(const json_t *value, size_t head)
+{
+    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    const char *bytes = json_string_value(value);
+    size_t len = json_string_length(value);
+
+    al_json_dump(value, true, &json);
+    if (json.len <= SMALL_BYTES)
+        return json_incref((json_t *)value);
+    if (!bytes) {
+        bytes = json.buf;
+        len = json.len;
+    }
+    al_str_add(&text, bytes, len < head ? len : al_utf8_floor(bytes, head));
+    al_str_adds(&text, "... [");
+    add_digest(&text, bytes, len);
+    al_str_addc(&text, ']');
+    return al_json_stringn(text.buf, text.len);
+}
+
+/* `all` is the JSON of the whole value. */
+static json_t *cut_down(const json_t *input, const char *all, size_t len)
+{
+    al_auto(al_str_clear) struct al_str note = AL_STR_INIT;
+    json_t *cut = al_json_object(), *value;
+    size_t members = json_object_size(input), count = 0;
+    size_t head = HEADS_BYTES / (members && members < MEMBERS_MAX ? members : MEMBERS_MAX);
+    const char *name;
+
+    json_object_foreach((json_t *)input, name, value)
+    {
+        if (strlen(name) <= NAME_MAX_BYTES && count++ < MEMBERS_MAX)
+            al_json_set(cut, name, shorten(value, head));
+    }
+    add_digest(&note, all, len);
+    al_json_set(cut, "[cut]", al_json_stringn(note.buf, note.len));
+    return cut;
+}
+
+json_t *al_redact_input(const json_t *value, const struct al_redact_names *names)
+{
+    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
+    al_auto(al_json_decrefp) json_t *input =
+        value ? al_redact_json(value, names) : al_json_object();
+
+    al_json_dump(input, true, &text);
+    return text.len > AL_REDACT_INPUT_MAX_BYTES ? cut_down(input, text.buf, text.len)
+                                                : json_incref(input);
+}
+
+/* --- Texts for a log --- */
+
+/** A result's text in the log is cut to this. */
+#define TEXT_MAX_BYTES 4096u
+
+/** This much is read beyond the cut, so that a secret across the cut is recognised. */
+#define TEXT_MARGIN_BYTES 1024u
+
+/* The length of a text to read: to the end of the margin, if possible between two words. */
+static size_t read_limit(const char *text, size_t len)
+{
+    size_t end = TEXT_MAX_BYTES + TEXT_MARGIN_BYTES;
+
+    if (len <= end)
+        return len;
+    for (size_t at = end; at > TEXT_MAX_BYTES; at--)
+        if (text[at] == ' ' || text[at] == '\n' || text[at] == '\t')
+            return at;
+    return al_utf8_floor(text, end);
+}
+
+/* A text without secrets, cut, and as valid UTF-8. */
+json_t *al_redact_log_text(const char *text, size_t len)
+{
+    al_auto(al_str_clear) struct al_str valid = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str clean = AL_STR_INIT;
+
+    al_utf8_replace(text, read_limit(text, len), &valid);
+    al_redact_text(valid.buf, valid.len, &clean);
+    return al_json_stringn(clean.buf, clean.len > TEXT_MAX_BYTES
+                                          ? al_utf8_floor(clean.buf, TEXT_MAX_BYTES)
+                                          : clean.len);
 }

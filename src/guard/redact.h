@@ -27,4 +27,15 @@ struct al_redact_names {
 /** Copy a value without its secrets.  Both may be NULL.  Caller owns the reference. */
 json_t *al_redact_json(const json_t *value, const struct al_redact_names *names);
 
+/** Longer arguments are cut, see docs/JOURNAL.md.  Measured as ASCII JSON. */
+#define AL_REDACT_INPUT_MAX_BYTES (128u << 10)
+
+/** The arguments of a call as a log has them: without secrets, within the bound.  Both may be NULL.
+ * Caller owns the reference. */
+json_t *al_redact_input(const json_t *value, const struct al_redact_names *names);
+
+/** A text as a log has it: without secrets, cut at 4 KiB, and valid UTF-8.  Caller owns the
+ * reference. */
+json_t *al_redact_log_text(const char *text, size_t len);
+
 #endif

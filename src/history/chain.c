@@ -268,7 +268,7 @@ static int begin_file(struct al_chain *chain, struct al_head *head, size_t len)
     return chain->fd < 0 ? chain->fd : 0;
 }
 
-static int append_locked(struct al_chain *chain, json_t *line)
+static int append_locked(struct al_chain *chain, json_t *line, uint64_t *seen)
 {
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
     struct al_head head;
@@ -278,6 +278,10 @@ static int append_locked(struct al_chain *chain, json_t *line)
     r = read_end(chain, &head, &in_line);
     if (r < 0)
         return r;
+    if (seen && *seen < head.seq) {
+        *seen = head.seq;
+        return -EAGAIN;
+    }
     al_json_set(line, "seq", al_json_int((int64_t)head.seq + 1));
     al_json_set(line, "prev", al_json_string(head.mac));
     if (in_line)
@@ -304,16 +308,31 @@ static int append_locked(struct al_chain *chain, json_t *line)
     return 0;
 }
 
-int al_chain_append(struct al_chain *chain, json_t *line, struct al_error *err)
+int al_chain_append(struct al_chain *chain, json_t *line, uint64_t *seen, struct al_error *err)
 {
     int r;
 
     r = lock(chain);
     if (r == 0) {
-        r = append_locked(chain, line);
+        r = append_locked(chain, line, seen);
         unlock(chain);
     }
+    if (r == -EAGAIN)
+        return AL_ERR_AGAIN;
     return r < 0 ? al_error_errno(err, -r, "cannot write the journal '%s'", chain->file) : 0;
+}
+
+uint64_t al_chain_last(struct al_chain *chain)
+{
+    struct al_head head = { .seq = 0 };
+    enum head_found found;
+
+    if (lock(chain) == 0) {
+        if (read_head(chain->head_fd, &chain->key, &head, &found) < 0)
+            head.seq = 0;
+        unlock(chain);
+    }
+    return head.seq;
 }
 
 /* The lock is not held meanwhile, so that calls that only read do not wait for the disk. */

@@ -92,6 +92,8 @@ enum al_checkpoint_parts {
     AL_PARTS_REFS = 1 << 2,
 };
 
+struct al_differences;
+
 /** Why a checkpoint is taken.  Borrowed. */
 struct al_checkpoint_reason {
     const char *tool, *operation; /**< for users who look at the store */
@@ -117,6 +119,9 @@ struct al_checkpoint_reason {
     /** Receives the files of `overwriting`, or those below them, that exist and that the checkpoint
      * does not have.  May be NULL. */
     struct al_strv *ret_missing;
+    /** With `before`: receives what the execution changed.  If that is nothing, the checkpoint
+     * before is the one after as well, and no other is kept.  May be NULL. */
+    struct al_differences *ret_changes;
 };
 
 /**
@@ -157,8 +162,6 @@ int al_checkpoint_create_pending(struct al_store *store, const struct al_checkpo
  */
 int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_strv *dropping,
                          struct al_run_limits *budget, struct al_error *err);
-
-struct al_differences;
 
 /** Write a commit beside a pending checkpoint that has its working tree with changes made to it.
  * al_bare_diff() compares the two. */

@@ -15,13 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gitops/plumbing/gitdir.h"
 #include "gitops/plumbing/snapshot.h"
 #include "gitops/plumbing/staged_objects.h"
 #include "gitops/refs.h"
 #include "guard/text.h"
 #include "history/checkpoint.h"
 #include "history/files.h"
-#include "history/gitdir.h"
 #include "history/keep.h"
 #include "history/store.h"
 #include "history/worktree.h"
@@ -601,6 +601,18 @@ int al_checkpoint_accept(struct al_pending_checkpoint *taken, const struct al_st
     return result(r, err);
 }
 
+/* Nothing changed: one checkpoint is both. */
+static int name_before_after(struct al_store *store, const char *before, char ret_id[AL_OID_TEXT],
+                             struct al_error *err)
+{
+    al_auto(al_freep) char *name = al_asprintf(AL_REF_AFTER "%s", before);
+    al_auto(al_freep) char *line = al_asprintf("%s\n", before);
+    const int r = al_fs_write_atomic(store->bare.dir_fd, name, line, strlen(line), 0600, true);
+
+    (void)snprintf(ret_id, AL_OID_TEXT, "%s", before);
+    return r < 0 ? al_store_unusable(store, -r, err) : 0;
+}
+
 int al_checkpoint_create(struct al_store *store, const struct al_checkpoint_reason *reason,
                          struct al_run_limits *budget, char ret_id[AL_OID_TEXT],
                          struct al_error *err)
@@ -610,7 +622,13 @@ int al_checkpoint_create(struct al_store *store, const struct al_checkpoint_reas
 
     if (r < 0)
         return r;
-    r = al_checkpoint_accept(taken, reason->dropping, budget, err);
+    if (reason->ret_changes)
+        r = al_checkpoint_changes_of(store, reason->before, ret_id, budget, reason->ret_changes,
+                                     err);
+    if (r == 0 && reason->ret_changes && !reason->ret_changes->count)
+        r = name_before_after(store, reason->before, ret_id, err);
+    else if (r == 0)
+        r = al_checkpoint_accept(taken, reason->dropping, budget, err);
     al_pending_checkpoint_free(taken);
     return r;
 }

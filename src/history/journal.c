@@ -2,8 +2,6 @@
 /* Calls in the journal: their lines, and when these are on the disk. */
 #include <errno.h>
 #include <inttypes.h>
-#include <nettle/base16.h>
-#include <nettle/sha2.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,13 +14,10 @@
 #include "history/journal_private.h"
 #include "util/clock.h"
 #include "util/log.h"
-#include "util/utf8.h"
 
-/** A result's text in the log is cut to this. */
-#define TEXT_MAX_BYTES 4096u
-
-/** This much is read beyond the cut, so that a secret across the cut is recognised. */
-#define TEXT_MARGIN_BYTES 1024u
+/** Calls of one session in several processes are numbered from random numbers of so many bits on:
+ * their ids differ, and every reader of JSON can hold them. */
+#define CALL_BITS 48
 
 /*
  * A thread that synchronises the log for calls that were answered already, and ends when none is
@@ -44,7 +39,7 @@ struct al_journal {
     struct al_chain chain;
     int open_fd; /* the directory of the running calls */
     struct later later;
-    char session_id[32];
+    char *session_id;
     atomic_uint_least64_t calls; /* the number of the last call that began */
 };
 
@@ -53,95 +48,9 @@ struct al_record {
     struct al_open_record open;
     json_t *line; /* as it is if the call never ends */
     int64_t began_ms;
+    uint64_t seen;          /* see al_record_seen() */
     struct al_record *next; /* of those that are synchronised later */
 };
-
-/* --- Arguments --- */
-
-/** At most this many members of large arguments are written. */
-#define MEMBERS_MAX 32u
-
-/** Values whose JSON is not longer than this are not cut. */
-#define SMALL_BYTES 1024u
-
-/** Members with longer names, which no tool has, are left out. */
-#define NAME_MAX_BYTES 128u
-
-/** The beginnings of all long values together have at most this size. */
-#define HEADS_BYTES 8192u
-
-/* An escaped byte takes at most six, and the note about a value less than 128. */
-#define ESCAPED 6u
-#define NOTE    128u
-_Static_assert(MEMBERS_MAX *(SMALL_BYTES + ESCAPED * NAME_MAX_BYTES + NOTE) +
-                       ESCAPED * HEADS_BYTES <
-                   AL_JOURNAL_INPUT_MAX_BYTES,
-               "what is left of large arguments is itself within the bound");
-
-static void add_digest(struct al_str *out, const char *bytes, size_t len)
-{
-    char hex[BASE16_ENCODE_LENGTH(SHA256_DIGEST_SIZE)];
-    uint8_t digest[SHA256_DIGEST_SIZE];
-    struct sha256_ctx ctx;
-
-    sha256_init(&ctx);
-    sha256_update(&ctx, len, (const uint8_t *)bytes);
-    sha256_digest(&ctx, sizeof(digest), digest);
-    base16_encode_update(hex, sizeof(digest), digest);
-    al_str_addf(out, "%zu bytes, SHA-256 %.*s", len, (int)sizeof(hex), hex);
-}
-
-/* A value that is short enough; or its beginning, length and digest. */
-static json_t *shorten(const json_t *value, size_t head)
-{
-    al_auto(al_str_clear) struct al_str json = AL_STR_INIT;
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    const char *bytes = json_string_value(value);
-    size_t len = json_string_length(value);
-
-    al_json_dump(value, true, &json);
-    if (json.len <= SMALL_BYTES)
-        return json_incref((json_t *)value);
-    if (!bytes) {
-        bytes = json.buf;
-        len = json.len;
-    }
-    al_str_add(&text, bytes, len < head ? len : al_utf8_floor(bytes, head));
-    al_str_adds(&text, "... [");
-    add_digest(&text, bytes, len);
-    al_str_addc(&text, ']');
-    return al_json_stringn(text.buf, text.len);
-}
-
-/* `all` is the JSON of the whole value. */
-static json_t *cut_down(const json_t *input, const char *all, size_t len)
-{
-    al_auto(al_str_clear) struct al_str note = AL_STR_INIT;
-    json_t *cut = al_json_object(), *value;
-    size_t members = json_object_size(input), count = 0;
-    size_t head = HEADS_BYTES / (members && members < MEMBERS_MAX ? members : MEMBERS_MAX);
-    const char *name;
-
-    json_object_foreach((json_t *)input, name, value)
-    {
-        if (strlen(name) <= NAME_MAX_BYTES && count++ < MEMBERS_MAX)
-            al_json_set(cut, name, shorten(value, head));
-    }
-    add_digest(&note, all, len);
-    al_json_set(cut, "[cut]", al_json_stringn(note.buf, note.len));
-    return cut;
-}
-
-json_t *al_journal_input(const struct al_record_begin *begin)
-{
-    al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
-    al_auto(al_json_decrefp) json_t *input =
-        begin->input ? al_redact_json(begin->input, begin->names) : al_json_object();
-
-    al_json_dump(input, true, &text);
-    return text.len > AL_JOURNAL_INPUT_MAX_BYTES ? cut_down(input, text.buf, text.len)
-                                                 : json_incref(input);
-}
 
 /* --- The text of a line --- */
 
@@ -150,38 +59,13 @@ static json_t *text_or_null(const char *text)
     return text ? al_json_string(text) : json_null();
 }
 
-/* The length of a text to read: to the end of the margin, if possible between two words. */
-static size_t read_limit(const char *text, size_t len)
-{
-    size_t end = TEXT_MAX_BYTES + TEXT_MARGIN_BYTES;
-
-    if (len <= end)
-        return len;
-    for (size_t at = end; at > TEXT_MAX_BYTES; at--)
-        if (text[at] == ' ' || text[at] == '\n' || text[at] == '\t')
-            return at;
-    return al_utf8_floor(text, end);
-}
-
-/* A text without secrets, cut, and as valid UTF-8. */
-static json_t *clean_text(const char *text, size_t len)
-{
-    al_auto(al_str_clear) struct al_str valid = AL_STR_INIT;
-    al_auto(al_str_clear) struct al_str clean = AL_STR_INIT;
-
-    al_utf8_replace(text, read_limit(text, len), &valid);
-    al_redact_text(valid.buf, valid.len, &clean);
-    return al_json_stringn(clean.buf, clean.len > TEXT_MAX_BYTES
-                                          ? al_utf8_floor(clean.buf, TEXT_MAX_BYTES)
-                                          : clean.len);
-}
-
 static json_t *result_of(bool success, const char *text, size_t len)
 {
     json_t *result = al_json_object();
 
     al_json_set(result, "success", al_json_bool(success));
-    al_json_set(result, success ? "output" : "error", clean_text(text ? text : "", text ? len : 0));
+    al_json_set(result, success ? "output" : "error",
+                al_redact_log_text(text ? text : "", text ? len : 0));
     return result;
 }
 
@@ -195,13 +79,21 @@ static json_t *known_members(const struct al_record_end *known)
     al_json_set(members, "decision", text_or_null(known->decision));
     al_json_set(members, "decided_by", text_or_null(known->decided_by));
     al_json_set(members, "summary",
-                known->summary ? clean_text(known->summary, strlen(known->summary)) : json_null());
+                known->summary ? al_redact_log_text(known->summary, strlen(known->summary))
+                               : json_null());
     al_json_set(members, "git_commit", text_or_null(known->git_commit));
     al_json_set(members, "root", known->root ? al_json_name(known->root) : json_null());
     al_json_set(members, "repository",
                 known->repository ? al_json_name(known->repository) : json_null());
     al_json_set(members, "confinement", text_or_null(known->confinement));
     return members;
+}
+
+void al_journal_set(json_t *line, const char *name, json_t *value)
+{
+    (void)json_object_del(line, "prev");
+    al_json_set(line, name, value);
+    al_json_set(line, "prev", json_null());
 }
 
 /* The line of a call that begins, as it is if airlock ends before the call does.
@@ -232,10 +124,14 @@ static json_t *new_line(const struct al_journal *journal, const struct al_record
     al_json_set(line, "id", al_json_int((int64_t)id));
     al_json_set(line, "agent", text_or_null(begin->agent));
     al_json_set(line, "tool", text_or_null(begin->tool));
-    al_json_set(line, "input", al_journal_input(begin));
+    al_json_set(line, "input", al_redact_input(begin->input, begin->names));
     al_json_set(line, "result", result_of(false, text, strlen(text)));
     al_json_set(line, "outcome", al_json_string("interrupted"));
     (void)json_object_update(line, known);
+    if (begin->call_id)
+        al_journal_set(line, "call_id", al_json_string(begin->call_id));
+    if (begin->label)
+        al_journal_set(line, "label", al_json_name(begin->label));
     return line;
 }
 
@@ -330,8 +226,7 @@ static int open_journal(struct al_journal *journal, const char *file, struct al_
     if (getrandom(tail, sizeof(tail), 0) != (ssize_t)sizeof(tail))
         return al_error_errno(err, errno, "cannot make a session id");
     al_clock_stamp(stamp);
-    (void)snprintf(journal->session_id, sizeof(journal->session_id), "%s-%02x%02x%02x", stamp,
-                   tail[0], tail[1], tail[2]);
+    journal->session_id = al_asprintf("%s-%02x%02x%02x", stamp, tail[0], tail[1], tail[2]);
     al_journal_recover(&journal->chain, journal->open_fd);
     return 0;
 }
@@ -359,6 +254,7 @@ void al_journal_free(struct al_journal *journal)
     (void)pthread_mutex_destroy(&journal->later.lock);
     al_chain_close(&journal->chain);
     al_close(journal->open_fd);
+    free(journal->session_id);
     free(journal);
 }
 
@@ -381,6 +277,16 @@ char *al_journal_conversation(const struct al_journal *journal, uint64_t number)
 {
     return number ? al_asprintf("%s.%" PRIu64, journal->session_id, number)
                   : al_strdup(journal->session_id);
+}
+
+void al_journal_join(struct al_journal *journal, const char *id)
+{
+    uint64_t first = 0;
+
+    free(journal->session_id);
+    journal->session_id = al_strdup(id);
+    if (getrandom(&first, sizeof(first), 0) == (ssize_t)sizeof(first))
+        journal->calls = first >> (64 - CALL_BITS);
 }
 
 int al_journal_check(struct al_journal *journal, struct al_error *err)
@@ -426,12 +332,22 @@ int al_record_update(struct al_record *record, const struct al_record_end *known
     if (!record)
         return 0;
     members = known_members(known);
+    if (known->git_commit)
+        record->seen = al_chain_last(&record->journal->chain);
     (void)json_object_update_existing(record->line, members);
     r = al_open_record_note(&record->open, members);
     if (r == 0 && durable &&
         (fdatasync(record->open.fd) < 0 || fsync(record->journal->open_fd) < 0))
         r = -errno;
     return wrap_error(r, err);
+}
+
+bool al_journal_held_no_lock(const json_t *line)
+{
+    const char *tool = al_json_get_string(line, "tool");
+    const char *operation = al_json_get_string(line, "operation");
+
+    return (tool && !strcmp(tool, "run")) || (operation && !strcmp(operation, AL_HELD_OPERATION));
 }
 
 static const char *outcome_of(const struct al_record_end *end)
@@ -462,6 +378,11 @@ static bool is_durable(const struct al_record_end *end, const char *outcome)
            strcmp(outcome, "declined") != 0 && strcmp(outcome, "dry_run") != 0;
 }
 
+uint64_t al_record_seen(const struct al_record *record)
+{
+    return record ? record->seen : 0;
+}
+
 int al_record_close(struct al_record *record, const struct al_record_end *end)
 {
     al_auto(al_error_clear) struct al_error err = AL_ERROR_INIT;
@@ -478,7 +399,13 @@ int al_record_close(struct al_record *record, const struct al_record_end *end)
     al_json_set(record->line, "result", result_of(end->status == AL_OK, end->text, end->text_len));
     al_json_set(record->line, "outcome", al_json_string(outcome));
     al_json_set(record->line, "duration_ms", al_json_int(al_clock_ms() - record->began_ms));
-    r = al_chain_append(&journal->chain, record->line, &err);
+    if (end->changes)
+        al_journal_set(record->line, "changes", al_json_string(end->changes));
+    if (json_array_size(end->overlaps))
+        al_journal_set(record->line, "overlaps", json_incref(end->overlaps));
+    r = al_chain_append(&journal->chain, record->line, end->overlaps ? &record->seen : NULL, &err);
+    if (r == AL_ERR_AGAIN)
+        return r;
     if (r == 0 && is_durable(end, outcome)) {
         if (sync_later(&journal->later, record))
             return 0;

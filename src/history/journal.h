@@ -67,6 +67,10 @@ const char *al_journal_file(const struct al_journal *journal);
  * and the session's number.  Number 0 is the only session of a process.  Caller frees. */
 char *al_journal_conversation(const struct al_journal *journal, uint64_t number);
 
+/** Record the calls of session number 0 as those of a client's session, which other processes have
+ * calls of too.  Call this before the first call. */
+void al_journal_join(struct al_journal *journal, const char *id);
+
 /**
  * Check that the log is still where others read it.  Call this before a call changes anything.
  * @return 0 or AL_ERR_EXECUTION.
@@ -77,18 +81,20 @@ int al_journal_check(struct al_journal *journal, struct al_error *err);
  * record: nothing is written, and it may not change anything. */
 struct al_record;
 
-/** Longer arguments are cut, see docs/JOURNAL.md.  Measured as ASCII JSON. */
-#define AL_JOURNAL_INPUT_MAX_BYTES (128u << 10)
-
 /** Every line is shorter than this.  Result and summary are cut to 4 KiB before they are escaped,
  * and the kernel limits paths to the same length. */
 #define AL_JOURNAL_RECORD_MAX_BYTES (256u << 10)
 
+/** The operation of an execution that a client runs itself. */
+#define AL_HELD_OPERATION "hook"
+
 /** The facts about a call that begins.  Borrowed. */
 struct al_record_begin {
     const char *tool;
-    const char *agent; /**< the name of the agent that calls, safe text; NULL: none */
-    uint64_t session;  /**< as for al_journal_conversation() */
+    const char *agent;           /**< the name of the agent that calls, safe text; NULL: none */
+    uint64_t session;            /**< as for al_journal_conversation() */
+    const char *call_id, *label; /**< the client's id of the call; the name that the user gave it;
+                                    NULL: none */
     /** The arguments as received: an object, or NULL.  Secrets are removed here. */
     const json_t *input;
     const struct al_redact_names *names; /**< may be NULL */
@@ -118,6 +124,9 @@ struct al_record_end {
     /** The result's text or the error's message.  It is cut at 4 KiB. */
     const char *text;
     size_t text_len;
+    json_t *overlaps;    /**< numbers of the executions that ended meanwhile in the same working
+                                  tree, if one of the two held no lock; NULL: not told */
+    const char *changes; /**< "12 files changed, 3 added"; NULL: it is not told, or nothing */
 };
 
 /**
@@ -131,11 +140,19 @@ struct al_record_end {
 int al_record_update(struct al_record *record, const struct al_record_end *known, bool durable,
                      struct al_error *err);
 
+/** The number of the line up to which nothing ended while an execution ran: at first the last one
+ * when its checkpoint was recorded.  0: it has none. */
+uint64_t al_record_seen(const struct al_record *record);
+
+/** Test whether others could change the working tree while the execution of a line ran. */
+bool al_journal_held_no_lock(const json_t *line);
+
 /**
  * Write the line of a call that has ended, and free the record.  If the call has side effects, the
  * line is on the disk when this returns, see al_journal_sync_later().
- * @return 0 or AL_ERR_EXECUTION, with a warning: the call has happened.  The open record then stays
- *         for the next process that opens the journal.
+ * @return 0; AL_ERR_EXECUTION, with a warning: the call has happened.  The open record then stays
+ *         for the next process that opens the journal.  With `overlaps` also AL_ERR_AGAIN, and
+ *         nothing is done: more has ended since al_record_seen(), which is moved on.
  */
 int al_record_close(struct al_record *record, const struct al_record_end *end);
 

@@ -75,9 +75,17 @@ void al_chain_close(struct al_chain *chain);
 /**
  * Append one line, an object with the members "seq" and, as the last one, "prev", which get their
  * values here.
- * @return 0, or AL_ERR_EXECUTION; the log then has nothing of the line.
+ * @param seen  The number of the last line that the writer knows; NULL: it need not.
+ * @return 0; AL_ERR_AGAIN: there are more lines, and *seen is the number of the last one; or
+ *         AL_ERR_EXECUTION.  In both cases the log has nothing of the line.
  */
-int al_chain_append(struct al_chain *chain, json_t *line, struct al_error *err);
+int al_chain_append(struct al_chain *chain, json_t *line, uint64_t *seen, struct al_error *err);
+
+/** The number of the last line; 0: there is none, or it cannot be told. */
+uint64_t al_chain_last(struct al_chain *chain);
+
+/** Put a member before the last one of a line. */
+void al_journal_set(json_t *line, const char *name, json_t *value);
 
 /** Synchronise the log's lines and then the head with the disk.  0, or AL_ERR_EXECUTION; the lines
  * are in the log all the same. */
@@ -107,9 +115,6 @@ int al_journal_lock(int fd, int how);
 /** Lock the head of a journal, so that no line is appended and no file begun, until the descriptor
  * is closed.  `*ret_fd` is -1 without a head.  0 or -errno. */
 int al_journal_lock_head(const char *file, int *ret_fd);
-
-/** A call's arguments as a line has them, see docs/JOURNAL.md.  Caller owns the reference. */
-json_t *al_journal_input(const struct al_record_begin *begin);
 
 /** The record of a running call, a file in open/: open_records.c describes it.  One thread at a
  * time uses it. */

@@ -16,7 +16,7 @@
 #ifndef AL_HISTORY_KEEP_H
 #define AL_HISTORY_KEEP_H
 
-#include "history/gitdir.h"
+#include "gitops/plumbing/gitdir.h"
 #include "history/store.h"
 
 /**

@@ -193,7 +193,7 @@ static int recover(struct al_chain *chain, long pid, json_t *call)
     if (!session)
         return 0;
     if (!is_recorded(chain, call, session))
-        r = al_chain_append(chain, call, &err);
+        r = al_chain_append(chain, call, NULL, &err);
     if (r == 0)
         r = al_chain_sync(chain, &err);
     if (r < 0)

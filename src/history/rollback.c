@@ -269,7 +269,9 @@ static int find_executions(struct context *ctx, struct al_error *err)
     if (r == 0 && ctx->options->own_session)
         session = al_journal_conversation(ctx->options->journal, ctx->options->session);
     if (r == 0)
-        al_executions_keep(&ctx->way.executions, ctx->options->agent, session);
+        al_executions_absorb(&ctx->way.executions);
+    if (r == 0) /* a session may have calls under several names */
+        al_executions_keep(&ctx->way.executions, session ? NULL : ctx->options->agent, session);
     return r;
 }
 

@@ -33,7 +33,9 @@ static void add_execution(struct al_executions *executions, const json_t *line)
         .summary = al_strdup(al_json_get_string(line, "summary")),
     };
     item->began_ms = al_clock_iso_ms(al_json_get_string(line, "time"));
-    item->ended_ms = item->began_ms + json_integer_value(json_object_get(line, "duration_ms"));
+    item->held_no_lock = al_journal_held_no_lock(line);
+    if (strcmp(outcome, "interrupted") != 0) /* else its changes are not known */
+        item->overlaps = json_incref(json_object_get(line, "overlaps"));
     (void)snprintf(item->before, sizeof(item->before), "%s", before);
     if (!strcmp(tool, "rollback"))
         item->input = json_incref(json_object_get(line, "input"));
@@ -64,6 +66,10 @@ int al_executions_read(const char *file, const char *top, struct al_executions *
 
 static void execution_clear(struct al_execution *execution)
 {
+    for (size_t i = 0; i < execution->ninside; i++)
+        execution_clear(&execution->inside[i]);
+    free(execution->inside);
+    json_decref(execution->overlaps);
     free(execution->tool);
     free(execution->session);
     free(execution->agent);
@@ -96,6 +102,45 @@ void al_executions_keep(struct al_executions *executions, const char *agent, con
             executions->items[kept++] = *item;
         else
             execution_clear(item);
+    }
+    executions->count = kept;
+}
+
+static bool lists(const struct al_execution *execution, uint64_t seq)
+{
+    const json_t *value;
+    size_t i;
+
+    json_array_foreach(execution->overlaps, i, value)
+    {
+        if ((uint64_t)json_integer_value(value) == seq)
+            return true;
+    }
+    return false;
+}
+
+static bool ran_inside(const struct al_execution *inner, const struct al_execution *outer)
+{
+    return lists(outer, inner->seq) && inner->began_ms >= outer->began_ms &&
+           is_of(inner->session, outer->session) && strcmp(inner->tool, "git_worktree") != 0;
+}
+
+void al_executions_absorb(struct al_executions *executions)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < executions->count; i++) {
+        struct al_execution *item = &executions->items[i], *outer = item;
+
+        for (size_t k = executions->count; k > i + 1 && outer == item; k--)
+            if (ran_inside(item, &executions->items[k - 1]))
+                outer = &executions->items[k - 1];
+        if (outer == item) {
+            executions->items[kept++] = *item;
+            continue;
+        }
+        outer->inside = al_reallocarray(outer->inside, outer->ninside + 1, sizeof(*outer));
+        outer->inside[outer->ninside++] = *item;
     }
     executions->count = kept;
 }
@@ -208,6 +253,8 @@ static void name_call(const struct al_execution *item, struct al_strv *calls)
 
     if (calls)
         al_strv_addf(calls, "%s%s%s", item->tool, safe ? ": " : "", safe ? safe : "");
+    for (size_t i = 0; i < item->ninside; i++)
+        name_call(&item->inside[i], calls);
 }
 
 /* Whether git has only noted something, which it does also where there is nothing to do. */
@@ -284,14 +331,23 @@ static int step_back(struct al_way *way, size_t *at, struct al_strv *pushes, str
     return 0;
 }
 
-/* Find the execution with the number that was asked for. */
+static bool has_number(const struct al_execution *execution, uint64_t seq)
+{
+    bool has = execution->seq == seq;
+
+    for (size_t i = 0; i < execution->ninside; i++)
+        has |= execution->inside[i].seq == seq;
+    return has;
+}
+
+/* Find the execution with the number that was asked for, or around it. */
 static int find_execution(const struct al_way *way, const struct al_rollback_options *options,
                           size_t *ret_index, struct al_error *err)
 {
     const struct al_executions *executions = &way->executions;
     size_t at = executions->count;
 
-    while (at > 0 && executions->items[at - 1].seq != options->execution)
+    while (at > 0 && !has_number(&executions->items[at - 1], options->execution))
         at--;
     if (!at)
         return al_error_set(err, AL_ERR_NOT_FOUND,
@@ -323,6 +379,48 @@ static int too_many(const struct al_rollback_options *options, size_t found, str
                         options->count);
 }
 
+static bool ran_together(const struct al_execution *one, const struct al_execution *two)
+{
+    return lists(one, two->seq) || lists(two, one->seq);
+}
+
+/* Whether an execution, which is read for this, may have changed what another one of the plan did
+ * that ran at the same time: 1 or 0. */
+static int share_a_change(struct al_way *way, struct al_execution *item,
+                          const struct al_execution *planned, struct al_error *err)
+{
+    int r = ran_together(item, planned) ? al_execution_read(way->store, item, way->budget, err) : 0;
+
+    for (size_t i = 0; r == 0 && i < item->changes.count; i++) {
+        const struct al_difference *change = &item->changes.items[i];
+
+        r = !is_note(change) && !al_execution_tells_of_remote(item, change) &&
+            al_change_find(&planned->changes, change->part, change->name);
+    }
+    return r;
+}
+
+/* Whether the execution before those of the plan goes back with them, as one step: 1 or 0. */
+static int goes_along(struct al_way *way, size_t which, struct al_error *err)
+{
+    struct al_execution *item = &way->executions.items[which];
+    int r = 0;
+
+    for (size_t i = way->plan.oldest; i < way->executions.count && r == 0; i++)
+        if (is_of(item->session, way->executions.items[i].session))
+            r = share_a_change(way, item, &way->executions.items[i], err);
+    return r;
+}
+
+static void add_to_plan(struct al_way *way, size_t which)
+{
+    const struct al_execution *item = &way->executions.items[which];
+
+    name_call(item, way->report ? &way->report->calls : NULL);
+    way->plan.oldest = which;
+    way->plan.has_command |= item->held_no_lock;
+}
+
 /* So many executions, or all down to one. */
 static int choose(struct al_way *way, const struct al_rollback_options *options,
                   struct al_error *err)
@@ -331,18 +429,19 @@ static int choose(struct al_way *way, const struct al_rollback_options *options,
     struct al_rollback *report = way->report;
     struct al_plan *plan = &way->plan;
     size_t at = way->executions.count, down_to = 0;
-    int r = options->execution ? find_execution(way, options, &down_to, err) : 0;
+    int along = 0, r = options->execution ? find_execution(way, options, &down_to, err) : 0;
 
     if (r < 0)
         return r;
     do {
         r = step_back(way, &at, report ? &report->pushes : NULL, err);
-        if (r == 1) {
-            name_call(&way->executions.items[at], report ? &report->calls : NULL);
-            plan->oldest = at;
-            plan->count++;
-            plan->has_command |= !strcmp(way->executions.items[at].tool, "run");
-        }
+        plan->count += r == 1;
+        if (r == 1)
+            add_to_plan(way, at);
+        while (r == 1 && at > 0 && (along = goes_along(way, at - 1, err)) == 1)
+            add_to_plan(way, --at);
+        if (along < 0)
+            r = along;
     } while (r == 1 && (options->execution ? at > down_to : plan->count < wanted));
     if (r < 0)
         return r;
@@ -418,36 +517,36 @@ int al_plan_make(struct al_way *way, const struct al_rollback_options *options,
     return options->redo ? choose_redo(way, err) : choose(way, options, err);
 }
 
-/* Whether what an execution did may be between the checkpoints of a command that is undone, which
- * holds no lock, and so seems to be its change.  One that is undone itself is no other. */
-static bool ran_meanwhile(const struct al_way *way, const struct al_execution *other)
+/* Whether an execution that is not in the plan may have made changes that are undone: 1 or 0. */
+static int ran_meanwhile(struct al_way *way, struct al_execution *other, struct al_error *err)
 {
-    bool did = false;
+    int r = 0;
 
-    for (size_t i = way->plan.oldest; i < way->plan.end; i++) {
+    for (size_t i = way->plan.oldest; i < way->plan.end && r >= 0; i++) {
         const struct al_execution *item = &way->executions.items[i];
 
-        if (item->seq == other->seq)
-            return false;
-        did |= !strcmp(item->tool, "run") && item->changes.count &&
-               other->began_ms < item->ended_ms && other->ended_ms > item->began_ms;
+        if (has_number(item, other->seq))
+            return 0;
+        if (item->held_no_lock && r == 0)
+            r = share_a_change(way, other, item, err);
     }
-    return did;
+    return r;
 }
 
 int al_plan_meanwhile(struct al_way *way, const char *journal_file, struct al_error *err)
 {
-    struct al_way all = { .store = way->store, .budget = way->budget };
-    int r = al_executions_read(journal_file, way->repo->at.top, &all.executions, err);
+    struct al_executions all = { .items = NULL };
+    int r = al_executions_read(journal_file, way->repo->at.top, &all, err);
 
-    for (size_t i = 0; r >= 0 && i < all.executions.count; i++) {
-        const struct al_execution *item = &all.executions.items[i];
+    for (size_t i = 0; r >= 0 && i < all.count; i++) {
+        const struct al_execution *item = &all.items[i];
 
-        if (ran_meanwhile(way, item) && (r = is_step(&all, i, err)) == 1)
+        r = ran_meanwhile(way, &all.items[i], err);
+        if (r == 1)
             al_strv_addf(&way->report->meanwhile, "execution %" PRIu64 ", %s%s%s", item->seq,
                          item->tool, item->agent ? " by " : "", item->agent ? item->agent : "");
     }
-    al_executions_clear(&all.executions);
+    al_executions_clear(&all);
     return r < 0 ? r : 0;
 }
 

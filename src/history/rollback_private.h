@@ -39,10 +39,14 @@ struct al_execution {
     char *agent;   /**< the name of the agent; NULL when it has none */
     char *summary; /**< NULL when there is none */
     char before[AL_OID_TEXT];
-    int64_t began_ms, ended_ms; /**< since 1970; with the time that it waited for others */
-    bool interrupted;           /**< a rollback that was killed, or that stopped half way */
-    bool redo;                  /**< a rollback that undid another rollback */
-    json_t *input;              /**< owned; NULL unless the execution was a rollback */
+    int64_t began_ms;  /**< since 1970 */
+    bool held_no_lock; /**< every change meanwhile, by whomever, is among `changes` */
+    json_t *overlaps;  /**< owned; numbers of those that ended while it ran; may be NULL */
+    bool interrupted;  /**< a rollback that was killed, or that stopped half way */
+    bool redo;         /**< a rollback that undid another rollback */
+    json_t *input;     /**< owned; NULL unless the execution was a rollback */
+    struct al_execution *inside; /**< owned: see al_executions_absorb() */
+    size_t ninside;
 
     bool is_read;                  /**< the rest is known */
     bool has_after;                /**< it ended, and `after` is its checkpoint */
@@ -71,6 +75,10 @@ void al_executions_clear(struct al_executions *executions);
  * counts like any other change. */
 void al_executions_keep(struct al_executions *executions, const char *agent, const char *session);
 
+/** Make each execution that ran inside of another one of its session a part of that one, whose
+ * checkpoints have what it changed, but for a worktree. */
+void al_executions_absorb(struct al_executions *executions);
+
 /** Test whether the last execution is a rollback that was interrupted. */
 bool al_executions_unfinished(const struct al_executions *executions);
 
@@ -89,7 +97,7 @@ struct al_plan {
     size_t oldest, end;   /**< these executions, from one to before the other */
     size_t count;         /**< without those that are no step */
     uint64_t interrupted; /**< number of one that was interrupted; 0 when there is none */
-    bool has_command;     /**< of `airlock run`; not of one that is continued */
+    bool has_command;     /**< one that held no lock; not of one that is continued */
     bool resumes;         /**< it continues a rollback that was interrupted, the one at `end` */
 };
 
@@ -145,7 +153,7 @@ int al_plan_make(struct al_way *way, const struct al_rollback_options *options,
                  struct al_error *err);
 
 /** Name in the report the executions, of anybody, that are not in the plan and go with it: they
- * changed something while a command of `airlock run` ran, to which every change counts. */
+ * changed the same things while one of the plan ran that held no lock. */
 int al_plan_meanwhile(struct al_way *way, const char *journal_file, struct al_error *err);
 
 /** The count for a rollback one execution further back than the plan, once it is carried out.  The

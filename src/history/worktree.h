@@ -18,9 +18,9 @@
 
 #include <stdbool.h>
 
+#include "gitops/plumbing/gitdir.h"
 #include "gitops/repo/repo.h"
 #include "gitops/worktree/find.h"
-#include "history/gitdir.h"
 #include "util/error.h"
 
 /** Which worktree it is: the same after it came back, and another one if it was made again under

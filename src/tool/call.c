@@ -495,6 +495,7 @@ static void release(struct al_call *call)
     free(call->branches);
     free(call->always_values);
     free(call->draft);
+    free(call->changes);
     free(call->half_done);
     free(call->rescued);
     free(call->unsaved);

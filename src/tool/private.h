@@ -66,6 +66,7 @@ struct al_call {
     char *rescued;                /* text: what stays aside of it; NULL: nothing */
     struct al_strv touched;       /* the files that stage 7 wrote, if the kernel told them */
     bool knows_touched;
+    char *changes;   /* what it changed, in words; NULL: it is not told, or nothing */
     char *half_done; /* text: what a failed call changed all the same; NULL: nothing */
     bool fetched;    /* the tool's `fetch` began */
     bool executed;   /* stage 7 began */

@@ -16,6 +16,9 @@
 #include "util/log.h"
 #include "util/utf8.h"
 
+/* What is this much before the end of the journal is not read. */
+#define READ_BACK_BYTES (64u << 20)
+
 /* Whether a row names a file, a branch or a revision. */
 static bool row_is_name(const struct al_param *params, size_t nparams, const char *name)
 {
@@ -50,6 +53,8 @@ void al_call_record_open(struct al_call *call)
         .tool = call->tool->name,
         .agent = al_call_agent(call),
         .session = call->session->number,
+        .call_id = call->input->call_id,
+        .label = call->input->label,
         .input = call->input->arguments,
         .names = &(struct al_redact_names){ is_name, call->tool },
     };
@@ -74,6 +79,7 @@ static struct al_record_end record_end_of(const struct al_call *call)
         .repository = call->repo ? al_call_repository_path(call) : NULL,
         .confinement = call->session->confinement,
         .git_commit = call->checkpoint[0] ? call->checkpoint : NULL,
+        .changes = call->changes,
     };
 }
 
@@ -114,9 +120,42 @@ int al_call_record_checkpoint(struct al_call *call, struct al_error *err)
     return call->checkpoint[0] ? al_record_update(call->record, &known, true, err) : 0;
 }
 
+/* The number of a line, which is its first member that is a number. */
+static uint64_t seq_of(const char *text)
+{
+    static const char member[] = "\"seq\":";
+    const char *at = strstr(text, member);
+
+    return at ? strtoull(at + strlen(member), NULL, 10) : 0;
+}
+
+/* Add the executions among the lines after number `after` that ran in the same working tree. */
+static void add_overlaps(const struct al_call *call, uint64_t after, json_t *overlaps)
+{
+    al_auto(al_history_clear) struct al_history history = AL_HISTORY_INIT;
+    const char *text;
+    size_t len;
+
+    if (!call->repo || al_history_open(al_journal_file(call->session->journal), &history) < 0)
+        return;
+    (void)al_history_skip_old(&history, READ_BACK_BYTES);
+    while (al_history_next(&history, &text, &len) > 0) {
+        const uint64_t seq = seq_of(text);
+        al_auto(al_json_decrefp) json_t *other =
+            seq > after ? json_loadb(text, len, JSON_ALLOW_NUL, NULL) : NULL;
+
+        if (al_json_get_string(other, "git_commit") &&
+            al_journal_is_about(other, al_call_repository_path(call)) &&
+            (call->tool->tells_changes || al_journal_held_no_lock(other)))
+            al_json_append(overlaps, al_json_int((int64_t)seq));
+    }
+}
+
 void al_call_record_close(struct al_call *call, const struct al_result *result)
 {
+    al_auto(al_json_decrefp) json_t *overlaps = al_json_array();
     struct al_record_end end = record_end_of(call);
+    uint64_t seen = al_record_seen(call->record);
 
     end.status = result->not_done ? AL_ERR_EXECUTION : result->status;
     end.dry_run = result->dry_run;
@@ -124,7 +163,11 @@ void al_call_record_close(struct al_call *call, const struct al_result *result)
     end.text_len = result->text.len;
     if (result->confinement)
         end.confinement = result->confinement;
-    (void)al_record_close(call->record, &end);
+    end.overlaps = overlaps;
+    while (al_record_close(call->record, &end) == AL_ERR_AGAIN) {
+        add_overlaps(call, seen, overlaps);
+        seen = al_record_seen(call->record);
+    }
 }
 
 /* A call whose tool is not there or that never ran: its arguments are no names. */
@@ -233,9 +276,6 @@ void al_call_trace_end(const struct al_call *call, const struct al_result *resul
     trace(call, "Result: %s%.*s%s", result->status == AL_OK ? "" : "failed: ", (int)len, text,
           text[len] && text[len + 1] ? " ..." : "");
 }
-
-/* What is this much before the end of the journal is not read. */
-#define READ_BACK_BYTES (64u << 20)
 
 /* Safe text.  Caller frees. */
 static char *name_call(const json_t *call)

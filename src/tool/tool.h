@@ -292,6 +292,9 @@ struct al_tool {
      * saves the present and has a record of its own. */
     bool goes_back;
 
+    /** Stage 7: what it changed, whoever did it, is told in the journal's line. */
+    bool tells_changes;
+
     /** Stage 6: the checkpoint has to have whatever `changed_files` lists and is there, whether the
      * operation discards work or not: git writes over ignored files without a word. */
     bool saves_writes;

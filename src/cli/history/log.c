@@ -390,7 +390,8 @@ static bool exceeds_terminal(size_t lines)
 /* Whether all may be left out because of what was asked for. */
 static bool filters(const struct al_query *query)
 {
-    return (query->tool && al_query_tool_exists(query->tool)) || query->agent || *query->since;
+    return (query->tool && al_query_tool_exists(query->tool)) || query->agent || query->session ||
+           *query->since;
 }
 
 /* Count the lines that the query selects, and decide which columns the table needs for the last
@@ -482,10 +483,15 @@ int al_cmd_log(int argc, char **argv)
     struct al_query query = { .tool = NULL };
     const char *since = NULL;
     const struct al_own_option own[] = {
-        { "--json", &query.json, NULL },     { "--verify", &query.verify, NULL },
-        { "--follow", &query.follow, NULL }, { "--running", &query.running, NULL },
-        { "--tool", NULL, &query.tool },     { "--agent", NULL, &query.agent },
-        { "--since", NULL, &since },         { NULL, NULL, NULL },
+        { "--json", &query.json, NULL },
+        { "--verify", &query.verify, NULL },
+        { "--follow", &query.follow, NULL },
+        { "--running", &query.running, NULL },
+        { "--tool", NULL, &query.tool },
+        { "--agent", NULL, &query.agent },
+        { "--since", NULL, &since },
+        { "--session", NULL, &query.session },
+        { NULL, NULL, NULL },
     };
     al_auto(al_options_clear) struct al_options options = { .own = own,
                                                             .command = "log",

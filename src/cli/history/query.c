@@ -235,11 +235,11 @@ int al_query_check(struct al_query *query, const char *since, int argc, char **a
         return usage("unexpected second number", argv[1]);
     if (argc && !al_query_number(argv[0], &query->last))
         return usage("not a number of lines:", argv[0]);
-    if (query->verify &&
-        (query->follow || query->last || query->tool || query->agent || query->since[0]))
+    if (query->verify && (query->follow || query->last || query->tool || query->agent ||
+                          query->session || query->since[0]))
         return usage("no selection goes with", "--verify");
     if (query->running && (query->verify || query->follow || query->last || query->since[0]))
-        return usage("only --json, --tool and --agent go with", "--running");
+        return usage("only --json, --tool, --agent and --session go with", "--running");
     return AL_EXIT_OK;
 }
 
@@ -252,7 +252,8 @@ static bool is_given(const char *wanted, const json_t *call, const char *member)
 
 bool al_query_matches_call(const struct al_query *query, const json_t *call)
 {
-    return is_given(query->tool, call, "tool") && is_given(query->agent, call, "agent");
+    return is_given(query->tool, call, "tool") && is_given(query->agent, call, "agent") &&
+           is_given(query->session, call, "conversation_id");
 }
 
 bool al_query_matches(const struct al_query *query, const char *text, size_t len)
@@ -260,7 +261,7 @@ bool al_query_matches(const struct al_query *query, const char *text, size_t len
     al_auto(al_json_decrefp) json_t *line = NULL;
     const char *time;
 
-    if (!query->tool && !query->agent && !query->since[0])
+    if (!query->tool && !query->agent && !query->session && !query->since[0])
         return true;
     line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
     time = al_json_get_string(line, "time");
@@ -301,9 +302,9 @@ size_t al_query_from(const char *journal_file, const char *top, const char *what
 
         if (!al_journal_is_about(line, top) || !al_json_get_string(line, "git_commit"))
             continue;
-        if (is_given(what, json_object_get(line, "input"), "label"))
+        if (is_given(what, line, "label"))
             labelled.count = 0; /* the newest one of this name */
-        if (labelled.count || is_given(what, json_object_get(line, "input"), "label"))
+        if (labelled.count || is_given(what, line, "label"))
             add_seq(&labelled, seq);
         if ((is_number && seq >= number) || (is_time && time && strcmp(time, since) >= 0))
             add_seq(&later, seq);

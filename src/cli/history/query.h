@@ -15,6 +15,7 @@
 struct al_query {
     const char *agent;        /**< borrowed from the command line; NULL: any agent */
     const char *tool;         /**< borrowed from the command line; NULL: any tool */
+    const char *session;      /**< borrowed from the command line; NULL: any session */
     char since[AL_WHEN_TEXT]; /**< in the form of the journal's "time"; "": from the beginning */
     size_t last;              /**< number of lines, counted from the end; 0: all */
     bool json, verify, follow, running;
@@ -44,7 +45,7 @@ bool al_query_number(const char *text, size_t *ret_number);
 size_t al_query_from(const char *journal_file, const char *top, const char *what,
                      uint64_t **ret_seqs);
 
-/** Test whether the query selects a call by its tool and its agent. */
+/** Test whether the query selects a call by its tool, its agent and its session. */
 bool al_query_matches_call(const struct al_query *query, const json_t *call);
 
 /** Test whether the query selects a line of the journal. */

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guard/rules/approval.h"
 
+#include <fcntl.h>
+#include <nettle/base16.h>
+#include <nettle/sha2.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "guard/text.h"
+#include "util/fs.h"
 #include "util/utf8.h"
 
-struct remembered {
-    char *tool;
-    char *operation;
-    char *repository;
-};
+/* Nothing uses the file of a session that has ended. */
+#define FILE_AGE_S     (24 * 3600)
+#define FILE_MAX_BYTES (1u << 20)
 
 struct al_approvals {
     pthread_mutex_t lock;
-    struct remembered *items;
-    size_t count;
+    char *file;          /* with the lines of `known`, for other processes; NULL: none */
+    struct al_str known; /* a line for each answer: the digest of what it covers */
 };
 
 int al_approval_mode_parse(const char *text)
@@ -86,11 +91,16 @@ void al_approval_add_full_summary(const struct al_approval_request *request, str
         al_str_addf(out, "The whole first line:\n%s\n", request->summary);
 }
 
-struct al_approvals *al_approvals_new(void)
+struct al_approvals *al_approvals_new(const char *file)
 {
     struct al_approvals *approvals = al_calloc(1, sizeof(*approvals));
+    struct stat st;
 
     (void)pthread_mutex_init(&approvals->lock, NULL); /* cannot fail with default attributes */
+    approvals->known = AL_STR_INIT;
+    approvals->file = file ? al_strdup(file) : NULL;
+    if (file && stat(file, &st) == 0 && st.st_mtime < time(NULL) - FILE_AGE_S)
+        (void)unlink(file);
     return approvals;
 }
 
@@ -98,53 +108,68 @@ void al_approvals_free(struct al_approvals *approvals)
 {
     if (!approvals)
         return;
-    for (size_t i = 0; i < approvals->count; i++) {
-        free(approvals->items[i].tool);
-        free(approvals->items[i].operation);
-        free(approvals->items[i].repository);
-    }
-    free(approvals->items);
+    al_str_clear(&approvals->known);
+    free(approvals->file);
     (void)pthread_mutex_destroy(&approvals->lock);
     free(approvals);
 }
 
-/* The caller holds the lock. */
-static bool find(const struct al_approvals *approvals, const char *tool, const char *operation,
-                 const char *repository)
+/* What an answer covers, in one line.  Caller frees. */
+static char *digest_of(const char *tool, const char *operation, const char *repository)
 {
-    for (size_t i = 0; i < approvals->count; i++) {
-        const struct remembered *item = &approvals->items[i];
+    const char *const parts[] = { tool, operation, repository };
+    char hex[BASE16_ENCODE_LENGTH(SHA256_DIGEST_SIZE)];
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    struct sha256_ctx ctx;
 
-        if (!strcmp(item->tool, tool) && !strcmp(item->operation, operation) &&
-            !strcmp(item->repository, repository))
-            return true;
-    }
-    return false;
+    sha256_init(&ctx);
+    for (size_t i = 0; i < AL_COUNT(parts); i++)
+        sha256_update(&ctx, strlen(parts[i]) + 1, (const uint8_t *)parts[i]);
+    sha256_digest(&ctx, sizeof(digest), digest);
+    base16_encode_update(hex, sizeof(digest), digest);
+    return al_asprintf("%.*s\n", (int)sizeof(hex), hex);
+}
+
+/* A file that cannot be written only means that the user is asked again in another process. */
+static void append_to_file(const char *file, const char *line)
+{
+    al_auto(al_freep) char *dir = al_strndup(file, (size_t)(strrchr(file, '/') - file));
+    al_auto(al_closep) int fd = -1;
+
+    if (al_fs_mkdirs(dir, 0700) < 0)
+        return;
+    fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0)
+        (void)al_write_all(fd, line, strlen(line));
 }
 
 void al_approvals_remember(struct al_approvals *approvals, const char *tool, const char *operation,
                            const char *repository)
 {
+    al_auto(al_freep) char *line = digest_of(tool, operation, repository);
+
     (void)pthread_mutex_lock(&approvals->lock);
-    if (!find(approvals, tool, operation, repository)) {
-        approvals->items =
-            al_reallocarray(approvals->items, approvals->count + 1, sizeof(*approvals->items));
-        approvals->items[approvals->count++] = (struct remembered){
-            .tool = al_strdup(tool),
-            .operation = al_strdup(operation),
-            .repository = al_strdup(repository),
-        };
-    }
+    al_str_adds(&approvals->known, line);
+    if (approvals->file)
+        append_to_file(approvals->file, line);
     (void)pthread_mutex_unlock(&approvals->lock);
 }
 
 bool al_approvals_has(struct al_approvals *approvals, const char *tool, const char *operation,
                       const char *repository)
 {
+    al_auto(al_freep) char *line = digest_of(tool, operation, repository);
+    al_auto(al_str_clear) struct al_str others = AL_STR_INIT;
     bool has;
 
     (void)pthread_mutex_lock(&approvals->lock);
-    has = find(approvals, tool, operation, repository);
+    has = strstr(approvals->known.buf, line) != NULL;
+    if (!has && approvals->file &&
+        al_fs_read(AT_FDCWD, approvals->file, FILE_MAX_BYTES, &others) == 0 &&
+        strstr(others.buf, line)) {
+        has = true;
+        (void)utimensat(AT_FDCWD, approvals->file, NULL, 0);
+    }
     (void)pthread_mutex_unlock(&approvals->lock);
     return has;
 }

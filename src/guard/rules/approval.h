@@ -115,7 +115,11 @@ struct al_approver {
 /** The "always" answers of one session.  Threads: safe. */
 struct al_approvals;
 
-struct al_approvals *al_approvals_new(void);
+/**
+ * @param file  Where they are kept, for the other processes of the session: a file that nothing has
+ *              used for a day is that of a session which has ended.  NULL: nowhere.
+ */
+struct al_approvals *al_approvals_new(const char *file);
 void al_approvals_free(struct al_approvals *approvals);
 
 /** Remember an "always".  `operation` also has the limits of the answer. */

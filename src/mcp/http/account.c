@@ -34,7 +34,7 @@ struct al_peer *al_peer_new(struct al_account *account, bool is_modern)
 
     peer->account = al_account_ref(account);
     peer->session = *account->offer.session;
-    peer->session.approvals = al_approvals_new();
+    peer->session.approvals = al_approvals_new(NULL);
     peer->session.owner = account->principal->number;
     peer->turn = (struct al_gate){ .max = 1, .in_order = true };
     peer->session.number = ++account->accounts->npeers;

@@ -111,6 +111,7 @@ const struct al_tool al_tool_commands_run = {
     AL_TOOL_ROWS(params, operations),
     .args_size = sizeof(struct run_args),
     .at_first_root = true,
+    .tells_changes = true,
     .check = check,
     .timeout_ms = timeout_ms,
     .authorize = authorize,

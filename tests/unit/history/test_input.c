@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* history/journal.c: the arguments in the journal, whatever their size and names. */
+/* guard/redact.c: the arguments in the journal, whatever their size and names. */
 #include "history/journal_private.h"
 
 #include "guard/redact.h"
@@ -23,7 +23,7 @@ static char *recorded(json_t *input)
 {
     const struct al_record_begin begin = { .tool = "x", .input = input };
     struct al_str out = AL_STR_INIT;
-    json_t *recorded = al_journal_input(&begin);
+    json_t *recorded = al_redact_input(begin.input, begin.names);
 
     al_json_dump(recorded, true, &out);
     json_decref(recorded);
@@ -33,7 +33,7 @@ static char *recorded(json_t *input)
 
 static void keeps_arguments_up_to_the_bound(void **state)
 {
-    static const size_t bound = AL_JOURNAL_INPUT_MAX_BYTES;
+    static const size_t bound = AL_REDACT_INPUT_MAX_BYTES;
 
     (void)state;
     for (size_t len = bound - 1; len <= bound + 1; len++) {
@@ -128,7 +128,7 @@ static void bounds_arguments_and_lines_of_every_kind(void **state)
                                            .repository = text.buf + text.len - 4095 };
         struct al_record *record = NULL;
 
-        assert_true(strlen(input) <= AL_JOURNAL_INPUT_MAX_BYTES);
+        assert_true(strlen(input) <= AL_REDACT_INPUT_MAX_BYTES);
         assert_non_null(strstr(input, "[cut]"));
         assert_int_equal(journal_begin(journal, "x", again, &record, NULL), 0);
         assert_int_equal(al_record_close(record, &end), 0);
@@ -173,7 +173,7 @@ static void keeps_names_that_look_like_secrets(void **state)
         al_auto(al_json_decrefp) json_t *input = json_loads(cases[i].input, 0, NULL);
         const struct al_redact_names names = { is_path, "paths" };
         const struct al_record_begin begin = { .tool = "x", .input = input, .names = &names };
-        al_auto(al_json_decrefp) json_t *recorded = al_journal_input(&begin);
+        al_auto(al_json_decrefp) json_t *recorded = al_redact_input(begin.input, begin.names);
         al_auto(al_str_clear) struct al_str out = AL_STR_INIT;
 
         al_json_dump(recorded, true, &out);

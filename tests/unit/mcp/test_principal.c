@@ -43,7 +43,7 @@ static void numbers_are_not_used_again(void **state)
 
 static void approvals_are_of_an_mcp_session(void **state)
 {
-    struct al_approvals *approvals = al_approvals_new();
+    struct al_approvals *approvals = al_approvals_new(NULL);
     const struct al_session session = { .approvals = approvals };
     struct al_principal *principal = al_principal_new(&session, "one", NULL, NULL);
 

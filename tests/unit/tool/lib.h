@@ -236,7 +236,7 @@ static inline int scene_setup(void **state)
         .roots = &scene->w->roots,
         .git = scene->w->git,
         .journal = scene->journal,
-        .approvals = al_approvals_new(),
+        .approvals = al_approvals_new(NULL),
         .mode = AL_APPROVAL_ASK,
         .defaults = { .timeout_ms = LONG_MS, .max_bytes = 100000 },
         .confinement = al_git_confinement(scene->w->git),

@@ -22,7 +22,7 @@ static void three_words_are_modes_and_nothing_else_is(void **state)
 
 static void always_covers_exactly_what_was_answered(void **state)
 {
-    struct al_approvals *approvals = al_approvals_new();
+    struct al_approvals *approvals = al_approvals_new(NULL);
 
     (void)state;
     assert_false(al_approvals_has(approvals, "git_add", "add", "/r"));
@@ -53,7 +53,7 @@ static void *remember_many(void *payload)
 
 static void threads_share_the_answers(void **state)
 {
-    struct al_approvals *approvals = al_approvals_new();
+    struct al_approvals *approvals = al_approvals_new(NULL);
     pthread_t threads[4];
 
     (void)state;

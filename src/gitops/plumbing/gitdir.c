@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "history/gitdir.h"
+#include "gitops/plumbing/gitdir.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The files of a git directory that a checkpoint has: HEAD, the configuration, and the state of an
  * unfinished operation. */
-#ifndef AL_HISTORY_GITDIR_H
-#define AL_HISTORY_GITDIR_H
+#ifndef AL_GITOPS_PLUMBING_GITDIR_H
+#define AL_GITOPS_PLUMBING_GITDIR_H
 
 #include <stddef.h>
 
