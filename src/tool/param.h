@@ -48,9 +48,11 @@ enum al_param_flags {
     AL_PARAM_MAX_HIDDEN = 1 << 5,
     /** Policy: a string that names a branch. */
     AL_PARAM_BRANCH = 1 << 6,
-    /** Policy: a path, or a list of paths, inside the working tree. */
+    /** Policy: a path, or a list of paths, inside the working tree.  Policy does not look at a
+     * member of an object: a row with such members affects every path (AL_PARAM_EVERY_PATH). */
     AL_PARAM_PATH = 1 << 7,
-    /** Policy: a bool, string or list that, when given, makes the call affect every path. */
+    /** Policy: a bool, string or list, of objects too, that, when given, makes the call affect
+       every path. */
     AL_PARAM_EVERY_PATH = 1 << 8,
     /** Seconds for the whole call, with a default in the row. */
     AL_PARAM_SECONDS = 1 << 9,

@@ -254,6 +254,8 @@ static int add_missing(struct collection *to, struct al_error *err)
 
 static bool is_given(const struct al_call *call, const struct al_param *param)
 {
+    if (param->type == AL_TYPE_OBJECTS)
+        return ((const struct al_objects *)al_args_field(call->args, param))->count;
     if (param->type == AL_TYPE_STRINGS)
         return al_args_strings(call->args, param)->count;
     return param->type == AL_TYPE_STRING ? al_args_string(call->args, param) != NULL

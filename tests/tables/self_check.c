@@ -247,7 +247,8 @@ static char *flags_fault(const struct al_param *param)
         param->type != AL_TYPE_STRINGS)
         return al_strdup("is a path and neither a string nor a list");
     if ((param->flags & AL_PARAM_EVERY_PATH) && param->type != AL_TYPE_BOOL &&
-        param->type != AL_TYPE_STRING && param->type != AL_TYPE_STRINGS)
+        param->type != AL_TYPE_STRING && param->type != AL_TYPE_STRINGS &&
+        param->type != AL_TYPE_OBJECTS)
         return al_strdup("concerns every path and is no bool, string or list");
     if ((param->flags & AL_PARAM_REQUIRED) &&
         ((param->flags & with_default) || param->default_str || param->default_int != 0))
@@ -306,7 +307,8 @@ static char *member_fault(const struct al_object *object, const struct al_param 
 {
     /* The stages read only these flags of a member. */
     const unsigned allowed = AL_PARAM_REQUIRED | AL_PARAM_HAS_DEFAULT | AL_PARAM_MAX_HIDDEN |
-                             AL_PARAM_BRANCH | AL_PARAM_NAME | AL_PARAM_MAY_BE_ABSENT;
+                             AL_PARAM_BRANCH | AL_PARAM_NAME | AL_PARAM_MAY_BE_ABSENT |
+                             AL_PARAM_PATH;
     char *fault;
 
     if (member->type == AL_TYPE_OBJECT)

@@ -175,7 +175,7 @@ static const struct al_param params[] = {
     AL_STRING(struct commit_args, branch, "Make it, and commit there.", .flags = AL_PARAM_BRANCH,
               .min_bytes = 1),
     AL_OBJECTS(struct commit_args, commits, "Several at once, in order; all or none.", items_row,
-               .min = 1, .max = COMMITS_MAX),
+               .min = 1, .max = COMMITS_MAX, .flags = AL_PARAM_EVERY_PATH),
     AL_STRING(struct commit_args, author, "Name <address>.", .max_bytes = 1024),
     AL_BOOL(struct commit_args, allow_empty, NULL),
     AL_EVERYDAY_WORKING_DIR_ROW(struct commit_args),

@@ -284,7 +284,7 @@ static const struct al_param rebase_params[] = {
     AL_STRING(struct rebase_args, onto,
               "Default: the upstream; with plan, below its oldest commit.", .flags = AL_PARAM_NAME),
     AL_OBJECTS(struct rebase_args, plan, "Every commit, oldest first, as it is to be.",
-               rebase_plan_row, .min = 1, .max = PLAN_MAX),
+               rebase_plan_row, .min = 1, .max = PLAN_MAX, .flags = AL_PARAM_EVERY_PATH),
     AL_BOOL(struct rebase_args, autosquash, NULL),
     AL_BOOL(struct rebase_args, update_refs, "Other branches on these commits follow."),
     AL_EVERYDAY_WORKING_DIR_ROW(struct rebase_args),
