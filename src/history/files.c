@@ -128,13 +128,12 @@ static void leave_out(struct recorder *recorder, const char *path)
     al_str_add(&recorder->drop, path, strlen(path) + 1);
 }
 
+/* A link may lead to it: git refuses that. */
 static struct al_file_id id_of(const struct recorder *recorder, const char *path)
 {
-    const char *name;
-    al_auto(al_closep) int fd = al_nofollow_open_parent(recorder->dir.fd, path, false, &name);
     struct stat st;
 
-    return fd >= 0 && fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0
+    return fstatat(recorder->dir.fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0
                ? al_file_id_from(&st)
                : (struct al_file_id){ .exists = false };
 }
@@ -433,62 +432,39 @@ static bool add_few(struct recorder *recorder)
     return false;
 }
 
-static void add_entry(const struct recorder *recorder, const struct al_index_entry *entry,
-                      bool is_gone)
-{
-    char text[AL_OID_TEXT];
-
-    al_oid_text(&entry->oid, recorder->store->sha256, text);
-    al_import_object(&recorder->files->stream, is_gone ? 0 : entry->mode, text, recorder->saved,
-                     entry->name);
-}
-
-/** An index and its next entry. */
-struct cursor {
-    struct al_index_scan scan;
-    struct al_index_entry entry;
-    bool more;
-};
-
-static void next(struct cursor *cursor)
-{
-    cursor->more = al_index_next(&cursor->scan, &cursor->entry);
-}
-
 static int open_index(const struct al_store *store, const char *name)
 {
     return openat(store->bare.dir_fd, name, INDEX_FLAGS);
 }
 
-/* Tell what the index has in another form than the one that the stream's tree was made from; all of
- * it without that one. */
-static int add_entries(const struct recorder *recorder, const char *last_name, struct al_error *err)
+/* Tell what the index has in another form than the one that the stream's tree was made from. */
+static void add_pair(void *payload, const struct al_index_entry *last,
+                     const struct al_index_entry *now)
+{
+    struct recorder *recorder = payload;
+    const struct al_index_entry *entry = now ? now : last;
+    char text[AL_OID_TEXT];
+
+    if (last && now && last->mode == now->mode && al_oid_equal(&last->oid, &now->oid))
+        return;
+    al_oid_text(&entry->oid, recorder->store->sha256, text);
+    al_import_object(&recorder->files->stream, now ? now->mode : 0, text, recorder->saved,
+                     entry->name);
+}
+
+/* All of it without that one. */
+static int add_entries(struct recorder *recorder, const char *last_name, struct al_error *err)
 {
     const struct al_store *store = recorder->store;
-    const size_t oid_bytes = al_oid_bytes(store->sha256);
     al_auto(al_closep) int last_fd = last_name ? open_index(store, last_name) : -1;
     al_auto(al_closep) int fd = open(recorder->dir.index, INDEX_FLAGS);
-    struct cursor last, now;
-    bool whole;
+    struct al_index_scan last, now;
 
-    al_index_begin(&last.scan, last_fd, oid_bytes);
-    al_index_begin(&now.scan, fd, oid_bytes);
-    next(&last);
-    next(&now);
-    while (last.more || now.more) {
-        const int order = !last.more ? 1 : !now.more ? -1 : strcmp(last.entry.name, now.entry.name);
-
-        if (order != 0 || last.entry.mode != now.entry.mode ||
-            !al_oid_equal(&last.entry.oid, &now.entry.oid))
-            add_entry(recorder, order < 0 ? &last.entry : &now.entry, order < 0);
-        if (order <= 0)
-            next(&last);
-        if (order >= 0)
-            next(&now);
-    }
-    whole = al_index_end(&last.scan) == AL_INDEX_WHOLE;
-    whole = al_index_end(&now.scan) == AL_INDEX_WHOLE && whole;
-    return whole ? 0 : al_error_set(err, AL_ERR_EXECUTION, "an index of the store is broken");
+    al_index_begin(&last, last_fd, al_oid_bytes(store->sha256));
+    al_index_begin(&now, fd, al_oid_bytes(store->sha256));
+    return al_index_compare(&last, &now, add_pair, recorder)
+               ? 0
+               : al_error_set(err, AL_ERR_EXECUTION, "an index of the store is broken");
 }
 
 /* A git that was killed leaves the lock of the store's own index.  Only one process records at a
@@ -516,7 +492,6 @@ static int record_dir(struct recorder *recorder, struct al_error *err)
     int r;
 
     remove_stale_lock(recorder);
-    recorder->by_writes = looks_at_writes(recorder);
     r = recorder->by_writes ? take_writes(recorder, err) : list(recorder, err);
     /* A file that the index has as it is now is not listed again: its permissions come first. */
     if (r == 0 && !recorder->files->whole)
@@ -549,6 +524,7 @@ static int record_whole(const struct recorder *above, int fd, const char *shown,
     recorder.ids = NULL;
     recorder.nids = 0;
     recorder.reason = NULL;
+    recorder.by_writes = false;
     recorder.dir.fd = fd;
     recorder.dir.index = index;
     recorder.dir.ignores_nothing = all;
@@ -584,25 +560,31 @@ static int record_nested(const struct recorder *above, const char *path, struct 
 
 /* --- The working tree --- */
 
-static bool add_name(void *payload, const struct al_index_entry *entry)
+static void add_name(void *payload, const struct al_index_entry *entry,
+                     const struct al_index_entry *known)
 {
-    if ((S_ISREG(entry->mode) || S_ISLNK(entry->mode)) && al_path_is_plain(entry->name))
+    if (entry && !known && (S_ISREG(entry->mode) || S_ISLNK(entry->mode)) &&
+        al_path_is_plain(entry->name))
         al_strv_add(payload, entry->name);
-    return true;
 }
 
-/* The names of the repository's index, or those that are ignored, if only git can read it. */
-static int list_tracked(const struct recorder *recorder, struct al_strv *ret_names,
+/* The names of the repository's index, those that the store's index has too if `all`; or those that
+ * are ignored, if only git can read it. */
+static int list_tracked(const struct recorder *recorder, bool all, struct al_strv *ret_names,
                         struct al_error *err)
 {
     const struct al_store *store = recorder->store;
     al_auto(al_closep) int git_fd = -1, fd = -1;
+    al_auto(al_closep) int known_fd = all ? -1 : open_index(store, INDEX_NAME);
+    struct al_index_scan index, known;
     int r = al_location_open_git_dir(&store->repo->at, &git_fd, err);
 
     if (r < 0)
         return r;
     fd = openat(git_fd, "index", INDEX_FLAGS);
-    if (al_index_read(fd, al_oid_bytes(store->sha256), add_name, ret_names) != AL_INDEX_WHOLE) {
+    al_index_begin(&index, fd, al_oid_bytes(store->sha256));
+    al_index_begin(&known, known_fd, al_oid_bytes(store->sha256));
+    if (!al_index_compare(&index, &known, add_name, ret_names)) {
         al_strv_clear(ret_names);
         r = al_snapshot_tracked_ignored(store->repo, recorder->dir.fd, recorder->dir.budget,
                                         ret_names, err);
@@ -622,18 +604,20 @@ void al_files_read_index(const struct al_store *store,
 void al_files_find_new(const struct al_store *store, struct al_strv *paths, struct al_strv *ret_new)
 {
     al_auto(al_closep) int fd = open_index(store, INDEX_NAME);
-    struct cursor known;
+    struct al_index_scan known;
+    struct al_index_entry entry;
+    bool more;
 
     al_strv_sort(paths);
-    al_index_begin(&known.scan, fd, al_oid_bytes(store->sha256));
-    next(&known);
+    al_index_begin(&known, fd, al_oid_bytes(store->sha256));
+    more = al_index_next(&known, &entry);
     for (size_t i = 0; i < paths->count; i++) {
-        while (known.more && strcmp(known.entry.name, paths->items[i]) < 0)
-            next(&known);
-        if (!known.more || strcmp(known.entry.name, paths->items[i]) != 0)
+        while (more && strcmp(entry.name, paths->items[i]) < 0)
+            more = al_index_next(&known, &entry);
+        if (!more || strcmp(entry.name, paths->items[i]) != 0)
             al_strv_add(ret_new, paths->items[i]);
     }
-    (void)al_index_end(&known.scan);
+    (void)al_index_end(&known);
 }
 
 /* Files that the ignore rules match are recorded if they are tracked: those of the repository's
@@ -643,9 +627,9 @@ static int take_tracked(struct recorder *recorder, struct al_error *err)
     al_auto(al_strv_clear) struct al_strv tracked = AL_STRV_INIT;
     al_auto(al_strv_clear) struct al_strv found = AL_STRV_INIT;
     struct stat st;
-    int r = list_tracked(recorder, &tracked, err);
+    int r = list_tracked(recorder, false, &tracked, err);
 
-    if (r == 0)
+    if (r == 0 && tracked.count)
         al_files_find_new(recorder->store, &tracked, &found);
     for (size_t i = 0; r == 0 && i < found.count; i++)
         if (look(recorder, found.items[i], &st) == KIND_FILE)
@@ -669,7 +653,7 @@ static int drop_ignored(struct recorder *recorder, struct al_error *err)
     int r = al_snapshot_list_ignored(&recorder->dir, true, add_word, &ignored, err);
 
     if (r == 0 && ignored.count)
-        r = list_tracked(recorder, &tracked, err);
+        r = list_tracked(recorder, true, &tracked, err);
     al_strv_sort(&tracked);
     for (size_t i = 0; r == 0 && i < ignored.count; i++)
         if (!(tracked.count && al_strv_contains_sorted(&tracked, ignored.items[i])) &&
@@ -860,7 +844,8 @@ static int record_top(struct recorder *recorder, struct al_error *err)
         r = begin(recorder, err);
     else if (r == 0)
         al_modes_read(&files->modes, store);
-    if (r == 0 && !looks_at_writes(recorder))
+    recorder->by_writes = looks_at_writes(recorder);
+    if (r == 0 && !recorder->by_writes)
         r = take_tracked(recorder, err);
     if (r == 0)
         r = record_dir(recorder, err);

@@ -283,9 +283,8 @@ struct reading {
     bool sha256;
 };
 
-static bool add_entry(void *payload, const struct al_index_entry *entry)
+static void add_entry(struct reading *reading, const struct al_index_entry *entry)
 {
-    struct reading *reading = payload;
     al_auto(al_freep) char *name = al_asprintf("/%s", entry->name), *before = NULL;
     struct al_difference *last =
         reading->values->count ? &reading->values->items[reading->values->count - 1] : NULL;
@@ -299,28 +298,40 @@ static bool add_entry(void *payload, const struct al_index_entry *entry)
         al_asprintf("%s%c%c%c %06o %s %u\n", before ? before : "", entry->skip_worktree ? 's' : '-',
                     entry->assume_unchanged ? 'a' : '-', entry->intent_to_add ? 'n' : '-',
                     (unsigned)entry->mode, text, entry->stage);
-    return true;
 }
 
-/* Read the entries of an index.  False: some are in another file, or stand for directories. */
-static bool read_entries(const struct al_way *way, const struct al_saved *saved,
-                         struct al_differences *ret_values)
+/* Two entries that are the same make no change: of a name that has only one. */
+static void add_pair(void *payload, const struct al_index_entry *from,
+                     const struct al_index_entry *to)
 {
-    struct reading reading = { .values = ret_values, .sha256 = way->store->sha256 };
+    struct reading *sides = payload;
 
-    return !saved->has_index ||
-           al_index_read_bytes(saved->index.buf, saved->index.len, al_oid_bytes(reading.sha256),
-                               add_entry, &reading) == AL_INDEX_WHOLE;
+    if (from && to && !from->stage && !to->stage && from->mode == to->mode &&
+        al_oid_equal(&from->oid, &to->oid) && from->skip_worktree == to->skip_worktree &&
+        from->assume_unchanged == to->assume_unchanged && from->intent_to_add == to->intent_to_add)
+        return;
+    if (from)
+        add_entry(&sides[0], from);
+    if (to)
+        add_entry(&sides[1], to);
 }
 
-/* The changes of entries between two checkpoints; false: they cannot be told. */
+/* The changes of entries between two checkpoints.  False: they cannot be told, since some are in
+ * another file, or stand for directories. */
 static bool compare_entries(const struct al_way *way, const struct al_saved *from,
                             const struct al_saved *to, struct al_differences *changes)
 {
     al_auto(al_differences_clear) struct al_differences now = { .items = NULL };
     al_auto(al_differences_clear) struct al_differences then = { .items = NULL };
-    const bool known = read_entries(way, from, &now) && read_entries(way, to, &then);
+    struct reading sides[] = { { &now, way->store->sha256 }, { &then, way->store->sha256 } };
+    const struct al_saved *const saved[] = { from, to };
+    struct al_index_scan scans[AL_COUNT(saved)];
+    bool known;
 
+    for (size_t i = 0; i < AL_COUNT(scans); i++)
+        al_index_begin_bytes(&scans[i], saved[i]->has_index ? saved[i]->index.buf : NULL,
+                             saved[i]->index.len, al_oid_bytes(way->store->sha256));
+    known = al_index_compare(&scans[0], &scans[1], add_pair, sides);
     if (known)
         al_values_compare(&now, &then, 0, changes);
     return known;
@@ -351,11 +362,12 @@ static bool can_be_made(const struct al_difference *entry)
 /* Go back entry by entry: somebody else has changed others.  False: that cannot be done. */
 static int find_entries(struct al_way *way, bool *ret_found, struct al_error *err)
 {
+    static const struct al_saved nothing;
     al_auto(items_clear) struct items items = { .items = NULL };
     al_auto(al_differences_clear) struct al_differences now = { .items = NULL };
     int r = 0;
 
-    *ret_found = read_entries(way, way->from, &now);
+    *ret_found = compare_entries(way, &nothing, way->from, &now);
     for (size_t i = way->plan.oldest; *ret_found && i < way->plan.end; i++)
         *ret_found = find_changed(way, &way->executions.items[i]);
     if (*ret_found)

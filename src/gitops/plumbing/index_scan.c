@@ -223,7 +223,7 @@ void al_index_begin_bytes(struct al_index_scan *in, const void *data, size_t len
                                   .left = (int64_t)len,
                                   .oid_bytes = oid_bytes,
                                   .name = AL_STR_INIT };
-    in->failed = !take_header(in);
+    in->failed = data && !take_header(in);
 }
 
 bool al_index_next(struct al_index_scan *in, struct al_index_entry *ret_entry)
@@ -281,18 +281,38 @@ al_index_read_bytes(const void *data, size_t len, size_t oid_bytes,
     return read_all(&in, give, payload);
 }
 
+bool al_index_compare(struct al_index_scan *one, struct al_index_scan *other,
+                      al_index_pair_fn *give, void *payload)
+{
+    struct al_index_entry a, b;
+    bool has_a = al_index_next(one, &a), has_b = al_index_next(other, &b), whole;
+
+    while (has_a || has_b) {
+        const int order = !has_a ? 1 : !has_b ? -1 : strcmp(a.name, b.name);
+
+        give(payload, order <= 0 ? &a : NULL, order >= 0 ? &b : NULL);
+        has_a = order <= 0 ? al_index_next(one, &a) : has_a;
+        has_b = order >= 0 ? al_index_next(other, &b) : has_b;
+    }
+    whole = al_index_end(one) == AL_INDEX_WHOLE;
+    return al_index_end(other) == AL_INDEX_WHOLE && whole;
+}
+
 static bool digest_entry(void *payload, const struct al_index_entry *entry)
 {
     struct al_hash *hash = payload;
     const char tag = entry->stage ? 'M' : entry->skip_worktree ? 'S' : 'H';
-    char text[AL_OID_TEXT], words[AL_OID_TEXT + 32];
-    int len;
+    char words[] = "T 000000 ", text[AL_OID_TEXT], stage[] = " 0\t";
 
+    /* snprintf(3) takes four times as long, 30 ms at 100,000 entries */
+    words[0] = (char)(entry->assume_unchanged ? tag + ('a' - 'A') : tag);
+    for (unsigned i = 0, mode = entry->mode; i < 6; i++, mode >>= 3)
+        words[7 - i] = (char)('0' + (mode & 7));
+    stage[1] = (char)('0' + entry->stage);
     al_oid_text(&entry->oid, hash->sha256, text);
-    len = snprintf(words, sizeof(words), "%c %06o %s %u\t",
-                   entry->assume_unchanged ? tag + ('a' - 'A') : tag, (unsigned)entry->mode, text,
-                   entry->stage);
-    al_hash_add(hash, words, (size_t)len);
+    al_hash_add(hash, words, sizeof(words) - 1);
+    al_hash_add(hash, text, strlen(text));
+    al_hash_add(hash, stage, sizeof(stage) - 1);
     al_hash_add(hash, entry->name, strlen(entry->name) + 1);
     if (entry->intent_to_add) /* which git does not print */
         al_hash_add(hash, "", 1);

@@ -69,12 +69,21 @@ struct al_index_scan {
     bool failed;
 };
 
-/** Begin to read.  Without a file (-1) there are no entries. */
+/** Begin to read.  Without a file (-1), or data (NULL), there are no entries. */
 void al_index_begin(struct al_index_scan *in, int fd, size_t oid_bytes);
 void al_index_begin_bytes(struct al_index_scan *in, const void *data, size_t len, size_t oid_bytes);
 
 /** Read the next entry.  False: there is none. */
 bool al_index_next(struct al_index_scan *in, struct al_index_entry *ret_entry);
+
+/** Gets two entries of one name.  NULL: that index has none. */
+typedef void al_index_pair_fn(void *payload, const struct al_index_entry *one,
+                              const struct al_index_entry *other);
+
+/** Read two indexes side by side to their ends, and release them.  False: one of them was not read
+ * as a whole. */
+bool al_index_compare(struct al_index_scan *one, struct al_index_scan *other,
+                      al_index_pair_fn *give, void *payload);
 
 /** Release it, once.  AL_INDEX_STOPPED when there are more entries. */
 enum al_index_end al_index_end(struct al_index_scan *in);

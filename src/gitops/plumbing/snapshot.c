@@ -144,19 +144,15 @@ int al_snapshot_tracked_ignored(const struct al_repo *repo, int top_fd,
 }
 
 /* Append the content of a file to a stream of git-fast-import(1). */
-static int feed_file(const struct al_snapshot_dir *dir, const char *path, int stream_fd)
+static void feed_file(const struct al_snapshot_dir *dir, const char *path, struct al_str *stream)
 {
-    const char *name;
-    al_auto(al_closep) int parent_fd = al_nofollow_open_parent(dir->fd, path, false, &name);
+    al_auto(al_closep) int fd = al_nofollow_open(dir->fd, path, O_RDONLY);
     al_auto(al_str_clear) struct al_str bytes = AL_STR_INIT;
-    char head[32];
-    int len, r;
 
-    if (parent_fd < 0 || al_fs_read(parent_fd, name, FED_MAX_BYTES, &bytes) < 0)
-        return 0;
-    len = snprintf(head, sizeof(head), "blob\ndata %zu\n", bytes.len);
-    r = al_write_all(stream_fd, head, (size_t)len);
-    return r < 0 ? r : al_write_all(stream_fd, bytes.buf, bytes.len);
+    if (fd < 0 || al_fs_read_fd(fd, FED_MAX_BYTES, &bytes) < 0)
+        return;
+    al_str_addf(stream, "blob\ndata %zu\n", bytes.len);
+    al_str_add(stream, bytes.buf, bytes.len);
 }
 
 /* Store the content of many files at once.  git update-index compares each new blob with all others
@@ -166,18 +162,23 @@ static int feed(const struct al_snapshot_dir *dir, const struct al_str *paths, s
 {
     al_auto(al_closep) int fd =
         openat(dir->bare->dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    al_auto(al_str_clear) struct al_str output = AL_STR_INIT;
+    al_auto(al_str_clear) struct al_str output = AL_STR_INIT, stream = AL_STR_INIT;
     struct al_deadline deadline = al_deadline_begin(dir->budget);
     int r = 0;
 
     for (size_t at = 0; fd >= 0 && r == 0 && at < paths->len; at += strlen(paths->buf + at) + 1) {
-        if (feed_file(dir, paths->buf + at, fd) < 0)
+        feed_file(dir, paths->buf + at, &stream);
+        if (stream.len > FED_MAX_BYTES && al_write_all(fd, stream.buf, stream.len) < 0)
             return 0; /* git says what the matter is */
+        if (stream.len > FED_MAX_BYTES)
+            al_str_reset(&stream);
         r = al_deadline_step(&deadline, err);
     }
     al_deadline_sync(&deadline);
+    al_str_adds(&stream, "done\n");
     /* A file system without O_TMPFILE only takes longer. */
-    if (fd < 0 || r < 0 || al_write_all(fd, "done\n", 5) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+    if (fd < 0 || r < 0 || al_write_all(fd, stream.buf, stream.len) < 0 ||
+        lseek(fd, 0, SEEK_SET) < 0)
         return r;
     return al_bare_import(dir->bare, fd, dir->budget, &output, err);
 }
