@@ -266,11 +266,16 @@ void al_pages_clear(struct al_pages *pages)
 int al_pages_begin(struct al_pages *pages, struct al_call *call, const struct al_page *page,
                    struct al_error *err)
 {
+    int r;
+
     pages->call = call;
     pages->max_bytes = (size_t)page->max_bytes.value - TAIL_BYTES;
     sha256_init(&pages->passed);
-    return page->cursor ? al_cursor_find(al_call_session(call), page->cursor, &pages->from, err)
-                        : 0;
+    if (!page->cursor)
+        return 0;
+    r = al_cursor_find(al_call_session(call), page->cursor, &pages->from, err);
+    pages->part = pages->from.part;
+    return r;
 }
 
 /* The digest of what was added so far, and `len` bytes more. */
@@ -307,7 +312,8 @@ bool al_pages_shows(const struct al_pages *pages)
 static void stop_at(struct al_pages *pages, const char *unit, uint64_t offset)
 {
     pages->full = true;
-    pages->next = (struct al_cursor_place){ .unit = pages->at, .offset = offset };
+    pages->next =
+        (struct al_cursor_place){ .part = pages->part, .unit = pages->at, .offset = offset };
     digest_before(pages, unit, offset, pages->next.before);
 }
 
@@ -319,12 +325,33 @@ void al_pages_lead(struct al_pages *pages, const char *line)
     pages->base = pages->text.len;
 }
 
-void al_pages_stop(struct al_pages *pages)
+void al_pages_stop(struct al_pages *pages, const char *more)
 {
     if (pages->full || pages->moved)
         return;
     stop_at(pages, "", 0);
-    pages->is_stopped = true;
+    pages->stopped = more;
+}
+
+/* The part has become shorter than the cursor's place, or ends there and was another. */
+static bool is_not_reached(const struct al_pages *pages)
+{
+    return pages->at < pages->from.unit || (pages->at == pages->from.unit && is_continued(pages) &&
+                                            !pages->full && !is_where_it_was(pages, "", 0));
+}
+
+void al_pages_begin_part(struct al_pages *pages, uint64_t part, const char *id, size_t len)
+{
+    if (pages->full || pages->moved)
+        return;
+    if (part != pages->from.part) {
+        pages->moved = is_not_reached(pages);
+        pages->from = (struct al_cursor_place){ .part = part };
+    }
+    pages->part = part;
+    sha256_init(&pages->passed);
+    sha256_update(&pages->passed, len, (const uint8_t *)id);
+    pages->at = 1;
 }
 
 /* How much of a unit that does not fit is shown: nothing if it fits on a page of its own, else the
@@ -415,8 +442,8 @@ static int refuse_moved(struct al_error *err)
 /* For a user at a terminal: the next call cannot have a cursor of this one. */
 static void add_larger(const struct al_pages *pages, struct al_str *out)
 {
-    if (pages->is_stopped)
-        al_str_adds(out, "a larger max_count shows more\n");
+    if (pages->stopped)
+        al_str_addf(out, "%s\n", pages->stopped);
     else if (pages->max_bytes + TAIL_BYTES < AL_ANSWER_MAX_BYTES)
         al_str_addf(out, "max_bytes=%d shows more\n", AL_ANSWER_MAX_BYTES);
     else
@@ -459,9 +486,7 @@ int al_pages_end(struct al_pages *pages, const char *left, struct al_result *res
 {
     int r = 0;
 
-    /* The answer may have become shorter than the cursor's place. */
-    if (pages->moved || (pages->at < pages->from.unit) ||
-        (pages->at == pages->from.unit && pages->from.offset && !pages->full))
+    if (pages->moved || is_not_reached(pages))
         return refuse_moved(err);
     if (pages->full)
         r = add_tail(pages, left, err);

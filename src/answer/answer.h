@@ -35,9 +35,10 @@
 
 /** A place in an answer. */
 struct al_cursor_place {
-    uint64_t unit;                      /**< units before it */
+    uint64_t part;                      /**< see al_pages_begin_part() */
+    uint64_t unit;                      /**< units of that part before it */
     uint64_t offset;                    /**< bytes of its unit before it */
-    uint8_t before[SHA256_DIGEST_SIZE]; /**< of all the bytes before it */
+    uint8_t before[SHA256_DIGEST_SIZE]; /**< of all the bytes of the part before it */
 };
 
 #define AL_ANSWER_DEFAULT_BYTES 30000
@@ -62,17 +63,21 @@ struct al_pages {
     struct al_str text; /**< of this page, safe */
     bool full;          /**< the page has no room for the next unit */
     bool moved;         /**< what is before the cursor is not what it was */
+    uint64_t part;      /**< at first the part in which a page with a cursor begins */
 
     /* Private. */
     size_t max_bytes, base; /* `base`: where the page begins, after the lines about itself */
-    bool is_stopped;        /* by al_pages_stop(): there would be room */
+    const char *stopped;    /* by al_pages_stop(): there would be room */
     struct al_cursor_place from, next;
     uint64_t at;              /* units added */
     struct sha256_ctx passed; /* digest of the units before `at` */
     bool cut_in_line;
 };
 
-#define AL_PAGES_INIT ((struct al_pages){ .text = AL_STR_INIT })
+/** For al_pages_stop() at max_count. */
+#define AL_PAGES_LARGER_COUNT "a larger max_count shows more"
+
+#define AL_PAGES_INIT         ((struct al_pages){ .text = AL_STR_INIT })
 
 void al_pages_clear(struct al_pages *pages);
 
@@ -98,8 +103,19 @@ bool al_pages_addf(struct al_pages *pages, const char *fmt, ...) al_printf(2, 3)
  * to, which an earlier page said. */
 void al_pages_lead(struct al_pages *pages, const char *line);
 
-/** End the page here although there is room: for a tool whose max_count is reached. */
-void al_pages_stop(struct al_pages *pages);
+/** End the page here although there is room: for a tool whose max_count is reached.
+ *
+ * @param more  What shows more in one call: a constant. */
+void al_pages_stop(struct al_pages *pages, const char *more);
+
+/**
+ * Begin a part of an answer that is too much work to be made again: a cursor of what is added from
+ * here on counts from here, and a call with it need not add what was before.
+ *
+ * @param part  Any number but 0, which is the beginning.
+ * @param id    What comes before: if it has changed, the cursor is stale.
+ */
+void al_pages_begin_part(struct al_pages *pages, uint64_t part, const char *id, size_t len);
 
 /** Test whether the unit that is added next would be shown, or digested only: for a tool that can
  * save work for units before the cursor. */

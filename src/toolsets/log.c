@@ -397,6 +397,7 @@ struct showing {
     uint64_t read, shown; /* commits in all, and on this page */
     uint64_t more;        /* commits after the page, with the short form */
     bool has_more;
+    bool timed_out; /* commits were not looked through */
 };
 
 static void showing_clear(struct showing *showing)
@@ -460,9 +461,9 @@ static bool take_commit(void *payload, const struct al_logged *commit)
     end_files(showing);
     if (!showing->pages.full && al_pages_shows(&showing->pages) &&
         ++showing->shown > (uint64_t)showing->args->max_count.value)
-        al_pages_stop(&showing->pages);
+        al_pages_stop(&showing->pages, AL_PAGES_LARGER_COUNT);
     if (!showing->pages.full && !showing->pages.moved) {
-        if (is_long(showing->args) && showing->read > 1)
+        if (is_long(showing->args) && showing->pages.at)
             al_str_addc(&unit, '\n');
         add_commit(showing->args, commit, &unit);
         (void)al_pages_add(&showing->pages, unit.buf, unit.len);
@@ -502,9 +503,27 @@ static bool take_hunk(void *payload, const char *part, size_t len, bool is_first
     return al_change_view_taker.take_hunk(&showing->view, part, len, is_first);
 }
 
+static bool take_place(void *payload, uint64_t skip, const char *id, size_t len)
+{
+    struct showing *showing = payload;
+
+    end_files(showing);
+    al_pages_begin_part(&showing->pages, skip, id, len);
+    return !showing->pages.moved;
+}
+
 /* What is not shown, as far as it is known. */
 static void add_left(const struct showing *showing, struct al_str *out)
 {
+    if (showing->timed_out) {
+        al_str_adds(out, "out of time");
+        if (showing->pages.part) {
+            al_str_adds(out, " after ");
+            al_answer_add_counted(showing->pages.part, "commit", "commits", out);
+        }
+        al_str_adds(out, ": older ones are not searched yet");
+        return;
+    }
     if (!showing->has_more) { /* the page ended inside a commit */
         al_str_adds(out, "the rest of this commit, and those before it");
         return;
@@ -533,26 +552,29 @@ static void add_nothing(struct al_call *call, struct showing *showing)
                                          .untracked = true };
     al_auto(al_str_clear) struct al_str text = AL_STR_INIT;
 
-    al_str_adds(&text, "No commits match.\n");
+    al_str_adds(&text, args->page.cursor ? "No more commits match.\n" : "No commits match.\n");
     if (args->changed && !args->regex)
         al_answer_add_plain("changed", args->changed, &text);
     al_missing_paths_add(call, &args->paths, &scope, &text);
     (void)al_pages_adds(&showing->pages, text.buf);
 }
 
-static int show(struct al_call *call, const struct al_log_query *query, struct showing *showing,
-                struct al_result *result, struct al_error *err)
+/* A search without time: what was found is an answer, if it came further than before. */
+static int end_search(struct showing *showing, uint64_t part, struct al_error *err)
 {
-    const struct al_log_taker to = { .take_commit = take_commit,
-                                     .take_files = take_files,
-                                     .patch = { take_file, take_hunk, showing } };
-    al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
-    al_auto(al_freep) char *shallow = al_shallow_commits(&al_call_repo(call)->at);
-    bool unborn = false;
-    int r = al_git_read_commits(al_call_repo(call), query, &to, al_call_budget(call), &unborn, err);
+    if (!showing->pages.text.len && showing->pages.part == part && !showing->pages.moved)
+        return AL_ERR_TIMEOUT;
+    al_error_clear(err);
+    showing->timed_out = true;
+    al_pages_stop(&showing->pages, "since, paths or a range leave less to search");
+    return 0;
+}
 
-    if (r < 0)
-        return r;
+/* What follows the last commit. */
+static void add_end(struct al_call *call, bool unborn, struct showing *showing)
+{
+    al_auto(al_freep) char *shallow = al_shallow_commits(&al_call_repo(call)->at);
+
     end_files(showing);
     if (unborn)
         (void)al_pages_adds(&showing->pages, "No commits yet.\n");
@@ -563,6 +585,32 @@ static int show(struct al_call *call, const struct al_log_query *query, struct s
                              &showing->pages);
     if (shallow && showing->read && !showing->has_more && !showing->args->range)
         (void)al_pages_adds(&showing->pages, "-- shallow clone: older commits are not here\n");
+}
+
+static int show(struct al_call *call, const struct al_log_query *query, struct showing *showing,
+                struct al_result *result, struct al_error *err)
+{
+    const struct al_log_taker to = { .take_commit = take_commit,
+                                     .take_files = take_files,
+                                     .take_place = take_place,
+                                     .patch = { take_file, take_hunk, showing } };
+    const struct al_repo *repo = al_call_repo(call);
+    const bool searches = query->changed && !query->follow;
+    const uint64_t part = showing->pages.part;
+    al_auto(al_str_clear) struct al_str left = AL_STR_INIT;
+    bool unborn = false;
+    int r;
+
+    if (searches)
+        r = al_git_search_commits(repo, query, part, &to, al_call_budget(call), &unborn, err);
+    else
+        r = al_git_read_commits(repo, query, &to, al_call_budget(call), &unborn, err);
+    if (r == AL_ERR_TIMEOUT && searches)
+        r = end_search(showing, part, err);
+    if (r < 0)
+        return r;
+    if (!showing->timed_out)
+        add_end(call, unborn, showing);
     add_left(showing, &left);
     return al_pages_end(&showing->pages, left.buf, result, err);
 }

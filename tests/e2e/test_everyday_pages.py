@@ -135,6 +135,109 @@ class OneCall(Case):
                          r"^-- .* -- max_bytes cannot be larger; ask for a part$")
 
 
+class Search(Case):
+    """git_log changed: 1,300 commits, of which each hundredth adds `needle`.  A pipe in the place of a
+    commit or file makes git wait, so that a search runs out of time there."""
+
+    def setUp(self):
+        super().setUp()
+        lines = []
+        for n in range(1300):
+            name = "g" if n % 100 == 99 else "f"
+            text = f"needle {n}\n" * (n // 100 + 1) if name == "g" else f"{n}\n"
+            message = f"commit {n}\n"
+            lines.append(f"commit refs/heads/main\nmark :{n + 1}\n"
+                         f"committer T <t@example.org> {1700000000 + n} +0000\n"
+                         f"data {len(message)}\n{message}" +
+                         ("from refs/heads/main^0\n" if not n else "") +
+                         f"M 644 inline {name}\ndata {len(text)}\n{text}\n")
+        self.git("-c", "fastimport.unpackLimit=100000", "fast-import", "--quiet",
+                 stdin="".join(lines).encode())
+        self.git("reset", "-q", "--hard")
+    def block(self, rev, where=None):
+        """The pipe in the place of an object; gives how to end it."""
+        config = self.home / ".config/airlock/config.toml"
+        config.parent.mkdir(parents=True, exist_ok=True)
+        config.write_text("[tools.git]\ntimeout_ms = 4000\n", encoding="utf-8")
+        oid = self.out("rev-parse", rev).strip()
+        path = self.root / ".git/objects" / oid[:2] / oid[2:]
+        content = path.read_bytes()
+        super().block(oid, where)
+        return lambda: (path.unlink(), path.write_bytes(content))
+
+    @staticmethod
+    def found(text):
+        return [int(n) for n in re.findall(r"  commit (\d+)", text)]
+
+    def test_files(self):
+        """out of time at a file: what was found, and a cursor that goes on there"""
+        end = self.block("main~249:f")
+        server = self.server()
+        text = server.ok("git_log", {"changed": "needle"}).text
+        self.assertEqual(self.found(text), [1299, 1199, 1099])
+        self.assertRegex(text, r"\n-- out of time: older ones are not searched yet "
+                               r"-- go on with cursor \"\w+\"$")
+        cursor = CURSOR.search(text)[1]
+        result = server.call("git_log", {"cursor": cursor})
+        self.assertEqual(result.kind, "Timeout", result)  # no further than before
+        end()
+        text = server.ok("git_log", {"cursor": cursor}).text
+        self.assertEqual(self.found(text), list(range(999, 0, -100)))
+
+    def test_steps(self):
+        """a cursor does not search again what was searched, and what moved is said"""
+        end = self.block("main~700")
+        server = self.server()
+        text = server.ok("git_log", {"changed": "needle", "stat": True}).text
+        self.assertEqual(text.count("needle") + text.count("    commit"), 5)
+        self.assertIn("-- out of time after 500 commits: ", text)
+        cursor = CURSOR.search(text)[1]
+        end()
+        end = self.block("main~99:f")  # in the first step
+        rest = server.ok("git_log", {"cursor": cursor}).text
+        end()
+        self.assertEqual(text.split("\n-- ")[0] + "\n" + rest,
+                         server.ok("git_log", {"changed": "needle", "stat": True}).text)
+        self.commit("later", "x\n", "later")
+        result = server.call("git_log", {"cursor": cursor})
+        self.assertIn("the repository has changed since", result.text)
+        self.assertEqual(result.kind, "BadArgs")
+
+    def test_pages(self):
+        """pages of a search are those of one answer, with all its filters"""
+        server = self.server()
+        for arguments in ({}, {"regex": True}, {"patch": True}, {"paths": ["g"]}, {"all": True},
+                          {"first_parent": True}, {"range": "main~1250..main"},
+                          {"grep": "commit [0-9]*99"}, {"until": "main~150"},
+                          {"changed": "nothing"}):
+            arguments = {"changed": "needle"} | arguments
+            whole = server.ok("git_log", arguments | {"max_count": 1000}).text
+            text = server.ok("git_log", arguments | {"max_count": 2}).text
+            pages = []
+            while found := CURSOR.search(text):
+                pages.append(text.split("\n-- ")[0])
+                text = server.ok("git_log", {"cursor": found[1]}).text
+            self.assertEqual("\n".join([*pages, text]), whole, arguments)
+        self.assertEqual(len(pages), 0)
+
+    def test_nothing(self):
+        """nothing was found in time: that is no answer yet"""
+        end = self.block("main~600")
+        server = self.server()
+        text = server.ok("git_log", {"changed": "nothing of it"}).text
+        self.assertRegex(text, r"\A-- out of time after 500 commits: .* -- go on with cursor")
+        end()
+        self.assertEqual(server.ok("git_log", {"cursor": CURSOR.search(text)[1]}).text,
+                         "No more commits match.")
+        end = self.block("main~199:f")
+        self.assertEqual(server.call("git_log", {"changed": "nothing of it"}).kind, "Timeout")
+        text = self.says("git_log", {"changed": "needle"})
+        end()
+        self.assertEqual(self.found(text), [1299, 1199])
+        self.assertTrue(text.endswith("\n-- out of time: older ones are not searched yet -- "
+                                      "since, paths or a range leave less to search"), text)
+
+
 class Cursors(Case):
     def setUp(self):
         super().setUp()

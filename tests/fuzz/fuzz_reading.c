@@ -137,7 +137,9 @@ static void read_changes(const struct fuzz_input *input, uint32_t *seed, struct 
 static void read_log(const struct fuzz_input *input, uint32_t *seed, struct seen *seen,
                      const struct al_log_query *query)
 {
-    const struct al_log_taker to = { take_commit, take_files, { take_file, take_hunk, seen } };
+    const struct al_log_taker to = { .take_commit = take_commit,
+                                     .take_files = take_files,
+                                     .patch = { take_file, take_hunk, seen } };
     al_auto(al_log_reader_clear) struct al_log_reader reader;
 
     al_log_reader_init(&reader, query, &to);

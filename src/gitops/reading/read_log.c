@@ -95,34 +95,144 @@ static void add_format(const struct al_log_query *query, struct al_strv *argv)
         al_strv_add(argv, "--patch");
 }
 
+/* Run git log, and pass on what it prints. */
+static int run_log(const struct al_repo *repo, const struct al_git_command *command,
+                   const struct al_log_query *query, const struct al_log_taker *to,
+                   struct al_run_limits *budget, bool *ret_stopped,
+                   struct al_git_output *ret_output, struct al_error *err)
+{
+    al_auto(al_log_reader_clear) struct al_log_reader reader;
+    int r;
+
+    al_log_reader_init(&reader, query, to);
+    r = al_git_run(&repo->at, command,
+                   &(struct al_git_run){ .sink = { al_log_reader_add, &reader } }, budget,
+                   ret_output, err);
+    if (r == 0 && al_git_read_well(ret_output))
+        al_log_reader_end(&reader);
+    *ret_stopped = reader.stopped;
+    return r;
+}
+
+/* What a git that walks has come to. */
+static int end_walk(const struct al_repo *repo, const struct al_log_query *query,
+                    const struct al_git_output *output, bool *ret_unborn, struct al_error *err)
+{
+    *ret_unborn = !al_git_read_well(output) && (!query->range || !strcmp(query->range, "HEAD")) &&
+                  al_ref_is_unborn(&repo->at);
+    return *ret_unborn || al_git_read_well(output) ? 0 : al_git_failed(output, err);
+}
+
 int al_git_read_commits(const struct al_repo *repo, const struct al_log_query *query,
                         const struct al_log_taker *to, struct al_run_limits *budget,
                         bool *ret_unborn, struct al_error *err)
 {
     al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
     al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
-    al_auto(al_log_reader_clear) struct al_log_reader reader;
+    bool stopped = false;
     int r;
 
-    al_log_reader_init(&reader, query, to);
     command.buffered = !query->patch;
     al_strv_adds(&command.argv, "git", "log", NULL);
     add_format(query, &command.argv);
     add_filters(query, &command.argv);
     r = add_paths(repo, query, budget, &command.argv, err);
     if (r == 0)
-        r = al_git_run(&repo->at, &command,
-                       &(struct al_git_run){ .sink = { al_log_reader_add, &reader } }, budget,
-                       &output, err);
-    if (r < 0)
-        return r;
-    *ret_unborn = false;
-    if (al_git_read_well(&output)) {
-        al_log_reader_end(&reader);
-        return 0;
-    }
-    *ret_unborn = (!query->range || !strcmp(query->range, "HEAD")) && al_ref_is_unborn(&repo->at);
-    return *ret_unborn ? 0 : al_git_failed(&output, err);
+        r = run_log(repo, &command, query, to, budget, &stopped, &output, err);
+    return r < 0 ? r : end_walk(repo, query, &output, ret_unborn, err);
+}
+
+/* --- Search --- */
+
+/* git log tells nothing of the commits that it looked through without finding anything, so git
+ * rev-list lists them, and git log looks through so many at once. */
+#define SEARCH_STEP 500u
+/* The list is twice as long each time, since each walks from the beginning. */
+#define SEARCH_LIST_MAX (SEARCH_STEP << 8)
+
+/* The ids of the commits to look through, a line each. */
+static int list_commits(const struct al_repo *repo, const struct al_log_query *query, uint64_t skip,
+                        uint64_t count, struct al_run_limits *budget, struct al_str *ids,
+                        bool *ret_unborn, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    struct al_log_query walk = *query;
+    int r;
+
+    walk.changed = NULL;
+    walk.max_count = count;
+    if (!query->range && !query->all)
+        walk.range = "HEAD";
+    command.buffered = true;
+    al_strv_adds(&command.argv, "git", "rev-list", NULL);
+    al_strv_addf(&command.argv, "--skip=%" PRIu64, skip);
+    add_filters(&walk, &command.argv);
+    r = add_paths(repo, &walk, budget, &command.argv, err);
+    if (r == 0)
+        r = al_git_run(&repo->at, &command, &(struct al_git_run){ .sink = al_git_sink(ids) },
+                       budget, &output, err);
+    return r < 0 ? r : end_walk(repo, query, &output, ret_unborn, err);
+}
+
+/* Look through the commits of such a list. */
+static int look_through(const struct al_repo *repo, const struct al_log_query *query,
+                        const char *ids, size_t len, const struct al_log_taker *to,
+                        struct al_run_limits *budget, bool *ret_stopped, struct al_error *err)
+{
+    al_auto(al_git_command_clear) struct al_git_command command = AL_GIT_CONTENT_INIT;
+    al_auto(al_git_output_clear) struct al_git_output output = { .exit_code = -1 };
+    const struct al_log_query look = { .paths = query->paths,
+                                       .changed = query->changed,
+                                       .regex = query->regex,
+                                       .first_parent = query->first_parent,
+                                       .stat = query->stat,
+                                       .patch = query->patch };
+    int r;
+
+    command.input = ids;
+    command.input_len = len;
+    al_strv_adds(&command.argv, "git", "log", "--no-walk=unsorted", "--stdin", NULL);
+    add_format(&look, &command.argv);
+    add_filters(&look, &command.argv);
+    r = add_paths(repo, &look, budget, &command.argv, err);
+    if (r == 0)
+        r = run_log(repo, &command, &look, to, budget, ret_stopped, &output, err);
+    return r < 0 || al_git_read_well(&output) ? r : al_git_failed(&output, err);
+}
+
+int al_git_search_commits(const struct al_repo *repo, const struct al_log_query *query,
+                          uint64_t skip, const struct al_log_taker *to,
+                          struct al_run_limits *budget, bool *ret_unborn, struct al_error *err)
+{
+    al_auto(al_str_clear) struct al_str ids = AL_STR_INIT;
+    size_t before = skip > 0, max = SEARCH_STEP, count;
+    bool stopped = false;
+    int r;
+
+    do {
+        al_str_reset(&ids);
+        r = list_commits(repo, query, skip - before, max + before, budget, &ids, ret_unborn, err);
+        if (r < 0 || !ids.len)
+            return r;
+        const size_t line = strcspn(ids.buf, "\n") + 1;
+
+        count = ids.len / line;
+        if (before)
+            stopped = !to->take_place(to->patch.payload, skip, ids.buf, line - 1);
+        for (size_t at = before, n; r == 0 && !stopped && at < count; at += n) {
+            n = count - at < SEARCH_STEP ? count - at : SEARCH_STEP;
+            r = look_through(repo, query, ids.buf + at * line, n * line, to, budget, &stopped, err);
+            skip += n;
+            if (r == 0 && !stopped)
+                stopped = !to->take_place(to->patch.payload, skip, ids.buf + (at + n - 1) * line,
+                                          line - 1);
+        }
+        stopped |= count < max + before;
+        before = 0;
+        max = max < SEARCH_LIST_MAX ? 2 * max : max;
+    } while (r == 0 && !stopped);
+    return r;
 }
 
 int al_git_commit_time(const struct al_repo *repo, const char *word, struct al_run_limits *budget,

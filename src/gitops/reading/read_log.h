@@ -44,6 +44,8 @@ struct al_log_taker {
     /** With `stat`: the files of the commit before. */
     bool (*take_files)(void *payload, const struct al_diff_raw *files);
     struct al_patch_taker patch; /**< with `patch`; its payload is that of all */
+    /** Of a search: `skip` commits are done, the last of them `id`. */
+    bool (*take_place)(void *payload, uint64_t skip, const char *id, size_t len);
 };
 
 /**
@@ -55,6 +57,17 @@ struct al_log_taker {
 int al_git_read_commits(const struct al_repo *repo, const struct al_log_query *query,
                         const struct al_log_taker *to, struct al_run_limits *budget,
                         bool *ret_unborn, struct al_error *err);
+
+/**
+ * The same with `changed` and without `follow`, some hundred commits at a time: for a search that
+ * may run out of time, and go on later where it was.
+ *
+ * @param skip  Commits that are done, as the taker was told; take_place() is called for it again.
+ * @return As above; AL_ERR_TIMEOUT, when all that was found so far has been taken.
+ */
+int al_git_search_commits(const struct al_repo *repo, const struct al_log_query *query,
+                          uint64_t skip, const struct al_log_taker *to,
+                          struct al_run_limits *budget, bool *ret_unborn, struct al_error *err);
 
 /** The time of the commit that a word names, in seconds; false: it names none. */
 int al_git_commit_time(const struct al_repo *repo, const char *word, struct al_run_limits *budget,

@@ -115,7 +115,7 @@ static bool take_line(void *payload, const struct al_grep_line *line)
     showing->read++;
     if (!showing->pages->full && line->is_match && al_pages_shows(showing->pages)) {
         if (is_over(showing))
-            al_pages_stop(showing->pages);
+            al_pages_stop(showing->pages, AL_PAGES_LARGER_COUNT);
         else
             showing->shown++;
     }

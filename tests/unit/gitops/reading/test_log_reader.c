@@ -45,7 +45,9 @@ static void check(const struct al_log_query *query, const char *output, size_t l
 
     for (size_t i = 0; i < AL_COUNT(pieces); i++) {
         al_auto(al_str_clear) struct al_str got = AL_STR_INIT;
-        const struct al_log_taker to = { take_commit, take_files, { take_file, take_hunk, &got } };
+        const struct al_log_taker to = { .take_commit = take_commit,
+                                         .take_files = take_files,
+                                         .patch = { take_file, take_hunk, &got } };
         al_auto(al_log_reader_clear) struct al_log_reader reader;
 
         al_log_reader_init(&reader, query, &to);
